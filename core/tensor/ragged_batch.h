@@ -1,0 +1,35 @@
+// A batch of texts of unequal length: one matrix of rows, and where each sequence starts. No padding.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+
+namespace peruse {
+
+class RaggedBatch {
+ public:
+  RaggedBatch() : starts_{0} {}
+
+  // Appends a sequence of `length` rows (length >= 1).
+  void Append(int32_t length) {
+    PERUSE_CHECK(length > 0);
+    starts_.push_back(starts_.back() + length);
+    if (length > longest_) longest_ = length;
+  }
+
+  int32_t sequences() const { return static_cast<int32_t>(starts_.size()) - 1; }
+  int32_t rows() const { return starts_.back(); }
+  int32_t start(int32_t sequence) const { return starts_[sequence]; }
+  int32_t length(int32_t sequence) const { return starts_[sequence + 1] - starts_[sequence]; }
+  int32_t longest() const { return longest_; }
+  const std::vector<int32_t>& starts() const { return starts_; }  // [sequences + 1]
+
+ private:
+  std::vector<int32_t> starts_;
+  int32_t longest_ = 0;
+};
+
+}  // namespace peruse
