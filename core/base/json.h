@@ -1,0 +1,101 @@
+// Reading JSON: a bounded, non-recursive parse into a read-only tree. Hostile input gives an error, never a crash.
+//
+// A JsonValue is a cheap view (one pointer); it lives as long as its JsonDocument. Every accessor is total: asking
+// an absent or differently typed value gives nullopt, an empty range or an absent value, so look-ups chain:
+//   std::optional<int64_t> layers = document.root().FindMember("encoder").FindMember("layers").GetInt64();
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/status.h"
+
+namespace peruse {
+
+enum class JsonType : uint8_t { kAbsent, kNull, kBool, kNumber, kString, kArray, kObject };
+
+class JsonValue {
+ public:
+  JsonValue() = default;  // an absent value
+
+  JsonType type() const;
+  bool exists() const { return node_ != nullptr; }
+  bool IsNull() const { return type() == JsonType::kNull; }
+  bool IsNumber() const { return type() == JsonType::kNumber; }
+  bool IsString() const { return type() == JsonType::kString; }
+  bool IsArray() const { return type() == JsonType::kArray; }
+  bool IsObject() const { return type() == JsonType::kObject; }
+
+  std::optional<bool> GetBool() const;
+  // Only for numbers written as integers that fit; 2.0 and 1e30 have no int64.
+  std::optional<int64_t> GetInt64() const;
+  // Any number, correctly rounded.
+  std::optional<double> GetDouble() const;
+  // Valid UTF-8, may hold NUL.
+  std::optional<std::string_view> GetString() const;
+
+  // Elements of an array or members of an object, else 0.
+  size_t size() const;
+  // Element `index` of an array, in file order; absent when out of range.
+  JsonValue operator[](size_t index) const;
+  // Name and value of the member `index` of an object, in file order.
+  std::string_view MemberName(size_t index) const;
+  JsonValue MemberValue(size_t index) const;
+  // The member called `name` (the last one if the file repeats it, as most readers do), or an absent value.
+  // Linear in the number of members: meant for small objects.
+  JsonValue FindMember(std::string_view name) const;
+
+  // The value as compact JSON, for messages.
+  std::string ToString() const;
+
+  // Iteration over array elements: for (JsonValue item : value) ...
+  class Iterator {
+   public:
+    Iterator(const JsonValue* array, size_t index) : array_(array), index_(index) {}
+    JsonValue operator*() const { return (*array_)[index_]; }
+    Iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return index_ != other.index_; }
+
+   private:
+    const JsonValue* array_;
+    size_t index_;
+  };
+  Iterator begin() const { return Iterator(this, 0); }
+  Iterator end() const { return Iterator(this, IsArray() ? size() : 0); }
+
+ private:
+  friend class JsonDocument;
+  explicit JsonValue(const void* node) : node_(node) {}
+
+  const void* node_ = nullptr;  // a RapidJSON value
+};
+
+class JsonDocument {
+ public:
+  // Deeper nesting than this is refused.
+  static constexpr int kMaxDepth = 256;
+
+  // Strict RFC 8259 over valid UTF-8 (a leading byte order mark is skipped). `name` is the file's name, for messages.
+  static Result<JsonDocument> Parse(std::string_view text, std::string_view name = "JSON");
+
+  JsonDocument(JsonDocument&&) noexcept;
+  JsonDocument& operator=(JsonDocument&&) noexcept;
+  ~JsonDocument();
+
+  JsonValue root() const;
+
+ private:
+  struct Tree;
+  explicit JsonDocument(std::unique_ptr<Tree> tree);
+
+  std::unique_ptr<Tree> tree_;
+};
+
+}  // namespace peruse

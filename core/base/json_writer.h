@@ -1,0 +1,35 @@
+// Writing compact JSON into a string: commas and escapes are taken care of, nesting is the caller's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace peruse {
+
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string* out) : out_(out) {}
+
+  void BeginObject() { Open('{'); }
+  void EndObject() { Close('}'); }
+  void BeginArray() { Open('['); }
+  void EndArray() { Close(']'); }
+  void Key(std::string_view name);
+  void String(std::string_view text);  // valid UTF-8
+  void Int(int64_t value);
+  void Double(double value);  // enough digits to read back the same value; null when not finite
+  void Bool(bool value);
+  void Null();
+
+ private:
+  void Open(char bracket);
+  void Close(char bracket);
+  void BeforeValue();
+  void AppendQuoted(std::string_view text);
+
+  std::string* out_;
+  bool needs_comma_ = false;
+};
+
+}  // namespace peruse

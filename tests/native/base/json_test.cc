@@ -1,0 +1,100 @@
+#include "core/base/json.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/base/json_writer.h"
+
+namespace peruse {
+namespace {
+
+TEST(Json, ReadsEveryType) {
+  auto document = JsonDocument::Parse(R"({"a":[1,-2.5,true,null,"x\u00e9\u0000y"],"b":{"c":9223372036854775807}})");
+  ASSERT_TRUE(document.ok()) << document.status().message();
+  const JsonValue root = document->root();
+  const JsonValue a = root.FindMember("a");
+  ASSERT_EQ(a.size(), 5u);
+  EXPECT_EQ(a[0].GetInt64(), 1);
+  EXPECT_EQ(a[1].GetDouble(), -2.5);
+  EXPECT_EQ(a[1].GetInt64(), std::nullopt);
+  EXPECT_EQ(a[2].GetBool(), true);
+  EXPECT_TRUE(a[3].IsNull());
+  EXPECT_EQ(a[4].GetString(), std::string_view("x\xC3\xA9\0y", 5));
+  EXPECT_EQ(root.FindMember("b").FindMember("c").GetInt64(), INT64_MAX);
+  EXPECT_FALSE(root.FindMember("missing").FindMember("deeper").exists());
+  EXPECT_EQ(root.FindMember("missing").GetInt64(), std::nullopt);
+  EXPECT_FALSE(a[5].exists());
+  EXPECT_EQ(root.ToString(), "{\"a\":[1,-2.5,true,null,\"x\xC3\xA9\\u0000y\"],\"b\":{\"c\":9223372036854775807}}");
+}
+
+TEST(Json, KeepsFileOrderAndTheLastDuplicate) {
+  auto document = JsonDocument::Parse(R"({"z":1,"a":2,"z":3})");
+  ASSERT_TRUE(document.ok());
+  EXPECT_EQ(document->root().MemberName(0), "z");
+  EXPECT_EQ(document->root().MemberName(1), "a");
+  EXPECT_EQ(document->root().MemberValue(1).GetInt64(), 2);
+  EXPECT_EQ(document->root().FindMember("z").GetInt64(), 3);
+}
+
+TEST(Json, IteratesOnlyArrays) {
+  auto document = JsonDocument::Parse("[[3,4],{\"a\":1}]");
+  ASSERT_TRUE(document.ok());
+  int64_t sum = 0;
+  for (JsonValue item : document->root()[0]) sum += item.GetInt64().value_or(100);
+  for (JsonValue item : document->root()[1]) sum += item.exists() ? 1000 : 2000;
+  EXPECT_EQ(sum, 7);
+}
+
+TEST(Json, ReadsNumbersExactly) {
+  auto document = JsonDocument::Parse("[1000000000000000019884624838656, 0.1, -9.6853122711181640625, 1.0]");
+  ASSERT_TRUE(document.ok());
+  EXPECT_EQ(document->root()[0].GetDouble(), 1e30);
+  EXPECT_EQ(document->root()[0].GetInt64(), std::nullopt);
+  EXPECT_EQ(document->root()[1].GetDouble(), 0.1);
+  EXPECT_EQ(document->root()[2].GetDouble(), -9.6853122711181640625);
+  EXPECT_EQ(document->root()[3].GetInt64(), std::nullopt);
+}
+
+TEST(Json, RefusesMalformedText) {
+  for (const std::string& text : {std::string(""), std::string("{"), std::string("[1,]"), std::string("{\"a\":1"),
+                                  std::string("\"\xFF\""), std::string("\"\\ud800\""), std::string("[1] 2"),
+                                  std::string("NaN"), std::string("[1e999]"), std::string("[\"a\nb\"]")}) {
+    auto document = JsonDocument::Parse(text, "config.json");
+    ASSERT_FALSE(document.ok()) << text;
+    EXPECT_EQ(document.status().code(), StatusCode::kMalformedFile);
+    EXPECT_EQ(document.status().message().substr(0, 11), "config.json");
+  }
+}
+
+TEST(Json, RefusesDeepNestingWithoutOverflow) {
+  const std::string deep = std::string(1000000, '[');
+  EXPECT_FALSE(JsonDocument::Parse(deep).ok());
+  std::string objects;
+  for (int i = 0; i < 100000; ++i) objects += "{\"a\":";
+  EXPECT_FALSE(JsonDocument::Parse(objects).ok());
+  EXPECT_TRUE(JsonDocument::Parse(std::string(256, '[') + std::string(256, ']')).ok());
+  EXPECT_FALSE(JsonDocument::Parse(std::string(257, '[') + std::string(257, ']')).ok());
+}
+
+TEST(JsonWriter, WritesNestedValues) {
+  std::string out;
+  JsonWriter writer(&out);
+  writer.BeginObject();
+  writer.Key("a\"");
+  writer.BeginArray();
+  writer.Int(1);
+  writer.Double(0.1);
+  writer.String("x\n\\");
+  writer.EndArray();
+  writer.Key("b");
+  writer.BeginObject();
+  writer.EndObject();
+  writer.Key("c");
+  writer.Bool(false);
+  writer.EndObject();
+  EXPECT_EQ(out, "{\"a\\\"\":[1,0.10000000000000001,\"x\\u000a\\\\\"],\"b\":{},\"c\":false}");
+}
+
+}  // namespace
+}  // namespace peruse
