@@ -1,0 +1,125 @@
+// The Embind surface: Session, with every result as JSON text and every text coming in as staged UTF-8.
+//
+// Texts and weights enter through one staging buffer (reserve, then HEAPU8.set), because that is one copy, and
+// because it keeps lone surrogates and NUL out of string conversions. Every method returns
+//   {"ok": true, ...}  or  {"ok": false, "code": string, "message": string}.
+#include <emscripten/bind.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/base/json_writer.h"
+#include "core/tasks/session.h"
+
+namespace peruse {
+namespace {
+
+std::string Failure(const Status& status) {
+  std::string json;
+  JsonWriter writer(&json);
+  writer.BeginObject();
+  writer.Key("ok");
+  writer.Bool(false);
+  writer.Key("code");
+  writer.String(StatusCodeName(status.code()));
+  writer.Key("message");
+  writer.String(status.message());
+  writer.EndObject();
+  return json;
+}
+
+// {"ok": true, "<key>": <value, JSON already>}.
+std::string Success(std::string_view key, std::string_view value) {
+  return "{\"ok\":true,\"" + std::string(key) + "\":" + std::string(value) + "}";
+}
+
+std::string Reply(const Status& status) { return status.ok() ? "{\"ok\":true}" : Failure(status); }
+
+std::string Reply(std::string_view key, const Result<std::string>& result) {
+  return result.ok() ? Success(key, *result) : Failure(result.status());
+}
+
+class SessionBinding {
+ public:
+  explicit SessionBinding(int threads) {
+    Result<std::unique_ptr<Backend>> backend = CreateXnnpackBackend(threads);
+    if (backend.ok()) {
+      session_ = std::make_unique<Session>(std::move(*backend));
+    } else {
+      failure_ = backend.status();
+    }
+  }
+  ~SessionBinding() { std::free(staging_); }
+
+  // Where to write the next `bytes` bytes: an address in the heap, valid until the next reserve; 0: out of memory.
+  uintptr_t Reserve(uint32_t bytes) {
+    if (bytes > capacity_) {
+      std::free(staging_);
+      staging_ = static_cast<uint8_t*>(std::malloc(bytes));
+      capacity_ = staging_ ? bytes : 0;
+    }
+    return reinterpret_cast<uintptr_t>(staging_);
+  }
+
+  std::string AddFile(const std::string& name, uint32_t bytes) {
+    return With(bytes, [&] { return Reply(session_->AddFile(name, std::string(Staged(bytes)))); });
+  }
+  std::string Open(uint32_t bytes) {
+    return With(bytes, [&] { return Reply(session_->Open(Staged(bytes))); });
+  }
+  std::string FeedWeights(uint32_t bytes) {
+    return With(bytes, [&] { return Reply(session_->FeedWeights({staging_, bytes})); });
+  }
+  std::string FinishWeights() {
+    return With(0, [&] { return Reply("report", session_->FinishWeights()); });
+  }
+  std::string Start(uint32_t bytes) {
+    return With(bytes, [&] { return Reply(session_->Start(Staged(bytes))); });
+  }
+  std::string Step() {
+    return With(0, [&] {
+      const Result<bool> more = session_->Step();
+      return more.ok() ? Success("more", *more ? "true" : "false") : Failure(more.status());
+    });
+  }
+  std::string Finish() {
+    return With(0, [&] { return Reply("result", session_->Finish()); });
+  }
+
+ private:
+  std::string_view Staged(uint32_t bytes) const { return {reinterpret_cast<const char*>(staging_), bytes}; }
+
+  template <typename Call>
+  std::string With(uint32_t bytes, Call call) const {
+    if (!session_) return Failure(failure_);
+    if (bytes > capacity_) return Failure(InvalidArgument("more bytes were named than were reserved"));
+    return call();
+  }
+
+  std::unique_ptr<Session> session_;
+  Status failure_;
+  uint8_t* staging_ = nullptr;
+  uint32_t capacity_ = 0;
+};
+
+EMSCRIPTEN_BINDINGS(peruse) {
+  emscripten::class_<SessionBinding>("Session")
+      .constructor<int>()
+      .function("reserve", &SessionBinding::Reserve)
+      .function("addFile", &SessionBinding::AddFile)
+      .function("open", &SessionBinding::Open)
+      .function("feedWeights", &SessionBinding::FeedWeights)
+      .function("finishWeights", &SessionBinding::FinishWeights)
+      .function("start", &SessionBinding::Start)
+      .function("step", &SessionBinding::Step)
+      .function("finish", &SessionBinding::Finish);
+}
+
+}  // namespace
+}  // namespace peruse

@@ -1,0 +1,115 @@
+#include "core/tasks/task.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/tasks/question_answering.h"
+#include "core/tasks/text_classification.h"
+
+namespace peruse {
+namespace {
+
+// Rows a batch may have: enough to keep the matrix products busy, little enough that workspace stays small and a
+// caller who cancels does not wait long. A single longer text makes a batch of its own.
+constexpr int32_t kBatchRows = 1024;
+
+}  // namespace
+
+Status Task::Start(JsonValue request) {
+  queue_.clear();
+  done_ = 0;
+  const JsonValue inputs = request.FindMember("inputs");
+  if (!inputs.IsArray()) return InvalidArgument("the request has no array \"inputs\"");
+  return Read(inputs, request.FindMember("options"));
+}
+
+Result<bool> Task::Step() {
+  if (done_ == queue_.size()) return false;
+  std::vector<ModelInput> batch;
+  int32_t rows = 0;
+  for (size_t i = done_; i < queue_.size(); ++i) {
+    const auto length = static_cast<int32_t>(queue_[i].ids.size());
+    if (!batch.empty() && rows + length > kBatchRows) break;
+    batch.push_back({queue_[i].ids, queue_[i].type_ids});
+    rows += length;
+  }
+  PERUSE_RETURN_IF_ERROR(model_.Begin(batch));
+  PERUSE_RETURN_IF_ERROR(model_.Finish());
+  for (size_t i = 0; i < batch.size(); ++i) {
+    PERUSE_RETURN_IF_ERROR(Collect(done_ + i, LogitsOf(static_cast<int32_t>(i))));
+  }
+  done_ += batch.size();
+  return done_ < queue_.size();
+}
+
+Result<std::string> Task::Finish() {
+  if (done_ != queue_.size()) return InternalError("Finish was called before every batch had run");
+  std::string json;
+  JsonWriter writer(&json);
+  Write(writer);
+  queue_.clear();
+  done_ = 0;
+  return json;
+}
+
+size_t Task::Enqueue(Encoding encoding) {
+  queue_.push_back(std::move(encoding));
+  return queue_.size() - 1;
+}
+
+int32_t Task::MaxTokens() const {
+  int64_t limit = model_.config().max_tokens;
+  const std::optional<int64_t> tokenizer_limit = tokenizer_.model_max_length();
+  if (tokenizer_limit && *tokenizer_limit > 0) limit = std::min(limit, *tokenizer_limit);
+  return static_cast<int32_t>(limit);
+}
+
+std::span<const float> Task::LogitsOf(int32_t sequence) const {
+  const RaggedBatch& batch = model_.batch();
+  const auto cols = static_cast<size_t>(model_.logit_cols());
+  const bool per_text = model_.logit_rows() == batch.sequences();
+  if (per_text) return model_.logits().subspan(static_cast<size_t>(sequence) * cols, cols);
+  return model_.logits().subspan(static_cast<size_t>(batch.start(sequence)) * cols,
+                                 static_cast<size_t>(batch.length(sequence)) * cols);
+}
+
+namespace {
+
+struct TaskEntry {
+  std::string_view name;
+  Head head;
+  std::unique_ptr<Task> (*create)(const Tokenizer&, Model&);
+};
+
+template <typename T>
+std::unique_ptr<Task> Make(const Tokenizer& tokenizer, Model& model) {
+  return std::make_unique<T>(tokenizer, model);
+}
+
+constexpr TaskEntry kTasks[] = {
+    {"text-classification", Head::kSequenceClassification, Make<TextClassification>},
+    {"question-answering", Head::kQuestionAnswering, Make<QuestionAnswering>},
+};
+
+Result<const TaskEntry*> FindTask(std::string_view name) {
+  std::string known;
+  for (const TaskEntry& entry : kTasks) {
+    if (entry.name == name) return &entry;
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  return Unsupported("there is no task \"" + std::string(name) + "\"; Peruse has: " + known);
+}
+
+}  // namespace
+
+Result<Head> HeadOfTask(std::string_view task) {
+  PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
+  return entry->head;
+}
+
+Result<std::unique_ptr<Task>> CreateTask(std::string_view task, const Tokenizer& tokenizer, Model& model) {
+  PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
+  return entry->create(tokenizer, model);
+}
+
+}  // namespace peruse

@@ -1,0 +1,67 @@
+// A task turns texts into answers: it reads a request, runs the model over ragged batches, and writes results.
+//
+// Requests and results are JSON, so that every host (Embind, a command line, a native test) speaks the same
+// language and all semantics stand here. A run has three steps, so that a host can stop between batches:
+//   Start(request), then Step() until it says false, then Finish().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/json_writer.h"
+#include "core/base/status.h"
+#include "core/models/model.h"
+#include "core/tokenizer/tokenizer.h"
+
+namespace peruse {
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
+  // Reads {"inputs": [...], "options": {...}} and tokenises. Forgets whatever an earlier run left.
+  Status Start(JsonValue request);
+  // Runs one batch. True while batches remain.
+  Result<bool> Step();
+  // The results, one per input, in order: a JSON array.
+  Result<std::string> Finish();
+
+ protected:
+  Task(const Tokenizer& tokenizer, Model& model) : tokenizer_(tokenizer), model_(model) {}
+
+  // Forgets the last run, reads one request and calls Enqueue for every text that the model must read.
+  virtual Status Read(JsonValue inputs, JsonValue options) = 0;
+  // Logits of the text that was enqueued as number `index`: [labels], or [tokens, labels] for per-token heads.
+  virtual Status Collect(size_t index, std::span<const float> logits) = 0;
+  virtual void Write(JsonWriter& writer) const = 0;
+
+  size_t Enqueue(Encoding encoding);
+  const Encoding& encoding(size_t index) const { return queue_[index]; }
+
+  // Tokens of the longest text that tokenizer and model both take; ModelConfig::kUnlimited when neither sets a limit.
+  int32_t MaxTokens() const;
+
+  const Tokenizer& tokenizer_;
+  Model& model_;
+
+ private:
+  std::span<const float> LogitsOf(int32_t sequence) const;
+
+  std::vector<Encoding> queue_;
+  size_t done_ = 0;
+};
+
+// The head that a task reads; nothing for a name that is not a task.
+Result<Head> HeadOfTask(std::string_view task);
+
+// Both must outlive the task.
+Result<std::unique_ptr<Task>> CreateTask(std::string_view task, const Tokenizer& tokenizer, Model& model);
+
+}  // namespace peruse
