@@ -30,6 +30,10 @@ std::vector<float> CandidateProbabilities(const Encoding& window, std::span<cons
   return probabilities;
 }
 
+Status Blank(std::string_view what) {
+  return Status(StatusCode::kEmptyText, "the " + std::string(what) + " is empty or only white space");
+}
+
 }  // namespace
 
 Status QuestionAnswering::Read(JsonValue inputs, JsonValue options) {
@@ -39,9 +43,7 @@ Status QuestionAnswering::Read(JsonValue inputs, JsonValue options) {
   for (JsonValue input : inputs) {
     PERUSE_ASSIGN_OR_RETURN(const std::string_view question, ReadText(input, "question"));
     PERUSE_ASSIGN_OR_RETURN(const std::string_view context, ReadText(input, "context"));
-    if (question.empty()) return Status(StatusCode::kEmptyText, "the question is empty");
-    if (context.empty()) return Status(StatusCode::kEmptyText, "the context is empty");
-    PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> windows, tokenizer_.EncodePair(question, context, encode_options_));
+    PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> windows, Windows(question, context));
     questions_.emplace_back().context = std::string(context);
     for (Encoding& window : windows) {
       Enqueue(std::move(window));
@@ -49,6 +51,27 @@ Status QuestionAnswering::Read(JsonValue inputs, JsonValue options) {
     }
   }
   return OkStatus();
+}
+
+Result<std::vector<Encoding>> QuestionAnswering::Windows(std::string_view question, std::string_view context) const {
+  EncodeOptions plain;
+  plain.add_special_tokens = false;
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<Encoding> alone, tokenizer_.Encode(question, plain));
+  const size_t question_tokens = alone[0].ids.size();
+  if (question_tokens == 0) return Blank("question");
+
+  Result<std::vector<Encoding>> windows = tokenizer_.EncodePair(question, context, encode_options_);
+  if (!windows.ok()) {
+    if (windows.status().code() != StatusCode::kInvalidArgument) return windows.status();
+    return Status(StatusCode::kTextTooLong,
+                  "the question has " + std::to_string(question_tokens) +
+                      " tokens, which leaves too little room for the context in windows of max_seq_len " +
+                      std::to_string(encode_options_.max_length) + " tokens that share doc_stride " +
+                      std::to_string(encode_options_.stride));
+  }
+  const std::vector<int8_t>& sequences = (*windows)[0].sequence_ids;
+  if (std::find(sequences.begin(), sequences.end(), kContextSequence) == sequences.end()) return Blank("context");
+  return windows;
 }
 
 Status QuestionAnswering::ReadOptions(JsonValue options) {
@@ -156,7 +179,7 @@ std::vector<QuestionAnswering::Answer> QuestionAnswering::Ranked(const Question&
 void QuestionAnswering::Write(JsonWriter& writer) const {
   writer.BeginArray();
   for (const Question& question : questions_) {
-    const Utf16Index utf16(question.context);
+    Utf8IndexConverter index(question.context);
     writer.BeginArray();
     for (const Answer& answer : Ranked(question)) {
       writer.BeginObject();
@@ -165,9 +188,9 @@ void QuestionAnswering::Write(JsonWriter& writer) const {
       writer.Key("score");
       writer.Double(answer.score);
       writer.Key("start");
-      writer.Int(utf16.FromByte(answer.bytes.start));
+      writer.Int(static_cast<int64_t>(index.ToUtf16(static_cast<size_t>(answer.bytes.start))));
       writer.Key("end");
-      writer.Int(utf16.FromByte(answer.bytes.end));
+      writer.Int(static_cast<int64_t>(index.ToUtf16(static_cast<size_t>(answer.bytes.end))));
       writer.EndObject();
     }
     writer.EndArray();

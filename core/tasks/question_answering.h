@@ -53,6 +53,8 @@ class QuestionAnswering : public Task {
   };
 
   Status ReadOptions(JsonValue options);
+  // The pair as the model reads it, in as many windows as it takes.
+  Result<std::vector<Encoding>> Windows(std::string_view question, std::string_view context) const;
   // The best spans of one window. `start` and `end` are probabilities over its tokens.
   std::vector<Span> BestSpans(const Encoding& window, std::span<const float> start, std::span<const float> end) const;
   // The bytes of the context that a span covers.

@@ -1,0 +1,140 @@
+#include "core/tasks/question_answering.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/native/tasks/fake_model.h"
+#include "tests/native/tasks/task_testing.h"
+
+namespace peruse {
+namespace {
+
+// Start and end logits that are `high` at tokens with these ids, else zero.
+FakeModel::LogitsOf Peaks(int32_t start_id, int32_t end_id, float high = 10) {
+  return [=](const ModelInput& input) {
+    std::vector<float> logits(2 * input.ids.size());
+    for (size_t t = 0; t < input.ids.size(); ++t) {
+      if (input.ids[t] == start_id) logits[2 * t] = high;
+      if (input.ids[t] == end_id) logits[2 * t + 1] = high;
+    }
+    return logits;
+  };
+}
+
+struct Fixture {
+  // who=5 wrote=6 it=7 anna=8 sewell=9 the=10 book=11 is=12 old=13
+  std::unique_ptr<Tokenizer> tokenizer = WordTokenizer("who wrote it anna sewell the book is old ##er");
+};
+
+TEST(QuestionAnswering, CutsTheAnswerOutOfTheContext) {
+  Fixture f;
+  FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 9));
+  QuestionAnswering task(*f.tokenizer, model);
+  const std::string result =
+      RunTask(task, R"({"inputs":[{"question":"Who wrote it","context":"The book: Anna  Sewell wrote it"}]})");
+  EXPECT_NE(result.find(R"("answer":"Anna  Sewell")"), std::string::npos) << result;
+  EXPECT_NE(result.find(R"("start":10,"end":22)"), std::string::npos) << result;
+}
+
+TEST(QuestionAnswering, OffsetsCountUtf16Units) {
+  Fixture f;
+  FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 8));
+  QuestionAnswering task(*f.tokenizer, model);
+  // U+1F600 is four bytes, one code point, two UTF-16 units; e with acute is two bytes, one unit.
+  const std::string result =
+      RunTask(task, "{\"inputs\":[{\"question\":\"who\",\"context\":\"\xF0\x9F\x98\x80 \xC3\xA9 anna\"}]}");
+  EXPECT_NE(result.find(R"("start":5,"end":9)"), std::string::npos) << result;
+}
+
+TEST(QuestionAnswering, TokensOfTheQuestionAreNoAnswer) {
+  Fixture f;
+  FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 8));
+  QuestionAnswering task(*f.tokenizer, model);
+  const std::string result = RunTask(task, R"({"inputs":[{"question":"anna","context":"the book"}]})");
+  EXPECT_EQ(result.find("anna"), std::string::npos) << result;
+}
+
+TEST(QuestionAnswering, WidensToWordsUnlessTold) {
+  Fixture f;
+  FakeModel model(LabelConfig({"s", "e"}), true, Peaks(14, 14));  // ##er
+  QuestionAnswering task(*f.tokenizer, model);
+  const std::string request = R"({"inputs":[{"question":"who","context":"the older book"}],"options":{)";
+  EXPECT_NE(RunTask(task, request + "}}").find(R"("answer":"older")"), std::string::npos);
+  EXPECT_NE(RunTask(task, request + R"("align_to_words":false}})").find(R"("answer":"er")"), std::string::npos);
+}
+
+TEST(QuestionAnswering, AnswersAreNoLongerThanAsked) {
+  Fixture f;
+  FakeModel model(LabelConfig({"s", "e"}), true, Peaks(10, 13));
+  QuestionAnswering task(*f.tokenizer, model);
+  const std::string request = R"({"inputs":[{"question":"who","context":"the book is old"}],"options":{"max_answer_len":)";
+  EXPECT_NE(RunTask(task, request + "4}}").find(R"("answer":"the book is old")"), std::string::npos);
+  EXPECT_EQ(RunTask(task, request + "3}}").find(R"("answer":"the book is old")"), std::string::npos);
+}
+
+TEST(QuestionAnswering, EqualTextsOfSeveralWindowsAddUp) {
+  Fixture f;
+  FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 8, 30));
+  QuestionAnswering task(*f.tokenizer, model);
+  // Window: [CLS] who [SEP] + 4 of context + [SEP]; two windows of four words share one.
+  const std::string result = RunTask(
+      task,
+      R"({"inputs":[{"question":"who","context":"Anna is old the book anna is"}],"options":{"max_seq_len":8,"doc_stride":1}})");
+  EXPECT_EQ(model.runs, 1);
+  EXPECT_NE(result.find(R"("answer":"Anna","score":2)"), std::string::npos) << result;
+}
+
+TEST(QuestionAnswering, ReadsEveryWindow) {
+  Fixture f;
+  FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 8));
+  QuestionAnswering task(*f.tokenizer, model);
+  std::string context;
+  for (int i = 0; i < 2000; ++i) context += "the book ";
+  context += "anna";
+  const std::string result =
+      RunTask(task, R"({"inputs":[{"question":"who","context":")" + context + R"("}],"options":{"top_k":1}})");
+  EXPECT_NE(result.find(R"("answer":"anna")"), std::string::npos) << result.substr(0, 300);
+}
+
+TEST(QuestionAnswering, OffersTheEmptyAnswerWhenAsked) {
+  Fixture f;
+  FakeModel model(LabelConfig({"s", "e"}), true, Peaks(2, 2, 20));  // [CLS]
+  QuestionAnswering task(*f.tokenizer, model);
+  const std::string request = R"({"inputs":[{"question":"who","context":"the book"}],"options":{)";
+  EXPECT_NE(RunTask(task, request + R"("handle_impossible_answer":true}})").find(R"("answer":"","score":0.99)"),
+            std::string::npos);
+  EXPECT_EQ(RunTask(task, request + "}}").find(R"("answer":"")"), std::string::npos);
+}
+
+TEST(QuestionAnswering, TopKGivesDifferentAnswersBestFirst) {
+  Fixture f;
+  FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 9, 1));
+  QuestionAnswering task(*f.tokenizer, model);
+  const std::string result = RunTask(
+      task, R"({"inputs":[{"question":"who","context":"the book is old anna sewell"}],"options":{"top_k":3}})");
+  EXPECT_EQ(std::count(result.begin(), result.end(), '{'), 3) << result;
+  EXPECT_TRUE(result.starts_with(R"([[{"answer":"anna sewell")")) << result;
+}
+
+TEST(QuestionAnswering, RefusesBadRequestsByName) {
+  Fixture f;
+  FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 8));
+  QuestionAnswering task(*f.tokenizer, model);
+  const auto expect = [&](std::string_view request, std::string_view code, std::string_view mention) {
+    const std::string result = RunTask(task, request);
+    EXPECT_TRUE(result.starts_with(code)) << result;
+    EXPECT_NE(result.find(mention), std::string::npos) << result;
+  };
+  expect(R"({"inputs":[{"question":"","context":"the book"}]})", "empty_text", "question");
+  expect(R"({"inputs":[{"question":"who","context":""}]})", "empty_text", "context");
+  expect(R"({"inputs":[{"question":"who","context":" \t "}]})", "empty_text", "context");
+  expect(R"({"inputs":[{"question":" ","context":"the book"}]})", "empty_text", "question");
+  expect(R"({"inputs":[{"context":"the book"}]})", "invalid_argument", "question");
+  expect(R"({"inputs":[{"question":"who","context":"the"}],"options":{"doc_stride":400}})", "invalid_argument",
+         "doc_stride");
+  expect(R"({"inputs":[{"question":"who who who who who","context":"the book is"}],"options":{"max_seq_len":8}})",
+         "text_too_long", "question");
+  EXPECT_TRUE(RunTask(task, R"({"inputs":[{"question":"who","context":"anna"}]})").starts_with("[["));
+}
+
+}  // namespace
+}  // namespace peruse
