@@ -1,0 +1,157 @@
+"""Writes tiny random checkpoints and what the reference implementation computes with them.
+
+    python make_tiny_models.py [--out-dir DIR] [--only NAME ...]
+
+The layout of the output is described in tests/fixtures/tiny/README.md.
+"""
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+
+import safetensors
+import safetensors.torch
+import tokenizers
+import torch
+import transformers
+from torch import nn
+
+from tiny_cases import all_cases
+
+OUT_DIR = Path(__file__).resolve().parents[1] / "fixtures" / "tiny"
+SCALE = 0.2  # large enough that a wrong term changes the result visibly
+
+
+def generator_of(name):
+    seed = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
+    return torch.Generator().manual_seed(seed)
+
+
+def randomise(module, generator):
+    """Normal weights of deviation SCALE everywhere; LayerNorm weights lie around 1."""
+    with torch.no_grad():
+        for name, parameter in sorted(module.named_parameters()):
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * SCALE)
+            if name.endswith("LayerNorm.weight"):
+                parameter.add_(1.0)
+
+
+class ReplacedTokenHead(nn.Module):
+    """DeBERTa v3's detection head as its authors describe it; transformers has no class for it."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.classifier = nn.Linear(config.hidden_size, 1)
+
+    def forward(self, hidden):
+        mixed = self.LayerNorm(hidden + hidden[:, :1])
+        return self.classifier(nn.functional.gelu(self.dense(mixed))).squeeze(-1)
+
+
+def decode_masks(model, positions, mask, hidden_states):
+    """Enhanced mask decoder: the last layer twice, its query stream fed with absolute positions."""
+    encoder = model.deberta.encoder
+    keys = hidden_states[-2]
+    queries = positions[:keys.shape[1]] + keys
+    attention_mask = encoder.get_attention_mask(mask)
+    relative_pos = encoder.get_rel_pos(keys)
+    for _ in range(2):
+        output = encoder.layer[-1](keys, attention_mask, query_states=queries, relative_pos=relative_pos,
+                                   rel_embeddings=encoder.get_rel_embedding(), output_attentions=False)
+        queries = output[0] if isinstance(output, tuple) else output
+    return model.lm_predictions(queries, model.deberta.embeddings.word_embeddings)
+
+
+def build(case, folder):
+    """Saves the checkpoint in its storage type and returns the float32 model of the rounded weights."""
+    generator = generator_of(case.name)
+    model_class = getattr(transformers, case.model)
+    config = model_class.config_class(**case.config)
+    if not getattr(config, "legacy", True):
+        config.tie_word_embeddings = False  # else the class would tie lm_head.dense, which is no output matrix
+    model = model_class._from_config(config, attn_implementation="eager").eval()
+    randomise(model, generator)
+    model.tie_weights()
+    model.config.tie_word_embeddings = case.config.get("tie_word_embeddings", True)
+    dtype = getattr(torch, case.dtype)
+    model.to(dtype).save_pretrained(folder, safe_serialization=True)
+    extra = {}
+    if case.extra_head == "replaced-token-detection":
+        head = ReplacedTokenHead(model.config)
+        randomise(head, generator)
+        extra = {f"mask_predictions.{name}": value.data for name, value in head.named_parameters()}
+    elif case.extra_head == "enhanced-mask-decoder":
+        shape = (model.config.max_position_embeddings, model.config.hidden_size)
+        extra = {"deberta.embeddings.position_embeddings.weight": torch.randn(shape, generator=generator) * SCALE}
+    if extra:
+        path = folder / "model.safetensors"
+        tensors = safetensors.torch.load_file(path) | {k: v.to(dtype).contiguous() for k, v in extra.items()}
+        safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
+    return model.float(), {name: value.to(dtype).float() for name, value in extra.items()}
+
+
+def head_outputs(case, model, extra, outputs, mask):
+    """The named results of the case's head, without the batch axis."""
+    if case.extra_head == "replaced-token-detection":
+        head = ReplacedTokenHead(model.config)
+        head.load_state_dict({name.removeprefix("mask_predictions."): value for name, value in extra.items()})
+        return {"logits": head(outputs.hidden_states[-1])[0]}
+    if case.extra_head == "enhanced-mask-decoder":
+        positions = extra["deberta.embeddings.position_embeddings.weight"]
+        return {"logits": decode_masks(model, positions, mask, outputs.hidden_states)[0]}
+    if "start_logits" in outputs:
+        return {"start_logits": outputs.start_logits[0], "end_logits": outputs.end_logits[0]}
+    return {"logits": outputs.logits[0]} if "logits" in outputs else {}
+
+
+def run(case, model, extra):
+    """One text at a time and never padded, since padding changes what ConvBERT computes."""
+    generator = generator_of(case.name + " inputs")
+    vocab, types = model.config.vocab_size, getattr(model.config, "type_vocab_size", 0)
+    tensors = {}
+    for name, length in zip("abcd", (1, 2, 20, case.long)):
+        shape = (case.choices, length) if case.choices else (length,)
+        ids = torch.randint(0, vocab, shape, generator=generator)
+        token_types = torch.randint(0, max(types, 1), shape, generator=generator)
+        mask = torch.ones_like(ids)[None]
+        with torch.no_grad():
+            outputs = model(input_ids=ids[None], token_type_ids=token_types[None], attention_mask=mask,
+                            output_hidden_states=True)
+            heads = head_outputs(case, model, extra, outputs, mask)
+        tensors[f"{name}.input_ids"], tensors[f"{name}.token_type_ids"] = ids.int(), token_types.int()
+        for layer, hidden in enumerate(outputs.hidden_states):
+            tensors[f"{name}.hidden_states.{layer}"] = (hidden if case.choices else hidden[0])
+        for head, value in heads.items():
+            tensors[f"{name}.{head}"] = value
+    return {name: value.contiguous().clone() for name, value in tensors.items()}
+
+
+def write_case(case, out_dir):
+    folder = out_dir / case.name
+    folder.mkdir(parents=True, exist_ok=True)
+    model, extra = build(case, folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    safetensors.torch.save_file(run(case, model, extra), folder / "expected.safetensors")
+    return {"name": case.name, "about": case.about, "model": case.model, "dtype": case.dtype,
+            "head": case.extra_head or "of the class", "choices": case.choices}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out-dir", type=Path, default=OUT_DIR)
+    parser.add_argument("--only", nargs="*", help="write these cases and leave cases.json alone")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    cases = [case for case in all_cases() if not args.only or case.name in args.only]
+    entries = [write_case(case, args.out_dir) for case in cases]
+    if not args.only:
+        versions = {module.__name__: module.__version__ for module in (transformers, tokenizers, torch, safetensors)}
+        index = {"made_by": "tests/reference/make_tiny_models.py", "versions": versions, "cases": entries}
+        (args.out_dir / "cases.json").write_text(json.dumps(index, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

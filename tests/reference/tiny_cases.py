@@ -1,0 +1,177 @@
+"""The list of tiny reference models. Each case: name, what it shows, classes, configuration, storage type.
+
+Input lengths are chosen by `make_tiny_models.py`; `long` is the length of the longest text of the case.
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Case:
+    name: str
+    about: str
+    model: str  # class name in transformers
+    config: dict
+    dtype: str = "float16"  # storage type; half the size of float32 and no less of a test
+    long: int = 36
+    extra_head: str = ""  # a pre-training head that has no class in transformers
+    choices: int = 0  # multiple choice only
+    tags: list = field(default_factory=list)
+
+
+SMALL = {"vocab_size": 48, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "intermediate_size": 48}
+CONVBERT = SMALL | {"embedding_size": 16, "max_position_embeddings": 64, "type_vocab_size": 2, "head_ratio": 2,
+                    "conv_kernel_size": 9, "num_groups": 1, "pad_token_id": 0}
+DEBERTA = SMALL | {"max_position_embeddings": 32, "type_vocab_size": 0, "relative_attention": True,
+                   "position_biased_input": False, "pos_att_type": "p2c|c2p", "pad_token_id": 0}
+V2 = DEBERTA | {"position_buckets": 8, "norm_rel_ebd": "layer_norm", "share_att_key": True}
+V1 = DEBERTA | {"pos_att_type": ["c2p", "p2c"]}
+BERT = SMALL | {"max_position_embeddings": 64, "type_vocab_size": 2}
+ELECTRA = BERT | {"embedding_size": 16}
+LABELS = {"num_labels": 3}
+
+
+def labels(*names):
+    return {"id2label": dict(enumerate(names)), "label2id": {name: i for i, name in enumerate(names)}}
+
+
+def convbert_cases():
+    def case(name, about, head="SequenceClassification", dtype="float16", **config):
+        return Case(f"convbert-{name}", f"ConvBERT, {about}", f"ConvBertFor{head}", CONVBERT | config, dtype)
+
+    yield case("sequence", "embedding projection, one group, kernel 9", **LABELS)
+    yield case("sequence-f32", "the same kind stored as F32", dtype="float32", **LABELS)
+    yield case("sequence-bf16", "the same kind stored as BF16", dtype="bfloat16", **LABELS)
+    yield case("groups2", "two feed-forward groups, kernel 5", num_groups=2, conv_kernel_size=5, **LABELS)
+    yield case("groups4", "four feed-forward groups", num_groups=4, **LABELS)
+    yield case("no-projection", "embedding_size equal to hidden_size, kernel 3", embedding_size=32,
+               conv_kernel_size=3, **LABELS)
+    yield case("ratio4", "head_ratio 4: one wide head", head_ratio=4, **LABELS)
+    yield case("ratio8", "head_ratio above the head count: one head", head_ratio=8, conv_kernel_size=5, **LABELS)
+    yield case("heads6", "six nominal heads, D 48, GELU by tanh", hidden_size=48,
+               num_attention_heads=6, intermediate_size=96, hidden_act="gelu_new",
+               layer_norm_eps=1e-6, **LABELS)
+    yield case("kernel1", "kernel 1, relu", conv_kernel_size=1, hidden_act="relu", **LABELS)
+    yield case("question", "question answering", head="QuestionAnswering")
+    yield case("question-groups2-bf16", "question answering, two groups, kernel 3, BF16", head="QuestionAnswering",
+               dtype="bfloat16", num_groups=2, conv_kernel_size=3)
+    yield case("token", "token classification", head="TokenClassification", **labels("O", "B-PER", "I-PER"))
+    yield case("masked-lm", "masked language model, tied output", head="MaskedLM")
+    yield case("masked-lm-untied", "masked language model, own output matrix", head="MaskedLM",
+               tie_word_embeddings=False)
+    yield Case("convbert-choice", "ConvBERT, multiple choice with the default summary (last position)",
+               "ConvBertForMultipleChoice", CONVBERT, choices=2)
+    yield Case("convbert-choice-summary", "ConvBERT, multiple choice, first position, projection and tanh",
+               "ConvBertForMultipleChoice", CONVBERT | {"summary_type": "first", "summary_use_proj": True,
+               "summary_activation": "tanh", "summary_last_dropout": 0.0}, choices=2)
+    yield Case("convbert-bare", "ConvBERT encoder without a head and without a name prefix", "ConvBertModel",
+               CONVBERT)
+
+
+def deberta_v2_cases():
+    def case(name, about, head="SequenceClassification", dtype="float16", long=36, extra_head="", **config):
+        return Case(f"deberta-v2-{name}", f"DeBERTa v2/v3, {about}", f"DebertaV2For{head}", V2 | config, dtype, long,
+                    extra_head)
+
+    yield case("question", "v3 structure: 8 buckets of range 32, shared keys, normalised table; question answering",
+               head="QuestionAnswering")
+    yield case("question-f32", "the same kind stored as F32", head="QuestionAnswering", dtype="float32")
+    yield case("sequence-bf16", "sequence classification, BF16", dtype="bfloat16", **LABELS)
+    yield case("sequence", "sequence classification, pos_att_type as a list", pos_att_type=["p2c", "c2p"], **LABELS)
+    yield case("long", "text of 130 tokens, far beyond the bucket range", long=130, head="QuestionAnswering")
+    yield case("buckets64", "64 buckets of range 128, text of 150 tokens", long=150, position_buckets=64,
+               max_position_embeddings=128, head="QuestionAnswering")
+    yield case("max-relative", "max_relative_positions 16 differs from max_position_embeddings",
+               max_relative_positions=16, **LABELS)
+    yield case("no-buckets", "position_buckets -1: exact distances, clamped", position_buckets=-1,
+               max_relative_positions=12, **LABELS)
+    yield case("c2p", "content to position only", pos_att_type="c2p", **LABELS)
+    yield case("p2c", "position to content only, as a list", pos_att_type=["p2c"], **LABELS)
+    yield case("no-pos-att", "relative attention without any position term", pos_att_type=None, **LABELS)
+    yield case("own-keys", "share_att_key false: own position projections", share_att_key=False, **LABELS)
+    yield case("own-keys-c2p", "share_att_key false, content to position only", share_att_key=False,
+               pos_att_type="c2p", **LABELS)
+    yield case("own-keys-p2c", "share_att_key false, position to content only", share_att_key=False,
+               pos_att_type="p2c", **LABELS)
+    yield case("plain-table", "norm_rel_ebd none", norm_rel_ebd="none", **LABELS)
+    yield case("conv", "convolution layer of 3 after layer 0, gelu", conv_kernel_size=3, conv_act="gelu", **LABELS)
+    yield case("conv-groups", "convolution layer of 5 in 4 groups, default tanh", conv_kernel_size=5,
+               conv_groups=4, **LABELS)
+    yield case("head-size", "explicit attention_head_size, two heads of 16", num_attention_heads=2,
+               attention_head_size=16, **LABELS)
+    yield case("embed-proj", "embedding_size 16 with projection", embedding_size=16, **LABELS)
+    yield case("types", "type_vocab_size 2, absolute positions too", type_vocab_size=2, position_biased_input=True,
+               max_position_embeddings=64, **LABELS)
+    yield case("absolute", "relative_attention false, absolute positions", relative_attention=False,
+               position_biased_input=True, max_position_embeddings=64, **LABELS)
+    yield case("absolute-factor", "relative_attention false and no pos_att_type", relative_attention=False,
+               position_biased_input=True, max_position_embeddings=64, pos_att_type=None, **LABELS)
+    yield case("heads6", "D 48, six heads, eps 1e-5, tanh pooler", hidden_size=48,
+               num_attention_heads=6, intermediate_size=96, layer_norm_eps=1e-5,
+               pooler_hidden_size=48, pooler_hidden_act="tanh", **LABELS)
+    yield case("token", "token classification", head="TokenClassification", **labels("O", "B-PER", "I-PER"))
+    yield case("masked-lm", "masked language model, legacy head", head="MaskedLM")
+    yield case("masked-lm-embed-proj", "masked language model, legacy head, embedding_size 16", head="MaskedLM",
+               embedding_size=16)
+    yield case("masked-lm-original", "masked language model, original head (lm_predictions)", head="MaskedLM",
+               legacy=False)
+    yield case("masked-lm-emd", "original head behind the enhanced mask decoder", head="MaskedLM", long=30,
+               legacy=False, extra_head="enhanced-mask-decoder")
+    yield case("rtd", "replaced-token detection (mask_predictions)", head="MaskedLM", legacy=False,
+               extra_head="replaced-token-detection")
+    yield Case("deberta-v2-choice", "DeBERTa v2/v3, multiple choice", "DebertaV2ForMultipleChoice", V2, choices=2)
+    yield Case("deberta-v2-bare", "DeBERTa v2/v3 encoder without a head and without a name prefix",
+               "DebertaV2Model", V2)
+
+
+def deberta_v1_cases():
+    def case(name, about, head="SequenceClassification", dtype="float16", long=36, **config):
+        return Case(f"deberta-v1-{name}", f"DeBERTa v1, {about}", f"DebertaFor{head}", V1 | config, dtype, long)
+
+    yield case("sequence", "both position terms, table of 2 x 32, text beyond it, F32", dtype="float32", **LABELS)
+    yield case("clip", "max_relative_positions 4, clipped distances", max_relative_positions=4, **LABELS)
+    yield case("c2p", "content to position only, as a string", pos_att_type="c2p", **LABELS)
+    yield case("p2c", "position to content only", pos_att_type="p2c", **LABELS)
+    yield case("absolute-too", "absolute and relative positions, token types", position_biased_input=True,
+               type_vocab_size=2, max_position_embeddings=64, **LABELS)
+    yield case("absolute", "relative_attention false", relative_attention=False, position_biased_input=True,
+               max_position_embeddings=64, **LABELS)
+    yield case("embed-proj", "embedding_size 16 with projection", embedding_size=16, **LABELS)
+    yield case("talking-heads", "talking_head true", talking_head=True, **LABELS)
+    yield case("question-bf16", "question answering, BF16", head="QuestionAnswering", dtype="bfloat16")
+    yield case("token", "token classification", head="TokenClassification", **labels("O", "B-PER", "I-PER"))
+    yield case("masked-lm", "masked language model, legacy head", head="MaskedLM")
+    yield case("masked-lm-original", "masked language model, original head", head="MaskedLM", legacy=False)
+
+
+def bert_cases():
+    def bert(name, about, head, dtype="float16", choices=0, **config):
+        return Case(f"bert-{name}", f"BERT, {about}", head, BERT | config, dtype, choices=choices)
+
+    def electra(name, about, head, dtype="float16", choices=0, **config):
+        return Case(f"electra-{name}", f"ELECTRA, {about}", head, ELECTRA | config, dtype, choices=choices)
+
+    yield bert("sequence", "sequence classification", "BertForSequenceClassification", **LABELS)
+    yield bert("sequence-f32", "sequence classification, F32", "BertForSequenceClassification", "float32",
+               **LABELS)
+    yield bert("question", "question answering, tanh GELU", "BertForQuestionAnswering", hidden_act="gelu_new")
+    yield bert("token", "token classification", "BertForTokenClassification", **labels("O", "B-PER", "I-PER"))
+    yield bert("masked-lm", "masked language model", "BertForMaskedLM")
+    yield bert("choice", "multiple choice", "BertForMultipleChoice", choices=2)
+    yield bert("relative-key", "relative_key positions", "BertForSequenceClassification",
+               position_embedding_type="relative_key", **LABELS)
+    yield bert("relative-key-query", "relative_key_query positions", "BertForSequenceClassification",
+               position_embedding_type="relative_key_query", **LABELS)
+    yield electra("sequence", "sequence classification", "ElectraForSequenceClassification", **LABELS)
+    yield electra("sequence-bf16", "sequence classification, relu, BF16", "ElectraForSequenceClassification",
+                  "bfloat16", hidden_act="relu", **LABELS)
+    yield electra("question", "question answering, no projection", "ElectraForQuestionAnswering", embedding_size=32)
+    yield electra("token", "token classification", "ElectraForTokenClassification", **labels("O", "B-PER", "I-PER"))
+    yield electra("rtd", "replaced-token detection", "ElectraForPreTraining")
+    yield electra("masked-lm", "masked language model", "ElectraForMaskedLM")
+    yield electra("choice", "multiple choice", "ElectraForMultipleChoice", choices=2)
+
+
+def all_cases():
+    return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases()]
