@@ -1,0 +1,42 @@
+// A model's folder on disk (Node).
+import { open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, PeruseError, throwIfAborted } from './errors.js';
+import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+
+const kChunkBytes = 1 << 20;
+
+export class DiskFolder implements ModelFolder {
+  constructor(private readonly path_: string) {}
+
+  async open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile> {
+    throwIfAborted(signal);
+    const where = join(this.path_, file);
+    try {
+      const found = await stat(where);
+      if (!found.isFile()) return { found: false, where, why: 'it is not a file' };
+      return { found: true, where, size: found.size, chunks: () => readFile(where), close: async () => {} };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { found: false, where, why: 'there is no such file' };
+      throw cannotRead(where, error);
+    }
+  }
+}
+
+async function* readFile(where: string): AsyncGenerator<Uint8Array> {
+  const file = await open(where, 'r').catch((error: unknown) => { throw cannotRead(where, error); });
+  try {
+    const buffer = new Uint8Array(kChunkBytes);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length).catch((error: unknown) => { throw cannotRead(where, error); });
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);  // Valid until the next chunk is asked for.
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function cannotRead(where: string, error: unknown): PeruseError {
+  return new PeruseError('not_found', `${where} can't be read: ${describe(error)}.`, { cause: error });
+}

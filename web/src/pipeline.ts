@@ -1,0 +1,170 @@
+// pipeline(): loads a model for a task and returns a function.
+import type { MemoryReport } from './engine.js';
+import { abortError, PeruseError, throwIfAborted } from './errors.js';
+import { LocalHost, type Host } from './host.js';
+import type { LoadReport } from './load.js';
+import { platform } from './platform.js';
+import type { ProgressCallback } from './progress.js';
+import { resolveSource, type Source, type SourceOptions } from './source.js';
+import { kTaskCalls, type Run } from './task_calls.js';
+import type { ResolvedTask, Task, TaskAliases, TaskCalls, TaskOrAlias } from './tasks.js';
+import { chooseVariant, type Variant, type VariantWish } from './variant.js';
+import { RemoteHost } from './worker_host.js';
+
+export interface PipelineOptions extends SourceOptions, VariantWish {
+  /** Told of every file and its bytes while loading. */
+  progress_callback?: ProgressCallback;
+  /** Cancels loading. */
+  signal?: AbortSignal;
+  /** Where to compute. Only the CPU so far. */
+  device?: 'auto' | 'cpu' | 'wasm';
+  /** Precision of the weights as held. Only 'fp32' so far. */
+  dtype?: 'auto' | 'fp32';
+  /** Work in a worker? Default: true in browsers, false in Node. */
+  worker?: boolean;
+  /** URL of a folder that holds the engine's builds (peruse-*.mjs, peruse-*.wasm), instead of the package's own. */
+  wasmPath?: string | URL;
+}
+
+/** What was loaded, where it runs, and why nothing better. */
+export interface PipelineInfo {
+  task: Task;
+  /** The model, as the caller named it. */
+  model: string;
+  variant: Variant;
+  threads: number;
+  /** Why this build and number of threads. */
+  reason: string;
+  device: 'cpu';
+  dtype: string;
+  /** In a worker, or in the caller's own thread. */
+  worker: boolean;
+  /** Bytes read: all files. */
+  bytes: number;
+  /** From the call of pipeline() to its return. */
+  milliseconds: number;
+  /** The engine's account of the weights: heads found, tensors unused. */
+  weights: LoadReport['weights'];
+}
+
+/** A loaded model: call it as its task is called. */
+export type Pipeline<T extends Task = Task> = TaskCalls[T] & {
+  readonly task: T;
+  readonly info: PipelineInfo;
+  /** The engine's memory. */
+  memory(): Promise<MemoryReport>;
+  /** Gives all memory back. Later calls fail with 'disposed'; calls under way with 'aborted'. */
+  dispose(): Promise<void>;
+};
+
+const kAliases: TaskAliases = { 'sentiment-analysis': 'text-classification' };
+
+/** Inputs that go to the engine at once. Between such groups a call can be cancelled. */
+const kInputsAtOnce = 16;
+
+/**
+ * Loads a model.
+ *
+ * @param task What to do: 'text-classification' (or 'sentiment-analysis'), 'question-answering'.
+ * @param source Where the model is: a URL or path of a folder, a hub id, or its files. See {@link Source}.
+ * @throws PeruseError with a `code` that says why. A failed load leaves nothing behind.
+ */
+export async function pipeline<T extends TaskOrAlias>(
+  task: T, source: Source, options: PipelineOptions = {},
+): Promise<Pipeline<ResolvedTask<T>>> {
+  const start = performance.now();
+  throwIfAborted(options.signal);
+  const resolvedTask = resolveTask(task);
+  checkDevice(options);
+  const inWorker = options.worker ?? platform().workerByDefault;
+  const choice = chooseVariant(platform().features(inWorker), options);
+  const spec = await resolveSource(source, options, platform().places);
+  throwIfAborted(options.signal);
+
+  const report = options.progress_callback ?? (() => {});
+  const host: Host = inWorker
+    ? new RemoteHost(platform().startWorker(), report)
+    : new LocalHost(report, platform().hostParts);
+  const dtype = 'fp32';
+  const wasmPath = options.wasmPath === undefined ? undefined : absolute(options.wasmPath);
+  let loaded: LoadReport;
+  try {
+    loaded = await unlessAborted(host.call('load', { task: resolvedTask, dtype, source: spec, choice, wasmPath }), options.signal);
+  } catch (error) {
+    host.dispose();
+    throw error;
+  }
+  report({ status: 'ready', task: resolvedTask, model: spec.name });
+  const info: PipelineInfo = {
+    task: resolvedTask, model: spec.name, ...choice, device: 'cpu', dtype, worker: inWorker,
+    bytes: loaded.bytes, milliseconds: performance.now() - start, weights: loaded.weights,
+  };
+  return assemble(resolvedTask, host, info) as unknown as Pipeline<ResolvedTask<T>>;
+}
+
+function resolveTask(task: string): Task {
+  const name = Object.hasOwn(kAliases, task) ? kAliases[task as keyof TaskAliases] : task;
+  if (Object.hasOwn(kTaskCalls, name)) return name as Task;
+  const known = [...Object.keys(kTaskCalls), ...Object.keys(kAliases)].join(', ');
+  throw new PeruseError('unsupported', `There is no task '${task}'; there are ${known}.`);
+}
+
+function checkDevice({ device = 'auto', dtype = 'auto' }: PipelineOptions): void {
+  if (!['auto', 'cpu', 'wasm'].includes(device)) throw new PeruseError('unsupported', `Peruse does not compute on '${device}' yet, only on the CPU.`);
+  if (!['auto', 'fp32'].includes(dtype)) throw new PeruseError('unsupported', `Peruse does not hold weights as '${dtype}' yet, only as 'fp32'.`);
+}
+
+function absolute(path: string | URL): string {
+  try {
+    return new URL(path, platform().places.baseUrl()).href;
+  } catch (error) {
+    throw new PeruseError('invalid_argument', `wasmPath '${String(path)}' is not a URL.`, { cause: error });
+  }
+}
+
+/** The promise, or 'aborted' as soon as the signal fires. What the promise says later is dropped. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(abortError(signal));
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    throwIfAborted(signal);
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    promise.catch(() => {});
+  }
+}
+
+function assemble(task: Task, host: Host, info: PipelineInfo): Pipeline {
+  let disposed = false;
+  const checkAlive = () => {
+    if (disposed) throw new PeruseError('disposed', `This ${task} pipeline was disposed of; load it again.`);
+  };
+  const run: Run = async (inputs, options, signal) => {
+    checkAlive();
+    const results: unknown[] = [];
+    for (let first = 0; first < inputs.length; first += kInputsAtOnce) {
+      throwIfAborted(signal);
+      const group = inputs.slice(first, first + kInputsAtOnce);
+      results.push(...await unlessAborted(host.call('run', { inputs: group, options }), signal));
+    }
+    return results;
+  };
+  const members = {
+    task,
+    info,
+    memory: async () => {
+      checkAlive();
+      return host.call('memory', null);
+    },
+    dispose: async () => {
+      disposed = true;
+      host.dispose();
+    },
+  };
+  return Object.assign(kTaskCalls[task](run), members) as Pipeline;
+}

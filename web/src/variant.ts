@@ -1,0 +1,112 @@
+// Which build of the engine to load: one pure function of what the machine has and what the caller wished.
+import { PeruseError } from './errors.js';
+
+/** The builds of the engine: plain or relaxed SIMD, each with or without threads. */
+export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';
+
+export const kVariants: readonly Variant[] = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
+
+/** What the machine has. */
+export interface Features {
+  wasm: boolean;
+  simd: boolean;
+  relaxedSimd: boolean;
+  /** WebAssembly threads: shared memory and atomics are known to the engine. */
+  threads: boolean;
+  /** Memory can be shared with workers: a page that is cross-origin isolated, or Node. */
+  sharedMemory: boolean;
+  /** Where the engine will run may block (a worker, or Node): threads need that. */
+  mayBlock: boolean;
+  /** Logical processors. */
+  processors: number;
+}
+
+/** What the caller asked for; 'auto' or nothing leaves the choice to `chooseVariant`. */
+export interface VariantWish {
+  variant?: Variant | 'auto';
+  /** Threads to work with, 1 to 16. */
+  threads?: number | 'auto';
+}
+
+export interface VariantChoice {
+  variant: Variant;
+  threads: number;
+  /** One sentence: why this build, and why nothing better. */
+  reason: string;
+}
+
+const kMostThreads = 16;
+const kDefaultMostThreads = 4;  // Beyond this small encoders gain little, and the page needs its cores too.
+
+/** Picks the build. Throws 'no_wasm' where no build runs, 'unsupported' where the wish can't be met. */
+export function chooseVariant(features: Features, wish: VariantWish = {}): VariantChoice {
+  if (!features.wasm) throw new PeruseError('no_wasm', 'There is no WebAssembly here (the content security policy may forbid it: it must allow wasm-unsafe-eval).');
+  if (!features.simd) throw new PeruseError('no_wasm', 'WebAssembly has no SIMD here, and every build of Peruse needs it.');
+  const wanted = wish.variant ?? 'auto';
+  checkWish(wanted, wish.threads);
+
+  const noThreads = whyNoThreads(features);
+  if (wanted !== 'auto') return chosenByCaller(wanted, features, wish.threads, noThreads);
+
+  const several = wish.threads ?? 'auto';
+  if (typeof several === 'number' && several > 1 && noThreads) {
+    throw new PeruseError('unsupported', `${several} threads were asked for, but ${noThreads}.`);
+  }
+  const threads = noThreads ? 1 : threadCount(features, several);
+  const base = features.relaxedSimd ? 'relaxed' : 'simd';
+  const simdReason = features.relaxedSimd ? 'relaxed SIMD' : 'plain SIMD, because this engine has no relaxed SIMD';
+  return {
+    variant: threads > 1 ? `${base}-threads` : base,
+    threads,
+    reason: `${simdReason}; ${threadReason(threads, several, noThreads, features)}.`,
+  };
+}
+
+function checkWish(variant: string, threads: number | 'auto' | undefined): void {
+  if (variant !== 'auto' && !kVariants.includes(variant as Variant)) {
+    throw new PeruseError('invalid_argument', `variant must be 'auto' or one of ${kVariants.join(', ')}, not '${variant}'.`);
+  }
+  if (threads === undefined || threads === 'auto') return;
+  if (!Number.isInteger(threads) || threads < 1 || threads > kMostThreads) {
+    throw new PeruseError('invalid_argument', `threads must be 'auto' or a whole number from 1 to ${kMostThreads}, not ${String(threads)}.`);
+  }
+}
+
+function chosenByCaller(
+  variant: Variant, features: Features, threads: number | 'auto' | undefined, noThreads: string | undefined,
+): VariantChoice {
+  if (variant.startsWith('relaxed') && !features.relaxedSimd) {
+    throw new PeruseError('unsupported', `The variant '${variant}' was asked for, but this engine has no relaxed SIMD.`);
+  }
+  if (!variant.endsWith('-threads')) {
+    if (typeof threads === 'number' && threads > 1) {
+      throw new PeruseError('invalid_argument', `The variant '${variant}' has one thread, but ${threads} were asked for.`);
+    }
+    return { variant, threads: 1, reason: 'asked for by the caller.' };
+  }
+  if (noThreads) throw new PeruseError('unsupported', `The variant '${variant}' was asked for, but ${noThreads}.`);
+  return { variant, threads: threadCount(features, threads ?? 'auto'), reason: 'asked for by the caller.' };
+}
+
+function whyNoThreads(features: Features): string | undefined {
+  if (!features.threads) return 'this engine has no WebAssembly threads';
+  if (!features.sharedMemory) {
+    return 'the page is not cross-origin isolated (serve it with "Cross-Origin-Opener-Policy: same-origin" and ' +
+      '"Cross-Origin-Embedder-Policy: require-corp")';
+  }
+  if (!features.mayBlock) return 'the main thread of a page may not wait for other threads (use the worker)';
+  return undefined;
+}
+
+function threadCount(features: Features, threads: number | 'auto'): number {
+  if (threads !== 'auto') return threads;
+  return Math.max(1, Math.min(kDefaultMostThreads, features.processors));
+}
+
+function threadReason(
+  threads: number, wished: number | 'auto', noThreads: string | undefined, features: Features,
+): string {
+  if (noThreads) return `one thread, because ${noThreads}`;
+  if (wished !== 'auto') return `${threads} thread${threads > 1 ? 's' : ''}, as asked for`;
+  return `${threads} thread${threads > 1 ? 's' : ''} for ${features.processors} processor${features.processors > 1 ? 's' : ''}`;
+}

@@ -1,0 +1,95 @@
+// The two ends of a worker: RemoteHost on the caller's side, serve() on the worker's. Both speak the verbs of host.ts.
+import { fromPlainError, PeruseError, toPlainError, type PlainError } from './errors.js';
+import { LocalHost, type Host, type HostParts, type Verb, type Verbs } from './host.js';
+import type { ProgressCallback, ProgressInfo } from './progress.js';
+
+/** To the worker. */
+export type WorkerRequest = { [V in Verb]: { id: number; verb: V; request: Verbs[V]['takes'] } }[Verb];
+
+/** From the worker. */
+export type WorkerMessage =
+  | { kind: 'reply'; id: number; reply: unknown }
+  | { kind: 'error'; id: number; error: PlainError }
+  | { kind: 'progress'; progress: ProgressInfo };
+
+/** A started worker, whatever the platform. */
+export interface WorkerPort {
+  post(message: WorkerRequest): void;
+  onMessage(listener: (message: WorkerMessage) => void): void;
+  /** Called at most once, with the reason, if the worker stops by itself. */
+  onDeath(listener: (reason: string) => void): void;
+  terminate(): void;
+}
+
+interface Pending {
+  resolve: (reply: never) => void;
+  reject: (error: PeruseError) => void;
+}
+
+export class RemoteHost implements Host {
+  private readonly pending_ = new Map<number, Pending>();
+  private nextId_ = 1;
+  private over_: PeruseError | undefined;
+
+  constructor(private readonly port_: WorkerPort, private readonly report_: ProgressCallback) {
+    port_.onMessage((message) => this.receive(message));
+    port_.onDeath((reason) => this.end(new PeruseError('worker_died', `The worker stopped: ${reason}`)));
+  }
+
+  call<V extends Verb>(verb: V, request: Verbs[V]['takes']): Promise<Verbs[V]['gives']> {
+    if (this.over_) return Promise.reject(this.over_);
+    const id = this.nextId_++;
+    return new Promise((resolve, reject) => {
+      this.pending_.set(id, { resolve: resolve as Pending['resolve'], reject });
+      try {
+        this.port_.post({ id, verb, request } as WorkerRequest);
+      } catch (error) {
+        this.pending_.delete(id);
+        reject(new PeruseError('invalid_argument', `The request can't be sent to the worker: ${String(error)}.`, { cause: error }));
+      }
+    });
+  }
+
+  dispose(): void {
+    this.end(new PeruseError('aborted', 'The pipeline was disposed of.'));
+  }
+
+  private receive(message: WorkerMessage): void {
+    if (message.kind === 'progress') {
+      if (!this.over_) this.report_(message.progress);
+      return;
+    }
+    const pending = this.pending_.get(message.id);
+    if (!pending) return;  // Its caller has been told already.
+    this.pending_.delete(message.id);
+    if (message.kind === 'reply') return pending.resolve(message.reply as never);
+    pending.reject(fromPlainError(message.error));
+    if (message.error.code === 'worker_died') this.end(fromPlainError(message.error));
+  }
+
+  /** Ends the worker and tells everybody who waits. */
+  private end(error: PeruseError): void {
+    if (this.over_) return;
+    this.over_ = error;
+    this.port_.terminate();
+    for (const { reject } of this.pending_.values()) reject(error);
+    this.pending_.clear();
+  }
+}
+
+/** The worker's end: answers every request with one message. */
+export function serve(
+  post: (message: WorkerMessage) => void,
+  onRequest: (listener: (request: WorkerRequest) => void) => void,
+  parts: HostParts,
+): void {
+  const report: ProgressCallback = (progress) => post({ kind: 'progress', progress });
+  const host = new LocalHost(report, parts);
+  onRequest(async ({ id, verb, request }) => {
+    try {
+      post({ kind: 'reply', id, reply: await host.call(verb, request) });
+    } catch (error) {
+      post({ kind: 'error', id, error: toPlainError(error) });
+    }
+  });
+}
