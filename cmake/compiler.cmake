@@ -1,0 +1,15 @@
+# Picks clang for native builds (one compiler for wasm, native and fuzzing) unless the caller names another; and ccache.
+if(NOT CMAKE_TOOLCHAIN_FILE AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
+  find_program(peruse_clang NAMES clang-19 clang)
+  find_program(peruse_clangxx NAMES clang++-19 clang++)
+  if(peruse_clang AND peruse_clangxx)
+    set(CMAKE_C_COMPILER "${peruse_clang}")
+    set(CMAKE_CXX_COMPILER "${peruse_clangxx}")
+  endif()
+endif()
+
+find_program(peruse_ccache ccache)
+if(peruse_ccache)
+  set(CMAKE_C_COMPILER_LAUNCHER "${peruse_ccache}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${peruse_ccache}")
+endif()

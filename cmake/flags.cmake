@@ -1,0 +1,43 @@
+# One flag set for every file of a build, third-party kernels included: the instruction set is chosen per build, never
+# per file, because headers with inline functions would otherwise be compiled twice with different instructions.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions> $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+
+if(EMSCRIPTEN)
+  add_compile_options(-msimd128)
+  if(PERUSE_RELAXED)
+    add_compile_options(-mrelaxed-simd)
+  endif()
+  if(PERUSE_THREADS)
+    add_compile_options(-pthread)
+    add_link_options(-pthread)
+  endif()
+else()
+  find_package(Threads REQUIRED)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    add_compile_options(-march=x86-64-v3 -maes -mpclmul)  # AES because Highway counts it into its AVX2 target.
+  endif()
+endif()
+
+if(PERUSE_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+if(PERUSE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# The warnings that our own targets are held to.
+set(PERUSE_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
+    -Wno-deprecated-declarations)  # libstdc++ 12 uses its own deprecated parts inside <algorithm>.

@@ -1,0 +1,26 @@
+# The small third-party libraries: Unicode tables, portable SIMD headers, JSON headers, and the test framework.
+include(cmake/pthreadpool.cmake)
+include(cmake/xnnpack.cmake)
+
+add_library(peruse_utf8proc STATIC "${PERUSE_SOURCE_UTF8PROC}/utf8proc.c")
+target_include_directories(peruse_utf8proc SYSTEM PUBLIC "${PERUSE_SOURCE_UTF8PROC}")
+target_compile_definitions(peruse_utf8proc PUBLIC UTF8PROC_STATIC)
+target_compile_options(peruse_utf8proc PRIVATE -w)
+
+add_library(peruse_highway INTERFACE)
+target_include_directories(peruse_highway SYSTEM INTERFACE "${PERUSE_SOURCE_HIGHWAY}")
+target_compile_definitions(peruse_highway INTERFACE HWY_COMPILE_ONLY_STATIC)
+
+add_library(peruse_rapidjson INTERFACE)
+target_include_directories(peruse_rapidjson SYSTEM INTERFACE "${PERUSE_SOURCE_RAPIDJSON}/include")
+
+set(peruse_gtest "${PERUSE_SOURCE_GOOGLETEST}/googletest")
+add_library(peruse_gtest STATIC EXCLUDE_FROM_ALL "${peruse_gtest}/src/gtest-all.cc" "${peruse_gtest}/src/gtest_main.cc")
+target_include_directories(peruse_gtest SYSTEM PUBLIC "${peruse_gtest}/include" PRIVATE "${peruse_gtest}")
+target_compile_definitions(peruse_gtest PUBLIC GTEST_HAS_EXCEPTIONS=0 GTEST_HAS_RTTI=0)
+target_compile_options(peruse_gtest PRIVATE -w)
+if(EMSCRIPTEN)
+  target_compile_definitions(peruse_gtest PUBLIC GTEST_HAS_PTHREAD=0)
+else()
+  target_link_libraries(peruse_gtest PUBLIC Threads::Threads)
+endif()

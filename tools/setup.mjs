@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+// Sets up everything that building and testing need; does nothing where it is already there. Run it as often as you like.
+// What it found goes to env.json in the cache folder (PERUSE_CACHE, by default ~/.cache/peruse).
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { cacheDir, environmentFile } from './setup/cache.mjs';
+import { findChromium } from './setup/chromium.mjs';
+import { debianRelease } from './setup/debian.mjs';
+import { findEmscripten } from './setup/emscripten.mjs';
+import { installPackages } from './setup/packages.mjs';
+import { step } from './setup/step.mjs';
+import { fetchSources } from './setup/third_party.mjs';
+
+export async function setup() {
+  mkdirSync(cacheDir, { recursive: true });
+  const release = debianRelease();
+  const environment = {};
+  await step('system packages', () =>
+    release ? installPackages(release) : 'not Debian: cmake, ninja, clang >= 15 and git must be installed',
+  );
+  await step('third-party sources', () => {
+    const { folders, fetched } = fetchSources(release !== undefined);
+    environment.sources = folders;
+    return fetched.length ? `fetched ${fetched.join(' ')}` : 'all present';
+  });
+  await step('emscripten', () => {
+    const { root, note } = findEmscripten(release);
+    environment.emscripten = root;
+    return note;
+  });
+  await step('chromium', () => {
+    environment.chromium = findChromium();
+    return environment.chromium.path ?? 'not found: browser tests will fail';
+  });
+  mkdirSync(dirname(environmentFile), { recursive: true });
+  const partial = `${environmentFile}.${process.pid}`;
+  writeFileSync(partial, JSON.stringify(environment, null, 2) + '\n');
+  renameSync(partial, environmentFile);
+  return environment;
+}
+
+if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith('tools/setup.mjs')) {
+  await setup().catch((error) => {
+    console.error(error.message);
+    process.exit(1);
+  });
+}

@@ -1,0 +1,57 @@
+// Where downloaded and unpacked things live (outside the tree), and how a folder gets there whole or not at all.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+export const cacheDir =
+  process.env.PERUSE_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'peruse');
+
+/** What set-up found, for the other tools and for cmake/environment.cmake. */
+export const environmentFile = join(cacheDir, 'env.json');
+
+export function readEnvironment() {
+  return JSON.parse(readFileSync(environmentFile, 'utf8'));
+}
+
+export function sha256(file) {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}
+
+/** Throws unless `file` has the pinned hash. */
+export function verify(file, pin) {
+  const actual = sha256(file);
+  if (actual !== pin) throw new Error(`${file}: sha256 is ${actual}, expected ${pin}`);
+}
+
+/**
+ * Makes the folder `name` in the cache by calling `fill(folder)`, unless it is already there for the same `key`.
+ * The folder appears under its name only when `fill` has finished. Returns its path.
+ */
+export function cachedFolder(name, key, fill) {
+  const folder = join(cacheDir, name);
+  const stamp = join(folder, '.peruse-key');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === key) return { folder, fresh: false };
+  const partial = `${folder}.partial-${process.pid}`;
+  rmSync(partial, { recursive: true, force: true });
+  mkdirSync(partial, { recursive: true });
+  try {
+    fill(partial);
+    writeFileSync(join(partial, '.peruse-key'), key);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(partial, folder);
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+  return { folder, fresh: true };
+}
+
+/** If `folder` holds nothing but one folder (as most source archives do), moves its contents up. */
+export function flatten(folder) {
+  const entries = readdirSync(folder);
+  if (entries.length !== 1 || !statSync(join(folder, entries[0])).isDirectory()) return;
+  const inner = join(folder, '.inner');
+  renameSync(join(folder, entries[0]), inner);
+  for (const entry of readdirSync(inner)) renameSync(join(inner, entry), join(folder, entry));
+  rmSync(inner, { recursive: true });
+}

@@ -1,0 +1,88 @@
+// What this machine's own apt says: which release it is, which mirror it uses, and a private view of another release.
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { capture, which } from './exec.mjs';
+
+const kKeyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
+
+/** The release number (12, 13, ...), or undefined when this is not Debian with apt. */
+export function debianRelease() {
+  if (!existsSync('/etc/os-release') || !which('apt-get')) return undefined;
+  const text = readFileSync('/etc/os-release', 'utf8');
+  if (!/^ID=debian$/m.test(text)) return undefined;
+  const version = /^VERSION_ID="?(\d+)/m.exec(text);
+  return version ? Number(version[1]) : undefined;
+}
+
+/** Every (address, suite) pair in apt's sources, from one-line `.list` and deb822 `.sources` files. */
+export function parseSources(text, isDeb822) {
+  const pairs = [];
+  if (isDeb822) {
+    for (const stanza of text.split(/\n\s*\n/)) {
+      const fields = new Map();
+      let last = '';
+      for (const line of stanza.split('\n')) {
+        if (line.startsWith('#')) continue;
+        const field = /^([A-Za-z-]+):\s*(.*)$/.exec(line);
+        if (field) fields.set((last = field[1].toLowerCase()), field[2].trim());
+        else if (/^\s/.test(line) && last) fields.set(last, `${fields.get(last)} ${line.trim()}`);
+      }
+      if (/^no$/i.test(fields.get('enabled') ?? '')) continue;
+      for (const uri of (fields.get('uris') ?? '').split(/\s+/).filter(Boolean))
+        for (const suite of (fields.get('suites') ?? '').split(/\s+/).filter(Boolean)) pairs.push({ uri, suite });
+    }
+  } else {
+    for (const line of text.split('\n')) {
+      const entry = /^\s*deb\s+(?:\[[^\]]*\]\s+)?(\S+)\s+(\S+)/.exec(line);
+      if (entry) pairs.push({ uri: entry[1], suite: entry[2] });
+    }
+  }
+  return pairs;
+}
+
+/** The address this machine takes Debian itself from (not security, not other repositories). */
+export function debianMirror() {
+  const files = ['/etc/apt/sources.list'];
+  const parts = '/etc/apt/sources.list.d';
+  if (existsSync(parts)) files.push(...readdirSync(parts).sort().map((name) => join(parts, name)));
+  const codename = /^VERSION_CODENAME=(\S+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
+  for (const file of files) {
+    if (!existsSync(file) || !/\.(list|sources)$/.test(file)) continue;
+    for (const { uri, suite } of parseSources(readFileSync(file, 'utf8'), file.endsWith('.sources')))
+      if ([codename, 'stable', 'oldstable'].includes(suite) && !/security/.test(uri)) return uri.replace(/\/+$/, '');
+  }
+  throw new Error(`no Debian mirror for ${codename} in /etc/apt/sources.list or ${parts}`);
+}
+
+/** Downloads one file of the mirror's pool through apt's own transport, which knows proxies and credentials. */
+export function downloadFromPool(poolPath, file, pin) {
+  const quoted = poolPath.replaceAll('~', '%7e').replaceAll('+', '%2b');
+  capture('/usr/lib/apt/apt-helper', ['download-file', `${debianMirror()}/pool/main/${quoted}`, file, `SHA256:${pin}`]);
+}
+
+/**
+ * A view of another release beside the system's own: nothing that it does changes what the system would install.
+ * Returns a function that downloads binary packages of that release into a folder, checked by apt's signatures.
+ */
+export function privateRelease(suite, stateDir) {
+  const sources = join(stateDir, `${suite}.sources`);
+  for (const folder of ['lists/partial', 'cache/archives/partial']) mkdirSync(join(stateDir, folder), { recursive: true });
+  writeFileSync(
+    sources,
+    `Types: deb\nURIs: ${debianMirror()}\nSuites: ${suite}\nComponents: main\nSigned-By: ${kKeyring}\n`,
+  );
+  const settings = {
+    'Dir::Etc::sourcelist': sources,
+    'Dir::Etc::sourceparts': '-',
+    'Dir::State::lists': join(stateDir, 'lists'),
+    'Dir::Cache': join(stateDir, 'cache'),
+    'Acquire::Languages': 'none',
+    'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled': 'false',
+    'Debug::NoLocking': '1',
+  };
+  const options = Object.entries(settings).flatMap(([key, value]) => ['-o', `${key}=${value}`]);
+  return (packages, folder) => {
+    capture('apt-get', [...options, '-q', 'update']);
+    capture('apt-get', [...options, '-q', 'download', ...packages], { cwd: folder });
+  };
+}

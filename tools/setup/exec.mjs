@@ -1,0 +1,36 @@
+// Runs other programs. A failure carries the program's own words.
+import { spawnSync } from 'node:child_process';
+
+/** Runs `command` and returns its standard output; throws with its standard error when it fails. */
+export function capture(command, args = [], options = {}) {
+  const result = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
+  if (result.error) throw result.error;
+  if (result.status !== 0) {
+    const tail = (result.stderr + result.stdout).trim().split('\n').slice(-30).join('\n');
+    throw new Error(`${command} ${args.join(' ')} failed (${result.status ?? result.signal}):\n${tail}`);
+  }
+  return result.stdout;
+}
+
+/** Runs `command` with its output shown as it comes; throws when it fails. */
+export function run(command, args = [], options = {}) {
+  const result = spawnSync(command, args, { stdio: 'inherit', ...options });
+  if (result.error) throw result.error;
+  if (result.status !== 0) throw new Error(`${command} ${args.join(' ')} failed (${result.status ?? result.signal})`);
+}
+
+/** As `capture`, but undefined when the program is missing or fails. */
+export function tryCapture(command, args = [], options = {}) {
+  const result = spawnSync(command, args, { encoding: 'utf8', ...options });
+  return result.error || result.status !== 0 ? undefined : result.stdout;
+}
+
+/** The full path of a program on PATH, or undefined. */
+export function which(program) {
+  return tryCapture('sh', ['-c', 'command -v "$1"', 'sh', program])?.trim() || undefined;
+}
+
+/** Prefixes a command with sudo when this process is not root. */
+export function asRoot(command, args) {
+  return process.getuid() === 0 ? [command, args] : ['sudo', [command, ...args]];
+}

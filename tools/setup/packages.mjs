@@ -1,0 +1,30 @@
+// The system packages that building and testing need, from the machine's own Debian release.
+import { asRoot, capture, tryCapture } from './exec.mjs';
+
+const kPackages = [
+  'ca-certificates', 'ccache', 'chromium', 'clang-19', 'clang-format-19', 'cmake', 'git', 'libclang-rt-19-dev',
+  'libstdc++-12-dev', 'lld-19', 'llvm-19', 'ninja-build', 'python3', 'xz-utils',
+];
+
+/** On Debian 13 the toolchain itself is a package, and the C++ library of its own compiler is newer. */
+function wanted(release) {
+  if (release < 13) return kPackages;
+  return [...kPackages.filter((name) => name !== 'libstdc++-12-dev'), 'libstdc++-14-dev', 'emscripten'];
+}
+
+function installed() {
+  const list = tryCapture('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Abbrev}\n']) ?? '';
+  return new Set(list.split('\n').filter((line) => / ii/.test(line)).map((line) => line.split(' ')[0]));
+}
+
+/** Installs what is missing and nothing else; touches no network when nothing is. */
+export function installPackages(release) {
+  const present = installed();
+  const missing = wanted(release).filter((name) => !present.has(name));
+  if (missing.length === 0) return 'all present';
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...args) => capture(...asRoot('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args]), { env });
+  apt('update');
+  apt('install', '-y', '--no-install-recommends', ...missing);
+  return `installed ${missing.join(' ')}`;
+}
