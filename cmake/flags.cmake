@@ -15,6 +15,7 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions> $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 
 if(EMSCRIPTEN)
+  add_link_options(-fno-exceptions -fno-rtti)  # Emscripten picks the builds of its system libraries by these.
   add_compile_options(-msimd128)
   if(PERUSE_RELAXED)
     add_compile_options(-mrelaxed-simd)
