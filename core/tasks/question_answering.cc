@@ -1,11 +1,13 @@
 #include "core/tasks/question_answering.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/base/utf8.h"
 #include "core/tasks/options.h"
 #include "core/tasks/scores.h"
+#include "core/tokenizer/unicode.h"
 
 namespace peruse {
 namespace {
@@ -28,6 +30,17 @@ std::vector<float> CandidateProbabilities(const Encoding& window, std::span<cons
   }
   Softmax(probabilities);
   return probabilities;
+}
+
+// Lower-cased, for comparing answers.
+std::string Folded(std::string_view text) {
+  std::string folded;
+  for (size_t at = 0; at < text.size();) {
+    const LowerCase lower = ToLower(DecodeUtf8(text, &at));
+    AppendUtf8(lower.first, &folded);
+    if (lower.second) AppendUtf8(lower.second, &folded);
+  }
+  return folded;
 }
 
 Status Blank(std::string_view what) {
@@ -158,7 +171,7 @@ Offset QuestionAnswering::SpanBytes(const Encoding& window, const Span& span) co
 void QuestionAnswering::AddAnswer(Question& question, Offset bytes, float score) const {
   std::string text =
       question.context.substr(static_cast<size_t>(bytes.start), static_cast<size_t>(bytes.end - bytes.start));
-  std::string folded = ToLower(text);
+  std::string folded = Folded(text);
   for (Answer& known : question.answers) {
     if (known.folded == folded) {
       known.score += score;
@@ -171,9 +184,15 @@ void QuestionAnswering::AddAnswer(Question& question, Offset bytes, float score)
 std::vector<QuestionAnswering::Answer> QuestionAnswering::Ranked(const Question& question) const {
   std::vector<Answer> answers = question.answers;
   if (handle_impossible_answer_) answers.push_back({"", "", question.null_score, {0, 0}});
-  std::stable_sort(answers.begin(), answers.end(), [](const Answer& a, const Answer& b) { return a.score > b.score; });
-  if (answers.size() > static_cast<size_t>(top_k_)) answers.resize(static_cast<size_t>(top_k_));
-  return answers;
+  std::vector<size_t> order(answers.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return answers[a].score != answers[b].score ? answers[a].score > answers[b].score : a < b;
+  });
+  if (order.size() > static_cast<size_t>(top_k_)) order.resize(static_cast<size_t>(top_k_));
+  std::vector<Answer> ranked;
+  for (size_t i : order) ranked.push_back(answers[i]);
+  return ranked;
 }
 
 void QuestionAnswering::Write(JsonWriter& writer) const {

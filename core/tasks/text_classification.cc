@@ -99,7 +99,9 @@ Status TextClassification::Collect(size_t index, std::span<const float> logits) 
   }
   std::vector<LabelScore>& best = results_[index];
   for (size_t i = 0; i < scores.size(); ++i) best.push_back({static_cast<int32_t>(i), scores[i]});
-  std::stable_sort(best.begin(), best.end(), [](const LabelScore& a, const LabelScore& b) { return a.score > b.score; });
+  std::sort(best.begin(), best.end(), [](const LabelScore& a, const LabelScore& b) {
+    return a.score != b.score ? a.score > b.score : a.label < b.label;
+  });
   if (top_k_ > 0 && best.size() > static_cast<size_t>(top_k_)) best.resize(static_cast<size_t>(top_k_));
   return OkStatus();
 }
