@@ -1,0 +1,28 @@
+// Small helpers over the DOM.
+
+/** The one element in `root` that matches; the page and its script are shipped together, so none is our own mistake. */
+export function find<E extends Element>(root: ParentNode, selector: string, type: new () => E): E {
+  const element = root.querySelector(selector);
+  if (!(element instanceof type)) throw new Error(`the page has no ${selector}`);
+  return element;
+}
+
+/** A new element with a class and children. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  className: string,
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  element.append(...children);
+  return element;
+}
+
+/** A button that does something on this page (and does not submit a form). */
+export function makeButton(content: (Node | string)[], onClick: () => void): HTMLButtonElement {
+  const button = make('button', '', ...content);
+  button.type = 'button';
+  button.addEventListener('click', onClick);
+  return button;
+}

@@ -1,0 +1,37 @@
+// What went wrong, said to a visitor: a kind sentence that says what to do, then the library's own words and code.
+import { PeruseError, type ErrorCode } from '../peruse/dist/index.js';
+import { make } from './dom.js';
+
+const kDamaged = 'The model\u2019s files arrived damaged or do not fit together. Trying again may help.';
+const kReload = 'Something broke inside the engine. Trying again loads it afresh.';
+
+const advice: Partial<Record<ErrorCode, string>> = {
+  empty_text: 'There is nothing to read yet. Type or paste some text, or click on an example.',
+  text_too_long: 'This text is longer than the model can take. Please shorten it.',
+  out_of_memory: 'There was not enough memory for this. A shorter text, or closing other tabs, may help.',
+  network: 'The model could not be fetched. Please check the connection and try again.',
+  not_found: 'The model\u2019s files are not where they should be on this server.',
+  malformed_file: kDamaged,
+  truncated_file: kDamaged,
+  missing_tensor: kDamaged,
+  shape_mismatch: kDamaged,
+  no_wasm: 'This browser cannot run the WebAssembly that Peruse needs. A recent version of any major browser can.',
+  worker_died: kReload,
+  disposed: kReload,
+};
+
+/** Codes after which a loaded model is of no use any more. */
+export function isFatal(error: unknown): boolean {
+  return error instanceof PeruseError && ['worker_died', 'disposed', 'internal'].includes(error.code);
+}
+
+export function isAborted(error: unknown): boolean {
+  return error instanceof PeruseError && error.code === 'aborted';
+}
+
+export function describeFailure(error: unknown): Node[] {
+  const code = error instanceof PeruseError ? error.code : 'internal';
+  const words = error instanceof Error ? error.message : String(error);
+  const kind = advice[code] ?? 'That did not work. The page can still be used.';
+  return [make('p', '', kind), make('p', 'cause', make('code', '', code), ' ', words)];
+}

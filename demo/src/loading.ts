@@ -1,0 +1,60 @@
+// A model that is fetched when it is first used, once, and can be cancelled while it is on its way.
+import type { ProgressCallback } from '../peruse/dist/index.js';
+
+export interface LoadOptions {
+  progress_callback: ProgressCallback;
+  signal: AbortSignal;
+}
+
+/** Bytes that have arrived, and that are known to be coming, over all files so far. */
+export interface Bytes {
+  loaded: number;
+  total: number;
+}
+
+export class LazyModel<Model extends { dispose(): Promise<void> }> {
+  private model_: Model | undefined;
+  private controller_: AbortController | undefined;
+
+  constructor(private readonly load_: (options: LoadOptions) => Promise<Model>) {}
+
+  get isLoaded(): boolean {
+    return this.model_ !== undefined;
+  }
+
+  /** The model; loads it if it is not there. After a failure or a cancellation the next call starts afresh. */
+  async get(onBytes: (bytes: Bytes) => void): Promise<Model> {
+    if (this.model_) return this.model_;
+    const controller = (this.controller_ = new AbortController());
+    const files = new Map<string, Bytes>();
+    this.model_ = await this.load_({
+      signal: controller.signal,
+      progress_callback: (progress) => {
+        if (progress.status !== 'progress') return;
+        files.set(progress.file, progress);
+        onBytes(sum(files.values()));
+      },
+    });
+    return this.model_;
+  }
+
+  cancel(): void {
+    this.controller_?.abort();
+  }
+
+  /** Gives back a model that no longer works or is not wanted; the next call loads it again. */
+  async drop(): Promise<void> {
+    const model = this.model_;
+    this.model_ = undefined;
+    await model?.dispose();
+  }
+}
+
+function sum(files: Iterable<Bytes>): Bytes {
+  const all = { loaded: 0, total: 0 };
+  for (const { loaded, total } of files) {
+    all.loaded += loaded;
+    all.total += total;
+  }
+  return all;
+}
