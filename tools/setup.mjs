@@ -7,6 +7,7 @@ import { cacheDir, environmentFile } from './setup/cache.mjs';
 import { findChromium } from './setup/chromium.mjs';
 import { debianRelease } from './setup/debian.mjs';
 import { findEmscripten } from './setup/emscripten.mjs';
+import { runAsProgram } from './setup/main_module.mjs';
 import { installPackages } from './setup/packages.mjs';
 import { step } from './setup/step.mjs';
 import { fetchSources } from './setup/third_party.mjs';
@@ -39,9 +40,4 @@ export async function setup() {
   return environment;
 }
 
-if (import.meta.filename === process.argv[1] || process.argv[1]?.endsWith('tools/setup.mjs')) {
-  await setup().catch((error) => {
-    console.error(error.message);
-    process.exit(1);
-  });
-}
+await runAsProgram(import.meta.url, setup);

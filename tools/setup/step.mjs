@@ -3,7 +3,7 @@
 /** Runs `action` (sync or async) as a named step. `action` may return a note that is printed with the time. */
 export async function step(name, action) {
   const start = performance.now();
-  process.stdout.write(`[setup] ${name} ... `);
+  process.stdout.write(`${name} ... `);
   try {
     const note = await action();
     const seconds = ((performance.now() - start) / 1000).toFixed(1);

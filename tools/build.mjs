@@ -1,0 +1,66 @@
+#!/usr/bin/env node
+// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads] [--native debug|release]
+// Without options: all wasm variants (to web/wasm) and the TypeScript (to web/dist). Builds are incremental, in build/<preset>.
+import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { capture } from './setup/exec.mjs';
+import { runAsProgram } from './setup/main_module.mjs';
+import { installNodeModules } from './setup/node_modules.mjs';
+import { root } from './setup/root.mjs';
+import { step } from './setup/step.mjs';
+import { setup } from './setup.mjs';
+
+export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
+
+/** Configures a preset where needed and builds the targets; returns the build folder. */
+export function buildPreset(preset, targets) {
+  const folder = join(root, 'build', preset);
+  if (!existsSync(join(folder, 'build.ninja'))) capture('cmake', ['--preset', preset], { cwd: root });
+  capture('ninja', ['-C', folder, `-j${availableParallelism()}`, ...targets]);
+  return folder;
+}
+
+function buildVariant(variant) {
+  const folder = buildPreset(`wasm-${variant}`, ['peruse']);
+  const out = join(root, 'web/wasm');
+  mkdirSync(out, { recursive: true });
+  for (const suffix of ['mjs', 'wasm']) {
+    const name = `peruse-${variant}.${suffix}`;
+    copyFileSync(join(folder, name), join(out, name));
+  }
+  return `${(statSync(join(out, `peruse-${variant}.wasm`)).size / 1024).toFixed(0)} KB`;
+}
+
+/** Builds the named wasm variants into web/wasm. */
+export async function buildVariants(variants = kVariants) {
+  for (const variant of variants) await step(`wasm ${variant}`, () => buildVariant(variant));
+}
+
+/** Compiles web/src to web/dist. */
+export async function buildTypeScript() {
+  await step('node packages', installNodeModules);
+  await step('TypeScript', () => {
+    capture('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json'], { cwd: root });
+  });
+}
+
+function parseOptions() {
+  const { values } = parseArgs({ options: { variants: { type: 'string' }, native: { type: 'string' } } });
+  const variants = values.variants?.split(',');
+  const unknown = variants?.find((name) => !kVariants.includes(name));
+  if (unknown !== undefined) throw new Error(`no variant '${unknown}'; there are ${kVariants.join(', ')}`);
+  if (values.native && !['debug', 'release'].includes(values.native)) throw new Error('--native is debug or release');
+  return { variants, native: values.native };
+}
+
+async function main() {
+  const { variants, native } = parseOptions();
+  await setup();
+  if (native) await step(`native ${native}`, () => void buildPreset(`native-${native}`, ['peruse_core', 'peruse_tests']));
+  if (variants || !native) await buildVariants(variants);
+  if (!variants && !native) await buildTypeScript();
+}
+
+await runAsProgram(import.meta.url, main);

@@ -1,0 +1,59 @@
+#!/usr/bin/env node
+// All tests, from nothing: set-up, builds, every suite. The last line is "<n> passed, <n> failed" over all suites.
+// A suite that ran no test, or whose build failed, counts as a failure.
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildPreset, buildTypeScript, buildVariants } from './build.mjs';
+import { runAsProgram } from './setup/main_module.mjs';
+import { root } from './setup/root.mjs';
+import { step } from './setup/step.mjs';
+import { setup } from './setup.mjs';
+import { runGoogleTest, runTypeCheck, runVitest } from './test/suites.mjs';
+
+const kResults = join(root, 'build/test-results');
+
+async function main() {
+  const start = performance.now();
+  rmSync(kResults, { recursive: true, force: true });
+  mkdirSync(kResults, { recursive: true });
+  const environment = await setup();
+
+  const total = { passed: 0, failed: 0 };
+  const suite = async (name, action) => {
+    console.log(`\n== ${name}`);
+    let result;
+    try {
+      result = await action();
+      if (result.passed + result.failed === 0) throw new Error('the suite ran no tests');
+    } catch (error) {
+      console.error(error.message);
+      result = { passed: result?.passed ?? 0, failed: (result?.failed ?? 0) + 1 };
+    }
+    console.log(`== ${name}: ${result.passed} passed, ${result.failed} failed${result.skipped ? `, ${result.skipped} skipped` : ''}`);
+    total.passed += result.passed;
+    total.failed += result.failed;
+  };
+
+  await suite('native', async () => {
+    await step('build native-debug', () => void buildPreset('native-debug', ['peruse_tests']));
+    return runGoogleTest([join(root, 'build/native-debug/peruse_tests')], join(kResults, 'native.json'));
+  });
+  await suite('wasm under Node', async () => {
+    await step('build wasm-simd tests', () => void buildPreset('wasm-simd', ['peruse_wasm_tests']));
+    const program = [process.execPath, join(root, 'build/wasm-simd/peruse_wasm_tests.cjs')];
+    return runGoogleTest(program, join(kResults, 'wasm.json'));
+  });
+  await suite('types', async () => {
+    await buildVariants();
+    await buildTypeScript();
+    return runTypeCheck();
+  });
+  await suite('Node', () => runVitest('test:node', join(kResults, 'node.json'), environment));
+  await suite('browser', () => runVitest('test:browser', join(kResults, 'browser.json'), environment));
+
+  console.log(`\n${((performance.now() - start) / 1000).toFixed(0)} s`);
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  process.exitCode = total.failed === 0 ? 0 : 1;
+}
+
+await runAsProgram(import.meta.url, main);

@@ -1,0 +1,48 @@
+// How each kind of suite is run and counted: { passed, failed, skipped }.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { root } from '../setup/root.mjs';
+
+function readReport(file) {
+  if (!existsSync(file)) throw new Error(`the suite ended without a report (${file})`);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** A program that exits badly after a clean report (a leak, say) is a failure of its own. */
+function withExit(counts, status) {
+  return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+}
+
+/** Runs a GoogleTest program; shows failures in full and the summary. */
+export function runGoogleTest([program, ...args], report) {
+  const result = spawnSync(program, [...args, `--gtest_output=json:${report}`, '--gtest_brief=1'], {
+    stdio: 'inherit',
+    cwd: root,
+    env: {
+      ...process.env,
+      ASAN_OPTIONS: 'allocator_may_return_null=1',  // The core answers "no memory"; it doesn't expect an abort.
+      UBSAN_OPTIONS: 'print_stacktrace=1',
+    },
+  });
+  const { tests, failures, errors, testsuites } = readReport(report);
+  const skipped = testsuites.flatMap((suite) => suite.testsuite).filter((test) => test.result === 'SKIPPED').length;
+  const failed = failures + errors;
+  return withExit({ passed: tests - failed - skipped, failed, skipped }, result.status);
+}
+
+/** Runs a vitest script of package.json. */
+export function runVitest(script, report, environment) {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const env = { ...process.env, CI: '1' };
+  if (environment.chromium.path) env.PERUSE_CHROMIUM = environment.chromium.path;
+  if (environment.chromium.swiftshaderIcd) env.PERUSE_SWIFTSHADER_ICD = environment.chromium.swiftshaderIcd;
+  const result = spawnSync('npm', ['run', '-s', script, '--', ...reporters], { stdio: 'inherit', cwd: root, env });
+  const { numPassedTests, numFailedTests, numPendingTests } = readReport(report);
+  return withExit({ passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests }, result.status);
+}
+
+/** The TypeScript of package, tests and their type tests: one pass or one failure. */
+export function runTypeCheck() {
+  const { status } = spawnSync('npm', ['run', '-s', 'test:types'], { stdio: 'inherit', cwd: root });
+  return status === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
