@@ -30,5 +30,7 @@ target_link_options(peruse PRIVATE
 )
 if(PERUSE_THREADS)
   # The caller sets the option pthreadPoolSize: helpers beside the calling thread, started before the module is ready.
-  target_link_options(peruse PRIVATE -sPTHREAD_POOL_SIZE=Module.pthreadPoolSize -Wno-pthreads-mem-growth)
+  # PThread: disposing of a model ends its helpers, else they keep the memory.
+  target_link_options(peruse PRIVATE -sPTHREAD_POOL_SIZE=Module.pthreadPoolSize -Wno-pthreads-mem-growth
+    -sEXPORTED_RUNTIME_METHODS=HEAPU8,PThread)
 endif()
