@@ -31,41 +31,44 @@ interface Session {
   open(bytes: number): string;
   feedWeights(bytes: number): string;
   finishWeights(): string;
-  run(bytes: number): string;
-  memory(): string;
+  start(bytes: number): string;
+  step(): string;
+  finish(): string;
   delete(): void;
 }
 
 export interface OpenRequest {
   task: string;
+  /** 'f32', 'f16' or 'q8'. */
   dtype: string;
 }
 
 /** What the engine says of the weights that it took. */
-export type WeightReport = Record<string, unknown>;
-
-export interface EngineInput {
-  text: string;
-  pair?: string;
+export interface WeightReport {
+  /** The configuration's class, for example 'DebertaV2ForQuestionAnswering'. */
+  architecture: string;
+  /** How many tensors of the file are in use, and those of the task's head by name. */
+  tensors: number;
+  headTensors: string[];
+  /** Tensors of the file that the task does not need. */
+  extraTensors: string[];
+  /** Bytes of the weights as held. */
+  weightBytes: number;
 }
+
+/** One input of a task, as core/tasks describes it. */
+export type EngineInput = Record<string, string>;
 
 export interface RunRequest {
   inputs: EngineInput[];
   options: Record<string, unknown>;
 }
 
-export interface MemoryReport {
-  /** Size of the engine's memory. */
-  heapBytes: number;
-  /** Of these, held by weights. */
-  weightBytes: number;
-}
-
 type Reply = { ok: true } & Record<string, unknown>;
 
 /**
  * The engine's verbs, synchronous. Order: addFile (config.json, tokenizer files), open, feedWeights (in the file's order),
- * finishWeights, then run. Throws PeruseError; 'worker_died' says that the engine itself broke and takes no more calls.
+ * finishWeights; then, for each request, start, step until it says false, finish. Throws PeruseError; 'worker_died' says that the engine itself broke and takes no more calls.
  */
 export class Engine {
   private readonly session_: Session;
@@ -96,31 +99,37 @@ export class Engine {
   }
 
   finishWeights(): WeightReport {
-    const reply = this.call(() => this.session_.finishWeights());
-    return (reply.report ?? {}) as WeightReport;
+    return this.call(() => this.session_.finishWeights()).report as WeightReport;
+  }
+
+  /** Begins a request, and forgets what is left of an earlier one. */
+  start(request: RunRequest): void {
+    const bytes = this.stageJson(request);
+    this.call(() => this.session_.start(bytes));
+  }
+
+  /** Runs one batch; true while batches remain. */
+  step(): boolean {
+    return this.call(() => this.session_.step()).more === true;
   }
 
   /** One result per input, in order; its shape depends on the task. */
-  run(request: RunRequest): unknown[] {
-    const bytes = this.stageJson(request);
-    const reply = this.call(() => this.session_.run(bytes));
-    if (!Array.isArray(reply.result) || reply.result.length !== request.inputs.length) {
-      throw new PeruseError('internal', `The engine returned no list of ${request.inputs.length} results.`);
-    }
+  finish(): unknown[] {
+    const reply = this.call(() => this.session_.finish());
+    if (!Array.isArray(reply.result)) throw new PeruseError('internal', 'The engine returned no list of results.');
     return reply.result;
   }
 
-  memory(): MemoryReport {
-    const { heapBytes, weightBytes } = this.call(() => this.session_.memory()) as unknown as MemoryReport;
-    return { heapBytes, weightBytes };
+  /** Bytes of the engine's whole memory. */
+  heapBytes(): number {
+    return this.guard(() => this.module_.HEAPU8.length);
   }
 
   dispose(): void {
-    if (this.broken_ !== undefined) return;
     try {
-      this.session_.delete();
+      if (this.broken_ === undefined) this.guard(() => this.session_.delete());
     } finally {
-      this.broken_ = 'It was disposed of.';
+      this.broken_ ??= 'It was disposed of.';
       this.module_.PThread?.terminateAllThreads();
     }
   }

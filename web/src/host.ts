@@ -1,6 +1,6 @@
 // A host runs the verbs of one pipeline's engine: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
-import type { Engine, MemoryReport, RunRequest } from './engine.js';
-import { describe, PeruseError, throwIfAborted } from './errors.js';
+import type { Engine, RunRequest } from './engine.js';
+import { PeruseError, throwIfAborted } from './errors.js';
 import { BytesFolder } from './folder_bytes.js';
 import { UrlFolder } from './folder_url.js';
 import { loadModel, type LoadReport } from './load.js';
@@ -11,10 +11,18 @@ import { startEngine } from './wasm_modules.js';
 
 export interface LoadRequest {
   task: string;
+  /** The engine's name for it. */
   dtype: string;
   source: SourceSpec;
   choice: VariantChoice;
   wasmPath?: string;
+}
+
+export interface MemoryReport {
+  /** Bytes of the engine's whole memory. */
+  heapBytes: number;
+  /** Of these, held by weights. */
+  weightBytes: number;
 }
 
 /** The verbs: what each takes and gives, all of it plain data. Both hosts and the worker's messages derive from this. */
@@ -27,7 +35,8 @@ export interface Verbs {
 export type Verb = keyof Verbs;
 
 export interface Host {
-  call<V extends Verb>(verb: V, request: Verbs[V]['takes']): Promise<Verbs[V]['gives']>;
+  /** A signal that fires stops the work at the next batch. */
+  call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']>;
   /** Gives the memory back and cancels a load; calls that are under way fail with 'aborted'. */
   dispose(): void;
 }
@@ -41,17 +50,19 @@ export interface HostParts {
 
 export class LocalHost implements Host {
   private engine_: Engine | undefined;
+  private weightBytes_ = 0;
   private readonly stop_ = new AbortController();
-  private readonly verbs_: { [V in Verb]: (request: Verbs[V]['takes']) => Verbs[V]['gives'] | Promise<Verbs[V]['gives']> } = {
+  private last_: Promise<unknown> = Promise.resolve();
+  private readonly verbs_: { [V in Verb]: (request: Verbs[V]['takes'], signal?: AbortSignal) => Promise<Verbs[V]['gives']> } = {
     load: (request) => this.load(request),
-    run: (request) => this.engine().run(request),
-    memory: () => this.engine().memory(),
+    run: (request, signal) => this.inTurn(() => this.run(request, signal)),
+    memory: async () => ({ heapBytes: this.engine().heapBytes(), weightBytes: this.weightBytes_ }),
   };
 
   constructor(private readonly report_: ProgressCallback, private readonly parts_: HostParts = {}) {}
 
-  async call<V extends Verb>(verb: V, request: Verbs[V]['takes']): Promise<Verbs[V]['gives']> {
-    return this.verbs_[verb](request);
+  async call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
+    return this.verbs_[verb](request, signal);
   }
 
   dispose(): void {
@@ -61,8 +72,26 @@ export class LocalHost implements Host {
   }
 
   private engine(): Engine {
-    if (!this.engine_) throw new PeruseError('disposed', 'The engine holds no model (any more).');
+    throwIfAborted(this.stop_.signal);
+    if (!this.engine_) throw new PeruseError('internal', 'The engine holds no model yet.');
     return this.engine_;
+  }
+
+  /** The engine holds the state of one run: the next waits. */
+  private inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const turn = this.last_.then(task);
+    this.last_ = turn.catch(() => {});
+    return turn;
+  }
+
+  private async run(request: RunRequest, signal: AbortSignal | undefined): Promise<unknown[]> {
+    throwIfAborted(signal);
+    this.engine().start(request);
+    while (this.engine().step()) {
+      await letEventsIn();
+      throwIfAborted(signal);
+    }
+    return this.engine().finish();
   }
 
   private async load(request: LoadRequest): Promise<LoadReport> {
@@ -79,13 +108,26 @@ export class LocalHost implements Host {
     if (this.stop_.signal.aborted) engine.dispose();
     throwIfAborted(this.stop_.signal);
     this.engine_ = engine;
+    this.weightBytes_ = report.weights.weightBytes;
     return report;
   }
 
   private openFolder(source: SourceSpec): ModelFolder {
     if (source.kind === 'url') return new UrlFolder(source.base);
     if (source.kind === 'bytes') return new BytesFolder(source.files);
-    if (!this.parts_.openDiskFolder) throw new PeruseError('unsupported', `Folders on disk can't be read here: ${describe(source.path)}.`);
+    if (!this.parts_.openDiskFolder) throw new PeruseError('unsupported', `Folders on disk can't be read here: ${source.path}.`);
     return this.parts_.openDiskFolder(source.path);
   }
+}
+
+/** Lets waiting messages and timers run. A timeout would be held back to 4 ms when repeated; a message is not. */
+function letEventsIn(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
 }

@@ -4,5 +4,6 @@ export { pipeline, type Pipeline, type PipelineInfo, type PipelineOptions } from
 export type { BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
 export { env, type FileContent, type Source } from './source.js';
 export type * from './tasks.js';
-export type { MemoryReport } from './engine.js';
+export type { WeightReport } from './engine.js';
+export type { MemoryReport } from './host.js';
 export type { Variant } from './variant.js';

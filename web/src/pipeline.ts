@@ -1,7 +1,6 @@
 // pipeline(): loads a model for a task and returns a function.
-import type { MemoryReport } from './engine.js';
 import { abortError, PeruseError, throwIfAborted } from './errors.js';
-import { LocalHost, type Host } from './host.js';
+import { LocalHost, type Host, type MemoryReport } from './host.js';
 import type { LoadReport } from './load.js';
 import { platform } from './platform.js';
 import type { ProgressCallback } from './progress.js';
@@ -18,8 +17,8 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
   signal?: AbortSignal;
   /** Where to compute. Only the CPU so far. */
   device?: 'auto' | 'cpu' | 'wasm';
-  /** Precision of the weights as held. Only 'fp32' so far. */
-  dtype?: 'auto' | 'fp32';
+  /** Precision of the weights as held. Default 'auto': 'fp32'. */
+  dtype?: 'auto' | Dtype;
   /** Work in a worker? Default: true in browsers, false in Node. */
   worker?: boolean;
   /** URL of a folder that holds the engine's builds (peruse-*.mjs, peruse-*.wasm), instead of the package's own. */
@@ -36,7 +35,7 @@ export interface PipelineInfo {
   /** Why this build and number of threads. */
   reason: string;
   device: 'cpu';
-  dtype: string;
+  dtype: Dtype;
   /** In a worker, or in the caller's own thread. */
   worker: boolean;
   /** Bytes read: all files. */
@@ -59,8 +58,9 @@ export type Pipeline<T extends Task = Task> = TaskCalls[T] & {
 
 const kAliases: TaskAliases = { 'sentiment-analysis': 'text-classification' };
 
-/** Inputs that go to the engine at once. Between such groups a call can be cancelled. */
-const kInputsAtOnce = 16;
+/** Precisions by the names of transformers.js, and the engine's names for them. */
+const kDtypes = { fp32: 'f32', fp16: 'f16', q8: 'q8' } as const;
+type Dtype = keyof typeof kDtypes;
 
 /**
  * Loads a model.
@@ -75,7 +75,7 @@ export async function pipeline<T extends TaskOrAlias>(
   const start = performance.now();
   throwIfAborted(options.signal);
   const resolvedTask = resolveTask(task);
-  checkDevice(options);
+  const dtype = checkDevice(options);
   const inWorker = options.worker ?? platform().workerByDefault;
   const choice = chooseVariant(platform().features(inWorker), options);
   const spec = await resolveSource(source, options, platform().places);
@@ -85,11 +85,10 @@ export async function pipeline<T extends TaskOrAlias>(
   const host: Host = inWorker
     ? new RemoteHost(platform().startWorker(), report)
     : new LocalHost(report, platform().hostParts);
-  const dtype = 'fp32';
   const wasmPath = options.wasmPath === undefined ? undefined : absolute(options.wasmPath);
   let loaded: LoadReport;
   try {
-    loaded = await unlessAborted(host.call('load', { task: resolvedTask, dtype, source: spec, choice, wasmPath }), options.signal);
+    loaded = await unlessAborted(host.call('load', { task: resolvedTask, dtype: kDtypes[dtype], source: spec, choice, wasmPath }), options.signal);
   } catch (error) {
     host.dispose();
     throw error;
@@ -109,9 +108,14 @@ function resolveTask(task: string): Task {
   throw new PeruseError('unsupported', `There is no task '${task}'; there are ${known}.`);
 }
 
-function checkDevice({ device = 'auto', dtype = 'auto' }: PipelineOptions): void {
-  if (!['auto', 'cpu', 'wasm'].includes(device)) throw new PeruseError('unsupported', `Peruse does not compute on '${device}' yet, only on the CPU.`);
-  if (!['auto', 'fp32'].includes(dtype)) throw new PeruseError('unsupported', `Peruse does not hold weights as '${dtype}' yet, only as 'fp32'.`);
+/** Refuses devices and precisions that don't exist; gives the precision. */
+function checkDevice({ device = 'auto', dtype = 'auto' }: PipelineOptions): Dtype {
+  if (!['auto', 'cpu', 'wasm'].includes(device)) {
+    throw new PeruseError('unsupported', `Peruse does not compute on '${device}' yet, only on the CPU.`);
+  }
+  if (dtype === 'auto') return 'fp32';
+  if (Object.hasOwn(kDtypes, dtype)) return dtype;
+  throw new PeruseError('unsupported', `Peruse knows no dtype '${String(dtype)}', only ${Object.keys(kDtypes).join(', ')}.`);
 }
 
 function absolute(path: string | URL): string {
@@ -146,13 +150,7 @@ function assemble(task: Task, host: Host, info: PipelineInfo): Pipeline {
   };
   const run: Run = async (inputs, options, signal) => {
     checkAlive();
-    const results: unknown[] = [];
-    for (let first = 0; first < inputs.length; first += kInputsAtOnce) {
-      throwIfAborted(signal);
-      const group = inputs.slice(first, first + kInputsAtOnce);
-      results.push(...await unlessAborted(host.call('run', { inputs: group, options }), signal));
-    }
-    return results;
+    return unlessAborted(host.call('run', { inputs, options }, signal), signal);
   };
   const members = {
     task,

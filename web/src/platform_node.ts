@@ -31,7 +31,7 @@ function startWorker(): WorkerPort {
   return {
     post: (message) => {
       worker.postMessage(message);
-      if (waiting++ === 0) worker.ref();
+      if (message.verb !== 'cancel' && waiting++ === 0) worker.ref();
     },
     onMessage: (listener) => {
       worker.on('message', (message: WorkerMessage) => {

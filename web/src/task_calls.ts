@@ -44,7 +44,7 @@ function classifierInput(item: unknown, index: number): EngineInput {
   if (typeof item === 'string') return { text: item };
   const pair = item as Partial<TextPair> | null;
   if (typeof pair === 'object' && typeof pair?.text === 'string' && typeof pair.text_pair === 'string') {
-    return { text: pair.text, pair: pair.text_pair };
+    return { text: pair.text, text_pair: pair.text_pair };
   }
   throw new PeruseError('invalid_argument', `Input ${index} is ${nameOf(item)}; text-classification takes a string or { text, text_pair }.`);
 }
@@ -58,9 +58,9 @@ function questionInputs(question: unknown, context: unknown): EngineInput[] {
   if (questions.length !== contexts.length) {
     throw new PeruseError('invalid_argument', `There are ${questions.length} questions but ${contexts.length} contexts.`);
   }
-  return questions.map((text, index) => ({
-    text: checkString(text, 'question', index),
-    pair: checkString(contexts[index], 'context', index),
+  return questions.map((item, index) => ({
+    question: checkString(item, 'question', index),
+    context: checkString(contexts[index], 'context', index),
   }));
 }
 

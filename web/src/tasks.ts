@@ -21,6 +21,8 @@ export interface TextClassificationOptions extends CallOptions {
   function_to_apply?: 'sigmoid' | 'softmax' | 'none';
   /** Cut a text that is longer than the model takes. Default false: such a text is refused with 'text_too_long'. */
   truncation?: boolean;
+  /** Tokens to cut to with `truncation`. Default: what the model takes. */
+  max_length?: number;
 }
 
 export interface LabelScore {
@@ -91,13 +93,19 @@ export interface QuestionAnsweringCall {
 
 // --------------------------------------------------------------------------------------------------------- the map
 
-/** Every task, and how its pipeline is called. All else is derived from this. */
+/** Every task, and how its pipeline is called. */
 export interface TaskCalls {
   'text-classification': TextClassificationCall;
   'question-answering': QuestionAnsweringCall;
 }
 
 export type Task = keyof TaskCalls;
+
+/** Every task's options. */
+export interface TaskOptions {
+  'text-classification': TextClassificationOptions;
+  'question-answering': QuestionAnsweringOptions;
+}
 
 /** Names that transformers.js also takes. */
 export interface TaskAliases {

@@ -1,10 +1,11 @@
 // The two ends of a worker: RemoteHost on the caller's side, serve() on the worker's. Both speak the verbs of host.ts.
-import { fromPlainError, PeruseError, toPlainError, type PlainError } from './errors.js';
+import { fromPlainError, PeruseError, throwIfAborted, toPlainError, type PlainError } from './errors.js';
 import { LocalHost, type Host, type HostParts, type Verb, type Verbs } from './host.js';
 import type { ProgressCallback, ProgressInfo } from './progress.js';
 
-/** To the worker. */
-export type WorkerRequest = { [V in Verb]: { id: number; verb: V; request: Verbs[V]['takes'] } }[Verb];
+/** To the worker: a verb, or the wish to stop an earlier one. */
+export type WorkerCall = { [V in Verb]: { id: number; verb: V; request: Verbs[V]['takes'] } }[Verb];
+export type WorkerRequest = WorkerCall | { id: number; verb: 'cancel' };
 
 /** From the worker. */
 export type WorkerMessage =
@@ -36,18 +37,21 @@ export class RemoteHost implements Host {
     port_.onDeath((reason) => this.end(new PeruseError('worker_died', `The worker stopped: ${reason}`)));
   }
 
-  call<V extends Verb>(verb: V, request: Verbs[V]['takes']): Promise<Verbs[V]['gives']> {
-    if (this.over_) return Promise.reject(this.over_);
+  async call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
+    if (this.over_) throw this.over_;
+    throwIfAborted(signal);
     const id = this.nextId_++;
-    return new Promise((resolve, reject) => {
-      this.pending_.set(id, { resolve: resolve as Pending['resolve'], reject });
-      try {
-        this.port_.post({ id, verb, request } as WorkerRequest);
-      } catch (error) {
-        this.pending_.delete(id);
-        reject(new PeruseError('invalid_argument', `The request can't be sent to the worker: ${String(error)}.`, { cause: error }));
-      }
-    });
+    const cancel = () => { if (!this.over_) this.port_.post({ id, verb: 'cancel' }); };
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      return await new Promise((resolve, reject) => {
+        this.pending_.set(id, { resolve: resolve as Pending['resolve'], reject });
+        this.port_.post({ id, verb, request } as WorkerCall);
+      });
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      this.pending_.delete(id);
+    }
   }
 
   dispose(): void {
@@ -61,7 +65,6 @@ export class RemoteHost implements Host {
     }
     const pending = this.pending_.get(message.id);
     if (!pending) return;  // Its caller has been told already.
-    this.pending_.delete(message.id);
     if (message.kind === 'reply') return pending.resolve(message.reply as never);
     pending.reject(fromPlainError(message.error));
     if (message.error.code === 'worker_died') this.end(fromPlainError(message.error));
@@ -77,7 +80,7 @@ export class RemoteHost implements Host {
   }
 }
 
-/** The worker's end: answers every request with one message. */
+/** The worker's end: answers every call with one message. */
 export function serve(
   post: (message: WorkerMessage) => void,
   onRequest: (listener: (request: WorkerRequest) => void) => void,
@@ -85,11 +88,21 @@ export function serve(
 ): void {
   const report: ProgressCallback = (progress) => post({ kind: 'progress', progress });
   const host = new LocalHost(report, parts);
-  onRequest(async ({ id, verb, request }) => {
+  const running = new Map<number, AbortController>();
+  onRequest(async (message) => {
+    if (message.verb === 'cancel') {
+      running.get(message.id)?.abort();
+      return;
+    }
+    const { id, verb, request } = message;
+    const controller = new AbortController();
+    running.set(id, controller);
     try {
-      post({ kind: 'reply', id, reply: await host.call(verb, request) });
+      post({ kind: 'reply', id, reply: await host.call(verb, request, controller.signal) });
     } catch (error) {
       post({ kind: 'error', id, error: toPlainError(error) });
+    } finally {
+      running.delete(id);
     }
   });
 }
