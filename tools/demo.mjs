@@ -5,13 +5,14 @@ import { serve } from './serve.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
-import { buildSite, kSite } from './site.mjs';
+import { buildSite } from './site.mjs';
 
 await runAsProgram(import.meta.url, async () => {
   await setup();
   await buildVariants();
   await buildTypeScript();
-  await step('demo page', () => void buildSite());
-  const { url } = await serve(kSite, Number(process.argv[2] ?? 8080));
+  let site;
+  await step('demo page', () => void (site = buildSite()));
+  const { url } = await serve(site, { port: Number(process.argv[2] ?? 8000) });
   console.log(`\nThe demo is at ${url} (Ctrl-C ends it)`);
 });

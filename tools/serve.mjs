@@ -1,80 +1,89 @@
 #!/usr/bin/env node
-// A small static server for development: node tools/serve.mjs [folder] [port]. Its pages are cross-origin isolated, so
-// that threads work. It listens on this machine only.
+// A static server for a folder, on this machine only: node tools/serve.mjs [folder] [port]
+// It sends the headers that make a page cross-origin isolated, which WebAssembly threads need, and a content security
+// policy as strict as the demo page's own, which also binds workers.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, resolve, sep } from 'node:path';
-import { runAsProgram } from './setup/main_module.mjs';
 
-const kTypes = {
+const types = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
-  '.ico': 'image/x-icon',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
-  '.map': 'application/json; charset=utf-8',
+  '.md': 'text/plain; charset=utf-8',  // Shown by browsers, where text/markdown would be saved.
   '.mjs': 'text/javascript; charset=utf-8',
-  '.png': 'image/png',
-  '.safetensors': 'application/octet-stream',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
   '.wasm': 'application/wasm',
 };
 
-const kHeaders = {
+const isolation = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
-  'Cache-Control': 'no-cache',
 };
 
-/** The file that a request means, or undefined: never one outside `folder`. */
-async function locate(folder, url) {
+const policy = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; style-src 'self'; " +
+    "img-src 'self'; base-uri 'none'; form-action 'none'",
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/**
+ * Serves `folder` on 127.0.0.1. Port 0 takes any free one. Without `isolated` the isolation headers are left out, as on a
+ * plain static host. Resolves to { url, close() }.
+ */
+export async function serve(folder, { port = 0, isolated = true } = {}) {
+  const root = resolve(folder);
+  const server = createServer((request, response) => {
+    answer(root, isolated, request, response).catch(() => response.destroy());
+  });
+  await new Promise((done, fail) => {
+    server.once('error', fail);
+    server.listen(port, '127.0.0.1', done);
+  });
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    close: () => new Promise((done) => (server.close(done), server.closeAllConnections())),
+  };
+}
+
+async function answer(root, isolated, request, response) {
+  for (const [name, value] of Object.entries({ ...policy, ...(isolated ? isolation : {}) })) response.setHeader(name, value);
+  response.setHeader('Cache-Control', 'no-cache');
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'only GET and HEAD are served');
+  const file = await findFile(root, request.url);
+  if (!file) return refuse(response, 404, 'not found');
+  response.writeHead(200, {
+    'Content-Type': types[extname(file.path)] ?? 'application/octet-stream',
+    'Content-Length': file.size,
+  });
+  if (request.method === 'HEAD') return response.end();
+  createReadStream(file.path).on('error', () => response.destroy()).pipe(response);
+}
+
+/** The file inside `root` that the address names; a folder stands for its index.html. */
+async function findFile(root, address) {
   let path;
   try {
-    path = decodeURIComponent(new URL(url, 'http://localhost').pathname);
+    path = join(root, decodeURIComponent(new URL(address, 'http://localhost').pathname));
   } catch {
     return undefined;
   }
-  if (path.includes('\0')) return undefined;
-  let file = resolve(join(folder, path));
-  if (file !== folder && !file.startsWith(folder + sep)) return undefined;
-  let info = await stat(file).catch(() => undefined);
-  if (info?.isDirectory()) {
-    if (!path.endsWith('/')) return { redirect: `${path}/` };
-    file = join(file, 'index.html');
-    info = await stat(file).catch(() => undefined);
-  }
-  return info?.isFile() ? { file, size: info.size } : undefined;
+  if (path !== root && !path.startsWith(root + sep)) return undefined;
+  if (path.endsWith(sep) || path === root) path = join(path, 'index.html');
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() ? { path, size: found.size } : undefined;
 }
 
-async function answer(folder, request, response) {
-  const found = await locate(folder, request.url);
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.writeHead(405, kHeaders).end();
-  } else if (!found) {
-    response.writeHead(404, { ...kHeaders, 'Content-Type': kTypes['.txt'] }).end('not found\n');
-  } else if (found.redirect) {
-    response.writeHead(301, { ...kHeaders, Location: encodeURI(found.redirect) }).end();
-  } else {
-    const type = kTypes[extname(found.file)] ?? 'application/octet-stream';
-    response.writeHead(200, { ...kHeaders, 'Content-Type': type, 'Content-Length': found.size });
-    if (request.method === 'HEAD') response.end();
-    else createReadStream(found.file).on('error', () => response.destroy()).pipe(response);
-  }
+function refuse(response, status, words) {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${words}\n`);
 }
 
-/** Serves `folder`; resolves to { url, close } once it listens. Port 0 takes any free one. */
-export async function serve(folder, port = 0) {
-  const base = resolve(folder);
-  const server = createServer((request, response) => void answer(base, request, response));
-  await new Promise((done, failed) => server.once('error', failed).listen(port, '127.0.0.1', done));
-  return { url: `http://localhost:${server.address().port}/`, close: () => server.close() };
+if (process.argv[1]?.endsWith('serve.mjs')) {
+  const [folder = 'build/site', port = '8000'] = process.argv.slice(2);
+  const { url } = await serve(folder, { port: Number(port) });
+  console.log(`Serving ${folder} at ${url}`);
 }
-
-await runAsProgram(import.meta.url, async () => {
-  const { url } = await serve(process.argv[2] ?? '.', Number(process.argv[3] ?? 8080));
-  console.log(url);
-});

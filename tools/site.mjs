@@ -1,20 +1,36 @@
-// Assembles the demo page: build/site holds the page, its compiled script in app/, the package in peruse/, models/.
+#!/usr/bin/env node
+// Puts the demo page together as a static site in build/site: the page, its compiled scripts (app/), the package (peruse/)
+// and the demo models (models/). Any static host can serve that folder. The package must have been built.
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { capture } from './setup/exec.mjs';
-import { root } from './setup/root.mjs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-export const kSite = join(root, 'build/site');
-const kNotForTheSite = new Set(['src', 'tsconfig.json', 'README.md']);
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const siteFolder = join(root, 'build/site');
 
-/** Builds the site from demo/, web/dist, web/wasm and models/ (all of which exist by now); returns its folder. */
 export function buildSite() {
-  rmSync(kSite, { recursive: true, force: true });
-  mkdirSync(kSite, { recursive: true });
-  for (const entry of readdirSync(join(root, 'demo')))
-    if (!kNotForTheSite.has(entry)) cpSync(join(root, 'demo', entry), join(kSite, entry), { recursive: true });
-  for (const part of ['dist', 'wasm']) cpSync(join(root, 'web', part), join(kSite, 'peruse', part), { recursive: true });
-  if (existsSync(join(root, 'models'))) cpSync(join(root, 'models'), join(kSite, 'models'), { recursive: true });
-  capture('npx', ['--no-install', 'tsc', '-p', 'demo/tsconfig.json'], { cwd: root });
-  return kSite;
+  for (const needed of ['web/dist/index.js', 'web/wasm', 'models']) {
+    if (!existsSync(join(root, needed))) throw new Error(`${needed} is not there: build the package first`);
+  }
+  rmSync(siteFolder, { recursive: true, force: true });
+  mkdirSync(siteFolder, { recursive: true });
+  for (const file of readdirSync(join(root, 'demo'))) {
+    if (/\.(html|css|svg|js)$/.test(file)) cpSync(join(root, 'demo', file), join(siteFolder, file));
+  }
+  cpSync(join(root, 'web/dist'), join(siteFolder, 'peruse/dist'), { recursive: true });
+  cpSync(join(root, 'web/wasm'), join(siteFolder, 'peruse/wasm'), { recursive: true });
+  cpSync(join(root, 'models'), join(siteFolder, 'models'), { recursive: true });
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  execFileSync(process.execPath, [tsc, '-p', join(root, 'demo')], { stdio: 'inherit' });
+  return siteFolder;
+}
+
+if (process.argv[1]?.endsWith('site.mjs')) {
+  try {
+    buildSite();
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
+  }
 }
