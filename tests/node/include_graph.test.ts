@@ -1,0 +1,84 @@
+// The layering of the C++ core: which folder may include which, and that XNNPACK's names stay in one folder.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+// Each layer and the layers that it may use; it may also use what those use.
+const kEdges: Readonly<Record<string, readonly string[]>> = {
+  'core/base': [],
+  'core/tokenizer': ['core/base'],
+  'core/tensor': ['core/base'],
+  'core/backend': ['core/tensor'],
+  'core/backend/reference': ['core/backend'],
+  'core/backend/xnnpack': ['core/backend'],
+  'core/backend/webgpu': ['core/backend'],
+  'core/weights': ['core/backend'],
+  'core/models': ['core/backend', 'core/weights'],
+  'core/tasks': ['core/models', 'core/tokenizer'],
+  'bindings': ['core/tasks', 'core/backend/xnnpack', 'core/backend/webgpu'],
+};
+
+function reachable(layer: string): Set<string> {
+  const found = new Set([layer]);
+  for (const next of found) for (const edge of kEdges[next] ?? []) found.add(edge);  // A Set's loop sees what is added.
+  return found;
+}
+
+/** The layer that a file belongs to: the longest that its path starts with. */
+function layerOf(file: string): string | undefined {
+  const holding = Object.keys(kEdges).filter((layer) => file.startsWith(`${layer}/`));
+  return holding.sort((a, b) => b.length - a.length)[0];
+}
+
+/** The includes of our own headers that cross a forbidden edge, or name a file outside the layers. */
+function forbiddenIncludes(file: string, text: string): string[] {
+  const layer = layerOf(file);
+  if (layer === undefined) return [`${file} is in no layer`];
+  const allowed = reachable(layer);
+  const bad: string[] = [];
+  for (const [, included] of text.matchAll(/^\s*#\s*include\s+"((?:core|bindings|web|tests|tools|demo)\/[^"]+)"/gm)) {
+    const target = layerOf(included!);
+    if (target === undefined || !allowed.has(target)) bad.push(`${file} includes ${included}`);
+  }
+  return bad;
+}
+
+function sources(folder: string): { file: string; text: string }[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+    .filter((file) => /\.(cc|h|inc)$/.test(file))
+    .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+}
+
+const files = [...sources('core'), ...sources('bindings')];
+
+describe('include graph', () => {
+  test('there are sources to look at', () => {
+    expect(files.length).toBeGreaterThan(20);
+  });
+
+  test('every include follows an allowed edge', () => {
+    expect(files.flatMap(({ file, text }) => forbiddenIncludes(file, text))).toEqual([]);
+  });
+
+  test('only core/backend/xnnpack names XNNPACK or its thread pool', () => {
+    const code = (text: string) => text.replaceAll(/\/\/.*$/gm, '');
+    const naming = files.filter(({ text }) => /\bxnn_|\bpthreadpool_|["<]xnnpack/.test(code(text))).map(({ file }) => file);
+    expect(naming.filter((file) => !file.startsWith('core/backend/xnnpack/'))).toEqual([]);
+  });
+
+  test('headers are guarded', () => {
+    const unguarded = files.filter(({ file, text }) => file.endsWith('.h') && !/^#pragma once$/m.test(text));
+    expect(unguarded.map(({ file }) => file)).toEqual([]);
+  });
+
+  test('a forbidden include would be found', () => {
+    expect(forbiddenIncludes('core/models/a.cc', '#include "core/backend/xnnpack/b.h"\n')).toHaveLength(1);
+    expect(forbiddenIncludes('core/tokenizer/a.cc', '#include "core/tensor/tensor.h"\n')).toHaveLength(1);
+    expect(forbiddenIncludes('core/backend/reference/a.cc', '#include "core/backend/xnnpack/b.h"\n')).toHaveLength(1);
+    expect(forbiddenIncludes('core/tasks/a.cc', '#include "core/tensor/tensor.h"\n')).toEqual([]);
+  });
+});
