@@ -1,11 +1,12 @@
 #!/usr/bin/env node
-// A static server for a folder, on this machine only: node tools/serve.mjs [folder] [port]
+// A static server for a folder, on this machine only: node tools/serve.mjs [folder] [port] [--no-isolation]
 // It sends the headers that make a page cross-origin isolated, which WebAssembly threads need, and a content security
 // policy as strict as the demo page's own, which also binds workers.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, resolve, sep } from 'node:path';
+import { runAsProgram } from './setup/main_module.mjs';
 
 const types = {
   '.css': 'text/css; charset=utf-8',
@@ -82,8 +83,9 @@ function refuse(response, status, words) {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${words}\n`);
 }
 
-if (process.argv[1]?.endsWith('serve.mjs')) {
-  const [folder = 'build/site', port = '8000'] = process.argv.slice(2);
-  const { url } = await serve(folder, { port: Number(port) });
+await runAsProgram(import.meta.url, async () => {
+  const words = process.argv.slice(2);
+  const [folder = 'build/site', port = '8000'] = words.filter((word) => !word.startsWith('--'));
+  const { url } = await serve(folder, { port: Number(port), isolated: !words.includes('--no-isolation') });
   console.log(`Serving ${folder} at ${url}`);
-}
+});

@@ -3,10 +3,10 @@
 // and the demo models (models/). Any static host can serve that folder. The package must have been built.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { runAsProgram } from './setup/main_module.mjs';
+import { root } from './setup/root.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 export const siteFolder = join(root, 'build/site');
 
 export function buildSite() {
@@ -26,11 +26,4 @@ export function buildSite() {
   return siteFolder;
 }
 
-if (process.argv[1]?.endsWith('site.mjs')) {
-  try {
-    buildSite();
-  } catch (error) {
-    console.error(error.message);
-    process.exit(1);
-  }
-}
+await runAsProgram(import.meta.url, () => void buildSite());

@@ -1,0 +1,74 @@
+// The demo page as a visitor has it: the built site behind its own server, in a real headless Chromium.
+import { execFile, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright';
+import { kChromiumFlags, kChromiumPath } from '../chromium.js';
+
+const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Vitest's global set-up: builds the site once for all files. The package must have been built. */
+export async function setup(): Promise<void> {
+  await promisify(execFile)(process.execPath, ['tools/site.mjs'], { cwd: kRoot });
+}
+
+export interface Demo {
+  readonly url: string;
+  readonly browser: Browser;
+  /** A fresh visitor on the page. Everything that the page's scripts complain about is in `complaints`. */
+  visit(options?: BrowserContextOptions): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+export interface Visit {
+  readonly page: Page;
+  /** Errors thrown in the page and violations of its security policy. */
+  readonly complaints: string[];
+  /** Addresses of all requests, those of workers included. */
+  readonly requests: string[];
+  close(): Promise<void>;
+}
+
+/** Serves the site with or without the headers that threads need, and starts a browser. */
+export async function startDemo({ isolated = true } = {}): Promise<Demo> {
+  const server = await startServer(isolated ? [] : ['--no-isolation']);
+  const browser = await chromium.launch({ executablePath: kChromiumPath, args: kChromiumFlags });
+  return {
+    url: server.url,
+    browser,
+    visit: (options) => visit(browser, server.url, options),
+    close: async () => {
+      await browser.close();
+      server.stop();
+    },
+  };
+}
+
+async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1000, height: 1000 }, ...options });
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  context.on('request', (request) => requests.push(request.url()));
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (/Content Security Policy|Uncaught/.test(message.text())) complaints.push(message.text());
+  });
+  await page.goto(url);
+  return { page, complaints, requests, close: () => context.close() };
+}
+
+/** Starts tools/serve.mjs on a free port. */
+async function startServer(flags: string[]): Promise<{ url: string; stop(): void }> {
+  const server = spawn(process.execPath, ['tools/serve.mjs', 'build/site', '0', ...flags], { cwd: kRoot, stdio: ['ignore', 'pipe', 'inherit'] });
+  const url = await new Promise<string>((done, fail) => {
+    let said = '';
+    server.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      const address = /http:\S+/.exec(said);
+      if (address) done(address[0]);
+    });
+    server.once('exit', (code) => fail(new Error(`tools/serve.mjs ended with ${code}: ${said}`)));
+  });
+  return { url, stop: () => void server.kill() };
+}

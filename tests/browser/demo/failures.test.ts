@@ -1,0 +1,105 @@
+// What a visitor can bring about: each is said kindly in its place, and the page goes on working.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { startDemo, type Demo, type Visit } from './demo.js';
+
+let demo: Demo;
+let visit: Visit;
+
+beforeAll(async () => {
+  demo = await startDemo();
+});
+afterAll(() => demo.close());
+beforeEach(async () => {
+  visit = await demo.visit();
+});
+afterEach(async () => {
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});
+
+async function expectStillWorks(): Promise<void> {
+  const panel = visit.page.locator('#classify');
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.bars li').first().waitFor();
+  expect(await panel.locator('.error').textContent()).toBe('');
+}
+
+it('an empty text', async () => {
+  const panel = visit.page.locator('#classify');
+  await panel.locator('[type=submit]').click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('empty_text');
+  expect(await panel.locator('.error').textContent()).toMatch(/nothing to read yet/);
+  expect(await panel.locator('textarea').getAttribute('aria-invalid')).toBe('true');
+  expect(await visit.page.evaluate(() => document.activeElement?.id)).toBe('classify-text');
+  await expectStillWorks();
+  expect(await panel.locator('textarea').getAttribute('aria-invalid')).toBe(null);
+});
+
+it('an empty question', async () => {
+  await visit.page.goto(`${demo.url}#answer`);
+  const panel = visit.page.locator('#answer');
+  await panel.locator('[type=submit]').click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('empty_text');
+  expect(await visit.page.evaluate(() => document.activeElement?.id)).toBe('answer-question');
+  await panel.locator('.questions button').first().click();
+  await panel.locator('mark').waitFor();
+});
+
+it('a model that cannot be reached', async () => {
+  const context = visit.page.context();
+  await context.route('**/model.safetensors', (route) => route.abort('connectionreset'));
+  const panel = visit.page.locator('#classify');
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('network');
+  expect(await panel.locator('.error').textContent()).toMatch(/model\.safetensors/);
+  await context.unroute('**/model.safetensors');
+  await expectStillWorks();
+});
+
+it('a model that is not there', async () => {
+  const context = visit.page.context();
+  await context.route('**/config.json', (route) => route.fulfill({ status: 404, body: 'no' }));
+  const panel = visit.page.locator('#classify');
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('not_found');
+  await context.unroute('**/config.json');
+  await expectStillWorks();
+});
+
+it('a model that arrives damaged', async () => {
+  const context = visit.page.context();
+  await context.route('**/model.safetensors', async (route) => {
+    const body = await (await route.fetch()).body();
+    await route.fulfill({ body: body.subarray(0, body.length / 2) });
+  });
+  const panel = visit.page.locator('#classify');
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('truncated_file');
+  await context.unroute('**/model.safetensors');
+  await expectStillWorks();
+});
+
+it('cancelling while the model loads', async () => {
+  const context = visit.page.context();
+  const held: (() => void)[] = [];
+  await context.route('**/model.safetensors', async (route) => {
+    await new Promise<void>((release) => held.push(release));
+    await route.continue().catch(() => {});  // The page may have given up the request.
+  });
+  const panel = visit.page.locator('#classify');
+  await panel.locator('.examples button').first().click();
+  expect(await panel.locator('.headline').textContent()).toMatch(/^Loading the model/);
+  await panel.getByRole('button', { name: 'Cancel' }).click();
+  await panel.locator('.headline', { hasText: 'Loading was cancelled' }).waitFor();
+  expect(await panel.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(false);
+  expect(await visit.page.evaluate(() => document.activeElement?.textContent)).toBe('Classify');
+  expect(await panel.locator('.error').textContent()).toBe('');
+  await context.unroute('**/model.safetensors');
+  for (const release of held) release();
+  await expectStillWorks();
+});
