@@ -1,0 +1,37 @@
+// BERT (Devlin et al., 2018) and ELECTRA (Clark et al., 2020), whose encoders are alike. Reference classes: BertModel,
+// ElectraModel.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/models/encoder.h"
+#include "core/models/feed_forward.h"
+
+namespace peruse {
+
+class BertEncoder : public Encoder {
+ public:
+  explicit BertEncoder(const ModelConfig& config);
+
+  void Declare(Binder& binder) override;
+  void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection, Tensor out) override;
+  int32_t attention_heads() const override { return config_.num_attention_heads; }
+
+ private:
+  struct Layer {
+    Weight query_key_value;   // hidden -> 3 hidden
+    Weight attention_output;  // hidden -> hidden
+    Norm attention_norm;
+    FeedForward feed_forward;
+  };
+
+  // out = norm(output(attention(x)) + x)      x, out [rows, hidden]
+  void SelfAttention(Backend& backend, const Layer& layer, Tensor x, const RaggedBatch& batch, Inspection& inspection,
+                     Tensor out);
+
+  const ModelConfig& config_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace peruse

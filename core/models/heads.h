@@ -1,0 +1,35 @@
+// What stands on an encoder: each head turns hidden states into logits.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend/backend.h"
+#include "core/models/config.h"
+#include "core/tensor/ragged_batch.h"
+#include "core/weights/binder.h"
+
+namespace peruse {
+
+class HeadLayer {
+ public:
+  virtual ~HeadLayer() = default;
+
+  virtual void Declare(Binder& binder) = 0;
+  // Rows of the logits for a batch: its sequences or its tokens.
+  virtual int32_t LogitRows(const RaggedBatch& batch) const { return batch.rows(); }
+  virtual int32_t logit_cols() const = 0;
+  // hidden: [rows, hidden_size]; logits: [LogitRows, logit_cols].
+  virtual void Forward(Backend& backend, Tensor hidden, const RaggedBatch& batch, Tensor logits) = 0;
+};
+
+// The head of this kind as the family has it; null for Head::kNone. kUnsupported where the family has none.
+// `config` outlives the head.
+Result<std::unique_ptr<HeadLayer>> CreateHead(Head head, const ModelConfig& config);
+
+// The family's masked-LM and replaced-token-detection heads (masked_lm.cc, replaced_token.cc).
+std::unique_ptr<HeadLayer> CreateMaskedLmHead(const ModelConfig& config);
+std::unique_ptr<HeadLayer> CreateReplacedTokenHead(const ModelConfig& config);
+
+}  // namespace peruse

@@ -1,0 +1,206 @@
+// The loading half of Binder: names, the check against a header, and the routing of bytes.
+#include "core/weights/binder.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace peruse {
+namespace {
+
+void AppendItem(std::string& list, const std::string& item) {
+  if (!list.empty()) list += ", ";
+  list += item;
+}
+
+std::string Described(const std::string& name, std::span<const int64_t> shape) { return name + " " + ShapeString(shape); }
+
+// What a header lacks, as messages are put together.
+struct Misfit {
+  std::string missing;       // encoder tensors
+  std::string missing_head;  // head tensors
+  std::string head;          // whose
+  std::string misshapen;
+  std::string unreadable;    // of a type that weights cannot have
+
+  Status ToStatus() const {
+    std::string text;
+    const auto add = [&text](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
+    if (!missing.empty()) add("missing: " + missing);
+    if (!missing_head.empty()) add("missing for " + head + ": " + missing_head);
+    if (!misshapen.empty()) add("of another shape: " + misshapen);
+    if (!unreadable.empty()) add("of a type that weights cannot have: " + unreadable);
+    if (text.empty()) return OkStatus();
+    StatusCode code = StatusCode::kUnsupported;
+    if (!misshapen.empty()) code = StatusCode::kShapeMismatch;
+    if (!missing_head.empty()) code = StatusCode::kMissingHead;
+    if (!missing.empty()) code = StatusCode::kMissingTensor;
+    return Status(code, "the weights do not fit config.json; tensors " + text);
+  }
+};
+
+}  // namespace
+
+Binder::Binder(Backend& backend, Precision precision, std::vector<std::string> prefixes, Declare declare)
+    : backend_(backend), precision_(precision), prefixes_(std::move(prefixes)), declare_(std::move(declare)) {}
+
+bool Binder::Has(std::string_view name) const { return names_.contains(name); }
+
+// Without the encoder's prefix, and with today's names for a layer norm's parameters.
+std::string Binder::Normalise(std::string_view name) const {
+  if (!prefix_.empty() && name.starts_with(prefix_)) name.remove_prefix(prefix_.size());
+  std::string result(name);
+  constexpr std::string_view kGamma = "LayerNorm.gamma";
+  constexpr std::string_view kBeta = "LayerNorm.beta";
+  if (result.ends_with(kGamma)) return result.replace(result.size() - 5, 5, "weight");
+  if (result.ends_with(kBeta)) return result.replace(result.size() - 4, 4, "bias");
+  return result;
+}
+
+Status Binder::ResolveNames(const std::vector<std::string_view>& names) {
+  const auto used = [&names](const std::string& prefix) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return name.starts_with(prefix); });
+  };
+  const auto found = std::find_if(prefixes_.begin(), prefixes_.end(), used);
+  if (found != prefixes_.end()) prefix_ = *found;
+  for (const std::string_view name : names) {
+    if (!names_.insert(Normalise(name)).second) {
+      return MalformedFile("two tensors of the checkpoint mean \"" + Normalise(name) + "\"");
+    }
+  }
+  resolved_ = true;
+  return declare_(*this);
+}
+
+Status Binder::SetNames(const std::vector<std::string>& names) {
+  PERUSE_RETURN_IF_ERROR(ResolveNames({names.begin(), names.end()}));
+  return CheckFit({});
+}
+
+// Everything that is wrong, in one error: tensors that no file has, and tensors of this file that are misshapen.
+Status Binder::CheckFit(std::span<const TensorInfo> tensors) const {
+  std::unordered_map<std::string, const TensorInfo*> by_name;
+  for (const TensorInfo& tensor : tensors) by_name.emplace(Normalise(tensor.name), &tensor);
+
+  Misfit misfit;
+  for (const Requirement& requirement : requirements_) {
+    if (!Has(requirement.name)) {
+      if (requirement.head.empty()) {
+        AppendItem(misfit.missing, Described(requirement.name, requirement.shape));
+      } else {
+        misfit.head = requirement.head;
+        AppendItem(misfit.missing_head, Described(requirement.name, requirement.shape));
+      }
+      continue;
+    }
+    const auto found = by_name.find(requirement.name);
+    if (found == by_name.end()) continue;  // in another shard
+    const TensorInfo& tensor = *found->second;
+    if (tensor.shape != requirement.shape) {
+      AppendItem(misfit.misshapen,
+                 Described(tensor.name, tensor.shape) + " instead of " + ShapeString(requirement.shape));
+    } else if (!tensor.dtype || !IsFloatDType(*tensor.dtype)) {
+      AppendItem(misfit.unreadable, tensor.name + " " + tensor.dtype_name);
+    }
+  }
+  return misfit.ToStatus();
+}
+
+Status Binder::OnHeader(std::span<const TensorInfo> tensors) {
+  if (!resolved_) {
+    std::vector<std::string_view> names;
+    names.reserve(tensors.size());
+    for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
+    PERUSE_RETURN_IF_ERROR(ResolveNames(names));
+  }
+  PERUSE_RETURN_IF_ERROR(CheckFit(tensors));
+
+  std::unordered_map<std::string_view, std::vector<Requirement*>> wanted;
+  for (Requirement& requirement : requirements_) wanted[requirement.name].push_back(&requirement);
+  tensors_.assign(tensors.begin(), tensors.end());
+  targets_.assign(tensors.size(), {});
+  open_tensor_ = kNoTensor;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto found = wanted.find(Normalise(tensors[i].name));
+    if (found == wanted.end()) {
+      extra_tensors_.push_back(tensors[i].name);
+      continue;
+    }
+    targets_[i] = found->second;
+    for (const Requirement* requirement : targets_[i]) {
+      if (requirement->filled) return MalformedFile("tensor \"" + tensors[i].name + "\" is in two files");
+    }
+    ++tensors_used_;
+  }
+  return OkStatus();
+}
+
+Status Binder::OpenTensor(const TensorInfo& tensor, const std::vector<Requirement*>& requirements) {
+  routes_.clear();
+  for (Requirement* requirement : requirements) {
+    Route route{requirement, nullptr};
+    const DType dtype = *tensor.dtype;
+    bool raw = false;
+    if (EmbeddingTable* table = requirement->table) {
+      DType storage = dtype;
+      if (precision_ == Precision::kF16 && dtype == DType::kF32) storage = DType::kF16;
+      if (precision_ == Precision::kQ8) storage = DType::kI8;
+      PERUSE_RETURN_IF_ERROR(table->Allocate(static_cast<int32_t>(requirement->shape[0]),
+                                             static_cast<int32_t>(requirement->shape[1]), storage));
+      raw = storage == dtype;
+    }
+    if (!raw) {
+      int64_t elements = 1;
+      for (const int64_t size : requirement->shape) elements *= size;
+      route.reader = std::make_unique<FloatReader>(dtype, requirement->rows, elements / requirement->rows,
+                                                   requirement->write);
+    }
+    routes_.push_back(std::move(route));
+  }
+  return OkStatus();
+}
+
+Status Binder::OnData(size_t index, std::span<const uint8_t> bytes) {
+  if (targets_[index].empty()) return OkStatus();
+  if (index != open_tensor_) {
+    PERUSE_RETURN_IF_ERROR(OpenTensor(tensors_[index], targets_[index]));
+    open_tensor_ = index;
+    open_bytes_ = 0;
+  }
+  open_bytes_ += bytes.size();
+  for (const Route& route : routes_) {
+    if (route.reader) {
+      PERUSE_RETURN_IF_ERROR(route.reader->Feed(bytes));
+    } else {
+      route.requirement->table->AppendBytes(bytes);
+    }
+    if (open_bytes_ == tensors_[index].bytes()) route.requirement->filled = true;
+  }
+  if (open_bytes_ == tensors_[index].bytes()) routes_.clear();
+  return OkStatus();
+}
+
+void Binder::NextFile() {
+  tensors_.clear();
+  targets_.clear();
+  routes_.clear();
+  open_tensor_ = kNoTensor;
+}
+
+Status Binder::Finish() const {
+  std::string missing;
+  for (const Requirement& requirement : requirements_) {
+    if (!requirement.filled) AppendItem(missing, Described(requirement.name, requirement.shape));
+  }
+  if (missing.empty()) return OkStatus();
+  return Status(StatusCode::kMissingTensor, "the index names tensors that no file has: " + missing);
+}
+
+std::vector<std::string> Binder::HeadTensors() const {
+  std::vector<std::string> names;
+  for (const Requirement& requirement : requirements_) {
+    if (!requirement.head.empty()) names.push_back(requirement.name);
+  }
+  return names;
+}
+
+}  // namespace peruse

@@ -1,0 +1,82 @@
+#include "core/weights/float_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "core/base/half.h"
+
+namespace peruse {
+namespace {
+
+constexpr int64_t kBufferElements = 16 * 1024;
+
+template <typename T, typename Convert>
+void ConvertAll(std::span<const uint8_t> bytes, std::span<float> out, Convert convert) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    T value;  // the source may be unaligned
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    out[i] = convert(value);
+  }
+}
+
+}  // namespace
+
+void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float> out) {
+  PERUSE_CHECK(bytes.size() == out.size() * static_cast<size_t>(DTypeSize(dtype)));
+  switch (dtype) {
+    case DType::kF32: std::memcpy(out.data(), bytes.data(), bytes.size()); return;
+    case DType::kF16: ConvertAll<uint16_t>(bytes, out, HalfToFloat); return;
+    case DType::kBF16: ConvertAll<uint16_t>(bytes, out, Bfloat16ToFloat); return;
+    default: PERUSE_CHECK(false);
+  }
+}
+
+FloatReader::FloatReader(DType dtype, int64_t rows, int64_t row_size, WriteRows write)
+    : dtype_(dtype),
+      row_size_(row_size),
+      missing_(rows * row_size),
+      write_(std::move(write)),
+      capacity_(std::min(rows, std::max<int64_t>(1, kBufferElements / row_size)) * row_size) {}
+
+Status FloatReader::Feed(std::span<const uint8_t> bytes) {
+  if (!values_) {
+    values_.reset(new (std::nothrow) float[static_cast<size_t>(capacity_)]);
+    if (!values_) return OutOfMemory("no memory for a row of weights");
+  }
+  const size_t element = static_cast<size_t>(DTypeSize(dtype_));
+  while (!bytes.empty()) {
+    size_t taken = 0;
+    if (split_bytes_ > 0 || bytes.size() < element) {
+      taken = std::min(bytes.size(), element - split_bytes_);
+      std::memcpy(split_.data() + split_bytes_, bytes.data(), taken);
+      split_bytes_ += taken;
+      if (split_bytes_ == element) {
+        ConvertToFloat(dtype_, std::span(split_).first(element), std::span(&values_[filled_], 1));
+        ++filled_;
+        split_bytes_ = 0;
+      }
+    } else {
+      const size_t count = std::min(bytes.size() / element, static_cast<size_t>(capacity_ - filled_));
+      taken = count * element;
+      ConvertToFloat(dtype_, bytes.first(taken), std::span(&values_[filled_], count));
+      filled_ += static_cast<int64_t>(count);
+    }
+    bytes = bytes.subspan(taken);
+    if (filled_ == capacity_ || filled_ == missing_) PERUSE_RETURN_IF_ERROR(Flush());
+  }
+  return OkStatus();
+}
+
+Status FloatReader::Flush() {
+  if (filled_ == 0) return OkStatus();
+  PERUSE_CHECK(filled_ % row_size_ == 0);
+  PERUSE_RETURN_IF_ERROR(write_(next_row_, std::span<const float>(values_.get(), static_cast<size_t>(filled_))));
+  next_row_ += static_cast<int32_t>(filled_ / row_size_);
+  missing_ -= filled_;
+  filled_ = 0;
+  return OkStatus();
+}
+
+}  // namespace peruse

@@ -1,0 +1,49 @@
+// Turns a tensor's bytes, as they come, into rows of floats.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "core/base/status.h"
+#include "core/tensor/dtype.h"
+
+namespace peruse {
+
+// Types that can stand for weights.
+constexpr bool IsFloatDType(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+}
+
+// Little-endian elements of a float type to floats; exact. bytes.size() == out.size() * DTypeSize(dtype).
+void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float> out);
+
+class FloatReader {
+ public:
+  // Receives whole rows: values.size() is a multiple of the row's length.
+  using WriteRows = std::function<Status(int32_t first_row, std::span<const float> values)>;
+
+  FloatReader(DType dtype, int64_t rows, int64_t row_size, WriteRows write);
+
+  // The next bytes of the tensor; never more than are missing. Writes as many rows at once as are at hand, within
+  // a small buffer.
+  Status Feed(std::span<const uint8_t> bytes);
+
+ private:
+  Status Flush();
+
+  DType dtype_;
+  int64_t row_size_;
+  int64_t missing_;                 // elements still to come
+  WriteRows write_;
+  int64_t capacity_;                // of values_, a multiple of row_size_
+  std::unique_ptr<float[]> values_; // whole rows being collected
+  int64_t filled_ = 0;
+  int32_t next_row_ = 0;
+  std::array<uint8_t, 8> split_{};  // an element that a chunk's end cut in two
+  size_t split_bytes_ = 0;
+};
+
+}  // namespace peruse
