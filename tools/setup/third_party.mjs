@@ -6,7 +6,7 @@ import { cacheDir, cachedFolder, flatten, verify } from './cache.mjs';
 import { downloadFromPool } from './debian.mjs';
 import { capture } from './exec.mjs';
 
-// `pool`: path under pool/main of a Debian mirror. `root`: where a binary package keeps the source.
+// `pool`: path under pool/main of a Debian mirror.
 // `commit`: a commit id or an unambiguous start of one; what is checked out must start with it.
 export const kSources = [
   {
@@ -55,7 +55,6 @@ export const kSources = [
     // The binary package: release 1.1.0 as such does not compile with current compilers, Debian's headers do.
     name: 'rapidjson',
     pool: 'r/rapidjson/rapidjson-dev_1.1.0+dfsg2-7.4_all.deb',
-    root: 'usr',
     sha256: 'bae757b6f8c3bac0cad89877d34f125e5533ec27e61d38dc66559a7b8a0e46bf',
     git: 'https://github.com/Tencent/rapidjson.git',
     commit: '24b5e7a8b27f42fa16b96fc70aade9106cf7102f',
@@ -101,7 +100,7 @@ export function fetchSources(useDebian) {
     const { folder, fresh } = cachedFolder(`source/${source.name}`, key, (partial) =>
       useDebian ? unpackFromDebian(source, partial) : cloneFromUpstream(source, partial),
     );
-    folders[source.name] = useDebian && source.root ? join(folder, source.root) : folder;
+    folders[source.name] = folder;
     if (fresh) fetched.push(source.name);
   }
   return { folders, fetched };
