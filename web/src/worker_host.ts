@@ -1,5 +1,5 @@
 // The two ends of a worker: RemoteHost on the caller's side, serve() on the worker's. Both speak the verbs of host.ts.
-import { fromPlainError, PeruseError, throwIfAborted, toPlainError, type PlainError } from './errors.js';
+import { describe, fromPlainError, PeruseError, throwIfAborted, toPlainError, type PlainError } from './errors.js';
 import { LocalHost, type Host, type HostParts, type Verb, type Verbs } from './host.js';
 import type { ProgressCallback, ProgressInfo } from './progress.js';
 
@@ -46,7 +46,7 @@ export class RemoteHost implements Host {
     try {
       return await new Promise((resolve, reject) => {
         this.pending_.set(id, { resolve: resolve as Pending['resolve'], reject });
-        this.port_.post({ id, verb, request } as WorkerCall);
+        this.post({ id, verb, request } as WorkerCall);
       });
     } finally {
       signal?.removeEventListener('abort', cancel);
@@ -56,6 +56,14 @@ export class RemoteHost implements Host {
 
   dispose(): void {
     this.end(new PeruseError('aborted', 'The pipeline was disposed of.'));
+  }
+
+  private post(call: WorkerCall): void {
+    try {
+      this.port_.post(call);
+    } catch (error) {
+      throw new PeruseError('invalid_argument', `The request can't be sent to the worker: ${describe(error)}`, { cause: error });
+    }
   }
 
   private receive(message: WorkerMessage): void {

@@ -1,0 +1,75 @@
+// An engine in TypeScript with the surface of bindings/: for tests of loading and of the worker's protocol, which need no
+// model. It checks the order of calls and remembers what it was given.
+import { Engine, type EngineModule } from '../../../web/src/engine.js';
+
+export interface FakeRecord {
+  files: Map<string, string>;
+  open?: unknown;
+  weights: Uint8Array[];
+  requests: unknown[];
+  deleted: boolean;
+}
+
+export interface FakeBehaviour {
+  /** Replies instead of the usual ones, by method. */
+  replies?: Partial<Record<'addFile' | 'open' | 'feedWeights' | 'finishWeights' | 'start' | 'finish', object>>;
+  /** This method traps, as a failed CHECK does. */
+  traps?: string;
+  /** Batches per run. */
+  steps?: number;
+  /** reserve() finds no memory for more than this. */
+  memory?: number;
+}
+
+export function fakeEngine(behaviour: FakeBehaviour = {}): { engine: Engine; record: FakeRecord } {
+  const record: FakeRecord = { files: new Map(), weights: [], requests: [], deleted: false };
+  const module = { HEAPU8: new Uint8Array(1 << 22) } as EngineModule;
+  const kStaging = 64;
+  const staged = (bytes: number) => module.HEAPU8.slice(kStaging, kStaging + bytes);
+  const text = (bytes: number) => new TextDecoder('utf-8', { fatal: true }).decode(staged(bytes));
+  let stepsLeft = 0;
+
+  const answer = (method: keyof NonNullable<FakeBehaviour['replies']>, usual: object = {}) => {
+    if (behaviour.traps === method) throw new WebAssembly.RuntimeError('unreachable');
+    return JSON.stringify(behaviour.replies?.[method] ?? { ok: true, ...usual });
+  };
+
+  module.Session = class {
+    reserve(bytes: number) {
+      return bytes > (behaviour.memory ?? 1 << 21) ? 0 : kStaging;
+    }
+    addFile(name: string, bytes: number) {
+      record.files.set(name, text(bytes));
+      return answer('addFile');
+    }
+    open(bytes: number) {
+      record.open = JSON.parse(text(bytes));
+      return answer('open');
+    }
+    feedWeights(bytes: number) {
+      record.weights.push(staged(bytes));
+      return answer('feedWeights');
+    }
+    finishWeights() {
+      return answer('finishWeights', {
+        report: { architecture: 'Fake', tensors: 1, headTensors: [], extraTensors: [], weightBytes: 4 },
+      });
+    }
+    start(bytes: number) {
+      record.requests.push(JSON.parse(text(bytes)));
+      stepsLeft = behaviour.steps ?? 1;
+      return answer('start');
+    }
+    step() {
+      return JSON.stringify({ ok: true, more: --stepsLeft > 0 });
+    }
+    finish() {
+      const { inputs } = record.requests.at(-1) as { inputs: unknown[] };
+      return answer('finish', { result: inputs.map((_, index) => [{ label: `L${index}`, score: 1 }]) });
+    }
+    delete() {
+      record.deleted = true;
+    }
+  } as unknown as EngineModule['Session'];
+  return { engine: new Engine(module, 1), record };
+}

@@ -1,0 +1,45 @@
+// A small HTTP server on 127.0.0.1 that serves files from memory and can misbehave. It keeps the path of every request.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+export type Content = Uint8Array | string | Handler;
+
+export interface ModelServer {
+  url: string;
+  /** What is served, by path without the leading slash; change it as you like. */
+  files: Map<string, Content>;
+  requests: string[];
+  close(): Promise<void>;
+}
+
+const kTypes: Record<string, string> = {
+  json: 'application/json', txt: 'text/plain', html: 'text/html', js: 'text/javascript', mjs: 'text/javascript', wasm: 'application/wasm',
+};
+
+export async function startModelServer(files: Record<string, Content>, headers: Record<string, string> = {}): Promise<ModelServer> {
+  const served = new Map(Object.entries(files));
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname.slice(1));
+    requests.push(path);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    const content = served.get(path);
+    if (content === undefined) return void response.writeHead(404).end('not here');
+    if (typeof content === 'function') return content(request, response);
+    const type = kTypes[path.split('.').pop() ?? ''] ?? 'application/octet-stream';
+    const body = Buffer.from(content as string);
+    response.writeHead(200, { 'content-type': type, 'content-length': body.length }).end(body);
+  });
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    files: served,
+    requests,
+    close: () => new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    }),
+  };
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { detectFeatures } from '../../web/src/features.js';
+import { chooseVariant, type Features } from '../../web/src/variant.js';
+
+const kAll: Features = {
+  wasm: true, simd: true, relaxedSimd: true, threads: true, sharedMemory: true, mayBlock: true, processors: 8,
+};
+
+describe('chooseVariant without a wish', () => {
+  test('takes relaxed SIMD and four threads where everything is there', () => {
+    const choice = chooseVariant(kAll);
+    expect(choice).toMatchObject({ variant: 'relaxed-threads', threads: 4 });
+    expect(choice.reason).toBe('relaxed SIMD; 4 threads for 8 processors.');
+  });
+
+  test('says why there is no relaxed SIMD', () => {
+    const choice = chooseVariant({ ...kAll, relaxedSimd: false });
+    expect(choice.variant).toBe('simd-threads');
+    expect(choice.reason).toContain('this engine has no relaxed SIMD');
+  });
+
+  test('says which headers are missing where the page is not isolated', () => {
+    const choice = chooseVariant({ ...kAll, sharedMemory: false });
+    expect(choice).toMatchObject({ variant: 'relaxed', threads: 1 });
+    expect(choice.reason).toContain('Cross-Origin-Opener-Policy: same-origin');
+    expect(choice.reason).toContain('Cross-Origin-Embedder-Policy: require-corp');
+  });
+
+  test.each([
+    [{ threads: false }, 'no WebAssembly threads'],
+    [{ mayBlock: false }, 'main thread'],
+    [{ processors: 1 }, '1 thread for 1 processor.'],
+  ] as const)('uses one thread given %o', (lack, reason) => {
+    const choice = chooseVariant({ ...kAll, ...lack });
+    expect(choice).toMatchObject({ variant: 'relaxed', threads: 1 });
+    expect(choice.reason).toContain(reason);
+  });
+});
+
+describe('chooseVariant with a wish', () => {
+  test('takes the variant and the threads that were asked for', () => {
+    expect(chooseVariant(kAll, { variant: 'simd' })).toMatchObject({ variant: 'simd', threads: 1 });
+    expect(chooseVariant(kAll, { variant: 'simd-threads', threads: 3 })).toMatchObject({ variant: 'simd-threads', threads: 3 });
+    expect(chooseVariant(kAll, { threads: 1 })).toMatchObject({ variant: 'relaxed', threads: 1 });
+    expect(chooseVariant(kAll, { threads: 6 })).toMatchObject({ variant: 'relaxed-threads', threads: 6 });
+  });
+
+  test.each([
+    [{ wasm: false }, {}, 'no_wasm'],
+    [{ simd: false }, {}, 'no_wasm'],
+    [{ relaxedSimd: false }, { variant: 'relaxed' }, 'unsupported'],
+    [{ sharedMemory: false }, { variant: 'simd-threads' }, 'unsupported'],
+    [{ sharedMemory: false }, { threads: 2 }, 'unsupported'],
+    [{}, { variant: 'fastest' }, 'invalid_argument'],
+    [{}, { threads: 0 }, 'invalid_argument'],
+    [{}, { threads: 1.5 }, 'invalid_argument'],
+    [{}, { threads: 99 }, 'invalid_argument'],
+    [{}, { threads: Number.NaN }, 'invalid_argument'],
+    [{}, { variant: 'simd', threads: 2 }, 'invalid_argument'],
+  ])('given %o, refuses %o with %s', (lack, wish, code) => {
+    expect(() => chooseVariant({ ...kAll, ...lack }, wish as object)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+test('detectFeatures finds what every supported Node has', () => {
+  const features = detectFeatures({ inWorker: true, processors: 2, sharedMemory: true });
+  expect(features).toMatchObject({ wasm: true, simd: true, threads: true, sharedMemory: true, processors: 2 });
+  // Relaxed SIMD came with V8 11.4 behind a flag and without it with Node 22.
+  expect(features.relaxedSimd).toBe(Number(process.versions.node.split('.')[0]) >= 22);
+});
+
+test('detectFeatures takes nonsense for one processor', () => {
+  expect(detectFeatures({ inWorker: true, processors: Number.NaN, sharedMemory: true }).processors).toBe(1);
+});

@@ -1,0 +1,99 @@
+// The worker's protocol over a port of the test's own.
+import { describe, expect, test, vi } from 'vitest';
+import { PeruseError } from '../../web/src/errors.js';
+import { RemoteHost, serve, type WorkerMessage, type WorkerPort, type WorkerRequest } from '../../web/src/worker_host.js';
+import { fakeEngine, type FakeBehaviour } from './support/fake_engine.js';
+
+const kRun = { inputs: [{ text: 'x' }], options: {} };
+const kFiles = new Map([
+  ['config.json', new Uint8Array(2)], ['tokenizer.json', new Uint8Array(2)], ['model.safetensors', new Uint8Array(8)],
+]);
+const kLoad = {
+  task: 't', dtype: 'f32', choice: { variant: 'simd' as const, threads: 1, reason: '' },
+  source: { kind: 'bytes' as const, name: 'files', files: kFiles },
+};
+
+/** A port whose other end is serve() in this thread, messages cloned as a worker's are. */
+function connected(behaviour: FakeBehaviour = {}) {
+  let toHost: (message: WorkerMessage) => void = () => {};
+  let toWorker: (request: WorkerRequest) => void = () => {};
+  let die: (reason: string) => void = () => {};
+  const port: WorkerPort = {
+    post: (message) => { const copy = structuredClone(message); queueMicrotask(() => toWorker(copy)); },
+    onMessage: (listener) => { toHost = listener; },
+    onDeath: (listener) => { die = listener; },
+    terminate: vi.fn(),
+  };
+  serve(
+    (message) => { const copy = structuredClone(message); queueMicrotask(() => toHost(copy)); },
+    (listener) => { toWorker = listener; },
+    { startEngine: async () => fakeEngine(behaviour).engine },
+  );
+  const progress = vi.fn();
+  return { host: new RemoteHost(port, progress), port, progress, die: (reason: string) => die(reason) };
+}
+
+describe('RemoteHost', () => {
+  test('carries the verbs and the progress', async () => {
+    const { host, progress } = connected();
+    expect(await host.call('load', kLoad)).toMatchObject({ bytes: 12, weights: { architecture: 'Fake' } });
+    expect(progress).toHaveBeenCalledWith({ status: 'done', name: 'files', file: 'config.json' });
+    expect(await host.call('run', kRun)).toEqual([[{ label: 'L0', score: 1 }]]);
+    expect(await host.call('memory', null)).toMatchObject({ weightBytes: 4 });
+  });
+
+  test('rebuilds errors as PeruseError with their code', async () => {
+    const { host } = connected({ replies: { start: { ok: false, code: 'empty_text', message: 'no text' } } });
+    await host.call('load', kLoad);
+    const error = await host.call('run', kRun).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(PeruseError);
+    expect(error).toMatchObject({ code: 'empty_text', message: 'no text' });
+  });
+
+  test('rejects everything that waits when the worker dies, and all later calls', async () => {
+    const { host, port, die } = connected({ steps: 1e9 });
+    await host.call('load', kLoad);
+    const waiting = [host.call('run', kRun), host.call('run', kRun)];
+    die('it exited with code 1.');
+    for (const call of waiting) await expect(call).rejects.toMatchObject({ code: 'worker_died', message: expect.stringContaining('code 1') });
+    await expect(host.call('memory', null)).rejects.toMatchObject({ code: 'worker_died' });
+    expect(port.terminate).toHaveBeenCalled();
+  });
+
+  test('ends the worker when the engine traps', async () => {
+    const { host, port } = connected({ traps: 'start' });
+    await host.call('load', kLoad);
+    await expect(host.call('run', kRun)).rejects.toMatchObject({ code: 'worker_died' });
+    expect(port.terminate).toHaveBeenCalled();
+  });
+
+  test('a signal stops the work in the worker', async () => {
+    const { host } = connected({ steps: 1e9 });
+    await host.call('load', kLoad);
+    const controller = new AbortController();
+    const run = host.call('run', kRun, controller.signal);
+    setTimeout(() => controller.abort(), 5);
+    await expect(run).rejects.toMatchObject({ code: 'aborted' });
+    // The worker is free again: an endless run would hold this up forever.
+    const next = new AbortController();
+    const later = host.call('run', kRun, next.signal);
+    setTimeout(() => next.abort(), 5);
+    await expect(later).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  test('disposing rejects what waits and ends the worker once', async () => {
+    const { host, port } = connected({ steps: 1e9 });
+    await host.call('load', kLoad);
+    const run = host.call('run', kRun);
+    host.dispose();
+    host.dispose();
+    await expect(run).rejects.toMatchObject({ code: 'aborted' });
+    expect(port.terminate).toHaveBeenCalledTimes(1);
+  });
+
+  test('a request that can not be cloned is refused by name', async () => {
+    const { host } = connected();
+    await expect(host.call('run', { inputs: [], options: { f: () => {} } })).rejects.toMatchObject({ code: 'invalid_argument' });
+    expect(await host.call('load', kLoad)).toMatchObject({ bytes: 12 });
+  });
+});

@@ -1,0 +1,53 @@
+// Tests of the TypeScript face and of the wasm behind it: in Node, and in real headless Chromium.
+//   node           tests/node: the pure parts, and whole pipelines on the real wasm
+//   browser        tests/browser/*.test.ts on a cross-origin isolated page: threads
+//   browser-plain  the same files on an ordinary page: one thread
+//   page           tests/browser/page: a page as a stranger would serve it, driven from Node; requests are recorded
+//   demo           tests/browser/demo: the demo page's site as tools/site.mjs builds it, driven from Node
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig } from 'vitest/config';
+import { kChromiumFlags, kChromiumPath } from './tests/browser/chromium.js';
+
+const kIsolation = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+};
+
+function inChromium(name: string, headers: Record<string, string>) {
+  return {
+    server: { headers },
+    test: {
+      name,
+      include: ['tests/browser/*.test.ts'],
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      browser: {
+        enabled: true,
+        headless: true,
+        screenshotFailures: false,
+        provider: playwright({ launchOptions: { executablePath: kChromiumPath, args: kChromiumFlags } }),
+        instances: [{ browser: 'chromium' as const }],
+        api: { host: '127.0.0.1' },
+      },
+    },
+  };
+}
+
+export default defineConfig({
+  test: {
+    // Two at once: wasm threads want cores of their own.
+    maxWorkers: 2,
+    projects: [
+      { test: { name: 'node', include: ['tests/node/**/*.test.ts'], environment: 'node', pool: 'forks', testTimeout: 60_000 } },
+      inChromium('browser', kIsolation),
+      inChromium('browser-plain', {}),
+      { test: { name: 'page', include: ['tests/browser/page/*.test.ts'], environment: 'node', pool: 'forks', testTimeout: 120_000 } },
+      {
+        test: {
+          name: 'demo', include: ['tests/browser/demo/*.test.ts'], globalSetup: ['tests/browser/demo/demo.ts'],
+          environment: 'node', pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
