@@ -92,6 +92,17 @@ describe('a good model', () => {
     expect([...record.files.keys()]).toEqual(['config.json', 'vocab.txt']);
   });
 
+  test('may have vocab.json with merges.txt, and then needs both', async () => {
+    server.files.delete('m/tokenizer.json');
+    server.files.set('m/vocab.json', '{}');
+    await expect(load()).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining('merges.txt') });
+    server.files.set('m/merges.txt', '#version');
+    server.files.set('m/added_tokens.json', '{}');
+    host = newHost();
+    await load();
+    expect([...record.files.keys()].sort()).toEqual(['added_tokens.json', 'config.json', 'merges.txt', 'tokenizer_config.json', 'vocab.json']);
+  });
+
   test('may be served compressed: the announced length is then not the file\'s', async () => {
     const { gzipSync } = await import('node:zlib');
     const body = gzipSync(kConfig);
@@ -111,7 +122,7 @@ describe('a good model', () => {
 describe('a bad source', () => {
   const kCases: [string, (files: ModelServer['files']) => void, string, RegExp][] = [
     ['no config.json', (f) => f.delete('m/config.json'), 'not_found', /m\/config\.json \(the server answered 404\)/],
-    ['no vocabulary', (f) => f.delete('m/tokenizer.json'), 'not_found', /neither .*tokenizer\.json .* nor .*vocab\.txt/],
+    ['no vocabulary', (f) => f.delete('m/tokenizer.json'), 'not_found', /neither .*tokenizer\.json .* nor .*vocab\.txt .* nor .*spm\.model .* nor .*vocab\.json/],
     ['no weights', (f) => f.delete('m/model.safetensors'), 'not_found', /model\.safetensors/],
     ['a page for every address', (f) => {
       for (const name of f.keys()) f.set(name, (_, r) => { r.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>'); });

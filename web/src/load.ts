@@ -28,9 +28,10 @@ export interface LoadJob {
   signal: AbortSignal;
 }
 
-/** The tokenizer's vocabulary: the first of these that is there. */
-const kVocabularyFiles = ['tokenizer.json', 'vocab.txt'];
+/** The tokenizer: the first of these that is there. Only tokenizer.json says everything. */
+const kVocabularies = [['tokenizer.json'], ['vocab.txt'], ['spm.model'], ['vocab.json', 'merges.txt']];
 const kOptionalFiles = ['tokenizer_config.json'];
+const kOptionalBesideVocabulary = ['added_tokens.json', 'special_tokens_map.json'];
 const kWeightsFile = 'model.safetensors';
 
 interface NamedFile {
@@ -62,25 +63,35 @@ export async function loadModel(job: LoadJob): Promise<{ engine: Engine; report:
 }
 
 async function readTexts(job: LoadJob): Promise<NamedFile[]> {
-  const found = await Promise.all([
-    readFirst(job, ['config.json']),
-    readFirst(job, kVocabularyFiles),
-    ...kOptionalFiles.map((name) => readIfThere(job, name)),
-  ]);
-  return found.filter((file) => file !== undefined);
+  const found = await Promise.all([readNeeded(job, 'config.json'), readVocabulary(job), readThoseThere(job, kOptionalFiles)]);
+  return found.flat();
 }
 
-async function readIfThere(job: LoadJob, name: string): Promise<NamedFile | undefined> {
-  const file = await job.folder.open(name, job.signal);
-  return file.found ? readWhole(job, name, file) : undefined;
-}
-
-async function readFirst(job: LoadJob, names: string[]): Promise<NamedFile> {
-  const missing: MissingFile[] = [];
-  for (const name of names) {
+async function readThoseThere(job: LoadJob, names: string[]): Promise<NamedFile[]> {
+  const files = await Promise.all(names.map(async (name) => {
     const file = await job.folder.open(name, job.signal);
-    if (file.found) return readWhole(job, name, file);
-    missing.push(file);
+    return file.found ? [await readWhole(job, name, file)] : [];
+  }));
+  return files.flat();
+}
+
+async function readNeeded(job: LoadJob, name: string): Promise<NamedFile> {
+  const file = await job.folder.open(name, job.signal);
+  if (!file.found) throw notFound([file]);
+  return readWhole(job, name, file);
+}
+
+async function readVocabulary(job: LoadJob): Promise<NamedFile[]> {
+  const missing: MissingFile[] = [];
+  for (const [first, ...rest] of kVocabularies) {
+    const file = await job.folder.open(first!, job.signal);
+    if (!file.found) {
+      missing.push(file);
+      continue;
+    }
+    const needed = [readWhole(job, first!, file), ...rest.map((name) => readNeeded(job, name))];
+    const optional = first === 'tokenizer.json' ? [] : readThoseThere(job, kOptionalBesideVocabulary);
+    return [...await Promise.all(needed), ...await optional];
   }
   throw notFound(missing);
 }
