@@ -8,15 +8,15 @@ import { TaskPanel } from './task_panel.js';
 const kCandidates = 5;
 
 export function startAnswer(panel: HTMLElement, modelUrl: string): void {
-  const passage = find(panel, 'textarea', HTMLTextAreaElement);
-  const question = find(panel, 'input', HTMLInputElement);
+  const passage = find(panel, '[name=passage]', HTMLTextAreaElement);
+  const question = find(panel, '[name=question]', HTMLInputElement);
   const quote = find(panel, 'blockquote', HTMLElement);
   const candidates = find(panel, '.candidates', HTMLDetailsElement);
   const list = find(candidates, 'ol', HTMLElement);
   let asked = '';  // The passage of the call under way or shown; the form may hold another by now.
 
-  const task = new TaskPanel(panel, {
-    load: (options) => pipeline('question-answering', modelUrl, options),
+  const task = new TaskPanel(panel, modelUrl, {
+    load: (source, options) => pipeline('question-answering', source, options),
     ask: (answer) => {
       asked = passage.value;
       return answer(question.value, asked, { top_k: kCandidates });

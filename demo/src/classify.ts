@@ -6,13 +6,13 @@ import { percent } from './format.js';
 import { TaskPanel } from './task_panel.js';
 
 export function startClassify(panel: HTMLElement, modelUrl: string): void {
-  const text = find(panel, 'textarea', HTMLTextAreaElement);
+  const text = find(panel, '[name=text]', HTMLTextAreaElement);
   const bars = find(panel, '.bars', HTMLElement);
   const quote = find(panel, 'blockquote', HTMLElement);
   let asked = '';
 
-  const task = new TaskPanel(panel, {
-    load: (options) => pipeline('text-classification', modelUrl, options),
+  const task = new TaskPanel(panel, modelUrl, {
+    load: (source, options) => pipeline('text-classification', source, options),
     ask: (classify) => {
       asked = text.value;
       return classify(asked, { top_k: null });

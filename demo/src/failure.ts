@@ -2,7 +2,7 @@
 import { PeruseError, type ErrorCode } from '../peruse/dist/index.js';
 import { make } from './dom.js';
 
-const kDamaged = 'The model\u2019s files arrived damaged or do not fit together. Trying again may help.';
+const kDamaged = 'The model\u2019s files are damaged or do not fit together. Loading them again may help.';
 const kReload = 'Something broke inside the engine. Trying again loads it afresh.';
 
 const advice: Partial<Record<ErrorCode, string>> = {
@@ -10,23 +10,33 @@ const advice: Partial<Record<ErrorCode, string>> = {
   text_too_long: 'This text is longer than the model can take. Please shorten it.',
   out_of_memory: 'There was not enough memory for this. A shorter text, or closing other tabs, may help.',
   network: 'The model could not be fetched. Please check the connection and try again.',
-  not_found: 'The model\u2019s files are not where they should be on this server.',
+  not_found: 'A file of the model is missing.',
   malformed_file: kDamaged,
   truncated_file: kDamaged,
   missing_tensor: kDamaged,
   shape_mismatch: kDamaged,
+  unsupported: 'This is a checkpoint that Peruse does not run.',
+  missing_head: 'This checkpoint was not trained for this task: it lacks the layer that would answer.',
   no_wasm: 'This browser cannot run the WebAssembly that Peruse needs. A recent version of any major browser can.',
   worker_died: kReload,
   disposed: kReload,
 };
 
-/** Codes after which a loaded model is of no use any more. */
+/** Failures after which a loaded model is of no use any more. */
 export function isFatal(error: unknown): boolean {
-  return error instanceof PeruseError && ['worker_died', 'disposed', 'internal'].includes(error.code);
+  return hasCode(error, 'worker_died', 'disposed', 'internal');
 }
 
 export function isAborted(error: unknown): boolean {
-  return error instanceof PeruseError && error.code === 'aborted';
+  return hasCode(error, 'aborted');
+}
+
+export function isEmptyText(error: unknown): boolean {
+  return hasCode(error, 'empty_text');
+}
+
+function hasCode(error: unknown, ...codes: ErrorCode[]): boolean {
+  return error instanceof PeruseError && codes.includes(error.code);
 }
 
 export function describeFailure(error: unknown): Node[] {

@@ -1,5 +1,5 @@
 // A model that is fetched when it is first used, once, and can be cancelled while it is on its way.
-import type { ProgressCallback } from '../peruse/dist/index.js';
+import { PeruseError, type ProgressCallback, type Source } from '../peruse/dist/index.js';
 
 export interface LoadOptions {
   progress_callback: ProgressCallback;
@@ -16,7 +16,10 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
   private model_: Model | undefined;
   private controller_: AbortController | undefined;
 
-  constructor(private readonly load_: (options: LoadOptions) => Promise<Model>) {}
+  constructor(
+    private readonly load_: (source: Source, options: LoadOptions) => Promise<Model>,
+    private source_: Source,
+  ) {}
 
   get isLoaded(): boolean {
     return this.model_ !== undefined;
@@ -27,7 +30,7 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     if (this.model_) return this.model_;
     const controller = (this.controller_ = new AbortController());
     const files = new Map<string, Bytes>();
-    this.model_ = await this.load_({
+    const model = await this.load_(this.source_, {
       signal: controller.signal,
       progress_callback: (progress) => {
         if (progress.status !== 'progress') return;
@@ -35,7 +38,18 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
         onBytes(sum(files.values()));
       },
     });
-    return this.model_;
+    if (controller.signal.aborted) {
+      await model.dispose();
+      throw new PeruseError('aborted', 'Loading was cancelled.');
+    }
+    return (this.model_ = model);
+  }
+
+  /** From now on the model comes from there. One that is loaded or on its way is given back. */
+  async use(source: Source): Promise<void> {
+    this.cancel();
+    this.source_ = source;
+    await this.drop();
   }
 
   cancel(): void {

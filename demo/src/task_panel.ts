@@ -1,12 +1,13 @@
 // What both tabs have in common: a form that asks a model, loading it first; progress, cancelling, failures, timing.
-import type { Pipeline } from '../peruse/dist/index.js';
+import type { Pipeline, Source } from '../peruse/dist/index.js';
 import { find } from './dom.js';
-import { describeFailure, isAborted, isFatal } from './failure.js';
+import { describeFailure, isAborted, isEmptyText, isFatal } from './failure.js';
 import { bytes, duration } from './format.js';
 import { LazyModel, type Bytes, type LoadOptions } from './loading.js';
+import { startOwnModel } from './own_model.js';
 
 export interface Task<Model, Output> {
-  load(options: LoadOptions): Promise<Model>;
+  load(source: Source, options: LoadOptions): Promise<Model>;
   /** Asks the model about what the form holds now. */
   ask(model: Model): Promise<Output>;
   /** Shows the details of an output and returns its one-line summary, which is read out. `took` is the time, as text. */
@@ -28,14 +29,16 @@ export class TaskPanel<Model extends AnyModel, Output> {
   private readonly error_: HTMLElement;
   private readonly runtime_: HTMLElement;
   private readonly fields_: (HTMLInputElement | HTMLTextAreaElement)[];
+  private readonly placeholder_: string;
   private isBusy_ = false;
   private isAskedAgain_ = false;
 
   constructor(
     panel: HTMLElement,
+    bundledModel: string,
     private readonly task_: Task<Model, Output>,
   ) {
-    this.model_ = new LazyModel((options) => task_.load(options));
+    this.model_ = new LazyModel((source, options) => task_.load(source, options), bundledModel);
     this.submit_ = find(panel, '[type=submit]', HTMLButtonElement);
     this.cancel_ = find(panel, '.cancel', HTMLButtonElement);
     this.loading_ = find(panel, '.loading', HTMLElement);
@@ -45,21 +48,30 @@ export class TaskPanel<Model extends AnyModel, Output> {
     this.details_ = find(panel, '.details', HTMLElement);
     this.error_ = find(panel, '.error', HTMLElement);
     this.runtime_ = find(panel, '.runtime', HTMLElement);
-    this.fields_ = [...panel.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('textarea, input')];
+    this.fields_ = [...panel.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('.field > textarea, .field > input')];
 
-    find(panel, 'form', HTMLFormElement).addEventListener('submit', (event) => {
+    this.placeholder_ = this.headline_.textContent ?? '';
+    startOwnModel(panel, (files) => void this.use(files ?? bundledModel));
+    const form = find(panel, 'form', HTMLFormElement);
+    form.addEventListener('submit', (event) => {
       event.preventDefault();
       void this.run();
+    });
+    find(form, 'textarea', HTMLTextAreaElement).addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
     });
     this.cancel_.addEventListener('click', () => {
       this.model_.cancel();
       this.submit_.focus();  // The button that had the focus is about to go.
     });
-    for (const field of this.fields_) {
-      field.addEventListener('keydown', (event) => {
-        if (event instanceof KeyboardEvent && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void this.run();
-      });
-    }
+  }
+
+  private async use(source: Source): Promise<void> {
+    await this.model_.use(source);
+    this.clearFailure();
+    this.details_.hidden = true;
+    this.headline_.textContent = this.placeholder_;
+    this.runtime_.textContent = 'The model is read when you next use it.';
   }
 
   /** Answers what the form holds. If the form is sent again meanwhile, answers once more what it holds by then. */
@@ -119,11 +131,15 @@ export class TaskPanel<Model extends AnyModel, Output> {
     } else {
       this.headline_.textContent = '';
       this.error_.replaceChildren(...describeFailure(error));
-      const empty = this.fields_.find((field) => field.value.trim() === '');
-      empty?.setAttribute('aria-invalid', 'true');
-      empty?.focus();
+      if (isEmptyText(error)) this.pointAtEmptyField();
     }
     if (!this.model_.isLoaded) this.runtime_.textContent = 'The model is not loaded.';
+  }
+
+  private pointAtEmptyField(): void {
+    const empty = this.fields_.find((field) => field.value.trim() === '');
+    empty?.setAttribute('aria-invalid', 'true');
+    empty?.focus();
   }
 
   private clearFailure(): void {

@@ -40,7 +40,7 @@ describe('privacy', () => {
     await useBoth(page);
     const before = requests.length;
     await page.context().setOffline(true);
-    await page.locator('#answer input').fill('Who was the last keeper?');
+    await page.locator('#answer-question').fill('Who was the last keeper?');
     await page.locator('#answer [type=submit]').click();
     await page.locator('#answer [aria-disabled=false]').waitFor();
     expect(await page.locator('#answer .error').textContent()).toBe('');
@@ -77,9 +77,9 @@ describe('layout', () => {
     const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     expect(await overflow()).toBe(0);
     await useBoth(page);
-    await page.locator('#answer summary').click();
+    await page.locator('#answer .candidates summary').click();
     expect(await overflow()).toBe(0);
-    await page.locator('#answer input').fill('');
+    await page.locator('#answer-question').fill('');
     await page.locator('#answer [type=submit]').click();
     await page.locator('#answer .error code').waitFor();
     expect(await overflow()).toBe(0);
@@ -117,9 +117,9 @@ describe.each(['light', 'dark'] as const)('accessibility, %s', (colorScheme) => 
     };
     expect(await findings()).toEqual([]);
     await useBoth(page);
-    await page.locator('#answer summary').click();
+    await page.locator('#answer .candidates summary').click();
     expect(await findings()).toEqual([]);
-    await page.locator('#answer input').fill('');
+    await page.locator('#answer-question').fill('');
     await page.locator('#answer [type=submit]').click();
     await page.locator('#answer .error code').waitFor();
     expect(await findings()).toEqual([]);

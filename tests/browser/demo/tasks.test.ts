@@ -76,7 +76,7 @@ describe('the question answering tab', () => {
 
     const candidates = panel.locator('.candidates button');
     expect(await candidates.first().isVisible()).toBe(false);
-    await panel.locator('summary').click();
+    await panel.locator('.candidates summary').click();
     const scores = percentages(await candidates.locator('.score').allTextContents());
     expect(scores.length).toBeGreaterThan(1);
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
@@ -92,8 +92,8 @@ describe('the question answering tab', () => {
     const panel = page.locator('#answer');
     const passage = '\u{1F600}\u{1F600} caf\u00e9 \u{1D4D0}: The lighthouse was built in 1874 by Anna.';
     await panel.locator('textarea').fill(passage);
-    await panel.locator('input').fill('When was the lighthouse built?');
-    await panel.locator('input').press('Enter');
+    await panel.locator('#answer-question').fill('When was the lighthouse built?');
+    await panel.locator('#answer-question').press('Enter');
     await panel.locator('mark').waitFor();
     const mark = await panel.locator('mark').textContent();
     expect(mark).toBe(await panel.locator('.headline strong').textContent());
