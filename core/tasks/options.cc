@@ -1,5 +1,7 @@
 #include "core/tasks/options.h"
 
+#include <utility>
+
 namespace peruse {
 namespace {
 
@@ -36,6 +38,20 @@ Status ReadOption(JsonValue options, std::string_view name, std::string* value) 
   const std::optional<std::string_view> read = option.GetString();
   if (!read) return BadOption(name, "a string", option);
   *value = std::string(*read);
+  return OkStatus();
+}
+
+Status ReadOption(JsonValue options, std::string_view name, std::vector<std::string>* value) {
+  const JsonValue option = options.FindMember(name);
+  if (!option.exists()) return OkStatus();
+  if (!option.IsArray()) return BadOption(name, "a list of strings", option);
+  std::vector<std::string> read;
+  for (JsonValue item : option) {
+    const std::optional<std::string_view> text = item.GetString();
+    if (!text) return BadOption(name, "a list of strings", option);
+    read.emplace_back(*text);
+  }
+  *value = std::move(read);
   return OkStatus();
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/json.h"
 #include "core/base/status.h"
@@ -15,6 +16,7 @@ namespace peruse {
 Status ReadOption(JsonValue options, std::string_view name, bool* value);
 Status ReadOption(JsonValue options, std::string_view name, int32_t minimum, int32_t* value);
 Status ReadOption(JsonValue options, std::string_view name, std::string* value);
+Status ReadOption(JsonValue options, std::string_view name, std::vector<std::string>* value);
 
 // A member of an input that must be a string.
 Result<std::string_view> ReadText(JsonValue input, std::string_view name);

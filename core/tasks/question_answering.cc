@@ -1,12 +1,11 @@
 #include "core/tasks/question_answering.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
-#include "core/base/utf8.h"
 #include "core/tasks/options.h"
 #include "core/tasks/scores.h"
+#include "core/tasks/spans.h"
 #include "core/tokenizer/unicode.h"
 
 namespace peruse {
@@ -184,14 +183,10 @@ void QuestionAnswering::AddAnswer(Question& question, Offset bytes, float score)
 std::vector<QuestionAnswering::Answer> QuestionAnswering::Ranked(const Question& question) const {
   std::vector<Answer> answers = question.answers;
   if (handle_impossible_answer_) answers.push_back({"", "", question.null_score, {0, 0}});
-  std::vector<size_t> order(answers.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return answers[a].score != answers[b].score ? answers[a].score > answers[b].score : a < b;
-  });
-  if (order.size() > static_cast<size_t>(top_k_)) order.resize(static_cast<size_t>(top_k_));
+  std::vector<float> scores;
+  for (const Answer& answer : answers) scores.push_back(answer.score);
   std::vector<Answer> ranked;
-  for (size_t i : order) ranked.push_back(answers[i]);
+  for (size_t i : BestFirst(scores, static_cast<size_t>(top_k_))) ranked.push_back(answers[i]);
   return ranked;
 }
 
@@ -206,10 +201,7 @@ void QuestionAnswering::Write(JsonWriter& writer) const {
       writer.String(answer.text);
       writer.Key("score");
       writer.Double(answer.score);
-      writer.Key("start");
-      writer.Int(static_cast<int64_t>(index.ToUtf16(static_cast<size_t>(answer.bytes.start))));
-      writer.Key("end");
-      writer.Int(static_cast<int64_t>(index.ToUtf16(static_cast<size_t>(answer.bytes.end))));
+      WriteSpan(writer, index, answer.bytes);
       writer.EndObject();
     }
     writer.EndArray();

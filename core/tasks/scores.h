@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <span>
+#include <vector>
 
 namespace peruse {
 
@@ -18,6 +21,18 @@ inline void Softmax(std::span<float> values) {
 
 inline void Sigmoid(std::span<float> values) {
   for (float& value : values) value = static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(value))));
+}
+
+// The indices of `scores`, highest score first, of equal ones the lower index; at most `limit` of them, 0 meaning all.
+inline std::vector<size_t> BestFirst(std::span<const float> scores, size_t limit = 0) {
+  std::vector<size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const size_t kept = limit == 0 ? order.size() : std::min(limit, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept), order.end(), [&](size_t a, size_t b) {
+    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+  });
+  order.resize(kept);
+  return order;
 }
 
 }  // namespace peruse

@@ -3,8 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/tasks/feature_extraction.h"
+#include "core/tasks/multiple_choice.h"
 #include "core/tasks/question_answering.h"
+#include "core/tasks/replaced_token_detection.h"
 #include "core/tasks/text_classification.h"
+#include "core/tasks/text_ranking.h"
+#include "core/tasks/token_classification.h"
+#include "core/tasks/zero_shot_classification.h"
 
 namespace peruse {
 namespace {
@@ -36,7 +42,7 @@ Result<bool> Task::Step() {
   PERUSE_RETURN_IF_ERROR(model_.Begin(batch));
   PERUSE_RETURN_IF_ERROR(model_.Finish());
   for (size_t i = 0; i < batch.size(); ++i) {
-    PERUSE_RETURN_IF_ERROR(Collect(done_ + i, LogitsOf(static_cast<int32_t>(i))));
+    PERUSE_RETURN_IF_ERROR(Collect(done_ + i, OutputsOf(static_cast<int32_t>(i))));
   }
   done_ += batch.size();
   return done_ < queue_.size();
@@ -52,6 +58,20 @@ Result<std::string> Task::Finish() {
   return json;
 }
 
+Status Task::CheckText(const Encoding& encoding, size_t input, std::string_view advice) const {
+  const std::vector<uint8_t>& special = encoding.special_tokens_mask;
+  if (std::all_of(special.begin(), special.end(), [](uint8_t mark) { return mark != 0; })) {
+    return Status(StatusCode::kEmptyText,
+                  "input " + std::to_string(input) + " has no text: it is empty or only white space");
+  }
+  if (encoding.size() > static_cast<size_t>(MaxTokens())) {
+    return Status(StatusCode::kTextTooLong, "input " + std::to_string(input) + " has " +
+                                                std::to_string(encoding.size()) + " tokens and the model takes " +
+                                                std::to_string(MaxTokens()) + "; " + std::string(advice));
+  }
+  return OkStatus();
+}
+
 size_t Task::Enqueue(Encoding encoding) {
   queue_.push_back(std::move(encoding));
   return queue_.size() - 1;
@@ -64,13 +84,15 @@ int32_t Task::MaxTokens() const {
   return static_cast<int32_t>(limit);
 }
 
-std::span<const float> Task::LogitsOf(int32_t sequence) const {
+std::span<const float> Task::OutputsOf(int32_t sequence) const {
   const RaggedBatch& batch = model_.batch();
-  const auto cols = static_cast<size_t>(model_.logit_cols());
-  const bool per_text = model_.logit_rows() == batch.sequences();
-  if (per_text) return model_.logits().subspan(static_cast<size_t>(sequence) * cols, cols);
-  return model_.logits().subspan(static_cast<size_t>(batch.start(sequence)) * cols,
-                                 static_cast<size_t>(batch.length(sequence)) * cols);
+  const bool hidden = model_.head() == Head::kNone;
+  const std::span<const float> outputs = hidden ? model_.last_hidden() : model_.logits();
+  const auto cols = static_cast<size_t>(hidden ? model_.config().hidden_size : model_.logit_cols());
+  const bool per_text = !hidden && model_.logit_rows() == batch.sequences();
+  if (per_text) return outputs.subspan(static_cast<size_t>(sequence) * cols, cols);
+  return outputs.subspan(static_cast<size_t>(batch.start(sequence)) * cols,
+                         static_cast<size_t>(batch.length(sequence)) * cols);
 }
 
 namespace {
@@ -89,6 +111,12 @@ std::unique_ptr<Task> Make(const Tokenizer& tokenizer, Model& model) {
 constexpr TaskEntry kTasks[] = {
     {"text-classification", Head::kSequenceClassification, Make<TextClassification>},
     {"question-answering", Head::kQuestionAnswering, Make<QuestionAnswering>},
+    {"token-classification", Head::kTokenClassification, Make<TokenClassification>},
+    {"zero-shot-classification", Head::kSequenceClassification, Make<ZeroShotClassification>},
+    {"text-ranking", Head::kSequenceClassification, Make<TextRanking>},
+    {"multiple-choice", Head::kMultipleChoice, Make<MultipleChoice>},
+    {"replaced-token-detection", Head::kReplacedTokenDetection, Make<ReplacedTokenDetection>},
+    {"feature-extraction", Head::kNone, Make<FeatureExtraction>},
 };
 
 Result<const TaskEntry*> FindTask(std::string_view name) {

@@ -38,10 +38,14 @@ class Task {
 
   // Forgets the last run, reads one request and calls Enqueue for every text that the model must read.
   virtual Status Read(JsonValue inputs, JsonValue options) = 0;
-  // Logits of the text that was enqueued as number `index`: [labels], or [tokens, labels] for per-token heads.
-  virtual Status Collect(size_t index, std::span<const float> logits) = 0;
+  // What the model made of the text that was enqueued as number `index`: logits, [labels] or [tokens, labels] by head;
+  // without a head the last hidden state, [tokens, hidden_size].
+  virtual Status Collect(size_t index, std::span<const float> outputs) = 0;
   virtual void Write(JsonWriter& writer) const = 0;
 
+  // kEmptyText when `encoding` holds special tokens alone, kTextTooLong when the model does not take so many tokens;
+  // `input` is the number of the input and `advice` what to do about a long one, for the message.
+  Status CheckText(const Encoding& encoding, size_t input, std::string_view advice) const;
   size_t Enqueue(Encoding encoding);
   const Encoding& encoding(size_t index) const { return queue_[index]; }
 
@@ -52,7 +56,7 @@ class Task {
   Model& model_;
 
  private:
-  std::span<const float> LogitsOf(int32_t sequence) const;
+  std::span<const float> OutputsOf(int32_t sequence) const;
 
   std::vector<Encoding> queue_;
   size_t done_ = 0;

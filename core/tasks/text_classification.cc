@@ -9,14 +9,9 @@
 namespace peruse {
 namespace {
 
-// Whether the encoding holds special tokens alone.
-bool IsBlank(const Encoding& encoding) {
-  return std::all_of(encoding.special_tokens_mask.begin(), encoding.special_tokens_mask.end(),
-                     [](uint8_t special) { return special != 0; });
-}
+constexpr std::string_view kLongTextAdvice = "pass truncation: true to read only its beginning";
 
 }  // namespace
-
 Status TextClassification::Read(JsonValue inputs, JsonValue options) {
   results_.clear();
   PERUSE_RETURN_IF_ERROR(ReadOptions(options));
@@ -29,16 +24,7 @@ Status TextClassification::Read(JsonValue inputs, JsonValue options) {
     } else {
       PERUSE_ASSIGN_OR_RETURN(windows, tokenizer_.Encode(text, encode_options_));
     }
-    if (IsBlank(windows[0])) {
-      return Status(StatusCode::kEmptyText,
-                    "input " + std::to_string(results_.size()) + " has no text: it is empty or only white space");
-    }
-    const int32_t limit = MaxTokens();
-    if (static_cast<int64_t>(windows[0].ids.size()) > limit) {
-      return Status(StatusCode::kTextTooLong,
-                    "the text has " + std::to_string(windows[0].ids.size()) + " tokens and the model takes " +
-                        std::to_string(limit) + "; pass truncation: true to read only its beginning");
-    }
+    PERUSE_RETURN_IF_ERROR(CheckText(windows[0], results_.size(), kLongTextAdvice));
     Enqueue(std::move(windows[0]));
     results_.emplace_back();
   }
@@ -97,12 +83,9 @@ Status TextClassification::Collect(size_t index, std::span<const float> logits) 
     case Function::kSigmoid: Sigmoid(scores); break;
     case Function::kNone: break;
   }
-  std::vector<LabelScore>& best = results_[index];
-  for (size_t i = 0; i < scores.size(); ++i) best.push_back({static_cast<int32_t>(i), scores[i]});
-  std::sort(best.begin(), best.end(), [](const LabelScore& a, const LabelScore& b) {
-    return a.score != b.score ? a.score > b.score : a.label < b.label;
-  });
-  if (top_k_ > 0 && best.size() > static_cast<size_t>(top_k_)) best.resize(static_cast<size_t>(top_k_));
+  for (size_t label : BestFirst(scores, static_cast<size_t>(top_k_))) {
+    results_[index].push_back({static_cast<int32_t>(label), scores[label]});
+  }
   return OkStatus();
 }
 
