@@ -2,7 +2,7 @@
 // Puts the demo page together as a static site in build/site: the page, its compiled scripts (app/), the package (peruse/)
 // and the demo models (models/). Any static host can serve that folder. The package must have been built.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
@@ -22,8 +22,19 @@ export function buildSite() {
   cpSync(join(root, 'web/wasm'), join(siteFolder, 'peruse/wasm'), { recursive: true });
   cpSync(join(root, 'models'), join(siteFolder, 'models'), { recursive: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  execFileSync(process.execPath, [tsc, '-p', join(root, 'demo')], { stdio: 'inherit' });
+  for (const project of ['demo', 'demo/service_worker']) {
+    execFileSync(process.execPath, [tsc, '-p', join(root, project)], { stdio: 'inherit' });
+  }
+  writeFileSync(join(siteFolder, 'files.json'), `${JSON.stringify(pageFiles(), null, 1)}\n`);
   return siteFolder;
+}
+
+/** What the service worker stores at the first visit: all but engines and models, which it stores when they are used. */
+function pageFiles() {
+  return ['./', ...readdirSync(siteFolder, { recursive: true })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => /\.(css|svg|js)$/.test(file) && !/^(models|peruse\/wasm)\//.test(file) && !/_node\.js$/.test(file))
+    .sort()];
 }
 
 await runAsProgram(import.meta.url, () => void buildSite());

@@ -6,6 +6,9 @@ import { startTabs } from './tabs.js';
 
 const models = new URL('../models/', import.meta.url);
 
-startClassify(find(document, '#classify', HTMLElement), new URL('convbert-sentiment/', models).href);
-startAnswer(find(document, '#answer', HTMLElement), new URL('deberta-reader/', models).href);
+startClassify(find(document, '#classify', HTMLElement), new URL('peruse-sentiment-convbert-tiny/', models).href);
+startAnswer(find(document, '#answer', HTMLElement), new URL('peruse-reader-deberta-tiny/', models).href);
 startTabs(find(document, '[role=tablist]', HTMLElement));
+
+// Works without a connection from the next visit on. Where there are no service workers (plain http) it simply does not.
+void navigator.serviceWorker?.register('./offline.js').catch(() => {});

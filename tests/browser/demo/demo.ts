@@ -15,8 +15,10 @@ export async function setup(): Promise<void> {
 export interface Demo {
   readonly url: string;
   readonly browser: Browser;
-  /** A fresh visitor on the page. Everything that the page's scripts complain about is in `complaints`. */
+  /** A fresh visitor on the page; without the service worker, unless the options allow it. */
   visit(options?: BrowserContextOptions): Promise<Visit>;
+  /** The server goes away; the browser stays. */
+  stopServer(): void;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export async function startDemo({ isolated = true } = {}): Promise<Demo> {
     url: server.url,
     browser,
     visit: (options) => visit(browser, server.url, options),
+    stopServer: server.stop,
     close: async () => {
       await browser.close();
       server.stop();
@@ -45,7 +48,7 @@ export async function startDemo({ isolated = true } = {}): Promise<Demo> {
 }
 
 async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1000, height: 1000 }, ...options });
+  const context = await browser.newContext({ viewport: { width: 1000, height: 1000 }, serviceWorkers: 'block', ...options });
   const complaints: string[] = [];
   const requests: string[] = [];
   context.on('request', (request) => requests.push(request.url()));
@@ -54,12 +57,13 @@ async function visit(browser: Browser, url: string, options: BrowserContextOptio
   page.on('console', (message) => {
     if (/Content Security Policy|Uncaught/.test(message.text())) complaints.push(message.text());
   });
+  page.setDefaultTimeout(20_000);
   await page.goto(url);
   return { page, complaints, requests, close: () => context.close() };
 }
 
 /** Starts tools/serve.mjs on a free port. */
-async function startServer(flags: string[]): Promise<{ url: string; stop(): void }> {
+async function startServer(flags: string[]): Promise<{ url: string; stop: () => void }> {
   const server = spawn(process.execPath, ['tools/serve.mjs', 'build/site', '0', ...flags], { cwd: kRoot, stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise<string>((done, fail) => {
     let said = '';

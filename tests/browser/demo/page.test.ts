@@ -50,6 +50,23 @@ describe('privacy', () => {
   });
 });
 
+it('works without its server once both tabs have been used', async () => {
+  const own = await startDemo();
+  try {
+    const { page, complaints } = await own.visit({ serviceWorkers: 'allow' });
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+    await useBoth(page);
+    await page.waitForFunction(async () => (await (await caches.open('peruse-demo')).keys()).filter(({ url }) => url.endsWith('.safetensors')).length === 2);
+    own.stopServer();
+    await page.reload();
+    await useBoth(page);
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+    expect(complaints).toEqual([]);
+  } finally {
+    await own.close();
+  }
+});
+
 describe('isolation', () => {
   it('is there behind our own server', async () => {
     const { page, close } = await demo.visit();
