@@ -1,0 +1,89 @@
+"""Answers of the reader and their scores, by the rules of the reference question-answering pipeline."""
+
+import collections
+import re
+import string
+
+import numpy as np
+import torch
+
+MAX_ANSWER_TOKENS = 15
+
+
+def windows(tokenizer, question, context, max_length, stride):
+    """Encodings of all windows of one pair; `stride` is the overlap in tokens."""
+    tokenizer.enable_truncation(max_length, stride=stride, strategy="only_second")
+    encoding = tokenizer.encode(question, context)
+    tokenizer.no_truncation()
+    return [encoding, *encoding.overflowing]
+
+
+def best_span(start_logits, end_logits, encoding):
+    """(score, start, end) in characters of the best span in one window."""
+    allowed = np.array([s == 1 for s in encoding.sequence_ids])
+    allowed[0] = True
+
+    def probabilities(logits):
+        logits = np.where(allowed, logits, -10000.0)
+        exponentials = np.exp(logits - logits.max())
+        result = exponentials / exponentials.sum()
+        result[0] = 0.0
+        return result
+
+    scores = np.triu(np.outer(probabilities(start_logits), probabilities(end_logits)))
+    scores = np.tril(scores, MAX_ANSWER_TOKENS - 1)
+    first, last = np.unravel_index(scores.argmax(), scores.shape)
+    if not (allowed[first] and allowed[last]) or first == 0:
+        return 0.0, 0, 0
+    words, offsets = encoding.word_ids, encoding.offsets
+    inside = [i for i, s in enumerate(encoding.sequence_ids) if s == 1]
+    start = min(offsets[i][0] for i in inside if words[i] == words[first])
+    end = max(offsets[i][1] for i in inside if words[i] == words[last])
+    return float(scores[first, last]), start, end
+
+
+@torch.no_grad()
+def predict(model, tokenizer, rows, max_length=384, stride=128, batch_tokens=8192):
+    """Answer text for every row. Batches are padded, which changes nothing for DeBERTa."""
+    model.eval()
+    jobs = [(number, encoding) for number, row in enumerate(rows)
+            for encoding in windows(tokenizer, row["question"], row["context"], max_length, stride)]
+    jobs.sort(key=lambda job: len(job[1].ids))
+    best = [(-1.0, "")] * len(rows)
+    while jobs:
+        size = max(1, batch_tokens // len(jobs[-1][1].ids))
+        batch, jobs = jobs[-size:], jobs[:-size]
+        width = max(len(encoding.ids) for _, encoding in batch)
+        ids = torch.tensor([encoding.ids + [0] * (width - len(encoding.ids)) for _, encoding in batch])
+        mask = torch.tensor([[1] * len(encoding.ids) + [0] * (width - len(encoding.ids)) for _, encoding in batch])
+        output = model(input_ids=ids, attention_mask=mask)
+        for (number, encoding), s, e in zip(batch, output.start_logits.float().numpy(),
+                                            output.end_logits.float().numpy()):
+            length = len(encoding.ids)
+            score, start, end = best_span(s[:length], e[:length], encoding)
+            if score > best[number][0]:
+                best[number] = (score, rows[number]["context"][start:end])
+    return [text for _, text in best]
+
+
+def normalise(text):
+    """Normalisation of the official SQuAD evaluation."""
+    text = "".join(c for c in text.lower() if c not in set(string.punctuation))
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
+
+
+def exact_and_f1(prediction, golds):
+    def f1(gold):
+        a, b = normalise(prediction).split(), normalise(gold).split()
+        same = sum((collections.Counter(a) & collections.Counter(b)).values())
+        return 2 * same / (len(a) + len(b)) if same else float(a == b)
+
+    exact = max(float(normalise(prediction) == normalise(gold)) for gold in golds)
+    return exact, max(f1(gold) for gold in golds)
+
+
+def scores(predictions, rows):
+    """(exact match, F1) in percent."""
+    pairs = [exact_and_f1(p, [text for _, text in row["answers"]]) for p, row in zip(predictions, rows)]
+    exact, f1 = np.mean(pairs, axis=0) * 100
+    return float(exact), float(f1)
