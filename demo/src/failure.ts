@@ -17,7 +17,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
   shape_mismatch: kDamaged,
   unsupported: 'This is a checkpoint that Peruse does not run.',
   missing_head: 'This checkpoint was not trained for this task: it lacks the layer that would answer.',
-  no_wasm: 'This browser cannot run the WebAssembly that Peruse needs. A recent version of any major browser can.',
+  no_wasm: 'The WebAssembly engine could not be started here. A recent version of any major browser can run it.',
   worker_died: kReload,
   disposed: kReload,
 };
