@@ -1,6 +1,7 @@
 // Encoding: the token ids of one window of text, and where each token came from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

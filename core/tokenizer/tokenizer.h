@@ -38,8 +38,12 @@ struct EncodeOptions {
 // spm.model, special_tokens_map.json, added_tokens.json. Only needed during Create.
 using TokenizerFiles = std::map<std::string, std::string_view, std::less<>>;
 
+struct SequenceEncoding;
+
 class Tokenizer {
  public:
+  struct Parts;
+
   // Errors: kNotFound when no vocabulary is among the files, kMalformedFile, kUnsupported (names the component).
   static Result<std::unique_ptr<Tokenizer>> Create(const TokenizerFiles& files);
   ~Tokenizer();
@@ -87,13 +91,16 @@ class Tokenizer {
 
  private:
   friend class TokenizerLoader;
-  struct Parts;
   explicit Tokenizer(std::unique_ptr<Parts> parts);
 
-  Status EncodeSequence(std::string_view text, int32_t word_id, int8_t sequence_id, Encoding* out) const;
-  Result<Encoding> EncodeInput(std::span<const std::string_view> words, bool is_split, int8_t sequence_id) const;
-  Result<std::vector<Encoding>> Finish(Result<Encoding> text, std::optional<Result<Encoding>> pair,
-                                       const EncodeOptions& options) const;
+  // Appends the tokens of `text`; word ids are counted unless `word_id` is given (>= 0).
+  Status EncodeSequence(std::string_view text, int32_t word_id, SequenceEncoding* out) const;
+  Result<SequenceEncoding> EncodeInput(std::span<const std::string_view> words, bool is_split,
+                                       int8_t sequence_id) const;
+  // `pair` may be null.
+  Result<std::vector<Encoding>> EncodeAll(std::span<const std::string_view> text,
+                                          const std::span<const std::string_view>* pair, bool is_split,
+                                          const EncodeOptions& options) const;
 
   std::unique_ptr<Parts> parts_;
 };

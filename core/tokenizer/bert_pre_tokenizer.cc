@@ -1,0 +1,29 @@
+#include "core/tokenizer/bert_pre_tokenizer.h"
+
+#include "core/tokenizer/unicode.h"
+
+namespace peruse {
+
+void BertPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
+  scratch->pieces.clear();
+  std::swap(list->pieces, scratch->pieces);
+  const std::string_view text = list->text.text;
+  for (const Piece& piece : scratch->pieces) {
+    if (piece.token_id >= 0) {
+      list->pieces.push_back(piece);
+      continue;
+    }
+    size_t word = piece.begin;
+    for (size_t position = piece.begin; position < piece.end;) {
+      const size_t at = position;
+      const uint8_t classes = CharClasses(DecodeUtf8(text, &position));
+      if (!(classes & (kSpaceClass | kPunctuationClass))) continue;
+      list->Add(word, at);
+      if (classes & kPunctuationClass) list->Add(at, position);
+      word = position;
+    }
+    list->Add(word, piece.end);
+  }
+}
+
+}  // namespace peruse

@@ -1,0 +1,15 @@
+// The "model" member of tokenizer.json.
+#pragma once
+
+#include <memory>
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/tokenizer/model.h"
+
+namespace peruse {
+
+// Files without "type" are told apart by their members, as the reference does.
+Result<std::unique_ptr<Model>> ParseModel(JsonValue json);
+
+}  // namespace peruse

@@ -1,0 +1,29 @@
+// Normalizer: rewrites a piece of text before it is split, keeping every byte's origin.
+#pragma once
+
+#include <memory>
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/tokenizer/aligned_text.h"
+
+namespace peruse {
+
+class Normalizer {
+ public:
+  virtual ~Normalizer() = default;
+  // Rewrites `text` as a whole; `scratch` is a buffer to use, its contents mean nothing before and after.
+  virtual void Normalize(AlignedText* text, AlignedText* scratch) const = 0;
+};
+
+// Overrides by tokenizer_config.json, which transformers applies to a BertNormalizer.
+struct NormalizerOverrides {
+  std::optional<bool> lowercase;
+  std::optional<bool> strip_accents;
+  std::optional<bool> handle_chinese_chars;
+};
+
+// Builds the normalizer that the "normalizer" member of tokenizer.json describes; null for null.
+Result<std::unique_ptr<Normalizer>> ParseNormalizer(JsonValue json, const NormalizerOverrides& overrides);
+
+}  // namespace peruse

@@ -1,0 +1,23 @@
+// PreTokenizer: splits normalised text into the words that the model sees one by one.
+#pragma once
+
+#include <memory>
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/tokenizer/pieces.h"
+
+namespace peruse {
+
+class PreTokenizer {
+ public:
+  virtual ~PreTokenizer() = default;
+  // Splits, and perhaps rewrites, every piece that is no added token; `scratch` is a buffer to use.
+  virtual void PreTokenize(PieceList* list, PieceList* scratch) const = 0;
+};
+
+// Builds what the "pre_tokenizer" member of tokenizer.json describes; null for null. `add_prefix_space` overrides that of
+// ByteLevel when given (tokenizer_config.json).
+Result<std::unique_ptr<PreTokenizer>> ParsePreTokenizer(JsonValue json, std::optional<bool> add_prefix_space);
+
+}  // namespace peruse

@@ -1,0 +1,64 @@
+// The small pre-tokenizers: Sequence, Split, Punctuation, Whitespace, WhitespaceSplit, Digits.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/tokenizer/pattern.h"
+#include "core/tokenizer/pre_tokenizer.h"
+#include "core/tokenizer/splitting.h"
+
+namespace peruse {
+
+class SequencePreTokenizer final : public PreTokenizer {
+ public:
+  explicit SequencePreTokenizer(std::vector<std::unique_ptr<PreTokenizer>> steps) : steps_(std::move(steps)) {}
+  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+
+ private:
+  std::vector<std::unique_ptr<PreTokenizer>> steps_;
+};
+
+class SplitPreTokenizer final : public PreTokenizer {
+ public:
+  SplitPreTokenizer(Pattern pattern, SplitBehavior behavior, bool invert)
+      : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
+  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+
+ private:
+  Pattern pattern_;
+  SplitBehavior behavior_;
+  bool invert_;  // the pattern is what to keep, not the delimiter
+};
+
+class PunctuationPreTokenizer final : public PreTokenizer {
+ public:
+  explicit PunctuationPreTokenizer(SplitBehavior behavior) : behavior_(behavior) {}
+  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+
+ private:
+  SplitBehavior behavior_;
+};
+
+// Keeps runs of word characters and runs of other characters that are not white space.
+class WhitespacePreTokenizer final : public PreTokenizer {
+ public:
+  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+};
+
+class WhitespaceSplitPreTokenizer final : public PreTokenizer {
+ public:
+  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+};
+
+// Isolates numbers, or every digit.
+class DigitsPreTokenizer final : public PreTokenizer {
+ public:
+  explicit DigitsPreTokenizer(bool individual) : individual_(individual) {}
+  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+
+ private:
+  bool individual_;
+};
+
+}  // namespace peruse

@@ -1,0 +1,37 @@
+#include "core/tokenizer/tokenizer_loader.h"
+
+#include "core/tokenizer/special_tokens.h"
+#include "core/tokenizer/tokenizer_config.h"
+#include "core/tokenizer/tokenizer_json.h"
+#include "core/tokenizer/tokenizer_parts.h"
+#include "core/tokenizer/wordpiece_files.h"
+
+namespace peruse {
+namespace {
+
+std::optional<std::string_view> FindFile(const TokenizerFiles& files, std::string_view name) {
+  const auto file = files.find(name);
+  return file == files.end() ? std::nullopt : std::optional<std::string_view>(file->second);
+}
+
+Status ReadFiles(const TokenizerFiles& files, const TokenizerConfig& config, Tokenizer::Parts* parts) {
+  if (const auto json = FindFile(files, "tokenizer.json")) return ReadTokenizerJson(*json, config, parts);
+  if (const auto text = FindFile(files, "vocab.txt")) return ReadWordPieceFiles(*text, config, parts);
+  return Status(StatusCode::kNotFound,
+                "no tokenizer: tokenizer.json, vocab.txt, vocab.json with merges.txt, or spm.model is needed");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> TokenizerLoader::Load(const TokenizerFiles& files) {
+  PERUSE_ASSIGN_OR_RETURN(const TokenizerConfig config, ReadTokenizerConfig(files));
+  auto parts = std::make_unique<Tokenizer::Parts>();
+  PERUSE_RETURN_IF_ERROR(ReadFiles(files, config, parts.get()));
+  FindSpecialIds(config, parts.get());
+  parts->model_max_length = config.model_max_length;
+  parts->truncation_side = config.truncation_side;
+  parts->clean_up_spaces = config.clean_up_spaces;
+  return std::unique_ptr<Tokenizer>(new Tokenizer(std::move(parts)));
+}
+
+}  // namespace peruse

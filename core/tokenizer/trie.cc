@@ -1,0 +1,149 @@
+#include "core/tokenizer/trie.h"
+
+#include <algorithm>
+
+namespace peruse {
+
+using Entries = std::vector<std::pair<std::string_view, int32_t>>;
+
+// Places the nodes depth first. Free units form a circular list, threaded through the units themselves.
+class TrieBuilder {
+ public:
+  TrieBuilder(const Entries& entries, std::vector<Trie::Unit>* units) : entries_(entries), units_(*units) {}
+
+  void Build() {
+    units_.clear();
+    Grow(1024);
+    Take(Trie::kRoot, Trie::kRoot);
+    std::vector<Node> stack;
+    if (!entries_.empty()) stack.push_back({Trie::kRoot, 0, entries_.size(), 0});
+    while (!stack.empty()) {
+      const Node node = stack.back();
+      stack.pop_back();
+      Place(node, &stack);
+    }
+    Finish();
+  }
+
+ private:
+  // The entries [begin, end) share their first `depth` bytes, which lead to unit `state`.
+  struct Node {
+    int32_t state;
+    size_t begin, end;
+    size_t depth;
+  };
+
+  static constexpr int32_t kNoUnit = -1;
+  static constexpr int kTries = 32;  // free places looked at before the array is extended instead
+
+  void Place(Node node, std::vector<Node>* stack) {
+    if (entries_[node.begin].first.size() == node.depth) {
+      units_[static_cast<size_t>(node.state)].value = entries_[node.begin].second;
+      if (++node.begin == node.end) return;
+    }
+    labels_.clear();
+    starts_.clear();
+    for (size_t i = node.begin; i < node.end; ++i) {
+      const auto label = static_cast<unsigned char>(entries_[i].first[node.depth]);
+      if (!labels_.empty() && labels_.back() == label) continue;
+      labels_.push_back(label);
+      starts_.push_back(i);
+    }
+    starts_.push_back(node.end);
+    const int32_t base = FindBase();
+    units_[static_cast<size_t>(node.state)].base = base;
+    for (size_t i = 0; i < labels_.size(); ++i) {
+      Take(base + labels_[i], node.state);
+      stack->push_back({base + labels_[i], starts_[i], starts_[i + 1], node.depth + 1});
+    }
+  }
+
+  // A base at which every child of `labels_` falls on a free unit.
+  int32_t FindBase() {
+    int32_t unit = first_free_;
+    for (int tries = 0; unit != kNoUnit && tries < kTries; ++tries) {
+      const int32_t base = unit - labels_[0];
+      if (base >= 0 && Fits(base)) return base;
+      unit = next_free_[static_cast<size_t>(unit)];
+      if (unit == first_free_) break;
+    }
+    // At the end of the array everything is free.
+    while (true) {
+      const auto size = static_cast<int32_t>(units_.size());
+      int32_t base = std::max(0, end_ - labels_[0]);
+      if (base + 256 < size) {
+        while (!Fits(base)) ++base;
+        return base;
+      }
+      Grow(units_.size() * 2);
+    }
+  }
+
+  bool Fits(int32_t base) const {
+    for (const int32_t label : labels_) {
+      const auto unit = static_cast<size_t>(base + label);
+      if (unit >= units_.size() || units_[unit].parent != Trie::kNone) return false;
+    }
+    return true;
+  }
+
+  void Take(int32_t unit, int32_t parent) {
+    const auto i = static_cast<size_t>(unit);
+    units_[i].parent = parent;
+    end_ = std::max(end_, unit + 1);
+    if (next_free_[i] == unit) {
+      first_free_ = kNoUnit;
+      return;
+    }
+    next_free_[static_cast<size_t>(previous_free_[i])] = next_free_[i];
+    previous_free_[static_cast<size_t>(next_free_[i])] = previous_free_[i];
+    if (first_free_ == unit) first_free_ = next_free_[i];
+  }
+
+  void Grow(size_t size) {
+    const size_t old = units_.size();
+    units_.resize(size);
+    next_free_.resize(size);
+    previous_free_.resize(size);
+    for (size_t i = old; i < size; ++i) {
+      next_free_[i] = static_cast<int32_t>(i + 1);
+      previous_free_[i] = static_cast<int32_t>(i) - 1;
+    }
+    const auto first_new = static_cast<int32_t>(old), last_new = static_cast<int32_t>(size - 1);
+    if (first_free_ == kNoUnit) first_free_ = first_new;
+    const int32_t last_free = first_free_ == first_new ? last_new : previous_free_[static_cast<size_t>(first_free_)];
+    if (first_free_ != first_new) {
+      next_free_[static_cast<size_t>(last_free)] = first_new;
+      previous_free_[old] = last_free;
+    }
+    next_free_[size - 1] = first_free_;
+    previous_free_[static_cast<size_t>(first_free_)] = last_new;
+  }
+
+  void Finish() {
+    units_.resize(static_cast<size_t>(end_) + 256);
+    units_.shrink_to_fit();
+  }
+
+  const Entries& entries_;
+  std::vector<Trie::Unit>& units_;
+  std::vector<int32_t> next_free_, previous_free_;
+  std::vector<int32_t> labels_;
+  std::vector<size_t> starts_;
+  int32_t first_free_ = kNoUnit;
+  int32_t end_ = 0;  // one past the last used unit
+};
+
+Trie::Trie(Entries entries) {
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  // Keep the last of equal keys.
+  size_t kept = 0;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (i + 1 < entries.size() && entries[i].first == entries[i + 1].first) continue;
+    entries[kept++] = entries[i];
+  }
+  entries.resize(kept);
+  TrieBuilder(entries, &units_).Build();
+}
+
+}  // namespace peruse

@@ -1,0 +1,81 @@
+#include "core/tokenizer/window_assembly.h"
+
+#include <algorithm>
+#include <string>
+
+namespace peruse {
+namespace {
+
+constexpr size_t kMaxTokens = size_t{1} << 25;
+
+// Indices into the windows of the text and of the pair.
+struct Combination {
+  size_t text, pair;
+};
+
+// The reference merges the parts from left to right: each overflow of the part to the left meets every window of the part
+// to the right, and last the main window of the left meets the overflow of the right.
+std::vector<Combination> Combine(size_t left_count, size_t right_count, bool text_is_left) {
+  std::vector<Combination> result;
+  const auto add = [&](size_t left, size_t right) {
+    result.push_back(text_is_left ? Combination{left, right} : Combination{right, left});
+  };
+  add(0, 0);
+  for (size_t left = 1; left < left_count; ++left) {
+    for (size_t right = 0; right < right_count; ++right) add(left, right);
+  }
+  for (size_t right = 1; right < right_count; ++right) add(0, right);
+  return result;
+}
+
+size_t WindowSize(const TokenWindow& window) { return window.end - window.begin; }
+
+void AppendWindow(const SequenceEncoding& sequence, const TokenWindow& window, int32_t type_id, Encoding* out) {
+  const size_t before = out->size();
+  out->Append(sequence.encoding, window.begin, window.end);
+  std::fill(out->type_ids.begin() + static_cast<std::ptrdiff_t>(before), out->type_ids.end(), type_id);
+  if (!sequence.first_offsets.empty() && before < out->size()) {
+    out->offsets[before] = sequence.first_offsets[window.begin];
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Encoding>> AssembleWindows(const SequenceEncoding sequences[2], const SequenceWindows& windows,
+                                              const PostProcessor& processor, bool add_special_tokens) {
+  const bool has_pair = !windows.pair.empty();
+  const std::vector<TemplatePart>& parts = has_pair ? processor.pair : processor.single;
+  const auto special = static_cast<size_t>(processor.SpecialTokenCount(has_pair));
+  const bool text_is_left = std::find_if(parts.begin(), parts.end(), [](const TemplatePart& part) {
+                              return part.sequence_id >= 0;
+                            })->sequence_id == 0;
+
+  const size_t text_count = windows.text.size(), pair_count = std::max<size_t>(windows.pair.size(), 1);
+  size_t widest = special + WindowSize(windows.text[0]) + (has_pair ? WindowSize(windows.pair[0]) : 0);
+  widest = std::max<size_t>(widest, 1);
+  if (text_count > kMaxTokens / widest || pair_count > kMaxTokens / widest / text_count) {
+    return Status(StatusCode::kTextTooLong, "the text makes more windows than memory allows; use a smaller stride");
+  }
+
+  std::vector<Encoding> result;
+  const std::vector<Combination> combinations =
+      text_is_left ? Combine(text_count, pair_count, true) : Combine(pair_count, text_count, false);
+  result.reserve(combinations.size());
+  for (const Combination& combination : combinations) {
+    Encoding encoding;
+    encoding.Reserve(widest);
+    for (const TemplatePart& part : parts) {
+      if (part.sequence_id == 0) {
+        AppendWindow(sequences[0], windows.text[combination.text], part.type_id, &encoding);
+      } else if (part.sequence_id == 1) {
+        AppendWindow(sequences[1], windows.pair[combination.pair], part.type_id, &encoding);
+      } else if (add_special_tokens) {
+        for (const int32_t id : part.ids) encoding.Append(id, part.type_id, -1, -1, 1, {0, 0});
+      }
+    }
+    result.push_back(std::move(encoding));
+  }
+  return result;
+}
+
+}  // namespace peruse

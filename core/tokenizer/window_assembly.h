@@ -1,0 +1,26 @@
+// Window assembly: puts together what truncation left of both sequences and the special tokens.
+#pragma once
+
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/tokenizer/encoding.h"
+#include "core/tokenizer/post_processor.h"
+#include "core/tokenizer/truncation.h"
+
+namespace peruse {
+
+// The tokens of one whole sequence, before truncation.
+struct SequenceEncoding {
+  Encoding encoding;
+  int8_t sequence_id = 0;
+  // With offset trimming: the ranges that apply when the token is the first of its window. Otherwise empty.
+  std::vector<Offset> first_offsets;
+};
+
+// The main encoding, then every other combination of windows, in the reference's order. `sequences` are the text and the
+// pair. Error: kTextTooLong when the windows would hold more than 2^25 tokens.
+Result<std::vector<Encoding>> AssembleWindows(const SequenceEncoding sequences[2], const SequenceWindows& windows,
+                                              const PostProcessor& processor, bool add_special_tokens);
+
+}  // namespace peruse
