@@ -44,8 +44,8 @@ async function main() {
     return runGoogleTest(program, join(kResults, 'wasm.json'));
   });
   await suite('types', async () => {
-    await buildVariants();
     await buildTypeScript();
+    await buildVariants();
     return runTypeCheck();
   });
   await suite('Node', () => runVitest('test:node', join(kResults, 'node.json'), environment));
