@@ -15,7 +15,9 @@ namespace peruse::reference {
 
 // `count` doubles, all `value`; null if there is no memory for them.
 inline std::unique_ptr<double[]> AllocateDoubles(int64_t count, double value) {
-  if (count > static_cast<int64_t>(std::numeric_limits<ptrdiff_t>::max() / sizeof(double))) return nullptr;
+  // What no machine has is refused here; an allocator may treat it as a fault of its caller.
+  constexpr int64_t kLargest = std::min<int64_t>(std::numeric_limits<ptrdiff_t>::max(), int64_t{1} << 40);
+  if (count > kLargest / static_cast<int64_t>(sizeof(double))) return nullptr;
   std::unique_ptr<double[]> values(new (std::nothrow) double[static_cast<size_t>(count)]);
   if (values) std::fill(values.get(), values.get() + count, value);
   return values;

@@ -1,0 +1,13 @@
+// Activation functions over rows of floats, vectorised.
+#pragma once
+
+#include <cstdint>
+
+#include "core/backend/activation.h"
+
+namespace peruse::xnnpack {
+
+// out[i] = activation(x[i]); x and out may be the same.
+void ActivateRow(const float* x, int64_t count, Activation activation, float* out);
+
+}  // namespace peruse::xnnpack

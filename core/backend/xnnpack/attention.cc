@@ -1,0 +1,276 @@
+// One task is one head of one sequence, or a part of its queries. It packs the head's keys and values once, then takes
+// the queries in tiles whose scores stay in the second-level cache: content scores, position terms, softmax, context.
+#include "core/backend/xnnpack/attention.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "core/backend/xnnpack/arena.h"
+#include "core/backend/xnnpack/gemm.h"
+#include "core/backend/xnnpack/relative_positions.h"
+#include "core/backend/xnnpack/simd.h"
+
+namespace peruse::xnnpack {
+namespace {
+
+using namespace simd;  // NOLINT: this file is vector code throughout
+
+constexpr int64_t kQueryTile = 60;  // a multiple of 4, 5 and 6, the kernels' tile rows
+constexpr int64_t kSlack = 16;      // floats after each row, against over-reads and for alignment
+
+// What a thread needs besides the inputs. Sizes are for the longest sequence.
+struct Sizes {
+  Sizes(const AttentionBlocks& blocks, int64_t longest)
+      : head_dim(blocks.query.cols / blocks.heads), row(RoundUp(longest, kSlack) + 2 * kSlack) {
+    const int64_t distances = 2 * longest - 1;
+    const int64_t tile_distances = longest + kQueryTile - 1;
+    keys = PackedFloats(head_dim, longest);
+    values = PackedFloats(longest, head_dim);
+    scores = kQueryTile * row;
+    if (blocks.position_key.data != nullptr) {
+      position_keys = PackedFloats(head_dim, distances);
+      key_band = TileRows() * (row + TileRows() + TileCols());
+    }
+    if (blocks.position_query.data != nullptr) {
+      position_queries = distances * head_dim + kSlack;
+      // Each group of TileRows() runs keeps the keys that its distances reach from the tile: the tile's rows, the
+      // distances that the group spans (all groups together span tile_distances), and alignment to panels.
+      query_band = (tile_distances + TileRows()) * (kQueryTile + TileCols() + kSlack) + TileRows() * tile_distances;
+      diagonals = tile_distances + kSlack;
+    }
+    total = RoundUp(keys, kSlack) + RoundUp(values, kSlack) + RoundUp(scores, kSlack) +
+            RoundUp(position_keys, kSlack) + RoundUp(key_band, kSlack) + RoundUp(position_queries, kSlack) +
+            RoundUp(query_band, kSlack) + RoundUp(diagonals, kSlack);
+  }
+
+  int64_t head_dim;
+  int64_t row;                   // floats from one row of scores to the next
+  int64_t keys = 0;              // packed [head_dim, length]
+  int64_t values = 0;            // packed [length, head_dim]
+  int64_t scores = 0;            // [kQueryTile, row]
+  int64_t position_keys = 0;     // packed [head_dim, runs], runs in descending order of distance
+  int64_t key_band = 0;          // [TileRows(), ...]: queries times position keys
+  int64_t position_queries = 0;  // [runs, head_dim]
+  int64_t query_band = 0;        // position queries times keys
+  int64_t diagonals = 0;         // for each distance of a tile, where its run is in query_band
+  int64_t total = 0;
+};
+
+// The work of one head of one sequence.
+class HeadTask {
+ public:
+  HeadTask(const AttentionBlocks& blocks, const PositionRuns& runs, const Sizes& sizes, float* scratch)
+      : blocks_(blocks), runs_(runs), sizes_(sizes), d_(sizes.head_dim) {
+    const auto take = [&scratch](int64_t floats) {
+      float* begin = scratch;
+      scratch += RoundUp(floats, kSlack);
+      return begin;
+    };
+    keys_ = take(sizes.keys);
+    values_ = take(sizes.values);
+    scores_ = take(sizes.scores);
+    position_keys_ = take(sizes.position_keys);
+    key_band_ = take(sizes.key_band);
+    position_queries_ = take(sizes.position_queries);
+    query_band_ = take(sizes.query_band);
+    diagonals_ = reinterpret_cast<int32_t*>(take(sizes.diagonals));
+  }
+
+  // Queries [first, last) of head `head` of the sequence of `length` rows from `start`.
+  void Run(int64_t start, int64_t length, int64_t longest, int64_t head, int64_t first, int64_t last) {
+    start_ = start;
+    length_ = length;
+    column_ = head * d_;
+    PackKeysAndValues();
+    if (blocks_.position_key.data != nullptr) PackPositionKeys();
+    if (blocks_.position_query.data != nullptr) GatherPositionQueries();
+    for (int64_t i = first; i < last; i += kQueryTile) {
+      const int64_t rows = std::min(kQueryTile, last - i);
+      Gemm(Query(i), blocks_.query.stride, rows, d_, keys_, length_, scores_, sizes_.row);
+      if (blocks_.position_key.data != nullptr) AddContentToPosition(i, rows);
+      if (blocks_.position_query.data != nullptr) AddPositionToContent(i, rows);
+      SoftmaxAndContext(i, rows, longest, head);
+    }
+  }
+
+ private:
+  const float* Query(int64_t i) const { return blocks_.query.row(start_ + i) + column_; }
+
+  void PackKeysAndValues() {
+    ZeroBias(d_, length_, keys_);
+    ZeroLastPanel(d_, length_, keys_);
+    PackColumns(blocks_.key.row(start_) + column_, blocks_.key.stride, d_, 0, length_, keys_);
+    PackMatrix(blocks_.value.row(start_) + column_, blocks_.value.stride, length_, d_, values_);
+  }
+
+  // The columns of the last panel that packing leaves out take part in the kernel's arithmetic, if not in its result.
+  static void ZeroLastPanel(int64_t k, int64_t n, float* packed) {
+    if (n % TileCols() == 0) return;
+    const int64_t last = PanelOffset(k, n / TileCols() * TileCols());
+    std::fill_n(packed + last, PackedFloats(k, TileCols()), 0.0f);
+  }
+
+  // Column c of the packed matrix is the position key of run last_run - c: for a query, neighbouring keys lie at
+  // descending distances, so their scores are neighbours here.
+  void PackPositionKeys() {
+    const int64_t first_run = runs_.run(-(length_ - 1));
+    last_run_ = runs_.run(length_ - 1);
+    const int64_t count = last_run_ - first_run + 1;
+    ZeroBias(d_, count, position_keys_);
+    ZeroLastPanel(d_, count, position_keys_);
+    for (int64_t c = 0; c < count; ++c) {
+      const float* row = blocks_.position_key.row(runs_.slot(last_run_ - c)) + column_;
+      PackColumns(row, blocks_.position_key.stride, d_, c, 1, position_keys_);
+    }
+  }
+
+  void GatherPositionQueries() {
+    first_run_ = runs_.run(-(length_ - 1));
+    const int64_t last = runs_.run(length_ - 1);
+    for (int64_t run = first_run_; run <= last; ++run) {
+      const float* row = blocks_.position_query.row(runs_.slot(run)) + column_;
+      std::memcpy(position_queries_ + (run - first_run_) * d_, row, static_cast<size_t>(d_) * sizeof(float));
+    }
+  }
+
+  // scores[i, j] += query_i . position_key[slot(i - j)], a few queries at a time against the runs that they meet.
+  void AddContentToPosition(int64_t first, int64_t rows) {
+    for (int64_t r = 0; r < rows; r += TileRows()) {
+      const int64_t i = first + r;
+      const int64_t tile = std::min(TileRows(), rows - r);
+      const int64_t first_col = last_run_ - runs_.run(i + tile - 1);
+      const int64_t end_col = last_run_ - runs_.run(i - (length_ - 1)) + 1;
+      const int64_t panel = first_col / TileCols() * TileCols();
+      const int64_t width = RoundUp(end_col - panel, 4);
+      Gemm(Query(i), blocks_.query.stride, tile, d_, position_keys_ + PanelOffset(d_, panel), end_col - panel,
+           key_band_, width);
+      for (int64_t t = 0; t < tile; ++t) {
+        AddBandRow(key_band_ + t * width, last_run_ - panel, i + t, scores_ + (r + t) * sizes_.row);
+      }
+    }
+  }
+
+  // scores[j] += band[zero_run - run of distance i - j]: along the straight stretch of distances a shifted copy.
+  void AddBandRow(const float* band, int64_t zero_run, int64_t i, float* scores) {
+    const int64_t straight_begin = std::clamp<int64_t>(i - runs_.straight_last(), 0, length_);
+    const int64_t straight_end = std::clamp<int64_t>(i - runs_.straight_first() + 1, straight_begin, length_);
+    int64_t j = 0;
+    for (; j < straight_begin; ++j) scores[j] += band[zero_run - runs_.run(i - j)];
+    if (j < straight_end) {
+      const float* source = band + (zero_run - runs_.run(i - j));
+      Map2(scores + j, source, scores + j, straight_end - j, [](Floats a, Floats b) { return hn::Add(a, b); });
+      j = straight_end;
+    }
+    for (; j < length_; ++j) scores[j] += band[zero_run - runs_.run(i - j)];
+  }
+
+  // scores[i, j] += key_j . position_query[slot(i - j)]. The product is taken the other way round, runs times the
+  // packed keys, for those keys that a run's distances reach from this tile.
+  void AddPositionToContent(int64_t first, int64_t rows) {
+    const int64_t least = first - (length_ - 1);  // distances of the tile
+    const int64_t most = first + rows - 1;
+    const int64_t last_run = runs_.run(most);
+    float* band = query_band_;
+    for (int64_t run = runs_.run(least); run <= last_run; run += TileRows()) {
+      const int64_t tile = std::min(TileRows(), last_run - run + 1);
+      const int64_t nearest = std::max<int64_t>(least, runs_.first(run));
+      const int64_t farthest = std::min<int64_t>(most, runs_.first(run + tile) - 1);
+      const int64_t first_key = std::max<int64_t>(0, first - farthest) / TileCols() * TileCols();
+      const int64_t end_key = std::min(length_, first + rows - nearest);
+      const int64_t width = RoundUp(end_key - first_key, 4);
+      Gemm(position_queries_ + (run - first_run_) * d_, d_, tile, d_, keys_ + PanelOffset(d_, first_key),
+           end_key - first_key, band, width);
+      for (int64_t distance = nearest; distance <= farthest; ++distance) {
+        const int64_t row = band - query_band_ + (runs_.run(distance) - run) * width;
+        diagonals_[most - distance] = static_cast<int32_t>(row - first_key);
+      }
+      band += tile * width;
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      const int32_t* diagonal = diagonals_ + (most - first - r);
+      float* scores = scores_ + r * sizes_.row;
+      for (int64_t j = 0; j < length_; ++j) scores[j] += query_band_[diagonal[j] + j];
+    }
+  }
+
+  void SoftmaxAndContext(int64_t first, int64_t rows, int64_t longest, int64_t head) {
+    float inverse[kQueryTile];
+    for (int64_t r = 0; r < rows; ++r) {
+      inverse[r] = 1.0f / ExpInPlace(scores_ + r * sizes_.row, length_, blocks_.scale);
+    }
+    float* out = blocks_.out.row(start_ + first) + column_;
+    Gemm(scores_, sizes_.row, rows, length_, values_, d_, out, blocks_.out.stride);
+    for (int64_t r = 0; r < rows; ++r) {
+      const Floats factor = Set(inverse[r]);
+      const auto scale = [factor](Floats v) { return hn::Mul(v, factor); };
+      float* row = out + r * blocks_.out.stride;
+      Map(row, row, d_, scale);
+      if (blocks_.probabilities.data == nullptr) continue;
+      float* probabilities = blocks_.probabilities.row(start_ * blocks_.heads + head * length_ + first + r);
+      Map(scores_ + r * sizes_.row, probabilities, length_, scale);
+      std::fill_n(probabilities + length_, longest - length_, 0.0f);
+    }
+  }
+
+  const AttentionBlocks& blocks_;
+  const PositionRuns& runs_;
+  const Sizes& sizes_;
+  const int64_t d_;
+  int64_t start_ = 0;
+  int64_t length_ = 0;
+  int64_t column_ = 0;
+  int64_t first_run_ = 0;
+  int64_t last_run_ = 0;
+  float* keys_;
+  float* values_;
+  float* scores_;
+  float* position_keys_;
+  float* key_band_;
+  float* position_queries_;
+  float* query_band_;
+  int32_t* diagonals_;  // where query_band_ has the score of a distance with key j, less j
+};
+
+bool HasPositions(const AttentionBlocks& blocks) {
+  return blocks.position_key.data != nullptr || blocks.position_query.data != nullptr;
+}
+
+int64_t RunTableBytes(const AttentionBlocks& blocks, const RaggedBatch& batch) {
+  if (!HasPositions(blocks) || batch.rows() == 0) return 0;
+  return RoundUp(PositionRuns::ScratchInts(batch.longest()) * static_cast<int64_t>(sizeof(int32_t)), kAlignment);
+}
+
+}  // namespace
+
+int64_t AttentionScratch(const AttentionBlocks& blocks, const RaggedBatch& batch, int32_t threads) {
+  const Sizes sizes(blocks, batch.longest());
+  return RunTableBytes(blocks, batch) + threads * sizes.total * static_cast<int64_t>(sizeof(float));
+}
+
+void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, const RelativePositions& positions,
+                  const RaggedBatch& batch, std::byte* scratch) {
+  if (batch.rows() == 0) return;
+  PositionRuns runs;
+  if (HasPositions(blocks)) runs = PositionRuns(positions, batch.longest(), reinterpret_cast<int32_t*>(scratch));
+  float* thread_scratch = reinterpret_cast<float*>(scratch + RunTableBytes(blocks, batch));
+  const Sizes sizes(blocks, batch.longest());
+
+  // Several tasks for each thread, so that they end together: parts of a head's queries if there are few heads.
+  const int64_t heads = int64_t{batch.sequences()} * blocks.heads;
+  const int64_t wanted = pool.threads() == 1 ? 1 : (4 * pool.threads() + heads - 1) / heads;
+  const int64_t tiles = (batch.longest() + kQueryTile - 1) / kQueryTile;
+  const int64_t parts = std::min(wanted, tiles);
+  const int64_t part_rows = (tiles + parts - 1) / parts * kQueryTile;
+  pool.For(heads * parts, [&](int32_t thread, int64_t task) {
+    const int32_t sequence = static_cast<int32_t>(task / parts / blocks.heads);
+    const int64_t length = batch.length(sequence);
+    const int64_t first = task % parts * part_rows;
+    if (first >= length) return;
+    HeadTask head_task(blocks, runs, sizes, thread_scratch + thread * sizes.total);
+    head_task.Run(batch.start(sequence), length, batch.longest(), task / parts % blocks.heads, first,
+                  std::min(first + part_rows, length));
+  });
+}
+
+}  // namespace peruse::xnnpack

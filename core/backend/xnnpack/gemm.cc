@@ -1,0 +1,129 @@
+#include "core/backend/xnnpack/gemm.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "core/backend/xnnpack/block.h"
+#include "xnnpack/gemm.h"
+#include "xnnpack/microparams.h"
+
+namespace peruse::xnnpack {
+namespace {
+
+using KernelFunction = void (*)(size_t mr, size_t nc, size_t kc, const float* a, size_t a_stride, const float* w,
+                                float* c, size_t cm_stride, size_t cn_stride, const xnn_f32_minmax_params* params);
+
+struct Kernel {
+  int64_t mr;
+  int64_t nr;
+  KernelFunction tile;  // 1 to mr rows
+  KernelFunction row;   // 1 row, same order of summation
+};
+
+#if defined(__wasm__)
+
+// Wasm does not say what it runs on, but an invalid operation's NaN has its sign set on x86 and clear on ARM.
+bool OnX86() {
+  volatile float infinity = std::numeric_limits<float>::infinity();
+  return (std::bit_cast<uint32_t>(infinity - infinity) >> 31) != 0;
+}
+
+Kernel ChooseKernel() {
+#if defined(__wasm_relaxed_simd__)
+  // Past 16 live vectors x86 spills; ARM has 32 registers, and splats lanes faster than it loads.
+  if (OnX86()) {
+    return {4, 8, xnn_f32_gemm_minmax_ukernel_4x8__wasmrelaxedsimd_fma_loadsplat,
+            xnn_f32_gemm_minmax_ukernel_1x8__wasmrelaxedsimd_fma_loadsplat};
+  }
+  return {6, 8, xnn_f32_gemm_minmax_ukernel_6x8__wasmrelaxedsimd_fma_splat,
+          xnn_f32_gemm_minmax_ukernel_1x8__wasmrelaxedsimd_fma_splat};
+#else
+  if (OnX86()) {
+    return {4, 8, xnn_f32_gemm_minmax_ukernel_4x8__wasmsimd_x86_loadsplat,
+            xnn_f32_gemm_minmax_ukernel_1x8__wasmsimd_x86_loadsplat};
+  }
+  return {6, 8, xnn_f32_gemm_minmax_ukernel_6x8__wasmsimd_arm_splat,
+          xnn_f32_gemm_minmax_ukernel_1x8__wasmsimd_x86_loadsplat};
+#endif
+}
+
+#elif defined(__aarch64__)
+
+Kernel ChooseKernel() {
+  return {5, 16, xnn_f32_gemm_minmax_ukernel_5x16__aarch64_neonfma_lane_ld128,
+          xnn_f32_gemm_minmax_ukernel_1x16__aarch64_neonfma_lane_ld128};
+}
+
+#else
+
+Kernel ChooseKernel() {
+  return {5, 16, xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast,
+          xnn_f32_gemm_minmax_ukernel_1x16__fma3_broadcast};
+}
+
+#endif
+
+const Kernel kKernel = ChooseKernel();
+
+// The kernels clamp what they store; this clamp changes nothing.
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+const xnn_f32_minmax_params kNoClamp = {{-kInfinity, kInfinity}};
+
+}  // namespace
+
+int64_t TileRows() { return kKernel.mr; }
+int64_t TileCols() { return kKernel.nr; }
+
+int64_t PackedFloats(int64_t k, int64_t n) { return RoundUp(n, kKernel.nr) * (k + 1); }
+int64_t PanelOffset(int64_t k, int64_t n) { return n * (k + 1); }
+
+void ZeroBias(int64_t k, int64_t n, float* packed) {
+  for (int64_t first = 0; first < n; first += kKernel.nr) {
+    std::fill_n(packed + PanelOffset(k, first), kKernel.nr, 0.0f);
+  }
+}
+
+void PackColumns(const float* rows, int64_t stride, int64_t k, int64_t first, int64_t count, float* packed) {
+  const int64_t nr = kKernel.nr;
+  while (count > 0) {
+    const int64_t lane = first % nr;
+    const int64_t lanes = std::min(count, nr - lane);
+    float* out = packed + PanelOffset(k, first - lane) + nr + lane;
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t j = 0; j < lanes; ++j) out[i * nr + j] = rows[j * stride + i];
+    }
+    rows += lanes * stride;
+    first += lanes;
+    count -= lanes;
+  }
+}
+
+void PackMatrix(const float* values, int64_t stride, int64_t k, int64_t n, float* packed) {
+  const int64_t nr = kKernel.nr;
+  for (int64_t first = 0; first < n; first += nr) {
+    const int64_t lanes = std::min(nr, n - first);
+    std::fill_n(packed, nr, 0.0f);
+    packed += nr;
+    for (int64_t i = 0; i < k; ++i, packed += nr) {
+      std::memcpy(packed, values + i * stride + first, static_cast<size_t>(lanes) * sizeof(float));
+      if (lanes < nr) std::fill_n(packed + lanes, nr - lanes, 0.0f);
+    }
+  }
+}
+
+void Gemm(const float* a, int64_t a_stride, int64_t rows, int64_t k, const float* packed, int64_t n, float* c,
+          int64_t c_stride) {
+  constexpr size_t kFloat = sizeof(float);
+  const size_t row_bytes = static_cast<size_t>(c_stride) * kFloat;
+  const size_t tile_bytes = static_cast<size_t>(kKernel.nr) * kFloat;
+  for (int64_t r = 0; r < rows; r += kKernel.mr) {
+    const int64_t tile = std::min(kKernel.mr, rows - r);
+    const KernelFunction kernel = tile == 1 ? kKernel.row : kKernel.tile;
+    kernel(static_cast<size_t>(tile), static_cast<size_t>(n), static_cast<size_t>(k) * kFloat, a + r * a_stride,
+           static_cast<size_t>(a_stride) * kFloat, packed, c + r * c_stride, row_bytes, tile_bytes, &kNoClamp);
+  }
+}
+
+}  // namespace peruse::xnnpack

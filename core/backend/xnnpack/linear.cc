@@ -1,0 +1,102 @@
+#include "core/backend/xnnpack/linear.h"
+
+#include <algorithm>
+
+#include "core/backend/xnnpack/activations.h"
+#include "core/backend/xnnpack/gemm.h"
+
+namespace peruse::xnnpack {
+namespace {
+
+// A block of panels that stays in the second-level cache while rows pass by; a block of rows that stays in the third.
+constexpr int64_t kPanelBlockBytes = 256 << 10;
+constexpr int64_t kRowBlock = 240;  // a multiple of 4, 5 and 6, the kernels' tile rows
+
+// Columns of one block: whole panels, as many as fit kPanelBlockBytes, at least one.
+int64_t BlockCols(int64_t depth) {
+  const int64_t panel_bytes = PackedFloats(depth, TileCols()) * static_cast<int64_t>(sizeof(float));
+  return std::max<int64_t>(1, kPanelBlockBytes / panel_bytes) * TileCols();
+}
+
+// Rows of one block: fewer if there would otherwise be too few tasks to go round.
+int64_t BlockRows(int64_t rows, int64_t col_blocks, int32_t threads) {
+  int64_t size = std::min(rows, kRowBlock);
+  if (threads > 1) {
+    const int64_t row_blocks = (3 * threads + col_blocks - 1) / col_blocks;
+    size = std::min(size, (rows + row_blocks - 1) / row_blocks);
+  }
+  return RoundUp(std::max<int64_t>(size, 1), TileRows());
+}
+
+}  // namespace
+
+Result<PackedLinear> PackedLinear::Create(const LinearSpec& spec) {
+  if (spec.precision != Precision::kF32) {
+    return Unsupported(spec.precision == Precision::kF16 ? "the CPU backend does not hold weights as half yet"
+                                                         : "the CPU backend does not hold weights as int8 yet");
+  }
+  PackedLinear linear(spec, nullptr);
+  linear.bytes_ = AllocateAligned(linear.bytes());
+  if (!linear.bytes_) return OutOfMemory("no memory for a linear layer's weights");
+  std::fill_n(linear.data(), linear.bytes() / static_cast<int64_t>(sizeof(float)), 0.0f);
+  return linear;
+}
+
+int64_t PackedLinear::GroupFloats() const { return PackedFloats(depth(), group_width()); }
+
+void PackedLinear::WriteRows(int32_t first_row, std::span<const float> rows) {
+  int64_t row = first_row;
+  int64_t left = static_cast<int64_t>(rows.size()) / depth();
+  const float* values = rows.data();
+  while (left > 0) {
+    const int64_t group = row / group_width();
+    const int64_t first = row % group_width();
+    const int64_t count = std::min(left, group_width() - first);
+    PackColumns(values, depth(), depth(), first, count, data() + group * GroupFloats());
+    values += count * depth();
+    row += count;
+    left -= count;
+  }
+}
+
+void PackedLinear::WriteBias(int32_t first, std::span<const float> values) {
+  const int64_t nr = TileCols();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t row = first + static_cast<int64_t>(i);
+    const int64_t col = row % group_width();
+    float* group = data() + row / group_width() * GroupFloats();
+    group[PanelOffset(depth(), col - col % nr) + col % nr] = values[i];
+  }
+}
+
+void RunLinear(const ThreadPool& pool, const Block& x, int64_t group_step, const PackedLinear& weight,
+               Activation activation, const Block& out) {
+  const int64_t depth = weight.depth();
+  const int64_t width = weight.group_width();
+  const int64_t cols = std::min(BlockCols(depth), RoundUp(width, TileCols()));
+  const int64_t group_blocks = (width + cols - 1) / cols;
+  const int64_t col_blocks = group_blocks * weight.spec().groups;
+  const int64_t rows = BlockRows(x.rows, col_blocks, pool.threads());
+  const int64_t row_blocks = (x.rows + rows - 1) / rows;
+
+  // Within a block of rows the panels follow each other, so that the rows stay cached.
+  pool.For(row_blocks * col_blocks, [&](int32_t, int64_t task) {
+    const int64_t first_row = task / col_blocks * rows;
+    const int64_t end_row = std::min(first_row + rows, x.rows);
+    const int64_t group = task % col_blocks / group_blocks;
+    const int64_t first_col = task % col_blocks % group_blocks * cols;
+    const int64_t n = std::min(cols, width - first_col);
+    const float* panels = weight.group(group) + PanelOffset(depth, first_col);
+    for (int64_t r = first_row; r < end_row; r += TileRows()) {
+      const int64_t tile = std::min(TileRows(), end_row - r);
+      float* result = out.row(r) + group * width + first_col;
+      Gemm(x.row(r) + group * group_step, x.stride, tile, depth, panels, n, result, out.stride);
+      if (activation == Activation::kNone) continue;
+      for (int64_t i = 0; i < tile; ++i) {  // while the tile is in the first-level cache
+        ActivateRow(result + i * out.stride, n, activation, result + i * out.stride);
+      }
+    }
+  });
+}
+
+}  // namespace peruse::xnnpack

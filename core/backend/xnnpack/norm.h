@@ -1,0 +1,18 @@
+// Layer norm over rows.
+#pragma once
+
+#include "core/backend/xnnpack/block.h"
+#include "core/backend/xnnpack/thread_pool.h"
+
+namespace peruse::xnnpack {
+
+struct NormWeights {
+  const float* weight;
+  const float* bias;
+  float eps;
+};
+
+// out = norm(x + y); y.data may be null. out may be x itself.
+void AddNormRows(const ThreadPool& pool, const Block& x, const Block& y, const NormWeights& norm, const Block& out);
+
+}  // namespace peruse::xnnpack

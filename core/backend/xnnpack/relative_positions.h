@@ -1,0 +1,44 @@
+// How a table of position slots lays out DeBERTa's two position terms as banded matrix products.
+//
+// The slot is the same for all pairs (i, j) of one distance i - j, and often for several distances in a row (log
+// buckets, clamping). Distances of one slot in a row form a run. Each run is one row of a product, however long.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/backend/backend.h"
+
+namespace peruse::xnnpack {
+
+// For distances in (-longest, longest). All tables are views of one piece of scratch.
+class PositionRuns {
+ public:
+  // int32s of scratch that the tables take.
+  static int64_t ScratchInts(int64_t longest) { return 3 * (2 * longest - 1) + 1; }
+
+  PositionRuns() = default;
+  PositionRuns(const RelativePositions& positions, int32_t longest, int32_t* scratch);
+
+  // The run of a distance; runs ascend with distance.
+  int32_t run(int64_t distance) const { return run_[distance + longest_ - 1]; }
+  int32_t slot(int64_t run) const { return slot_[run]; }
+  // Distances [first(run), first(run + 1)) share the run.
+  int32_t first(int64_t run) const { return first_[run]; }
+  int32_t count() const { return count_; }
+
+  // The longest interval [straight_first(), straight_last()] of distances in which each has a run of its own.
+  int32_t straight_first() const { return straight_first_; }
+  int32_t straight_last() const { return straight_last_; }
+
+ private:
+  int32_t longest_ = 0;
+  int32_t count_ = 0;
+  int32_t straight_first_ = 0;
+  int32_t straight_last_ = -1;
+  int32_t* run_ = nullptr;    // [2 * longest - 1], by distance
+  int32_t* slot_ = nullptr;   // [count]
+  int32_t* first_ = nullptr;  // [count + 1]
+};
+
+}  // namespace peruse::xnnpack

@@ -1,0 +1,121 @@
+// Portable SIMD for our own kernels: Highway, compiled for the one instruction set of the build, and the few vector
+// functions that rows are made of. No scalar libm here: these run once per activation.
+#pragma once
+
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+#if defined(__wasm_relaxed_simd__)
+#include <wasm_simd128.h>
+#endif
+
+namespace peruse::simd {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using FloatTag = hn::ScalableTag<float>;
+using Floats = hn::Vec<FloatTag>;
+inline constexpr FloatTag kTag;
+inline constexpr int64_t kLanes = hn::MaxLanes(kTag);
+
+inline Floats Set(float value) { return hn::Set(kTag, value); }
+inline Floats Load(const float* p) { return hn::LoadU(kTag, p); }
+inline void Store(Floats v, float* p) { hn::StoreU(v, kTag, p); }
+// The first `count` lanes (fewer than kLanes); the others are zero.
+inline Floats LoadFirst(const float* p, int64_t count) { return hn::LoadN(kTag, p, static_cast<size_t>(count)); }
+inline void StoreFirst(Floats v, float* p, int64_t count) { hn::StoreN(v, kTag, p, static_cast<size_t>(count)); }
+
+// a * b + c. Highway's wasm target has no relaxed multiply-add, so that one is ours.
+inline Floats Madd(Floats a, Floats b, Floats c) {
+#if defined(__wasm_relaxed_simd__)
+  return Floats{wasm_f32x4_relaxed_madd(a.raw, b.raw, c.raw)};
+#else
+  return hn::MulAdd(a, b, c);
+#endif
+}
+
+// The larger and smaller of a bound and x; NaN if x is (x86 returns the second operand then).
+inline Floats AtLeast(float bound, Floats x) { return hn::Max(Set(bound), x); }
+inline Floats AtMost(float bound, Floats x) { return hn::Min(Set(bound), x); }
+
+// e^r * 2^n for |r| <= ln(2) / 2. `shifted` is n + 127 added to 1.5 * 2^23, so that n + 127 stands in its low bits.
+inline Floats ScaledExp(Floats r, Floats shifted) {
+  // Minimax of degree 6; relative error 2e-9.
+  Floats p = Madd(r, Set(0.0013835792196914554f), Set(0.00837564468383789f));
+  p = Madd(p, r, Set(0.04166828840970993f));
+  p = Madd(p, r, Set(0.16666410863399506f));
+  p = Madd(p, r, Set(0.49999991059303284f));
+  p = Madd(p, r, Set(1.0f));
+  p = Madd(p, r, Set(1.0f));
+  const hn::RebindToUnsigned<FloatTag> bits;
+  return hn::Mul(p, hn::BitCast(kTag, hn::ShiftLeft<23>(hn::BitCast(bits, shifted))));
+}
+
+inline constexpr float kExponentShift = 12583039.0f;  // 1.5 * 2^23 + 127
+
+// e^x to about 1 ulp; x is clamped to [-87.3, 88].
+inline Floats Exp(Floats x) {
+  x = AtMost(88.0f, AtLeast(-87.3f, x));
+  const Floats shifted = Madd(x, Set(1.44269504f), Set(kExponentShift));
+  const Floats n = hn::Sub(shifted, Set(kExponentShift));
+  Floats r = Madd(n, Set(-0.693145752f), x);      // ln 2 in two parts: n times the first is exact
+  r = Madd(n, Set(-1.42860677e-6f), r);
+  return ScaledExp(r, shifted);
+}
+
+// 2^y for y in [-126, 127].
+inline Floats Exp2(Floats y) {
+  const Floats shifted = hn::Add(y, Set(kExponentShift));
+  const Floats n = hn::Sub(shifted, Set(kExponentShift));
+  return ScaledExp(hn::Mul(hn::Sub(y, n), Set(0.693147181f)), shifted);
+}
+
+// out[i] = f(x[i]) for vectors of x; x and out may be the same.
+template <typename Function>
+inline void Map(const float* x, float* out, int64_t count, Function f) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) Store(f(Load(x + i)), out + i);
+  if (i < count) StoreFirst(f(LoadFirst(x + i, count - i)), out + i, count - i);
+}
+
+// out[i] = f(x[i], y[i]).
+template <typename Function>
+inline void Map2(const float* x, const float* y, float* out, int64_t count, Function f) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) Store(f(Load(x + i), Load(y + i)), out + i);
+  if (i < count) StoreFirst(f(LoadFirst(x + i, count - i), LoadFirst(y + i, count - i)), out + i, count - i);
+}
+
+// Turns x into e^(scale x - max) and returns the sum. The order of summation depends on count alone.
+inline float ExpInPlace(float* x, int64_t count, float scale) {
+  Floats largest = Set(-3.4028235e38f);
+  const Floats vector_scale = Set(scale);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Floats value = hn::Mul(Load(x + i), vector_scale);
+    Store(value, x + i);
+    largest = hn::Max(largest, value);
+  }
+  float max = hn::ReduceMax(kTag, largest);
+  for (int64_t j = i; j < count; ++j) {
+    x[j] *= scale;
+    max = x[j] > max ? x[j] : max;
+  }
+  const Floats vector_max = Set(max);
+  Floats sums = hn::Zero(kTag);
+  i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Floats value = Exp(hn::Sub(Load(x + i), vector_max));
+    Store(value, x + i);
+    sums = hn::Add(sums, value);
+  }
+  float sum = hn::ReduceSum(kTag, sums);
+  if (i < count) {
+    StoreFirst(Exp(hn::Sub(LoadFirst(x + i, count - i), vector_max)), x + i, count - i);
+    for (; i < count; ++i) sum += x[i];
+  }
+  return sum;
+}
+
+}  // namespace peruse::simd
