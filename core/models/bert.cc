@@ -1,13 +1,18 @@
 #include "core/models/bert.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "core/models/layer_loop.h"
 
 namespace peruse {
 
 BertEncoder::BertEncoder(const ModelConfig& config)
-    : config_(config), layers_(static_cast<size_t>(config.num_hidden_layers)) {}
+    : config_(config), layers_(static_cast<size_t>(config.num_hidden_layers)) {
+  if (!has_distances()) return;
+  slots_.resize(2 * static_cast<size_t>(config.max_position_embeddings) - 1);
+  std::iota(slots_.begin(), slots_.end(), 0);
+}
 
 void BertEncoder::Declare(Binder& binder) {
   const int32_t hidden = config_.hidden_size;
@@ -19,6 +24,10 @@ void BertEncoder::Declare(Binder& binder) {
         .Add(self + "query", hidden)
         .Add(self + "key", hidden)
         .Add(self + "value", hidden);
+    if (has_distances()) {
+      binder.TiledConstant(self + "distance_embedding.weight", static_cast<int32_t>(slots_.size()),
+                           hidden / config_.num_attention_heads, config_.num_attention_heads, &layer.distance);
+    }
     binder.Linear(name + "attention.output.dense", hidden, hidden, &layer.attention_output);
     binder.LayerNorm(name + "attention.output.LayerNorm", hidden, config_.layer_norm_eps, &layer.attention_norm);
     layer.feed_forward.Declare(binder, name, config_, 1);
@@ -40,7 +49,18 @@ void BertEncoder::SelfAttention(Backend& backend, const Layer& layer, Tensor x, 
   const Tensor context = backend.New(batch.rows(), hidden);
   const Tensor probabilities = inspection.NewAttention(backend, batch, heads);
   const float scale = 1.0f / std::sqrt(static_cast<float>(hidden / heads));
-  backend.Attention({query, key, value, heads, scale, probabilities}, batch, context);
+  const AttentionArgs args = {query, key, value, heads, scale, probabilities};
+  if (has_distances()) {
+    // relative_key: query . distance; relative_key_query: key . distance too (spec: bert-electra.md section 3)
+    const int32_t reach = batch.longest();
+    RelativePositions positions = {layer.distance, Tensor(), {}, reach};
+    if (config_.position_type == PositionType::kRelativeKeyQuery) positions.position_query = layer.distance;
+    positions.slots = std::span<const int32_t>(slots_).subspan(
+        static_cast<size_t>(config_.max_position_embeddings - reach), 2 * static_cast<size_t>(reach) - 1);
+    backend.DisentangledAttention(args, positions, batch, context);
+  } else {
+    backend.Attention(args, batch, context);
+  }
   inspection.KeepAttention(backend, probabilities);
 
   // BertSelfOutput

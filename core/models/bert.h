@@ -21,6 +21,7 @@ class BertEncoder : public Encoder {
  private:
   struct Layer {
     Weight query_key_value;   // hidden -> 3 hidden
+    Tensor distance;          // [2 * max positions - 1, hidden] distance_embedding, the same for every head
     Weight attention_output;  // hidden -> hidden
     Norm attention_norm;
     FeedForward feed_forward;
@@ -30,7 +31,10 @@ class BertEncoder : public Encoder {
   void SelfAttention(Backend& backend, const Layer& layer, Tensor x, const RaggedBatch& batch, Inspection& inspection,
                      Tensor out);
 
+  bool has_distances() const { return config_.position_type != PositionType::kAbsolute; }
+
   const ModelConfig& config_;
+  std::vector<int32_t> slots_;  // 0, 1, ...: row of a distance within distance_embedding
   std::vector<Layer> layers_;
 };
 

@@ -158,11 +158,12 @@ void RequireWholeHeads(ConfigReader& reader, const ModelConfig& config) {
   reader.Refuse("num_attention_heads", "must divide hidden_size " + std::to_string(config.hidden_size));
 }
 
-void ReadPositionEmbeddingType(ConfigReader& reader) {
+void ReadPositionType(ConfigReader& reader, ModelConfig& config) {
   const std::string type = reader.String("position_embedding_type", "absolute");
-  if (type == "absolute") return;
-  reader.Fail(Unsupported("config.json: position_embedding_type \"" + type +
-                          "\" is not supported; \"absolute\" is"));
+  if (type == "absolute") config.position_type = PositionType::kAbsolute;
+  else if (type == "relative_key") config.position_type = PositionType::kRelativeKey;
+  else if (type == "relative_key_query") config.position_type = PositionType::kRelativeKeyQuery;
+  else reader.Fail(Unsupported("config.json: position_embedding_type \"" + type + "\" is not supported"));
 }
 
 // Spec: convbert.md section 1. Type and projection are transformers' SequenceSummary.
@@ -288,11 +289,11 @@ Result<ModelConfig> ParseModelConfig(std::string_view json) {
   switch (config.architecture) {
     case Architecture::kBert:
       RequireWholeHeads(reader, config);
-      ReadPositionEmbeddingType(reader);
+      ReadPositionType(reader, config);
       break;
     case Architecture::kElectra:
       RequireWholeHeads(reader, config);
-      ReadPositionEmbeddingType(reader);
+      ReadPositionType(reader, config);
       ReadSummary(reader, "first", true, Activation::kGelu, config);
       break;
     case Architecture::kConvBert: ReadConvBert(reader, config); break;

@@ -32,6 +32,9 @@ std::string_view HeadName(Head head);
 
 enum class ProblemType : uint8_t { kUnspecified, kRegression, kSingleLabel, kMultiLabel };
 
+// How BERT and ELECTRA know where a token stands.
+enum class PositionType : uint8_t { kAbsolute, kRelativeKey, kRelativeKeyQuery };
+
 // Fields that only ConvBERT has.
 struct ConvBertConfig {
   int32_t conv_kernel_size = 9;  // odd
@@ -90,12 +93,13 @@ struct ModelConfig {
   float layer_norm_eps = 0;
   bool tie_word_embeddings = true;
 
-  // Tokens that one text may have, special tokens included. kUnlimited where no absolute position is used.
+  // Tokens that one text may have, special tokens included. kUnlimited where no table of positions bounds it.
   int32_t max_tokens = 0;
 
   std::vector<std::string> id2label;  // [num_labels]; "LABEL_0", ... where the file names none
   ProblemType problem_type = ProblemType::kUnspecified;
 
+  PositionType position_type = PositionType::kAbsolute;  // model_type bert, electra
   ConvBertConfig convbert;  // model_type convbert
   DebertaConfig deberta;    // model_type deberta, deberta-v2
   SummaryConfig summary;

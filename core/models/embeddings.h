@@ -32,7 +32,10 @@ class Embeddings {
   // sums_ = the rows' word, position and segment embeddings
   void AddRows(std::span<const ModelInput> inputs);
 
-  bool has_positions() const { return !config_.is_deberta() || config_.deberta.position_biased_input; }
+  bool has_positions() const {
+    return config_.is_deberta() ? config_.deberta.position_biased_input
+                                : config_.position_type == PositionType::kAbsolute;
+  }
   bool has_types() const { return config_.type_vocab_size > 0; }
   bool has_projection() const { return config_.embedding_size != config_.hidden_size; }
 

@@ -65,6 +65,8 @@ class Binder : public SafetensorsVisitor {
   void LayerNorm(const std::string& name, int32_t width, float eps, Norm* norm);
   // name [rows, cols]
   void Constant(const std::string& name, int32_t rows, int32_t cols, Tensor* constant);
+  // name [rows, cols], each row repeated: held [rows, copies * cols].
+  void TiledConstant(const std::string& name, int32_t rows, int32_t cols, int32_t copies, Tensor* constant);
   // name [rows, cols], in host memory
   void Embedding(const std::string& name, int32_t rows, int32_t cols, EmbeddingTable* table);
 

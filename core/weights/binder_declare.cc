@@ -99,6 +99,20 @@ void Binder::Constant(const std::string& name, int32_t rows, int32_t cols, Tenso
   });
 }
 
+void Binder::TiledConstant(const std::string& name, int32_t rows, int32_t cols, int32_t copies, Tensor* constant) {
+  const auto write = [=, this](int32_t row, std::span<const float> values) -> Status {
+    PERUSE_RETURN_IF_ERROR(EnsureConstant(rows, copies * cols, constant));
+    std::vector<float> tiled;
+    for (const size_t size = static_cast<size_t>(cols); !values.empty(); values = values.subspan(size), ++row) {
+      tiled.clear();
+      for (int32_t i = 0; i < copies; ++i) tiled.insert(tiled.end(), values.begin(), values.begin() + cols);
+      PERUSE_RETURN_IF_ERROR(backend_.WriteConstant(*constant, row, tiled));
+    }
+    return OkStatus();
+  };
+  Require(name, {rows, cols}, rows, write);
+}
+
 void Binder::Embedding(const std::string& name, int32_t rows, int32_t cols, EmbeddingTable* table) {
   Require(name, {rows, cols}, rows, [table](int32_t first_row, std::span<const float> values) {
     table->WriteRows(first_row, values);

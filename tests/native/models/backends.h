@@ -1,0 +1,30 @@
+// The backends that models are tested over. A new one is one line here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend/reference/reference_backend.h"
+#if defined(PERUSE_GPU_TESTS)
+#include "tests/node/gpu/hosted_backend.h"
+#endif
+
+namespace peruse::testing {
+
+struct BackendUnderTest {
+  std::string name;
+  std::function<std::unique_ptr<Backend>()> create;
+};
+
+inline std::vector<BackendUnderTest> BackendsUnderTest() {
+#if defined(PERUSE_GPU_TESTS)
+  return {{"webgpu", [] { return CreateHostedWebGpuBackend(); }}};
+#endif
+  return {
+      {"reference", [] { return CreateReferenceBackend(); }},
+  };
+}
+
+}  // namespace peruse::testing

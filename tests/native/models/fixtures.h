@@ -1,0 +1,67 @@
+// Reading tests/fixtures/tiny: checkpoints and what the reference library computed with them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/models/model.h"
+#include "core/weights/safetensors.h"
+
+namespace peruse::testing {
+
+// A whole file; fails the test when it is not there.
+std::string ReadFixture(const std::string& path);
+
+inline std::span<const uint8_t> Bytes(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+// A safetensors file in memory, by tensor name.
+struct TensorFile {
+  struct Entry {
+    std::vector<int64_t> shape;
+    std::vector<uint8_t> bytes;
+  };
+  std::map<std::string, Entry> entries;
+
+  bool Has(const std::string& name) const { return entries.contains(name); }
+  const std::vector<int64_t>& Shape(const std::string& name) const { return entries.at(name).shape; }
+  std::vector<float> Floats(const std::string& name) const;
+  std::vector<int32_t> Ints(const std::string& name) const;
+
+  static TensorFile Read(const std::string& path);
+};
+
+// A line of cases.json.
+struct GoldenCase {
+  std::string name;
+  std::string model;  // class
+  std::string head;   // "of the class", "enhanced-mask-decoder", "replaced-token-detection"
+  int32_t choices = 0;
+
+  std::string Config() const { return ReadFixture("tiny/" + name + "/config.json"); }
+  std::string Weights() const { return ReadFixture("tiny/" + name + "/model.safetensors"); }
+  TensorFile Expected() const { return TensorFile::Read("tiny/" + name + "/expected.safetensors"); }
+  ModelOptions Options() const;
+};
+
+std::vector<GoldenCase> GoldenCases();
+
+// One text of a case: a choice of a multiple-choice text counts as one.
+struct GoldenText {
+  std::string name;
+  int32_t choice = 0;
+  std::vector<int32_t> ids;
+  std::vector<int32_t> type_ids;
+
+  ModelInput input() const { return {ids, type_ids}; }
+};
+std::vector<GoldenText> GoldenTexts(const GoldenCase& golden, const TensorFile& expected);
+
+// Creates the model and feeds the weights in chunks of `chunk` bytes.
+Result<std::unique_ptr<Model>> LoadModel(const std::string& config, const std::string& weights,
+                                         const ModelOptions& options, Backend& backend, size_t chunk = 1 << 16);
+
+}  // namespace peruse::testing

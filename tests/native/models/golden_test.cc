@@ -1,0 +1,152 @@
+// Every tiny checkpoint at every hidden state and logit, over every backend, text by text and as one ragged batch.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/native/models/backends.h"
+#include "tests/native/models/fixtures.h"
+
+namespace peruse::testing {
+namespace {
+
+// float32 rounding of the reference run itself; a wrong term shows at 1e-2 or more. Relative above 1.
+constexpr float kTolerance = 1e-5f;
+
+void ExpectNear(std::span<const float> actual, std::span<const float> expected, const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  size_t worst = 0;
+  float worst_error = -1;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    const float error = std::abs(actual[i] - expected[i]) / std::max(1.0f, std::abs(expected[i]));
+    if (!(error <= worst_error)) {
+      worst_error = error;
+      worst = i;
+    }
+  }
+  EXPECT_LE(worst_error, kTolerance) << what << ": worst at " << worst << ", " << actual[worst] << " instead of "
+                                     << expected[worst];
+}
+
+// Rows of one sequence within a result of `cols` columns.
+std::span<const float> RowsOf(std::span<const float> values, int32_t cols, int32_t first_row, int32_t rows) {
+  return values.subspan(static_cast<size_t>(first_row) * static_cast<size_t>(cols),
+                        static_cast<size_t>(rows) * static_cast<size_t>(cols));
+}
+
+struct Parameter {
+  BackendUnderTest backend;
+  GoldenCase golden;
+};
+
+void PrintTo(const Parameter& parameter, std::ostream* out) { *out << parameter.golden.name; }
+
+// The one case that Peruse refuses: no released checkpoint has talking heads.
+constexpr std::string_view kRefused = "deberta-v1-talking-heads";
+
+std::vector<Parameter> Parameters() {
+  std::vector<Parameter> parameters;
+  for (const BackendUnderTest& backend : BackendsUnderTest()) {
+    for (const GoldenCase& golden : GoldenCases()) {
+      if (golden.name != kRefused) parameters.push_back({backend, golden});
+    }
+  }
+  return parameters;
+}
+
+class GoldenTest : public ::testing::TestWithParam<Parameter> {
+ protected:
+  void SetUp() override {
+    const GoldenCase& golden = GetParam().golden;
+    backend_ = GetParam().backend.create();
+    ASSERT_NE(backend_, nullptr);
+    expected_ = golden.Expected();
+    texts_ = GoldenTexts(golden, expected_);
+    ASSERT_GE(texts_.size(), 3u);
+    // An odd chunk size: chunks end within elements, rows and tensors.
+    auto model = LoadModel(golden.Config(), golden.Weights(), golden.Options(), *backend_, 997);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    model_ = std::move(*model);
+  }
+
+  // Compares sequence `s` of the last run with text `text`.
+  void ExpectGolden(int32_t s, const GoldenText& text) const {
+    const RaggedBatch& batch = model_->batch();
+    const int32_t hidden = model_->config().hidden_size;
+    // With the enhanced mask decoder the last layer runs otherwise; the goldens hold the ordinary output.
+    const int32_t states = model_->hidden_state_count() - (GetParam().golden.Options().enhanced_mask_decoder ? 1 : 0);
+    for (int32_t l = 0; l < states; ++l) {
+      const std::string name = text.name + ".hidden_states." + std::to_string(l);
+      const auto actual = RowsOf(model_->hidden_state(l), hidden, batch.start(s), batch.length(s));
+      ExpectNear(actual, Choice(name, text), name);
+    }
+    if (model_->head() == Head::kNone) {
+      const std::string name = text.name + ".hidden_states." + std::to_string(states - 1);
+      ExpectNear(RowsOf(model_->last_hidden(), hidden, batch.start(s), batch.length(s)), Choice(name, text), name);
+      return;
+    }
+    const bool by_sequence = model_->logit_rows() == batch.sequences() && model_->head() != Head::kQuestionAnswering &&
+                             (model_->head() == Head::kSequenceClassification || model_->head() == Head::kMultipleChoice);
+    const auto actual = by_sequence ? RowsOf(model_->logits(), model_->logit_cols(), s, 1)
+                                    : RowsOf(model_->logits(), model_->logit_cols(), batch.start(s), batch.length(s));
+    if (model_->head() != Head::kQuestionAnswering) {
+      ExpectNear(actual, Choice(text.name + ".logits", text), text.name + ".logits");
+      return;
+    }
+    std::vector<float> start, end;
+    for (size_t i = 0; i < actual.size(); i += 2) {
+      start.push_back(actual[i]);
+      end.push_back(actual[i + 1]);
+    }
+    ExpectNear(start, expected_.Floats(text.name + ".start_logits"), text.name + ".start_logits");
+    ExpectNear(end, expected_.Floats(text.name + ".end_logits"), text.name + ".end_logits");
+  }
+
+  // The part of an expected tensor that belongs to the text's choice.
+  std::vector<float> Choice(const std::string& name, const GoldenText& text) const {
+    const std::vector<float> all = expected_.Floats(name);
+    const auto size = static_cast<std::ptrdiff_t>(all.size()) / std::max(1, GetParam().golden.choices);
+    return {all.begin() + text.choice * size, all.begin() + (text.choice + 1) * size};
+  }
+
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Model> model_;
+  TensorFile expected_;
+  std::vector<GoldenText> texts_;
+};
+
+TEST_P(GoldenTest, TextByText) {
+  for (const GoldenText& text : texts_) {
+    const ModelInput input = text.input();
+    ASSERT_TRUE(model_->Begin({&input, 1}, {.hidden_states = true}).ok());
+    ASSERT_TRUE(model_->Finish().ok());
+    ASSERT_EQ(model_->hidden_state_count(), model_->config().num_hidden_layers + 1);
+    ExpectGolden(0, text);
+  }
+}
+
+TEST_P(GoldenTest, RaggedBatch) {
+  std::vector<ModelInput> inputs;
+  for (const GoldenText& text : texts_) inputs.push_back(text.input());
+  ASSERT_TRUE(model_->Begin(inputs, {.hidden_states = true}).ok());
+  ASSERT_TRUE(model_->Finish().ok());
+  for (size_t s = 0; s < texts_.size(); ++s) ExpectGolden(static_cast<int32_t>(s), texts_[s]);
+}
+
+TEST(RefusedCheckpoint, TalkingHeadsAreRefusedByName) {
+  const std::unique_ptr<Backend> backend = CreateReferenceBackend();
+  const GoldenCase golden = {std::string(kRefused), "DebertaForSequenceClassification", "", 0};
+  const auto model = Model::Create(golden.Config(), golden.Options(), *backend);
+  ASSERT_FALSE(model.ok());
+  EXPECT_EQ(model.status().code(), StatusCode::kUnsupported);
+  EXPECT_NE(model.status().message().find("talking_head"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, GoldenTest, ::testing::ValuesIn(Parameters()),
+                         [](const ::testing::TestParamInfo<Parameter>& info) {
+                           std::string name = info.param.backend.name + "_" + info.param.golden.name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace peruse::testing
