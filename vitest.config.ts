@@ -38,7 +38,12 @@ export default defineConfig({
     // Two at once: wasm threads want cores of their own.
     maxWorkers: 2,
     projects: [
-      { test: { name: 'node', include: ['tests/node/**/*.test.ts'], environment: 'node', pool: 'forks', testTimeout: 60_000 } },
+      {
+        test: {
+          name: 'node', include: ['tests/node/**/*.test.ts'], environment: 'node', pool: 'forks', testTimeout: 60_000,
+          server: { deps: { external: [/\/web\/(dist|wasm)\//] } },  // What ships runs as it ships.
+        },
+      },
       inChromium('browser', kIsolation),
       inChromium('browser-plain', {}),
       { test: { name: 'page', include: ['tests/browser/page/*.test.ts'], environment: 'node', pool: 'forks', testTimeout: 120_000 } },

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { PeruseError } from '../../web/src/errors.js';
 import { DiskFolder } from '../../web/src/folder_node.js';
 import { LocalHost } from '../../web/src/host.js';
 import type { ProgressInfo } from '../../web/src/progress.js';
@@ -200,6 +201,13 @@ describe('the engine refuses', () => {
     await expect(host.call('run', request)).rejects.toMatchObject({ code: 'worker_died', message: expect.stringContaining('unreachable') });
     await expect(host.call('run', request)).rejects.toMatchObject({ code: 'worker_died' });
   });
+});
+
+test('an engine that can not start is the error, even while files are still on their way', async () => {
+  server.files.set('m/tokenizer.json', (_, response) => { setTimeout(() => response.writeHead(404).end(), 100); });
+  server.files.set('m/config.json', (_, response) => { setTimeout(() => response.writeHead(404).end(), 100); });
+  host = new LocalHost(() => {}, { startEngine: async () => { throw new PeruseError('no_wasm', 'no wasm here'); } });
+  await expect(load()).rejects.toMatchObject({ code: 'no_wasm' });
 });
 
 describe('running', () => {

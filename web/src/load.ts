@@ -42,10 +42,8 @@ interface NamedFile {
 export async function loadModel(job: LoadJob): Promise<{ engine: Engine; report: LoadReport }> {
   const start = performance.now();
   const starting = job.startEngine();
-  let engine: Engine | undefined;
   try {
-    const texts = await readTexts(job);
-    engine = await starting;
+    const [texts, engine] = await Promise.all([readTexts(job), starting]);
     throwIfAborted(job.signal);
     let bytes = 0;
     for (const { name, content } of texts) {
@@ -89,9 +87,12 @@ async function readVocabulary(job: LoadJob): Promise<NamedFile[]> {
       missing.push(file);
       continue;
     }
-    const needed = [readWhole(job, first!, file), ...rest.map((name) => readNeeded(job, name))];
-    const optional = first === 'tokenizer.json' ? [] : readThoseThere(job, kOptionalBesideVocabulary);
-    return [...await Promise.all(needed), ...await optional];
+    const found = await Promise.all([
+      readWhole(job, first!, file),
+      ...rest.map((name) => readNeeded(job, name)),
+      first === 'tokenizer.json' ? [] : readThoseThere(job, kOptionalBesideVocabulary),
+    ]);
+    return found.flat();
   }
   throw notFound(missing);
 }

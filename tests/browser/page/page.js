@@ -1,0 +1,13 @@
+// What a page does with the package: nothing but this.
+import { pipeline } from '/web/dist/index.js';
+
+globalThis.work = async () => {
+  const classify = await pipeline('text-classification', './models/classifier/');
+  const labels = await classify('t1 t2 t3');
+  const answer = await pipeline('question-answering', new URL('/models/reader', location.href));
+  const best = await answer('t1 t2', 't5 t6 t7 t8');
+  const { variant, threads, reason } = classify.info;
+  await classify.dispose();
+  await answer.dispose();
+  return { labels, best, variant, threads, reason };
+};

@@ -1,0 +1,123 @@
+// Pipelines in Chromium. The same file runs on an isolated page (threads) and on an ordinary one.
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { pipeline, type PipelineOptions, type ProgressInfo, type Source } from '../../web/dist/index.js';
+import { tinyText } from '../node/support/tiny.js';
+import { fetchTiny } from './tiny_served.js';
+
+const kOpen: { dispose(): Promise<void> }[] = [];
+afterEach(async () => { await Promise.all(kOpen.splice(0).map((one) => one.dispose())); });
+
+async function classifier(source: Source, options: PipelineOptions = {}) {
+  const made = await pipeline('text-classification', source, options);
+  kOpen.push(made);
+  return made;
+}
+
+let tiny: Awaited<ReturnType<typeof fetchTiny>>;
+let reader: Awaited<ReturnType<typeof fetchTiny>>;
+beforeAll(async () => {
+  tiny = await fetchTiny('deberta-v2-sequence');
+  reader = await fetchTiny('deberta-v2-question');
+});
+
+async function expectReferenceLogits(classify: Awaited<ReturnType<typeof classifier>>) {
+  for (const text of ['a', 'b', 'c', 'd']) {
+    const logits = tiny.expected.get(`${text}.logits`)!;
+    const labels = await classify(tinyText(tiny.expected.get(`${text}.input_ids`)!), { top_k: null, function_to_apply: 'none' });
+    expect(labels).toHaveLength(logits.length);
+    for (const { label, score } of labels) expect(Math.abs(score - logits[Number(label.slice(6))]!)).toBeLessThan(1e-5);
+  }
+}
+
+test('works in a worker with the best build there is, and says why that one', async () => {
+  const progress: ProgressInfo[] = [];
+  const classify = await classifier(tiny.files, { progress_callback: (info) => progress.push(info) });
+  await expectReferenceLogits(classify);
+  expect(classify.info).toMatchObject({ worker: true, device: 'cpu' });
+  const several = crossOriginIsolated && navigator.hardwareConcurrency > 1;
+  expect(classify.info.variant).toBe(several ? 'relaxed-threads' : 'relaxed');
+  expect(classify.info.threads).toBe(several ? Math.min(4, navigator.hardwareConcurrency) : 1);
+  if (!crossOriginIsolated) expect(classify.info.reason).toContain('Cross-Origin-Embedder-Policy');
+  expect(progress.at(-1)).toMatchObject({ status: 'ready' });
+});
+
+test.each(['simd', 'relaxed', 'simd-threads', 'relaxed-threads'] as const)('the variant %s reproduces the reference logits', async (variant) => {
+  const loading = classifier(tiny.files, { variant });
+  if (variant.endsWith('-threads') && !crossOriginIsolated) {
+    await expect(loading).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('not cross-origin isolated') });
+  } else {
+    await expectReferenceLogits(await loading);
+  }
+});
+
+test('works without a worker, on one thread', async () => {
+  const classify = await classifier(tiny.files, { worker: false });
+  await expectReferenceLogits(classify);
+  expect(classify.info).toMatchObject({ worker: false, threads: 1, variant: 'relaxed' });
+});
+
+test('Files are a source', async () => {
+  const files = Object.entries(tiny.files).map(([name, content]) => new File([content as BlobPart], name));
+  await expectReferenceLogits(await classifier(files));
+});
+
+test('answers are cut from the caller\'s text by UTF-16 indices', async () => {
+  const answer = await pipeline('question-answering', reader.files);
+  kOpen.push(answer);
+  const context = 't5 t17 \u{1F600} t3 t40 t22 \uD83D t8';
+  const best = await answer('t1 t2', context);
+  expect(context.slice(best.start, best.end)).toBe(best.answer);
+});
+
+describe('errors leave the library usable', () => {
+  afterEach(async () => { await expectReferenceLogits(await classifier(tiny.files)); });
+
+  test('an address that answers with a page', async () => {
+    await expect(classifier('/no/such/model/')).rejects.toMatchObject({
+      name: 'PeruseError', code: 'not_found', message: expect.stringContaining(`${location.origin}/no/such/model/config.json`),
+    });
+  });
+
+  test('a server that is not there', async () => {
+    await expect(classifier('http://127.0.0.1:9/m/')).rejects.toMatchObject({ code: 'network', message: expect.stringContaining('http://127.0.0.1:9/m/') });
+  });
+
+  test('a truncated checkpoint', async () => {
+    const files = { ...tiny.files, 'model.safetensors': tiny.files['model.safetensors']!.slice(0, 9999) };
+    await expect(classifier(files)).rejects.toMatchObject({ code: 'truncated_file' });
+  });
+
+  test('an empty text, then a good one', async () => {
+    const classify = await classifier(tiny.files);
+    await expect(classify('')).rejects.toMatchObject({ code: 'empty_text' });
+    expect(await classify('t1')).toHaveLength(1);
+  });
+
+  test('builds that are elsewhere', async () => {
+    await expect(classifier(tiny.files, { wasmPath: 'http://127.0.0.1:9/wasm/' })).rejects.toMatchObject({ code: 'no_wasm' });
+  });
+
+  test('an engine that traps takes only its own pipeline with it', async () => {
+    const broken = await classifier(tiny.files, { wasmPath: '/tests/browser/broken_engine/', variant: 'simd' });
+    const calls = [broken('t1'), broken('t2')];
+    for (const call of calls) {
+      await expect(call).rejects.toMatchObject({ code: 'worker_died', message: expect.stringContaining('CHECK failed: rows == cols') });
+    }
+    await expect(broken('t3')).rejects.toMatchObject({ code: 'worker_died' });
+  });
+
+  test('loading that is cancelled', async () => {
+    const controller = new AbortController();
+    const loading = classifier(tiny.files, { signal: controller.signal });
+    controller.abort();
+    await expect(loading).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  test('a pipeline that was disposed of', async () => {
+    const classify = await classifier(tiny.files);
+    const call = classify('t1');
+    await classify.dispose();
+    await expect(call).rejects.toMatchObject({ code: 'aborted' });
+    await expect(classify('t1')).rejects.toMatchObject({ code: 'disposed' });
+  });
+});

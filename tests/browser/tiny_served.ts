@@ -1,0 +1,10 @@
+// The tiny checkpoints, fetched from the server of the tests.
+import { readTensors, tinyModel, type Files } from '../node/support/tiny.js';
+
+export async function fetchTiny(name: string): Promise<{ files: Files; expected: ReturnType<typeof readTensors> }> {
+  const [config, weights, expected] = await Promise.all(['config.json', 'model.safetensors', 'expected.safetensors'].map(async (file) => {
+    const response = await fetch(`/tests/fixtures/tiny/${name}/${file}`);
+    return new Uint8Array(await response.arrayBuffer());
+  }));
+  return { files: tinyModel(config!, weights!), expected: readTensors(expected!) };
+}
