@@ -1,0 +1,70 @@
+// The types of pipelines, checked by compiling this file; it never runs.
+import { pipeline, type Answer, type LabelScore } from '../../../web/dist/index.js';
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function is<A, B>(_: Equal<A, B>): void {}
+
+export async function textClassification(k: number, unsure: string | string[]) {
+  const classify = await pipeline('text-classification', 'user/model', { dtype: 'fp32', device: 'auto', revision: 'v1' });
+  is<typeof classify.task, 'text-classification'>(true);
+  const one = await classify('a');
+  is<typeof one, LabelScore[]>(true);
+  const pair = await classify({ text: 'a', text_pair: 'b' }, { top_k: 3 });
+  is<typeof pair, LabelScore[]>(true);
+  const many = await classify(['a', 'b']);
+  is<typeof many, LabelScore[]>(true);
+  const manyFirst = await classify(['a', 'b'], { top_k: 1, truncation: true });
+  is<typeof manyFirst, LabelScore[]>(true);
+  const manyAll = await classify(['a', 'b'], { top_k: null });
+  is<typeof manyAll, LabelScore[][]>(true);
+  const manyThree = await classify(['a', { text: 'a', text_pair: 'b' }], { top_k: 3, function_to_apply: 'sigmoid' });
+  is<typeof manyThree, LabelScore[][]>(true);
+  const manyUnknown = await classify(['a', 'b'], { top_k: k });
+  is<typeof manyUnknown, LabelScore[] | LabelScore[][]>(true);
+  const either = await classify(unsure);
+  is<typeof either, LabelScore[]>(true);
+  // @ts-expect-error: not a text
+  await classify(7);
+  // @ts-expect-error: no such option
+  await classify('a', { topk: 2 });
+  // @ts-expect-error: no such function
+  await classify('a', { function_to_apply: 'max' });
+  // @ts-expect-error: question answering's
+  await classify('a', { doc_stride: 2 });
+}
+
+export async function alias() {
+  const classify = await pipeline('sentiment-analysis', './model/');
+  is<typeof classify.task, 'text-classification'>(true);
+}
+
+export async function questionAnswering(k: number) {
+  const answer = await pipeline('question-answering', { 'config.json': new Uint8Array() });
+  const one = await answer('q', 'c');
+  is<typeof one, Answer>(true);
+  const first = await answer('q', 'c', { top_k: 1, max_answer_len: 20, doc_stride: 64 });
+  is<typeof first, Answer>(true);
+  const three = await answer('q', 'c', { top_k: 3, handle_impossible_answer: true });
+  is<typeof three, Answer[]>(true);
+  const unknown = await answer('q', 'c', { top_k: k });
+  is<typeof unknown, Answer | Answer[]>(true);
+  const many = await answer(['q'], ['c']);
+  is<typeof many, Answer[]>(true);
+  const manyThree = await answer(['q'], ['c'], { top_k: 3 });
+  is<typeof manyThree, Answer[][]>(true);
+  // @ts-expect-error: one list and one string
+  await answer(['q'], 'c');
+  // @ts-expect-error: a context is missing
+  await answer('q');
+  // @ts-expect-error: null is text-classification's
+  await answer('q', 'c', { top_k: null });
+}
+
+export async function unknownThings() {
+  // @ts-expect-error: no such task
+  await pipeline('translation', 'user/model');
+  // @ts-expect-error: no such precision
+  await pipeline('text-classification', 'user/model', { dtype: 'q3' });
+  // @ts-expect-error: no such source
+  await pipeline('text-classification', 7);
+}
