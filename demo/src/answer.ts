@@ -34,7 +34,7 @@ export function startAnswer(panel: HTMLElement, modelUrl: string): void {
       const best = answers[0];
       if (!best) return ['No answer was found in the passage.'];
       choose(best);
-      return [make('strong', '', best.answer), ` score ${percent(best.score)}`, make('span', 'took', `in ${took}`)];
+      return [make('strong', '', best.answer), ` score ${percent(best.score)} \u00b7 in ${took}`];
     },
   });
 

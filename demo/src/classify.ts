@@ -21,7 +21,7 @@ export function startClassify(panel: HTMLElement, modelUrl: string): void {
       bars.replaceChildren(...labels.map(bar));
       quote.textContent = asked;
       const best = labels[0];
-      return best ? [make('strong', '', best.label), ` ${percent(best.score)}`, make('span', 'took', `in ${took}`)] : [];
+      return best ? [make('strong', '', best.label), ` ${percent(best.score)} \u00b7 in ${took}`] : [];
     },
   });
 

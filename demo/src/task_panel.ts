@@ -160,6 +160,6 @@ async function describeRuntime({ info, memory }: AnyModel): Promise<string> {
   const threads = `${info.threads} thread${info.threads === 1 ? '' : 's'}`;
   return (
     `Model: ${bytes(info.bytes)}, loaded in ${duration(info.milliseconds)}, ${bytes(heapBytes)} of memory. ` +
-    `Engine: the \u201c${info.variant}\u201d build on ${threads} (${info.reason.replace(/\.$/, '')}).`
+    `Engine: the \u201c${info.variant}\u201d build on ${threads}. Why: ${info.reason}`
   );
 }

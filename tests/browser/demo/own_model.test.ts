@@ -57,7 +57,7 @@ it('classifies with chosen files, and with the demo model again', async () => {
 
   await panel.getByRole('button', { name: 'Back to the demo model' }).click();
   await panel.locator('.examples button').first().click();
-  await panel.locator('.bars .label', { hasText: 'positive' }).waitFor();
+  await panel.locator('.bars .label', { hasText: 'POSITIVE' }).waitFor();
 });
 
 it('says which model Peruse does not run, and goes on', async () => {

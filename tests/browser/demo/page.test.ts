@@ -80,7 +80,7 @@ describe('isolation', () => {
       const { page, complaints } = await plain.visit();
       expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
       await useBoth(page);
-      expect(await page.locator('#answer .runtime').textContent()).toMatch(/on 1 thread .*not cross-origin isolated/);
+      expect(await page.locator('#answer .runtime').textContent()).toMatch(/on 1 thread\..*not cross-origin isolated/);
       expect(complaints).toEqual([]);
     } finally {
       await plain.close();

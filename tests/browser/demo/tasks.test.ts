@@ -42,7 +42,7 @@ describe('the classification tab', () => {
       await panel.locator('blockquote', { hasText: text }).waitFor();
       labels.push(await panel.locator('.headline strong').textContent());
     }
-    expect(labels).toEqual(['positive', 'negative']);
+    expect(labels).toEqual(['POSITIVE', 'NEGATIVE']);
   });
 
   it('says which build runs, on how many threads, and why', async () => {
