@@ -9,6 +9,9 @@
 
 namespace peruse {
 
+// {"token": id, ...}; the views are into the document. Error: kMalformedFile.
+Result<VocabularyEntries> ParseVocabularyObject(JsonValue json);
+
 // Files without "type" are told apart by their members, as the reference does.
 Result<std::unique_ptr<Model>> ParseModel(JsonValue json);
 

@@ -1,5 +1,7 @@
 #include "core/tokenizer/tokenizer_loader.h"
 
+#include "core/tokenizer/byte_level_files.h"
+#include "core/tokenizer/sentencepiece_files.h"
 #include "core/tokenizer/special_tokens.h"
 #include "core/tokenizer/tokenizer_config.h"
 #include "core/tokenizer/tokenizer_json.h"
@@ -17,6 +19,9 @@ std::optional<std::string_view> FindFile(const TokenizerFiles& files, std::strin
 Status ReadFiles(const TokenizerFiles& files, const TokenizerConfig& config, Tokenizer::Parts* parts) {
   if (const auto json = FindFile(files, "tokenizer.json")) return ReadTokenizerJson(*json, config, parts);
   if (const auto text = FindFile(files, "vocab.txt")) return ReadWordPieceFiles(*text, config, parts);
+  if (const auto model = FindFile(files, "spm.model")) return ReadSentencePieceFiles(*model, config, parts);
+  const auto vocabulary = FindFile(files, "vocab.json"), merges = FindFile(files, "merges.txt");
+  if (vocabulary && merges) return ReadByteLevelFiles(*vocabulary, *merges, config, parts);
   return Status(StatusCode::kNotFound,
                 "no tokenizer: tokenizer.json, vocab.txt, vocab.json with merges.txt, or spm.model is needed");
 }

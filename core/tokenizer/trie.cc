@@ -14,7 +14,7 @@ class TrieBuilder {
   void Build() {
     units_.clear();
     Grow(1024);
-    Take(Trie::kRoot, Trie::kRoot);
+    Take(Trie::kRoot, kNoParent);
     std::vector<Node> stack;
     if (!entries_.empty()) stack.push_back({Trie::kRoot, 0, entries_.size(), 0});
     while (!stack.empty()) {
@@ -34,6 +34,7 @@ class TrieBuilder {
   };
 
   static constexpr int32_t kNoUnit = -1;
+  static constexpr int32_t kNoParent = -2;  // the root is no child, not even of itself
   static constexpr int kTries = 32;  // free places looked at before the array is extended instead
 
   void Place(Node node, std::vector<Node>* stack) {

@@ -1,5 +1,7 @@
 #include "core/tokenizer/wordpiece_files.h"
 
+#include <algorithm>
+
 #include "core/base/utf8.h"
 #include "core/tokenizer/bert_normalizer.h"
 #include "core/tokenizer/bert_pre_tokenizer.h"

@@ -1,0 +1,48 @@
+// The committed tokenizers of tests/fixtures/tokenizer.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/tokenizer/tokenizer.h"
+
+namespace peruse {
+
+struct FixtureName {
+  const char* name;
+  const char* files[2];  // by their proper names; null: none
+};
+
+inline constexpr FixtureName kFixtures[] = {{"bert", {"vocab.txt", nullptr}},
+                                            {"added", {"tokenizer.json", nullptr}},
+                                            {"bpe", {"vocab.json", "merges.txt"}},
+                                            {"unigram", {"spm.model", nullptr}}};
+inline constexpr const FixtureName& kBertFixture = kFixtures[0];
+inline constexpr const FixtureName& kBpeFixture = kFixtures[2];
+inline constexpr const FixtureName& kUnigramFixture = kFixtures[3];
+
+// Empty when the file cannot be read.
+inline std::string ReadFixtureFile(const std::string& name) {
+  std::string content;
+  FILE* file = std::fopen((std::string(PERUSE_FIXTURES_DIR) + "/tokenizer/" + name).c_str(), "rb");
+  if (file == nullptr) return content;
+  char buffer[1 << 14];
+  for (size_t n; (n = std::fread(buffer, 1, sizeof(buffer), file)) > 0;) content.append(buffer, n);
+  std::fclose(file);
+  return content;
+}
+
+inline Result<std::unique_ptr<Tokenizer>> LoadFixture(const FixtureName& fixture) {
+  std::string contents[2];
+  TokenizerFiles files;
+  for (int i = 0; i < 2; ++i) {
+    if (fixture.files[i] == nullptr) continue;
+    contents[i] = ReadFixtureFile(std::string(fixture.name) + "." + fixture.files[i]);
+    files[fixture.files[i]] = contents[i];
+  }
+  return Tokenizer::Create(files);
+}
+
+}  // namespace peruse
