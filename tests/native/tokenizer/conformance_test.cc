@@ -22,9 +22,9 @@ void ExpectCase(const Tokenizer& tokenizer, JsonValue line) {
   EXPECT_EQ(tokenizer.Decode(ids, true), line.FindMember("decoded").GetString()) << test_case.ToString();
 }
 
-class Conformance : public testing::TestWithParam<FixtureName> {};
+class TokenizerConformance : public testing::TestWithParam<FixtureName> {};
 
-TEST_P(Conformance, AgreesWithTheReference) {
+TEST_P(TokenizerConformance, AgreesWithTheReference) {
   const auto tokenizer = LoadFixture(GetParam());
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().message();
   const std::string cases = ReadFixtureFile(std::string(GetParam().name) + ".cases.jsonl");
@@ -40,7 +40,7 @@ TEST_P(Conformance, AgreesWithTheReference) {
   EXPECT_GE(count, 200);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fixtures, Conformance, testing::ValuesIn(kFixtures),
+INSTANTIATE_TEST_SUITE_P(Fixtures, TokenizerConformance, testing::ValuesIn(kFixtures),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
