@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/backend/reference/reference_backend.h"
+#include "core/backend/xnnpack/xnnpack_backend.h"
 #if defined(PERUSE_GPU_TESTS)
 #include "tests/node/gpu/hosted_backend.h"
 #endif
@@ -24,6 +25,7 @@ inline std::vector<BackendUnderTest> BackendsUnderTest() {
 #endif
   return {
       {"reference", [] { return CreateReferenceBackend(); }},
+      {"xnnpack", [] { return CreateXnnpackBackend(1).value(); }},
   };
 }
 

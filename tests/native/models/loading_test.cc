@@ -1,0 +1,295 @@
+// Files that are broken or don't fit: one clear typed error each, and the library goes on working.
+#include <gtest/gtest.h>
+
+#include "core/base/json.h"
+#include "tests/native/models/backends.h"
+#include "tests/native/models/fixtures.h"
+#include "tests/native/weights/safetensors_writer.h"
+
+namespace peruse::testing {
+namespace {
+
+const GoldenCase kConvBert = {"convbert-sequence", "ConvBertForSequenceClassification", "of the class", 0};
+const GoldenCase kDeberta = {"deberta-v2-question", "DebertaV2ForQuestionAnswering", "of the class", 0};
+
+void ExpectStatus(const Status& status, StatusCode code, const std::string& part) {
+  EXPECT_EQ(StatusCodeName(status.code()), StatusCodeName(code)) << status.message();
+  EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
+}
+
+// A checkpoint taken apart, to be put together differently.
+class Checkpoint {
+ public:
+  explicit Checkpoint(const GoldenCase& golden) : config(golden.Config()), options(golden.Options()) {
+    const std::string file = golden.Weights();
+    uint64_t header_bytes = 0;
+    for (size_t i = 0; i < 8; ++i) header_bytes |= uint64_t{static_cast<uint8_t>(file[i])} << (8 * i);
+    body_ = file.substr(8 + static_cast<size_t>(header_bytes));
+    auto parsed = ParseSafetensorsHeader(file.substr(8, static_cast<size_t>(header_bytes)));
+    EXPECT_TRUE(parsed.ok());
+    tensors = std::move(*parsed);
+  }
+
+  TensorInfo& Find(const std::string& name) {
+    for (TensorInfo& tensor : tensors) {
+      if (tensor.name == name) return tensor;
+    }
+    ADD_FAILURE() << name;
+    return tensors[0];
+  }
+  void Remove(const std::string& name) { std::erase_if(tensors, [&](const TensorInfo& t) { return t.name == name; }); }
+  void ReplaceInNames(const std::string& from, const std::string& to) {
+    for (TensorInfo& tensor : tensors) {
+      if (const size_t at = tensor.name.find(from); at != std::string::npos) tensor.name.replace(at, from.size(), to);
+    }
+  }
+  void ReplaceInConfig(const std::string& from, const std::string& to) {
+    const size_t at = config.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    config.replace(at, from.size(), to);
+  }
+
+  std::string File() const { return File([](const TensorInfo&) { return true; }); }
+  template <typename Predicate>
+  std::string File(Predicate wanted) const {
+    SafetensorsWriter writer;
+    for (const TensorInfo& t : tensors) {
+      if (wanted(t)) writer.AddBytes(t.name, t.shape, body_.substr(t.begin, t.end - t.begin), t.dtype_name);
+    }
+    return writer.File();
+  }
+
+  Result<std::unique_ptr<Model>> Load(Backend& backend) const { return LoadModel(config, File(), options, backend); }
+
+  std::string config;
+  ModelOptions options;
+  std::vector<TensorInfo> tensors;
+
+ private:
+  std::string body_;
+};
+
+class LoadingTest : public ::testing::Test {
+ protected:
+  Status LoadStatus(const Checkpoint& checkpoint) { return checkpoint.Load(*backend_).status(); }
+
+  std::vector<float> Logits(Model& model) {
+    const std::vector<int32_t> ids = {2, 7, 11, 5};
+    const ModelInput input = {ids, {}};
+    EXPECT_TRUE(model.Begin({&input, 1}).ok());
+    EXPECT_TRUE(model.Finish().ok());
+    return {model.logits().begin(), model.logits().end()};
+  }
+
+  void TearDown() override {
+    // Whatever happened, a sound checkpoint still loads into the same backend and runs.
+    auto model = Checkpoint(kConvBert).Load(*backend_);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(Logits(**model).size(), 3u);
+  }
+
+  std::unique_ptr<Backend> backend_ = CreateReferenceBackend();
+};
+
+TEST_F(LoadingTest, TruncatedAnywhere) {
+  const std::string file = Checkpoint(kConvBert).File();
+  for (size_t size = 0; size < file.size(); size += size < 200 ? 7 : 1801) {
+    const auto model = LoadModel(kConvBert.Config(), file.substr(0, size), kConvBert.Options(), *backend_);
+    EXPECT_EQ(model.status().code(), StatusCode::kTruncatedFile) << size << ": " << model.status().message();
+  }
+}
+
+TEST_F(LoadingTest, CorruptedHeader) {
+  std::string file = Checkpoint(kConvBert).File();
+  file[9] = '\x01';
+  ExpectStatus(LoadModel(kConvBert.Config(), file, kConvBert.Options(), *backend_).status(), StatusCode::kMalformedFile,
+               "safetensors header");
+}
+
+TEST_F(LoadingTest, EveryMissingAndMisshapenTensorInOneMessage) {
+  Checkpoint checkpoint(kConvBert);
+  checkpoint.Remove("convbert.encoder.layer.0.attention.self.query.weight");
+  checkpoint.Remove("convbert.encoder.layer.1.output.LayerNorm.bias");
+  TensorInfo& misshapen = checkpoint.Find("convbert.encoder.layer.1.intermediate.dense.weight");
+  std::swap(misshapen.shape[0], misshapen.shape[1]);
+  const Status status = LoadStatus(checkpoint);
+  ExpectStatus(status, StatusCode::kMissingTensor, "encoder.layer.0.attention.self.query.weight [16, 32]");
+  ExpectStatus(status, StatusCode::kMissingTensor, "encoder.layer.1.output.LayerNorm.bias [32]");
+  ExpectStatus(status, StatusCode::kMissingTensor,
+               "convbert.encoder.layer.1.intermediate.dense.weight [32, 48] instead of [48, 32]");
+}
+
+TEST_F(LoadingTest, WrongShapeAlone) {
+  Checkpoint checkpoint(kDeberta);
+  checkpoint.Find("deberta.encoder.rel_embeddings.weight").shape = {32, 16};
+  ExpectStatus(LoadStatus(checkpoint), StatusCode::kShapeMismatch, "[32, 16] instead of [16, 32]");
+}
+
+TEST_F(LoadingTest, WeightsThatAreNotFloats) {
+  Checkpoint checkpoint(kDeberta);
+  checkpoint.Find("deberta.embeddings.LayerNorm.bias").dtype_name = "I16";
+  ExpectStatus(LoadStatus(checkpoint), StatusCode::kUnsupported, "deberta.embeddings.LayerNorm.bias I16");
+}
+
+TEST_F(LoadingTest, AMissingHeadIsNamed) {
+  Checkpoint checkpoint(kConvBert);
+  checkpoint.options.head = Head::kQuestionAnswering;
+  ExpectStatus(LoadStatus(checkpoint), StatusCode::kMissingHead, "question answering: qa_outputs.weight [2, 32]");
+  checkpoint.options.head = Head::kTokenClassification;
+  ExpectStatus(LoadStatus(checkpoint), StatusCode::kMissingHead, "ConvBertForSequenceClassification");
+  checkpoint.options.head = Head::kReplacedTokenDetection;
+  ExpectStatus(LoadStatus(checkpoint), StatusCode::kUnsupported, "replaced-token detection");
+}
+
+TEST_F(LoadingTest, AnotherArchitecture) {
+  Checkpoint checkpoint(kConvBert);
+  checkpoint.ReplaceInConfig("\"convbert\"", "\"gpt2\"");
+  ExpectStatus(LoadStatus(checkpoint), StatusCode::kUnsupported, "\"gpt2\"");
+  // DeBERTa's configuration over ConvBERT's weights.
+  checkpoint.config = kDeberta.Config();
+  ExpectStatus(LoadStatus(checkpoint), StatusCode::kMissingTensor, "query_proj");
+}
+
+TEST_F(LoadingTest, ExtraTensorsAreNamedAndIgnored) {
+  Checkpoint checkpoint(kConvBert);
+  TensorInfo extra = checkpoint.tensors[0];
+  extra.name = "optimizer.step";
+  checkpoint.tensors.push_back(extra);
+  auto model = checkpoint.Load(*backend_);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const LoadReport& report = (*model)->load_report();
+  EXPECT_EQ(report.extra_tensors, std::vector<std::string>{"optimizer.step"});
+  EXPECT_EQ(report.tensors_used + 1, static_cast<int32_t>(checkpoint.tensors.size()));
+  EXPECT_EQ(report.head_tensors, (std::vector<std::string>{"classifier.dense.weight", "classifier.dense.bias",
+                                                           "classifier.out_proj.weight", "classifier.out_proj.bias"}));
+  EXPECT_GT(report.weight_bytes, 0);
+}
+
+TEST_F(LoadingTest, LegacyNamesAndNoPrefix) {
+  auto model = Checkpoint(kConvBert).Load(*backend_);
+  ASSERT_TRUE(model.ok());
+  const std::vector<float> expected = Logits(**model);
+
+  Checkpoint renamed(kConvBert);
+  renamed.ReplaceInNames("convbert.", "");
+  renamed.ReplaceInNames("LayerNorm.weight", "LayerNorm.gamma");
+  renamed.ReplaceInNames("LayerNorm.bias", "LayerNorm.beta");
+  auto same = renamed.Load(*backend_);
+  ASSERT_TRUE(same.ok()) << same.status().message();
+  EXPECT_EQ(Logits(**same), expected);
+
+  TensorInfo twice = renamed.tensors[0];
+  twice.name = "convbert." + twice.name;
+  renamed.tensors.push_back(twice);
+  ExpectStatus(LoadStatus(renamed), StatusCode::kMalformedFile, "two tensors");
+}
+
+// ---- Shards ---------------------------------------------------------------------------------------------------------
+
+struct Shards {
+  explicit Shards(const Checkpoint& checkpoint) {
+    std::string map;
+    for (size_t i = 0; i < checkpoint.tensors.size(); ++i) {
+      const std::string file = i % 2 == 0 ? "model-1.safetensors" : "model-2.safetensors";
+      map += (map.empty() ? "" : ",") + ("\"" + checkpoint.tensors[i].name + "\":\"" + file + "\"");
+    }
+    index = "{\"metadata\":{},\"weight_map\":{" + map + "}}";
+    const auto half = [&](size_t parity) {
+      return checkpoint.File([&](const TensorInfo& t) {
+        return static_cast<size_t>(&t - checkpoint.tensors.data()) % 2 == parity;
+      });
+    };
+    files = {half(0), half(1)};
+  }
+  std::string index;
+  std::vector<std::string> files;
+};
+
+TEST_F(LoadingTest, ShardsGiveTheSameModel) {
+  const Checkpoint checkpoint(kDeberta);
+  auto whole = checkpoint.Load(*backend_);
+  ASSERT_TRUE(whole.ok());
+  const Shards shards(checkpoint);
+  auto model = Model::Create(checkpoint.config, checkpoint.options, *backend_);
+  ASSERT_TRUE(model.ok());
+  auto files = (*model)->SetShardIndex(shards.index);
+  ASSERT_TRUE(files.ok()) << files.status().message();
+  EXPECT_EQ(*files, (std::vector<std::string>{"model-1.safetensors", "model-2.safetensors"}));
+  ASSERT_TRUE((*model)->FeedWeights(Bytes(shards.files[0])).ok());
+  ASSERT_TRUE((*model)->NextShard().ok());
+  ASSERT_TRUE((*model)->FeedWeights(Bytes(shards.files[1])).ok());
+  ASSERT_TRUE((*model)->FinishWeights().ok());
+  EXPECT_EQ(Logits(**model), Logits(**whole));
+}
+
+TEST_F(LoadingTest, BadShards) {
+  const Checkpoint checkpoint(kDeberta);
+  const Shards shards(checkpoint);
+  const auto fresh = [&] { return Model::Create(checkpoint.config, checkpoint.options, *backend_).value(); };
+  ExpectStatus(fresh()->SetShardIndex("{}").status(), StatusCode::kMalformedFile, "weight_map");
+  ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"../b"}})").status(), StatusCode::kMalformedFile, "plain name");
+  ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"b"}})").status(), StatusCode::kMissingTensor, "query_proj");
+
+  auto half = fresh();
+  ASSERT_TRUE(half->SetShardIndex(shards.index).ok());
+  ASSERT_TRUE(half->FeedWeights(Bytes(shards.files[0])).ok());
+  ExpectStatus(half->FinishWeights(), StatusCode::kMissingTensor, "no file has");
+
+  auto twice = fresh();
+  ASSERT_TRUE(twice->SetShardIndex(shards.index).ok());
+  ASSERT_TRUE(twice->FeedWeights(Bytes(shards.files[0])).ok());
+  ASSERT_TRUE(twice->NextShard().ok());
+  ExpectStatus(twice->FeedWeights(Bytes(shards.files[0])), StatusCode::kMalformedFile, "two files");
+
+  auto torn = fresh();
+  ASSERT_TRUE(torn->SetShardIndex(shards.index).ok());
+  ASSERT_TRUE(torn->FeedWeights(Bytes(shards.files[0].substr(0, shards.files[0].size() - 1))).ok());
+  ExpectStatus(torn->NextShard(), StatusCode::kTruncatedFile, "within tensor");
+}
+
+// ---- Runs -----------------------------------------------------------------------------------------------------------
+
+TEST_F(LoadingTest, BadInputsLeaveTheModelUsable) {
+  auto loaded = Checkpoint(kConvBert).Load(*backend_);
+  ASSERT_TRUE(loaded.ok());
+  Model& model = **loaded;
+  const std::vector<float> expected = Logits(model);
+  const auto begin = [&](const std::vector<int32_t>& ids, const std::vector<int32_t>& types) {
+    const ModelInput input = {ids, types};
+    return model.Begin({&input, 1});
+  };
+  ExpectStatus(begin({}, {}), StatusCode::kEmptyText, "text 0");
+  ExpectStatus(begin({1, -1}, {}), StatusCode::kInvalidArgument, "-1");
+  ExpectStatus(begin({1, 1000000}, {}), StatusCode::kInvalidArgument, "1000000");
+  ExpectStatus(begin({1, 2}, {0}), StatusCode::kInvalidArgument, "type ids");
+  ExpectStatus(begin({1, 2}, {0, 2}), StatusCode::kInvalidArgument, "type id 2");
+  const auto positions = static_cast<size_t>(model.config().max_position_embeddings);
+  EXPECT_TRUE(begin(std::vector<int32_t>(positions, 1), {}).ok());
+  ExpectStatus(begin(std::vector<int32_t>(positions + 1, 1), {}), StatusCode::kTextTooLong,
+               std::to_string(positions + 1) + " tokens");
+  ExpectStatus(model.Begin({}), StatusCode::kInvalidArgument, "no texts");
+  EXPECT_EQ(Logits(model), expected);
+}
+
+TEST_F(LoadingTest, ABatchThatNoMemoryCouldHoldIsRefused) {
+  auto loaded = Checkpoint(kDeberta).Load(*backend_);
+  ASSERT_TRUE(loaded.ok());
+  const std::vector<int32_t> ids(5000000, 1);  // relative positions only: any length
+  const ModelInput input = {ids, {}};
+  ExpectStatus((*loaded)->Begin({&input, 1}), StatusCode::kOutOfMemory, "5000000 tokens");
+}
+
+TEST_F(LoadingTest, RunningBeforeLoadingIsRefused) {
+  auto model = Model::Create(kConvBert.Config(), kConvBert.Options(), *backend_);
+  ASSERT_TRUE(model.ok());
+  const std::vector<int32_t> ids = {1};
+  const ModelInput input = {ids, {}};
+  ExpectStatus((*model)->Begin({&input, 1}), StatusCode::kInvalidArgument, "not loaded");
+  ASSERT_EQ((*model)->FinishWeights().code(), StatusCode::kTruncatedFile);
+  // The error sticks.
+  EXPECT_EQ((*model)->FeedWeights(Bytes(kConvBert.Weights())).code(), StatusCode::kTruncatedFile);
+  EXPECT_EQ((*model)->Begin({&input, 1}).code(), StatusCode::kTruncatedFile);
+}
+
+}  // namespace
+}  // namespace peruse::testing
