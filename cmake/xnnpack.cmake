@@ -1,19 +1,21 @@
 # peruse_xnnpack: the XNNPACK microkernels that core/backend/xnnpack calls, and nothing else of XNNPACK. The loops
 # around them, the packing and the threads are our own. To use another kernel, add its file to the list of its tier.
 
-# wasm SIMD128, without multiply-add.
+# wasm SIMD128, without multiply-add. The kernels that clamp (minmax) turn NaN into infinity here: not these.
+# loadsplat suits x86, splat suits ARM.
 set(peruse_kernels_simd
-  f32-gemm/gen/f32-gemm-1x8-minmax-wasmsimd-x86-loadsplat.c
-  f32-gemm/gen/f32-gemm-4x8-minmax-wasmsimd-x86-loadsplat.c
-  f32-gemm/gen/f32-gemm-6x8-minmax-wasmsimd-arm-splat.c
+  f32-gemm/gen/f32-gemm-1x8-wasmsimd-loadsplat.c
+  f32-gemm/gen/f32-gemm-4x8-wasmsimd-loadsplat.c
+  f32-gemm/gen/f32-gemm-1x8-wasmsimd-splat.c
+  f32-gemm/gen/f32-gemm-6x8-wasmsimd-splat.c
 )
 
-# wasm relaxed SIMD: loadsplat suits x86, splat suits ARM.
+# wasm relaxed SIMD.
 set(peruse_kernels_relaxed
-  f32-gemm/gen/f32-gemm-1x8-minmax-wasmrelaxedsimd-fma-loadsplat.c
-  f32-gemm/gen/f32-gemm-4x8-minmax-wasmrelaxedsimd-fma-loadsplat.c
-  f32-gemm/gen/f32-gemm-1x8-minmax-wasmrelaxedsimd-fma-splat.c
-  f32-gemm/gen/f32-gemm-6x8-minmax-wasmrelaxedsimd-fma-splat.c
+  f32-gemm/gen/f32-gemm-1x8-wasmrelaxedsimd-fma-loadsplat.c
+  f32-gemm/gen/f32-gemm-4x8-wasmrelaxedsimd-fma-loadsplat.c
+  f32-gemm/gen/f32-gemm-1x8-wasmrelaxedsimd-fma-splat.c
+  f32-gemm/gen/f32-gemm-6x8-wasmrelaxedsimd-fma-splat.c
 )
 
 # Native x86-64-v3.

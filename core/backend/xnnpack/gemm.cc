@@ -12,8 +12,23 @@
 namespace peruse::xnnpack {
 namespace {
 
+#if defined(__wasm__)
+
+// The kernels that do not clamp: those that do lose NaN.
+using Params = xnn_f32_default_params;
+constexpr Params kParams = {};
+
+#else
+
+// Natively there are only kernels that clamp; this clamp changes nothing.
+using Params = xnn_f32_minmax_params;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr Params kParams = {{-kInfinity, kInfinity}};
+
+#endif
+
 using KernelFunction = void (*)(size_t mr, size_t nc, size_t kc, const float* a, size_t a_stride, const float* w,
-                                float* c, size_t cm_stride, size_t cn_stride, const xnn_f32_minmax_params* params);
+                                float* c, size_t cm_stride, size_t cn_stride, const Params* params);
 
 struct Kernel {
   int64_t mr;
@@ -30,22 +45,20 @@ bool OnX86() {
   return (std::bit_cast<uint32_t>(infinity - infinity) >> 31) != 0;
 }
 
+// Past 16 live vectors x86 spills; ARM has 32 registers, and splats lanes faster than it loads.
 Kernel ChooseKernel() {
 #if defined(__wasm_relaxed_simd__)
-  // Past 16 live vectors x86 spills; ARM has 32 registers, and splats lanes faster than it loads.
   if (OnX86()) {
-    return {4, 8, xnn_f32_gemm_minmax_ukernel_4x8__wasmrelaxedsimd_fma_loadsplat,
-            xnn_f32_gemm_minmax_ukernel_1x8__wasmrelaxedsimd_fma_loadsplat};
+    return {4, 8, xnn_f32_gemm_ukernel_4x8__wasmrelaxedsimd_fma_loadsplat,
+            xnn_f32_gemm_ukernel_1x8__wasmrelaxedsimd_fma_loadsplat};
   }
-  return {6, 8, xnn_f32_gemm_minmax_ukernel_6x8__wasmrelaxedsimd_fma_splat,
-          xnn_f32_gemm_minmax_ukernel_1x8__wasmrelaxedsimd_fma_splat};
+  return {6, 8, xnn_f32_gemm_ukernel_6x8__wasmrelaxedsimd_fma_splat,
+          xnn_f32_gemm_ukernel_1x8__wasmrelaxedsimd_fma_splat};
 #else
   if (OnX86()) {
-    return {4, 8, xnn_f32_gemm_minmax_ukernel_4x8__wasmsimd_x86_loadsplat,
-            xnn_f32_gemm_minmax_ukernel_1x8__wasmsimd_x86_loadsplat};
+    return {4, 8, xnn_f32_gemm_ukernel_4x8__wasmsimd_loadsplat, xnn_f32_gemm_ukernel_1x8__wasmsimd_loadsplat};
   }
-  return {6, 8, xnn_f32_gemm_minmax_ukernel_6x8__wasmsimd_arm_splat,
-          xnn_f32_gemm_minmax_ukernel_1x8__wasmsimd_x86_loadsplat};
+  return {6, 8, xnn_f32_gemm_ukernel_6x8__wasmsimd_splat, xnn_f32_gemm_ukernel_1x8__wasmsimd_splat};
 #endif
 }
 
@@ -66,10 +79,6 @@ Kernel ChooseKernel() {
 #endif
 
 const Kernel kKernel = ChooseKernel();
-
-// The kernels clamp what they store; this clamp changes nothing.
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-const xnn_f32_minmax_params kNoClamp = {{-kInfinity, kInfinity}};
 
 }  // namespace
 
@@ -122,7 +131,7 @@ void Gemm(const float* a, int64_t a_stride, int64_t rows, int64_t k, const float
     const int64_t tile = std::min(kKernel.mr, rows - r);
     const KernelFunction kernel = tile == 1 ? kKernel.row : kKernel.tile;
     kernel(static_cast<size_t>(tile), static_cast<size_t>(n), static_cast<size_t>(k) * kFloat, a + r * a_stride,
-           static_cast<size_t>(a_stride) * kFloat, packed, c + r * c_stride, row_bytes, tile_bytes, &kNoClamp);
+           static_cast<size_t>(a_stride) * kFloat, packed, c + r * c_stride, row_bytes, tile_bytes, &kParams);
   }
 }
 
