@@ -7,49 +7,48 @@ import { downloadFromPool } from './debian.mjs';
 import { capture } from './exec.mjs';
 
 // `pool`: path under pool/main of a Debian mirror.
-// `commit`: a commit id or an unambiguous start of one; what is checked out must start with it.
 export const kSources = [
   {
     name: 'xnnpack',
     pool: 'x/xnnpack/xnnpack_0.0~git20241108.4ea82e5.orig.tar.xz',
     sha256: '90bde2caef0f880f627bab0dc805a86c4b8070cd98e3243db3046ab3f3be1a99',
     git: 'https://github.com/google/XNNPACK.git',
-    commit: '4ea82e5',
+    commit: '4ea82e595b36106653175dcb04b2aa532660d0d8',
   },
   {
     name: 'pthreadpool',
     pool: 'p/pthreadpool/pthreadpool_0.0~git20240616.560c60d.orig.tar.xz',
     sha256: '4cc3cbd933b28131d2a34edc54f76af9fb41bc490af5eae1a5bd3cd07ea90708',
     git: 'https://github.com/google/pthreadpool.git',
-    commit: '560c60d',
+    commit: '560c60d342a76076f0557a3946924c6478470044',
   },
   {
     name: 'fp16',
     pool: 'f/fp16/fp16_0.0~git20200514.4dfe081.orig.tar.xz',
     sha256: '7d7782b37b74136e0e12593a2a93ccbe7db831f4374cc408e44623d9b708b54e',
     git: 'https://github.com/Maratyszcza/FP16.git',
-    commit: '4dfe081',
+    commit: '4dfe081cf6bcd15db339cf2680b9281b8451eeb3',
   },
   {
     name: 'fxdiv',
     pool: 'f/fxdiv/fxdiv_0.0~git20200417.b408327.orig.tar.xz',
     sha256: '7953482badaf4cb34026c3487c257b8e4ab2df061c019bd6fabbbc12ad52c44b',
     git: 'https://github.com/Maratyszcza/FXdiv.git',
-    commit: 'b408327',
+    commit: 'b408327ac2a15ec3e43352421954f5b1967701d1',
   },
   {
     name: 'utf8proc',
     pool: 'u/utf8proc/utf8proc_2.8.0.orig.tar.gz',
     sha256: 'a0a60a79fe6f6d54e7d411facbfcc867a6e198608f2cd992490e46f04b1bcecc',
     git: 'https://github.com/JuliaStrings/utf8proc.git',
-    tag: 'v2.8.0',
+    commit: '1cb28a66ca79a0845e99433fd1056257456cef8b',  // v2.8.0
   },
   {
     name: 'highway',
     pool: 'h/highway/highway_1.2.0.orig.tar.gz',
     sha256: '7e0be78b8318e8bdbf6fa545d2ecb4c90f947df03f7aadc42c1967f019e63343',
     git: 'https://github.com/google/highway.git',
-    tag: '1.2.0',
+    commit: '457c891775a7397bdb0376bb1031e6e027af1c48',  // 1.2.0
   },
   {
     // The binary package: release 1.1.0 as such does not compile with current compilers, Debian's headers do.
@@ -64,7 +63,7 @@ export const kSources = [
     pool: 'g/googletest/googletest_1.16.0.orig.tar.gz',
     sha256: '2f54382b5d13d6cd0be2afc524f1e510d37f8ba78c2d439c5bea64ef37e30d01',
     git: 'https://github.com/google/googletest.git',
-    tag: 'v1.16.0',
+    commit: '6910c9d9165801d8827d628cb72eb7ea9dd538c5',  // v1.16.0
   },
 ];
 
@@ -80,15 +79,14 @@ function unpackFromDebian(source, folder) {
   rmSync(archive);
 }
 
-function cloneFromUpstream(source, folder) {
-  if (source.tag) {
-    capture('git', ['clone', '-q', '--depth', '1', '--branch', source.tag, source.git, folder]);
-    return;
-  }
-  capture('git', ['clone', '-q', '--filter=blob:none', source.git, folder]);
-  capture('git', ['-C', folder, 'checkout', '-q', source.commit]);
-  const head = capture('git', ['-C', folder, 'rev-parse', 'HEAD']).trim();
-  if (!head.startsWith(source.commit)) throw new Error(`${source.git}: checked out ${head}, not ${source.commit}`);
+/** A commit's id is the hash of its contents, so git itself does the checking. */
+function fetchFromUpstream(source, folder) {
+  const git = (...args) => capture('git', ['-C', folder, '-c', 'advice.detachedHead=false', ...args]);
+  git('init', '-q');
+  git('fetch', '-q', '--depth', '1', source.git, source.commit);
+  git('checkout', '-q', 'FETCH_HEAD');
+  const head = git('rev-parse', 'HEAD').trim();
+  if (head !== source.commit) throw new Error(`${source.git}: got ${head}, not ${source.commit}`);
 }
 
 /** Fetches what is not in the cache yet. Returns { folders: name -> path, fetched: names }. */
@@ -96,9 +94,9 @@ export function fetchSources(useDebian) {
   const folders = {};
   const fetched = [];
   for (const source of kSources) {
-    const key = useDebian ? source.sha256 : (source.commit ?? source.tag);
+    const key = useDebian ? source.sha256 : source.commit;
     const { folder, fresh } = cachedFolder(`source/${source.name}`, key, (partial) =>
-      useDebian ? unpackFromDebian(source, partial) : cloneFromUpstream(source, partial),
+      useDebian ? unpackFromDebian(source, partial) : fetchFromUpstream(source, partial),
     );
     folders[source.name] = folder;
     if (fresh) fetched.push(source.name);
