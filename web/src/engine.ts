@@ -57,7 +57,7 @@ export interface WeightReport {
 }
 
 /** One input of a task, as core/tasks describes it. */
-export type EngineInput = Record<string, string>;
+export type EngineInput = Record<string, string | readonly string[]>;
 
 export interface RunRequest {
   inputs: EngineInput[];

@@ -5,8 +5,8 @@ import type { LoadReport } from './load.js';
 import { platform } from './platform.js';
 import type { ProgressCallback } from './progress.js';
 import { resolveSource, type Source, type SourceOptions } from './source.js';
-import { kTaskCalls, type Run } from './task_calls.js';
-import type { ResolvedTask, Task, TaskAliases, TaskCalls, TaskOrAlias } from './tasks.js';
+import type { Run } from './tasks/call.js';
+import { kAliases, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
 import { chooseVariant, type Variant, type VariantWish } from './variant.js';
 import { RemoteHost } from './worker_host.js';
 
@@ -47,7 +47,7 @@ export interface PipelineInfo {
 }
 
 /** A loaded model: call it as its task is called. */
-export type Pipeline<T extends Task = Task> = TaskCalls[T] & {
+export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   readonly task: T;
   readonly info: PipelineInfo;
   /** The engine's memory. */
@@ -56,8 +56,6 @@ export type Pipeline<T extends Task = Task> = TaskCalls[T] & {
   dispose(): Promise<void>;
 };
 
-const kAliases: TaskAliases = { 'sentiment-analysis': 'text-classification' };
-
 /** Precisions by the names of transformers.js, and the engine's names for them. */
 const kDtypes = { fp32: 'f32', fp16: 'f16', q8: 'q8' } as const;
 type Dtype = keyof typeof kDtypes;
@@ -65,7 +63,7 @@ type Dtype = keyof typeof kDtypes;
 /**
  * Loads a model.
  *
- * @param task What to do: 'text-classification' (or 'sentiment-analysis'), 'question-answering'.
+ * @param task What to do, for example 'text-classification' or 'question-answering'.
  * @param source Where the model is: a URL or path of a folder, a hub id, or its files. See {@link Source}.
  * @throws PeruseError with a `code` that says why. A failed load leaves nothing behind.
  */
@@ -102,9 +100,9 @@ export async function pipeline<T extends TaskOrAlias>(
 }
 
 function resolveTask(task: string): Task {
-  const name = Object.hasOwn(kAliases, task) ? kAliases[task as keyof TaskAliases] : task;
-  if (Object.hasOwn(kTaskCalls, name)) return name as Task;
-  const known = [...Object.keys(kTaskCalls), ...Object.keys(kAliases)].join(', ');
+  const name = Object.hasOwn(kAliases, task) ? kAliases[task as keyof typeof kAliases] : task;
+  if (Object.hasOwn(kTasks, name)) return name as Task;
+  const known = [...Object.keys(kTasks), ...Object.keys(kAliases)].join(', ');
   throw new PeruseError('unsupported', `There is no task '${task}'; there are ${known}.`);
 }
 
@@ -164,5 +162,5 @@ function assemble(task: Task, host: Host, info: PipelineInfo): Pipeline {
       host.dispose();
     },
   };
-  return Object.assign(kTaskCalls[task](run), members) as Pipeline;
+  return Object.assign(kTasks[task](run), members) as Pipeline;
 }

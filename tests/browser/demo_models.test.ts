@@ -1,0 +1,28 @@
+// The demo models say in Chromium what the reference library's pipelines say of them, on real text.
+import { expect, test } from 'vitest';
+import { pipeline } from '../../web/dist/index.js';
+import { checkReader, checkSentiment, type ReaderFixture, type SentimentFixture } from '../node/support/demo_cases.js';
+
+async function fetchFixture<T>(name: string): Promise<T> {
+  const response = await fetch(`/tests/fixtures/demo/${name}.json`);
+  return await response.json() as T;
+}
+
+test('sentiment of 200 sentences', async () => {
+  const classify = await pipeline('text-classification', '/models/peruse-sentiment-convbert-tiny/');
+  try {
+    await checkSentiment(await fetchFixture<SentimentFixture>('sentiment'), classify);
+    expect(classify.info.bytes).toBeGreaterThan(1e6);
+  } finally {
+    await classify.dispose();
+  }
+}, 120_000);
+
+test('answers to 100 questions', async () => {
+  const answer = await pipeline('question-answering', '/models/peruse-reader-deberta-tiny');
+  try {
+    await checkReader(await fetchFixture<ReaderFixture>('reader'), answer);
+  } finally {
+    await answer.dispose();
+  }
+}, 120_000);

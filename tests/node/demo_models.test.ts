@@ -1,0 +1,35 @@
+// The demo models say what the reference library's pipelines say of them, on real text.
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { pipeline } from '../../web/dist/index_node.js';
+import { checkReader, checkSentiment, type ReaderFixture, type SentimentFixture } from './support/demo_cases.js';
+
+const kRoot = new URL('../../', import.meta.url);
+const folder = (name: string) => fileURLToPath(new URL(`models/${name}/`, kRoot));
+
+async function readFixture<T>(name: string): Promise<T> {
+  return JSON.parse(await readFile(new URL(`tests/fixtures/demo/${name}.json`, kRoot), 'utf8')) as T;
+}
+
+test.each([false, true])('sentiment of 200 sentences, with worker: %s', async (worker) => {
+  const fixture = await readFixture<SentimentFixture>('sentiment');
+  expect(fixture.cases.length).toBeGreaterThanOrEqual(200);
+  const classify = await pipeline('text-classification', folder('peruse-sentiment-convbert-tiny'), { worker });
+  try {
+    await checkSentiment(fixture, classify);
+  } finally {
+    await classify.dispose();
+  }
+}, 120_000);
+
+test.each([false, true])('answers to 100 questions, with worker: %s', async (worker) => {
+  const fixture = await readFixture<ReaderFixture>('reader');
+  expect(fixture.cases.length).toBeGreaterThanOrEqual(100);
+  const answer = await pipeline('question-answering', folder('peruse-reader-deberta-tiny'), { worker });
+  try {
+    await checkReader(fixture, answer);
+  } finally {
+    await answer.dispose();
+  }
+}, 120_000);

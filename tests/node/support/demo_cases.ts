@@ -1,0 +1,56 @@
+// Holds pipelines to what the reference library's pipelines said of the demo models (tests/fixtures/demo). Labels, answers
+// and spans must be identical, scores within kScoreTolerance. Runs in Node and in browsers.
+import { expect } from 'vitest';
+import type { Answer, LabelScore, QuestionAnsweringOptions, TextClassificationOptions } from '../../../web/dist/index.js';
+
+/** Rounding of two float32 implementations over a dozen layers, seen through a softmax. */
+export const kScoreTolerance = 1e-4;
+
+export interface SentimentFixture {
+  options: TextClassificationOptions;
+  cases: { text: string; labels: LabelScore[] }[];
+}
+
+export interface ReaderFixture {
+  /** Offsets of these answers are code points. */
+  cases: { question: string; context: string; options: QuestionAnsweringOptions; answers: Answer[] }[];
+}
+
+/** Where the code point of that number starts in the string. */
+export function toUtf16(text: string, codePoint: number): number {
+  let index = 0;
+  for (let i = 0; i < codePoint; ++i) index += text.codePointAt(index)! > 0xffff ? 2 : 1;
+  return index;
+}
+
+function expectScores(actual: { score: number }[], expected: { score: number }[], what: string): void {
+  actual.forEach(({ score }, i) => {
+    expect(Math.abs(score - expected[i]!.score), `score ${i} of ${what}: ${score}, not ${expected[i]!.score}`).toBeLessThan(kScoreTolerance);
+  });
+}
+
+export async function checkSentiment(
+  fixture: SentimentFixture, classify: (texts: string[], options: TextClassificationOptions) => Promise<unknown>,
+): Promise<void> {
+  const results = await classify(fixture.cases.map(({ text }) => text), fixture.options) as LabelScore[][];
+  expect(results).toHaveLength(fixture.cases.length);
+  fixture.cases.forEach(({ text, labels }, i) => {
+    const what = JSON.stringify(text.slice(0, 60));
+    expect(results[i]!.map(({ label }) => label), what).toEqual(labels.map(({ label }) => label));
+    expectScores(results[i]!, labels, what);
+  });
+}
+
+export async function checkReader(
+  fixture: ReaderFixture, answer: (question: string, context: string, options: QuestionAnsweringOptions) => Promise<unknown>,
+): Promise<void> {
+  for (const { question, context, options, answers } of fixture.cases) {
+    const what = JSON.stringify({ question, options });
+    const actual = [await answer(question, context, options)].flat() as Answer[];
+    const expected = answers.map((one) => ({ ...one, start: toUtf16(context, one.start), end: toUtf16(context, one.end) }));
+    const spans = (list: Answer[]) => list.map(({ answer: text, start, end }) => ({ answer: text, start, end }));
+    expect(spans(actual), what).toEqual(spans(expected));
+    for (const one of actual) expect(context.slice(one.start, one.end), what).toBe(one.answer);
+    expectScores(actual, expected, what);
+  }
+}

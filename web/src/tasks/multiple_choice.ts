@@ -1,0 +1,21 @@
+// multiple-choice: which of several continuations fits a prompt.
+import { checkString, checkStrings, engineOptions, type CallOptions, type Run } from './call.js';
+
+export interface ChoiceScore {
+  /** The choice's index in the caller's list. */
+  choice: number;
+  /** Probabilities: all choices together make 1. */
+  score: number;
+}
+
+/** `choose(prompt, choices)`: best first. */
+export type MultipleChoiceCall = (prompt: string, choices: readonly string[], options?: CallOptions) => Promise<ChoiceScore[]>;
+
+export function multipleChoice(run: Run): MultipleChoiceCall {
+  return async (prompt, choices, options = {}) => {
+    const settings = engineOptions('multiple-choice', {}, options);
+    const input = { prompt: checkString(prompt, 'The prompt'), choices: checkStrings(choices, 'choices') };
+    const [scores] = (await run([input], settings, options.signal)) as ChoiceScore[][];
+    return scores!;
+  };
+}

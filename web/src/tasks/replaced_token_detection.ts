@@ -1,0 +1,20 @@
+// replaced-token-detection: which tokens of a text look out of place.
+import { textsCall, type CallOptions, type Run, type TextsCall } from './call.js';
+
+export interface TokenReplacement {
+  word: string;
+  /** Probability that the token was replaced. */
+  score: number;
+  replaced: boolean;
+  index: number;
+  /** UTF-16 indices into the caller's text. */
+  start: number;
+  end: number;
+}
+
+/** `detect(text)`, `detect([text, ...])`: one item per token, special tokens left out. */
+export type ReplacedTokenDetectionCall = TextsCall<CallOptions, TokenReplacement[]>;
+
+export function replacedTokenDetection(run: Run): ReplacedTokenDetectionCall {
+  return textsCall<CallOptions, TokenReplacement[]>('replaced-token-detection', {}, run);
+}

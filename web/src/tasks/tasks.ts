@@ -1,0 +1,33 @@
+// The tasks: one map from names to the functions that make their calls. All types of pipelines are derived from it.
+import { featureExtraction } from './feature_extraction.js';
+import { multipleChoice } from './multiple_choice.js';
+import { questionAnswering } from './question_answering.js';
+import { replacedTokenDetection } from './replaced_token_detection.js';
+import { textClassification } from './text_classification.js';
+import { textRanking } from './text_ranking.js';
+import { tokenClassification } from './token_classification.js';
+import { zeroShotClassification } from './zero_shot_classification.js';
+
+export const kTasks = {
+  'text-classification': textClassification,
+  'question-answering': questionAnswering,
+  'token-classification': tokenClassification,
+  'zero-shot-classification': zeroShotClassification,
+  'feature-extraction': featureExtraction,
+  'text-ranking': textRanking,
+  'multiple-choice': multipleChoice,
+  'replaced-token-detection': replacedTokenDetection,
+};
+
+/** Other names, which transformers.js takes too. */
+export const kAliases = {
+  'sentiment-analysis': 'text-classification',
+  'ner': 'token-classification',
+} as const;
+
+export type Task = keyof typeof kTasks;
+export type TaskOrAlias = Task | keyof typeof kAliases;
+export type ResolvedTask<T extends TaskOrAlias> = T extends keyof typeof kAliases ? (typeof kAliases)[T] : Extract<T, Task>;
+
+/** How a task's pipeline is called. */
+export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]>;

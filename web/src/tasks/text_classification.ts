@@ -1,0 +1,63 @@
+// text-classification: labels with scores for a text or a pair of texts.
+import { PeruseError } from '../errors.js';
+import { asList, engineOptions, nameOf, type CallOptions, type OptionNames, type Run } from './call.js';
+
+/** Two texts that belong together, for models trained on pairs. */
+export interface TextPair {
+  text: string;
+  text_pair: string;
+}
+
+export interface TextClassificationOptions extends CallOptions {
+  /** How many labels to return, best first; null returns all of them. Default 1. */
+  top_k?: number | null;
+  /** How logits become scores. By default the model's configuration decides. */
+  function_to_apply?: 'sigmoid' | 'softmax' | 'none';
+  /** Cut a text that is longer than the model takes. Default false: such a text is refused with 'text_too_long'. */
+  truncation?: boolean;
+  /** Tokens to cut to with `truncation`. Default: what the model takes. */
+  max_length?: number;
+}
+
+export interface LabelScore {
+  label: string;
+  score: number;
+}
+
+type ClassifierInput = string | TextPair;
+
+/** One text: its labels, best first. Several texts: one label each, or, where `top_k` is not 1, a list of labels each. */
+export type TextClassificationOutput<I, O> = I extends readonly unknown[]
+  ? O extends { top_k: infer K }
+    ? K extends 1 | undefined ? LabelScore[]
+      : number extends K ? LabelScore[] | LabelScore[][]
+        : LabelScore[][]
+    : LabelScore[]
+  : LabelScore[];
+
+/** `classify(text)`, `classify([text, ...])`, `classify({ text, text_pair })`. */
+export type TextClassificationCall = <
+  I extends ClassifierInput | readonly ClassifierInput[],
+  const O extends TextClassificationOptions = {},
+>(input: I, options?: O) => Promise<TextClassificationOutput<I, O>>;
+
+const kTask = 'text-classification';
+const kOptions: OptionNames<TextClassificationOptions> = { top_k: true, function_to_apply: true, truncation: true, max_length: true };
+
+export function textClassification(run: Run): TextClassificationCall {
+  const call = async (input: unknown, options: TextClassificationOptions = {}) => {
+    const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
+    const inputs = asList(input).map((item, index) => classifierInput(item, index));
+    const results = (await run(inputs, settings, options.signal)) as LabelScore[][];
+    if (!Array.isArray(input)) return results[0];
+    return settings.top_k === 1 ? results.flat() : results;
+  };
+  return call as TextClassificationCall;
+}
+
+function classifierInput(item: unknown, index: number): { text: string; text_pair?: string } {
+  if (typeof item === 'string') return { text: item };
+  const { text, text_pair } = (item ?? {}) as Partial<TextPair>;
+  if (typeof text === 'string' && typeof text_pair === 'string') return { text, text_pair };
+  throw new PeruseError('invalid_argument', `Input ${index} is ${nameOf(item)}; ${kTask} takes a string or { text, text_pair }.`);
+}

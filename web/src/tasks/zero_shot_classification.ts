@@ -1,0 +1,42 @@
+// zero-shot-classification: labels of the caller's choice, judged by a model of natural-language inference.
+import { asList, checkString, checkStrings, engineOptions, type CallOptions, type OneOrMany, type OptionNames, type Run } from './call.js';
+
+export interface ZeroShotClassificationOptions extends CallOptions {
+  /** The sentence that the label is put into, at {}. Default 'This example is {}.' */
+  hypothesis_template?: string;
+  /** Judge each label by itself. Default false: the scores of all labels sum to 1. */
+  multi_label?: boolean;
+}
+
+export interface ZeroShotClassificationOutput {
+  sequence: string;
+  /** Best first. */
+  labels: string[];
+  scores: number[];
+}
+
+/**
+ * `classify(texts, labels)`; labels are a list, or one string with commas between them. A text that is longer than the model
+ * takes is cut, the label never.
+ */
+export type ZeroShotClassificationCall = <I extends string | readonly string[]>(
+  texts: I, candidate_labels: string | readonly string[], options?: ZeroShotClassificationOptions,
+) => Promise<OneOrMany<I, ZeroShotClassificationOutput>>;
+
+const kOptions: OptionNames<ZeroShotClassificationOptions> = { hypothesis_template: true, multi_label: true };
+
+export function zeroShotClassification(run: Run): ZeroShotClassificationCall {
+  const call = async (texts: unknown, labels: unknown, options: ZeroShotClassificationOptions = {}) => {
+    const settings = { ...engineOptions('zero-shot-classification', kOptions, options), candidate_labels: labelList(labels) };
+    const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
+    const results = (await run(inputs, settings, options.signal)) as ZeroShotClassificationOutput[];
+    const outputs = results.map((result, index) => ({ ...result, sequence: inputs[index]!.text }));
+    return Array.isArray(texts) ? outputs : outputs[0];
+  };
+  return call as ZeroShotClassificationCall;
+}
+
+function labelList(labels: unknown): string[] {
+  if (typeof labels !== 'string') return checkStrings(labels, 'candidate_labels');
+  return labels.split(',').map((label) => label.trim()).filter((label) => label !== '');
+}
