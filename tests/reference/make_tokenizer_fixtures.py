@@ -490,8 +490,8 @@ def cut_bpe(vocab, merges, count):
 def write(args):
     rng = random.Random(7)
     # Only text in the public domain or under the Unicode licence is committed.
-    lines = [line for line in list(unicode_lines(args.data)) + list(botchan_lines(args.data)) + list(every_code_point_lines()) if len(line) <= 160]
-    sample = rng.sample(lines, 750) + list(random_lines(300, 99)) + [""]
+    lines = [line for line in list(unicode_lines(args.data)) + list(botchan_lines(args.data)) if len(line) <= 120]
+    sample = rng.sample(lines, 700) + rng.sample(list(every_code_point_lines()), 60) + list(random_lines(250, 99)) + [""]
     workshop = Workshop(args.data, args.out)
     os.makedirs(args.out, exist_ok=True)
 
@@ -506,7 +506,9 @@ def write(args):
                 if want is not None:
                     ids = [i for i in want[0]["ids"]]
                     entry = {"case": case, "windows": want, "decoded": tokenizer.decode(ids, skip_special_tokens=True)}
-                    file.write(json.dumps(entry, ensure_ascii=True, separators=(",", ":")) + "\n")
+                    line = json.dumps(entry, ensure_ascii=True, separators=(",", ":")) + "\n"
+                    if len(line) <= 4000:  # many windows make long lines; the check sees them all
+                        file.write(line)
 
     vocab = cut_wordpiece(workshop.vocab_txt("bert-base-uncased", "vocab.txt"), sample, 2500)
     emit("bert", bert_from_vocab(vocab, True), sample, {"vocab.txt": "".join(token + "\n" for token in vocab)})
