@@ -20,7 +20,6 @@ export function runGoogleTest([program, ...args], report) {
     cwd: root,
     env: {
       ...process.env,
-      ASAN_OPTIONS: 'allocator_may_return_null=1',  // The core answers "no memory"; it doesn't expect an abort.
       UBSAN_OPTIONS: 'print_stacktrace=1',
     },
   });

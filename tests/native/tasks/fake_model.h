@@ -24,7 +24,7 @@ class FakeModel : public Model {
   Status FeedWeights(std::span<const uint8_t>) override { return OkStatus(); }
   Status FinishWeights() override { return OkStatus(); }
   const ModelConfig& config() const override { return config_; }
-  Head head() const override { return Head::kNone; }
+  Head head() const override { return per_token_ ? Head::kTokenClassification : Head::kSequenceClassification; }
   const LoadReport& load_report() const override { return report_; }
 
   Status Begin(std::span<const ModelInput> inputs, const RunOptions&) override {
