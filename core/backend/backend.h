@@ -82,6 +82,8 @@ class Backend {
 
   // "reference", "xnnpack", ...
   virtual std::string_view name() const = 0;
+  // Whether operations are only recorded: results are there once a host has replayed the run, not before.
+  virtual bool deferred() const { return false; }
 
   // ---- Weights and constants: they live until the backend does. -----------------------------------------
 

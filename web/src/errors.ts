@@ -16,6 +16,9 @@
  * - `internal`: a fault of Peruse itself; please report it.
  * - `network`: a server could not be reached, answered with an error, or the connection broke.
  * - `no_wasm`: the WebAssembly engine could not be started here.
+ * - `no_gpu`: this machine has no WebGPU, or no adapter that Peruse can use.
+ * - `gpu_lost`: the GPU device went away (driver reset, too long a sleep); load the pipeline again.
+ * - `gpu_failed`: the GPU's driver refused a shader or a command.
  * - `worker_died`: the engine stopped in the middle of its work; load the pipeline again.
  */
 export type ErrorCode =
@@ -35,6 +38,9 @@ export type ErrorCode =
   | 'internal'
   | 'network'
   | 'no_wasm'
+  | 'no_gpu'
+  | 'gpu_lost'
+  | 'gpu_failed'
   | 'worker_died';
 
 /** An error as it crosses a worker's border. */

@@ -1,0 +1,70 @@
+// Included by shaders that apply an activation. ACTIVATION is core/backend/activation.h's enum.
+override ACTIVATION: u32 = 0u;
+
+// erf as an odd rational function of x, clamped where it is +-1 in float32 (the coefficients of Eigen's
+// generic_fast_erf_float; about 2 ulp).
+fn erf(x: f32) -> f32 {
+  let c = clamp(x, -4.0, 4.0);
+  let s = c * c;
+  var p = -2.72614225801306e-10;
+  p = p * s + 2.77068142495902e-08;
+  p = p * s - 2.10102402082508e-06;
+  p = p * s - 5.69250639462346e-05;
+  p = p * s - 7.34990630326855e-04;
+  p = p * s - 2.95459980854025e-03;
+  p = p * s - 1.60960333262415e-02;
+  var q = -1.45660718464996e-05;
+  q = q * s - 2.13374055278905e-04;
+  q = q * s - 1.68282697438203e-03;
+  q = q * s - 7.37332916720468e-03;
+  q = q * s - 1.42647390514189e-02;
+  return c * p / q;
+}
+
+fn gelu(x: f32) -> f32 {
+  return 0.5 * x * (1.0 + erf(x * 0.7071067811865476));
+}
+
+fn sigmoid(x: f32) -> f32 {
+  // exp of a non-positive number alone: no overflow.
+  let e = exp(-abs(x));
+  return select(e, 1.0, x >= 0.0) / (1.0 + e);
+}
+
+fn hyperbolic_tangent(x: f32) -> f32 {
+  let a = abs(x);
+  // Near zero the quotient cancels; the series is exact to float32 there.
+  let s = x * x;
+  let series = x * (1.0 + s * (-0.33333334 + s * (0.13333334 + s * (-0.053968254 + 0.021869489 * s))));
+  let e = exp(-2.0 * a);
+  return select(sign(x) * (1.0 - e) / (1.0 + e), series, a < 0.25);
+}
+
+fn mish(x: f32) -> f32 {
+  // tanh(ln(1 + e^x)) = n / (n + 2) with n = e^x (e^x + 2)
+  let e = exp(min(x, 20.0));
+  let n = e * (e + 2.0);
+  return x * (n / (n + 2.0));
+}
+
+// clamp may lose a NaN; comparisons keep it.
+fn clip(x: f32, low: f32, high: f32) -> f32 {
+  return select(select(x, low, x < low), high, x > high);
+}
+
+fn activate(x: f32) -> f32 {
+  switch ACTIVATION {
+    case 1u { return gelu(x); }
+    case 2u { return 0.5 * x * (1.0 + hyperbolic_tangent(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
+    case 3u { return 0.5 * x * (1.0 + hyperbolic_tangent(0.7978845608 * x * (1.0 + 0.044715 * x * x))); }
+    case 4u { return clip(gelu(x), -10.0, 10.0); }
+    case 5u { return x * sigmoid(1.702 * x); }
+    case 6u { return select(x, 0.0, x < 0.0); }
+    case 7u { return clip(x, 0.0, 6.0); }
+    case 8u { return x * sigmoid(x); }
+    case 9u { return mish(x); }
+    case 10u { return hyperbolic_tangent(x); }
+    case 11u { return sigmoid(x); }
+    default { return x; }
+  }
+}

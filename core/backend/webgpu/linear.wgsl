@@ -1,0 +1,130 @@
+// out[r, z, n] = activation(sum_k x[r, z, k] w[z, n, k] + bias[z, n]) + residual[r, z, n] for each group z.
+//
+// A workgroup computes a TILE_M x TILE_N tile of one group; each thread 4 x 4 outputs whose rows and columns lie a
+// quarter of the tile apart. Tiles of x and w are kept as vec4 along k, one vec4 of padding a row against bank
+// conflicts. The groups are also the heads of DeBERTa's position tables.
+#include "activation.wgsl"
+
+override TILE_M: u32 = 32u;
+override TILE_N: u32 = 32u;
+override HALF_WEIGHTS: bool = false;  // w holds pairs of float16
+override HAS_BIAS: bool = true;
+override HAS_RESIDUAL: bool = false;
+override HAS_FACTOR: bool = false;    // multiply by `residual` instead of adding it
+
+const QUADS = 4u;          // vec4s along k in a tile
+const ROW = QUADS + 1u;    // with padding
+override THREADS_X: u32 = TILE_N / 4u;
+override THREADS_Y: u32 = TILE_M / 4u;
+
+struct Params {
+  rows: u32,
+  depth: u32,            // k
+  width: u32,            // n, of one group
+  x_first: u32,          // element of row 0, group 0
+  x_stride: u32,
+  x_group: u32,          // elements from one group to the next
+  w_first: u32,          // in elements
+  w_stride: u32,
+  w_group: u32,
+  bias_first: u32,
+  bias_group: u32,
+  out_first: u32,
+  out_stride: u32,
+  out_group: u32,
+  residual_first: u32,
+  residual_stride: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> w: array<u32>;
+@group(0) @binding(3) var<storage, read> bias: array<f32>;
+@group(0) @binding(4) var<storage, read> residual: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out: array<f32>;
+
+var<workgroup> x_tile: array<vec4f, TILE_M * ROW>;
+var<workgroup> w_tile: array<vec4f, TILE_N * ROW>;
+
+fn load_x(index: u32, count: u32) -> vec4f {
+  var v = vec4f();
+  if (count > 0u) { v.x = x[index]; }
+  if (count > 1u) { v.y = x[index + 1u]; }
+  if (count > 2u) { v.z = x[index + 2u]; }
+  if (count > 3u) { v.w = x[index + 3u]; }
+  return v;
+}
+
+fn load_w(index: u32, count: u32) -> vec4f {
+  var v = vec4f();
+  if (HALF_WEIGHTS) {
+    // Rows start at an even element and are padded to one.
+    let i = index / 2u;
+    if (count > 0u) { v = vec4f(unpack2x16float(w[i]), 0.0, 0.0); }
+    if (count > 2u) { v = vec4f(v.xy, unpack2x16float(w[i + 1u])); }
+    return v;
+  }
+  if (count > 0u) { v.x = bitcast<f32>(w[index]); }
+  if (count > 1u) { v.y = bitcast<f32>(w[index + 1u]); }
+  if (count > 2u) { v.z = bitcast<f32>(w[index + 2u]); }
+  if (count > 3u) { v.w = bitcast<f32>(w[index + 3u]); }
+  return v;
+}
+
+@compute @workgroup_size(THREADS_X, THREADS_Y)
+fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) local: vec3u,
+        @builtin(local_invocation_index) thread: u32) {
+  let first_row = tile.y * TILE_M;
+  let first_col = tile.x * TILE_N;
+  let group = tile.z;
+  let x_base = params.x_first + group * params.x_group;
+  let w_base = params.w_first + group * params.w_group;
+  let threads = THREADS_X * THREADS_Y;
+
+  var sums: array<vec4f, 4>;
+  for (var k0 = 0u; k0 < params.depth; k0 += 4u * QUADS) {
+    for (var e = thread; e < TILE_M * QUADS; e += threads) {
+      let m = e / QUADS;
+      let k = k0 + 4u * (e % QUADS);
+      let inside = first_row + m < params.rows && k < params.depth;
+      let count = select(0u, params.depth - min(k, params.depth), inside);
+      x_tile[m * ROW + e % QUADS] = load_x(x_base + (first_row + m) * params.x_stride + k, count);
+    }
+    for (var e = thread; e < TILE_N * QUADS; e += threads) {
+      let n = e / QUADS;
+      let k = k0 + 4u * (e % QUADS);
+      let inside = first_col + n < params.width && k < params.depth;
+      let count = select(0u, params.depth - min(k, params.depth), inside);
+      w_tile[n * ROW + e % QUADS] = load_w(w_base + (first_col + n) * params.w_stride + k, count);
+    }
+    workgroupBarrier();
+    for (var q = 0u; q < QUADS; q++) {
+      let w0 = w_tile[local.x * ROW + q];
+      let w1 = w_tile[(local.x + THREADS_X) * ROW + q];
+      let w2 = w_tile[(local.x + 2u * THREADS_X) * ROW + q];
+      let w3 = w_tile[(local.x + 3u * THREADS_X) * ROW + q];
+      for (var i = 0u; i < 4u; i++) {
+        let a = x_tile[(local.y + i * THREADS_Y) * ROW + q];
+        sums[i] += vec4f(dot(a, w0), dot(a, w1), dot(a, w2), dot(a, w3));
+      }
+    }
+    workgroupBarrier();
+  }
+
+  for (var i = 0u; i < 4u; i++) {
+    let row = first_row + local.y + i * THREADS_Y;
+    for (var j = 0u; j < 4u; j++) {
+      let col = first_col + local.x + j * THREADS_X;
+      if (row >= params.rows || col >= params.width) { continue; }
+      var y = sums[i][j];
+      if (HAS_BIAS) { y += bias[params.bias_first + group * params.bias_group + col]; }
+      y = activate(y);
+      let position = group * params.out_group + col;
+      if (HAS_RESIDUAL) {
+        let r = residual[params.residual_first + row * params.residual_stride + position];
+        y = select(y + r, y * r, HAS_FACTOR);
+      }
+      out[params.out_first + row * params.out_stride + position] = y;
+    }
+  }
+}

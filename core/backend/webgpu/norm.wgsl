@@ -1,0 +1,65 @@
+// out[r] = (x[r] + y[r] - mean) / sqrt(variance + eps) * weight + bias, one workgroup a row. The variance is that of
+// the centred values: the mean of squares less the square of the mean would cancel.
+override HAS_Y: bool = false;
+
+const THREADS = 64u;
+
+struct Params {
+  rows: u32,
+  width: u32,
+  eps: f32,
+  x_first: u32,
+  x_stride: u32,
+  y_first: u32,
+  y_stride: u32,
+  weight_first: u32,
+  bias_first: u32,
+  out_first: u32,
+  out_stride: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> y: array<f32>;
+@group(0) @binding(3) var<storage, read> weight: array<f32>;
+@group(0) @binding(4) var<storage, read> bias: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out: array<f32>;
+
+var<workgroup> partial: array<f32, THREADS>;
+
+fn total(value: f32, thread: u32) -> f32 {
+  workgroupBarrier();
+  partial[thread] = value;
+  for (var half = THREADS / 2u; half > 0u; half /= 2u) {
+    workgroupBarrier();
+    if (thread < half) { partial[thread] += partial[thread + half]; }
+  }
+  workgroupBarrier();
+  return partial[0];
+}
+
+fn element(row: u32, col: u32) -> f32 {
+  let v = x[params.x_first + row * params.x_stride + col];
+  if (HAS_Y) { return v + y[params.y_first + row * params.y_stride + col]; }
+  return v;
+}
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u,
+        @builtin(local_invocation_index) thread: u32) {
+  for (var row = workgroup.x; row < params.rows; row += workgroups.x) {
+    var sum = 0.0;
+    for (var c = thread; c < params.width; c += THREADS) { sum += element(row, c); }
+    let mean = total(sum, thread) / f32(params.width);
+    var squares = 0.0;
+    for (var c = thread; c < params.width; c += THREADS) {
+      let centred = element(row, c) - mean;
+      squares += centred * centred;
+    }
+    let deviation = sqrt(total(squares, thread) / f32(params.width) + params.eps);
+    for (var c = thread; c < params.width; c += THREADS) {
+      out[params.out_first + row * params.out_stride + c] =
+          (element(row, c) - mean) / deviation * weight[params.weight_first + c] + bias[params.bias_first + c];
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// The Params structs of the shaders, member for member as in the .wgsl files.
+#pragma once
+
+#include <cstdint>
+
+namespace peruse::webgpu {
+
+// Where a matrix lies in its buffer, in elements.
+struct Place {
+  uint32_t first = 0;
+  uint32_t stride = 0;
+};
+
+struct LinearParams {
+  uint32_t rows, depth, width;
+  uint32_t x_first, x_stride, x_group;
+  uint32_t w_first, w_stride, w_group;
+  uint32_t bias_first, bias_group;
+  uint32_t out_first, out_stride, out_group;
+  Place residual;
+};
+
+struct NormParams {
+  uint32_t rows, width;
+  float eps;
+  Place x, y;
+  uint32_t weight_first, bias_first;
+  Place out;
+};
+
+struct AttentionParams {
+  float scale;
+  Place query, key, value, out;
+  uint32_t first_head, position_stride, slots, first_slot, reach;
+};
+
+struct ProbabilitiesParams {
+  float scale;
+  Place query, key, out;
+  uint32_t heads, first_head, position_stride, slots, first_slot, reach, longest;
+};
+
+struct DepthwiseConvParams {
+  uint32_t columns;
+  Place x, taps, out;
+};
+
+struct SpanConvParams {
+  uint32_t columns;
+  Place logits, values, out;
+};
+
+struct SpanKernelsParams {
+  uint32_t rows, heads;
+  Place logits, out;
+};
+
+struct UnfoldParams {
+  uint32_t columns, group_width;
+  Place x, out;
+};
+
+struct PairParams {  // multiply, add
+  uint32_t rows, columns;
+  Place x, y, out;
+};
+
+struct SingleParams {  // activate, select_rows
+  uint32_t rows, columns;
+  Place x, out;
+};
+
+}  // namespace peruse::webgpu

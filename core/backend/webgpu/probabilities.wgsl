@@ -1,0 +1,73 @@
+// The attention probabilities themselves, for people who want to look inside: one thread a row of scores, plain loops.
+// Row (start * heads + h * length + i) for head h and query i; columns past the sequence's length are zero.
+override HEAD_DIM: u32 = 64u;
+override HAS_POSITION_KEY: bool = false;
+override HAS_POSITION_QUERY: bool = false;
+
+const THREADS = 64u;
+
+struct Params {
+  scale: f32,
+  query_first: u32,
+  query_stride: u32,
+  key_first: u32,
+  key_stride: u32,
+  out_first: u32,
+  out_stride: u32,
+  heads: u32,
+  first_head: u32,
+  position_stride: u32,
+  slots: u32,
+  first_slot: u32,
+  reach: u32,
+  longest: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> starts: array<u32>;
+@group(0) @binding(2) var<storage, read> query: array<f32>;
+@group(0) @binding(3) var<storage, read> key: array<f32>;
+@group(0) @binding(4) var<storage, read> slots: array<u32>;
+@group(0) @binding(5) var<storage, read> to_position: array<f32>;
+@group(0) @binding(6) var<storage, read> to_content: array<f32>;
+@group(0) @binding(7) var<storage, read_write> out: array<f32>;
+
+fn score(start: u32, head: u32, i: u32, j: u32) -> f32 {
+  let column = (params.first_head + head) * HEAD_DIM;
+  var sum = 0.0;
+  for (var d = 0u; d < HEAD_DIM; d++) {
+    sum += query[params.query_first + (start + i) * params.query_stride + column + d] *
+           key[params.key_first + (start + j) * params.key_stride + column + d];
+  }
+  if (HAS_POSITION_KEY || HAS_POSITION_QUERY) {
+    let slot = head * params.slots + slots[i + params.reach - 1u - j] - params.first_slot;
+    if (HAS_POSITION_KEY) { sum += to_position[(start + i) * params.position_stride + slot]; }
+    if (HAS_POSITION_QUERY) { sum += to_content[(start + j) * params.position_stride + slot]; }
+  }
+  return sum * params.scale;
+}
+
+// Workgroup: (tile of queries, head, sequence).
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let start = starts[workgroup.z];
+  let length = starts[workgroup.z + 1u] - start;
+  let i = workgroup.x * THREADS + thread;
+  if (i >= length) { return; }
+  let head = workgroup.y;
+  let row = params.out_first +
+            (start * params.heads + (params.first_head + head) * length + i) * params.out_stride;
+  var highest = score(start, head, i, 0u);
+  for (var j = 0u; j < length; j++) {
+    let s = score(start, head, i, j);
+    out[row + j] = s;
+    highest = max(highest, s);
+  }
+  var sum = 0.0;
+  for (var j = 0u; j < length; j++) {
+    let e = exp(out[row + j] - highest);
+    out[row + j] = e;
+    sum += e;
+  }
+  for (var j = 0u; j < params.longest; j++) { out[row + j] = select(0.0, out[row + j] / sum, j < length); }
+}

@@ -1,0 +1,94 @@
+// Records dispatches: makes each shader, pipeline and buffer known to the host once, and hands workspace out again.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/backend/webgpu/command_stream.h"
+
+namespace peruse::webgpu {
+
+// What WebGPU's defaults promise; a host may tell of more.
+struct Limits {
+  uint64_t binding_bytes = 128u << 20;       // maxStorageBufferBindingSize
+  uint32_t workgroups_per_dimension = 65535;  // maxComputeWorkgroupsPerDimension
+};
+
+struct Constant {
+  const char* name;
+  float value;
+};
+
+struct Grid {
+  uint32_t x = 1;
+  uint32_t y = 1;
+  uint32_t z = 1;
+};
+
+class Recorder {
+ public:
+  static constexpr int32_t kNoBuffer = -1;
+
+  explicit Recorder(const Limits& limits) : limits_(limits) {}
+
+  const Limits& limits() const { return limits_; }
+
+  // ---- Buffers ----------------------------------------------------------------------------------------------------
+
+  // A zeroed buffer that stays. kNoBuffer when it exceeds what a binding may hold, or without memory.
+  int32_t CreateBuffer(uint64_t bytes);
+  // A workspace buffer of at least that size, until Give. `fresh`: one that no dispatch of this run has used, so that
+  // it can be written from the host.
+  int32_t Take(uint64_t bytes, bool fresh);
+  void Give(int32_t buffer);
+  void Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> bytes);
+  // The same, filled by the caller (bytes a multiple of 4); null without memory.
+  uint8_t* WriteRoom(int32_t buffer, uint64_t offset, size_t bytes);
+
+  // ---- Runs -------------------------------------------------------------------------------------------------------
+
+  void BeginRun();
+  // `parameters` is the shader's Params struct; the last buffer is the output.
+  template <typename Parameters>
+  void Dispatch(std::string_view shader, std::initializer_list<Constant> constants, const Parameters& parameters,
+                std::initializer_list<int32_t> buffers, Grid grid) {
+    static_assert(sizeof(Parameters) % 4 == 0 && sizeof(Parameters) <= 256);
+    DispatchWords(shader, constants, {reinterpret_cast<const uint8_t*>(&parameters), sizeof(Parameters)}, buffers,
+                  grid);
+  }
+  void Download(int32_t buffer, std::span<float> destination);
+  void EndRun();
+  int32_t dispatches() const { return dispatches_; }  // of this run
+
+  CommandStream& stream() { return stream_; }
+  const CommandStream& stream() const { return stream_; }
+
+ private:
+  struct Slot {
+    int32_t buffer;
+    uint64_t bytes;
+    bool taken;
+    int64_t last_run;  // the last run that used it
+  };
+
+  void DispatchWords(std::string_view shader, std::span<const Constant> constants, std::span<const uint8_t> parameters,
+                     std::initializer_list<int32_t> buffers, Grid grid);
+  uint32_t ShaderId(std::string_view name);
+  uint32_t PipelineId(std::string_view shader, std::span<const Constant> constants);
+
+  Limits limits_;
+  CommandStream stream_;
+  std::vector<Slot> slots_;
+  std::map<std::string, uint32_t, std::less<>> shaders_;
+  std::map<std::string, uint32_t, std::less<>> pipelines_;  // by shader name and the bytes of the constants' values
+  int32_t next_buffer_ = 0;
+  int64_t run_ = 0;
+  int32_t dispatches_ = 0;
+};
+
+}  // namespace peruse::webgpu

@@ -1,0 +1,158 @@
+#include "core/backend/webgpu/webgpu_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "core/base/half.h"
+
+namespace peruse::webgpu {
+namespace {
+
+// Of one linear layer: with default limits 4 GiB, more than any model that a page could load.
+constexpr int64_t kMostParts = 32;
+
+std::span<const uint8_t> BytesOf(std::span<const float> values) {
+  return {reinterpret_cast<const uint8_t*>(values.data()), values.size_bytes()};
+}
+
+uint64_t RowBytes(const LinearWeight& linear) {
+  return static_cast<uint64_t>(linear.row_elements) * (linear.half() ? 2 : 4);
+}
+
+// Rows of `width` floats as rows of float16 of even length.
+void WriteHalves(std::span<const float> rows, int32_t width, int32_t row_elements, uint8_t* out) {
+  const size_t count = rows.size() / static_cast<size_t>(width);
+  for (size_t r = 0; r < count; ++r) {
+    for (int32_t k = 0; k < row_elements; ++k) {
+      const uint16_t half = k < width ? FloatToHalf(rows[r * static_cast<size_t>(width) + static_cast<size_t>(k)]) : 0;
+      std::memcpy(out, &half, sizeof half);
+      out += sizeof half;
+    }
+  }
+}
+
+}  // namespace
+
+Status Memory::Failure() const {
+  if (recorder_.stream().failed()) return OutOfMemory("no memory for the commands to the GPU");
+  return OutOfMemory("a matrix exceeds the " + std::to_string(recorder_.limits().binding_bytes >> 20) +
+                     " MiB that this GPU takes in one piece");
+}
+
+// ---- Weights and constants --------------------------------------------------------------------------------------------
+
+Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
+  if (spec.precision == Precision::kQ8) return Unsupported("dtype q8 is not there for device webgpu: use f32 or f16");
+  LinearWeight linear;
+  linear.spec = spec;
+  const int32_t width = spec.in / spec.groups;
+  linear.row_elements = linear.half() ? (width + 1) / 2 * 2 : width;
+  // A group's rows stay together, so a part is whole groups; with one group, any rows.
+  const int32_t unit = spec.groups == 1 ? 1 : spec.out / spec.groups;
+  const auto fit = static_cast<int64_t>(recorder_.limits().binding_bytes / RowBytes(linear)) / unit * unit;
+  if (fit == 0 || spec.out / fit >= kMostParts) return Failure();
+  for (int32_t first = 0; first < spec.out;) {
+    const auto rows = static_cast<int32_t>(std::min<int64_t>(fit, spec.out - first));
+    const int32_t buffer = recorder_.CreateBuffer(RowBytes(linear) * static_cast<uint64_t>(rows));
+    if (buffer == Recorder::kNoBuffer) return Failure();
+    linear.parts.push_back({first, rows, buffer});
+    first += rows;
+  }
+  linear.bias = recorder_.CreateBuffer(static_cast<uint64_t>(spec.out) * sizeof(float));
+  if (linear.bias == Recorder::kNoBuffer) return Failure();
+  weight_bytes_ += static_cast<int64_t>(RowBytes(linear)) * spec.out + int64_t{spec.out} * 4;
+  linears_.push_back(std::move(linear));
+  return Weight{static_cast<int32_t>(linears_.size()) - 1, spec.in, spec.out, spec.groups};
+}
+
+const LinearWeight& Memory::linear(Weight weight) const {
+  PERUSE_CHECK(weight.id >= 0 && weight.id < static_cast<int32_t>(linears_.size()));
+  return linears_[static_cast<size_t>(weight.id)];
+}
+
+Status Memory::WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) {
+  const LinearWeight& linear = this->linear(weight);
+  const int32_t width = linear.spec.in / linear.spec.groups;
+  PERUSE_CHECK(rows.size() % static_cast<size_t>(width) == 0);
+  const auto count = static_cast<int64_t>(rows.size()) / width;
+  PERUSE_CHECK(first_row >= 0 && first_row + count <= linear.spec.out);
+  for (const LinearPart& part : linear.parts) {
+    const int64_t begin = std::max(first_row, part.first_row);
+    const int64_t end = std::min<int64_t>(first_row + count, part.first_row + part.rows);
+    if (begin >= end) continue;
+    const auto slice = rows.subspan(static_cast<size_t>((begin - first_row) * width),
+                                    static_cast<size_t>((end - begin) * width));
+    const uint64_t bytes = RowBytes(linear) * static_cast<uint64_t>(end - begin);
+    uint8_t* room = recorder_.WriteRoom(part.buffer, RowBytes(linear) * static_cast<uint64_t>(begin - part.first_row),
+                                        static_cast<size_t>(bytes));
+    if (room == nullptr) return Failure();
+    if (linear.half()) {
+      WriteHalves(slice, width, linear.row_elements, room);
+    } else {
+      std::memcpy(room, slice.data(), slice.size_bytes());
+    }
+  }
+  return OkStatus();
+}
+
+Status Memory::WriteBias(Weight weight, int32_t first, std::span<const float> values) {
+  const LinearWeight& linear = this->linear(weight);
+  PERUSE_CHECK(first >= 0 && first + static_cast<int64_t>(values.size()) <= linear.spec.out);
+  recorder_.Write(linear.bias, static_cast<uint64_t>(first) * sizeof(float), BytesOf(values));
+  return recorder_.stream().failed() ? Failure() : OkStatus();
+}
+
+Result<Tensor> Memory::CreateConstant(int32_t rows, int32_t cols) {
+  const uint64_t bytes = static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * sizeof(float);
+  const int32_t buffer = recorder_.CreateBuffer(bytes);
+  if (buffer == Recorder::kNoBuffer) return Failure();
+  constants_.push_back(buffer);
+  weight_bytes_ += static_cast<int64_t>(bytes);
+  return Tensor{kFirstConstant + static_cast<int32_t>(constants_.size()) - 1, rows, cols, cols, 0};
+}
+
+Status Memory::WriteConstant(Tensor constant, int32_t first_row, std::span<const float> rows) {
+  PERUSE_CHECK(constant.buffer >= kFirstConstant && constant.cols == constant.stride);
+  PERUSE_CHECK(first_row >= 0 && rows.size() % static_cast<size_t>(constant.cols) == 0);
+  PERUSE_CHECK(first_row + static_cast<int64_t>(rows.size()) / constant.cols <= constant.rows);
+  recorder_.Write(buffer(constant), static_cast<uint64_t>(first_row) * static_cast<uint64_t>(constant.cols) * 4,
+                  BytesOf(rows));
+  return recorder_.stream().failed() ? Failure() : OkStatus();
+}
+
+// ---- Workspace --------------------------------------------------------------------------------------------------------
+
+Tensor Memory::New(int32_t rows, int32_t cols, bool* ok) {
+  PERUSE_CHECK(rows >= 0 && cols >= 0);
+  const uint64_t bytes = static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * sizeof(float);
+  const int32_t buffer = recorder_.Take(bytes, false);
+  if (buffer == Recorder::kNoBuffer) *ok = false;
+  workspace_.push_back({buffer, bytes});
+  return Tensor{static_cast<int32_t>(workspace_.size()) - 1, rows, cols, cols, 0};
+}
+
+void Memory::Release(int64_t mark) {
+  PERUSE_CHECK(mark >= 0 && mark <= this->mark());
+  while (this->mark() > mark) {
+    recorder_.Give(workspace_.back().buffer);
+    workspace_.pop_back();
+  }
+}
+
+void Memory::Refresh(Tensor tensor, bool* ok) {
+  PERUSE_CHECK(tensor.valid() && static_cast<size_t>(tensor.buffer) < workspace_.size());
+  Workspace& place = workspace_[static_cast<size_t>(tensor.buffer)];
+  recorder_.Give(place.buffer);
+  place.buffer = recorder_.Take(place.bytes, true);
+  if (place.buffer == Recorder::kNoBuffer) *ok = false;
+}
+
+int32_t Memory::buffer(Tensor tensor) const {
+  const bool constant = tensor.buffer >= kFirstConstant;
+  const auto index = static_cast<size_t>(constant ? tensor.buffer - kFirstConstant : tensor.buffer);
+  PERUSE_CHECK(tensor.valid() && index < (constant ? constants_.size() : workspace_.size()));
+  return constant ? constants_[index] : workspace_[index].buffer;
+}
+
+}  // namespace peruse::webgpu

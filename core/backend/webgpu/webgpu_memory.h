@@ -1,0 +1,66 @@
+// Which GPU buffers stand behind tensors and weights.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/backend/backend.h"
+#include "core/backend/webgpu/recorder.h"
+
+namespace peruse::webgpu {
+
+// The rows [first_row, first_row + rows) of a linear layer's weights, in one buffer.
+struct LinearPart {
+  int32_t first_row = 0;
+  int32_t rows = 0;
+  int32_t buffer = Recorder::kNoBuffer;
+};
+
+struct LinearWeight {
+  LinearSpec spec;
+  int32_t row_elements = 0;       // in / groups, made even for float16
+  std::vector<LinearPart> parts;  // several where one binding can't hold all rows
+  int32_t bias = Recorder::kNoBuffer;
+
+  bool half() const { return spec.precision == Precision::kF16; }
+};
+
+class Memory {
+ public:
+  explicit Memory(Recorder& recorder) : recorder_(recorder) {}
+
+  Result<Weight> CreateLinear(const LinearSpec& spec);
+  Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows);
+  Status WriteBias(Weight weight, int32_t first, std::span<const float> values);
+  Result<Tensor> CreateConstant(int32_t rows, int32_t cols);
+  Status WriteConstant(Tensor constant, int32_t first_row, std::span<const float> rows);
+  const LinearWeight& linear(Weight weight) const;
+  int64_t weight_bytes() const { return weight_bytes_; }
+
+  // Without a buffer the handle is still well-formed and *ok becomes false.
+  Tensor New(int32_t rows, int32_t cols, bool* ok);
+  int64_t mark() const { return static_cast<int64_t>(workspace_.size()); }
+  void Release(int64_t mark);
+  // Puts a buffer that the host may write behind a workspace tensor whose contents don't matter.
+  void Refresh(Tensor tensor, bool* ok);
+  int32_t buffer(Tensor tensor) const;
+
+ private:
+  static constexpr int32_t kFirstConstant = 1 << 30;  // tensors below are workspace
+
+  struct Workspace {
+    int32_t buffer;
+    uint64_t bytes;
+  };
+
+  Status Failure() const;
+
+  Recorder& recorder_;
+  std::vector<LinearWeight> linears_;
+  std::vector<int32_t> constants_;
+  std::vector<Workspace> workspace_;
+  int64_t weight_bytes_ = 0;
+};
+
+}  // namespace peruse::webgpu

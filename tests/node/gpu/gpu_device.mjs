@@ -1,0 +1,25 @@
+// WebGPU in plain Node: Dawn (npm package `webgpu`), on the machine's own adapter or on Chromium's SwiftShader.
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** The variables that make Dawn find SwiftShader; {} where set-up found none. They must be there when a process starts. */
+export function swiftShaderEnvironment() {
+  const cache = process.env.PERUSE_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'peruse');
+  const { chromium } = JSON.parse(readFileSync(join(cache, 'env.json'), 'utf8'));
+  const icd = chromium?.swiftshaderIcd;
+  if (!icd) return {};
+  // Debian's Chromium carries the Vulkan loader too.
+  const path = [dirname(icd), process.env.LD_LIBRARY_PATH].filter(Boolean).join(':');
+  return { VK_DRIVER_FILES: icd, VK_ICD_FILENAMES: icd, LD_LIBRARY_PATH: path };
+}
+
+let gpu;  // Dawn's instance: its devices fall when it is collected.
+
+/** An adapter over Dawn; undefined where there is none. */
+export async function requestAdapter() {
+  const { create, globals } = await import('webgpu');
+  Object.assign(globalThis, globals);
+  gpu ??= create([]);
+  return (await gpu.requestAdapter()) ?? undefined;
+}

@@ -1,0 +1,14 @@
+// The WebGPU backend as a backend that computes: Submit waits (Asyncify) until JavaScript has replayed the commands.
+// So every test of tests/native runs on a GPU as it stands.
+#pragma once
+
+#include <memory>
+
+#include "core/backend/webgpu/webgpu_backend.h"
+
+namespace peruse::testing {
+
+std::unique_ptr<WebGpuBackend> CreateHostedWebGpuBackendWithin(const webgpu::Limits& limits);
+std::unique_ptr<Backend> CreateHostedWebGpuBackend();
+
+}  // namespace peruse::testing

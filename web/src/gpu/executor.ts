@@ -1,0 +1,256 @@
+// Replays the engine's command streams on a GPUDevice: the same in a browser and, over Dawn, in Node.
+//
+// A run is one pass, one submit and one readback. Shaders, pipelines, buffers and bind groups are made once and kept, so
+// that a warm call makes nothing. Pipelines compile side by side as soon as the stream names them, and are waited for
+// when a run needs them.
+import { describe, PeruseError } from '../errors.js';
+import { gpuFailure, PipelineCache } from './pipelines.js';
+import { readCommands, type Dispatch, type StreamPlace } from './stream.js';
+
+const kParameterSlot = 256;  // bytes; minUniformBufferOffsetAlignment by default
+const kBindGroupsKept = 8192;
+// The constants of WebGPU's own namespaces, which Node does not have as globals.
+const kUsage = { mapRead: 0x1, copySource: 0x4, copyDestination: 0x8, uniform: 0x40, storage: 0x80 };
+const kMapRead = 0x1;
+
+interface Download {
+  id: number;
+  bytes: number;
+  address: number;
+}
+
+/** What an executor has done since it was made. */
+export interface GpuCounts {
+  buffers: number;
+  bufferBytes: number;
+  bindGroups: number;
+  submits: number;
+  dispatches: number;
+}
+
+export class GpuExecutor {
+  readonly counts: GpuCounts = { buffers: 0, bufferBytes: 0, bindGroups: 0, submits: 0, dispatches: 0 };
+  private readonly shaders_ = new Map<number, string>();
+  private readonly compiling_ = new Map<number, Promise<GPUComputePipeline>>();
+  private readonly pipelines_ = new Map<number, GPUComputePipeline>();
+  private readonly buffers_ = new Map<number, GPUBuffer>();
+  private readonly bindGroups_ = new Map<string, GPUBindGroup>();
+  private parameters_: GPUBuffer | undefined;
+  private staging_: GPUBuffer | undefined;
+  private lost_: GPUDeviceLostInfo | undefined;
+  private failure_: PeruseError | undefined;
+
+  /** Executors of one device may share its pipelines. The device stays the caller's. */
+  constructor(
+    private readonly device_: GPUDevice,
+    private readonly cache_: PipelineCache = new PipelineCache(device_),
+  ) {
+    device_.lost.then((info) => { this.lost_ = info; }, () => undefined);
+  }
+
+  /**
+   * Does what a stream says; downloads are in the engine's memory when it resolves. One call at a time.
+   * Errors: 'gpu_lost', 'out_of_memory', 'gpu_failed' (a shader or a command that this GPU's driver refuses). After an error
+   * the executor is of no more use.
+   */
+  async replay(memory: () => Uint8Array, place: StreamPlace): Promise<void> {
+    if (this.failure_ !== undefined) throw this.failure_;
+    try {
+      await this.replayCommands(memory, place);
+    } catch (error) {
+      this.failure_ ??= await this.explain(error);
+    }
+    if (this.lost_ !== undefined) this.failure_ = lostError(this.lost_);
+    if (this.failure_ !== undefined) throw this.failure_;
+  }
+
+  /** Gives the GPU's memory back. */
+  dispose(): void {
+    this.failure_ ??= new PeruseError('disposed', 'The GPU was used after dispose().');
+    for (const buffer of [...this.buffers_.values(), this.parameters_, this.staging_]) buffer?.destroy();
+    this.buffers_.clear();
+    this.bindGroups_.clear();
+  }
+
+  private async replayCommands(memory: () => Uint8Array, place: StreamPlace): Promise<void> {
+    let dispatches: Dispatch[] = [];
+    let downloads: Download[] = [];
+    const made = this.counts.buffers;
+    this.device_.pushErrorScope('out-of-memory');
+    this.device_.pushErrorScope('validation');
+    let refused: GPUError | null = null;
+    try {
+      for (const command of readCommands(memory, place)) {
+        switch (command.kind) {
+          case 'shader':
+            this.shaders_.set(command.id, command.text);
+            break;
+          case 'pipeline':
+            this.compile(command.id, command.shader, command.constants);
+            break;
+          case 'buffer':
+            this.buffers_.set(command.id, this.makeBuffer(command.bytes, kUsage.storage | kUsage.copySource | kUsage.copyDestination));
+            break;
+          case 'free':
+            this.free(command.id);
+            break;
+          case 'write':
+            this.device_.queue.writeBuffer(this.buffer(command.id), command.offset, command.bytes as Uint8Array<ArrayBuffer>);
+            break;
+          case 'dispatch':
+            dispatches.push(command.dispatch);
+            break;
+          case 'download':
+            downloads.push(command);
+            break;
+          case 'submit':
+            await this.run(memory, dispatches, downloads);
+            dispatches = [];
+            downloads = [];
+            break;
+        }
+      }
+    } finally {
+      const validation = this.device_.popErrorScope();
+      const memoryError = this.device_.popErrorScope();
+      refused = (await memoryError) ?? (await validation);
+    }
+    if (refused !== null) throw gpuFailure(refused, made === this.counts.buffers ? undefined : this.counts.bufferBytes);
+  }
+
+  private compile(id: number, shader: number, constants: Record<string, number>): void {
+    const text = this.shaders_.get(shader);
+    if (text === undefined) throw new Error(`GPU commands: there is no shader ${shader}`);
+    this.compiling_.set(id, this.cache_.get(text, constants));
+  }
+
+  private async run(memory: () => Uint8Array, dispatches: Dispatch[], downloads: Download[]): Promise<void> {
+    await this.awaitPipelines(dispatches);
+    const parameters = this.uploadParameters(dispatches);
+    const encoder = this.device_.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    for (const [index, dispatch] of dispatches.entries()) {
+      const pipeline = this.pipelines_.get(dispatch.pipeline);
+      if (pipeline === undefined) throw new Error(`GPU commands: there is no pipeline ${dispatch.pipeline}`);
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, this.bindGroup(pipeline, dispatch, parameters, index));
+      pass.dispatchWorkgroups(...dispatch.grid);
+    }
+    pass.end();
+    const staging = this.stage(encoder, downloads);
+    this.device_.queue.submit([encoder.finish()]);
+    this.counts.submits++;
+    this.counts.dispatches += dispatches.length;
+    if (staging !== undefined) await readBack(staging, memory, downloads);
+  }
+
+  private async awaitPipelines(dispatches: Dispatch[]): Promise<void> {
+    const needed = new Set(dispatches.map((dispatch) => dispatch.pipeline));
+    await Promise.all(
+      [...needed].map(async (id) => {
+        const compiling = this.compiling_.get(id);
+        if (compiling === undefined) return;
+        this.pipelines_.set(id, await compiling);
+        this.compiling_.delete(id);
+      }),
+    );
+  }
+
+  /** All dispatches' parameters in one write. */
+  private uploadParameters(dispatches: Dispatch[]): GPUBuffer {
+    const bytes = Math.max(dispatches.length, 1) * kParameterSlot;
+    if (this.parameters_ === undefined || this.parameters_.size < bytes) {
+      this.parameters_?.destroy();
+      this.bindGroups_.clear();
+      this.parameters_ = this.makeBuffer(2 * bytes, kUsage.uniform | kUsage.copyDestination);
+    }
+    const words = new Uint32Array(bytes / 4);
+    for (const [index, dispatch] of dispatches.entries()) words.set(dispatch.parameters, (index * kParameterSlot) / 4);
+    this.device_.queue.writeBuffer(this.parameters_, 0, words);
+    return this.parameters_;
+  }
+
+  private bindGroup(pipeline: GPUComputePipeline, dispatch: Dispatch, parameters: GPUBuffer, index: number): GPUBindGroup {
+    const key = `${dispatch.pipeline} ${index} ${dispatch.buffers.join(' ')}`;
+    const known = this.bindGroups_.get(key);
+    if (known !== undefined) return known;
+    if (this.bindGroups_.size >= kBindGroupsKept) this.bindGroups_.clear();
+    const made = this.device_.createBindGroup({
+      layout: pipeline.getBindGroupLayout(0),
+      entries: [
+        { binding: 0, resource: { buffer: parameters, offset: index * kParameterSlot, size: kParameterSlot } },
+        ...dispatch.buffers.map((id, i) => ({ binding: i + 1, resource: { buffer: this.buffer(id) } })),
+      ],
+    });
+    this.bindGroups_.set(key, made);
+    this.counts.bindGroups++;
+    return made;
+  }
+
+  /** Copies what is to be downloaded into one buffer that can be mapped. */
+  private stage(encoder: GPUCommandEncoder, downloads: Download[]): GPUBuffer | undefined {
+    const bytes = downloads.reduce((sum, download) => sum + download.bytes, 0);
+    if (bytes === 0) return undefined;
+    if (this.staging_ === undefined || this.staging_.size < bytes) {
+      this.staging_?.destroy();
+      this.staging_ = this.makeBuffer(2 ** Math.ceil(Math.log2(bytes)), kUsage.mapRead | kUsage.copyDestination);
+    }
+    let offset = 0;
+    for (const download of downloads) {
+      encoder.copyBufferToBuffer(this.buffer(download.id), 0, this.staging_, offset, download.bytes);
+      offset += download.bytes;
+    }
+    return this.staging_;
+  }
+
+  private makeBuffer(bytes: number, usage: number): GPUBuffer {
+    const buffer = this.device_.createBuffer({ size: bytes, usage });
+    this.counts.buffers++;
+    this.counts.bufferBytes += bytes;
+    return buffer;
+  }
+
+  private buffer(id: number): GPUBuffer {
+    const buffer = this.buffers_.get(id);
+    if (buffer === undefined) throw new Error(`GPU commands: there is no buffer ${id}`);
+    return buffer;
+  }
+
+  private free(id: number): void {
+    this.counts.bufferBytes -= this.buffer(id).size;
+    this.buffer(id).destroy();
+    this.buffers_.delete(id);
+    this.bindGroups_.clear();
+  }
+
+  /** A lost device makes every other call fail first, and says so a little later. */
+  private async explain(error: unknown): Promise<PeruseError> {
+    const info = await Promise.race([
+      this.device_.lost,
+      new Promise<undefined>((resolve) => setTimeout(() => { resolve(undefined); }, 100)),
+    ]);
+    if (info !== undefined) return lostError(info);
+    if (error instanceof PeruseError) return error;
+    return new PeruseError('gpu_failed', `The GPU refused its work: ${describe(error)}.`, { cause: error });
+  }
+}
+
+async function readBack(staging: GPUBuffer, memory: () => Uint8Array, downloads: Download[]): Promise<void> {
+  const bytes = downloads.reduce((sum, download) => sum + download.bytes, 0);
+  await staging.mapAsync(kMapRead, 0, bytes);
+  try {
+    const mapped = new Uint8Array(staging.getMappedRange(0, bytes));
+    let offset = 0;
+    for (const download of downloads) {
+      memory().set(mapped.subarray(offset, offset + download.bytes), download.address);
+      offset += download.bytes;
+    }
+  } finally {
+    staging.unmap();
+  }
+}
+
+function lostError(info: GPUDeviceLostInfo): PeruseError {
+  const why = info.message === '' ? info.reason ?? 'no reason given' : info.message;
+  return new PeruseError('gpu_lost', `The GPU device was lost (${why}); load the pipeline again.`);
+}

@@ -1,0 +1,45 @@
+// A device's compute pipelines: each compiled once, asynchronously, as soon as it is asked for.
+import { PeruseError } from '../errors.js';
+
+export class PipelineCache {
+  private readonly modules_ = new Map<string, GPUShaderModule>();
+  private readonly pipelines_ = new Map<string, Promise<GPUComputePipeline>>();
+
+  constructor(private readonly device_: GPUDevice) {}
+
+  /** The pipeline of `main` in that WGSL; rejects where the driver refuses it. */
+  get(wgsl: string, constants: Record<string, number>): Promise<GPUComputePipeline> {
+    const key = JSON.stringify(constants) + wgsl;
+    const known = this.pipelines_.get(key);
+    if (known !== undefined) return known;
+    const pipeline = this.device_.createComputePipelineAsync({
+      layout: 'auto',
+      compute: { module: this.module(wgsl), entryPoint: 'main', constants },
+    });
+    pipeline.catch(() => undefined);  // Whoever needs it hears of it.
+    this.pipelines_.set(key, pipeline);
+    return pipeline;
+  }
+
+  get size(): number {
+    return this.pipelines_.size;
+  }
+
+  private module(wgsl: string): GPUShaderModule {
+    let module = this.modules_.get(wgsl);
+    if (module === undefined) {
+      module = this.device_.createShaderModule({ code: wgsl });
+      this.modules_.set(wgsl, module);
+    }
+    return module;
+  }
+}
+
+export function gpuFailure(error: GPUError, held?: number): PeruseError {
+  // GPUOutOfMemoryError is no global in Node.
+  if (error.constructor.name === 'GPUOutOfMemoryError') {
+    const size = held === undefined ? '' : ` with ${Math.round(held / 2 ** 20)} MiB asked for`;
+    return new PeruseError('out_of_memory', `The GPU has no memory left${size}.`, { cause: error });
+  }
+  return new PeruseError('gpu_failed', `The GPU refused its work: ${error.message}`, { cause: error });
+}
