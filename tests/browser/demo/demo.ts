@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright';
+import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright';
 import { kChromiumFlags, kChromiumPath } from '../chromium.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
@@ -75,4 +75,12 @@ async function startServer(flags: string[]): Promise<{ url: string; stop: () => 
     server.once('exit', (code) => fail(new Error(`tools/serve.mjs ended with ${code}: ${said}`)));
   });
   return { url, stop: () => void server.kill() };
+}
+
+/** Waits until the panel shows its result there; fails at once with what the page says if it shows a failure instead. */
+export async function shown(panel: Locator, selector: string): Promise<void> {
+  const result = panel.locator(selector).first();
+  const failure = panel.locator('.error code');
+  await result.or(failure).first().waitFor();
+  if (await failure.isVisible()) throw new Error(`the page says: ${await panel.locator('.error').innerText()}`);
 }

@@ -1,6 +1,6 @@
 // What a visitor can bring about: each is said kindly in its place, and the page goes on working.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { startDemo, type Demo, type Visit } from './demo.js';
+import { shown, startDemo, type Demo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;
@@ -20,7 +20,7 @@ afterEach(async () => {
 async function expectStillWorks(): Promise<void> {
   const panel = visit.page.locator('#classify');
   await panel.locator('.examples button').first().click();
-  await panel.locator('.bars li').first().waitFor();
+  await shown(panel, '.bars li');
   expect(await panel.locator('.error').textContent()).toBe('');
 }
 
@@ -44,7 +44,7 @@ it('an empty question', async () => {
   expect(await panel.locator('.error code').textContent()).toBe('empty_text');
   expect(await visit.page.evaluate(() => document.activeElement?.id)).toBe('answer-question');
   await panel.locator('.questions button').first().click();
-  await panel.locator('mark').waitFor();
+  await shown(panel, 'mark');
 });
 
 it('a model that cannot be reached', async () => {

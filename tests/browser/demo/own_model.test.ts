@@ -1,7 +1,7 @@
 // A checkpoint of the visitor's own: files that never leave the machine.
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { startDemo, type Demo, type Visit } from './demo.js';
+import { shown, startDemo, type Demo, type Visit } from './demo.js';
 
 interface NamedFile {
   name: string;
@@ -42,7 +42,7 @@ afterEach(async () => {
 it('classifies with chosen files, and with the demo model again', async () => {
   const panel = visit.page.locator('#classify');
   await panel.locator('.examples button').first().click();
-  await panel.locator('.bars li').first().waitFor();
+  await shown(panel, '.bars li');
   await panel.getByText('Use a checkpoint of your own').click();
   await panel.getByLabel('Files of the checkpoint').setInputFiles(await tinyCheckpoint());
   expect(await panel.locator('.chosen').textContent()).toBe('In use: config.json, model.safetensors, vocab.txt.');
@@ -51,7 +51,7 @@ it('classifies with chosen files, and with the demo model again', async () => {
   const before = visit.requests.length;
   await panel.locator('[name=text]').fill('a b c');
   await panel.locator('[type=submit]').click();
-  await panel.locator('.bars li').first().waitFor();
+  await shown(panel, '.bars li');
   expect((await panel.locator('.bars .label').allTextContents()).sort()).toEqual(['LABEL_0', 'LABEL_1', 'LABEL_2']);
   expect(visit.requests.slice(before).filter((address) => /config|safetensors|vocab/.test(address))).toEqual([]);
 
@@ -75,7 +75,7 @@ it('says which model Peruse does not run, and goes on', async () => {
   await panel.getByRole('button', { name: 'Back to the demo model' }).click();
   expect(await panel.locator('.error').textContent()).toBe('');
   await panel.locator('.examples button').first().click();
-  await panel.locator('.bars li').first().waitFor();
+  await shown(panel, '.bars li');
 });
 
 it('says which file is missing', async () => {

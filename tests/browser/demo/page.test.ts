@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright';
 import type { AxeResults, RunOptions } from 'axe-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDemo, type Demo } from './demo.js';
+import { shown, startDemo, type Demo } from './demo.js';
 
 let demo: Demo;
 
@@ -17,10 +17,10 @@ afterAll(() => demo.close());
 async function useBoth(page: Page): Promise<void> {
   await page.locator('#tab-classify').click();
   await page.locator('#classify .examples button').first().click();
-  await page.locator('#classify .bars li').first().waitFor();
+  await shown(page.locator('#classify'), '.bars li');
   await page.locator('#tab-answer').click();
   await page.locator('#answer .questions button').first().click();
-  await page.locator('#answer mark').waitFor();
+  await shown(page.locator('#answer'), 'mark');
 }
 
 describe('privacy', () => {
@@ -114,7 +114,7 @@ describe('layout', () => {
     const before = await footer();
     await page.locator('#classify .examples button').first().click();
     expect(await footer()).toBe(before);
-    await page.locator('#classify .bars li').first().waitFor();
+    await shown(page.locator('#classify'), '.bars li');
     expect(await footer()).toBe(before);
     await close();
   });

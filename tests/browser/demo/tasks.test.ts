@@ -1,6 +1,6 @@
 // The two tabs do their work: results, timing, what was chosen, keyboard.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startDemo, type Demo, type Visit } from './demo.js';
+import { shown, startDemo, type Demo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;
@@ -24,7 +24,7 @@ describe('the classification tab', () => {
     const panel = visit.page.locator('#classify');
     await panel.locator('.examples button').first().click();
     const bars = panel.locator('.bars li');
-    await bars.first().waitFor();
+    await shown(panel, '.bars li');
     const scores = percentages(await bars.locator('.score').allTextContents());
     expect(scores).toHaveLength(2);
     expect(scores[0]).toBeGreaterThanOrEqual(50);
@@ -48,7 +48,7 @@ describe('the classification tab', () => {
   it('says which build runs, on how many threads, and why', async () => {
     const panel = visit.page.locator('#classify');
     await panel.locator('.examples button').first().click();
-    await panel.locator('.bars li').first().waitFor();
+    await shown(panel, '.bars li');
     const processors = await visit.page.evaluate(() => navigator.hardwareConcurrency);
     const runtime = await panel.locator('.runtime').textContent();
     expect(runtime).toMatch(processors > 1 ? /relaxed-threads.* on [2-9] threads/ : /relaxed.* on 1 thread/);
@@ -59,7 +59,7 @@ describe('the classification tab', () => {
     const panel = visit.page.locator('#classify');
     await panel.locator('textarea').fill('<img src=x onerror=alert(1)> & good \u{1F600}');
     await panel.locator('[type=submit]').click();
-    await panel.locator('.bars li').first().waitFor();
+    await shown(panel, '.bars li');
     expect(await panel.locator('blockquote').textContent()).toBe('<img src=x onerror=alert(1)> & good \u{1F600}');
   });
 });
@@ -70,7 +70,7 @@ describe('the question answering tab', () => {
     await page.getByRole('tab', { name: 'Answer a question' }).click();
     const panel = page.locator('#answer');
     await panel.locator('.questions button').first().click();
-    await panel.locator('mark').waitFor();
+    await shown(panel, 'mark');
     expect(await panel.locator('mark').textContent()).toBe(await panel.locator('.headline strong').textContent());
     expect(await panel.locator('blockquote').textContent()).toBe(await panel.locator('textarea').inputValue());
 
@@ -94,7 +94,7 @@ describe('the question answering tab', () => {
     await panel.locator('textarea').fill(passage);
     await panel.locator('#answer-question').fill('When was the lighthouse built?');
     await panel.locator('#answer-question').press('Enter');
-    await panel.locator('mark').waitFor();
+    await shown(panel, 'mark');
     const mark = await panel.locator('mark').textContent();
     expect(mark).toBe(await panel.locator('.headline strong').textContent());
     expect(await panel.locator('blockquote').textContent()).toBe(passage);
@@ -107,7 +107,7 @@ describe('the question answering tab', () => {
     await panel.getByRole('button', { name: 'The kettle' }).click();
     expect(await panel.locator('textarea').inputValue()).toMatch(/^I bought this kettle/);
     await panel.getByRole('button', { name: 'What is the weak point?' }).click();
-    await panel.locator('mark').waitFor();
+    await shown(panel, 'mark');
     expect(await panel.locator('blockquote').textContent()).toMatch(/^I bought this kettle/);
   });
 });
@@ -137,7 +137,7 @@ it('can be used by keyboard alone', async () => {
   expect(await focus()).toBe('answer-passage');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');  // The first example question.
-  await page.locator('#answer mark').waitFor();
+  await shown(page.locator('#answer'), 'mark');
   while ((await focus()) !== 'All candidates') await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.keyboard.press('Tab');
