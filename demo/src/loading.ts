@@ -6,7 +6,7 @@ export interface LoadOptions {
   signal: AbortSignal;
 }
 
-/** Bytes that have arrived, and that are known to be coming, over all files so far. */
+/** Bytes over all files: those that have arrived, and those that will (0 while the size of the weights is not known). */
 export interface Bytes {
   loaded: number;
   total: number;
@@ -35,7 +35,7 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
       progress_callback: (progress) => {
         if (progress.status !== 'progress') return;
         files.set(progress.file, progress);
-        onBytes(sum(files.values()));
+        onBytes(sum(files));
       },
     });
     if (controller.signal.aborted) {
@@ -64,11 +64,13 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
   }
 }
 
-function sum(files: Iterable<Bytes>): Bytes {
+function sum(files: ReadonlyMap<string, Bytes>): Bytes {
   const all = { loaded: 0, total: 0 };
-  for (const { loaded, total } of files) {
+  for (const { loaded, total } of files.values()) {
     all.loaded += loaded;
     all.total += total;
   }
-  return all;
+  // The small files come first; next to the weights they are nothing, and alone they would be 100 %.
+  const hasWeights = [...files.keys()].some((file) => file.endsWith('.safetensors'));
+  return hasWeights ? all : { ...all, total: 0 };
 }

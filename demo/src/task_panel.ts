@@ -119,8 +119,9 @@ export class TaskPanel<Model extends AnyModel, Output> {
   }
 
   private showBytes({ loaded, total }: Bytes): void {
-    this.progress_.value = total > 0 ? loaded / total : 0;
-    this.bytes_.textContent = total > 0 ? `${bytes(loaded)} of ${bytes(total)}` : '';
+    if (total > 0) this.progress_.value = loaded / total;
+    else this.progress_.removeAttribute('value');
+    this.bytes_.textContent = total > 0 ? `${bytes(loaded)} of ${bytes(total)}` : bytes(loaded);
   }
 
   private showFailure(error: unknown): void {
