@@ -13,6 +13,10 @@ target_compile_definitions(peruse_highway INTERFACE HWY_COMPILE_ONLY_STATIC)
 
 add_library(peruse_rapidjson INTERFACE)
 target_include_directories(peruse_rapidjson SYSTEM INTERFACE "${PERUSE_SOURCE_RAPIDJSON}/include")
+if(PERUSE_SANITIZE)
+  set_source_files_properties(core/base/json.cc PROPERTIES
+    COMPILE_OPTIONS "-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizer_ignore.txt")
+endif()
 
 set(peruse_gtest "${PERUSE_SOURCE_GOOGLETEST}/googletest")
 add_library(peruse_gtest STATIC EXCLUDE_FROM_ALL "${peruse_gtest}/src/gtest-all.cc" "${peruse_gtest}/src/gtest_main.cc")
