@@ -1,6 +1,7 @@
 #include "core/tokenizer/added_tokens.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/tokenizer/unicode.h"
 
@@ -44,26 +45,26 @@ Result<AddedTokens> AddedTokens::Create(const std::vector<AddedToken>& tokens, c
   AddedTokens added;
   // Later tokens of equal content share the id of the first and replace its flags.
   int32_t next_id = vocabulary.size();
+  std::map<std::string_view, size_t> known;
   for (const AddedToken& token : tokens) {
     if (token.content.empty()) continue;
-    int32_t id = vocabulary.Find(token.content);
-    auto known = std::find_if(added.entries_.begin(), added.entries_.end(),
-                              [&](const Entry& entry) { return entry.token.content == token.content; });
-    if (known != added.entries_.end()) {
-      known->token = token;
+    const auto [position, is_new] = known.insert({token.content, added.entries_.size()});
+    if (!is_new) {
+      added.entries_[position->second].token = token;
       continue;
     }
-    if (id == Trie::kNone) id = next_id++;
-    added.entries_.push_back({id, token});
+    const int32_t id = vocabulary.Find(token.content);
+    added.entries_.push_back({id == Trie::kNone ? next_id++ : id, token});
   }
   std::stable_sort(added.entries_.begin(), added.entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.id < b.id; });
 
-  std::vector<std::pair<std::string_view, int32_t>> raw, normalized;
+  std::vector<std::pair<std::string_view, int32_t>> raw, normalized, ids;
   std::vector<std::string> contents(added.entries_.size());
   AlignedText text, scratch;
   for (size_t i = 0; i < added.entries_.size(); ++i) {
     const AddedToken& token = added.entries_[i].token;
+    ids.push_back({token.content, added.entries_[i].id});
     if (!token.normalized || normalizer == nullptr) {
       (token.normalized ? normalized : raw).push_back({token.content, static_cast<int32_t>(i)});
       continue;
@@ -78,6 +79,7 @@ Result<AddedTokens> AddedTokens::Create(const std::vector<AddedToken>& tokens, c
   }
   added.raw_ = MakeMatcher(raw);
   added.normalized_ = MakeMatcher(normalized);
+  added.ids_ = Trie(ids);
   return added;
 }
 
@@ -167,13 +169,6 @@ void AddedTokens::Extract(std::string_view text, const Normalizer* normalizer, P
     list->text.Append(token, 0, token.size());
     list->Add(base, list->text.size(), entries_[static_cast<size_t>(match.entry)].id);
   }
-}
-
-int32_t AddedTokens::Find(std::string_view content) const {
-  for (const Entry& entry : entries_) {
-    if (entry.token.content == content) return entry.id;
-  }
-  return -1;
 }
 
 const AddedToken* AddedTokens::Token(int32_t id) const {

@@ -36,7 +36,7 @@ class AddedTokens {
   void Extract(std::string_view text, const Normalizer* normalizer, PieceList* list) const;
 
   // The id, or -1.
-  int32_t Find(std::string_view content) const;
+  int32_t Find(std::string_view content) const { return ids_.Find(content); }
   // The token of an id, or null.
   const AddedToken* Token(int32_t id) const;
   // One more than the largest id, or 0.
@@ -66,6 +66,7 @@ class AddedTokens {
                      PieceList* list) const;
 
   std::vector<Entry> entries_;  // one per id, by id
+  Trie ids_;                    // by content
   Matcher raw_, normalized_;
 };
 
