@@ -35,6 +35,7 @@ VocabularyEntries ReadLines(std::string_view text) {
 }  // namespace
 
 Status ReadWordPieceFiles(std::string_view vocabulary_text, const TokenizerConfig& config, Tokenizer::Parts* parts) {
+  if (vocabulary_text.empty()) return MalformedFile("vocab.txt is empty");
   if (!IsValidUtf8(vocabulary_text)) return MalformedFile("vocab.txt is not valid UTF-8");
   PERUSE_ASSIGN_OR_RETURN(Vocabulary vocabulary, Vocabulary::Create(ReadLines(vocabulary_text)));
   const SpecialTokens& special = config.special;

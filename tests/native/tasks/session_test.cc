@@ -1,0 +1,193 @@
+// Session end to end over the tiny checkpoints: the order of calls, agreement with the model's own logits, and what bad
+// files give.
+#include "core/tasks/session.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/native/models/backends.h"
+#include "tests/native/models/fixtures.h"
+
+namespace peruse {
+namespace {
+
+using testing::BackendsUnderTest;
+using testing::Bytes;
+using testing::ReadFixture;
+
+constexpr std::string_view kOpenClassifier = R"({"task":"text-classification"})";
+
+// Words a0, a1, ... with the ids that the tiny vocabularies have room for.
+std::string Vocabulary() {
+  std::string vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (int i = 0; i < 43; ++i) vocab += "a" + std::to_string(i) + "\n";
+  return vocab;
+}
+
+std::string Describe(const Status& status) {
+  return std::string(StatusCodeName(status.code())) + ": " + status.message();
+}
+
+struct Checkpoint {
+  std::string config = ReadFixture("tiny/convbert-sequence/config.json");
+  std::string vocabulary = Vocabulary();
+  std::string weights = ReadFixture("tiny/convbert-sequence/model.safetensors");
+};
+
+// Loads, and says "ok" or what went wrong.
+std::string Load(Session& session, const Checkpoint& checkpoint, std::string_view open = kOpenClassifier,
+                 size_t chunk = 4096) {
+  Status status = session.AddFile("config.json", checkpoint.config);
+  if (status.ok()) status = session.AddFile("vocab.txt", checkpoint.vocabulary);
+  if (status.ok()) status = session.Open(open);
+  const std::span<const uint8_t> weights = Bytes(checkpoint.weights);
+  for (size_t at = 0; status.ok() && at < weights.size(); at += chunk) {
+    status = session.FeedWeights(weights.subspan(at, std::min(chunk, weights.size() - at)));
+  }
+  if (!status.ok()) return Describe(status);
+  const Result<std::string> report = session.FinishWeights();
+  return report.ok() ? "ok" : Describe(report.status());
+}
+
+std::string RunToEnd(Session& session, std::string_view request) {
+  const Status started = session.Start(request);
+  if (!started.ok()) return Describe(started);
+  while (true) {
+    const Result<bool> more = session.Step();
+    if (!more.ok()) return Describe(more.status());
+    if (!*more) break;
+  }
+  const Result<std::string> result = session.Finish();
+  return result.ok() ? *result : Describe(result.status());
+}
+
+std::string LoadFresh(const Checkpoint& checkpoint, std::string_view open = kOpenClassifier) {
+  Session session(CreateReferenceBackend());
+  return Load(session, checkpoint, open);
+}
+
+TEST(Session, ClassifiesOnEveryBackendAlikeWhateverTheChunks) {
+  constexpr std::string_view kRequest = R"({"inputs":[{"text":"a1 a7 a3"},{"text":"a2"}],"options":{"top_k":null}})";
+  std::vector<std::string> results;
+  for (const auto& backend : BackendsUnderTest()) {
+    for (const size_t chunk : {size_t{1000003}, size_t{7}}) {
+      Session session(backend.create());
+      ASSERT_EQ(Load(session, Checkpoint(), kOpenClassifier, chunk), "ok") << backend.name;
+      const std::string first = RunToEnd(session, kRequest);
+      EXPECT_TRUE(first.starts_with(R"([[{"label":"LABEL_)")) << first;
+      EXPECT_EQ(first, RunToEnd(session, kRequest)) << "a second run differs on " << backend.name;
+      results.push_back(first);
+    }
+  }
+  // Same labels in the same order: scores agree to rounding, which the golden tests measure.
+  const auto labels = [](const std::string& json) {
+    std::string found;
+    for (size_t at = json.find("LABEL_"); at != std::string::npos; at = json.find("LABEL_", at + 1)) found += json[at + 6];
+    return found;
+  };
+  for (const std::string& result : results) EXPECT_EQ(labels(result), labels(results[0]));
+}
+
+TEST(Session, ReportsWhatWasLoaded) {
+  Session session(CreateReferenceBackend());
+  const Checkpoint checkpoint;
+  ASSERT_TRUE(session.AddFile("config.json", checkpoint.config).ok());
+  ASSERT_TRUE(session.AddFile("vocab.txt", checkpoint.vocabulary).ok());
+  ASSERT_TRUE(session.Open(kOpenClassifier).ok());
+  ASSERT_TRUE(session.FeedWeights(Bytes(checkpoint.weights)).ok());
+  const Result<std::string> report = session.FinishWeights();
+  ASSERT_TRUE(report.ok());
+  EXPECT_NE(report->find(R"("architecture":"ConvBertForSequenceClassification")"), std::string::npos) << *report;
+  EXPECT_NE(report->find("classifier.out_proj.weight"), std::string::npos) << *report;
+}
+
+TEST(Session, CallsOutOfOrderAreRefusedAndChangeNothing) {
+  Session session(CreateReferenceBackend());
+  EXPECT_EQ(session.FeedWeights({}).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(session.Start("{}").code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(session.FinishWeights().status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Load(session, Checkpoint()), "ok");
+  EXPECT_EQ(session.AddFile("config.json", "{}").code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":"a1"}]})").starts_with("[["));
+}
+
+TEST(Session, AFailedRunLeavesTheNextOneAlone) {
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, Checkpoint()), "ok");
+  const std::string good = RunToEnd(session, R"({"inputs":[{"text":"a1"}]})");
+  EXPECT_TRUE(RunToEnd(session, "{").starts_with("malformed_file")) << RunToEnd(session, "{");
+  EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":""}]})").starts_with("empty_text"));
+  std::string long_text;
+  for (int i = 0; i < 200; ++i) long_text += "a1 ";
+  EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":")" + long_text + R"("}]})").starts_with("text_too_long"));
+  EXPECT_TRUE(
+      RunToEnd(session, R"({"inputs":[{"text":")" + long_text + R"("}],"options":{"truncation":true}})").starts_with("[["));
+  EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a1"}]})"), good);
+}
+
+TEST(Session, ATruncatedFileIsSaidToBeTruncated) {
+  Checkpoint checkpoint;
+  const std::string whole = checkpoint.weights;
+  for (const size_t length : {size_t{0}, size_t{5}, size_t{100}, whole.size() / 2, whole.size() - 1}) {
+    checkpoint.weights = whole.substr(0, length);
+    EXPECT_TRUE(LoadFresh(checkpoint).starts_with("truncated_file")) << length << ": " << LoadFresh(checkpoint);
+  }
+}
+
+TEST(Session, BadFilesGiveOneClearErrorEach) {
+  const auto expect = [](const Checkpoint& checkpoint, std::string_view code, std::string_view mention) {
+    const std::string result = LoadFresh(checkpoint);
+    EXPECT_TRUE(result.starts_with(code)) << result;
+    EXPECT_NE(result.find(mention), std::string::npos) << result;
+  };
+  Checkpoint bad;
+  bad.config = R"({"model_type": "llama"})";
+  expect(bad, "unsupported", "llama");
+  bad.config = R"({"model_type": )";
+  expect(bad, "malformed_file", "config.json");
+
+  bad = Checkpoint();
+  bad.weights = "<!doctype html><title>Not found</title>";
+  expect(bad, "malformed_file", "");
+
+  bad = Checkpoint();  // the configuration asks for a third layer
+  bad.config.replace(bad.config.find("\"num_hidden_layers\": 2"), 22, "\"num_hidden_layers\": 3");
+  expect(bad, "missing_tensor", "encoder.layer.2.");
+
+  bad = Checkpoint();
+  bad.config.replace(bad.config.find("\"intermediate_size\": 48"), 23, "\"intermediate_size\": 52");
+  expect(bad, "shape_mismatch", "intermediate.dense.weight");
+
+  bad = Checkpoint();
+  bad.vocabulary.clear();
+  expect(bad, "malformed_file", "vocab.txt");
+
+  EXPECT_EQ(LoadFresh(Checkpoint()), "ok") << "and the library goes on working";
+}
+
+TEST(Session, WrongTasksAndPrecisionsAreRefusedByName) {
+  const auto expect = [](std::string_view open, std::string_view code, std::string_view mention) {
+    const std::string result = LoadFresh(Checkpoint(), open);
+    EXPECT_TRUE(result.starts_with(code)) << result;
+    EXPECT_NE(result.find(mention), std::string::npos) << result;
+  };
+  expect(R"({"task":"translation"})", "unsupported", "translation");
+  expect(R"({"task":"question-answering"})", "missing_head", "question answering");
+  expect(R"({"task":"text-classification","dtype":"q3"})", "invalid_argument", "q3");
+  expect(R"({})", "invalid_argument", "task");
+  expect("nonsense", "malformed_file", "request");
+}
+
+TEST(Session, MissingFilesAreNamed) {
+  Session session(CreateReferenceBackend());
+  const Status status = session.Open(kOpenClassifier);
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_NE(status.message().find("config.json"), std::string::npos);
+  Session no_vocabulary(CreateReferenceBackend());
+  ASSERT_TRUE(no_vocabulary.AddFile("config.json", Checkpoint().config).ok());
+  EXPECT_EQ(no_vocabulary.Open(kOpenClassifier).code(), StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace peruse
