@@ -63,7 +63,7 @@ async function visit(browser: Browser, url: string, options: BrowserContextOptio
 }
 
 /** Starts tools/serve.mjs on a free port. */
-async function startServer(flags: string[]): Promise<{ url: string; stop: () => void }> {
+export async function startServer(flags: string[]): Promise<{ url: string; stop: () => void }> {
   const server = spawn(process.execPath, ['tools/serve.mjs', 'build/site', '0', ...flags], { cwd: kRoot, stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise<string>((done, fail) => {
     let said = '';

@@ -88,6 +88,14 @@ describe('isolation', () => {
   });
 });
 
+it('has no link that leads nowhere', async () => {
+  const { page, close } = await demo.visit();
+  const links = await page.locator('a').evaluateAll((anchors) => anchors.map((anchor) => (anchor as HTMLAnchorElement).href));
+  expect(links.length).toBeGreaterThan(0);
+  for (const link of links) expect((await fetch(link)).status, link).toBe(200);
+  await close();
+});
+
 describe('layout', () => {
   it('fits a screen of 320 pixels', async () => {
     const { page, close } = await demo.visit({ viewport: { width: 320, height: 640 } });

@@ -1,0 +1,51 @@
+// The server of the demo page: what it sends, and that it serves its folder and nothing else.
+import { request, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startServer } from './demo.js';
+
+let server: Awaited<ReturnType<typeof startServer>>;
+
+beforeAll(async () => {
+  server = await startServer([]);
+});
+afterAll(() => server.stop());
+
+/** A request whose path is sent as it stands; fetch() would tidy it first. */
+function ask(path: string, method = 'GET'): Promise<IncomingMessage> {
+  return new Promise((done, fail) => {
+    request(server.url, { path, method }, (response) => {
+      response.resume();
+      done(response);
+    }).on('error', fail).end();
+  });
+}
+
+it.each([
+  ['/', 'text/html; charset=utf-8'],
+  ['/style.css', 'text/css; charset=utf-8'],
+  ['/app/main.js', 'text/javascript; charset=utf-8'],
+  ['/peruse/wasm/peruse-simd.mjs', 'text/javascript; charset=utf-8'],
+  ['/peruse/wasm/peruse-simd.wasm', 'application/wasm'],
+  ['/models/peruse-reader-deberta-tiny/config.json', 'application/json; charset=utf-8'],
+  ['/models/peruse-reader-deberta-tiny/model.safetensors', 'application/octet-stream'],
+])('sends %s with its type, its length and the isolation headers', async (path, type) => {
+  const { statusCode, headers } = await ask(path);
+  expect(statusCode).toBe(200);
+  expect(headers['content-type']).toBe(type);
+  expect(Number(headers['content-length'])).toBeGreaterThan(0);
+  expect(headers['cross-origin-opener-policy']).toBe('same-origin');
+  expect(headers['cross-origin-embedder-policy']).toBe('require-corp');
+});
+
+it.each(['/nothing', '/models', '/../package.json', '/..%2f..%2fpackage.json', '/%2e%2e/site/../../package.json', '/a%00b', '/%zz', '//', '/..%2f'])(
+  'answers 404 to %s', async (path) => {
+    expect((await ask(path)).statusCode).toBe(404);
+  },
+);
+
+it('answers HEAD without a body, and nothing but GET and HEAD', async () => {
+  const head = await ask('/style.css', 'HEAD');
+  expect(head.statusCode).toBe(200);
+  expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
+  expect((await ask('/style.css', 'POST')).statusCode).toBe(405);
+});
