@@ -9,6 +9,9 @@ add_executable(peruse ${peruse_binding_files})
 target_link_libraries(peruse PRIVATE peruse_core)
 target_compile_options(peruse PRIVATE ${PERUSE_WARNINGS})
 target_compile_definitions(peruse PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
+if(PERUSE_WEBGPU)
+  target_compile_definitions(peruse PRIVATE PERUSE_WEBGPU)  # The session computes on a GPU, and the CPU kernels stay out.
+endif()
 set_target_properties(peruse PROPERTIES OUTPUT_NAME "peruse-${PERUSE_VARIANT}" SUFFIX ".mjs")
 target_link_options(peruse PRIVATE
   --bind
@@ -32,5 +35,7 @@ if(PERUSE_THREADS)
   # The caller sets the option pthreadPoolSize: helpers beside the calling thread, started before the module is ready.
   # PThread: disposing of a model ends its helpers, else they keep the memory.
   target_link_options(peruse PRIVATE -sPTHREAD_POOL_SIZE=Module.pthreadPoolSize -Wno-pthreads-mem-growth
-    -sEXPORTED_RUNTIME_METHODS=HEAPU8,PThread)
+    -sEXPORTED_RUNTIME_METHODS=HEAPU8,PThread
+    --js-library "${CMAKE_SOURCE_DIR}/bindings/pthread_worker.js")
+  set_property(TARGET peruse APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/bindings/pthread_worker.js")
 endif()
