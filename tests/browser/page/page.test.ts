@@ -1,6 +1,8 @@
 // A page on a static host with a strict content security policy, in real Chromium. Every request is recorded: nothing but the
 // package's own files and the model files that the caller named is ever asked for.
 import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { chromium, type Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startModelServer, type Content } from '../../node/support/model_server.js';
@@ -8,7 +10,8 @@ import { readTiny } from '../../node/support/tiny_files.js';
 import { kChromiumFlags, kChromiumPath } from '../chromium.js';
 
 const kRoot = new URL('../../../', import.meta.url);
-const kPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'";
+const kRootPath = fileURLToPath(kRoot);
+const kPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src data:";
 const kIsolation = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
 
 let browser: Browser;
@@ -25,7 +28,11 @@ async function site(): Promise<Record<string, Content>> {
     'page.js': await readFile(new URL('tests/browser/page/page.js', kRoot)),
   };
   for (const folder of ['web/dist/', 'web/wasm/']) {
-    for (const name of await readdir(new URL(folder, kRoot))) files[folder + name] = await readFile(new URL(folder + name, kRoot));
+    for (const entry of await readdir(new URL(folder, kRoot), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const path = join(entry.parentPath, entry.name);
+      files[relative(kRootPath, path)] = await readFile(path);
+    }
   }
   const models = { classifier: 'deberta-v2-sequence', reader: 'deberta-v2-question' };
   for (const [name, tiny] of Object.entries(models)) {
@@ -59,7 +66,7 @@ test.each([
 
     const modelFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'];
     const named = new Set(['classifier', 'reader'].flatMap((model) => modelFiles.map((file) => `models/${model}/${file}`)));
-    const own = (path: string) => path === 'index.html' || path === 'page.js' || /^web\/dist\/[\w]+\.js$/.test(path)
+    const own = (path: string) => path === 'index.html' || path === 'page.js' || /^web\/dist\/[\w/]+\.js$/.test(path)
       || path === `web/wasm/peruse-${variant}.mjs` || path === `web/wasm/peruse-${variant}.wasm`;
     expect(server.requests.filter((path) => !own(path) && !named.has(path))).toEqual([]);
     for (const path of named) expect(server.requests.filter((asked) => asked === path), path).toHaveLength(1);
