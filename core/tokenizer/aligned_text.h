@@ -25,9 +25,18 @@ struct AlignedText {
     origins.clear();
   }
   void Append(char32_t c, Offset origin) {
+    if (c < 0x80) {
+      text.push_back(static_cast<char>(c));
+      origins.push_back(origin);
+      return;
+    }
     const size_t before = text.size();
     AppendUtf8(c, &text);
     origins.insert(origins.end(), text.size() - before, origin);
+  }
+  void Reserve(size_t bytes) {
+    text.reserve(bytes);
+    origins.reserve(bytes);
   }
   // Appends bytes [begin, end) of `other`.
   void Append(const AlignedText& other, size_t begin, size_t end) {

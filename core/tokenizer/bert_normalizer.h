@@ -20,7 +20,14 @@ class BertNormalizer final : public Normalizer {
   void Normalize(AlignedText* text, AlignedText* scratch) const override;
 
  private:
+  bool StripsAccents() const { return options_.strip_accents.value_or(options_.lowercase); }
   void NormalizeAscii(AlignedText* text) const;
+  // What an ASCII character becomes, or -1.
+  int MapAscii(unsigned char c) const;
+  // Appends the normalised bytes [begin, end), which are not ASCII; false, when marks have to change places.
+  bool AppendRun(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const;
+  // The definition, one step after the other.
+  void NormalizeStepwise(AlignedText* text, AlignedText* scratch) const;
 
   BertNormalizerOptions options_;
 };

@@ -139,6 +139,9 @@ Result<Pattern> Pattern::Regex(std::string_view expression) {
     return Unsupported("tokenizer.json: the regular expression \"" + std::string(expression.substr(0, 200)) +
                        "\" is not supported");
   }
+  for (char32_t c = 0; c < 128; ++c) {
+    for (const Alternative& alternative : pattern.alternatives_) pattern.ascii_starts_[c] |= Matches(alternative, c);
+  }
   return pattern;
 }
 
@@ -173,6 +176,11 @@ bool Pattern::Find(std::string_view text, size_t from, size_t* begin, size_t* en
     return found != std::string_view::npos;
   }
   while (from < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[from]);
+    if (byte < 128 && !ascii_starts_[byte]) {
+      ++from;
+      continue;
+    }
     *begin = from;
     *end = MatchAt(text, from);
     if (*end > from) return true;

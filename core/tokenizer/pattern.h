@@ -44,6 +44,7 @@ class Pattern {
 
   std::string literal_;
   std::vector<Alternative> alternatives_;  // empty: a literal
+  bool ascii_starts_[128] = {};            // ASCII characters that a match of an alternative can start with
 };
 
 }  // namespace peruse

@@ -106,10 +106,15 @@ bool PrecompiledNormalizer::Transform(std::string_view chunk, std::string_view* 
 
 void PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
   const std::string_view view = text->text;
-  std::vector<Change> changes;
-  changes.reserve(view.size());
+  std::vector<Change> changes;  // from the first replacement on; before that nothing is written down
   bool modified = false;
   std::string_view replacement;
+  const auto start_changes = [&](size_t end) {
+    if (modified) return;
+    modified = true;
+    changes.reserve(view.size());
+    for (size_t position = 0; position < end;) changes.push_back({DecodeUtf8(view, &position), 0});
+  };
   for (size_t begin = 0; begin < view.size();) {
     // The grapheme cluster that starts here. A plain ASCII character before another one is a cluster of its own.
     size_t end = begin;
@@ -117,7 +122,7 @@ void PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) c
     size_t count = 1;
     if (last < 0x80 && last != '\r' && (end == view.size() || static_cast<unsigned char>(view[end]) < 0x80)) {
       if (!ascii_changes_[last]) {
-        changes.push_back({last, 0});
+        if (modified) changes.push_back({last, 0});
         begin = end;
         continue;
       }
@@ -132,8 +137,8 @@ void PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) c
       ++count;
     }
     if (end - begin < kMaxCluster && Transform(view.substr(begin, end - begin), &replacement)) {
+      start_changes(begin);
       AddReplacement(count, replacement, &changes);
-      modified = true;
       begin = end;
       continue;
     }
@@ -141,15 +146,16 @@ void PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) c
       const size_t start = begin;
       const char32_t c = DecodeUtf8(view, &begin);
       if (Transform(view.substr(start, begin - start), &replacement)) {
+        start_changes(start);
         AddReplacement(1, replacement, &changes);
-        modified = true;
-      } else {
+      } else if (modified) {
         changes.push_back({c, 0});
       }
     }
   }
   if (!modified) return;
   scratch->Clear();
+  scratch->Reserve(text->size());
   AlignedEditor editor(*text, 0, text->size(), scratch);
   for (const Change& change : changes) editor.Apply(change.c, change.change);
   std::swap(*text, *scratch);

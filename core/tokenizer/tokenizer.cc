@@ -33,7 +33,7 @@ Status Tokenizer::EncodeSequence(std::string_view text, int32_t word_id, Sequenc
   if (parts_->pre_tokenizer != nullptr) parts_->pre_tokenizer->PreTokenize(&list, &scratch);
 
   Encoding& encoding = out->encoding;
-  encoding.ids.reserve(encoding.size() + list.pieces.size() + 2);
+  if (encoding.size() == 0) encoding.Reserve(list.pieces.size() + list.pieces.size() / 4);
   std::vector<ModelToken> tokens;
   int32_t word = 0;
   for (const Piece& piece : list.pieces) {

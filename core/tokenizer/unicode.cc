@@ -90,7 +90,7 @@ char32_t NewerToLower(char32_t c) {
 
 }  // namespace
 
-uint8_t CharClasses(char32_t c) {
+uint8_t LookUpCharClasses(char32_t c) {
   static const ClassTable table;
   return table[c];
 }
@@ -104,7 +104,11 @@ LowerCase ToLower(char32_t c) {
 
 int Decompose(char32_t c, bool compatibility, char32_t out[kMaxDecomposition]) {
   out[0] = c;
-  if (c < 0xA0 || IsUnknownToNormalization(c)) return 1;
+  if (c < 0xC0 && !compatibility) return 1;
+  // Only characters with a decomposition of their own, and Hangul syllables, have any.
+  const bool is_hangul = c >= 0xAC00 && c <= 0xD7A3;
+  if (!is_hangul && utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->decomp_seqindex == UINT16_MAX) return 1;
+  if (IsUnknownToNormalization(c)) return 1;
   utf8proc_int32_t buffer[kMaxDecomposition];
   int boundary_class = UTF8PROC_BOUNDCLASS_START;
   const int options = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (compatibility ? UTF8PROC_COMPAT : 0);

@@ -20,8 +20,28 @@ enum CharClass : uint8_t {
   kWordClass = 1 << 7,         // \w
 };
 
+// All classes of a character outside of ASCII.
+uint8_t LookUpCharClasses(char32_t c);
+
+// The same for ASCII, kept here so that plain text needs no call.
+constexpr uint8_t AsciiClasses(unsigned char c) {
+  if (c == '\t' || c == '\n' || c == '\r' || c == ' ') return kSpaceClass;
+  if (c == 0x0B || c == 0x0C) return kSpaceClass | kControlClass;
+  if (c < 0x20 || c == 0x7F) return kControlClass;
+  if (c >= '0' && c <= '9') return kNumberClass | kWordClass;
+  if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) return kLetterClass | kWordClass;
+  return c == '_' ? kPunctuationClass | kWordClass : kPunctuationClass;
+}
+struct AsciiClassTable {
+  uint8_t classes[128];
+  constexpr AsciiClassTable() : classes() {
+    for (unsigned char c = 0; c < 128; ++c) classes[c] = AsciiClasses(c);
+  }
+};
+inline constexpr AsciiClassTable kAsciiClassTable;
+
 // All classes of `c`.
-uint8_t CharClasses(char32_t c);
+inline uint8_t CharClasses(char32_t c) { return c < 128 ? kAsciiClassTable.classes[c] : LookUpCharClasses(c); }
 
 inline bool IsSpace(char32_t c) { return CharClasses(c) & kSpaceClass; }
 inline bool IsPunctuation(char32_t c) { return CharClasses(c) & kPunctuationClass; }

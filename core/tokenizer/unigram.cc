@@ -12,6 +12,9 @@ namespace {
 // How much less likely an unknown character is than the least likely piece.
 constexpr double kUnkPenalty = 10.0;
 
+// Words of up to this many bytes are searched without allocating.
+constexpr size_t kShortWord = 96;
+
 }  // namespace
 
 Result<std::unique_ptr<Unigram>> Unigram::Create(const UnigramPieces& pieces, int64_t unk_id, bool byte_fallback) {
@@ -36,10 +39,9 @@ Result<std::unique_ptr<Unigram>> Unigram::Create(const UnigramPieces& pieces, in
   return unigram;
 }
 
-bool Unigram::Search(std::string_view word, std::vector<Node>* nodes) const {
-  nodes->assign(word.size() + 1, {0.0, kUnreached, 0});
+bool Unigram::Search(std::string_view word, Node* node) const {
+  std::fill(node, node + word.size() + 1, Node{0.0, kUnreached, 0});
   const Trie& trie = vocabulary_.trie();
-  Node* node = nodes->data();
   for (size_t start = 0; start < word.size();) {
     const double here = node[start].score;
     const size_t one_char = start + static_cast<size_t>(Utf8Length(static_cast<unsigned char>(word[start])));
@@ -79,22 +81,31 @@ void Unigram::AddUnknown(std::string_view word, uint32_t begin, uint32_t end, st
 }
 
 Status Unigram::Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const {
-  std::vector<Node> nodes;
-  if (!Search(word, &nodes)) return MalformedFile("Unigram: a character is unknown and the model has no unk_id");
-  // The path, backwards; neighbouring unknown nodes are one run.
-  std::vector<ModelToken> path;
+  Node short_nodes[kShortWord + 1];
+  std::vector<Node> long_nodes(word.size() > kShortWord ? word.size() + 1 : 0);
+  Node* nodes = word.size() > kShortWord ? long_nodes.data() : short_nodes;
+  if (!Search(word, nodes)) return MalformedFile("Unigram: a character is unknown and the model has no unk_id");
+  // The path, backwards; neighbouring unknown nodes are one run. It is written behind the tokens and turned around.
+  const size_t first = tokens->size();
+  bool has_unknown = false;
   for (auto end = static_cast<uint32_t>(word.size()); end > 0;) {
     const Node& node = nodes[end];
-    if (node.id == unk_id_ && !path.empty() && path.back().id == unk_id_ && path.back().begin == end) {
-      path.back().begin = node.start;
+    const bool is_unknown = node.id == unk_id_;
+    if (is_unknown && tokens->size() > first && tokens->back().id == unk_id_) {
+      tokens->back().begin = node.start;
     } else {
-      path.push_back({node.id, node.start, end});
+      tokens->push_back({node.id, node.start, end});
     }
+    has_unknown |= is_unknown;
     end = node.start;
   }
-  for (auto token = path.rbegin(); token != path.rend(); ++token) {
-    if (token->id == unk_id_) AddUnknown(word, token->begin, token->end, tokens);
-    else tokens->push_back(*token);
+  std::reverse(tokens->begin() + static_cast<std::ptrdiff_t>(first), tokens->end());
+  if (!has_unknown) return OkStatus();
+  const std::vector<ModelToken> path(tokens->begin() + static_cast<std::ptrdiff_t>(first), tokens->end());
+  tokens->resize(first);
+  for (const ModelToken& token : path) {
+    if (token.id == unk_id_) AddUnknown(word, token.begin, token.end, tokens);
+    else tokens->push_back(token);
   }
   return OkStatus();
 }

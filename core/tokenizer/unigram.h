@@ -33,8 +33,8 @@ class Unigram final : public Model {
   static constexpr uint32_t kUnreached = UINT32_MAX;
 
   Unigram() = default;
-  // Fills the nodes of `word`; false when an unknown character has no token.
-  bool Search(std::string_view word, std::vector<Node>* nodes) const;
+  // Fills the nodes of `word`, one more than its bytes; false when an unknown character has no token.
+  bool Search(std::string_view word, Node* nodes) const;
   // The token, or byte tokens, of an unknown run.
   void AddUnknown(std::string_view word, uint32_t begin, uint32_t end, std::vector<ModelToken>* tokens) const;
 
