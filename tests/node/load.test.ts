@@ -60,10 +60,13 @@ describe('a good model', () => {
     const folder = await mkdtemp(join(tmpdir(), 'peruse-test-'));
     try {
       await writeFile(join(folder, 'config.json'), kConfig);
-      await writeFile(join(folder, 'tokenizer.json'), kTokenizer);
+      const tokenizer = JSON.stringify(Array.from({ length: 300_000 }, (_, i) => i));  // Longer than a chunk.
+      await writeFile(join(folder, 'tokenizer.json'), tokenizer);
       await writeFile(join(folder, 'model.safetensors'), kWeights);
+      host = newHost({ memory: 3 << 20 });
       await load({ kind: 'folder', name: folder, path: folder });
       expect(weightsReceived().equals(kWeights)).toBe(true);
+      expect(record.files.get('tokenizer.json') === tokenizer).toBe(true);
     } finally {
       await rm(folder, { recursive: true });
     }
