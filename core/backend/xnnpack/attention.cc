@@ -16,18 +16,26 @@ namespace {
 
 using namespace simd;  // NOLINT: this file is vector code throughout
 
-constexpr int64_t kQueryTile = 60;  // a multiple of 4, 5 and 6, the kernels' tile rows
+constexpr int64_t kMostQueries = 72;  // in a tile
 constexpr int64_t kSlack = 16;      // floats after each row, against over-reads and for alignment
+
+// The queries of a tile: the sequence in equal parts, because the position terms of a small last tile would cost
+// almost as much as those of a large one.
+int64_t QueryTile(int64_t length) {
+  const int64_t most = kMostQueries / TileRows() * TileRows();
+  const int64_t tiles = (length + most - 1) / most;
+  return RoundUp((length + tiles - 1) / tiles, TileRows());
+}
 
 // What a thread needs besides the inputs. Sizes are for the longest sequence.
 struct Sizes {
   Sizes(const AttentionBlocks& blocks, int64_t longest)
       : head_dim(blocks.query.cols / blocks.heads), row(RoundUp(longest, kSlack) + 2 * kSlack) {
     const int64_t distances = 2 * longest - 1;
-    const int64_t tile_distances = longest + kQueryTile - 1;
+    const int64_t tile_distances = longest + kMostQueries - 1;
     keys = PackedFloats(head_dim, longest);
     values = PackedFloats(longest, head_dim);
-    scores = kQueryTile * row;
+    scores = kMostQueries * row;
     if (blocks.position_key.data != nullptr) {
       position_keys = PackedFloats(head_dim, distances);
       key_band = TileRows() * (row + TileRows() + TileCols());
@@ -36,7 +44,7 @@ struct Sizes {
       position_queries = distances * head_dim + kSlack;
       // Each group of TileRows() runs keeps the keys that its distances reach from the tile: the tile's rows, the
       // distances that the group spans (all groups together span tile_distances), and alignment to panels.
-      query_band = (tile_distances + TileRows()) * (kQueryTile + TileCols() + kSlack) + TileRows() * tile_distances;
+      query_band = (tile_distances + TileRows()) * (kMostQueries + TileCols() + kSlack) + TileRows() * tile_distances;
       diagonals = tile_distances + kSlack;
     }
     total = RoundUp(keys, kSlack) + RoundUp(values, kSlack) + RoundUp(scores, kSlack) +
@@ -48,7 +56,7 @@ struct Sizes {
   int64_t row;                   // floats from one row of scores to the next
   int64_t keys = 0;              // packed [head_dim, length]
   int64_t values = 0;            // packed [length, head_dim]
-  int64_t scores = 0;            // [kQueryTile, row]
+  int64_t scores = 0;            // [kMostQueries, row]
   int64_t position_keys = 0;     // packed [head_dim, runs], runs in descending order of distance
   int64_t key_band = 0;          // [TileRows(), ...]: queries times position keys
   int64_t position_queries = 0;  // [runs, head_dim]
@@ -85,8 +93,9 @@ class HeadTask {
     PackKeysAndValues();
     if (blocks_.position_key.data != nullptr) PackPositionKeys();
     if (blocks_.position_query.data != nullptr) GatherPositionQueries();
-    for (int64_t i = first; i < last; i += kQueryTile) {
-      const int64_t rows = std::min(kQueryTile, last - i);
+    const int64_t tile = QueryTile(length);
+    for (int64_t i = first; i < last; i += tile) {
+      const int64_t rows = std::min(tile, last - i);
       Gemm(Query(i), blocks_.query.stride, rows, d_, keys_, length_, scores_, sizes_.row);
       if (blocks_.position_key.data != nullptr) AddContentToPosition(i, rows);
       if (blocks_.position_query.data != nullptr) AddPositionToContent(i, rows);
@@ -119,9 +128,12 @@ class HeadTask {
     const int64_t count = last_run_ - first_run + 1;
     ZeroBias(d_, count, position_keys_);
     ZeroLastPanel(d_, count, position_keys_);
-    for (int64_t c = 0; c < count; ++c) {
-      const float* row = blocks_.position_key.row(runs_.slot(last_run_ - c)) + column_;
-      PackColumns(row, blocks_.position_key.stride, d_, c, 1, position_keys_);
+    // Slots that descend one by one, all of them or nearly, are packed together.
+    for (int64_t c = 0, end; c < count; c = end) {
+      const int64_t slot = runs_.slot(last_run_ - c);
+      for (end = c + 1; end < count && runs_.slot(last_run_ - end) == slot - (end - c);) ++end;
+      const Block& table = blocks_.position_key;
+      PackColumns(table.row(slot) + column_, -table.stride, d_, c, end - c, position_keys_);
     }
   }
 
@@ -195,7 +207,7 @@ class HeadTask {
   }
 
   void SoftmaxAndContext(int64_t first, int64_t rows, int64_t longest, int64_t head) {
-    float inverse[kQueryTile];
+    float inverse[kMostQueries];
     for (int64_t r = 0; r < rows; ++r) {
       inverse[r] = 1.0f / ExpInPlace(scores_ + r * sizes_.row, length_, blocks_.scale);
     }
@@ -259,12 +271,12 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, const R
   // Several tasks for each thread, so that they end together: parts of a head's queries if there are few heads.
   const int64_t heads = int64_t{batch.sequences()} * blocks.heads;
   const int64_t wanted = pool.threads() == 1 ? 1 : (4 * pool.threads() + heads - 1) / heads;
-  const int64_t tiles = (batch.longest() + kQueryTile - 1) / kQueryTile;
-  const int64_t parts = std::min(wanted, tiles);
-  const int64_t part_rows = (tiles + parts - 1) / parts * kQueryTile;
+  const int64_t parts = std::min<int64_t>(wanted, (batch.longest() + kMostQueries - 1) / kMostQueries);
   pool.For(heads * parts, [&](int32_t thread, int64_t task) {
     const int32_t sequence = static_cast<int32_t>(task / parts / blocks.heads);
     const int64_t length = batch.length(sequence);
+    const int64_t tile = QueryTile(length);
+    const int64_t part_rows = RoundUp((length + parts - 1) / parts, tile);
     const int64_t first = task % parts * part_rows;
     if (first >= length) return;
     HeadTask head_task(blocks, runs, sizes, thread_scratch + thread * sizes.total);

@@ -1,0 +1,16 @@
+# One program for each tests/bench/<name>_bench.cc; built by name only: `ninja kernels_bench`.
+file(GLOB peruse_bench_files CONFIGURE_DEPENDS tests/bench/*_bench.cc)
+foreach(file IN LISTS peruse_bench_files)
+  get_filename_component(name "${file}" NAME_WE)
+  add_executable(${name} EXCLUDE_FROM_ALL "${file}")
+  target_link_libraries(${name} PRIVATE peruse_core)
+  target_compile_options(${name} PRIVATE ${PERUSE_WARNINGS})
+  if(EMSCRIPTEN)
+    set_target_properties(${name} PROPERTIES SUFFIX ".cjs")
+    target_link_options(${name} PRIVATE -sENVIRONMENT=node,worker -sEXIT_RUNTIME=1 -sALLOW_MEMORY_GROWTH=1
+      -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=1MB -sABORTING_MALLOC=0 -sWASM_BIGINT=1)
+    if(PERUSE_THREADS)
+      target_link_options(${name} PRIVATE -sPTHREAD_POOL_SIZE=8 -sPROXY_TO_PTHREAD=1 -Wno-pthreads-mem-growth)
+    endif()
+  endif()
+endforeach()
