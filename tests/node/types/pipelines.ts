@@ -1,5 +1,8 @@
 // The types of pipelines, checked by compiling this file; it never runs.
-import { pipeline, type Answer, type LabelScore } from '../../../web/dist/index.js';
+import {
+  pipeline, type Answer, type ChoiceScore, type Features, type LabelScore, type RankedDocument, type TokenEntity, type TokenReplacement,
+  type ZeroShotClassificationOutput,
+} from '../../../web/dist/index.js';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 function is<A, B>(_: Equal<A, B>): void {}
@@ -58,6 +61,41 @@ export async function questionAnswering(k: number) {
   await answer('q');
   // @ts-expect-error: null is text-classification's
   await answer('q', 'c', { top_k: null });
+}
+
+export async function otherTasks() {
+  const tag = await pipeline('ner', 'user/model');
+  is<typeof tag.task, 'token-classification'>(true);
+  const entities = await tag('a', { aggregation_strategy: 'first', ignore_labels: ['O'], stride: 16 });
+  is<typeof entities, TokenEntity[]>(true);
+  const entityLists = await tag(['a']);
+  is<typeof entityLists, TokenEntity[][]>(true);
+
+  const zeroShot = await pipeline('zero-shot-classification', 'user/model');
+  const one = await zeroShot('a', ['x', 'y'], { multi_label: true });
+  is<typeof one, ZeroShotClassificationOutput>(true);
+  const several = await zeroShot(['a', 'b'], 'x, y');
+  is<typeof several, ZeroShotClassificationOutput[]>(true);
+  // @ts-expect-error: no labels
+  await zeroShot('a');
+
+  const extract = await pipeline('feature-extraction', 'user/model');
+  const features = await extract('a', { pooling: 'mean', normalize: true });
+  is<typeof features, Features>(true);
+  // @ts-expect-error: no such pooling
+  await extract('a', { pooling: 'sum' });
+
+  const rank = await pipeline('text-ranking', 'user/model');
+  const ranked = await rank('q', ['a', 'b'], { top_k: 1, return_documents: true });
+  is<typeof ranked, RankedDocument[]>(true);
+
+  const choose = await pipeline('multiple-choice', 'user/model');
+  const chosen = await choose('p', ['a', 'b']);
+  is<typeof chosen, ChoiceScore[]>(true);
+
+  const detect = await pipeline('replaced-token-detection', 'user/model');
+  const found = await detect('a');
+  is<typeof found, TokenReplacement[]>(true);
 }
 
 export async function unknownThings() {

@@ -1,0 +1,91 @@
+// The tasks beyond classification and answering, on the real engine and tiny checkpoints, against the reference library's
+// hidden states and logits.
+import { afterEach, expect, test } from 'vitest';
+import { pipeline, type Task } from '../../web/dist/index_node.js';
+import { tinyText } from './support/tiny.js';
+import { readTiny } from './support/tiny_files.js';
+
+const kOpen: { dispose(): Promise<void> }[] = [];
+afterEach(async () => { await Promise.all(kOpen.splice(0).map((one) => one.dispose())); });
+
+async function open<T extends Task>(task: T, checkpoint: string) {
+  const { files, expected } = await readTiny(checkpoint);
+  const made = await pipeline(task, files);
+  kOpen.push(made);
+  const tensor = (name: string) => Array.from(expected.get(name)!);
+  const config = JSON.parse(new TextDecoder().decode(files['config.json'])) as { id2label?: Record<string, string> };
+  return { pipe: made, tensor, config, text: (name: string) => tinyText(tensor(`${name}.input_ids`)) };
+}
+
+function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance = 1e-5) {
+  expect(actual.length).toBe(expected.length);
+  for (let i = 0; i < expected.length; ++i) expect(Math.abs(actual[i]! - expected[i]!)).toBeLessThan(tolerance);
+}
+
+test('feature-extraction gives the last hidden state, and pools it', async () => {
+  const { pipe: extract, tensor, text } = await open('feature-extraction', 'deberta-v2-bare');
+  const hidden = tensor('c.hidden_states.2');
+  const all = await extract(text('c'));
+  expect(all.dims).toEqual([20, 32]);
+  expect(all.data).toBeInstanceOf(Float32Array);
+  expectClose(all.data, hidden);
+  const first = await extract([text('c'), text('d')], { pooling: 'cls' });
+  expect(first.map(({ dims }) => dims)).toEqual([[32], [32]]);
+  expectClose(first[0]!.data, hidden.slice(0, 32));
+  const mean = await extract(text('c'), { pooling: 'mean', normalize: true });
+  const sums = Array.from({ length: 32 }, (_, k) => hidden.reduce((sum, value, i) => (i % 32 === k ? sum + value : sum), 0));
+  const length = Math.hypot(...sums);
+  expectClose(mean.data, sums.map((sum) => sum / length));
+});
+
+test('token-classification gives a label a token with offsets into the caller\'s text', async () => {
+  const { pipe: tag, tensor, text, config } = await open('token-classification', 'deberta-v2-token');
+  const logits = tensor('c.logits');
+  const labels = logits.length / 20;
+  const items = await tag(text('c'), { ignore_labels: [] });
+  expect(items).toHaveLength(20);
+  items.forEach((item, i) => {
+    const row = logits.slice(i * labels, (i + 1) * labels).map(Math.exp);
+    const best = row.indexOf(Math.max(...row));
+    expect(item.entity).toBe(config.id2label![best]);
+    expect(text('c').slice(item.start, item.end)).toBe(item.word);
+    expect(item.score).toBeCloseTo(row[best]! / row.reduce((a, b) => a + b), 5);
+  });
+  const several = await tag(['t1 t2', 't3'], { aggregation_strategy: 'simple', ignore_labels: [] });
+  expect(several).toHaveLength(2);
+  expect(several[0]![0]).toHaveProperty('entity_group');
+});
+
+test('replaced-token-detection gives each token\'s probability', async () => {
+  const { pipe: detect, tensor, text } = await open('replaced-token-detection', 'deberta-v2-rtd');
+  const items = await detect(text('c'));
+  expectClose(items.map(({ score }) => score), tensor('c.logits').map((logit) => 1 / (1 + Math.exp(-logit))));
+  for (const { word, start, end } of items) expect(text('c').slice(start, end)).toBe(word);
+});
+
+test('zero-shot-classification ranks the caller\'s labels', async () => {
+  const { pipe: classify } = await open('zero-shot-classification', 'deberta-v2-sequence');
+  const result = await classify('t1 t2 t3', ['t4', 't5', 't6']);
+  expect(result.sequence).toBe('t1 t2 t3');
+  expect([...result.labels].sort()).toEqual(['t4', 't5', 't6']);
+  expect(result.scores.reduce((a, b) => a + b)).toBeCloseTo(1, 5);
+  expect(result.scores).toEqual([...result.scores].sort((a, b) => b - a));
+  expect(await classify('t1 t2 t3', ' t4, t5 ,, t6')).toEqual(result);
+  const several = await classify(['t1 t2 t3', 't7'], ['t4', 't5'], { multi_label: true, hypothesis_template: 't9 {} t8' });
+  expect(several).toHaveLength(2);
+  await expect(classify('t1', [])).rejects.toMatchObject({ code: 'invalid_argument' });
+  await expect(classify('t1', ['t2'], { hypothesis_template: 'none' })).rejects.toMatchObject({ code: 'invalid_argument' });
+});
+
+test('multiple-choice gives probabilities of the choices', async () => {
+  const { pipe: choose } = await open('multiple-choice', 'deberta-v2-choice');
+  const scores = await choose('t1 t2', ['t3 t4', 't5', 't6 t7 t8']);
+  expect(scores.map(({ choice }) => choice).sort()).toEqual([0, 1, 2]);
+  expect(scores.reduce((sum, { score }) => sum + score, 0)).toBeCloseTo(1, 5);
+});
+
+test('text-ranking needs a model of one label, and says so', async () => {
+  const { pipe: rank } = await open('text-ranking', 'deberta-v2-sequence');
+  await expect(rank('t1', ['t2', 't3'])).rejects.toMatchObject({ name: 'PeruseError', code: 'unsupported' });
+  await expect(rank('t1', 't2' as unknown as string[])).rejects.toMatchObject({ code: 'invalid_argument' });
+});
