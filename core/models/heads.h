@@ -20,7 +20,7 @@ class HeadLayer {
   // Rows of the logits for a batch: its sequences or its tokens.
   virtual int32_t LogitRows(const RaggedBatch& batch) const { return batch.rows(); }
   virtual int32_t logit_cols() const = 0;
-  // hidden: [rows, hidden_size]; logits: [LogitRows, logit_cols].
+  // hidden: [rows, hidden_size]; logits: [LogitRows, logit_cols]. The masked-LM head takes any rows.
   virtual void Forward(Backend& backend, Tensor hidden, const RaggedBatch& batch, Tensor logits) = 0;
 };
 

@@ -32,12 +32,12 @@ class MaskedLmHead : public HeadLayer {
 
   int32_t logit_cols() const override { return config_.vocab_size; }
 
-  void Forward(Backend& backend, Tensor hidden, const RaggedBatch& batch, Tensor logits) override {
+  void Forward(Backend& backend, Tensor hidden, const RaggedBatch&, Tensor logits) override {
     const int32_t width = config_.embedding_size;
     Scope scope(backend);
-    const Tensor dense = backend.New(batch.rows(), width);
+    const Tensor dense = backend.New(hidden.rows, width);
     backend.Linear(hidden, dense_, activation_, dense);
-    const Tensor transformed = backend.New(batch.rows(), width);
+    const Tensor transformed = backend.New(hidden.rows, width);
     backend.LayerNorm(dense, norm_, transformed);
     backend.Linear(transformed, decoder_, Activation::kNone, logits);
   }

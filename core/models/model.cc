@@ -130,7 +130,7 @@ class CheckpointModel : public Model {
 
   const RaggedBatch& batch() const override { return batch_; }
   std::span<const float> logits() const override { return head_ ? output_.values() : std::span<const float>(); }
-  int32_t logit_rows() const override { return head_ ? head_->LogitRows(batch_) : 0; }
+  int32_t logit_rows() const override { return head_ ? output_rows_ : 0; }
   int32_t logit_cols() const override { return head_ ? head_->logit_cols() : 0; }
   std::span<const float> last_hidden() const override {
     return head_ ? std::span<const float>() : output_.values();
@@ -153,8 +153,10 @@ class CheckpointModel : public Model {
   Status Declare(Binder& binder);
   Status Keep(Status status);
   Status CheckInput(const ModelInput& input, size_t index) const;
+  Status CheckLogitRows(const RunOptions& options, int64_t rows) const;
   Status CheckSize(const RaggedBatch& batch, const RunOptions& options) const;
-  Status Run(std::span<const ModelInput> inputs);
+  Status Run(std::span<const ModelInput> inputs, const RunOptions& options);
+  Tensor RunHead(Tensor hidden, const RunOptions& options);
 
   const ModelConfig config_;
   const ModelOptions options_;
@@ -174,6 +176,7 @@ class CheckpointModel : public Model {
   RaggedBatch batch_;
   Inspection inspection_;
   FloatBuffer output_;  // logits, or the last hidden state
+  int32_t output_rows_ = 0;
 };
 
 Status CheckpointModel::Initialize() {
@@ -270,9 +273,22 @@ Status CheckpointModel::CheckInput(const ModelInput& input, size_t index) const 
   return OkStatus();
 }
 
+Status CheckpointModel::CheckLogitRows(const RunOptions& options, int64_t rows) const {
+  if (!options.logit_rows.empty() && options_.head != Head::kMaskedLm) {
+    return InvalidArgument("logit_rows are for masked language modelling, not for " + std::string(HeadName(options_.head)));
+  }
+  for (const int32_t row : options.logit_rows) {
+    if (row < 0 || row >= rows) {
+      return InvalidArgument("logit row " + std::to_string(row) + " is none of the batch's " + std::to_string(rows));
+    }
+  }
+  return OkStatus();
+}
+
 Status CheckpointModel::CheckSize(const RaggedBatch& batch, const RunOptions& options) const {
-  const int64_t widest = std::max({4 * config_.hidden_size, config_.intermediate_size, logit_cols()});
-  int64_t elements = batch.rows() * widest;
+  const int64_t widest = std::max(4 * config_.hidden_size, config_.intermediate_size);
+  const int64_t logit_rows = options.logit_rows.empty() ? batch.rows() : static_cast<int64_t>(options.logit_rows.size());
+  int64_t elements = std::max(batch.rows() * widest, logit_rows * logit_cols());
   if (options.attentions) {
     elements = std::max(elements, int64_t{batch.rows()} * encoder_->attention_heads() * batch.longest());
   }
@@ -292,14 +308,28 @@ Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptio
   if (tokens > kMaxElements) return OutOfMemory("a batch of " + std::to_string(tokens) + " tokens is too large");
   RaggedBatch batch;
   for (const ModelInput& input : inputs) batch.Append(static_cast<int32_t>(input.ids.size()));
+  PERUSE_RETURN_IF_ERROR(CheckLogitRows(options, tokens));
   PERUSE_RETURN_IF_ERROR(CheckSize(batch, options));
 
   batch_ = std::move(batch);
   inspection_.Begin(options);
-  return Run(inputs);
+  return Run(inputs, options);
 }
 
-Status CheckpointModel::Run(std::span<const ModelInput> inputs) {
+Tensor CheckpointModel::RunHead(Tensor hidden, const RunOptions& options) {
+  int32_t rows = head_->LogitRows(batch_);
+  if (!options.logit_rows.empty()) {
+    rows = static_cast<int32_t>(options.logit_rows.size());
+    const Tensor selected = backend_.New(rows, config_.hidden_size);
+    backend_.SelectRows(hidden, options.logit_rows, selected);
+    hidden = selected;
+  }
+  const Tensor logits = backend_.New(rows, head_->logit_cols());
+  head_->Forward(backend_, hidden, batch_, logits);
+  return logits;
+}
+
+Status CheckpointModel::Run(std::span<const ModelInput> inputs, const RunOptions& options) {
   const int32_t rows = batch_.rows();
   backend_.BeginRun();
   Scope scope(backend_);
@@ -308,13 +338,10 @@ Status CheckpointModel::Run(std::span<const ModelInput> inputs) {
   inspection_.HiddenState(backend_, embedded);
   Tensor result = backend_.New(rows, config_.hidden_size);
   encoder_->Forward(backend_, embedded, batch_, inspection_, result);
-  if (head_) {
-    const Tensor logits = backend_.New(head_->LogitRows(batch_), head_->logit_cols());
-    head_->Forward(backend_, result, batch_, logits);
-    result = logits;
-  }
+  if (head_) result = RunHead(result, options);
   PERUSE_RETURN_IF_ERROR(inspection_.status());
   PERUSE_RETURN_IF_ERROR(output_.Resize(static_cast<size_t>(result.rows) * static_cast<size_t>(result.cols)));
+  output_rows_ = result.rows;
   backend_.Download(result, output_.values());
   return OkStatus();
 }

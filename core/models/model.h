@@ -41,6 +41,8 @@ struct RunOptions {
   bool hidden_states = false;  // keep the embedding output and the output of every layer
   bool attentions = false;     // keep attention probabilities
   bool span_kernels = false;   // keep ConvBERT's span kernels
+  // Head::kMaskedLm: the rows of the batch to score, in this order; empty: all. A row of logits is a vocabulary wide.
+  std::span<const int32_t> logit_rows;
 };
 
 // What loading found.
@@ -75,7 +77,7 @@ class Model {
   virtual const LoadReport& load_report() const = 0;
 
   // One run over a ragged batch: Begin records the operations, Finish completes them.
-  // Errors of Begin: kInvalidArgument (no texts, ids or type ids out of range, lengths that differ), kEmptyText,
+  // Errors of Begin: kInvalidArgument (no texts, ids, type ids or rows out of range, lengths that differ), kEmptyText,
   // kTextTooLong, kOutOfMemory. Finish: kOutOfMemory.
   virtual Status Begin(std::span<const ModelInput> inputs, const RunOptions& options = {}) = 0;
   virtual Status Finish() = 0;
@@ -84,7 +86,8 @@ class Model {
 
   virtual const RaggedBatch& batch() const = 0;
 
-  // [logit_rows, logit_cols]. Rows are sequences for kSequenceClassification and kMultipleChoice, else tokens.
+  // [logit_rows, logit_cols]. Rows are sequences for kSequenceClassification and kMultipleChoice, else tokens (or
+  // RunOptions::logit_rows of them).
   // Columns are num_labels; 2 (start, end) for kQuestionAnswering; the vocabulary for kMaskedLm; 1 for
   // kMultipleChoice and kReplacedTokenDetection. Empty for Head::kNone.
   virtual std::span<const float> logits() const = 0;

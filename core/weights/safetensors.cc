@@ -140,7 +140,7 @@ Result<std::vector<TensorInfo>> ParseSafetensorsHeader(std::string_view json) {
     tensors.push_back(std::move(tensor));
   }
   PERUSE_RETURN_IF_ERROR(CheckDuplicates(tensors));
-  std::stable_sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
+  std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   PERUSE_RETURN_IF_ERROR(CheckLayout(tensors));
