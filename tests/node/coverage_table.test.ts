@@ -1,0 +1,12 @@
+// The documentation's table of covered configurations is the list that the golden tests run over.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+// By URL, because the tools are plain JavaScript without types.
+const module = new URL('../../tools/coverage_table.mjs', import.meta.url).href;
+const { coverageTable } = (await import(module)) as { coverageTable(): string };
+
+test('docs/covered-configurations.md is up to date', () => {
+  const page = readFileSync(new URL('../../docs/covered-configurations.md', import.meta.url), 'utf8');
+  expect(page).toBe(coverageTable());
+});

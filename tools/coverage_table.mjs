@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+// Writes docs/covered-configurations.md from tests/fixtures/tiny/cases.json, the list that the golden tests run over.
+// With --check it only says whether the page is up to date (a test does that).
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runAsProgram } from './setup/main_module.mjs';
+import { root } from './setup/root.mjs';
+
+const kPage = join(root, 'docs/covered-configurations.md');
+const kStorage = { float32: 'F32', float16: 'F16', bfloat16: 'BF16' };
+
+/** The page that the list of cases makes. */
+export function coverageTable() {
+  const { versions, cases } = JSON.parse(readFileSync(join(root, 'tests/fixtures/tiny/cases.json'), 'utf8'));
+  const libraries = Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ');
+  const rows = cases.map(({ about, model, dtype, head }) =>
+    `| ${about} | \`${model}\`${head === 'of the class' ? '' : ` + ${head}`} | ${kStorage[dtype] ?? dtype} |`);
+  return `# Covered configurations
+
+Every line is a tiny random checkpoint in \`tests/fixtures/tiny\`, run over four texts of different lengths. The CPU
+backends reproduce every hidden state and the logits to 1e-5, natively and in WebAssembly, and DeBERTa v1's talking heads
+are refused by name. The expected values are from ${libraries}.
+
+This page is made from the list that the tests run over: \`node tools/coverage_table.mjs\`.
+
+| configuration | class | stored as |
+|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+await runAsProgram(import.meta.url, async () => {
+  const page = coverageTable();
+  if (!process.argv.includes('--check')) writeFileSync(kPage, page);
+  else if (readFileSync(kPage, 'utf8') !== page) throw new Error('docs/covered-configurations.md is out of date');
+});
