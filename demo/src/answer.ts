@@ -16,7 +16,7 @@ export function startAnswer(panel: HTMLElement, modelUrl: string): void {
   let asked = '';  // The passage of the call under way or shown; the form may hold another by now.
 
   const task = new TaskPanel(panel, modelUrl, {
-    load: (source, options) => pipeline('question-answering', source, options),
+    load: ({ source, device }, options) => pipeline('question-answering', source, { ...options, device }),
     ask: (answer) => {
       asked = passage.value;
       return answer(question.value, asked, { top_k: kCandidates });

@@ -12,7 +12,7 @@ export function startClassify(panel: HTMLElement, modelUrl: string): void {
   let asked = '';
 
   const task = new TaskPanel(panel, modelUrl, {
-    load: (source, options) => pipeline('text-classification', source, options),
+    load: ({ source, device }, options) => pipeline('text-classification', source, { ...options, device }),
     ask: (classify) => {
       asked = text.value;
       return classify(asked, { top_k: null });

@@ -15,8 +15,11 @@ const advice: Partial<Record<ErrorCode, string>> = {
   truncated_file: kDamaged,
   missing_tensor: kDamaged,
   shape_mismatch: kDamaged,
-  unsupported: 'This is a checkpoint that Peruse does not run.',
+  unsupported: 'Peruse does not run this model, or not with these settings.',
   missing_head: 'This checkpoint was not trained for this task: it lacks the layer that would answer.',
+  no_gpu: 'There is no GPU here that this page may use. The CPU does the same work: choose it below.',
+  gpu_lost: 'The GPU went away. Trying again looks for it afresh; the CPU, below, does the same work.',
+  gpu_failed: 'The GPU\u2019s driver refused the work. The CPU does the same: choose it below.',
   no_wasm: 'The WebAssembly engine could not be started here. A recent version of any major browser can run it.',
   worker_died: kReload,
   disposed: kReload,
@@ -24,7 +27,7 @@ const advice: Partial<Record<ErrorCode, string>> = {
 
 /** Failures after which a loaded model is of no use any more. */
 export function isFatal(error: unknown): boolean {
-  return hasCode(error, 'worker_died', 'disposed', 'internal');
+  return hasCode(error, 'worker_died', 'gpu_lost', 'gpu_failed', 'disposed', 'internal');
 }
 
 export function isAborted(error: unknown): boolean {

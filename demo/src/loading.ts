@@ -1,5 +1,6 @@
 // A model that is fetched when it is first used, once, and can be cancelled while it is on its way.
-import { PeruseError, type ProgressCallback, type Source } from '../peruse/dist/index.js';
+import { PeruseError, type ProgressCallback } from '../peruse/dist/index.js';
+import type { Settings } from './settings.js';
 
 export interface LoadOptions {
   progress_callback: ProgressCallback;
@@ -17,8 +18,8 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
   private controller_: AbortController | undefined;
 
   constructor(
-    private readonly load_: (source: Source, options: LoadOptions) => Promise<Model>,
-    private source_: Source,
+    private readonly load_: (settings: Settings, options: LoadOptions) => Promise<Model>,
+    private settings_: Settings,
   ) {}
 
   get isLoaded(): boolean {
@@ -30,7 +31,7 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     if (this.model_) return this.model_;
     const controller = (this.controller_ = new AbortController());
     const files = new Map<string, Bytes>();
-    const model = await this.load_(this.source_, {
+    const model = await this.load_(this.settings_, {
       signal: controller.signal,
       progress_callback: (progress) => {
         if (progress.status !== 'progress') return;
@@ -45,10 +46,10 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     return (this.model_ = model);
   }
 
-  /** From now on the model comes from there. One that is loaded or on its way is given back. */
-  async use(source: Source): Promise<void> {
+  /** From now on the model is loaded so. One that is loaded or on its way is given back. */
+  async use(settings: Settings): Promise<void> {
     this.cancel();
-    this.source_ = source;
+    this.settings_ = settings;
     await this.drop();
   }
 

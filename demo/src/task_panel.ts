@@ -1,13 +1,13 @@
 // What both tabs have in common: a form that asks a model, loading it first; progress, cancelling, failures, timing.
-import type { Pipeline, Source } from '../peruse/dist/index.js';
+import type { Pipeline } from '../peruse/dist/index.js';
 import { find } from './dom.js';
 import { describeFailure, isAborted, isEmptyText, isFatal } from './failure.js';
 import { bytes, duration } from './format.js';
 import { LazyModel, type Bytes, type LoadOptions } from './loading.js';
-import { startOwnModel } from './own_model.js';
+import { startSettings, type Settings } from './settings.js';
 
 export interface Task<Model, Output> {
-  load(source: Source, options: LoadOptions): Promise<Model>;
+  load(settings: Settings, options: LoadOptions): Promise<Model>;
   /** Asks the model about what the form holds now. */
   ask(model: Model): Promise<Output>;
   /** Shows the details of an output and returns its one-line summary, which is read out. `took` is the time, as text. */
@@ -35,10 +35,11 @@ export class TaskPanel<Model extends AnyModel, Output> {
 
   constructor(
     panel: HTMLElement,
-    bundledModel: string,
+    demoModel: string,
     private readonly task_: Task<Model, Output>,
   ) {
-    this.model_ = new LazyModel((source, options) => task_.load(source, options), bundledModel);
+    const settings = startSettings(panel, demoModel, (changed) => void this.use(changed));
+    this.model_ = new LazyModel((current, options) => task_.load(current, options), settings);
     this.submit_ = find(panel, '[type=submit]', HTMLButtonElement);
     this.cancel_ = find(panel, '.cancel', HTMLButtonElement);
     this.loading_ = find(panel, '.loading', HTMLElement);
@@ -51,7 +52,6 @@ export class TaskPanel<Model extends AnyModel, Output> {
     this.fields_ = [...panel.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('.field > textarea, .field > input')];
 
     this.placeholder_ = this.headline_.textContent ?? '';
-    startOwnModel(panel, (files) => void this.use(files ?? bundledModel));
     const form = find(panel, 'form', HTMLFormElement);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
@@ -66,8 +66,8 @@ export class TaskPanel<Model extends AnyModel, Output> {
     });
   }
 
-  private async use(source: Source): Promise<void> {
-    await this.model_.use(source);
+  private async use(settings: Settings): Promise<void> {
+    await this.model_.use(settings);
     this.clearFailure();
     this.details_.hidden = true;
     this.headline_.textContent = this.placeholder_;
@@ -112,6 +112,7 @@ export class TaskPanel<Model extends AnyModel, Output> {
     try {
       const model = await this.model_.get((count) => this.showBytes(count));
       this.runtime_.textContent = await describeRuntime(model);
+      this.headline_.textContent = 'Reading\u2026';
       return model;
     } finally {
       this.loading_.hidden = true;
@@ -158,9 +159,9 @@ export class TaskPanel<Model extends AnyModel, Output> {
 /** Where the model runs, why nowhere better, and what it takes. */
 async function describeRuntime({ info, memory }: AnyModel): Promise<string> {
   const { heapBytes } = await memory();
-  const threads = `${info.threads} thread${info.threads === 1 ? '' : 's'}`;
+  const place = info.device === 'webgpu' ? 'the GPU' : `${info.threads} thread${info.threads === 1 ? '' : 's'} of the CPU`;
   return (
     `Model: ${bytes(info.bytes)}, loaded in ${duration(info.milliseconds)}, ${bytes(heapBytes)} of memory. ` +
-    `Engine: the \u201c${info.variant}\u201d build on ${threads}. Why: ${info.reason}`
+    `Engine: the \u201c${info.variant}\u201d build in ${info.dtype} on ${place}. Why: ${info.reason}`
   );
 }

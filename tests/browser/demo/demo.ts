@@ -31,10 +31,10 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-/** Serves the site with or without the headers that threads need, and starts a browser. */
-export async function startDemo({ isolated = true } = {}): Promise<Demo> {
+/** Serves the site with or without the headers that threads need, and starts a browser, with further flags. */
+export async function startDemo({ isolated = true, flags = [] as string[] } = {}): Promise<Demo> {
   const server = await startServer(isolated ? [] : ['--no-isolation']);
-  const browser = await chromium.launch({ executablePath: kChromiumPath, args: kChromiumFlags });
+  const browser = await chromium.launch({ executablePath: kChromiumPath, args: [...kChromiumFlags, ...flags] });
   return {
     url: server.url,
     browser,

@@ -80,7 +80,7 @@ describe('isolation', () => {
       const { page, complaints } = await plain.visit();
       expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
       await useBoth(page);
-      expect(await page.locator('#answer .runtime').textContent()).toMatch(/on 1 thread\..*not cross-origin isolated/);
+      expect(await page.locator('#answer .runtime').textContent()).toMatch(/on 1 thread of the CPU\..*not cross-origin isolated/);
       expect(complaints).toEqual([]);
     } finally {
       await plain.close();
@@ -109,6 +109,7 @@ describe('layout', () => {
     await page.locator('#answer .error code').waitFor();
     expect(await overflow()).toBe(0);
     await page.locator('#tab-classify').click();
+    await page.locator('#classify .settings summary').click();
     await page.locator('#classify textarea').fill('x'.repeat(300));
     await page.locator('#classify [type=submit]').click();
     await page.locator('#classify blockquote', { hasText: 'xxx' }).waitFor();
@@ -149,6 +150,7 @@ describe.each(['light', 'dark'] as const)('accessibility, %s', (colorScheme) => 
     await page.locator('#answer .error code').waitFor();
     expect(await findings()).toEqual([]);
     await page.locator('#tab-classify').click();
+    await page.locator('#classify .settings summary').click();
     expect(await findings()).toEqual([]);
     await close();
   });

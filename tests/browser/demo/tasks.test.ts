@@ -51,7 +51,7 @@ describe('the classification tab', () => {
     await shown(panel, '.bars li');
     const processors = await visit.page.evaluate(() => navigator.hardwareConcurrency);
     const runtime = await panel.locator('.runtime').textContent();
-    expect(runtime).toMatch(processors > 1 ? /relaxed-threads.* on [2-9] threads/ : /relaxed.* on 1 thread/);
+    expect(runtime).toMatch(processors > 1 ? /relaxed-threads.* on [2-9] threads of the CPU/ : /relaxed.* on 1 thread of the CPU/);
     expect(runtime).toMatch(/Model: [\d.]+\sMB, loaded in .*, [\d.]+\sMB of memory/);
   });
 

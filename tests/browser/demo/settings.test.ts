@@ -1,4 +1,4 @@
-// A checkpoint of the visitor's own: files that never leave the machine.
+// What a visitor may choose: a checkpoint of one's own, from files that never leave the machine; the device.
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { shown, startDemo, type Demo, type Visit } from './demo.js';
@@ -43,8 +43,8 @@ it('classifies with chosen files, and with the demo model again', async () => {
   const panel = visit.page.locator('#classify');
   await panel.locator('.examples button').first().click();
   await shown(panel, '.bars li');
-  await panel.getByText('Use a checkpoint of your own').click();
-  await panel.getByLabel('Files of the checkpoint').setInputFiles(await tinyCheckpoint());
+  await panel.getByText('Model and device').click();
+  await panel.getByLabel('Files of a checkpoint of your own').setInputFiles(await tinyCheckpoint());
   expect(await panel.locator('.chosen').textContent()).toBe('In use: config.json, model.safetensors, vocab.txt.');
   expect(await panel.locator('.bars').isVisible()).toBe(false);
 
@@ -63,8 +63,8 @@ it('classifies with chosen files, and with the demo model again', async () => {
 it('says which model Peruse does not run, and goes on', async () => {
   const panel = visit.page.locator('#classify');
   const [, weights, vocabulary] = await tinyCheckpoint();
-  await panel.getByText('Use a checkpoint of your own').click();
-  await panel.getByLabel('Files of the checkpoint').setInputFiles([
+  await panel.getByText('Model and device').click();
+  await panel.getByLabel('Files of a checkpoint of your own').setInputFiles([
     file('config.json', Buffer.from('{"model_type": "gpt2"}')), weights as NamedFile, vocabulary as NamedFile,
   ]);
   await panel.locator('.examples button').first().click();
@@ -81,10 +81,44 @@ it('says which model Peruse does not run, and goes on', async () => {
 it('says which file is missing', async () => {
   const panel = visit.page.locator('#classify');
   const [config, weights] = await tinyCheckpoint();
-  await panel.getByText('Use a checkpoint of your own').click();
-  await panel.getByLabel('Files of the checkpoint').setInputFiles([config as NamedFile, weights as NamedFile]);
+  await panel.getByText('Model and device').click();
+  await panel.getByLabel('Files of a checkpoint of your own').setInputFiles([config as NamedFile, weights as NamedFile]);
   await panel.locator('.examples button').first().click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('not_found');
   expect(await panel.locator('.error').textContent()).toMatch(/tokenizer\.json|vocab\.txt/);
+});
+
+it('says that there is no GPU, and goes on with the CPU', async () => {
+  // Headless Chromium without flags has no adapter.
+  const panel = visit.page.locator('#classify');
+  await panel.getByText('Model and device').click();
+  await panel.getByLabel('Device').selectOption('webgpu');
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('no_gpu');
+  await panel.getByLabel('Device').selectOption('cpu');
+  await panel.locator('.examples button').first().click();
+  await shown(panel, '.bars li');
+});
+
+it('computes the same on a GPU', async () => {
+  const withGpu = await startDemo({ flags: ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'] });
+  try {
+    const { page, complaints } = await withGpu.visit();
+    const panel = page.locator('#classify');
+    await panel.getByText('Model and device').click();
+    const bars: string[] = [];
+    for (const device of ['cpu', 'webgpu']) {
+      await panel.getByLabel('Device').selectOption(device);
+      await panel.locator('.examples button').first().click();
+      await shown(panel, '.bars li');
+      bars.push((await panel.locator('.bars li').allInnerTexts()).join());
+    }
+    expect(await panel.locator('.runtime').textContent()).toContain(' on the GPU');
+    expect(bars[1]).toBe(bars[0]);
+    expect(complaints).toEqual([]);
+  } finally {
+    await withGpu.close();
+  }
 });
