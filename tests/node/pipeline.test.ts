@@ -1,5 +1,5 @@
 // Whole pipelines on the real engine, as the package ships them: in this thread and in a worker.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -99,6 +99,20 @@ describe.each([false, true])('with worker: %s', (worker) => {
     await classify.dispose();
     await expect(classify('t1')).rejects.toMatchObject({ code: 'disposed' });
     await expect(classify.memory()).rejects.toMatchObject({ code: 'disposed' });
+  });
+
+  test.runIf(process.platform === 'linux')('dispose ends every thread that loading started', async () => {
+    const threads = async () => Number(/Threads:\s*(\d+)/.exec(await readFile('/proc/self/status', 'utf8'))![1]);
+    await (await classifier(tiny.files, { worker, variant: 'simd-threads', threads: 3 })).dispose();
+    await new Promise((resolve) => { setTimeout(resolve, 300); });  // Ending takes a moment.
+    const before = await threads();
+    for (let i = 0; i < 3; ++i) {
+      const classify = await classifier(tiny.files, { worker, variant: 'simd-threads', threads: 3 });
+      await classify('t1');
+      expect(await threads()).toBeGreaterThan(before);
+      await classify.dispose();
+    }
+    await expect.poll(threads, { timeout: 20_000 }).toBeLessThanOrEqual(before);
   });
 
   const kBadCalls: [string, unknown, unknown, string][] = [
