@@ -1,0 +1,131 @@
+// Loading holds the weights and little else: at most 1.25 times the weights as held, plus 16 MB (design.md section 1).
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#ifdef __EMSCRIPTEN__
+#include <emscripten/heap.h>
+#else
+#include <malloc.h>
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define PERUSE_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PERUSE_ADDRESS_SANITIZER
+#endif
+#endif
+#ifdef PERUSE_ADDRESS_SANITIZER
+#include <sanitizer/allocator_interface.h>
+#endif
+
+#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/models/model.h"
+#include "core/weights/safetensors.h"
+
+namespace peruse {
+namespace {
+
+// Bytes that the program holds now.
+int64_t BytesInUse() {
+#if defined(PERUSE_ADDRESS_SANITIZER)
+  return static_cast<int64_t>(__sanitizer_get_current_allocated_bytes());
+#elif defined(__EMSCRIPTEN__)
+  return static_cast<int64_t>(emscripten_get_heap_size());  // never shrinks: the peak itself
+#else
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd);
+#endif
+}
+
+// About 200 MB: six layers of ConvBERT-base width and 20,000 words, in F32.
+constexpr std::string_view kConfig =
+    R"({"model_type":"convbert","vocab_size":20000,"num_hidden_layers":6,"hidden_size":768,"embedding_size":768})";
+
+struct Entry {
+  std::string name;
+  std::vector<int64_t> shape;
+};
+
+// The tensors of kConfig, spelled out: the test must not trust the binder.
+std::vector<Entry> Tensors() {
+  std::vector<Entry> tensors;
+  const auto linear = [&](const std::string& name, int64_t in, int64_t out) {
+    tensors.push_back({name + ".weight", {out, in}});
+    tensors.push_back({name + ".bias", {out}});
+  };
+  const auto norm = [&](const std::string& name) {
+    tensors.push_back({name + ".weight", {768}});
+    tensors.push_back({name + ".bias", {768}});
+  };
+  tensors.push_back({"embeddings.word_embeddings.weight", {20000, 768}});
+  tensors.push_back({"embeddings.position_embeddings.weight", {512, 768}});
+  tensors.push_back({"embeddings.token_type_embeddings.weight", {2, 768}});
+  norm("embeddings.LayerNorm");
+  for (int i = 0; i < 6; ++i) {
+    const std::string layer = "encoder.layer." + std::to_string(i) + ".";
+    const std::string self = layer + "attention.self.";
+    for (const char* part : {"query", "key", "value", "conv_out_layer"}) linear(self + part, 768, 384);
+    tensors.push_back({self + "key_conv_attn_layer.depthwise.weight", {768, 1, 9}});
+    tensors.push_back({self + "key_conv_attn_layer.pointwise.weight", {384, 768, 1}});
+    tensors.push_back({self + "key_conv_attn_layer.bias", {384, 1}});
+    linear(self + "conv_kernel_layer", 384, 6 * 9);
+    linear(layer + "attention.output.dense", 768, 768);
+    norm(layer + "attention.output.LayerNorm");
+    linear(layer + "intermediate.dense", 768, 3072);
+    linear(layer + "output.dense", 3072, 768);
+    norm(layer + "output.LayerNorm");
+  }
+  return tensors;
+}
+
+int64_t Elements(const Entry& entry) {
+  int64_t elements = 1;
+  for (const int64_t size : entry.shape) elements *= size;
+  return elements;
+}
+
+TEST(LoadMemoryTest, PeakStaysNearTheWeights) {
+  const std::vector<Entry> tensors = Tensors();
+  std::string header = "{";
+  int64_t bytes = 0;
+  for (const Entry& entry : tensors) {
+    const int64_t end = bytes + 4 * Elements(entry);
+    header += (bytes == 0 ? "\"" : ",\"") + entry.name + R"(":{"dtype":"F32","shape":)" + ShapeString(entry.shape) +
+              R"(,"data_offsets":[)" + std::to_string(bytes) + "," + std::to_string(end) + "]}";
+    bytes = end;
+  }
+  header += "}";
+  std::vector<uint8_t> length(8);
+  for (size_t i = 0; i < 8; ++i) length[i] = static_cast<uint8_t>(header.size() >> (8 * i));
+  const std::vector<uint8_t> chunk(1 << 20, 0x3C);  // any finite floats
+
+  const int64_t before = BytesInUse();
+  int64_t peak = before;
+  const std::unique_ptr<Backend> backend = CreateXnnpackBackend(1).value();
+  const std::unique_ptr<Model> model = Model::Create(kConfig, {}, *backend).value();
+  const auto feed = [&](std::span<const uint8_t> part) {
+    const Status status = model->FeedWeights(part);
+    ASSERT_TRUE(status.ok()) << status.message();
+    peak = std::max(peak, BytesInUse());
+  };
+  feed(length);
+  feed({reinterpret_cast<const uint8_t*>(header.data()), header.size()});
+  for (int64_t left = bytes; left > 0;) {
+    const auto size = static_cast<size_t>(std::min<int64_t>(left, static_cast<int64_t>(chunk.size())));
+    feed(std::span(chunk).first(size));
+    left -= static_cast<int64_t>(size);
+  }
+  ASSERT_TRUE(model->FinishWeights().ok());
+  peak = std::max(peak, BytesInUse());
+
+  const int64_t held = model->load_report().weight_bytes;
+  EXPECT_GE(bytes, 190'000'000);
+  EXPECT_GE(held, bytes);  // F32 in, F32 held: nothing can be smaller
+  EXPECT_LE(static_cast<double>(held), 1.02 * static_cast<double>(bytes));
+  EXPECT_LE(static_cast<double>(peak - before), 1.25 * static_cast<double>(held) + 16e6) << "held " << held;
+  RecordProperty("peak_over_held_percent", static_cast<int>(100 * (peak - before) / held));
+}
+
+}  // namespace
+}  // namespace peruse
