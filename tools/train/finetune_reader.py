@@ -19,14 +19,14 @@ from transformers import DebertaV2ForQuestionAnswering
 import reading
 from architectures import deberta_config
 from examples import assemble, encode_rows, load_examples
+from matching import start_matching
 from schedule import Budget, linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
 from splits import reader_rows
 from texts import DEFAULT_DATA_DIR
 
-CLOZE_UNTIL = 0.25  # share of the time with cloze examples alone
-CLOZE_SHARE = 0.25  # of the batches right after that, falling to none
-SHORT_UNTIL = 0.60  # share of the time with short windows, which train more examples a minute
-SHORT, LONG = 160, 320  # tokens of a window
+CLOZE_SHARE = 0.25  # of the batches after the time with cloze examples alone, falling to none
+SHORT_UNTIL = 0.70  # share of the time with short windows, which train more examples a minute
+SHORT, LONG = 144, 288  # tokens of a window
 
 
 class Batches:
@@ -78,7 +78,8 @@ class Batches:
             ids[row, :len(values)] = torch.from_numpy(values)
             mask[row, :len(values)] = 1
         answers = torch.tensor([answer for _, answer in items])
-        return ids, mask, answers[:, 0], answers[:, 1]
+        types = (ids == self.sep_id).cumsum(1) - (ids == self.sep_id).long()  # 1 from the token after the first [SEP]
+        return ids, mask, types.clamp(max=1), answers[:, 0], answers[:, 1]
 
 
 def span_loss(output, mask, first, last):
@@ -94,6 +95,17 @@ def build_model(vocab_size, dropout):
     return DebertaV2ForQuestionAnswering(config)
 
 
+def load_weights(model, state, from_encoder):
+    """Loads an encoder or a whole reader; one trained without token types gets the matching start."""
+    target = model.deberta if from_encoder else model
+    unmatched = target.load_state_dict(state, strict=False)
+    missing = [name for name in unmatched.missing_keys if not name.endswith("token_type_embeddings.weight")]
+    if missing or unmatched.unexpected_keys:
+        raise ValueError(f"weights do not fit: {missing} {unmatched.unexpected_keys}")
+    if unmatched.missing_keys or from_encoder:
+        start_matching(model.deberta)
+
+
 def choosing_rows(data_dir, count):
     rows = [row for part in reader_rows(data_dir, "dev").values() for row in part]
     random.Random(0).shuffle(rows)
@@ -104,13 +116,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--tokenizer-dir", type=Path, required=True)
-    parser.add_argument("--encoder", type=Path, required=True)
+    start = parser.add_mutually_exclusive_group(required=True)
+    start.add_argument("--encoder", type=Path, help="checkpoint of pretrain.py")
+    start.add_argument("--weights", type=Path, help="checkpoint of an earlier run of this script, to start anew from")
     parser.add_argument("--cloze", type=Path, required=True)
     parser.add_argument("--out-dir", type=Path, required=True)
     parser.add_argument("--minutes", type=float, required=True)
-    parser.add_argument("--batch-tokens", type=int, default=4096)
+    parser.add_argument("--cloze-until", type=float, default=0.25, help="share of the time with cloze examples alone")
+    parser.add_argument("--batch-tokens", type=int, default=2048)
     parser.add_argument("--rate", type=float, default=1e-3)
-    parser.add_argument("--dropout", type=float, default=0.05)
+    parser.add_argument("--dropout", type=float, default=0.0, help="no need below a few epochs")
     parser.add_argument("--evaluate-every", type=float, default=10, help="minutes")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
@@ -129,7 +144,8 @@ def main():
         optimizer.load_state_dict(state["optimizer"])
         step, elapsed, best = state["step"], state["elapsed"], state["best"]
     else:
-        model.deberta.load_state_dict(load_checkpoint(args.encoder)["encoder"])
+        source, key = (args.encoder, "encoder") if args.encoder else (args.weights, "model")
+        load_weights(model, load_checkpoint(source)[key], from_encoder=key == "encoder")
     rng = random.Random(args.seed + step)
     cloze = Batches(load_examples(args.cloze), args.batch_tokens, rng, vocab)
     rows = [row for part in reader_rows(args.data_dir, "train").values() for row in part]
@@ -142,12 +158,12 @@ def main():
     while budget.progress < 1:
         progress = budget.progress
         set_rate(optimizer, args.rate * linear_rate(progress))
-        use_cloze = progress < CLOZE_UNTIL or rng.random() < CLOZE_SHARE * (1 - progress)
+        use_cloze = progress < args.cloze_until or rng.random() < CLOZE_SHARE * (1 - progress)
         source = cloze if use_cloze else real
-        ids, mask, first, last = source.next(SHORT if progress < SHORT_UNTIL else LONG)
+        ids, mask, types, first, last = source.next(SHORT if progress < SHORT_UNTIL else LONG)
         model.train()
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            output = model(input_ids=ids, attention_mask=mask)
+            output = model(input_ids=ids, attention_mask=mask, token_type_ids=types)
         loss = span_loss(output, mask, first, last)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

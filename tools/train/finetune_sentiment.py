@@ -3,12 +3,13 @@
     python finetune_sentiment.py --encoder PRE/checkpoint.pt --tokenizer-dir TOK --out-dir OUT
 
 Keeps the averaged weights of the epoch that is best on the dev splits in OUT/best.pt. Batches hold texts of one length only,
-since padding changes what ConvBERT computes.
+since padding changes what ConvBERT computes. Sentences of whole reviews take part with the soft labels of an n-gram teacher.
 """
 
 import argparse
 import copy
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,12 @@ from torch.nn import functional as F
 from transformers import ConvBertForSequenceClassification
 
 from architectures import MAX_LENGTH, convbert_config
+from ngram_teacher import NgramTeacher
 from schedule import linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
 from texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, sentiment_rows
 
 LABELS = {"id2label": {0: "NEGATIVE", 1: "POSITIVE"}, "label2id": {"NEGATIVE": 0, "POSITIVE": 1}}
-SHARES = {"rt-polarity": 2, "pros-cons": 1, "movie-reviews": 0.5}  # times an epoch shows each set
+SHARES = {"rt-polarity": 2, "pros-cons": 0.6, "movie-reviews": 0.2}  # times an epoch shows each set
 CHOICE_WEIGHTS = {"rt-polarity": 0.5, "pros-cons": 0.35, "movie-reviews": 0.15}
 
 
@@ -35,23 +37,19 @@ def build_model(vocab_size, dropout=0.1):
 
 
 def encode(tokenizer, rows):
-    """(ids, label) pairs, cut to the positions of the model."""
+    """(ids, label) pairs, cut to the positions of the model; a soft label is the probability of POSITIVE."""
     tokenizer.enable_truncation(MAX_LENGTH)
     encodings = tokenizer.encode_batch([text for _, text in rows])
     tokenizer.no_truncation()
     return [(encoding.ids, label) for encoding, (label, _) in zip(encodings, rows)]
 
 
-def review_parts(rows, words, rng):
-    """Random stretches of whole reviews, which carry the review's label."""
-    parts = []
-    for label, text in rows:
-        tokens = text.split()
-        for start in range(rng.randint(0, words - 1), len(tokens), words):
-            part = tokens[start:start + words]
-            if len(part) > 15:
-                parts.append((label, " ".join(part)))
-    return parts
+def teacher_rows(train):
+    """Sentences of the training reviews with the probability that an n-gram teacher gives them."""
+    sentences = [s.strip() for _, text in train["movie-reviews"] for s in re.split(r"(?<= [.!?]) ", text)]
+    sentences = [s for s in dict.fromkeys(sentences) if 6 <= s.count(" ") < 60]
+    teacher = NgramTeacher(train["rt-polarity"], epochs=2)
+    return list(zip(teacher.probabilities(sentences).tolist(), sentences))
 
 
 def epoch_items(encoded, rng):
@@ -122,7 +120,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--tokenizer-dir", type=Path, required=True)
-    parser.add_argument("--encoder", type=Path, required=True)
+    start = parser.add_mutually_exclusive_group(required=True)
+    start.add_argument("--encoder", type=Path, help="checkpoint of pretrain.py")
+    start.add_argument("--weights", type=Path, help="best.pt of an earlier run of this script, to continue from")
     parser.add_argument("--out-dir", type=Path, required=True)
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--rate", type=float, default=5e-4)
@@ -131,8 +131,7 @@ def main():
     parser.add_argument("--word-dropout", type=float, default=0.1)
     parser.add_argument("--smoothing", type=float, default=0.05)
     parser.add_argument("--weight-decay", type=float, default=0.01)
-    parser.add_argument("--parts", type=int, default=4000, help="stretches of reviews in an epoch")
-    parser.add_argument("--part-words", type=int, default=30, help="words of such a stretch")
+    parser.add_argument("--taught", type=int, default=10000, help="softly labelled sentences in an epoch")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     single_thread(args.seed)
@@ -141,23 +140,27 @@ def main():
     tokenizer = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json"))
     vocab = tokenizer.get_vocab()
     model = build_model(len(vocab), args.dropout)
-    model.convbert.load_state_dict(load_checkpoint(args.encoder)["encoder"])
+    if args.weights:
+        model.load_state_dict(load_checkpoint(args.weights)["model"])
+    else:
+        model.convbert.load_state_dict(load_checkpoint(args.encoder)["encoder"])
     optimizer = make_optimizer([model], args.weight_decay)
     average = Average(model, 0.998)
     train = {name: sentiment_rows(args.data_dir, name, "train") for name in SENTIMENT_SETS}
     held_out = {name: encode(tokenizer, sentiment_rows(args.data_dir, name, "dev")) for name in SENTIMENT_SETS}
+    taught = encode(tokenizer, teacher_rows(train))
+    print(f"{len(taught)} sentences with soft labels", flush=True)
     encoded = {name: encode(tokenizer, rows) for name, rows in train.items()}
     best = 0.0
     for epoch in range(args.epochs):
         items = epoch_items(encoded, rng)
-        parts = review_parts(train["movie-reviews"], args.part_words, rng)
-        items += encode(tokenizer, rng.sample(parts, min(args.parts, len(parts))))
+        items += rng.sample(taught, min(args.taught, len(taught)))
         batches = equal_length_batches(items, 4096, args.batch, rng)
         losses = []
         for number, batch in enumerate(batches):
             set_rate(optimizer, args.rate * linear_rate((epoch + number / len(batches)) / args.epochs, 0.05))
             ids = torch.tensor([items[i][0] for i in batch])
-            labels = torch.tensor([items[i][1] for i in batch])
+            labels = torch.tensor([[1 - items[i][1], items[i][1]] for i in batch], dtype=torch.float32)
             model.train()
             losses.append(train_step(model, ids, labels, args.word_dropout, vocab["[MASK]"], args.smoothing))
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
