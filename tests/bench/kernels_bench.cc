@@ -82,12 +82,14 @@ class Bench {
  public:
   explicit Bench(Backend& backend) : backend_(backend) { backend_.BeginRun(); }
 
-  void AddLinear(int32_t rows, int32_t in, int32_t out, Activation activation) {
-    const Weight weight = backend_.CreateLinear({in, out, 1, Precision::kF32}).value();
+  void AddLinear(int32_t rows, int32_t in, int32_t out, Activation activation,
+                 Precision precision = Precision::kF32) {
+    const Weight weight = backend_.CreateLinear({in, out, 1, precision}).value();
     if (!backend_.WriteLinear(weight, 0, Noise(int64_t{in} * out)).ok()) std::abort();
     const Tensor x = Input(rows, in);
     const Tensor y = backend_.New(rows, out);
-    Add("linear " + Shape({rows, in, out}) + (activation == Activation::kGelu ? " gelu" : ""), 2.0 * rows * in * out,
+    Add("linear " + Shape({rows, in, out}) + (activation == Activation::kGelu ? " gelu" : "") +
+            (precision == Precision::kF16 ? " half" : ""), 2.0 * rows * in * out,
         [=, this] { backend_.Linear(x, weight, activation, y); });
   }
 
@@ -229,6 +231,7 @@ int Main(int argc, char** argv) {
     bench.AddLinear(rows, 768, 768, Activation::kNone);
     bench.AddLinear(rows, 768, 3072, Activation::kGelu);
     bench.AddLinear(rows, 3072, 768, Activation::kNone);
+    bench.AddLinear(rows, 768, 3072, Activation::kGelu, Precision::kF16);
   }
   bench.AddLinear(1, 768, 768, Activation::kNone);
   for (int32_t length : {32, 128, 512}) {

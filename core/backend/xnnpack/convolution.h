@@ -16,7 +16,8 @@ void RunSpanConv(const ThreadPool& pool, const Block& logits, const Block& value
                  const RaggedBatch& batch, const Block& kernels, const Block& out);
 
 // Floats of workspace that RunConv1d needs.
-int64_t Conv1dScratch(const Block& x, int32_t kernel_size, const RaggedBatch& batch);
+int64_t Conv1dScratch(const ThreadPool& pool, const Block& x, const PackedLinear& weight, int32_t kernel_size,
+                      const RaggedBatch& batch);
 void RunConv1d(const ThreadPool& pool, const Block& x, const PackedLinear& weight, int32_t kernel_size,
                Activation activation, const RaggedBatch& batch, float* scratch, const Block& out);
 

@@ -7,6 +7,7 @@
 
 #include "core/backend/xnnpack/block.h"
 #include "core/backend/xnnpack/simd.h"
+#include "core/base/half.h"
 #include "xnnpack/gemm.h"
 #include "xnnpack/microparams.h"
 
@@ -133,6 +134,32 @@ void PackColumns(const float* rows, int64_t stride, int64_t k, int64_t first, in
     rows += lanes * stride;
     first += lanes;
     count -= lanes;
+  }
+}
+
+void PackHalfColumns(const float* rows, int64_t stride, int64_t k, int64_t first, int64_t count, uint16_t* packed) {
+  const int64_t nr = kKernel.nr;
+  for (int64_t c = 0; c < count; ++c) {
+    const int64_t lane = (first + c) % nr;
+    uint16_t* out = packed + (first + c - lane) * k + lane;
+    for (int64_t i = 0; i < k; ++i) out[i * nr] = FloatToHalf(rows[c * stride + i]);
+  }
+}
+
+void ExpandHalfPanels(const uint16_t* halves, const float* biases, int64_t k, int64_t n, float* packed) {
+  namespace hn = simd::hn;
+  const hn::Rebind<hwy::float16_t, simd::FloatTag> half_tag;
+  const int64_t nr = kKernel.nr;  // a multiple of the vector width
+  const int64_t count = k * nr;
+  for (int64_t first = 0; first < n; first += nr) {
+    std::memcpy(packed, biases + first, static_cast<size_t>(nr) * sizeof(float));
+    packed += nr;
+    for (int64_t i = 0; i < count; i += simd::kLanes) {
+      const auto values = hn::LoadU(half_tag, reinterpret_cast<const hwy::float16_t*>(halves + i));
+      simd::Store(hn::PromoteTo(simd::kTag, values), packed + i);
+    }
+    halves += count;
+    packed += count;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "core/backend/xnnpack/linear.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/backend/xnnpack/activations.h"
 #include "core/backend/xnnpack/gemm.h"
@@ -30,29 +31,49 @@ int64_t BlockRows(int64_t rows, int64_t col_blocks, int32_t threads) {
 
 }  // namespace
 
-Result<PackedLinear> PackedLinear::Create(const LinearSpec& spec) {
-  if (spec.precision != Precision::kF32) {
-    return Unsupported(spec.precision == Precision::kF16 ? "the CPU backend does not hold weights as half yet"
-                                                         : "the CPU backend does not hold weights as int8 yet");
-  }
-  PackedLinear linear(spec, nullptr);
-  linear.bytes_ = AllocateAligned(linear.bytes());
-  if (!linear.bytes_) return OutOfMemory("no memory for a linear layer's weights");
-  std::fill_n(linear.data(), linear.bytes() / static_cast<int64_t>(sizeof(float)), 0.0f);
-  return linear;
+int64_t PackedLinear::PaddedWidth() const { return RoundUp(group_width(), TileCols()); }
+
+int64_t PackedLinear::bytes() const {
+  const int64_t element = half() ? sizeof(uint16_t) : sizeof(float);
+  return spec_.groups * PaddedWidth() * (depth() * element + static_cast<int64_t>(sizeof(float)));
 }
 
-int64_t PackedLinear::GroupFloats() const { return PackedFloats(depth(), group_width()); }
+float* PackedLinear::group(int64_t g) const {
+  return reinterpret_cast<float*>(bytes_.get()) + g * PackedFloats(depth(), group_width());
+}
+
+uint16_t* PackedLinear::group_halves(int64_t g) const {
+  return reinterpret_cast<uint16_t*>(bytes_.get()) + g * PaddedWidth() * depth();
+}
+
+Result<PackedLinear> PackedLinear::Create(const LinearSpec& spec) {
+  if (spec.precision == Precision::kQ8) return Unsupported("the CPU backend does not hold weights as int8 yet");
+  PackedLinear linear(spec);
+  const int64_t bias_bytes = linear.half() ? spec.groups * linear.PaddedWidth() * int64_t{sizeof(float)} : 0;
+  const int64_t weight_bytes = linear.bytes() - bias_bytes;
+  linear.bytes_ = AllocateAligned(weight_bytes);
+  if (!linear.bytes_) return OutOfMemory("no memory for a linear layer's weights");
+  std::memset(linear.bytes_.get(), 0, static_cast<size_t>(weight_bytes));  // zero, as float and as half
+  if (bias_bytes == 0) return linear;
+  linear.biases_ = AllocateAligned(bias_bytes);
+  if (!linear.biases_) return OutOfMemory("no memory for a linear layer's biases");
+  std::memset(linear.biases_.get(), 0, static_cast<size_t>(bias_bytes));
+  return linear;
+}
 
 void PackedLinear::WriteRows(int32_t first_row, std::span<const float> rows) {
   int64_t row = first_row;
   int64_t left = static_cast<int64_t>(rows.size()) / depth();
   const float* values = rows.data();
   while (left > 0) {
-    const int64_t group = row / group_width();
+    const int64_t g = row / group_width();
     const int64_t first = row % group_width();
     const int64_t count = std::min(left, group_width() - first);
-    PackColumns(values, depth(), depth(), first, count, data() + group * GroupFloats());
+    if (half()) {
+      PackHalfColumns(values, depth(), depth(), first, count, group_halves(g));
+    } else {
+      PackColumns(values, depth(), depth(), first, count, group(g));
+    }
     values += count * depth();
     row += count;
     left -= count;
@@ -60,17 +81,33 @@ void PackedLinear::WriteRows(int32_t first_row, std::span<const float> rows) {
 }
 
 void PackedLinear::WriteBias(int32_t first, std::span<const float> values) {
-  const int64_t nr = TileCols();
   for (size_t i = 0; i < values.size(); ++i) {
     const int64_t row = first + static_cast<int64_t>(i);
+    const int64_t g = row / group_width();
     const int64_t col = row % group_width();
-    float* group = data() + row / group_width() * GroupFloats();
-    group[PanelOffset(depth(), col - col % nr) + col % nr] = values[i];
+    if (half()) {
+      reinterpret_cast<float*>(biases_.get())[g * PaddedWidth() + col] = values[i];
+    } else {
+      group(g)[PanelOffset(depth(), col - col % TileCols()) + col % TileCols()] = values[i];
+    }
   }
 }
 
+const float* PackedLinear::Panels(int64_t g, int64_t first, int64_t count, float* scratch) const {
+  if (!half()) return group(g) + PanelOffset(depth(), first);
+  const float* biases = reinterpret_cast<const float*>(biases_.get()) + g * PaddedWidth() + first;
+  ExpandHalfPanels(group_halves(g) + first * depth(), biases, depth(), count, scratch);
+  return scratch;
+}
+
+int64_t LinearScratch(const PackedLinear& weight, int32_t threads) {
+  if (weight.spec().precision != Precision::kF16) return 0;
+  const int64_t cols = std::min(BlockCols(weight.depth()), weight.group_width());
+  return threads * PackedFloats(weight.depth(), cols);
+}
+
 void RunLinear(const ThreadPool& pool, const Block& x, int64_t group_step, const PackedLinear& weight,
-               Activation activation, const Block& out) {
+               Activation activation, float* scratch, const Block& out) {
   const int64_t depth = weight.depth();
   const int64_t width = weight.group_width();
   const int64_t cols = std::min(BlockCols(depth), RoundUp(width, TileCols()));
@@ -80,13 +117,14 @@ void RunLinear(const ThreadPool& pool, const Block& x, int64_t group_step, const
   const int64_t row_blocks = (x.rows + rows - 1) / rows;
 
   // Within a block of rows the panels follow each other, so that the rows stay cached.
-  pool.For(row_blocks * col_blocks, [&](int32_t, int64_t task) {
+  const int64_t thread_scratch = PackedFloats(depth, std::min(cols, width));
+  pool.For(row_blocks * col_blocks, [&](int32_t thread, int64_t task) {
     const int64_t first_row = task / col_blocks * rows;
     const int64_t end_row = std::min(first_row + rows, x.rows);
     const int64_t group = task % col_blocks / group_blocks;
     const int64_t first_col = task % col_blocks % group_blocks * cols;
     const int64_t n = std::min(cols, width - first_col);
-    const float* panels = weight.group(group) + PanelOffset(depth, first_col);
+    const float* panels = weight.Panels(group, first_col, n, scratch + thread * thread_scratch);
     for (int64_t r = first_row; r < end_row; r += TileRows()) {
       const int64_t tile = std::min(TileRows(), end_row - r);
       float* result = out.row(r) + group * width + first_col;

@@ -23,23 +23,31 @@ class PackedLinear {
   const LinearSpec& spec() const { return spec_; }
   int64_t depth() const { return spec_.in / spec_.groups; }         // inputs of a group
   int64_t group_width() const { return spec_.out / spec_.groups; }  // outputs of a group
-  int64_t bytes() const { return spec_.groups * GroupFloats() * static_cast<int64_t>(sizeof(float)); }
+  int64_t bytes() const;
 
-  const float* group(int64_t g) const { return data() + g * GroupFloats(); }
+  // Columns [first, first + count) of a group, packed for Gemm; first is a multiple of TileCols(). Weights held as half
+  // are expanded into `scratch`, of PackedFloats(depth(), count) floats.
+  const float* Panels(int64_t group, int64_t first, int64_t count, float* scratch) const;
 
  private:
-  explicit PackedLinear(const LinearSpec& spec, AlignedBytes bytes) : spec_(spec), bytes_(std::move(bytes)) {}
+  explicit PackedLinear(const LinearSpec& spec) : spec_(spec) {}
 
-  int64_t GroupFloats() const;
-  float* data() const { return reinterpret_cast<float*>(bytes_.get()); }
+  bool half() const { return spec_.precision == Precision::kF16; }
+  int64_t PaddedWidth() const;  // of a group, in whole panels
+  float* group(int64_t g) const;
+  uint16_t* group_halves(int64_t g) const;
 
   LinearSpec spec_;
-  AlignedBytes bytes_;  // for each group, its packed weights
+  AlignedBytes bytes_;   // kF32: for each group, its packed weights; kF16: the same as half, without the biases
+  AlignedBytes biases_;  // kF16: [groups, PaddedWidth()] floats
 };
+
+// Floats of workspace that RunLinear needs.
+int64_t LinearScratch(const PackedLinear& weight, int32_t threads);
 
 // out[r, group g] = activation(x[r, group g] W_g^T + b_g), where group g of x starts at column g * group_step. For a
 // Linear that is weight.depth(); a convolution's overlapping rows have their groups elsewhere.
 void RunLinear(const ThreadPool& pool, const Block& x, int64_t group_step, const PackedLinear& weight,
-               Activation activation, const Block& out);
+               Activation activation, float* scratch, const Block& out);
 
 }  // namespace peruse::xnnpack

@@ -37,7 +37,7 @@ class XnnpackBackend final : public Backend {
   int64_t WeightBytes() const override { return weight_bytes_; }
 
   void BeginRun() override;
-  Status Submit() override { return failed_ ? OutOfMemory("no memory for the run's workspace") : OkStatus(); }
+  Status Submit() override;
   Tensor New(int32_t rows, int32_t cols) override;
   int64_t WorkspaceMark() const override { return arena_.size(); }
   void WorkspaceRelease(int64_t mark) override { arena_.Pop(mark); }
@@ -67,6 +67,7 @@ class XnnpackBackend final : public Backend {
   // Where x is; a Block without data if x is invalid.
   Block View(Tensor x) const;
   xnnpack::NormWeights View(const Norm& norm) const;
+  void Project(Tensor x, Weight weight, Activation activation, Tensor out);
   const PackedLinear& linear(Weight weight) const;
   PackedLinear& linear(Weight weight) { return const_cast<PackedLinear&>(std::as_const(*this).linear(weight)); }
   // Workspace of an operation itself, within a Scope; null and a failed run without memory.
@@ -142,6 +143,11 @@ void XnnpackBackend::BeginRun() {
   failed_ = false;
 }
 
+Status XnnpackBackend::Submit() {
+  pool_.Rest();
+  return failed_ ? OutOfMemory("no memory for the run's workspace") : OkStatus();
+}
+
 Tensor XnnpackBackend::New(int32_t rows, int32_t cols) {
   PERUSE_CHECK(rows >= 0 && cols >= 0);
   // Once failed, a run allocates no more: it would only make the shortage worse.
@@ -187,10 +193,18 @@ void XnnpackBackend::Download(Tensor x, std::span<float> destination) {
 
 // ---- Operations ---------------------------------------------------------------------------------------------
 
+void XnnpackBackend::Project(Tensor x, Weight weight, Activation activation, Tensor out) {
+  const PackedLinear& packed = linear(weight);
+  const Scope scope(*this);
+  float* scratch = ScratchFloats(xnnpack::LinearScratch(packed, pool_.threads()));
+  if (failed_) return;
+  RunLinear(pool_, View(x), packed.depth(), packed, activation, scratch, View(out));
+}
+
 void XnnpackBackend::Linear(Tensor x, Weight weight, Activation activation, Tensor out) {
   CheckLinear(x, weight, out);
   if (failed_) return;
-  RunLinear(pool_, View(x), linear(weight).depth(), linear(weight), activation, View(out));
+  Project(x, weight, activation, out);
 }
 
 // The product fills `out`, then residual and norm run over it: the extra pass over `out` costs less than reading the
@@ -200,9 +214,9 @@ void XnnpackBackend::LinearAddNorm(Tensor x, Weight weight, Tensor residual, con
   CheckOutput(out, residual.rows, residual.cols, {residual});
   CheckNorm(norm, out.cols);
   if (failed_) return;
-  const Block result = View(out);
-  RunLinear(pool_, View(x), linear(weight).depth(), linear(weight), Activation::kNone, result);
-  AddNormRows(pool_, result, View(residual), View(norm), result);
+  Project(x, weight, Activation::kNone, out);
+  if (failed_) return;
+  AddNormRows(pool_, View(out), View(residual), View(norm), View(out));
 }
 
 void XnnpackBackend::LayerNorm(Tensor x, const Norm& norm, Tensor out) {
@@ -265,7 +279,7 @@ void XnnpackBackend::Conv1d(Tensor x, Weight weight, int32_t kernel_size, Activa
   CheckConv1d(x, weight, kernel_size, batch, out);
   if (failed_) return;
   const Scope scope(*this);
-  float* scratch = ScratchFloats(xnnpack::Conv1dScratch(View(x), kernel_size, batch));
+  float* scratch = ScratchFloats(xnnpack::Conv1dScratch(pool_, View(x), linear(weight), kernel_size, batch));
   if (failed_) return;
   xnnpack::RunConv1d(pool_, View(x), linear(weight), kernel_size, activation, batch, scratch, View(out));
 }

@@ -90,6 +90,15 @@ TEST(BackendTest, ABiasIsZeroUntilWritten) {
   }
 }
 
+TEST(BackendTest, XnnpackHoldsHalfWeightsInHalfTheMemory) {
+  const auto full = CreateXnnpackBackend(1).value();
+  const auto half = CreateXnnpackBackend(1).value();
+  ASSERT_TRUE(full->CreateLinear({256, 64, 2, Precision::kF32}).ok());
+  ASSERT_TRUE(half->CreateLinear({256, 64, 2, Precision::kF16}).ok());
+  EXPECT_EQ(full->WeightBytes(), 128 * 64 * 4 + 64 * 4);
+  EXPECT_EQ(half->WeightBytes(), 128 * 64 * 2 + 64 * 4);
+}
+
 TEST(BackendTest, ScopesFreeWhatWasAllocatedInThem) {
   for (const auto& backend : AllBackends()) {
     SCOPED_TRACE(backend->name());

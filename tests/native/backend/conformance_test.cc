@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "core/backend/reference/reference_backend.h"
 #include "core/backend/xnnpack/xnnpack_backend.h"
@@ -19,24 +20,26 @@ namespace {
 
 struct Subject {
   const char* name;
-  std::unique_ptr<Backend> (*create)();
+  std::shared_ptr<Backend> (*create)();
 };
 
-template <int kThreads>
-std::unique_ptr<Backend> CreateXnnpack() {
-  Result<std::unique_ptr<Backend>> backend = CreateXnnpackBackend(kThreads);
-  PERUSE_CHECK(backend.ok());
-  return std::move(backend).value();
+std::shared_ptr<Backend> CreateReference() { return CreateReferenceBackend(); }
+std::shared_ptr<Backend> CreateXnnpack() { return CreateXnnpackBackend(1).value(); }
+
+// One for all cases: starting threads takes longer than a case does, and a used backend must do as well as a new one.
+[[maybe_unused]] std::shared_ptr<Backend> SharedXnnpackWithThreads() {
+  static const std::shared_ptr<Backend> backend = CreateXnnpackBackend(3).value();
+  return backend;
 }
 
 const Subject kSubjects[] = {
 #if defined(PERUSE_GPU_TESTS)
     {"webgpu", CreateHostedWebGpuBackend},
 #else
-    {"reference", CreateReferenceBackend},
-    {"xnnpack", CreateXnnpack<1>},
+    {"reference", CreateReference},
+    {"xnnpack", CreateXnnpack},
 #if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)
-    {"xnnpack_3_threads", CreateXnnpack<3>},
+    {"xnnpack_3_threads", SharedXnnpackWithThreads},
 #endif
 #endif
 };

@@ -51,6 +51,14 @@ void AddLinear(std::vector<OperationCase>& cases) {
     cases.push_back({.operation = op, .lengths = {250}, .cols = 700, .out = 210});
     cases.push_back({.operation = op, .lengths = {3}, .cols = 3072, .out = 100});
   }
+  for (int32_t out : {3, 16, 33}) {
+    cases.push_back({.operation = Op::kLinear, .lengths = kRagged, .cols = 32, .out = out, .half_weights = true});
+  }
+  cases.push_back({.operation = Op::kLinearAddNorm, .lengths = kRagged, .cols = 36, .out = 44, .groups = 2,
+                   .half_weights = true});
+  cases.push_back({.operation = Op::kLinear, .lengths = {250}, .cols = 700, .out = 210, .half_weights = true});
+  cases.push_back({.operation = Op::kConv1d, .lengths = kRagged, .cols = 24, .out = 20, .groups = 2, .kernel = 3,
+                   .half_weights = true});
   for (Activation activation : {Activation::kGelu, Activation::kGeluTanh, Activation::kTanh, Activation::kRelu}) {
     cases.push_back({.operation = Op::kLinear, .lengths = {9}, .cols = 40, .out = 21, .activation = activation});
   }
@@ -153,6 +161,7 @@ std::string OperationCase::name() const {
   if (strided_out) name += "_stridedOut";
   if (extra_output) name += "_extra";
   if (broadcast) name += "_broadcast";
+  if (half_weights) name += "_half";
   if (offset != 0) name += "_offset";
   return name;
 }

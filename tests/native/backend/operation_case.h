@@ -49,6 +49,7 @@ struct OperationCase {
   Slots slots = Slots::kExact;
   bool extra_output = false;         // probabilities or kernels too
   bool broadcast = false;            // Add: y has one row
+  bool half_weights = false;         // of a linear or a convolution; they are representable as half
   float offset = 0;                  // added to every value of x: a large mean
 
   int32_t rows() const;

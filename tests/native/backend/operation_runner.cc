@@ -5,6 +5,8 @@
 #include <limits>
 #include <random>
 
+#include "core/base/half.h"
+
 namespace peruse::testing {
 namespace {
 
@@ -81,7 +83,8 @@ class Bench {
   }
 
   Weight LinearWeight(const HostMatrix& weight, const HostMatrix& bias) {
-    const LinearSpec spec{weight.cols * case_.groups, weight.rows, case_.groups, Precision::kF32};
+    const LinearSpec spec{weight.cols * case_.groups, weight.rows, case_.groups,
+                          case_.half_weights ? Precision::kF16 : Precision::kF32};
     Result<Weight> linear = backend_.CreateLinear(spec);
     PERUSE_CHECK(linear.ok());
     // In pieces of three rows, the bias last.
@@ -220,7 +223,7 @@ std::vector<int32_t> MakeSlots(const OperationCase& c) {
 
 std::vector<int32_t> SelectedRows(const OperationCase& c) { return {c.rows() - 1, 0, 0, c.rows() / 2}; }
 
-std::vector<HostMatrix> MakeOperands(const OperationCase& c) {
+static std::vector<HostMatrix> RandomOperands(const OperationCase& c) {
   Random random(Seed(c));
   const int32_t rows = c.rows();
   const auto by_token = [&](int32_t cols, float scale = 1) {
@@ -249,6 +252,14 @@ std::vector<HostMatrix> MakeOperands(const OperationCase& c) {
     case Op::kSelectRows: return {by_token(c.cols)};
   }
   return {};
+}
+
+std::vector<HostMatrix> MakeOperands(const OperationCase& c) {
+  std::vector<HostMatrix> operands = RandomOperands(c);
+  if (c.half_weights) {
+    for (float& value : operands[1].values) value = HalfToFloat(FloatToHalf(value));
+  }
+  return operands;
 }
 
 Outcome RunCase(Backend& backend, const OperationCase& c, const std::vector<HostMatrix>& operands) {
