@@ -39,12 +39,17 @@ constexpr Defaults kConvBert = {Architecture::kConvBert, 30522, 768, 768, 12, 12
 constexpr Defaults kDeberta = {Architecture::kDeberta, 50265, 768, 0, 12, 12, 3072, 0, 1e-7f};
 constexpr Defaults kDebertaV2 = {Architecture::kDebertaV2, 128100, 1536, 0, 24, 24, 6144, 0, 1e-7f};
 
+constexpr Defaults kLightConv = {Architecture::kLightConv, 30522, 768, 768, 12, 12, 3072, 2, 1e-12f};
+constexpr Defaults kDynamicConv = {Architecture::kDynamicConv, 30522, 768, 768, 12, 12, 3072, 2, 1e-12f};
+
 const Defaults* FindDefaults(std::string_view model_type) {
   if (model_type == "bert") return &kBert;
   if (model_type == "electra") return &kElectra;
   if (model_type == "convbert" || model_type == "conv_bert") return &kConvBert;
   if (model_type == "deberta") return &kDeberta;
   if (model_type == "deberta-v2") return &kDebertaV2;
+  if (model_type == "lightconv") return &kLightConv;
+  if (model_type == "dynamicconv") return &kDynamicConv;
   return nullptr;
 }
 
@@ -200,6 +205,26 @@ void ReadConvBert(ConfigReader& reader, ModelConfig& config) {
   ReadSummary(reader, "last", false, Activation::kNone, config);
 }
 
+// conv_kernel_size: one width for all layers, or a list with one for each.
+void ReadLightConv(ConfigReader& reader, ModelConfig& config) {
+  constexpr std::string_view kField = "conv_kernel_size";
+  const size_t layers = static_cast<size_t>(config.num_hidden_layers);
+  std::vector<int32_t>& sizes = config.lightconv.conv_kernel_sizes;
+  const JsonValue list = reader.Field(kField);
+  if (!list.IsArray()) {
+    sizes.assign(layers, reader.Int(kField, 9, 1, kMaxKernel));
+  } else if (list.size() == layers) {
+    for (const JsonValue item : list) {
+      const int64_t size = item.GetInt64().value_or(0);
+      sizes.push_back(size >= 1 && size <= kMaxKernel ? static_cast<int32_t>(size) : 0);
+    }
+  }
+  const auto odd = [](int32_t size) { return size % 2 == 1; };
+  if (sizes.size() != layers || !std::all_of(sizes.begin(), sizes.end(), odd)) {
+    reader.Refuse(kField, "must be odd, or a list of as many odd numbers as there are layers");
+  }
+}
+
 // Distances that position_buckets cannot place: transformers' formula needs max_relative_positions - 1 > buckets / 2.
 int32_t LongestWithBuckets(const DebertaConfig& deberta) {
   const int32_t mid = deberta.position_buckets / 2;
@@ -282,7 +307,7 @@ Result<ModelConfig> ParseModelConfig(std::string_view json) {
   const Defaults* defaults = FindDefaults(config.model_type);
   if (!defaults) {
     return Unsupported("config.json: model_type \"" + config.model_type +
-                       "\" is not supported; convbert, deberta, deberta-v2, bert and electra are");
+                       "\" is not supported; convbert, deberta, deberta-v2, bert, electra, lightconv and dynamicconv are");
   }
 
   ReadCommon(reader, *defaults, config);
@@ -297,6 +322,11 @@ Result<ModelConfig> ParseModelConfig(std::string_view json) {
       ReadSummary(reader, "first", true, Activation::kGelu, config);
       break;
     case Architecture::kConvBert: ReadConvBert(reader, config); break;
+    case Architecture::kLightConv:
+    case Architecture::kDynamicConv:
+      RequireWholeHeads(reader, config);
+      ReadLightConv(reader, config);
+      break;
     case Architecture::kDeberta:
     case Architecture::kDebertaV2: ReadDeberta(reader, config); break;
   }

@@ -1,5 +1,6 @@
 // What config.json says about a model: typed, defaulted and checked. Field names and defaults are those of
-// transformers' configuration classes (ConvBertConfig, DebertaConfig, DebertaV2Config, BertConfig, ElectraConfig).
+// transformers' configuration classes (ConvBertConfig, DebertaConfig, DebertaV2Config, BertConfig, ElectraConfig);
+// lightconv and dynamicconv, which transformers does not have, follow ConvBertConfig (see lightconv.h).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace peruse {
 
-enum class Architecture : uint8_t { kBert, kElectra, kConvBert, kDeberta, kDebertaV2 };
+enum class Architecture : uint8_t { kBert, kElectra, kConvBert, kDeberta, kDebertaV2, kLightConv, kDynamicConv };
 
 // What stands on top of the encoder.
 enum class Head : uint8_t {
@@ -41,6 +42,11 @@ struct ConvBertConfig {
   int32_t num_groups = 1;        // of the feed-forward linears
   int32_t heads = 0;             // attention heads actually built: num_attention_heads / head_ratio
   int32_t head_dim = 0;          // heads * head_dim == hidden_size / 2
+};
+
+// Fields that only the encoders of Wu et al. have.
+struct LightConvConfig {
+  std::vector<int32_t> conv_kernel_sizes;  // [num_hidden_layers], odd
 };
 
 // Fields that only DeBERTa has.
@@ -101,10 +107,14 @@ struct ModelConfig {
 
   PositionType position_type = PositionType::kAbsolute;  // model_type bert, electra
   ConvBertConfig convbert;  // model_type convbert
+  LightConvConfig lightconv;  // model_type lightconv, dynamicconv
   DebertaConfig deberta;    // model_type deberta, deberta-v2
   SummaryConfig summary;
 
   int32_t num_labels() const { return static_cast<int32_t>(id2label.size()); }
+  bool is_light_conv() const {
+    return architecture == Architecture::kLightConv || architecture == Architecture::kDynamicConv;
+  }
   bool is_deberta() const {
     return architecture == Architecture::kDeberta || architecture == Architecture::kDebertaV2;
   }

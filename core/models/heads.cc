@@ -88,6 +88,8 @@ PooledHead::Plan SequenceClassificationPlan(const ModelConfig& config) {
   switch (config.architecture) {
     case Architecture::kConvBert:
     case Architecture::kElectra:
+    case Architecture::kLightConv:
+    case Architecture::kDynamicConv:
       plan.dense = "classifier.dense";
       plan.classifier = "classifier.out_proj";
       // ElectraClassificationHead writes gelu where ConvBertClassificationHead asks the configuration.
@@ -154,7 +156,7 @@ Result<std::unique_ptr<HeadLayer>> CreateHead(Head head, const ModelConfig& conf
       return std::unique_ptr<HeadLayer>(std::make_unique<TokenHead>(config, "qa_outputs", 2));
     case Head::kMaskedLm: return CreateMaskedLmHead(config);
     case Head::kMultipleChoice: {
-      if (config.architecture == Architecture::kDeberta) return NoSuchHead(head, config);
+      if (config.architecture == Architecture::kDeberta || config.is_light_conv()) return NoSuchHead(head, config);
       PERUSE_ASSIGN_OR_RETURN(PooledHead::Plan plan, MultipleChoicePlan(config));
       return std::unique_ptr<HeadLayer>(std::make_unique<PooledHead>(config, std::move(plan)));
     }

@@ -17,7 +17,9 @@ class MaskedLmHead : public HeadLayer {
   void Declare(Binder& binder) override {
     switch (config_.architecture) {
       case Architecture::kConvBert:
-      case Architecture::kElectra: DeclareGenerator(binder); break;
+      case Architecture::kElectra:
+      case Architecture::kLightConv:
+      case Architecture::kDynamicConv: DeclareGenerator(binder); break;
       case Architecture::kBert: DeclarePredictions(binder); break;
       case Architecture::kDeberta:
       case Architecture::kDebertaV2:

@@ -11,6 +11,7 @@
 #include "core/models/embeddings.h"
 #include "core/models/encoder.h"
 #include "core/models/heads.h"
+#include "core/models/lightconv.h"
 #include "core/weights/binder.h"
 #include "core/weights/safetensors.h"
 
@@ -25,6 +26,8 @@ std::vector<std::string> Prefixes(Architecture architecture) {
     case Architecture::kBert: return {"bert."};
     case Architecture::kElectra: return {"electra."};
     case Architecture::kConvBert: return {"convbert."};
+    case Architecture::kLightConv: return {"lightconv."};
+    case Architecture::kDynamicConv: return {"dynamicconv."};
     case Architecture::kDeberta:
     case Architecture::kDebertaV2: return {"deberta.", "bert."};  // older Microsoft files say bert
   }
@@ -36,6 +39,8 @@ std::unique_ptr<Encoder> CreateEncoder(const ModelConfig& config, bool enhanced_
     case Architecture::kBert:
     case Architecture::kElectra: return std::make_unique<BertEncoder>(config);
     case Architecture::kConvBert: return std::make_unique<ConvBertEncoder>(config);
+    case Architecture::kLightConv:
+    case Architecture::kDynamicConv: return std::make_unique<LightConvEncoder>(config);
     case Architecture::kDeberta:
     case Architecture::kDebertaV2: return std::make_unique<DebertaEncoder>(config, enhanced_mask_decoder);
   }

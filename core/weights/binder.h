@@ -61,6 +61,9 @@ class Binder : public SafetensorsVisitor {
   void Conv1d(const std::string& name, int32_t in, int32_t out, int32_t groups, int32_t kernel_size, Weight* weight);
   // name [channels, 1, kernel_size], held as taps [kernel_size, channels].
   void DepthwiseTaps(const std::string& name, int32_t channels, int32_t kernel_size, Tensor* taps);
+  // name [heads, kernel_size]: normalised by softmax over the taps, shared by each head's channels; held as taps
+  // [kernel_size, channels] (lightweight convolution).
+  void SoftmaxTaps(const std::string& name, int32_t heads, int32_t channels, int32_t kernel_size, Tensor* taps);
   // name.weight [width], name.bias [width] (or .gamma and .beta)
   void LayerNorm(const std::string& name, int32_t width, float eps, Norm* norm);
   // name [rows, cols]

@@ -1,4 +1,6 @@
 // The declaration half of Binder: what each kind of parameter is in a file, and how its rows reach the backend.
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -21,6 +23,21 @@ Result<std::unique_ptr<float[]>> Transpose(std::span<const float> values, int32_
     }
   }
   return transposed;
+}
+
+// Of each row of `cols`.
+std::vector<float> Softmax(std::span<const float> values, int32_t cols) {
+  std::vector<float> result;
+  for (const size_t size = static_cast<size_t>(cols); !values.empty(); values = values.subspan(size)) {
+    const std::span<const float> row = values.first(size);
+    const double largest = static_cast<double>(*std::max_element(row.begin(), row.end()));
+    double sum = 0;
+    for (const float value : row) sum += std::exp(static_cast<double>(value) - largest);
+    for (const float value : row) {
+      result.push_back(static_cast<float>(std::exp(static_cast<double>(value) - largest) / sum));
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -80,6 +97,23 @@ void Binder::DepthwiseTaps(const std::string& name, int32_t channels, int32_t ke
     PERUSE_ASSIGN_OR_RETURN(const auto transposed, Transpose(values, channels, kernel_size));
     return backend_.WriteConstant(*taps, 0, std::span<const float>(transposed.get(), values.size()));
   });
+}
+
+void Binder::SoftmaxTaps(const std::string& name, int32_t heads, int32_t channels, int32_t kernel_size, Tensor* taps) {
+  const auto write = [=, this](int32_t, std::span<const float> values) -> Status {
+    PERUSE_RETURN_IF_ERROR(EnsureConstant(kernel_size, channels, taps));
+    std::vector<float> row(static_cast<size_t>(channels));  // one tap of every channel
+    std::vector<float> shared = Softmax(values, kernel_size);
+    for (int32_t tap = 0; tap < kernel_size; ++tap) {
+      for (int32_t c = 0; c < channels; ++c) {
+        const int32_t head = c / (channels / heads);
+        row[static_cast<size_t>(c)] = shared[static_cast<size_t>(head * kernel_size + tap)];
+      }
+      PERUSE_RETURN_IF_ERROR(backend_.WriteConstant(*taps, tap, row));
+    }
+    return OkStatus();
+  };
+  Require(name, {heads, kernel_size}, 1, write);
 }
 
 void Binder::LayerNorm(const std::string& name, int32_t width, float eps, Norm* norm) {

@@ -72,6 +72,17 @@ TEST(ConfigTest, ConvBertHeadReduction) {
   ExpectError(Of("convbert", R"("hidden_size":30,"num_attention_heads":8)"), StatusCode::kMalformedFile, "hidden_size 30");
 }
 
+TEST(ConfigTest, ConvolutionWidthsByLayer) {
+  EXPECT_EQ(Parse(Of("lightconv", R"("num_hidden_layers":2,"conv_kernel_size":5)")).lightconv.conv_kernel_sizes,
+            (std::vector<int32_t>{5, 5}));
+  EXPECT_EQ(Parse(Of("dynamicconv", R"("num_hidden_layers":2,"conv_kernel_size":[3,31])")).lightconv.conv_kernel_sizes,
+            (std::vector<int32_t>{3, 31}));
+  for (const char* sizes : {"4", "[3]", "[3,5,7]", "[3,4]", "[3,\"5\"]", "[3,-1]", "[3,99999999999]", "{}"}) {
+    ExpectError(Of("lightconv", R"("num_hidden_layers":2,"conv_kernel_size":)" + std::string(sizes)),
+                StatusCode::kMalformedFile, "conv_kernel_size");
+  }
+}
+
 TEST(ConfigTest, PosAttTypeInEverySpelling) {
   const auto terms = [](const std::string& value) {
     const DebertaConfig deberta = Parse(Of("deberta", "\"pos_att_type\":" + value)).deberta;

@@ -83,13 +83,15 @@ ModelOptions GoldenCase::Options() const {
 
 std::vector<GoldenCase> GoldenCases() {
   std::vector<GoldenCase> cases;
-  auto document = JsonDocument::Parse(ReadFixture("tiny/cases.json"));
-  EXPECT_TRUE(document.ok());
-  if (!document.ok()) return cases;
-  for (const JsonValue entry : document->root().FindMember("cases")) {
-    const auto text = [&](const char* field) { return std::string(entry.FindMember(field).GetString().value_or("")); };
-    cases.push_back({text("name"), text("model"), text("head"),
-                     static_cast<int32_t>(entry.FindMember("choices").GetInt64().value_or(0))});
+  for (const char* folder : {"tiny", "conv"}) {
+    auto document = JsonDocument::Parse(ReadFixture(std::string(folder) + "/cases.json"));
+    EXPECT_TRUE(document.ok()) << folder;
+    if (!document.ok()) continue;
+    for (const JsonValue entry : document->root().FindMember("cases")) {
+      const auto text = [&](const char* field) { return std::string(entry.FindMember(field).GetString().value_or("")); };
+      cases.push_back({text("name"), text("model"), text("head"),
+                       static_cast<int32_t>(entry.FindMember("choices").GetInt64().value_or(0)), folder});
+    }
   }
   return cases;
 }

@@ -1,4 +1,4 @@
-// Reading tests/fixtures/tiny: checkpoints and what the reference library computed with them.
+// Reading tests/fixtures/tiny and tests/fixtures/conv: checkpoints and what the reference library computed with them.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +40,11 @@ struct GoldenCase {
   std::string model;  // class
   std::string head;   // "of the class", "enhanced-mask-decoder", "replaced-token-detection"
   int32_t choices = 0;
+  std::string folder = "tiny";
 
-  std::string Config() const { return ReadFixture("tiny/" + name + "/config.json"); }
-  std::string Weights() const { return ReadFixture("tiny/" + name + "/model.safetensors"); }
-  TensorFile Expected() const { return TensorFile::Read("tiny/" + name + "/expected.safetensors"); }
+  std::string Config() const { return ReadFixture(folder + "/" + name + "/config.json"); }
+  std::string Weights() const { return ReadFixture(folder + "/" + name + "/model.safetensors"); }
+  TensorFile Expected() const { return TensorFile::Read(folder + "/" + name + "/expected.safetensors"); }
   ModelOptions Options() const;
 };
 
