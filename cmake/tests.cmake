@@ -22,3 +22,13 @@ if(EMSCRIPTEN)
     target_link_options(${peruse_test_target} PRIVATE -sPTHREAD_POOL_SIZE=8 -sPROXY_TO_PTHREAD=1 -Wno-pthreads-mem-growth)
   endif()
 endif()
+
+if(NOT EMSCRIPTEN)
+  # Programs that tests/reference/make_tokenizer_fixtures.py and people run by hand.
+  add_executable(encode_lines EXCLUDE_FROM_ALL tests/tools/encode_lines.cc tests/native/tokenizer/case_json.cc)
+  add_executable(encode_bench EXCLUDE_FROM_ALL tests/tools/encode_bench.cc)
+  foreach(tool encode_lines encode_bench)
+    target_link_libraries(${tool} PRIVATE peruse_core)
+    target_compile_options(${tool} PRIVATE ${PERUSE_WARNINGS})
+  endforeach()
+endif()

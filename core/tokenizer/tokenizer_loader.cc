@@ -26,6 +26,17 @@ Status ReadFiles(const TokenizerFiles& files, const TokenizerConfig& config, Tok
                 "no tokenizer: tokenizer.json, vocab.txt, vocab.json with merges.txt, or spm.model is needed");
 }
 
+// Every special token that will be added must exist, so that no id leaves the vocabulary.
+Status CheckTemplate(const std::vector<TemplatePart>& parts, const Tokenizer& tokenizer) {
+  for (const TemplatePart& part : parts) {
+    for (const int32_t id : part.ids) {
+      if (tokenizer.IdToToken(id).ok()) continue;
+      return MalformedFile("tokenizer: the post-processor adds id " + std::to_string(id) + ", which no token has");
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> TokenizerLoader::Load(const TokenizerFiles& files) {
@@ -36,7 +47,10 @@ Result<std::unique_ptr<Tokenizer>> TokenizerLoader::Load(const TokenizerFiles& f
   parts->model_max_length = config.model_max_length;
   parts->truncation_side = config.truncation_side;
   parts->clean_up_spaces = config.clean_up_spaces;
-  return std::unique_ptr<Tokenizer>(new Tokenizer(std::move(parts)));
+  std::unique_ptr<Tokenizer> tokenizer(new Tokenizer(std::move(parts)));
+  PERUSE_RETURN_IF_ERROR(CheckTemplate(tokenizer->parts_->post_processor.single, *tokenizer));
+  PERUSE_RETURN_IF_ERROR(CheckTemplate(tokenizer->parts_->post_processor.pair, *tokenizer));
+  return tokenizer;
 }
 
 }  // namespace peruse

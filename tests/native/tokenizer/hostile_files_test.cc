@@ -80,6 +80,7 @@ TEST(HostileFiles, MalformedStages) {
            R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"_","prepend_scheme":"often"})",
            R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"_","prepend_scheme":"always","add_prefix_space":false})",
            R"(,"pre_tokenizer":{"type":"Punctuation","behavior":"Odd"})", R"(,"pre_tokenizer":{"type":"Sequence"})",
+           R"(,"post_processor":{"type":"BertProcessing","cls":["a",1],"sep":["b",2]})",
            R"(,"post_processor":{"type":"BertProcessing"})", R"(,"post_processor":{"type":"TemplateProcessing"})",
            R"(,"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x","type_id":0}}],"pair":[]})",
            R"(,"post_processor":{"type":"TemplateProcessing","single":[],"pair":[]})",

@@ -1,0 +1,18 @@
+// Any bytes as tokenizer.json: a tokenizer that works, or a typed error.
+#include <cstddef>
+#include <cstdint>
+
+#include "tests/fuzz/tokenizer_checks.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto tokenizer = peruse::Tokenizer::Create({{"tokenizer.json", bytes}});
+  if (!tokenizer.ok()) {
+    PERUSE_CHECK(!tokenizer.status().message().empty());
+    return 0;
+  }
+  for (const char* text : {"", "Some t\xC3\xA9xt, [MASK] \xE2\x96\x81\xEF\xBC\xA1\xCC\x81 \xE4\xB8\xAD\xF0\x9F\x98\x80\xEA\xB0\x80  ab\r\n"}) {
+    peruse::EncodeAndCheck(**tokenizer, text);
+  }
+  return 0;
+}
