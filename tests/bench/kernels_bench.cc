@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstdint>
 #include <ctime>
 #include <functional>
 #include <string>
@@ -24,9 +24,7 @@
 namespace peruse {
 namespace {
 
-double WallTime() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double WallTime() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Seconds of processor time of this process: what others on the machine take does not count. In wasm this needs Node.
 #if defined(__EMSCRIPTEN__)
@@ -57,7 +55,7 @@ __attribute__((noinline)) double PeakLoop(float* sink) {
 
 struct Measure {
   std::string name;
-  double flops;                // of one call
+  double flops;  // of one call
   std::function<void()> call;
   std::vector<double> shares;  // of the peak, one for each turn
   std::vector<double> times;
@@ -82,15 +80,14 @@ class Bench {
  public:
   explicit Bench(Backend& backend) : backend_(backend) { backend_.BeginRun(); }
 
-  void AddLinear(int32_t rows, int32_t in, int32_t out, Activation activation,
-                 Precision precision = Precision::kF32) {
+  void AddLinear(int32_t rows, int32_t in, int32_t out, Activation activation, Precision precision = Precision::kF32) {
     const Weight weight = backend_.CreateLinear({in, out, 1, precision}).value();
     if (!backend_.WriteLinear(weight, 0, Noise(int64_t{in} * out)).ok()) std::abort();
     const Tensor x = Input(rows, in);
     const Tensor y = backend_.New(rows, out);
     Add("linear " + Shape({rows, in, out}) + (activation == Activation::kGelu ? " gelu" : "") +
-            (precision == Precision::kF16 ? " half" : ""), 2.0 * rows * in * out,
-        [=, this] { backend_.Linear(x, weight, activation, y); });
+            (precision == Precision::kF16 ? " half" : ""),
+        2.0 * rows * in * out, [=, this] { backend_.Linear(x, weight, activation, y); });
   }
 
   void AddNorm(int32_t rows, int32_t cols) {

@@ -39,8 +39,8 @@ class ReferenceBackend final : public Backend {
   void LayerNorm(Tensor x, const Norm& norm, Tensor out) override;
   void AddNorm(Tensor x, Tensor y, const Norm& norm, Tensor out) override;
   void Attention(const AttentionArgs& args, const RaggedBatch& batch, Tensor out) override;
-  void DisentangledAttention(const AttentionArgs& args, const RelativePositions& positions,
-                             const RaggedBatch& batch, Tensor out) override;
+  void DisentangledAttention(const AttentionArgs& args, const RelativePositions& positions, const RaggedBatch& batch,
+                             Tensor out) override;
   void DepthwiseConv(Tensor x, Tensor taps, const RaggedBatch& batch, Tensor out) override;
   void SpanConv(Tensor logits, Tensor values, int32_t heads, const RaggedBatch& batch, Tensor out,
                 Tensor kernels) override;
@@ -56,8 +56,8 @@ class ReferenceBackend final : public Backend {
   void ProjectRow(const double* features, const LinearWeight& linear, double* out) const;
   void NormRow(const double* x, const Norm& norm, double* out) const;
   // scores[j] = scale (query_i . key_j + position terms) of one head of one sequence.
-  void ScoreRow(const AttentionArgs& args, const RelativePositions& positions, int32_t head, int32_t start,
-                int32_t i, std::span<double> scores) const;
+  void ScoreRow(const AttentionArgs& args, const RelativePositions& positions, int32_t head, int32_t start, int32_t i,
+                std::span<double> scores) const;
 
   Matrix View(Tensor x) const { return memory_.View(x); }
 

@@ -48,20 +48,28 @@ void ActivateRow(const float* x, int64_t count, Activation activation, float* ou
     case Activation::kNone:
       if (x != out) std::memcpy(out, x, static_cast<size_t>(count) * sizeof(float));
       return;
-    case Activation::kGelu: return Map(x, out, count, [](Floats v) { return Gelu(v); });
+    case Activation::kGelu:
+      return Map(x, out, count, [](Floats v) { return Gelu(v); });
     case Activation::kGeluTanh:
       return Map(x, out, count, [](Floats v) { return GeluTanh(v, 0.7978845608028654f); });
-    case Activation::kGeluFast: return Map(x, out, count, [](Floats v) { return GeluTanh(v, 0.7978845608f); });
+    case Activation::kGeluFast:
+      return Map(x, out, count, [](Floats v) { return GeluTanh(v, 0.7978845608f); });
     case Activation::kGeluClipped:
       return Map(x, out, count, [](Floats v) { return AtMost(10.0f, AtLeast(-10.0f, Gelu(v))); });
     case Activation::kQuickGelu:
       return Map(x, out, count, [](Floats v) { return hn::Mul(v, Sigmoid(hn::Mul(v, Set(1.702f)))); });
-    case Activation::kRelu: return Map(x, out, count, [](Floats v) { return AtLeast(0.0f, v); });
-    case Activation::kRelu6: return Map(x, out, count, [](Floats v) { return AtMost(6.0f, AtLeast(0.0f, v)); });
-    case Activation::kSilu: return Map(x, out, count, [](Floats v) { return hn::Mul(v, Sigmoid(v)); });
-    case Activation::kMish: return Map(x, out, count, [](Floats v) { return Mish(v); });
-    case Activation::kTanh: return Map(x, out, count, [](Floats v) { return hn::Tanh(kTag, v); });
-    case Activation::kSigmoid: return Map(x, out, count, [](Floats v) { return Sigmoid(v); });
+    case Activation::kRelu:
+      return Map(x, out, count, [](Floats v) { return AtLeast(0.0f, v); });
+    case Activation::kRelu6:
+      return Map(x, out, count, [](Floats v) { return AtMost(6.0f, AtLeast(0.0f, v)); });
+    case Activation::kSilu:
+      return Map(x, out, count, [](Floats v) { return hn::Mul(v, Sigmoid(v)); });
+    case Activation::kMish:
+      return Map(x, out, count, [](Floats v) { return Mish(v); });
+    case Activation::kTanh:
+      return Map(x, out, count, [](Floats v) { return hn::Tanh(kTag, v); });
+    case Activation::kSigmoid:
+      return Map(x, out, count, [](Floats v) { return Sigmoid(v); });
   }
 }
 

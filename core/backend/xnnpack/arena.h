@@ -48,9 +48,9 @@ class Arena {
   };
   struct Buffer {
     std::byte* data = nullptr;
-    size_t block = 0;         // the block it is in
-    int64_t end = 0;          // its end within the block
-    int64_t live = 0;         // bytes live in the arena with it
+    size_t block = 0;  // the block it is in
+    int64_t end = 0;   // its end within the block
+    int64_t live = 0;  // bytes live in the arena with it
   };
 
   bool AddBlock(int64_t bytes);

@@ -17,7 +17,7 @@ namespace {
 using namespace simd;  // NOLINT: this file is vector code throughout
 
 constexpr int64_t kMostQueries = 72;  // in a tile
-constexpr int64_t kSlack = 16;      // floats after each row, against over-reads and for alignment
+constexpr int64_t kSlack = 16;        // floats after each row, against over-reads and for alignment
 
 // The queries of a tile: the sequence in equal parts, because the position terms of a small last tile would cost
 // almost as much as those of a large one.
@@ -47,9 +47,9 @@ struct Sizes {
       query_band = (tile_distances + TileRows()) * (kMostQueries + TileCols() + kSlack) + TileRows() * tile_distances;
       diagonals = tile_distances + kSlack;
     }
-    total = RoundUp(keys, kSlack) + RoundUp(values, kSlack) + RoundUp(scores, kSlack) +
-            RoundUp(position_keys, kSlack) + RoundUp(key_band, kSlack) + RoundUp(position_queries, kSlack) +
-            RoundUp(query_band, kSlack) + RoundUp(diagonals, kSlack);
+    total = RoundUp(keys, kSlack) + RoundUp(values, kSlack) + RoundUp(scores, kSlack) + RoundUp(position_keys, kSlack) +
+            RoundUp(key_band, kSlack) + RoundUp(position_queries, kSlack) + RoundUp(query_band, kSlack) +
+            RoundUp(diagonals, kSlack);
   }
 
   int64_t head_dim;

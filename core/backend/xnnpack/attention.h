@@ -12,11 +12,11 @@ namespace peruse::xnnpack {
 
 // AttentionArgs and RelativePositions as memory. A Block without data is left out.
 struct AttentionBlocks {
-  Block query, key, value;       // [rows, heads * head_dim]
-  Block position_key;            // [slots, heads * head_dim]
-  Block position_query;          // [slots, heads * head_dim]
-  Block probabilities;           // see AttentionArgs
-  Block out;                     // [rows, heads * head_dim]
+  Block query, key, value;  // [rows, heads * head_dim]
+  Block position_key;       // [slots, heads * head_dim]
+  Block position_query;     // [slots, heads * head_dim]
+  Block probabilities;      // see AttentionArgs
+  Block out;                // [rows, heads * head_dim]
   int32_t heads = 0;
   float scale = 1;
 };

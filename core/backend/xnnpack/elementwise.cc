@@ -31,8 +31,7 @@ void MultiplyBlocks(const ThreadPool& pool, const Block& x, const Block& y, cons
 void AddBlocks(const ThreadPool& pool, const Block& x, const Block& y, const Block& out) {
   pool.ForRows(x.rows, kLeastRows, [&](int64_t first, int64_t end) {
     for (int64_t r = first; r < end; ++r) {
-      Map2(x.row(r), y.row(y.rows == 1 ? 0 : r), out.row(r), x.cols,
-           [](Floats a, Floats b) { return hn::Add(a, b); });
+      Map2(x.row(r), y.row(y.rows == 1 ? 0 : r), out.row(r), x.cols, [](Floats a, Floats b) { return hn::Add(a, b); });
     }
   });
 }

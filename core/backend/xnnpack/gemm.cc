@@ -74,8 +74,7 @@ Kernel ChooseKernel() {
 #else
 
 Kernel ChooseKernel() {
-  return {5, 16, xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast,
-          xnn_f32_gemm_minmax_ukernel_1x16__fma3_broadcast};
+  return {5, 16, xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast, xnn_f32_gemm_minmax_ukernel_1x16__fma3_broadcast};
 }
 
 #endif

@@ -59,7 +59,7 @@ inline Floats Exp(Floats x) {
   x = AtMost(88.0f, AtLeast(-87.3f, x));
   const Floats shifted = Madd(x, Set(1.44269504f), Set(kExponentShift));
   const Floats n = hn::Sub(shifted, Set(kExponentShift));
-  Floats r = Madd(n, Set(-0.693145752f), x);      // ln 2 in two parts: n times the first is exact
+  Floats r = Madd(n, Set(-0.693145752f), x);  // ln 2 in two parts: n times the first is exact
   r = Madd(n, Set(-1.42860677e-6f), r);
   return ScaledExp(r, shifted);
 }

@@ -49,8 +49,8 @@ class XnnpackBackend final : public Backend {
   void LayerNorm(Tensor x, const Norm& norm, Tensor out) override;
   void AddNorm(Tensor x, Tensor y, const Norm& norm, Tensor out) override;
   void Attention(const AttentionArgs& args, const RaggedBatch& batch, Tensor out) override;
-  void DisentangledAttention(const AttentionArgs& args, const RelativePositions& positions,
-                             const RaggedBatch& batch, Tensor out) override;
+  void DisentangledAttention(const AttentionArgs& args, const RelativePositions& positions, const RaggedBatch& batch,
+                             Tensor out) override;
   void DepthwiseConv(Tensor x, Tensor taps, const RaggedBatch& batch, Tensor out) override;
   void SpanConv(Tensor logits, Tensor values, int32_t heads, const RaggedBatch& batch, Tensor out,
                 Tensor kernels) override;

@@ -123,7 +123,8 @@ TEST_P(Conformance, ATextsRowsDependOnThatTextAlone) {
     const OperationCase one = Alone(c, s, own);
     const Outcome alone = RunCase(*subject().create(), one, own);
     for (size_t i = 0; i < alone.outputs[0].values.size(); ++i, ++cell) {
-      ASSERT_EQ(std::bit_cast<uint32_t>(alone.outputs[0].values[i]), std::bit_cast<uint32_t>(batch.outputs[0].values[cell]))
+      ASSERT_EQ(std::bit_cast<uint32_t>(alone.outputs[0].values[i]),
+                std::bit_cast<uint32_t>(batch.outputs[0].values[cell]))
           << "sequence " << s << ", value " << i;
     }
   }

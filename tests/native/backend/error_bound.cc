@@ -176,16 +176,20 @@ std::vector<std::vector<double>> ErrorBounds(const OperationCase& c, const std::
     }
     case Op::kLinearAddNorm:
     case Op::kLayerNorm:
-    case Op::kAddNorm: return {NormBounds(c, operands)};
+    case Op::kAddNorm:
+      return {NormBounds(c, operands)};
     case Op::kAttention:
-    case Op::kDisentangledAttention: return AttentionBounds(c, operands, expected);
-    case Op::kSpanConv: return SpanConvBounds(c, operands, expected);
+    case Op::kDisentangledAttention:
+      return AttentionBounds(c, operands, expected);
+    case Op::kSpanConv:
+      return SpanConvBounds(c, operands, expected);
     case Op::kActivate: {
       std::vector<double> bounds;
       for (float x : operands[0].values) bounds.push_back(ActivationBound(c.activation, std::fabs(x), 0));
       return {bounds};
     }
-    case Op::kSelectRows: return {std::vector<double>(expected.outputs[0].values.size(), 0.0)};
+    case Op::kSelectRows:
+      return {std::vector<double>(expected.outputs[0].values.size(), 0.0)};
   }
   return {};
 }

@@ -10,19 +10,32 @@ using Op = Operation;
 
 const char* Name(Operation operation) {
   switch (operation) {
-    case Op::kLinear: return "Linear";
-    case Op::kLinearAddNorm: return "LinearAddNorm";
-    case Op::kLayerNorm: return "LayerNorm";
-    case Op::kAddNorm: return "AddNorm";
-    case Op::kAttention: return "Attention";
-    case Op::kDisentangledAttention: return "DisentangledAttention";
-    case Op::kDepthwiseConv: return "DepthwiseConv";
-    case Op::kSpanConv: return "SpanConv";
-    case Op::kConv1d: return "Conv1d";
-    case Op::kMultiply: return "Multiply";
-    case Op::kAdd: return "Add";
-    case Op::kActivate: return "Activate";
-    case Op::kSelectRows: return "SelectRows";
+    case Op::kLinear:
+      return "Linear";
+    case Op::kLinearAddNorm:
+      return "LinearAddNorm";
+    case Op::kLayerNorm:
+      return "LayerNorm";
+    case Op::kAddNorm:
+      return "AddNorm";
+    case Op::kAttention:
+      return "Attention";
+    case Op::kDisentangledAttention:
+      return "DisentangledAttention";
+    case Op::kDepthwiseConv:
+      return "DepthwiseConv";
+    case Op::kSpanConv:
+      return "SpanConv";
+    case Op::kConv1d:
+      return "Conv1d";
+    case Op::kMultiply:
+      return "Multiply";
+    case Op::kAdd:
+      return "Add";
+    case Op::kActivate:
+      return "Activate";
+    case Op::kSelectRows:
+      return "SelectRows";
   }
   return "";
 }
@@ -42,9 +55,13 @@ void AddLinear(std::vector<OperationCase>& cases) {
     for (int32_t in : {1, 2, 5, 64}) cases.push_back({.operation = op, .lengths = kRagged, .cols = in, .out = 12});
     cases.push_back({.operation = op, .lengths = kRagged, .cols = 48, .out = 40, .strided_in = true});
     cases.push_back({.operation = op, .lengths = kRagged, .cols = 48, .out = 40, .strided_out = true});
-    cases.push_back(
-        {.operation = op, .lengths = kRagged, .cols = 36, .out = 44, .groups = 2, .strided_in = true,
-         .strided_out = true});
+    cases.push_back({.operation = op,
+                     .lengths = kRagged,
+                     .cols = 36,
+                     .out = 44,
+                     .groups = 2,
+                     .strided_in = true,
+                     .strided_out = true});
     cases.push_back({.operation = op, .lengths = {6}, .cols = 28, .out = 20, .groups = 4});
     cases.push_back({.operation = op, .lengths = kOneRow, .cols = 64, .out = 96, .groups = 4});
     // Several blocks of panels and of rows.
@@ -54,10 +71,15 @@ void AddLinear(std::vector<OperationCase>& cases) {
   for (int32_t out : {3, 16, 33}) {
     cases.push_back({.operation = Op::kLinear, .lengths = kRagged, .cols = 32, .out = out, .half_weights = true});
   }
-  cases.push_back({.operation = Op::kLinearAddNorm, .lengths = kRagged, .cols = 36, .out = 44, .groups = 2,
-                   .half_weights = true});
+  cases.push_back(
+      {.operation = Op::kLinearAddNorm, .lengths = kRagged, .cols = 36, .out = 44, .groups = 2, .half_weights = true});
   cases.push_back({.operation = Op::kLinear, .lengths = {250}, .cols = 700, .out = 210, .half_weights = true});
-  cases.push_back({.operation = Op::kConv1d, .lengths = kRagged, .cols = 24, .out = 20, .groups = 2, .kernel = 3,
+  cases.push_back({.operation = Op::kConv1d,
+                   .lengths = kRagged,
+                   .cols = 24,
+                   .out = 20,
+                   .groups = 2,
+                   .kernel = 3,
                    .half_weights = true});
   for (Activation activation : {Activation::kGelu, Activation::kGeluTanh, Activation::kTanh, Activation::kRelu}) {
     cases.push_back({.operation = Op::kLinear, .lengths = {9}, .cols = 40, .out = 21, .activation = activation});
@@ -78,27 +100,58 @@ void AddNorms(std::vector<OperationCase>& cases) {
 void AddAttention(std::vector<OperationCase>& cases) {
   for (int32_t head_dim : {1, 7, 16, 24, 48, 64, 80}) {
     cases.push_back({.operation = Op::kAttention, .lengths = kRagged, .cols = 2 * head_dim, .heads = 2});
-    cases.push_back({.operation = Op::kDisentangledAttention, .lengths = kRagged, .cols = 2 * head_dim, .heads = 2,
-                     .position_key = true, .position_query = true, .slots = Slots::kLogBucket});
+    cases.push_back({.operation = Op::kDisentangledAttention,
+                     .lengths = kRagged,
+                     .cols = 2 * head_dim,
+                     .heads = 2,
+                     .position_key = true,
+                     .position_query = true,
+                     .slots = Slots::kLogBucket});
   }
   for (Operation op : {Op::kAttention, Op::kDisentangledAttention}) {
     const bool positions = op == Op::kDisentangledAttention;
-    cases.push_back({.operation = op, .lengths = kOneRow, .cols = 16, .heads = 1, .position_key = positions,
-                     .position_query = positions, .extra_output = true});
-    cases.push_back({.operation = op, .lengths = {59, 60, 61}, .cols = 48, .heads = 3, .position_key = positions,
-                     .position_query = positions, .extra_output = true});
-    cases.push_back({.operation = op, .lengths = kRagged, .cols = 36, .heads = 3, .strided_in = true,
-                     .strided_out = true, .position_key = positions, .position_query = positions,
+    cases.push_back({.operation = op,
+                     .lengths = kOneRow,
+                     .cols = 16,
+                     .heads = 1,
+                     .position_key = positions,
+                     .position_query = positions,
+                     .extra_output = true});
+    cases.push_back({.operation = op,
+                     .lengths = {59, 60, 61},
+                     .cols = 48,
+                     .heads = 3,
+                     .position_key = positions,
+                     .position_query = positions,
+                     .extra_output = true});
+    cases.push_back({.operation = op,
+                     .lengths = kRagged,
+                     .cols = 36,
+                     .heads = 3,
+                     .strided_in = true,
+                     .strided_out = true,
+                     .position_key = positions,
+                     .position_query = positions,
                      .extra_output = true});
   }
   for (Slots slots : {Slots::kExact, Slots::kClamped, Slots::kLogBucket, Slots::kScrambled}) {
     for (int terms = 0; terms < 4; ++terms) {
-      cases.push_back({.operation = Op::kDisentangledAttention, .lengths = {40, 1, 13}, .cols = 32, .heads = 2,
-                       .position_key = (terms & 1) != 0, .position_query = (terms & 2) != 0, .slots = slots});
+      cases.push_back({.operation = Op::kDisentangledAttention,
+                       .lengths = {40, 1, 13},
+                       .cols = 32,
+                       .heads = 2,
+                       .position_key = (terms & 1) != 0,
+                       .position_query = (terms & 2) != 0,
+                       .slots = slots});
     }
     // Several tiles of queries.
-    cases.push_back({.operation = Op::kDisentangledAttention, .lengths = {150}, .cols = 16, .heads = 1,
-                     .position_key = true, .position_query = true, .slots = slots});
+    cases.push_back({.operation = Op::kDisentangledAttention,
+                     .lengths = {150},
+                     .cols = 16,
+                     .heads = 1,
+                     .position_key = true,
+                     .position_query = true,
+                     .slots = slots});
   }
 }
 
@@ -109,17 +162,33 @@ void AddConvolutions(std::vector<OperationCase>& cases) {
     cases.push_back({.operation = Op::kConv1d, .lengths = kRagged, .cols = 10, .out = 14, .kernel = kernel});
   }
   for (int32_t head_dim : {16, 24, 48, 64, 80}) {
-    cases.push_back({.operation = Op::kSpanConv, .lengths = {19}, .cols = 2 * head_dim, .heads = 2, .kernel = 9,
+    cases.push_back({.operation = Op::kSpanConv,
+                     .lengths = {19},
+                     .cols = 2 * head_dim,
+                     .heads = 2,
+                     .kernel = 9,
                      .extra_output = true});
   }
   for (Operation op : {Op::kDepthwiseConv, Op::kSpanConv, Op::kConv1d}) {
-    cases.push_back({.operation = op, .lengths = {5, 40}, .cols = 32, .out = 24, .heads = 2, .kernel = 5,
-                     .strided_in = true, .strided_out = true, .extra_output = true});
+    cases.push_back({.operation = op,
+                     .lengths = {5, 40},
+                     .cols = 32,
+                     .out = 24,
+                     .heads = 2,
+                     .kernel = 5,
+                     .strided_in = true,
+                     .strided_out = true,
+                     .extra_output = true});
     cases.push_back({.operation = op, .lengths = kOneRow, .cols = 32, .out = 24, .heads = 2, .kernel = 9});
   }
   for (int32_t groups : {2, 4}) {
-    cases.push_back({.operation = Op::kConv1d, .lengths = kRagged, .cols = 24, .out = 20, .groups = groups,
-                     .kernel = 3, .activation = Activation::kGelu});
+    cases.push_back({.operation = Op::kConv1d,
+                     .lengths = kRagged,
+                     .cols = 24,
+                     .out = 20,
+                     .groups = groups,
+                     .kernel = 3,
+                     .activation = Activation::kGelu});
   }
 }
 
@@ -134,7 +203,9 @@ void AddElementwise(std::vector<OperationCase>& cases) {
     cases.push_back({.operation = op, .lengths = kRagged, .cols = 21, .strided_in = true, .strided_out = true});
   }
   for (int activation = 0; activation <= static_cast<int>(Activation::kSigmoid); ++activation) {
-    cases.push_back({.operation = Op::kActivate, .lengths = {40}, .cols = 61,
+    cases.push_back({.operation = Op::kActivate,
+                     .lengths = {23, 17},
+                     .cols = 61,
                      .activation = static_cast<Activation>(activation)});
   }
 }
@@ -146,7 +217,9 @@ int32_t OperationCase::longest() const { return *std::max_element(lengths.begin(
 
 std::string OperationCase::name() const {
   std::string name = Name(operation);
-  const auto add = [&name](const char* label, int32_t value) { name += "_" + std::string(label) + std::to_string(value); };
+  const auto add = [&name](const char* label, int32_t value) {
+    name += "_" + std::string(label) + std::to_string(value);
+  };
   for (int32_t length : lengths) add("", length);
   add("cols", cols);
   if (out > 0) add("out", out);

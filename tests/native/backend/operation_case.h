@@ -35,26 +35,26 @@ enum class Slots {
 
 struct OperationCase {
   Operation operation;
-  std::vector<int32_t> lengths;      // of the sequences; the rows are their sum
-  int32_t cols = 0;                  // of the input x, query or values
-  int32_t out = 0;                   // outputs of a linear or a convolution
+  std::vector<int32_t> lengths;  // of the sequences; the rows are their sum
+  int32_t cols = 0;              // of the input x, query or values
+  int32_t out = 0;               // outputs of a linear or a convolution
   int32_t groups = 1;
   int32_t heads = 1;
-  int32_t kernel = 0;                // taps
+  int32_t kernel = 0;  // taps
   Activation activation = Activation::kNone;
-  bool strided_in = false;           // inputs are column blocks of wider matrices
-  bool strided_out = false;          // and so is the output
+  bool strided_in = false;   // inputs are column blocks of wider matrices
+  bool strided_out = false;  // and so is the output
   bool position_key = false;
   bool position_query = false;
   Slots slots = Slots::kExact;
-  bool extra_output = false;         // probabilities or kernels too
-  bool broadcast = false;            // Add: y has one row
-  bool half_weights = false;         // of a linear or a convolution; they are representable as half
-  float offset = 0;                  // added to every value of x: a large mean
+  bool extra_output = false;  // probabilities or kernels too
+  bool broadcast = false;     // Add: y has one row
+  bool half_weights = false;  // of a linear or a convolution; they are representable as half
+  float offset = 0;           // added to every value of x: a large mean
 
   int32_t rows() const;
   int32_t longest() const;
-  std::string name() const;          // letters, digits and underscores
+  std::string name() const;  // letters, digits and underscores
 };
 
 std::vector<OperationCase> AllCases();

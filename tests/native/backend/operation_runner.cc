@@ -35,8 +35,8 @@ HostMatrix RandomMatrix(Random& random, int32_t rows, int32_t cols, bool by_toke
 // Where activations are interesting: a fine sweep, and values from tiny to huge.
 HostMatrix SweepMatrix(int32_t rows, int32_t cols) {
   HostMatrix matrix{rows, cols, {}, true};
-  const float special[] = {0.0f, -0.0f, 1e-30f, -1e-30f, 1e-4f, -1e-4f, 20.0f, -20.0f, 88.0f, -88.0f,
-                           1e3f, -1e3f, 1e30f,  -1e30f,  3e38f, -3e38f};
+  const float special[] = {0.0f,  -0.0f,  1e-30f, -1e-30f, 1e-4f, -1e-4f, 20.0f, -20.0f,
+                           88.0f, -88.0f, 1e3f,   -1e3f,   1e30f, -1e30f, 3e38f, -3e38f};
   const int32_t count = rows * cols;
   for (int32_t i = 0; i < count; ++i) {
     matrix.values.push_back(i < 16 ? special[i] : -12.0f + 24.0f * static_cast<float>(i) / static_cast<float>(count));
@@ -150,7 +150,8 @@ class Bench {
     for (int32_t r = 0; r < w.tensor.rows; ++r) {
       for (int32_t c = 0; c < w.tensor.cols; ++c) {
         if (c >= w.first && c < w.first + w.cols) continue;
-        if (values[static_cast<size_t>(r) * static_cast<size_t>(w.tensor.cols) + static_cast<size_t>(c)] == kSentinel) continue;
+        if (values[static_cast<size_t>(r) * static_cast<size_t>(w.tensor.cols) + static_cast<size_t>(c)] == kSentinel)
+          continue;
         outcome.stray_write = "row " + std::to_string(r) + ", column " + std::to_string(c - w.first);
       }
     }
@@ -233,23 +234,34 @@ static std::vector<HostMatrix> RandomOperands(const OperationCase& c) {
     return RandomMatrix(random, count, cols, false, 1, offset);
   };
   switch (c.operation) {
-    case Op::kLinear: return {by_token(c.cols), fixed(c.out, c.cols / c.groups), fixed(1, c.out)};
+    case Op::kLinear:
+      return {by_token(c.cols), fixed(c.out, c.cols / c.groups), fixed(1, c.out)};
     case Op::kLinearAddNorm:
-      return {by_token(c.cols), fixed(c.out, c.cols / c.groups), fixed(1, c.out), by_token(c.out),
-              fixed(1, c.out, 1),  fixed(1, c.out)};
-    case Op::kLayerNorm: return {by_token(c.cols), fixed(1, c.cols, 1), fixed(1, c.cols)};
-    case Op::kAddNorm: return {by_token(c.cols), by_token(c.cols), fixed(1, c.cols, 1), fixed(1, c.cols)};
-    case Op::kAttention: return {by_token(c.cols), by_token(c.cols), by_token(c.cols)};
+      return {by_token(c.cols), fixed(c.out, c.cols / c.groups), fixed(1, c.out), by_token(c.out), fixed(1, c.out, 1),
+              fixed(1, c.out)};
+    case Op::kLayerNorm:
+      return {by_token(c.cols), fixed(1, c.cols, 1), fixed(1, c.cols)};
+    case Op::kAddNorm:
+      return {by_token(c.cols), by_token(c.cols), fixed(1, c.cols, 1), fixed(1, c.cols)};
+    case Op::kAttention:
+      return {by_token(c.cols), by_token(c.cols), by_token(c.cols)};
     case Op::kDisentangledAttention:
       return {by_token(c.cols), by_token(c.cols), by_token(c.cols), fixed(SlotCount(c), c.cols),
               fixed(SlotCount(c), c.cols)};
-    case Op::kDepthwiseConv: return {by_token(c.cols), fixed(c.kernel, c.cols)};
-    case Op::kSpanConv: return {by_token(c.heads * c.kernel, 4), by_token(c.cols)};
-    case Op::kConv1d: return {by_token(c.cols), fixed(c.out, c.kernel * c.cols / c.groups), fixed(1, c.out)};
-    case Op::kMultiply: return {by_token(c.cols), by_token(c.cols)};
-    case Op::kAdd: return {by_token(c.cols), c.broadcast ? fixed(1, c.cols) : by_token(c.cols)};
-    case Op::kActivate: return {SweepMatrix(rows, c.cols)};
-    case Op::kSelectRows: return {by_token(c.cols)};
+    case Op::kDepthwiseConv:
+      return {by_token(c.cols), fixed(c.kernel, c.cols)};
+    case Op::kSpanConv:
+      return {by_token(c.heads * c.kernel, 4), by_token(c.cols)};
+    case Op::kConv1d:
+      return {by_token(c.cols), fixed(c.out, c.kernel * c.cols / c.groups), fixed(1, c.out)};
+    case Op::kMultiply:
+      return {by_token(c.cols), by_token(c.cols)};
+    case Op::kAdd:
+      return {by_token(c.cols), c.broadcast ? fixed(1, c.cols) : by_token(c.cols)};
+    case Op::kActivate:
+      return {SweepMatrix(rows, c.cols)};
+    case Op::kSelectRows:
+      return {by_token(c.cols)};
   }
   return {};
 }
@@ -287,7 +299,9 @@ Outcome RunCase(Backend& backend, const OperationCase& c, const std::vector<Host
       break;
     }
     case Op::kAttention:
-    case Op::kDisentangledAttention: RunAttention(backend, bench, c, operands); break;
+    case Op::kDisentangledAttention:
+      RunAttention(backend, bench, c, operands);
+      break;
     case Op::kDepthwiseConv: {
       const Tensor x = bench.Input(operands[0]);
       backend.DepthwiseConv(x, bench.Constant(operands[1]), bench.batch(), bench.Output(rows, c.cols));
