@@ -1,7 +1,5 @@
-// What a page does with the package: nothing but this.
-import { pipeline } from '/web/dist/index.js';
-
-globalThis.work = async () => {
+// What a page does with the package: two models, one call each, and gone.
+export async function work(pipeline) {
   const classify = await pipeline('text-classification', './models/classifier/');
   const labels = await classify('t1 t2 t3');
   const answer = await pipeline('question-answering', new URL('/models/reader', location.href));
@@ -10,4 +8,4 @@ globalThis.work = async () => {
   await classify.dispose();
   await answer.dispose();
   return { labels, best, variant, threads, reason };
-};
+}
