@@ -230,6 +230,14 @@ describe('bad checkpoints are one clear error each, and a good one loads afterwa
   });
 });
 
+test('a text that is too long for the model is refused, or cut if the caller says so', async () => {
+  const { files } = await readTiny('convbert-sequence');  // Takes 64 tokens.
+  const classify = await classifier(files);
+  const long = 't1 t2 '.repeat(40);
+  await expect(classify(long)).rejects.toMatchObject({ code: 'text_too_long', message: expect.stringMatching(/80 tokens.*64/) });
+  expect(await classify(long, { truncation: true })).toEqual(await classify('t1 t2 '.repeat(32)));
+});
+
 test('a folder, a URL and bytes are the same model', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'peruse-test-'));
   const server = await startModelServer(tiny.files);
