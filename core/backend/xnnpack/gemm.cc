@@ -146,17 +146,12 @@ void PackHalfColumns(const float* rows, int64_t stride, int64_t k, int64_t first
 }
 
 void ExpandHalfPanels(const uint16_t* halves, const float* biases, int64_t k, int64_t n, float* packed) {
-  namespace hn = simd::hn;
-  const hn::Rebind<hwy::float16_t, simd::FloatTag> half_tag;
   const int64_t nr = kKernel.nr;  // a multiple of the vector width
   const int64_t count = k * nr;
   for (int64_t first = 0; first < n; first += nr) {
     std::memcpy(packed, biases + first, static_cast<size_t>(nr) * sizeof(float));
     packed += nr;
-    for (int64_t i = 0; i < count; i += simd::kLanes) {
-      const auto values = hn::LoadU(half_tag, reinterpret_cast<const hwy::float16_t*>(halves + i));
-      simd::Store(hn::PromoteTo(simd::kTag, values), packed + i);
-    }
+    for (int64_t i = 0; i < count; i += simd::kLanes) simd::Store(simd::LoadHalves(halves + i), packed + i);
     halves += count;
     packed += count;
   }
