@@ -1,5 +1,6 @@
 // Tests of the TypeScript face and of the wasm behind it: in Node, and in real headless Chromium.
 //   node           tests/node: the pure parts, and whole pipelines on the real wasm
+//   gpu            tests/node/gpu: WebGPU over Dawn (npm run test:gpu, which finds SwiftShader)
 //   browser        tests/browser/*.test.ts on a cross-origin isolated page: threads
 //   browser-plain  the same files on an ordinary page: one thread
 //   page           tests/browser/page: a page as a stranger would serve it, driven from Node; requests are recorded
@@ -40,8 +41,14 @@ export default defineConfig({
     projects: [
       {
         test: {
-          name: 'node', include: ['tests/node/**/*.test.ts'], environment: 'node', pool: 'forks', testTimeout: 60_000,
+          name: 'node', include: ['tests/node/**/*.test.ts'], exclude: ['tests/node/gpu/**'], environment: 'node', pool: 'forks', testTimeout: 60_000,
           server: { deps: { external: [/\/web\/(dist|wasm)\//] } },  // What ships runs as it ships.
+        },
+      },
+      {
+        test: {
+          name: 'gpu', include: ['tests/node/gpu/*.test.ts'], environment: 'node', pool: 'forks', fileParallelism: false,
+          testTimeout: 600_000, hookTimeout: 60_000,
         },
       },
       inChromium('browser', kIsolation),

@@ -13,7 +13,11 @@
 #include <string>
 #include <string_view>
 
+#if defined(PERUSE_WEBGPU)
+#include "core/backend/webgpu/webgpu_backend.h"
+#else
 #include "core/backend/xnnpack/xnnpack_backend.h"
+#endif
 #include "core/base/json_writer.h"
 #include "core/tasks/session.h"
 
@@ -47,6 +51,13 @@ std::string Reply(std::string_view key, const Result<std::string>& result) {
 
 class SessionBinding {
  public:
+#if defined(PERUSE_WEBGPU)
+  explicit SessionBinding(int) {
+    std::unique_ptr<WebGpuBackend> backend = CreateWebGpuBackend();
+    gpu_ = backend.get();
+    session_ = std::make_unique<Session>(std::move(backend));
+  }
+#else
   explicit SessionBinding(int threads) {
     Result<std::unique_ptr<Backend>> backend = CreateXnnpackBackend(threads);
     if (backend.ok()) {
@@ -55,6 +66,7 @@ class SessionBinding {
       failure_ = backend.status();
     }
   }
+#endif
   ~SessionBinding() { std::free(staging_); }
 
   // Where to write the next `bytes` bytes: an address in the heap, valid until the next reserve; 0: out of memory.
@@ -92,6 +104,27 @@ class SessionBinding {
     return With(0, [&] { return Reply("result", session_->Finish()); });
   }
 
+#if defined(PERUSE_WEBGPU)
+  // The halves of step: between them the host replays the commands.
+  std::string BeginStep() {
+    const Result<bool> begun = session_->BeginStep();
+    if (begun.ok() && *begun) gpu_->EndRecording();
+    return begun.ok() ? Success("begun", *begun ? "true" : "false") : Failure(begun.status());
+  }
+  std::string EndStep() {
+    const Result<bool> more = session_->EndStep();
+    return more.ok() ? Success("more", *more ? "true" : "false") : Failure(more.status());
+  }
+  // Where the commands of the calls so far lie (web/src/gpu/stream.ts), and how many words they are. To be replayed,
+  // and said so, before the next call.
+  uintptr_t CommandAddress() const { return reinterpret_cast<uintptr_t>(gpu_->commands().data()); }
+  uint32_t CommandWords() const { return static_cast<uint32_t>(gpu_->commands().size()); }
+  void Replayed() {
+    gpu_->ClearCommands();
+    gpu_->Replayed();
+  }
+#endif
+
  private:
   std::string_view Staged(uint32_t bytes) const { return {reinterpret_cast<const char*>(staging_), bytes}; }
 
@@ -103,6 +136,9 @@ class SessionBinding {
   }
 
   std::unique_ptr<Session> session_;
+#if defined(PERUSE_WEBGPU)
+  WebGpuBackend* gpu_ = nullptr;  // the session's
+#endif
   Status failure_;
   uint8_t* staging_ = nullptr;
   uint32_t capacity_ = 0;
@@ -118,6 +154,13 @@ EMSCRIPTEN_BINDINGS(peruse) {
       .function("finishWeights", &SessionBinding::FinishWeights)
       .function("start", &SessionBinding::Start)
       .function("step", &SessionBinding::Step)
+#if defined(PERUSE_WEBGPU)
+      .function("beginStep", &SessionBinding::BeginStep)
+      .function("endStep", &SessionBinding::EndStep)
+      .function("commandAddress", &SessionBinding::CommandAddress)
+      .function("commandWords", &SessionBinding::CommandWords)
+      .function("replayed", &SessionBinding::Replayed)
+#endif
       .function("finish", &SessionBinding::Finish);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads] [--native debug|release]
+// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu] [--native debug|release]
 // Without options: all wasm variants (to web/wasm) and the TypeScript (to web/dist). Builds are incremental, in build/<preset>.
 import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -12,7 +12,7 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
+export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu'];
 
 /** Configures a preset where needed and builds the targets; returns the build folder. */
 export function buildPreset(preset, targets) {

@@ -39,7 +39,7 @@ async function main() {
     return runGoogleTest([join(root, 'build/native-debug/peruse_tests')], join(kResults, 'native.json'));
   });
   await suite('wasm under Node', async () => {
-    await step('build wasm-simd tests', () => void buildPreset('wasm-simd', ['peruse_wasm_tests']));
+    await step('build wasm-simd tests', () => void buildPreset('wasm-simd', ['peruse_wasm_tests', 'peruse_gpu_tests']));
     const program = [process.execPath, join(root, 'build/wasm-simd/peruse_wasm_tests.cjs')];
     return runGoogleTest(program, join(kResults, 'wasm.json'));
   });
@@ -53,6 +53,7 @@ async function main() {
     await step('build GPU tests', () => void buildPreset('wasm-simd', ['peruse_gpu_tests']));
     return runVitest('test:gpu', join(kResults, 'gpu.json'), environment);
   });
+  await suite('GPU over Dawn', () => runVitest('test:gpu', join(kResults, 'gpu.json'), environment));
   await suite('browser', () => runVitest('test:browser', join(kResults, 'browser.json'), environment));
 
   console.log(`\n${((performance.now() - start) / 1000).toFixed(0)} s`);

@@ -109,6 +109,16 @@ Result<bool> Session::Step() {
   return task_->Step();
 }
 
+Result<bool> Session::BeginStep() {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, "beginStep"));
+  return task_->BeginStep();
+}
+
+Result<bool> Session::EndStep() {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, "endStep"));
+  return task_->EndStep();
+}
+
 Result<std::string> Session::Finish() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, "finish"));
   return task_->Finish();

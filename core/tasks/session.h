@@ -37,6 +37,9 @@ class Session {
 
   Status Start(std::string_view request);
   Result<bool> Step();
+  // The halves of Step (Task::BeginStep).
+  Result<bool> BeginStep();
+  Result<bool> EndStep();
   Result<std::string> Finish();
 
  private:

@@ -24,12 +24,20 @@ constexpr int32_t kBatchRows = 1024;
 Status Task::Start(JsonValue request) {
   queue_.clear();
   done_ = 0;
+  begun_ = 0;
   const JsonValue inputs = request.FindMember("inputs");
   if (!inputs.IsArray()) return InvalidArgument("the request has no array \"inputs\"");
   return Read(inputs, request.FindMember("options"));
 }
 
 Result<bool> Task::Step() {
+  PERUSE_ASSIGN_OR_RETURN(const bool begun, BeginStep());
+  if (!begun) return false;
+  return EndStep();
+}
+
+Result<bool> Task::BeginStep() {
+  begun_ = 0;
   if (done_ == queue_.size()) return false;
   std::vector<ModelInput> batch;
   int32_t rows = 0;
@@ -40,11 +48,18 @@ Result<bool> Task::Step() {
     rows += length;
   }
   PERUSE_RETURN_IF_ERROR(model_.Begin(batch));
+  begun_ = batch.size();
+  return true;
+}
+
+Result<bool> Task::EndStep() {
+  if (begun_ == 0) return InternalError("EndStep was called without a step begun");
+  const size_t count = std::exchange(begun_, 0);
   PERUSE_RETURN_IF_ERROR(model_.Finish());
-  for (size_t i = 0; i < batch.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     PERUSE_RETURN_IF_ERROR(Collect(done_ + i, OutputsOf(static_cast<int32_t>(i))));
   }
-  done_ += batch.size();
+  done_ += count;
   return done_ < queue_.size();
 }
 

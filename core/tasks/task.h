@@ -30,6 +30,10 @@ class Task {
   Status Start(JsonValue request);
   // Runs one batch. True while batches remain.
   Result<bool> Step();
+  // The same in halves, for a backend that only records (Backend::deferred): between them a host replays the run.
+  // BeginStep is false when there is no batch left to run, and then there is nothing to end.
+  Result<bool> BeginStep();
+  Result<bool> EndStep();
   // The results, one per input, in order: a JSON array.
   Result<std::string> Finish();
 
@@ -60,6 +64,7 @@ class Task {
 
   std::vector<Encoding> queue_;
   size_t done_ = 0;
+  size_t begun_ = 0;  // texts of the batch between BeginStep and EndStep
 };
 
 // The head that a task reads; nothing for a name that is not a task.

@@ -24,7 +24,7 @@ export type EngineModuleFactory = (options: {
  * One model with its tokenizer. Every method but reserve() and delete() returns JSON: `{"ok":true,...}` or
  * `{"ok":false,"code","message"}`. Methods that take `bytes` read that many from the start of the staging buffer.
  */
-interface Session {
+export interface Session {
   /** Makes room for that many bytes and says where; 0 if there is no memory. */
   reserve(bytes: number): number;
   addFile(name: string, bytes: number): string;
@@ -68,14 +68,15 @@ type Reply = { ok: true } & Record<string, unknown>;
 
 /**
  * The engine's verbs, synchronous. Order: addFile (config.json, tokenizer files), open, feedWeights (in the file's order),
- * finishWeights; then, for each request, start, step until it says false, finish. Throws PeruseError; 'worker_died' says that the engine itself broke and takes no more calls.
+ * finishWeights; then, for each request, start, step until it says false, finish. Throws PeruseError; 'worker_died' says that
+ * the engine itself broke and takes no more calls.
  */
 export class Engine {
-  private readonly session_: Session;
+  protected readonly session_: Session;
   private broken_: string | undefined;
 
   constructor(
-    private readonly module_: EngineModule,
+    protected readonly module_: EngineModule,
     threads: number,
     /** The engine's last words, which say more than the trap that follows them. */
     private readonly lastWords_: () => string = () => '',
@@ -93,12 +94,13 @@ export class Engine {
     this.call(() => this.session_.open(bytes));
   }
 
-  feedWeights(chunk: Uint8Array): void {
+  /** This and the other calls that compute give a promise on a GPU (gpu/gpu_engine.ts): wait for it. */
+  feedWeights(chunk: Uint8Array): void | Promise<void> {
     this.stage(chunk, 'the weights');
     this.call(() => this.session_.feedWeights(chunk.length));
   }
 
-  finishWeights(): WeightReport {
+  finishWeights(): WeightReport | Promise<WeightReport> {
     return this.call(() => this.session_.finishWeights()).report as WeightReport;
   }
 
@@ -109,7 +111,7 @@ export class Engine {
   }
 
   /** Runs one batch; true while batches remain. */
-  step(): boolean {
+  step(): boolean | Promise<boolean> {
     return this.call(() => this.session_.step()).more === true;
   }
 
@@ -149,14 +151,14 @@ export class Engine {
     this.module_.HEAPU8.set(content, address);
   }
 
-  private call(method: () => string): Reply {
+  protected call(method: () => string): Reply {
     const reply = JSON.parse(this.guard(method)) as Reply | { ok: false; code: ErrorCode; message: string };
     if (!reply.ok) throw new PeruseError(reply.code, reply.message);
     return reply;
   }
 
   /** Anything that the module throws is a trap: its memory can't be trusted afterwards. */
-  private guard<T>(method: () => T): T {
+  protected guard<T>(method: () => T): T {
     if (this.broken_ !== undefined) throw new PeruseError('worker_died', `The engine has stopped: ${this.broken_}`);
     try {
       return method();

@@ -46,6 +46,8 @@ export interface HostParts {
   /** Opens a folder on disk, where there are such. */
   openDiskFolder?: (path: string) => ModelFolder;
   startEngine?: (choice: VariantChoice, wasmPath?: string) => Promise<Engine>;
+  /** WebGPU, where it is not the navigator's. Throws 'no_gpu'. */
+  findGpu?: () => Promise<GPU | undefined>;
 }
 
 export class LocalHost implements Host {
@@ -87,7 +89,7 @@ export class LocalHost implements Host {
   private async run(request: RunRequest, signal: AbortSignal | undefined): Promise<unknown[]> {
     throwIfAborted(signal);
     this.engine().start(request);
-    while (this.engine().step()) {
+    while (await this.engine().step()) {
       await letEventsIn();
       throwIfAborted(signal);
     }
@@ -95,7 +97,7 @@ export class LocalHost implements Host {
   }
 
   private async load(request: LoadRequest): Promise<LoadReport> {
-    const start = this.parts_.startEngine ?? startEngine;
+    const start = this.parts_.startEngine ?? ((choice, wasmPath) => startEngine(choice, wasmPath, this.parts_.findGpu));
     const { engine, report } = await loadModel({
       task: request.task,
       dtype: request.dtype,

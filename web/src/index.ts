@@ -15,4 +15,4 @@ export type * from './tasks/token_classification.js';
 export type * from './tasks/zero_shot_classification.js';
 export type { WeightReport } from './engine.js';
 export type { MemoryReport } from './host.js';
-export type { Variant } from './variant.js';
+export type { Build, Variant } from './variant.js';

@@ -52,7 +52,7 @@ export async function loadModel(job: LoadJob): Promise<{ engine: Engine; report:
     }
     engine.open({ task: job.task, dtype: job.dtype });
     bytes += await feedWeights(job, engine);
-    const weights = engine.finishWeights();
+    const weights = await engine.finishWeights();
     return { engine, report: { bytes, milliseconds: performance.now() - start, weights } };
   } catch (error) {
     starting.then((started) => started.dispose()).catch(() => {});  // `error` says what went wrong; this only cleans up.
@@ -125,13 +125,13 @@ function refuseHtml(where: string, content: Uint8Array): void {
   if (first === 0x3c) throw new PeruseError('malformed_file', `${where} is an HTML page, not JSON: is the address right?`);
 }
 
-async function eachChunk(job: LoadJob, name: string, file: ModelFile, take: (chunk: Uint8Array) => void): Promise<number> {
+async function eachChunk(job: LoadJob, name: string, file: ModelFile, take: (chunk: Uint8Array) => void | Promise<void>): Promise<number> {
   const reporter = new ByteReporter(job.report, job.name, name, file.size);
   reporter.start();
   let loaded = 0;
   for await (const chunk of file.chunks()) {
     throwIfAborted(job.signal);
-    take(chunk);
+    await take(chunk);
     loaded += chunk.length;
     reporter.add(chunk.length);
   }
@@ -149,10 +149,13 @@ async function feedWeights(job: LoadJob, engine: Engine): Promise<number> {
 /** What stands where model.safetensors should, and what to do about it. */
 async function explainMissingWeights(job: LoadJob, missing: MissingFile): Promise<PeruseError> {
   if (await isThere(job, 'model.safetensors.index.json')) {
-    return new PeruseError('unsupported', `${job.name} is split over several safetensors files, which Peruse does not read yet; save it as one model.safetensors (save_pretrained with a large max_shard_size).`);
+    return new PeruseError('unsupported', `${job.name} is split over several safetensors files, which Peruse does not read yet; ` +
+      'save it as one model.safetensors (save_pretrained with a large max_shard_size).');
   }
   if (await isThere(job, 'pytorch_model.bin')) {
-    return new PeruseError('unsupported', `${job.name} has only pytorch_model.bin, a format that can run code when it is read; convert it once to model.safetensors: in Python, AutoModel.from_pretrained(...).save_pretrained(folder, safe_serialization=True), with the model's own class.`);
+    return new PeruseError('unsupported', `${job.name} has only pytorch_model.bin, a format that can run code when it is read; ` +
+      'convert it once to model.safetensors: in Python, load it with its own class (for example ' +
+      'AutoModelForSequenceClassification.from_pretrained) and call save_pretrained(folder, safe_serialization=True).');
   }
   return notFound([missing]);
 }

@@ -7,7 +7,7 @@ import type { ProgressCallback } from './progress.js';
 import { resolveSource, type Source, type SourceOptions } from './source.js';
 import type { Run } from './tasks/call.js';
 import { kAliases, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
-import { chooseVariant, type Variant, type VariantWish } from './variant.js';
+import { chooseVariant, type Build, type VariantChoice, type VariantWish } from './variant.js';
 import { RemoteHost } from './worker_host.js';
 
 export interface PipelineOptions extends SourceOptions, VariantWish {
@@ -15,8 +15,12 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
   progress_callback?: ProgressCallback;
   /** Cancels loading. */
   signal?: AbortSignal;
-  /** Where to compute. Only the CPU so far. */
-  device?: 'auto' | 'cpu' | 'wasm';
+  /**
+   * Where to compute. 'auto', the default, is the CPU: small encoders are often faster there. 'webgpu' computes on the GPU, in
+   * float32 (with dtype 'fp16' the weights are held as float16); it never falls back: 'no_gpu' says why there is none. In Node
+   * it needs the npm package `webgpu`.
+   */
+  device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
   /** Precision of the weights as held. Default 'auto': 'fp32'. */
   dtype?: 'auto' | Dtype;
   /** Work in a worker? Default: true in browsers, false in Node. */
@@ -30,11 +34,11 @@ export interface PipelineInfo {
   task: Task;
   /** The model, as the caller named it. */
   model: string;
-  variant: Variant;
+  variant: Build;
   threads: number;
   /** Why this build and number of threads. */
   reason: string;
-  device: 'cpu';
+  device: 'cpu' | 'webgpu';
   dtype: Dtype;
   /** In a worker, or in the caller's own thread. */
   worker: boolean;
@@ -75,7 +79,8 @@ export async function pipeline<T extends TaskOrAlias>(
   const resolvedTask = resolveTask(task);
   const dtype = checkDevice(options);
   const inWorker = options.worker ?? platform().workerByDefault;
-  const choice = chooseVariant(platform().features(inWorker), options);
+  const device = options.device === 'webgpu' ? 'webgpu' : 'cpu';
+  const choice = device === 'webgpu' ? chooseGpu(options) : chooseVariant(platform().features(inWorker), options);
   const spec = await resolveSource(source, options, platform().places);
   throwIfAborted(options.signal);
 
@@ -93,7 +98,7 @@ export async function pipeline<T extends TaskOrAlias>(
   }
   report({ status: 'ready', task: resolvedTask, model: spec.name });
   const info: PipelineInfo = {
-    task: resolvedTask, model: spec.name, ...choice, device: 'cpu', dtype, worker: inWorker,
+    task: resolvedTask, model: spec.name, ...choice, device, dtype, worker: inWorker,
     bytes: loaded.bytes, milliseconds: performance.now() - start, weights: loaded.weights,
   };
   return assemble(resolvedTask, host, info) as unknown as Pipeline<ResolvedTask<T>>;
@@ -108,12 +113,22 @@ function resolveTask(task: string): Task {
 
 /** Refuses devices and precisions that don't exist; gives the precision. */
 function checkDevice({ device = 'auto', dtype = 'auto' }: PipelineOptions): Dtype {
-  if (!['auto', 'cpu', 'wasm'].includes(device)) {
-    throw new PeruseError('unsupported', `Peruse does not compute on '${device}' yet, only on the CPU.`);
+  if (!['auto', 'cpu', 'wasm', 'webgpu'].includes(device)) {
+    throw new PeruseError('unsupported', `Peruse does not compute on '${device}', only on 'cpu' and 'webgpu'.`);
+  }
+  if (device === 'webgpu' && dtype === 'q8') {
+    throw new PeruseError('unsupported', "dtype 'q8' is not there for device 'webgpu': use fp32 or fp16.");
   }
   if (dtype === 'auto') return 'fp32';
   if (Object.hasOwn(kDtypes, dtype)) return dtype;
   throw new PeruseError('unsupported', `Peruse knows no dtype '${String(dtype)}', only ${Object.keys(kDtypes).join(', ')}.`);
+}
+
+function chooseGpu({ variant = 'auto', threads = 'auto' }: PipelineOptions): VariantChoice {
+  if (variant !== 'auto' || (threads !== 'auto' && threads !== 1)) {
+    throw new PeruseError('invalid_argument', "variant and threads are choices of the CPU: leave them out with device 'webgpu'.");
+  }
+  return { variant: 'webgpu', threads: 1, reason: 'the GPU was asked for.' };
 }
 
 function absolute(path: string | URL): string {

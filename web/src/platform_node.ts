@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { detectFeatures } from './features.js';
 import { DiskFolder } from './folder_node.js';
+import { findGpuInNode } from './gpu_node.js';
 import type { Platform } from './platform.js';
 import type { WorkerMessage, WorkerPort } from './worker_host.js';
 
@@ -14,7 +15,7 @@ export const nodePlatform: Platform = {
   features: () => detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true }),
   startWorker,
   places: { baseUrl: () => undefined, findFolder },
-  hostParts: { openDiskFolder: (path) => new DiskFolder(path) },
+  hostParts: { openDiskFolder: (path) => new DiskFolder(path), findGpu: findGpuInNode },
 };
 
 async function findFolder(text: string): Promise<string | undefined> {

@@ -4,6 +4,9 @@ import { PeruseError } from './errors.js';
 /** The builds of the engine: plain or relaxed SIMD, each with or without threads. */
 export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';
 
+/** What the package holds: the builds for the CPU, and the one for the GPU. */
+export type Build = Variant | 'webgpu';
+
 export const kVariants: readonly Variant[] = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 
 /** What the machine has. */
@@ -29,7 +32,7 @@ export interface VariantWish {
 }
 
 export interface VariantChoice {
-  variant: Variant;
+  variant: Build;
   threads: number;
   /** One sentence: why this build, and why nothing better. */
   reason: string;
@@ -40,7 +43,7 @@ const kDefaultMostThreads = 4;  // Beyond this small encoders gain little, and t
 
 /** Picks the build. Throws 'no_wasm' where no build runs, 'unsupported' where the wish can't be met. */
 export function chooseVariant(features: Features, wish: VariantWish = {}): VariantChoice {
-  if (!features.wasm) throw new PeruseError('no_wasm', 'There is no WebAssembly here (the content security policy may forbid it: it must allow wasm-unsafe-eval).');
+  if (!features.wasm) throw new PeruseError('no_wasm', 'There is no WebAssembly here.');
   if (!features.simd) throw new PeruseError('no_wasm', 'WebAssembly has no SIMD here, and every build of Peruse needs it.');
   const wanted = wish.variant ?? 'auto';
   checkWish(wanted, wish.threads);

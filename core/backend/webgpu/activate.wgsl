@@ -10,6 +10,7 @@ struct Params {
   x_stride: u32,
   out_first: u32,
   out_stride: u32,
+  activation: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -21,6 +22,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) workg
   for (var e = id.x; e < params.rows * params.columns; e += workgroups.x * THREADS) {
     let row = e / params.columns;
     let c = e % params.columns;
-    out[params.out_first + row * params.out_stride + c] = activate(x[params.x_first + row * params.x_stride + c]);
+    out[params.out_first + row * params.out_stride + c] =
+        activate(x[params.x_first + row * params.x_stride + c], params.activation);
   }
 }

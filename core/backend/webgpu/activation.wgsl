@@ -1,5 +1,5 @@
-// Included by shaders that apply an activation. ACTIVATION is core/backend/activation.h's enum.
-override ACTIVATION: u32 = 0u;
+// Included by shaders that apply an activation: a number of core/backend/activation.h's enum. It is a parameter and not an
+// override constant because a pipeline for each would cost more to compile than the choice costs to make.
 
 // erf as an odd rational function of x, clamped where it is +-1 in float32 (the coefficients of Eigen's
 // generic_fast_erf_float; about 2 ulp).
@@ -52,8 +52,8 @@ fn clip(x: f32, low: f32, high: f32) -> f32 {
   return select(select(x, low, x < low), high, x > high);
 }
 
-fn activate(x: f32) -> f32 {
-  switch ACTIVATION {
+fn activate(x: f32, activation: u32) -> f32 {
+  switch activation {
     case 1u { return gelu(x); }
     case 2u { return 0.5 * x * (1.0 + hyperbolic_tangent(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
     case 3u { return 0.5 * x * (1.0 + hyperbolic_tangent(0.7978845608 * x * (1.0 + 0.044715 * x * x))); }

@@ -4,8 +4,6 @@
 override HEAD_DIM: u32 = 64u;
 override QUERIES: u32 = 16u;  // QUERIES * HEAD_DIM <= 1024
 override KEYS: u32 = 31u;     // KEYS * (HEAD_DIM + 1) <= 2048
-override HAS_POSITION_KEY: bool = false;
-override HAS_POSITION_QUERY: bool = false;
 
 const THREADS = 128u;
 const PER_THREAD = 8u;        // outputs a thread keeps: THREADS * PER_THREAD >= QUERIES * HEAD_DIM
@@ -26,6 +24,8 @@ struct Params {
   slots: u32,           // slots of a head in the position products
   first_slot: u32,
   reach: u32,
+  has_position_key: u32,
+  has_position_query: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -51,10 +51,10 @@ var<workgroup> sums: array<f32, QUERIES>;
 // The score of query i and key j of the sequence that starts at row `start`, without the content term.
 fn position_score(start: u32, head: u32, i: u32, j: u32) -> f32 {
   var score = 0.0;
-  if (HAS_POSITION_KEY || HAS_POSITION_QUERY) {
+  if (params.has_position_key + params.has_position_query != 0u) {
     let slot = head * params.slots + slots[i + params.reach - 1u - j] - params.first_slot;
-    if (HAS_POSITION_KEY) { score += to_position[(start + i) * params.position_stride + slot]; }
-    if (HAS_POSITION_QUERY) { score += to_content[(start + j) * params.position_stride + slot]; }
+    if (params.has_position_key != 0u) { score += to_position[(start + i) * params.position_stride + slot]; }
+    if (params.has_position_query != 0u) { score += to_content[(start + j) * params.position_stride + slot]; }
   }
   return score;
 }

@@ -8,7 +8,8 @@
 namespace peruse::webgpu {
 namespace {
 
-constexpr size_t kKeptWords = size_t{1} << 20;  // 4 MiB: more than a run's records; loading needs more and gives it back
+constexpr size_t kKeptWords =
+    size_t{1} << 20;  // 4 MiB: more than a run's records; loading needs more and gives it back
 
 }  // namespace
 

@@ -10,7 +10,8 @@
 //   write     buffer id, byte offset, byte count, bytes
 //   dispatch  pipeline id, x, y, z, count of parameter words, parameters, count of buffers, buffer ids
 //   download  buffer id, byte count, address       to that address of the engine's memory, when the run is over
-//   submit                                         end of a run; a run without it came to nothing and is dropped
+//   begin                                          start of a run; what an earlier run left without a submit is dropped
+//   submit                                         end of a run; without it nothing of the run happens
 //
 // Writes happen when they are read, the dispatches of a run at its submit: so nothing may be written in a run to a
 // buffer that an earlier dispatch of the same run uses.
@@ -34,6 +35,7 @@ enum class Opcode : uint32_t {
   kDispatch = 6,
   kDownload = 7,
   kSubmit = 8,
+  kBegin = 9,
 };
 
 // A growing sequence of records. Without memory it keeps what it has, takes no more, and failed() becomes true.

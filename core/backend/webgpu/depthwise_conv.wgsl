@@ -1,6 +1,5 @@
-// out[t, c] = sum_j taps[j, c] x[t + j - (TAPS - 1) / 2, c], zero outside the sequence.
+// out[t, c] = sum_j taps[j, c] x[t + j - (taps - 1) / 2, c], zero outside the sequence.
 // Workgroup: (64 columns, a first token, sequence).
-override TAPS: u32 = 9u;
 
 const THREADS = 64u;
 
@@ -12,6 +11,7 @@ struct Params {
   taps_stride: u32,
   out_first: u32,
   out_stride: u32,
+  tap_count: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -29,10 +29,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
   let length = starts[workgroup.z + 1u] - start;
   for (var t = workgroup.y; t < length; t += workgroups.y) {
     var sum = 0.0;
-    for (var j = 0u; j < TAPS; j++) {
+    for (var j = 0u; j < params.tap_count; j++) {
       let shifted = t + j;  // the source token, plus half a kernel
-      if (shifted < TAPS / 2u || shifted - TAPS / 2u >= length) { continue; }
-      let source = start + shifted - TAPS / 2u;
+      if (shifted < params.tap_count / 2u || shifted - params.tap_count / 2u >= length) { continue; }
+      let source = start + shifted - params.tap_count / 2u;
       sum += taps[params.taps_first + j * params.taps_stride + c] * x[params.x_first + source * params.x_stride + c];
     }
     out[params.out_first + (start + t) * params.out_stride + c] = sum;

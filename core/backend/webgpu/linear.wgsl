@@ -8,9 +8,6 @@
 override TILE_M: u32 = 32u;
 override TILE_N: u32 = 32u;
 override HALF_WEIGHTS: bool = false;  // w holds pairs of float16
-override HAS_BIAS: bool = true;
-override HAS_RESIDUAL: bool = false;
-override HAS_FACTOR: bool = false;    // multiply by `residual` instead of adding it
 
 const QUADS = 4u;          // vec4s along k in a tile
 const ROW = QUADS + 1u;    // with padding
@@ -34,6 +31,9 @@ struct Params {
   out_group: u32,
   residual_first: u32,
   residual_stride: u32,
+  activation: u32,
+  has_bias: u32,
+  has_residual: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -117,12 +117,11 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) local:
       let col = first_col + local.x + j * THREADS_X;
       if (row >= params.rows || col >= params.width) { continue; }
       var y = sums[i][j];
-      if (HAS_BIAS) { y += bias[params.bias_first + group * params.bias_group + col]; }
-      y = activate(y);
+      if (params.has_bias != 0u) { y += bias[params.bias_first + group * params.bias_group + col]; }
+      y = activate(y, params.activation);
       let position = group * params.out_group + col;
-      if (HAS_RESIDUAL) {
-        let r = residual[params.residual_first + row * params.residual_stride + position];
-        y = select(y + r, y * r, HAS_FACTOR);
+      if (params.has_residual != 0u) {
+        y += residual[params.residual_first + row * params.residual_stride + position];
       }
       out[params.out_first + row * params.out_stride + position] = y;
     }

@@ -1,7 +1,5 @@
 // out[r] = (x[r] + y[r] - mean) / sqrt(variance + eps) * weight + bias, one workgroup a row. The variance is that of
 // the centred values: the mean of squares less the square of the mean would cancel.
-override HAS_Y: bool = false;
-
 const THREADS = 64u;
 
 struct Params {
@@ -16,6 +14,7 @@ struct Params {
   bias_first: u32,
   out_first: u32,
   out_stride: u32,
+  has_y: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -40,7 +39,7 @@ fn total(value: f32, thread: u32) -> f32 {
 
 fn element(row: u32, col: u32) -> f32 {
   let v = x[params.x_first + row * params.x_stride + col];
-  if (HAS_Y) { return v + y[params.y_first + row * params.y_stride + col]; }
+  if (params.has_y != 0u) { return v + y[params.y_first + row * params.y_stride + col]; }
   return v;
 }
 

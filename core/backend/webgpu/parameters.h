@@ -18,6 +18,7 @@ struct LinearParams {
   uint32_t bias_first, bias_group;
   uint32_t out_first, out_stride, out_group;
   Place residual;
+  uint32_t activation, has_bias, has_residual;
 };
 
 struct NormParams {
@@ -26,38 +27,44 @@ struct NormParams {
   Place x, y;
   uint32_t weight_first, bias_first;
   Place out;
+  uint32_t has_y;
 };
 
 struct AttentionParams {
   float scale;
   Place query, key, value, out;
-  uint32_t first_head, position_stride, slots, first_slot, reach;
+  uint32_t first_head, position_stride, slots, first_slot, reach, has_position_key, has_position_query;
 };
 
 struct ProbabilitiesParams {
   float scale;
   Place query, key, out;
-  uint32_t heads, first_head, position_stride, slots, first_slot, reach, longest;
+  uint32_t heads, first_head, position_stride, slots, first_slot, reach;
+  uint32_t has_position_key, has_position_query, longest, head_dim;
 };
 
 struct DepthwiseConvParams {
   uint32_t columns;
   Place x, taps, out;
+  uint32_t tap_count;
 };
 
 struct SpanConvParams {
   uint32_t columns;
   Place logits, values, out;
+  uint32_t taps, head_dim;
 };
 
 struct SpanKernelsParams {
   uint32_t rows, heads;
   Place logits, out;
+  uint32_t taps;
 };
 
 struct UnfoldParams {
   uint32_t columns, group_width;
   Place x, out;
+  uint32_t taps;
 };
 
 struct PairParams {  // multiply, add
@@ -65,9 +72,15 @@ struct PairParams {  // multiply, add
   Place x, y, out;
 };
 
-struct SingleParams {  // activate, select_rows
+struct SelectRowsParams {
   uint32_t rows, columns;
   Place x, out;
+};
+
+struct ActivateParams {
+  uint32_t rows, columns;
+  Place x, out;
+  uint32_t activation;
 };
 
 }  // namespace peruse::webgpu

@@ -1,9 +1,5 @@
 // The attention probabilities themselves, for people who want to look inside: one thread a row of scores, plain loops.
 // Row (start * heads + h * length + i) for head h and query i; columns past the sequence's length are zero.
-override HEAD_DIM: u32 = 64u;
-override HAS_POSITION_KEY: bool = false;
-override HAS_POSITION_QUERY: bool = false;
-
 const THREADS = 64u;
 
 struct Params {
@@ -20,7 +16,10 @@ struct Params {
   slots: u32,
   first_slot: u32,
   reach: u32,
+  has_position_key: u32,
+  has_position_query: u32,
   longest: u32,
+  head_dim: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -33,16 +32,16 @@ struct Params {
 @group(0) @binding(7) var<storage, read_write> out: array<f32>;
 
 fn score(start: u32, head: u32, i: u32, j: u32) -> f32 {
-  let column = (params.first_head + head) * HEAD_DIM;
+  let column = (params.first_head + head) * params.head_dim;
   var sum = 0.0;
-  for (var d = 0u; d < HEAD_DIM; d++) {
+  for (var d = 0u; d < params.head_dim; d++) {
     sum += query[params.query_first + (start + i) * params.query_stride + column + d] *
            key[params.key_first + (start + j) * params.key_stride + column + d];
   }
-  if (HAS_POSITION_KEY || HAS_POSITION_QUERY) {
+  if (params.has_position_key + params.has_position_query != 0u) {
     let slot = head * params.slots + slots[i + params.reach - 1u - j] - params.first_slot;
-    if (HAS_POSITION_KEY) { sum += to_position[(start + i) * params.position_stride + slot]; }
-    if (HAS_POSITION_QUERY) { sum += to_content[(start + j) * params.position_stride + slot]; }
+    if (params.has_position_key != 0u) { sum += to_position[(start + i) * params.position_stride + slot]; }
+    if (params.has_position_query != 0u) { sum += to_content[(start + j) * params.position_stride + slot]; }
   }
   return sum * params.scale;
 }

@@ -68,7 +68,8 @@ void Recorder::Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> b
   if (room != nullptr) std::copy(bytes.begin(), bytes.end(), room);
 }
 
-// ---- Shaders and pipelines --------------------------------------------------------------------------------------------
+// ---- Shaders and pipelines
+// --------------------------------------------------------------------------------------------
 
 uint32_t Recorder::ShaderId(std::string_view name) {
   const auto found = shaders_.find(name);
@@ -108,11 +109,13 @@ uint32_t Recorder::PipelineId(std::string_view shader, std::span<const Constant>
   return id;
 }
 
-// ---- Runs -------------------------------------------------------------------------------------------------------------
+// ---- Runs
+// -------------------------------------------------------------------------------------------------------------
 
 void Recorder::BeginRun() {
   ++run_;
   dispatches_ = 0;
+  if (stream_.Begin(Opcode::kBegin, 0)) stream_.End();
 }
 
 void Recorder::DispatchWords(std::string_view shader, std::span<const Constant> constants,
@@ -143,8 +146,7 @@ void Recorder::Download(int32_t buffer, std::span<float> destination) {
 }
 
 void Recorder::EndRun() {
-  if (!stream_.Begin(Opcode::kSubmit, 0)) return;
-  stream_.End();
+  if (stream_.Begin(Opcode::kSubmit, 0)) stream_.End();
 }
 
 }  // namespace peruse::webgpu

@@ -15,7 +15,7 @@ namespace peruse::webgpu {
 
 // What WebGPU's defaults promise; a host may tell of more.
 struct Limits {
-  uint64_t binding_bytes = 128u << 20;       // maxStorageBufferBindingSize
+  uint64_t binding_bytes = 128u << 20;        // maxStorageBufferBindingSize
   uint32_t workgroups_per_dimension = 65535;  // maxComputeWorkgroupsPerDimension
 };
 

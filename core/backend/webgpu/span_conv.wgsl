@@ -1,9 +1,7 @@
-// ConvBERT's span-based dynamic convolution: the softmax of each head's TAPS logits, then
-// out[t, c] = sum_j kernel[t, head(c), j] values[t + j - (TAPS - 1) / 2, c]; taps outside the sequence add zero.
+// ConvBERT's span-based dynamic convolution: the softmax of each head's taps logits, then
+// out[t, c] = sum_j kernel[t, head(c), j] values[t + j - (taps - 1) / 2, c]; taps outside the sequence add zero.
 // A thread computes one output and its head's softmax anew: nine logits cost less than a pass over memory.
 // Workgroup: (64 columns, a first token, sequence).
-override TAPS: u32 = 9u;
-override HEAD_DIM: u32 = 64u;
 
 const THREADS = 64u;
 
@@ -15,6 +13,8 @@ struct Params {
   values_stride: u32,
   out_first: u32,
   out_stride: u32,
+  taps: u32,
+  head_dim: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -31,17 +31,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
   let start = starts[workgroup.z];
   let length = starts[workgroup.z + 1u] - start;
   for (var t = workgroup.y; t < length; t += workgroups.y) {
-    let first = params.logits_first + (start + t) * params.logits_stride + c / HEAD_DIM * TAPS;
+    let first = params.logits_first + (start + t) * params.logits_stride + c / params.head_dim * params.taps;
     var highest = logits[first];
-    for (var j = 1u; j < TAPS; j++) { highest = max(highest, logits[first + j]); }
+    for (var j = 1u; j < params.taps; j++) { highest = max(highest, logits[first + j]); }
     var weights = 0.0;
     var sum = 0.0;
-    for (var j = 0u; j < TAPS; j++) {
+    for (var j = 0u; j < params.taps; j++) {
       let weight = exp(logits[first + j] - highest);
       weights += weight;
       let shifted = t + j;
-      if (shifted < TAPS / 2u || shifted - TAPS / 2u >= length) { continue; }
-      sum += weight * values[params.values_first + (start + shifted - TAPS / 2u) * params.values_stride + c];
+      if (shifted < params.taps / 2u || shifted - params.taps / 2u >= length) { continue; }
+      sum += weight * values[params.values_first + (start + shifted - params.taps / 2u) * params.values_stride + c];
     }
     out[params.out_first + (start + t) * params.out_stride + c] = sum / weights;
   }

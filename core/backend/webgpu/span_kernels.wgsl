@@ -1,5 +1,4 @@
-// The span kernels themselves, for people who want to look inside: softmax over each head's TAPS logits.
-override TAPS: u32 = 9u;
+// The span kernels themselves, for people who want to look inside: softmax over each head's taps logits.
 
 const THREADS = 64u;
 
@@ -10,6 +9,7 @@ struct Params {
   logits_stride: u32,
   out_first: u32,
   out_stride: u32,
+  taps: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -20,13 +20,13 @@ struct Params {
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) workgroups: vec3u) {
   for (var e = id.x; e < params.rows * params.heads; e += workgroups.x * THREADS) {
     let row = e / params.heads;
-    let column = e % params.heads * TAPS;
+    let column = e % params.heads * params.taps;
     let first = params.logits_first + row * params.logits_stride + column;
     var highest = logits[first];
-    for (var j = 1u; j < TAPS; j++) { highest = max(highest, logits[first + j]); }
+    for (var j = 1u; j < params.taps; j++) { highest = max(highest, logits[first + j]); }
     var sum = 0.0;
-    for (var j = 0u; j < TAPS; j++) { sum += exp(logits[first + j] - highest); }
-    for (var j = 0u; j < TAPS; j++) {
+    for (var j = 0u; j < params.taps; j++) { sum += exp(logits[first + j] - highest); }
+    for (var j = 0u; j < params.taps; j++) {
       out[params.out_first + row * params.out_stride + column + j] = exp(logits[first + j] - highest) / sum;
     }
   }

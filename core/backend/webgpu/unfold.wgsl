@@ -1,7 +1,6 @@
-// The rows that a 1-D convolution multiplies: out[t, g, j, i] = x[t + j - (TAPS - 1) / 2, g, i], zero outside the
+// The rows that a 1-D convolution multiplies: out[t, g, j, i] = x[t + j - (taps - 1) / 2, g, i], zero outside the
 // sequence, for group g, tap j and input i of the group. linear.wgsl does the rest of Conv1d.
 // Workgroup: (64 output columns, a first token, sequence).
-override TAPS: u32 = 3u;
 
 const THREADS = 64u;
 
@@ -12,6 +11,7 @@ struct Params {
   x_stride: u32,
   out_first: u32,
   out_stride: u32,
+  taps: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -23,17 +23,17 @@ struct Params {
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgroups: vec3u,
         @builtin(local_invocation_index) thread: u32) {
   let column = workgroup.x * THREADS + thread;
-  if (column >= params.columns * TAPS) { return; }
-  let group = column / (params.group_width * TAPS);
-  let tap = column / params.group_width % TAPS;
+  if (column >= params.columns * params.taps) { return; }
+  let group = column / (params.group_width * params.taps);
+  let tap = column / params.group_width % params.taps;
   let source_column = group * params.group_width + column % params.group_width;
   let start = starts[workgroup.z];
   let length = starts[workgroup.z + 1u] - start;
   for (var t = workgroup.y; t < length; t += workgroups.y) {
     let shifted = t + tap;
     var value = 0.0;
-    if (shifted >= TAPS / 2u && shifted - TAPS / 2u < length) {
-      value = x[params.x_first + (start + shifted - TAPS / 2u) * params.x_stride + source_column];
+    if (shifted >= params.taps / 2u && shifted - params.taps / 2u < length) {
+      value = x[params.x_first + (start + shifted - params.taps / 2u) * params.x_stride + source_column];
     }
     out[params.out_first + (start + t) * params.out_stride + column] = value;
   }

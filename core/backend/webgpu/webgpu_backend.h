@@ -35,7 +35,6 @@ using ReplayCommands = std::function<Status(std::span<const uint32_t> commands)>
 
 // Linear layers are held as float32 (Precision::kF32) or float16 (kF16), arithmetic is float32. kQ8 is kUnsupported.
 // With `replay`, for hosts that can wait, Submit replays the commands itself, and deferred() is false.
-std::unique_ptr<WebGpuBackend> CreateWebGpuBackend(const webgpu::Limits& limits = {},
-                                                   ReplayCommands replay = nullptr);
+std::unique_ptr<WebGpuBackend> CreateWebGpuBackend(const webgpu::Limits& limits = {}, ReplayCommands replay = nullptr);
 
 }  // namespace peruse

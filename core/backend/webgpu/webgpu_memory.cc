@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "core/backend/shape_check.h"
 #include "core/base/half.h"
 
 namespace peruse::webgpu {
@@ -40,9 +41,11 @@ Status Memory::Failure() const {
                      " MiB that this GPU takes in one piece");
 }
 
-// ---- Weights and constants --------------------------------------------------------------------------------------------
+// ---- Weights and constants
+// --------------------------------------------------------------------------------------------
 
 Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
+  CheckSpec(spec);
   if (spec.precision == Precision::kQ8) return Unsupported("dtype q8 is not there for device webgpu: use f32 or f16");
   LinearWeight linear;
   linear.spec = spec;
@@ -81,8 +84,8 @@ Status Memory::WriteLinear(Weight weight, int32_t first_row, std::span<const flo
     const int64_t begin = std::max(first_row, part.first_row);
     const int64_t end = std::min<int64_t>(first_row + count, part.first_row + part.rows);
     if (begin >= end) continue;
-    const auto slice = rows.subspan(static_cast<size_t>((begin - first_row) * width),
-                                    static_cast<size_t>((end - begin) * width));
+    const auto slice =
+        rows.subspan(static_cast<size_t>((begin - first_row) * width), static_cast<size_t>((end - begin) * width));
     const uint64_t bytes = RowBytes(linear) * static_cast<uint64_t>(end - begin);
     uint8_t* room = recorder_.WriteRoom(part.buffer, RowBytes(linear) * static_cast<uint64_t>(begin - part.first_row),
                                         static_cast<size_t>(bytes));
@@ -121,7 +124,8 @@ Status Memory::WriteConstant(Tensor constant, int32_t first_row, std::span<const
   return recorder_.stream().failed() ? Failure() : OkStatus();
 }
 
-// ---- Workspace --------------------------------------------------------------------------------------------------------
+// ---- Workspace
+// --------------------------------------------------------------------------------------------------------
 
 Tensor Memory::New(int32_t rows, int32_t cols, bool* ok) {
   PERUSE_CHECK(rows >= 0 && cols >= 0);

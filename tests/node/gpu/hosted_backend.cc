@@ -7,12 +7,14 @@
 namespace peruse::testing {
 namespace {
 
+// clang-format off
 EM_JS(int, CreateGpuExecutor, (), { return Module.gpu.create(); });
 EM_JS(void, DisposeGpuExecutor, (int executor), { Module.gpu.dispose(executor); });
 // 0, or 1 after an error, whose words went to the console.
 EM_ASYNC_JS(int, ReplayOnGpu, (int executor, const uint32_t* address, size_t words), {
   return await Module.gpu.replay(executor, () => HEAPU8, address, words);
 });
+// clang-format on
 
 class Executor {
  public:
@@ -31,7 +33,8 @@ class Executor {
 
 std::unique_ptr<WebGpuBackend> CreateHostedWebGpuBackendWithin(const webgpu::Limits& limits) {
   auto executor = std::make_shared<Executor>();
-  return CreateWebGpuBackend(limits, [executor](std::span<const uint32_t> commands) { return executor->Replay(commands); });
+  return CreateWebGpuBackend(limits,
+                             [executor](std::span<const uint32_t> commands) { return executor->Replay(commands); });
 }
 
 std::unique_ptr<Backend> CreateHostedWebGpuBackend() { return CreateHostedWebGpuBackendWithin({}); }

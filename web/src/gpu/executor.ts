@@ -37,15 +37,18 @@ export class GpuExecutor {
   private readonly bindGroups_ = new Map<string, GPUBindGroup>();
   private parameters_: GPUBuffer | undefined;
   private staging_: GPUBuffer | undefined;
-  private lost_: GPUDeviceLostInfo | undefined;
   private failure_: PeruseError | undefined;
+  /** Resolves when the device is lost or the executor disposed of: what waits for the device then may wait for ever. */
+  private readonly end_: Promise<PeruseError>;
+  private endWith_: (error: PeruseError) => void = () => undefined;
 
   /** Executors of one device may share its pipelines. The device stays the caller's. */
   constructor(
     private readonly device_: GPUDevice,
     private readonly cache_: PipelineCache = new PipelineCache(device_),
   ) {
-    device_.lost.then((info) => { this.lost_ = info; }, () => undefined);
+    this.end_ = new Promise((resolve) => { this.endWith_ = resolve; });
+    device_.lost.then((info) => { this.end(lostError(info)); }, () => undefined);
   }
 
   /**
@@ -55,21 +58,22 @@ export class GpuExecutor {
    */
   async replay(memory: () => Uint8Array, place: StreamPlace): Promise<void> {
     if (this.failure_ !== undefined) throw this.failure_;
-    try {
-      await this.replayCommands(memory, place);
-    } catch (error) {
-      this.failure_ ??= await this.explain(error);
-    }
-    if (this.lost_ !== undefined) this.failure_ = lostError(this.lost_);
+    const replayed = this.replayCommands(memory, place).catch((error: unknown) => this.explain(error));
+    this.failure_ ??= (await Promise.race([replayed, this.end_])) ?? undefined;
     if (this.failure_ !== undefined) throw this.failure_;
   }
 
   /** Gives the GPU's memory back. */
   dispose(): void {
-    this.failure_ ??= new PeruseError('disposed', 'The GPU was used after dispose().');
+    this.end(new PeruseError('aborted', 'The pipeline was disposed of.'));
     for (const buffer of [...this.buffers_.values(), this.parameters_, this.staging_]) buffer?.destroy();
     this.buffers_.clear();
     this.bindGroups_.clear();
+  }
+
+  private end(error: PeruseError): void {
+    this.failure_ ??= error;
+    this.endWith_(error);
   }
 
   private async replayCommands(memory: () => Uint8Array, place: StreamPlace): Promise<void> {
@@ -105,8 +109,10 @@ export class GpuExecutor {
             break;
           case 'submit':
             await this.run(memory, dispatches, downloads);
-            dispatches = [];
-            downloads = [];
+            [dispatches, downloads] = [[], []];
+            break;
+          case 'begin':
+            [dispatches, downloads] = [[], []];
             break;
         }
       }
@@ -225,11 +231,11 @@ export class GpuExecutor {
 
   /** A lost device makes every other call fail first, and says so a little later. */
   private async explain(error: unknown): Promise<PeruseError> {
-    const info = await Promise.race([
-      this.device_.lost,
+    const ended = await Promise.race([
+      this.end_,
       new Promise<undefined>((resolve) => setTimeout(() => { resolve(undefined); }, 100)),
     ]);
-    if (info !== undefined) return lostError(info);
+    if (ended !== undefined) return ended;
     if (error instanceof PeruseError) return error;
     return new PeruseError('gpu_failed', `The GPU refused its work: ${describe(error)}.`, { cause: error });
   }

@@ -9,7 +9,8 @@ export type Command =
   | { kind: 'write'; id: number; offset: number; bytes: Uint8Array }
   | { kind: 'dispatch'; dispatch: Dispatch }
   | { kind: 'download'; id: number; bytes: number; address: number }
-  | { kind: 'submit' };
+  | { kind: 'submit' }
+  | { kind: 'begin' };
 
 export interface Dispatch {
   pipeline: number;
@@ -91,6 +92,8 @@ function readCommand(record: Uint32Array): Command {
       return { kind: 'download', id: word(2), bytes: word(3), address: word(4) };
     case 8:
       return { kind: 'submit' };
+    case 9:
+      return { kind: 'begin' };
     default:
       throw new Error(`GPU commands: there is no opcode ${record[0]}`);
   }

@@ -1,0 +1,69 @@
+// Convolutions over the tokens of a text.
+#include <algorithm>
+
+#include "core/backend/shape_check.h"
+#include "core/backend/webgpu/recording.h"
+
+namespace peruse::webgpu {
+
+Grid Recording::TokenGrid(int64_t columns, const RaggedBatch& batch) const {
+  const uint32_t most = recorder_.limits().workgroups_per_dimension;
+  return {CeilDivide(columns, kThreads), std::min(static_cast<uint32_t>(batch.longest()), most),
+          static_cast<uint32_t>(batch.sequences())};
+}
+
+void Recording::DepthwiseConv(Tensor x, Tensor taps, const RaggedBatch& batch, Tensor out) {
+  CheckDepthwiseConv(x, taps, batch, out);
+  if (failed()) return;
+  const View input = Input(x, out);
+  const int32_t starts = Starts(batch);
+  if (failed()) return;
+  const View kernel = Of(taps);
+  const View result = Of(out);
+  const DepthwiseConvParams params = {static_cast<uint32_t>(x.cols), input.place, kernel.place, result.place,
+                                      static_cast<uint32_t>(taps.rows)};
+  recorder_.Dispatch("depthwise_conv", {}, params, {starts, input.buffer, kernel.buffer, result.buffer},
+                     TokenGrid(x.cols, batch));
+}
+
+void Recording::SpanConv(Tensor logits, Tensor values, int32_t heads, const RaggedBatch& batch, Tensor out,
+                         Tensor kernels) {
+  CheckSpanConv(logits, values, heads, batch, out, kernels);
+  if (failed()) return;
+  const View scores = Input(logits, out);
+  const View source = Input(values, out);
+  const int32_t starts = Starts(batch);
+  if (failed()) return;
+  const int32_t taps = logits.cols / heads;
+  const View result = Of(out);
+  const SpanConvParams params = {
+      static_cast<uint32_t>(values.cols),        scores.place, source.place, result.place, static_cast<uint32_t>(taps),
+      static_cast<uint32_t>(values.cols / heads)};
+  recorder_.Dispatch("span_conv", {}, params, {starts, scores.buffer, source.buffer, result.buffer},
+                     TokenGrid(values.cols, batch));
+  if (!kernels.valid()) return;
+  const View kernel_input = Input(logits, kernels);
+  if (failed()) return;
+  const View softmax = Of(kernels);
+  const SpanKernelsParams kernel_params = {static_cast<uint32_t>(logits.rows), static_cast<uint32_t>(heads),
+                                           kernel_input.place, softmax.place, static_cast<uint32_t>(taps)};
+  recorder_.Dispatch("span_kernels", {}, kernel_params, {kernel_input.buffer, softmax.buffer},
+                     Elementwise(int64_t{logits.rows} * heads));
+}
+
+void Recording::Conv1d(Tensor x, Weight weight, int32_t kernel_size, Activation activation, const RaggedBatch& batch,
+                       Tensor out) {
+  CheckConv1d(x, weight, kernel_size, batch, out);
+  if (failed()) return;
+  const View unfolded = TakeMatrix(x.rows, weight.in);
+  const int32_t starts = Starts(batch);
+  if (failed()) return;
+  const View input = Of(x);
+  const UnfoldParams params = {static_cast<uint32_t>(x.cols), static_cast<uint32_t>(x.cols / weight.groups),
+                               input.place, unfolded.place, static_cast<uint32_t>(kernel_size)};
+  recorder_.Dispatch("unfold", {}, params, {starts, input.buffer, unfolded.buffer}, TokenGrid(weight.in, batch));
+  Project(unfolded, x.rows, weight, activation, nullptr, Of(out));
+  GiveBack(unfolded.buffer);
+}
+
+}  // namespace peruse::webgpu

@@ -1,0 +1,98 @@
+// What the backend does where a binding holds little: weights in several buffers, heads in several dispatches, and
+// typed refusal of what does not fit.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/backend/reference/reference_backend.h"
+#include "tests/native/backend/operation_case.h"
+#include "tests/native/backend/operation_runner.h"
+#include "tests/node/gpu/hosted_backend.h"
+
+namespace peruse::testing {
+namespace {
+
+void ExpectAgreement(const OperationCase& c, uint64_t binding_bytes) {
+  const std::vector<HostMatrix> operands = MakeOperands(c);
+  const Outcome want = RunCase(*CreateReferenceBackend(), c, operands);
+  const Outcome got = RunCase(*CreateHostedWebGpuBackendWithin({.binding_bytes = binding_bytes}), c, operands);
+  ASSERT_TRUE(got.status.ok()) << got.status.message();
+  for (size_t i = 0; i < want.outputs.size(); ++i) {
+    for (size_t j = 0; j < want.outputs[i].values.size(); ++j) {
+      ASSERT_NEAR(got.outputs[i].values[j], want.outputs[i].values[j], 1e-4) << c.name() << ", value " << j;
+    }
+  }
+}
+
+TEST(GpuLimits, WeightsInSeveralBuffers) {
+  // 100 rows of 1200 bytes in 16384: parts of 13 rows, and for the groups whole groups of 25.
+  ExpectAgreement({.operation = Operation::kLinear, .lengths = {4}, .cols = 300, .out = 100}, 16384);
+  ExpectAgreement({.operation = Operation::kLinear, .lengths = {4}, .cols = 600, .out = 100, .groups = 4}, 16384);
+  ExpectAgreement({.operation = Operation::kLinearAddNorm, .lengths = {3}, .cols = 300, .out = 100}, 16384);
+}
+
+TEST(GpuLimits, HeadsInSeveralDispatches) {
+  // One head's position products take 70 * 139 * 4 bytes, so each head is a dispatch of its own.
+  ExpectAgreement({.operation = Operation::kDisentangledAttention,
+                   .lengths = {70},
+                   .cols = 48,
+                   .heads = 3,
+                   .position_key = true,
+                   .position_query = true,
+                   .extra_output = true},
+                  65536);
+}
+
+TEST(GpuLimits, WhatDoesNotFitIsATypedError) {
+  const auto backend = CreateHostedWebGpuBackendWithin({.binding_bytes = 16384});
+  EXPECT_EQ(backend->CreateLinear({5000, 1, 1, Precision::kF32}).status().code(), StatusCode::kOutOfMemory);
+  EXPECT_EQ(backend->CreateLinear({4, 4, 1, Precision::kQ8}).status().code(), StatusCode::kUnsupported);
+  backend->BeginRun();
+  backend->New(100, 100);
+  EXPECT_EQ(backend->Submit().code(), StatusCode::kOutOfMemory);
+  backend->BeginRun();
+  backend->New(10, 10);
+  EXPECT_TRUE(backend->Submit().ok());
+}
+
+TEST(GpuLimits, AnAbandonedRunLeavesNothingBehind) {
+  const auto backend = CreateHostedWebGpuBackendWithin({});
+  std::vector<float> result(2);
+  for (float value : {1.0f, 2.0f, 3.0f}) {
+    backend->BeginRun();
+    const Tensor x = backend->New(1, 2);
+    backend->Upload(std::vector<float>{value, -value}, x);
+    const Tensor y = backend->New(1, 2);
+    backend->Activate(x, Activation::kRelu, y);
+    backend->Download(y, result);
+    if (value == 2.0f) continue;  // never submitted
+    ASSERT_TRUE(backend->Submit().ok());
+    EXPECT_EQ(result, (std::vector<float>{value, 0}));
+  }
+}
+
+TEST(GpuLimits, AWarmRunNeedsNoNewBuffers) {
+  // A recorder without a host: what a second run of the same shapes records is counted.
+  const auto backend = CreateWebGpuBackend();
+  std::vector<float> result(6);
+  const auto run = [&] {
+    backend->ClearCommands();
+    backend->BeginRun();
+    const Tensor x = backend->New(3, 2);
+    backend->Upload(std::vector<float>{1, 2, 3, 4, 5, 6}, x);
+    const Tensor y = backend->New(3, 2);
+    backend->Add(x, x, y);
+    backend->Download(y, result);
+    backend->EndRecording();
+    int made = 0;
+    const auto words = backend->commands();
+    for (size_t at = 0; at < words.size(); at += words[at + 1]) made += words[at] <= 3;  // shader, pipeline, buffer
+    return made;
+  };
+  EXPECT_GT(run(), 0);
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(backend->Submit().code(), StatusCode::kInternal);  // nobody replayed it
+}
+
+}  // namespace
+}  // namespace peruse::testing

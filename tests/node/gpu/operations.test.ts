@@ -1,0 +1,41 @@
+// The conformance list of tests/native/backend and the tiny checkpoints' goldens, computed by the WebGPU backend on the
+// adapter at hand. The whole list compiles many pipelines, which SwiftShader does slowly, so here is a part with every
+// operation and every family; all of it: node tests/node/gpu/with_swiftshader.mjs node tests/node/gpu/run_gpu_tests.mjs
+// build/wasm-simd/peruse_gpu_tests.cjs
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const program = `${root}build/wasm-simd/peruse_gpu_tests.cjs`;
+const runner = fileURLToPath(new URL('run_gpu_tests.mjs', import.meta.url));
+
+function runGoogleTests(filter: string): { output: string; passed: number } {
+  expect(existsSync(program), `${program}: ninja -C build/wasm-simd peruse_gpu_tests builds it`).toBe(true);
+  const result = spawnSync(process.execPath, [runner, program, `--gtest_filter=${filter}`, '--gtest_brief=1'], { encoding: 'utf8' });
+  const output = result.stdout + result.stderr;
+  expect(result.status, output.slice(-4000)).toBe(0);
+  return { output, passed: Number(/\[ {2}PASSED {2}\] (\d+) tests?/.exec(output)?.[1] ?? 0) };
+}
+
+test('operations agree with the reference', () => {
+  const { passed } = runGoogleTests(
+    [
+      'BackendTest.*', 'GpuLimits.*', '*Linear_5_cols*', '*Linear_1_2_3_17*', '*Norm*_1_2_3_17*', '*LayerNorm_*', '*AddNorm_4*',
+      '*Attention_40_1_13*', '*Attention_1_2_3_17_cols36*', '*Conv*_5_40*', '*Conv1d*groups*', '*SpanConv_1_2_3_17*kernel9*',
+      '*Multiply*', '*Add_*', '*SelectRows*', '*Activate_40*',
+    ].join(':'),
+  );
+  expect(passed).toBeGreaterThan(150);
+});
+
+test('tiny checkpoints of every family agree with the reference library', () => {
+  const { passed } = runGoogleTests(
+    [
+      'bert_sequence', 'bert_relative_key_query', 'electra_rtd', 'convbert_sequence', 'convbert_groups2', 'deberta_v1_sequence',
+      'deberta_v2_question', 'deberta_v2_conv', 'deberta_v2_masked_lm_emd', 'deberta_v2_own_keys',
+    ].map((name) => `Tiny/*webgpu_${name}`).join(':'),
+  );
+  expect(passed).toBe(20);
+});

@@ -1,0 +1,92 @@
+// Whole pipelines with device 'webgpu', as the package ships them, on the adapter at hand.
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { pipeline, type PipelineOptions } from '../../../web/dist/index_node.js';
+import { tinyText } from '../support/tiny.js';
+import { readTiny } from '../support/tiny_files.js';
+
+const kOpen: { dispose(): Promise<void> }[] = [];
+afterEach(async () => { await Promise.all(kOpen.splice(0).map((one) => one.dispose())); });
+
+async function classifier(name: string, options: PipelineOptions = {}) {
+  const tiny = await readTiny(name);
+  const classify = await pipeline('text-classification', tiny.files, { device: 'webgpu', ...options });
+  kOpen.push(classify);
+  return { tiny, classify };
+}
+
+test('reproduces the reference logits', async () => {
+  const { tiny, classify } = await classifier('deberta-v2-sequence');
+  expect(classify.info).toMatchObject({ device: 'webgpu', variant: 'webgpu', reason: 'the GPU was asked for.' });
+  for (const text of ['a', 'b', 'c', 'd']) {
+    const labels = await classify(tinyText(tiny.expected.get(`${text}.input_ids`)!), { top_k: null, function_to_apply: 'none' });
+    const logits = tiny.expected.get(`${text}.logits`)!;
+    expect(labels).toHaveLength(logits.length);
+    for (const { label, score } of labels) expect(Math.abs(score - logits[Number(label.slice(6))]!)).toBeLessThan(1e-4);
+  }
+});
+
+test('the trained ConvBERT says what it says on the CPU', async () => {
+  const model = fileURLToPath(new URL('../../../models/peruse-sentiment-convbert-tiny', import.meta.url));
+  const onGpu = await pipeline('text-classification', model, { device: 'webgpu' });
+  const onCpu = await pipeline('text-classification', model, { device: 'cpu' });
+  kOpen.push(onGpu, onCpu);
+  for (const text of ['A lovely film.', 'Dull, and far too long; I left before the end.', '\u{1F600} ok']) {
+    const expected = await onCpu(text);
+    const [found] = await onGpu(text);
+    expect(found!.label).toBe(expected[0]!.label);
+    expect(found!.score).toBeCloseTo(expected[0]!.score, 4);
+  }
+});
+
+test('many texts at once give what each gives alone', async () => {
+  const { classify } = await classifier('deberta-v2-sequence');
+  const texts = Array.from({ length: 12 }, (_, i) => tinyText(Array.from({ length: 1 + (i % 5) * 7 }, (_, j) => (i * 7 + j * 5) % 48)));
+  const together = await classify(texts, { top_k: null });
+  for (const i of [0, 1, 4, 11]) {
+    const alone = await classify(texts[i]!, { top_k: null });
+    together[i]!.forEach(({ score }, k) => expect(score).toBeCloseTo(alone[k]!.score, 5));
+  }
+});
+
+test('calls that overlap wait for each other', async () => {
+  const { classify } = await classifier('deberta-v2-sequence');
+  const texts = ['t1 t2', 't3', 't4 t5 t6'];
+  const alone = [];
+  for (const text of texts) alone.push(await classify(text));
+  expect(await Promise.all(texts.map((text) => classify(text)))).toEqual(alone);
+});
+
+test('float16 weights stay close to float32', async () => {
+  const text = tinyText([3, 1, 4, 1, 5, 9, 2, 6]);
+  const options = { top_k: null, function_to_apply: 'none' } as const;
+  const { classify: half } = await classifier('deberta-v2-sequence-bf16', { dtype: 'fp16' });
+  const { classify: full } = await classifier('deberta-v2-sequence-bf16');
+  const expected = new Map((await full(text, options)).map(({ label, score }) => [label, score]));
+  for (const { label, score } of await half(text, options)) expect(Math.abs(score - expected.get(label)!)).toBeLessThan(5e-3);
+  expect((await half.memory()).weightBytes).toBeLessThan((await full.memory()).weightBytes);
+});
+
+test('a refused text leaves the pipeline usable', async () => {
+  const { classify } = await classifier('deberta-v2-sequence');
+  const before = await classify('t1 t2');
+  await expect(classify('')).rejects.toMatchObject({ code: 'empty_text' });
+  expect(await classify('t1 t2')).toEqual(before);
+});
+
+test('a disposed pipeline says so, also in the middle of a call', async () => {
+  const { classify } = await classifier('deberta-v2-sequence');
+  const running = classify('t1 t2');
+  const ended = expect(running).rejects.toMatchObject({ name: 'PeruseError' });
+  await classify.dispose();
+  await ended;
+  await expect(classify('t1')).rejects.toMatchObject({ code: 'disposed' });
+});
+
+test.each([
+  [{ dtype: 'q8' }, 'unsupported'],
+  [{ variant: 'simd' }, 'invalid_argument'],
+  [{ threads: 2 }, 'invalid_argument'],
+] as const)('%o is refused by name', async (options, code) => {
+  await expect(classifier('deberta-v2-sequence', options)).rejects.toMatchObject({ code });
+});

@@ -1,0 +1,22 @@
+// WebGPU in Node: the npm package `webgpu` (Dawn), which the caller installs beside this one.
+import { describe, PeruseError } from './errors.js';
+
+interface DawnPackage {
+  create(flags: string[]): GPU;
+  globals: Record<string, unknown>;
+}
+
+let gpu: GPU | undefined;  // Dawn's instance: its devices fall when it is collected.
+
+export async function findGpuInNode(): Promise<GPU | undefined> {
+  if (gpu !== undefined) return gpu;
+  const name: string = 'webgpu';  // Not spelled out in the import, so that a bundler does not look for it.
+  let dawn: DawnPackage;
+  try {
+    dawn = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as DawnPackage;
+  } catch (error) {
+    throw new PeruseError('no_gpu', `WebGPU in Node needs the npm package 'webgpu': ${describe(error)}`, { cause: error });
+  }
+  gpu = dawn.create([]);
+  return gpu;
+}
