@@ -1,5 +1,8 @@
 #include "core/base/json.h"
 
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 
 // A failed RapidJSON assertion is a fault of ours: every accessor below checks the type first.
 #define RAPIDJSON_ASSERT(condition) PERUSE_CHECK(condition)
@@ -18,7 +21,8 @@ namespace {
 using Document = rapidjson::Document;
 using Node = rapidjson::Value;
 
-constexpr unsigned kParseFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag |
+// Numbers come as text: RapidJSON's own conversion to double reads outside its tables for some tiny numbers.
+constexpr unsigned kParseFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
                                  rapidjson::kParseValidateEncodingFlag;
 
 const Node& AsNode(const void* node) { return *static_cast<const Node*>(node); }
@@ -31,6 +35,7 @@ class DepthLimiter {
   explicit DepthLimiter(Document* document) : document_(document) {}
 
   bool too_deep() const { return too_deep_; }
+  bool number_too_big() const { return number_too_big_; }
 
   bool Null() { return document_->Null(); }
   bool Bool(bool value) { return document_->Bool(value); }
@@ -39,8 +44,14 @@ class DepthLimiter {
   bool Int64(int64_t value) { return document_->Int64(value); }
   bool Uint64(uint64_t value) { return document_->Uint64(value); }
   bool Double(double value) { return document_->Double(value); }
-  bool RawNumber(const char* text, rapidjson::SizeType length, bool copy) {
-    return document_->RawNumber(text, length, copy);
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
+    int64_t integer = 0;
+    const auto [end, error] = std::from_chars(text, text + length, integer);
+    if (error == std::errc() && end == text + length) return document_->Int64(integer);
+    // The grammar is checked already; strtod rounds correctly. Underflow is zero, overflow an error.
+    const double value = std::strtod(std::string(text, length).c_str(), nullptr);
+    number_too_big_ = !std::isfinite(value);
+    return !number_too_big_ && document_->Double(value);
   }
   bool String(const char* text, rapidjson::SizeType length, bool copy) {
     return document_->String(text, length, copy);
@@ -66,6 +77,7 @@ class DepthLimiter {
   Document* document_;
   int depth_ = 0;
   bool too_deep_ = false;
+  bool number_too_big_ = false;
 };
 
 // Feeds Document::Populate and keeps what it needs to tell of a failure.
@@ -73,6 +85,7 @@ struct Generator {
   std::string_view text;
   rapidjson::ParseResult result;
   bool too_deep = false;
+  bool number_too_big = false;
 
   bool operator()(Document& document) {
     rapidjson::MemoryStream stream(text.data(), text.size());
@@ -81,6 +94,7 @@ struct Generator {
     rapidjson::Reader reader;
     result = reader.Parse<kParseFlags>(input, limiter);
     too_deep = limiter.too_deep();
+    number_too_big = limiter.number_too_big();
     return !result.IsError();
   }
 };
@@ -125,13 +139,14 @@ JsonDocument::~JsonDocument() = default;
 Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view name) {
   auto tree = std::make_unique<Tree>();
   // RapidJSON's streams take NUL for the end of the text; outside of a JSON string NUL is not allowed anyway.
-  Generator generator{text, {}, false};
+  Generator generator{text, {}};
   tree->document.Populate(generator);
   if (generator.result.IsError()) {
     std::string message(name);
     if (generator.too_deep) return MalformedFile(message + ": nested deeper than " + std::to_string(kMaxDepth));
+    const auto code = generator.number_too_big ? rapidjson::kParseErrorNumberTooBig : generator.result.Code();
     message += " is not valid JSON at byte " + std::to_string(generator.result.Offset()) + ": ";
-    return MalformedFile(message + rapidjson::GetParseError_En(generator.result.Code()));
+    return MalformedFile(message + rapidjson::GetParseError_En(code));
   }
   return JsonDocument(std::move(tree));
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 #include "core/base/json_writer.h"
@@ -44,6 +45,25 @@ TEST(Json, IteratesOnlyArrays) {
   for (JsonValue item : document->root()[0]) sum += item.GetInt64().value_or(100);
   for (JsonValue item : document->root()[1]) sum += item.exists() ? 1000 : 2000;
   EXPECT_EQ(sum, 7);
+}
+
+// RapidJSON 1.1's own conversion reads outside its table of powers for the first, and shifts by 64 for the second.
+TEST(Json, ExtremeNumbersAreJustNumbers) {
+  const std::pair<const char*, double> cases[] = {
+      {"9233.23333333338e-339", 0}, {"0e260", 0}, {"0.0e-400", 0}, {"-0", 0}, {"1e-320", 1e-320},
+      {"1.00000000000000000000000000000000001e-320", 1e-320}, {"4.9e-324", 4.9e-324},
+      {"1.7976931348623157e308", 1.7976931348623157e308}, {"9223372036854775808", 9223372036854775808.0},
+      {"0.000000000000000000000000000000000000000000000000001e51", 1}};
+  for (const auto& [text, value] : cases) {
+    auto document = JsonDocument::Parse("[" + std::string(text) + "]");
+    ASSERT_TRUE(document.ok()) << text << ": " << document.status().message();
+    EXPECT_EQ(document->root()[0].GetDouble(), value) << text;
+  }
+  auto wide = JsonDocument::Parse("[-9223372036854775808,9223372036854775807,9223372036854775808]");
+  ASSERT_TRUE(wide.ok());
+  EXPECT_EQ(wide->root()[0].GetInt64(), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(wide->root()[1].GetInt64(), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(wide->root()[2].GetInt64(), std::nullopt);
 }
 
 TEST(Json, ReadsNumbersExactly) {
