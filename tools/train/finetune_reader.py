@@ -19,7 +19,6 @@ from transformers import DebertaV2ForQuestionAnswering
 import reading
 from architectures import deberta_config
 from examples import assemble, encode_rows, load_examples
-from matching import start_matching
 from schedule import Budget, linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
 from splits import reader_rows
 from texts import DEFAULT_DATA_DIR
@@ -78,8 +77,7 @@ class Batches:
             ids[row, :len(values)] = torch.from_numpy(values)
             mask[row, :len(values)] = 1
         answers = torch.tensor([answer for _, answer in items])
-        types = (ids == self.sep_id).cumsum(1) - (ids == self.sep_id).long()  # 1 from the token after the first [SEP]
-        return ids, mask, types.clamp(max=1), answers[:, 0], answers[:, 1]
+        return ids, mask, answers[:, 0], answers[:, 1]
 
 
 def span_loss(output, mask, first, last):
@@ -95,17 +93,6 @@ def build_model(vocab_size, dropout):
     return DebertaV2ForQuestionAnswering(config)
 
 
-def load_weights(model, state, from_encoder):
-    """Loads an encoder or a whole reader; one trained without token types gets the matching start."""
-    target = model.deberta if from_encoder else model
-    unmatched = target.load_state_dict(state, strict=False)
-    missing = [name for name in unmatched.missing_keys if not name.endswith("token_type_embeddings.weight")]
-    if missing or unmatched.unexpected_keys:
-        raise ValueError(f"weights do not fit: {missing} {unmatched.unexpected_keys}")
-    if unmatched.missing_keys or from_encoder:
-        start_matching(model.deberta)
-
-
 def choosing_rows(data_dir, count):
     rows = [row for part in reader_rows(data_dir, "dev").values() for row in part]
     random.Random(0).shuffle(rows)
@@ -116,9 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--tokenizer-dir", type=Path, required=True)
-    start = parser.add_mutually_exclusive_group(required=True)
-    start.add_argument("--encoder", type=Path, help="checkpoint of pretrain.py")
-    start.add_argument("--weights", type=Path, help="checkpoint of an earlier run of this script, to start anew from")
+    parser.add_argument("--encoder", type=Path, required=True, help="checkpoint of pretrain.py")
     parser.add_argument("--cloze", type=Path, required=True)
     parser.add_argument("--out-dir", type=Path, required=True)
     parser.add_argument("--minutes", type=float, required=True)
@@ -144,8 +129,7 @@ def main():
         optimizer.load_state_dict(state["optimizer"])
         step, elapsed, best = state["step"], state["elapsed"], state["best"]
     else:
-        source, key = (args.encoder, "encoder") if args.encoder else (args.weights, "model")
-        load_weights(model, load_checkpoint(source)[key], from_encoder=key == "encoder")
+        model.deberta.load_state_dict(load_checkpoint(args.encoder)["encoder"])
     rng = random.Random(args.seed + step)
     cloze = Batches(load_examples(args.cloze), args.batch_tokens, rng, vocab)
     rows = [row for part in reader_rows(args.data_dir, "train").values() for row in part]
@@ -160,10 +144,10 @@ def main():
         set_rate(optimizer, args.rate * linear_rate(progress))
         use_cloze = progress < args.cloze_until or rng.random() < CLOZE_SHARE * (1 - progress)
         source = cloze if use_cloze else real
-        ids, mask, types, first, last = source.next(SHORT if progress < SHORT_UNTIL else LONG)
+        ids, mask, first, last = source.next(SHORT if progress < SHORT_UNTIL else LONG)
         model.train()
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            output = model(input_ids=ids, attention_mask=mask, token_type_ids=types)
+            output = model(input_ids=ids, attention_mask=mask)
         loss = span_loss(output, mask, first, last)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
