@@ -5,4 +5,6 @@ export const kChromiumPath = process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium';
 export const kChromiumFlags = [
   '--headless=new', '--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
+  // WebGPU on SwiftShader, the software GPU that Chromium carries.
+  '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader',
 ];
