@@ -1,4 +1,5 @@
 // What a visitor can bring about: each is said kindly in its place, and the page goes on working.
+import type { Route } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { shown, startDemo, type Demo, type Visit } from './demo.js';
 
@@ -16,6 +17,18 @@ afterEach(async () => {
   expect(visit.complaints).toEqual([]);
   await visit.close();
 });
+
+/**
+ * Lets `act` handle the requests for a file until the function that it returns is called. (Playwright's own unroute() can wait
+ * for ever on a worker that has just ended.)
+ */
+async function intercept(file: string, act: (route: Route) => Promise<void>): Promise<() => void> {
+  let isOver = false;
+  await visit.page.context().route(`**/${file}`, (route) => (isOver ? route.continue() : act(route)));
+  return () => {
+    isOver = true;
+  };
+}
 
 async function expectStillWorks(): Promise<void> {
   const panel = visit.page.locator('#classify');
@@ -48,31 +61,28 @@ it('an empty question', async () => {
 });
 
 it('a model that cannot be reached', async () => {
-  const context = visit.page.context();
-  await context.route('**/model.safetensors', (route) => route.abort('connectionreset'));
+  const stop = await intercept('model.safetensors', (route) => route.abort('connectionreset'));
   const panel = visit.page.locator('#classify');
   await panel.locator('.examples button').first().click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('network');
   expect(await panel.locator('.error').textContent()).toMatch(/model\.safetensors/);
-  await context.unroute('**/model.safetensors');
+  stop();
   await expectStillWorks();
 });
 
 it('a model that is not there', async () => {
-  const context = visit.page.context();
-  await context.route('**/config.json', (route) => route.fulfill({ status: 404, body: 'no' }));
+  const stop = await intercept('config.json', (route) => route.fulfill({ status: 404, body: 'no' }));
   const panel = visit.page.locator('#classify');
   await panel.locator('.examples button').first().click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('not_found');
-  await context.unroute('**/config.json');
+  stop();
   await expectStillWorks();
 });
 
 it('a model that arrives damaged', async () => {
-  const context = visit.page.context();
-  await context.route('**/model.safetensors', async (route) => {
+  const stop = await intercept('model.safetensors', async (route) => {
     const body = await (await route.fetch()).body();
     await route.fulfill({ body: body.subarray(0, body.length / 2) });
   });
@@ -80,14 +90,13 @@ it('a model that arrives damaged', async () => {
   await panel.locator('.examples button').first().click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('truncated_file');
-  await context.unroute('**/model.safetensors');
+  stop();
   await expectStillWorks();
 });
 
 it('cancelling while the model loads', async () => {
-  const context = visit.page.context();
   const held: (() => void)[] = [];
-  await context.route('**/model.safetensors', async (route) => {
+  const stop = await intercept('model.safetensors', async (route) => {
     await new Promise<void>((release) => held.push(release));
     await route.continue().catch(() => {});  // The page may have given up the request.
   });
@@ -99,7 +108,7 @@ it('cancelling while the model loads', async () => {
   expect(await panel.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(false);
   expect(await visit.page.evaluate(() => document.activeElement?.textContent)).toBe('Classify');
   expect(await panel.locator('.error').textContent()).toBe('');
-  await context.unroute('**/model.safetensors');
+  stop();
   for (const release of held) release();
   await expectStillWorks();
 });
