@@ -1,4 +1,7 @@
-"""Answers of the reader and their scores, by the rules of the reference question-answering pipeline."""
+"""Answers of the reader and their scores, by the rules of the reference question-answering pipeline.
+
+One rule is left out: the pipeline adds up the scores of equal answers, here the single best span wins.
+"""
 
 import collections
 import re
