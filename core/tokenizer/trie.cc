@@ -35,7 +35,7 @@ class TrieBuilder {
 
   static constexpr int32_t kNoUnit = -1;
   static constexpr int32_t kNoParent = -2;  // the root is no child, not even of itself
-  static constexpr int kTries = 32;  // free places looked at before the array is extended instead
+  static constexpr int kTries = 12;  // free places looked at before the array is extended instead
 
   void Place(Node node, std::vector<Node>* stack) {
     if (entries_[node.begin].first.size() == node.depth) {
@@ -122,8 +122,10 @@ class TrieBuilder {
   }
 
   void Finish() {
-    units_.resize(static_cast<size_t>(end_) + 256);
-    units_.shrink_to_fit();
+    // A copy of the right size; shrink_to_fit may do nothing where exceptions are off.
+    std::vector<Trie::Unit> exact(static_cast<size_t>(end_) + 256);
+    std::copy_n(units_.begin(), std::min(units_.size(), exact.size()), exact.begin());
+    units_ = std::move(exact);
   }
 
   const Entries& entries_;
@@ -135,16 +137,38 @@ class TrieBuilder {
   int32_t end_ = 0;  // one past the last used unit
 };
 
-Trie::Trie(Entries entries) {
-  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+namespace {
+
+// The first eight bytes as a number that sorts as they do, which spares most comparisons of strings.
+uint64_t SortPrefix(std::string_view key) {
+  uint64_t prefix = 0;
+  for (size_t i = 0; i < 8; ++i) prefix = prefix << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
+  return prefix;
+}
+
+struct SortItem {
+  uint64_t prefix;
+  uint32_t index;
+};
+
+}  // namespace
+
+Trie::Trie(const Entries& entries) {
+  std::vector<SortItem> order(entries.size());
+  for (size_t i = 0; i < entries.size(); ++i) order[i] = {SortPrefix(entries[i].first), static_cast<uint32_t>(i)};
+  std::sort(order.begin(), order.end(), [&](const SortItem& a, const SortItem& b) {
+    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    const int compared = entries[a.index].first.compare(entries[b.index].first);
+    return compared != 0 ? compared < 0 : a.index < b.index;
+  });
   // Keep the last of equal keys.
-  size_t kept = 0;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    if (i + 1 < entries.size() && entries[i].first == entries[i + 1].first) continue;
-    entries[kept++] = entries[i];
+  Entries sorted;
+  sorted.reserve(entries.size());
+  for (const SortItem& item : order) {
+    if (!sorted.empty() && sorted.back().first == entries[item.index].first) sorted.back() = entries[item.index];
+    else sorted.push_back(entries[item.index]);
   }
-  entries.resize(kept);
-  TrieBuilder(entries, &units_).Build();
+  TrieBuilder(sorted, &units_).Build();
 }
 
 }  // namespace peruse

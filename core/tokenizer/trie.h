@@ -16,7 +16,7 @@ class Trie {
 
   Trie() = default;
   // Keys may come in any order; of equal keys the last one counts. The views need only live through the call.
-  explicit Trie(std::vector<std::pair<std::string_view, int32_t>> entries);
+  explicit Trie(const std::vector<std::pair<std::string_view, int32_t>>& entries);
 
   // The state after `byte`, or kNone.
   int32_t Next(int32_t state, char byte) const {

@@ -38,7 +38,6 @@ class ClassTable {
       }
       index_[start / kBlock] = static_cast<uint16_t>(found - 1);
     }
-    blocks_.shrink_to_fit();
   }
 
   uint8_t operator[](char32_t c) const { return blocks_[index_[c / kBlock] * kBlock + c % kBlock]; }
