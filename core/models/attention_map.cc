@@ -15,8 +15,8 @@ double DiagonalConcentration(std::span<const float> map, int32_t length, int32_t
   double inside = 0;
   double outside = 0;
   for (int32_t i = 0; i < length; ++i) {
-    const std::span<const float> row = map.subspan(static_cast<size_t>(i) * static_cast<size_t>(stride),
-                                                   static_cast<size_t>(length));
+    const std::span<const float> row =
+        map.subspan(static_cast<size_t>(i) * static_cast<size_t>(stride), static_cast<size_t>(length));
     for (int32_t j = 0; j < length; ++j) {
       (std::abs(i - j) <= kHalfWidth ? inside : outside) += static_cast<double>(row[static_cast<size_t>(j)]);
     }

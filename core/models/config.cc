@@ -101,8 +101,8 @@ void ReadLabels(ConfigReader& reader, ModelConfig& config) {
   const JsonValue labels = reader.Field("id2label");
   const bool named = labels.IsObject() && labels.size() > 0;
   if (labels.exists() && !labels.IsObject()) reader.Refuse("id2label", "must be an object");
-  const int32_t count =
-      named ? static_cast<int32_t>(std::min<size_t>(labels.size(), kMaxLabels + 1)) : reader.Int("num_labels", 2, 0, kMaxLabels);
+  const int32_t count = named ? static_cast<int32_t>(std::min<size_t>(labels.size(), kMaxLabels + 1))
+                              : reader.Int("num_labels", 2, 0, kMaxLabels);
   if (count > kMaxLabels) {
     reader.Fail(MalformedFile("config.json: id2label has more than " + std::to_string(kMaxLabels) + " labels"));
     return;
@@ -129,10 +129,14 @@ void ReadLabels(ConfigReader& reader, ModelConfig& config) {
 
 void ReadProblemType(ConfigReader& reader, ModelConfig& config) {
   const std::string name = reader.String("problem_type", "");
-  if (name == "regression") config.problem_type = ProblemType::kRegression;
-  else if (name == "single_label_classification") config.problem_type = ProblemType::kSingleLabel;
-  else if (name == "multi_label_classification") config.problem_type = ProblemType::kMultiLabel;
-  else if (!name.empty()) reader.Refuse("problem_type", "which is none of transformers' three");
+  if (name == "regression")
+    config.problem_type = ProblemType::kRegression;
+  else if (name == "single_label_classification")
+    config.problem_type = ProblemType::kSingleLabel;
+  else if (name == "multi_label_classification")
+    config.problem_type = ProblemType::kMultiLabel;
+  else if (!name.empty())
+    reader.Refuse("problem_type", "which is none of transformers' three");
 }
 
 void ReadCommon(ConfigReader& reader, const Defaults& defaults, ModelConfig& config) {
@@ -165,10 +169,14 @@ void RequireWholeHeads(ConfigReader& reader, const ModelConfig& config) {
 
 void ReadPositionType(ConfigReader& reader, ModelConfig& config) {
   const std::string type = reader.String("position_embedding_type", "absolute");
-  if (type == "absolute") config.position_type = PositionType::kAbsolute;
-  else if (type == "relative_key") config.position_type = PositionType::kRelativeKey;
-  else if (type == "relative_key_query") config.position_type = PositionType::kRelativeKeyQuery;
-  else reader.Fail(Unsupported("config.json: position_embedding_type \"" + type + "\" is not supported"));
+  if (type == "absolute")
+    config.position_type = PositionType::kAbsolute;
+  else if (type == "relative_key")
+    config.position_type = PositionType::kRelativeKey;
+  else if (type == "relative_key_query")
+    config.position_type = PositionType::kRelativeKeyQuery;
+  else
+    reader.Fail(Unsupported("config.json: position_embedding_type \"" + type + "\" is not supported"));
 }
 
 // Spec: convbert.md section 1. Type and projection are transformers' SequenceSummary.
@@ -176,10 +184,14 @@ void ReadSummary(ConfigReader& reader, std::string_view type, bool use_proj, Act
                  ModelConfig& config) {
   SummaryConfig& summary = config.summary;
   const std::string name = reader.String("summary_type", type);
-  if (name == "first") summary.type = SummaryConfig::Type::kFirst;
-  else if (name == "mean") summary.type = SummaryConfig::Type::kMean;
-  else if (name == "last" || name == "cls_index") summary.type = SummaryConfig::Type::kLast;
-  else reader.Fail(Unsupported("config.json: summary_type \"" + name + "\" is not supported"));
+  if (name == "first")
+    summary.type = SummaryConfig::Type::kFirst;
+  else if (name == "mean")
+    summary.type = SummaryConfig::Type::kMean;
+  else if (name == "last" || name == "cls_index")
+    summary.type = SummaryConfig::Type::kLast;
+  else
+    reader.Fail(Unsupported("config.json: summary_type \"" + name + "\" is not supported"));
   summary.use_proj = reader.Bool("summary_use_proj", use_proj);
   summary.proj_to_labels = reader.Bool("summary_proj_to_labels", false);
   const bool none = reader.IsNull("summary_activation") || reader.String("summary_activation", "gelu").empty();
@@ -199,8 +211,9 @@ void ReadConvBert(ConfigReader& reader, ModelConfig& config) {
   conv.heads = std::max(1, config.num_attention_heads / head_ratio);
   conv.head_dim = config.hidden_size / conv.heads / 2;
   if (config.hidden_size % conv.heads != 0 || 2 * conv.heads * conv.head_dim != config.hidden_size) {
-    reader.Fail(MalformedFile("config.json: hidden_size " + std::to_string(config.hidden_size) + " cannot be halved over " +
-                              std::to_string(conv.heads) + " heads (num_attention_heads / head_ratio)"));
+    reader.Fail(MalformedFile("config.json: hidden_size " + std::to_string(config.hidden_size) +
+                              " cannot be halved over " + std::to_string(conv.heads) +
+                              " heads (num_attention_heads / head_ratio)"));
   }
   ReadSummary(reader, "last", false, Activation::kNone, config);
 }
@@ -284,13 +297,20 @@ void ReadDeberta(ConfigReader& reader, ModelConfig& config) {
 
 std::string_view HeadName(Head head) {
   switch (head) {
-    case Head::kNone: return "no head";
-    case Head::kSequenceClassification: return "sequence classification";
-    case Head::kTokenClassification: return "token classification";
-    case Head::kQuestionAnswering: return "question answering";
-    case Head::kMaskedLm: return "masked language modelling";
-    case Head::kMultipleChoice: return "multiple choice";
-    case Head::kReplacedTokenDetection: return "replaced-token detection";
+    case Head::kNone:
+      return "no head";
+    case Head::kSequenceClassification:
+      return "sequence classification";
+    case Head::kTokenClassification:
+      return "token classification";
+    case Head::kQuestionAnswering:
+      return "question answering";
+    case Head::kMaskedLm:
+      return "masked language modelling";
+    case Head::kMultipleChoice:
+      return "multiple choice";
+    case Head::kReplacedTokenDetection:
+      return "replaced-token detection";
   }
   return "";
 }
@@ -306,8 +326,9 @@ Result<ModelConfig> ParseModelConfig(std::string_view json) {
   if (config.model_type.empty()) return MalformedFile("config.json has no model_type");
   const Defaults* defaults = FindDefaults(config.model_type);
   if (!defaults) {
-    return Unsupported("config.json: model_type \"" + config.model_type +
-                       "\" is not supported; convbert, deberta, deberta-v2, bert, electra, lightconv and dynamicconv are");
+    return Unsupported(
+        "config.json: model_type \"" + config.model_type +
+        "\" is not supported; convbert, deberta, deberta-v2, bert, electra, lightconv and dynamicconv are");
   }
 
   ReadCommon(reader, *defaults, config);
@@ -321,14 +342,18 @@ Result<ModelConfig> ParseModelConfig(std::string_view json) {
       ReadPositionType(reader, config);
       ReadSummary(reader, "first", true, Activation::kGelu, config);
       break;
-    case Architecture::kConvBert: ReadConvBert(reader, config); break;
+    case Architecture::kConvBert:
+      ReadConvBert(reader, config);
+      break;
     case Architecture::kLightConv:
     case Architecture::kDynamicConv:
       RequireWholeHeads(reader, config);
       ReadLightConv(reader, config);
       break;
     case Architecture::kDeberta:
-    case Architecture::kDebertaV2: ReadDeberta(reader, config); break;
+    case Architecture::kDebertaV2:
+      ReadDeberta(reader, config);
+      break;
   }
   PERUSE_RETURN_IF_ERROR(reader.status());
   return config;

@@ -52,9 +52,9 @@ struct LightConvConfig {
 // Fields that only DeBERTa has.
 struct DebertaConfig {
   bool relative_attention = false;
-  bool content_to_position = false;  // "c2p" in pos_att_type
-  bool position_to_content = false;  // "p2c" in pos_att_type
-  int32_t pos_att_types = 0;         // items of pos_att_type, known or not (v1 counts them in its scale)
+  bool content_to_position = false;      // "c2p" in pos_att_type
+  bool position_to_content = false;      // "p2c" in pos_att_type
+  int32_t pos_att_types = 0;             // items of pos_att_type, known or not (v1 counts them in its scale)
   int32_t max_relative_positions = 512;  // resolved: never below 1
   bool position_biased_input = true;
   int32_t head_dim = 0;
@@ -66,7 +66,7 @@ struct DebertaConfig {
   int32_t position_buckets = -1;  // < 1: exact distances
   bool norm_rel_ebd = false;
   bool share_att_key = false;
-  int32_t conv_kernel_size = 0;   // 0: no convolution layer
+  int32_t conv_kernel_size = 0;  // 0: no convolution layer
   int32_t conv_groups = 1;
   Activation conv_act = Activation::kTanh;
 };
@@ -106,18 +106,16 @@ struct ModelConfig {
   ProblemType problem_type = ProblemType::kUnspecified;
 
   PositionType position_type = PositionType::kAbsolute;  // model_type bert, electra
-  ConvBertConfig convbert;  // model_type convbert
-  LightConvConfig lightconv;  // model_type lightconv, dynamicconv
-  DebertaConfig deberta;    // model_type deberta, deberta-v2
+  ConvBertConfig convbert;                               // model_type convbert
+  LightConvConfig lightconv;                             // model_type lightconv, dynamicconv
+  DebertaConfig deberta;                                 // model_type deberta, deberta-v2
   SummaryConfig summary;
 
   int32_t num_labels() const { return static_cast<int32_t>(id2label.size()); }
   bool is_light_conv() const {
     return architecture == Architecture::kLightConv || architecture == Architecture::kDynamicConv;
   }
-  bool is_deberta() const {
-    return architecture == Architecture::kDeberta || architecture == Architecture::kDebertaV2;
-  }
+  bool is_deberta() const { return architecture == Architecture::kDeberta || architecture == Architecture::kDebertaV2; }
 };
 
 // Reads config.json. Errors: kMalformedFile (bad JSON, a field of the wrong type or out of range), kUnsupported

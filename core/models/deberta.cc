@@ -130,8 +130,8 @@ void DebertaEncoder::Attention(const Run& run, const Layer& layer, Tensor querie
   const Tensor context = backend.New(rows, hidden);
   const Tensor probabilities = run.inspection.NewAttention(backend, run.batch, heads);
   const float scale = 1.0f / std::sqrt(static_cast<float>(config_.deberta.head_dim * ScaleFactor(config_)));
-  const AttentionArgs args = {query, projected.Columns(hidden, hidden), projected.Columns(2 * hidden, hidden),
-                              heads, scale, probabilities};
+  const AttentionArgs args = {
+      query, projected.Columns(hidden, hidden), projected.Columns(2 * hidden, hidden), heads, scale, probabilities};
   if (has_relative()) {
     const RelativePositions positions = {layer.position_key, layer.position_query, run.slots, run.batch.longest()};
     backend.DisentangledAttention(args, positions, run.batch, context);

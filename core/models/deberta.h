@@ -64,7 +64,7 @@ class DebertaEncoder : public Encoder {
   Norm relative_norm_;
   Weight convolution_;
   Norm convolution_norm_;
-  Tensor positions_;       // [max positions, hidden], mask decoder only
+  Tensor positions_;  // [max positions, hidden], mask decoder only
   std::vector<Layer> layers_;
 };
 

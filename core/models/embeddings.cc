@@ -39,8 +39,7 @@ void Embeddings::AddRows(std::span<const ModelInput> inputs) {
   }
 }
 
-Status Embeddings::Forward(Backend& backend, std::span<const ModelInput> inputs, const RaggedBatch& batch,
-                           Tensor out) {
+Status Embeddings::Forward(Backend& backend, std::span<const ModelInput> inputs, const RaggedBatch& batch, Tensor out) {
   PERUSE_RETURN_IF_ERROR(sums_.Resize(static_cast<size_t>(batch.rows()) * static_cast<size_t>(config_.embedding_size)));
   AddRows(inputs);
   Scope scope(backend);

@@ -145,7 +145,8 @@ Status NoSuchHead(Head head, const ModelConfig& config) {
 
 Result<std::unique_ptr<HeadLayer>> CreateHead(Head head, const ModelConfig& config) {
   switch (head) {
-    case Head::kNone: return std::unique_ptr<HeadLayer>();
+    case Head::kNone:
+      return std::unique_ptr<HeadLayer>();
     case Head::kSequenceClassification:
       if (config.num_labels() < 1) return MalformedFile("config.json: num_labels is 0; a classifier needs labels");
       return std::unique_ptr<HeadLayer>(std::make_unique<PooledHead>(config, SequenceClassificationPlan(config)));
@@ -154,7 +155,8 @@ Result<std::unique_ptr<HeadLayer>> CreateHead(Head head, const ModelConfig& conf
       return std::unique_ptr<HeadLayer>(std::make_unique<TokenHead>(config, "classifier", config.num_labels()));
     case Head::kQuestionAnswering:
       return std::unique_ptr<HeadLayer>(std::make_unique<TokenHead>(config, "qa_outputs", 2));
-    case Head::kMaskedLm: return CreateMaskedLmHead(config);
+    case Head::kMaskedLm:
+      return CreateMaskedLmHead(config);
     case Head::kMultipleChoice: {
       if (config.architecture == Architecture::kDeberta || config.is_light_conv()) return NoSuchHead(head, config);
       PERUSE_ASSIGN_OR_RETURN(PooledHead::Plan plan, MultipleChoicePlan(config));

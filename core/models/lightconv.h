@@ -1,5 +1,6 @@
-// Lightweight and dynamic convolution encoders (Wu et al., "Pay Less Attention with Lightweight and Dynamic Convolutions",
-// 2019), the ancestors of ConvBERT's span-based dynamic convolution. Spec: convolution-operators.md sections 2 to 4.
+// Lightweight and dynamic convolution encoders (Wu et al., "Pay Less Attention with Lightweight and Dynamic
+// Convolutions", 2019), the ancestors of ConvBERT's span-based dynamic convolution. Spec: convolution-operators.md
+// sections 2 to 4.
 //
 // No library publishes checkpoints of these as sentence encoders, so the layout is our own: ConvBERT's configuration
 // (num_attention_heads convolution heads; conv_kernel_size may be a list, one width a layer), ConvBERT's embeddings and
@@ -7,10 +8,9 @@
 //
 //   encoder.layer.L.conv.in_proj.weight [2 hidden, hidden], .bias [2 hidden]     values first, then gates
 //   encoder.layer.L.conv.weight [heads, kernel]                                  lightconv: logits of the taps
-//   encoder.layer.L.conv.kernel.weight [heads * kernel, hidden], .bias           dynamicconv: column head * kernel + tap
-//   encoder.layer.L.conv.out_proj.weight [hidden, hidden], .bias [hidden]
-//   encoder.layer.L.conv.LayerNorm.weight, .bias [hidden]
-//   encoder.layer.L.intermediate.dense, output.dense, output.LayerNorm           as in BERT
+//   encoder.layer.L.conv.kernel.weight [heads * kernel, hidden], .bias           dynamicconv: column head * kernel +
+//   tap encoder.layer.L.conv.out_proj.weight [hidden, hidden], .bias [hidden] encoder.layer.L.conv.LayerNorm.weight,
+//   .bias [hidden] encoder.layer.L.intermediate.dense, output.dense, output.LayerNorm           as in BERT
 #pragma once
 
 #include <vector>

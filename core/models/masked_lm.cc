@@ -19,8 +19,12 @@ class MaskedLmHead : public HeadLayer {
       case Architecture::kConvBert:
       case Architecture::kElectra:
       case Architecture::kLightConv:
-      case Architecture::kDynamicConv: DeclareGenerator(binder); break;
-      case Architecture::kBert: DeclarePredictions(binder); break;
+      case Architecture::kDynamicConv:
+        DeclareGenerator(binder);
+        break;
+      case Architecture::kBert:
+        DeclarePredictions(binder);
+        break;
       case Architecture::kDeberta:
       case Architecture::kDebertaV2:
         if (UsesOriginalLayout(binder)) {

@@ -23,13 +23,19 @@ constexpr int64_t kMaxElements = int64_t{1} << 29;
 
 std::vector<std::string> Prefixes(Architecture architecture) {
   switch (architecture) {
-    case Architecture::kBert: return {"bert."};
-    case Architecture::kElectra: return {"electra."};
-    case Architecture::kConvBert: return {"convbert."};
-    case Architecture::kLightConv: return {"lightconv."};
-    case Architecture::kDynamicConv: return {"dynamicconv."};
+    case Architecture::kBert:
+      return {"bert."};
+    case Architecture::kElectra:
+      return {"electra."};
+    case Architecture::kConvBert:
+      return {"convbert."};
+    case Architecture::kLightConv:
+      return {"lightconv."};
+    case Architecture::kDynamicConv:
+      return {"dynamicconv."};
     case Architecture::kDeberta:
-    case Architecture::kDebertaV2: return {"deberta.", "bert."};  // older Microsoft files say bert
+    case Architecture::kDebertaV2:
+      return {"deberta.", "bert."};  // older Microsoft files say bert
   }
   return {};
 }
@@ -37,12 +43,16 @@ std::vector<std::string> Prefixes(Architecture architecture) {
 std::unique_ptr<Encoder> CreateEncoder(const ModelConfig& config, bool enhanced_mask_decoder) {
   switch (config.architecture) {
     case Architecture::kBert:
-    case Architecture::kElectra: return std::make_unique<BertEncoder>(config);
-    case Architecture::kConvBert: return std::make_unique<ConvBertEncoder>(config);
+    case Architecture::kElectra:
+      return std::make_unique<BertEncoder>(config);
+    case Architecture::kConvBert:
+      return std::make_unique<ConvBertEncoder>(config);
     case Architecture::kLightConv:
-    case Architecture::kDynamicConv: return std::make_unique<LightConvEncoder>(config);
+    case Architecture::kDynamicConv:
+      return std::make_unique<LightConvEncoder>(config);
     case Architecture::kDeberta:
-    case Architecture::kDebertaV2: return std::make_unique<DebertaEncoder>(config, enhanced_mask_decoder);
+    case Architecture::kDebertaV2:
+      return std::make_unique<DebertaEncoder>(config, enhanced_mask_decoder);
   }
   return nullptr;
 }
@@ -137,9 +147,7 @@ class CheckpointModel : public Model {
   std::span<const float> logits() const override { return head_ ? output_.values() : std::span<const float>(); }
   int32_t logit_rows() const override { return head_ ? output_rows_ : 0; }
   int32_t logit_cols() const override { return head_ ? head_->logit_cols() : 0; }
-  std::span<const float> last_hidden() const override {
-    return head_ ? std::span<const float>() : output_.values();
-  }
+  std::span<const float> last_hidden() const override { return head_ ? std::span<const float>() : output_.values(); }
   int32_t hidden_state_count() const override { return Count(inspection_.hidden_states()); }
   std::span<const float> hidden_state(int32_t i) const override { return At(inspection_.hidden_states(), i); }
   int32_t attention_count() const override { return Count(inspection_.attentions()); }
@@ -280,7 +288,8 @@ Status CheckpointModel::CheckInput(const ModelInput& input, size_t index) const 
 
 Status CheckpointModel::CheckLogitRows(const RunOptions& options, int64_t rows) const {
   if (!options.logit_rows.empty() && options_.head != Head::kMaskedLm) {
-    return InvalidArgument("logit_rows are for masked language modelling, not for " + std::string(HeadName(options_.head)));
+    return InvalidArgument("logit_rows are for masked language modelling, not for " +
+                           std::string(HeadName(options_.head)));
   }
   for (const int32_t row : options.logit_rows) {
     if (row < 0 || row >= rows) {
@@ -292,7 +301,8 @@ Status CheckpointModel::CheckLogitRows(const RunOptions& options, int64_t rows) 
 
 Status CheckpointModel::CheckSize(const RaggedBatch& batch, const RunOptions& options) const {
   const int64_t widest = std::max(4 * config_.hidden_size, config_.intermediate_size);
-  const int64_t logit_rows = options.logit_rows.empty() ? batch.rows() : static_cast<int64_t>(options.logit_rows.size());
+  const int64_t logit_rows =
+      options.logit_rows.empty() ? batch.rows() : static_cast<int64_t>(options.logit_rows.size());
   int64_t elements = std::max(batch.rows() * widest, logit_rows * logit_cols());
   if (options.attentions) {
     elements = std::max(elements, int64_t{batch.rows()} * encoder_->attention_heads() * batch.longest());

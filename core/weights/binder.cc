@@ -12,7 +12,9 @@ void AppendItem(std::string& list, const std::string& item) {
   list += item;
 }
 
-std::string Described(const std::string& name, std::span<const int64_t> shape) { return name + " " + ShapeString(shape); }
+std::string Described(const std::string& name, std::span<const int64_t> shape) {
+  return name + " " + ShapeString(shape);
+}
 
 // What a header lacks, as messages are put together.
 struct Misfit {
@@ -20,7 +22,7 @@ struct Misfit {
   std::string missing_head;  // head tensors
   std::string head;          // whose
   std::string misshapen;
-  std::string unreadable;    // of a type that weights cannot have
+  std::string unreadable;  // of a type that weights cannot have
 
   Status ToStatus() const {
     std::string text;
@@ -151,8 +153,8 @@ Status Binder::OpenTensor(const TensorInfo& tensor, const std::vector<Requiremen
     if (!raw) {
       int64_t elements = 1;
       for (const int64_t size : requirement->shape) elements *= size;
-      route.reader = std::make_unique<FloatReader>(dtype, requirement->rows, elements / requirement->rows,
-                                                   requirement->write);
+      route.reader =
+          std::make_unique<FloatReader>(dtype, requirement->rows, elements / requirement->rows, requirement->write);
     }
     routes_.push_back(std::move(route));
   }

@@ -94,8 +94,8 @@ class Binder : public SafetensorsVisitor {
   struct Requirement {
     std::string name;
     std::vector<int64_t> shape;
-    std::string head;            // empty: of the encoder
-    int64_t rows = 0;            // units in which the floats are handed on
+    std::string head;  // empty: of the encoder
+    int64_t rows = 0;  // units in which the floats are handed on
     FloatReader::WriteRows write;
     EmbeddingTable* table = nullptr;  // instead of `write`
     bool filled = false;
@@ -123,8 +123,8 @@ class Binder : public SafetensorsVisitor {
   std::vector<std::string> prefixes_;
   Declare declare_;
 
-  bool resolved_ = false;       // names known, requirements declared
-  std::string prefix_;          // that this checkpoint uses
+  bool resolved_ = false;                     // names known, requirements declared
+  std::string prefix_;                        // that this checkpoint uses
   std::set<std::string, std::less<>> names_;  // normalised
   std::string head_;
   std::deque<Requirement> requirements_;

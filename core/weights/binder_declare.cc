@@ -119,10 +119,11 @@ void Binder::SoftmaxTaps(const std::string& name, int32_t heads, int32_t channel
 void Binder::LayerNorm(const std::string& name, int32_t width, float eps, Norm* norm) {
   norm->eps = eps;
   for (const auto& [suffix, tensor] : {std::pair(".weight", &norm->weight), std::pair(".bias", &norm->bias)}) {
-    Require(name + suffix, {width}, 1, [this, width, tensor = tensor](int32_t, std::span<const float> values) -> Status {
-      PERUSE_RETURN_IF_ERROR(EnsureConstant(1, width, tensor));
-      return backend_.WriteConstant(*tensor, 0, values);
-    });
+    Require(name + suffix, {width}, 1,
+            [this, width, tensor = tensor](int32_t, std::span<const float> values) -> Status {
+              PERUSE_RETURN_IF_ERROR(EnsureConstant(1, width, tensor));
+              return backend_.WriteConstant(*tensor, 0, values);
+            });
   }
 }
 
@@ -233,13 +234,14 @@ Binder::LinearStack& Binder::LinearStack::AddGrouped(const std::string& name, in
 Binder::LinearStack& Binder::LinearStack::AddConv1d(const std::string& name, int32_t out, int32_t channels,
                                                     int32_t kernel_size) {
   plan_.spec.out += out;
-  const auto write = [binder = &binder_, plan = &plan_, channels, kernel_size](int32_t row,
-                                                                               std::span<const float> values) -> Status {
+  const auto write = [binder = &binder_, plan = &plan_, channels, kernel_size](
+                         int32_t row, std::span<const float> values) -> Status {
     PERUSE_RETURN_IF_ERROR(binder->EnsureLinear(*plan));
     const size_t size = static_cast<size_t>(channels) * static_cast<size_t>(kernel_size);
     for (; !values.empty(); values = values.subspan(size), ++row) {
       PERUSE_ASSIGN_OR_RETURN(const auto taps, Transpose(values.first(size), channels, kernel_size));
-      PERUSE_RETURN_IF_ERROR(binder->backend_.WriteLinear(*plan->weight, row, std::span<const float>(taps.get(), size)));
+      PERUSE_RETURN_IF_ERROR(
+          binder->backend_.WriteLinear(*plan->weight, row, std::span<const float>(taps.get(), size)));
     }
     return OkStatus();
   };

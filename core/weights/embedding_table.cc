@@ -36,7 +36,8 @@ Status EmbeddingTable::Allocate(int32_t rows, int32_t cols, DType storage) {
   rows_ = rows;
   cols_ = cols;
   storage_ = storage;
-  const uint64_t size = static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * static_cast<uint64_t>(DTypeSize(storage));
+  const uint64_t size =
+      static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * static_cast<uint64_t>(DTypeSize(storage));
   if (size <= static_cast<uint64_t>(std::numeric_limits<ptrdiff_t>::max())) {
     data_.reset(new (std::nothrow) uint8_t[static_cast<size_t>(size)]);
     if (storage == DType::kI8) scales_.reset(new (std::nothrow) float[static_cast<size_t>(rows)]);
@@ -76,14 +77,20 @@ void EmbeddingTable::WriteRows(int32_t first_row, std::span<const float> values)
     }
     for (const float value : row) {
       switch (storage_) {
-        case DType::kF16: Store(FloatToHalf(value), to); break;
-        case DType::kBF16: Store(FloatToBfloat16(value), to); break;
+        case DType::kF16:
+          Store(FloatToHalf(value), to);
+          break;
+        case DType::kBF16:
+          Store(FloatToBfloat16(value), to);
+          break;
         case DType::kI8: {
           const float scaled = std::nearbyint(value * inverse);  // NaN and infinity become 0
           *to = static_cast<uint8_t>(static_cast<int8_t>(std::abs(scaled) <= 127.0f ? scaled : 0.0f));
           break;
         }
-        default: Store(value, to); break;
+        default:
+          Store(value, to);
+          break;
       }
       to += element;
     }

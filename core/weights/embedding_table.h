@@ -32,8 +32,8 @@ class EmbeddingTable {
   int32_t rows_ = 0;
   int32_t cols_ = 0;
   DType storage_ = DType::kF32;
-  std::unique_ptr<uint8_t[]> data_;   // [rows, cols] of storage_
-  std::unique_ptr<float[]> scales_;   // [rows], kI8 only
+  std::unique_ptr<uint8_t[]> data_;  // [rows, cols] of storage_
+  std::unique_ptr<float[]> scales_;  // [rows], kI8 only
   size_t appended_ = 0;
 };
 

@@ -26,10 +26,17 @@ void ConvertAll(std::span<const uint8_t> bytes, std::span<float> out, Convert co
 void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float> out) {
   PERUSE_CHECK(bytes.size() == out.size() * static_cast<size_t>(DTypeSize(dtype)));
   switch (dtype) {
-    case DType::kF32: std::memcpy(out.data(), bytes.data(), bytes.size()); return;
-    case DType::kF16: ConvertAll<uint16_t>(bytes, out, HalfToFloat); return;
-    case DType::kBF16: ConvertAll<uint16_t>(bytes, out, Bfloat16ToFloat); return;
-    default: PERUSE_CHECK(false);
+    case DType::kF32:
+      std::memcpy(out.data(), bytes.data(), bytes.size());
+      return;
+    case DType::kF16:
+      ConvertAll<uint16_t>(bytes, out, HalfToFloat);
+      return;
+    case DType::kBF16:
+      ConvertAll<uint16_t>(bytes, out, Bfloat16ToFloat);
+      return;
+    default:
+      PERUSE_CHECK(false);
   }
 }
 

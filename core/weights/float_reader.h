@@ -36,10 +36,10 @@ class FloatReader {
 
   DType dtype_;
   int64_t row_size_;
-  int64_t missing_;                 // elements still to come
+  int64_t missing_;  // elements still to come
   WriteRows write_;
-  int64_t capacity_;                // of values_, a multiple of row_size_
-  std::unique_ptr<float[]> values_; // whole rows being collected
+  int64_t capacity_;                 // of values_, a multiple of row_size_
+  std::unique_ptr<float[]> values_;  // whole rows being collected
   int64_t filled_ = 0;
   int32_t next_row_ = 0;
   std::array<uint8_t, 8> split_{};  // an element that a chunk's end cut in two

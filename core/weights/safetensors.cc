@@ -64,7 +64,8 @@ Result<TensorInfo> ParseTensor(std::string_view name, JsonValue entry) {
   tensor.dtype = ParseDType(*dtype);
   const int bits = DTypeBits(*dtype);
   if (bits == 0) {
-    return Unsupported("safetensors: tensor \"" + tensor.name + "\" has the unknown dtype \"" + tensor.dtype_name + "\"");
+    return Unsupported("safetensors: tensor \"" + tensor.name + "\" has the unknown dtype \"" + tensor.dtype_name +
+                       "\"");
   }
 
   const JsonValue shape = entry.FindMember("shape");
@@ -101,8 +102,8 @@ Status CheckLayout(std::span<const TensorInfo> tensors) {
       return BadTensor(tensor.name, "overlaps \"" + tensors[i - 1].name + "\"");
     }
     if (tensor.begin > expected) {
-      return BadTensor(tensor.name, "starts at byte " + std::to_string(tensor.begin) + " after a hole that starts at byte " +
-                                        std::to_string(expected));
+      return BadTensor(tensor.name, "starts at byte " + std::to_string(tensor.begin) +
+                                        " after a hole that starts at byte " + std::to_string(expected));
     }
     expected = tensor.end;
   }
@@ -160,9 +161,15 @@ Status SafetensorsParser::Finish() {
 Status SafetensorsParser::FeedChunk(std::span<const uint8_t> chunk) {
   while (!chunk.empty()) {
     switch (state_) {
-      case State::kLength: PERUSE_RETURN_IF_ERROR(ReadLength(chunk)); break;
-      case State::kHeader: PERUSE_RETURN_IF_ERROR(ReadHeader(chunk)); break;
-      case State::kBody: PERUSE_RETURN_IF_ERROR(ReadBody(chunk)); break;
+      case State::kLength:
+        PERUSE_RETURN_IF_ERROR(ReadLength(chunk));
+        break;
+      case State::kHeader:
+        PERUSE_RETURN_IF_ERROR(ReadHeader(chunk));
+        break;
+      case State::kBody:
+        PERUSE_RETURN_IF_ERROR(ReadBody(chunk));
+        break;
     }
   }
   return OkStatus();
@@ -178,7 +185,8 @@ Status SafetensorsParser::ReadLength(std::span<const uint8_t>& chunk) {
     header_bytes_ |= static_cast<uint64_t>(static_cast<uint8_t>(buffer_[i])) << (8 * i);
   }
   if (header_bytes_ > kMaxHeaderBytes) {
-    return Malformed("a header of " + std::to_string(header_bytes_) + " bytes is not plausible; is this a safetensors file?");
+    return Malformed("a header of " + std::to_string(header_bytes_) +
+                     " bytes is not plausible; is this a safetensors file?");
   }
   if (header_bytes_ < 2) return Malformed("the header is empty");
   buffer_.clear();
@@ -188,8 +196,7 @@ Status SafetensorsParser::ReadLength(std::span<const uint8_t>& chunk) {
 
 Status SafetensorsParser::ReadHeader(std::span<const uint8_t>& chunk) {
   // The buffer grows with the bytes that came, not with the length that was promised.
-  const size_t taken =
-      static_cast<size_t>(std::min<uint64_t>(chunk.size(), header_bytes_ - buffer_.size()));
+  const size_t taken = static_cast<size_t>(std::min<uint64_t>(chunk.size(), header_bytes_ - buffer_.size()));
   buffer_.append(reinterpret_cast<const char*>(chunk.data()), taken);
   chunk = chunk.subspan(taken);
   if (buffer_.front() != '{') return Malformed("the header does not start with '{'; is this a safetensors file?");
@@ -206,8 +213,7 @@ Status SafetensorsParser::ReadBody(std::span<const uint8_t>& chunk) {
   if (current_ == tensors_.size()) {
     return Malformed("there are bytes after the last tensor, which ends at byte " + std::to_string(position_));
   }
-  const size_t taken =
-      static_cast<size_t>(std::min<uint64_t>(chunk.size(), tensors_[current_].end - position_));
+  const size_t taken = static_cast<size_t>(std::min<uint64_t>(chunk.size(), tensors_[current_].end - position_));
   PERUSE_RETURN_IF_ERROR(visitor_.OnData(current_, chunk.first(taken)));
   position_ += taken;
   chunk = chunk.subspan(taken);
@@ -218,9 +224,11 @@ Status SafetensorsParser::CheckEnd() const {
   const auto truncated = [](const std::string& what) {
     return Status(StatusCode::kTruncatedFile, "safetensors: the file ends " + what);
   };
-  if (state_ == State::kLength) return truncated("after " + std::to_string(buffer_.size()) + " bytes, within its first 8");
+  if (state_ == State::kLength)
+    return truncated("after " + std::to_string(buffer_.size()) + " bytes, within its first 8");
   if (state_ == State::kHeader) {
-    return truncated("within its header: " + std::to_string(buffer_.size()) + " of " + std::to_string(header_bytes_) + " bytes");
+    return truncated("within its header: " + std::to_string(buffer_.size()) + " of " + std::to_string(header_bytes_) +
+                     " bytes");
   }
   for (size_t i = current_; i < tensors_.size(); ++i) {
     const TensorInfo& tensor = tensors_[i];

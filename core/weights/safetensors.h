@@ -20,10 +20,10 @@ namespace peruse {
 
 struct TensorInfo {
   std::string name;
-  std::string dtype_name;       // as written
-  std::optional<DType> dtype;   // nothing for types that no model of ours reads (U16, F8_E4M3, ...)
+  std::string dtype_name;      // as written
+  std::optional<DType> dtype;  // nothing for types that no model of ours reads (U16, F8_E4M3, ...)
   std::vector<int64_t> shape;
-  uint64_t begin = 0;           // bytes from the end of the header
+  uint64_t begin = 0;  // bytes from the end of the header
   uint64_t end = 0;
 
   uint64_t bytes() const { return end - begin; }
@@ -66,11 +66,11 @@ class SafetensorsParser {
   SafetensorsVisitor& visitor_;
   State state_ = State::kLength;
   Status failure_;
-  std::string buffer_;           // the length's bytes, then the header's
+  std::string buffer_;  // the length's bytes, then the header's
   uint64_t header_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
-  size_t current_ = 0;           // tensor being read
-  uint64_t position_ = 0;        // bytes of the body consumed
+  size_t current_ = 0;     // tensor being read
+  uint64_t position_ = 0;  // bytes of the body consumed
 };
 
 // Reads and checks a header's JSON. Exposed for tests.

@@ -67,9 +67,11 @@ TEST(ConfigTest, ConvBertHeadReduction) {
   EXPECT_EQ(heads(R"("hidden_size":384,"num_attention_heads":8)"), std::pair(4, 48));
   EXPECT_EQ(heads(R"("hidden_size":32,"num_attention_heads":4,"head_ratio":4)"), std::pair(1, 16));
   EXPECT_EQ(heads(R"("hidden_size":32,"num_attention_heads":4,"head_ratio":8)"), std::pair(1, 16));
-  ExpectError(Of("convbert", R"("conv_kernel_size":4)"), StatusCode::kMalformedFile, "conv_kernel_size is 4, must be odd");
+  ExpectError(Of("convbert", R"("conv_kernel_size":4)"), StatusCode::kMalformedFile,
+              "conv_kernel_size is 4, must be odd");
   ExpectError(Of("convbert", R"("num_groups":5)"), StatusCode::kMalformedFile, "num_groups");
-  ExpectError(Of("convbert", R"("hidden_size":30,"num_attention_heads":8)"), StatusCode::kMalformedFile, "hidden_size 30");
+  ExpectError(Of("convbert", R"("hidden_size":30,"num_attention_heads":8)"), StatusCode::kMalformedFile,
+              "hidden_size 30");
 }
 
 TEST(ConfigTest, ConvolutionWidthsByLayer) {
@@ -111,7 +113,8 @@ TEST(ConfigTest, Labels) {
   EXPECT_EQ(config.id2label, (std::vector<std::string>{"neg", "pos"}));
   EXPECT_EQ(Parse(Of("bert", R"("num_labels":3)")).num_labels(), 3);
   EXPECT_EQ(Parse(Of("bert", R"("problem_type":"multi_label_classification")")).problem_type, ProblemType::kMultiLabel);
-  for (const char* labels : {R"({"0":"a","2":"b"})", R"({"0":"a","0":"b"})", R"({"x":"a"})", R"({"0":1})", R"(["a"])"}) {
+  for (const char* labels :
+       {R"({"0":"a","2":"b"})", R"({"0":"a","0":"b"})", R"({"x":"a"})", R"({"0":1})", R"(["a"])"}) {
     ExpectError(Of("bert", "\"id2label\":" + std::string(labels)), StatusCode::kMalformedFile, "id2label");
   }
   ExpectError(Of("bert", R"("problem_type":"poetry")"), StatusCode::kMalformedFile, "problem_type");
@@ -126,8 +129,8 @@ TEST(ConfigTest, WhatIsNotSupportedIsNamed) {
 }
 
 TEST(ConfigTest, NumbersOutOfRangeAreRefused) {
-  for (const char* field : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size",
-                            "max_position_embeddings"}) {
+  for (const char* field : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
+                            "intermediate_size", "max_position_embeddings"}) {
     for (const char* value : {"0", "-1", "1.5", "\"8\"", "99999999999", "1e99", "[1]", "true"}) {
       ExpectError(Of("bert", "\"" + std::string(field) + "\":" + value), StatusCode::kMalformedFile, field);
     }

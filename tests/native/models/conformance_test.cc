@@ -1,6 +1,6 @@
-// The conformance vectors of the specifications (deberta.md Part F, bert-electra.md section 8): checkpoints whose weights
-// follow a formula, and numbers that the reference implementation computed from them. ConvBERT's vectors are for a padded
-// text, whose padding leaks into real tokens; a library without padding cannot meet them (convbert.md Q1).
+// The conformance vectors of the specifications (deberta.md Part F, bert-electra.md section 8): checkpoints whose
+// weights follow a formula, and numbers that the reference implementation computed from them. ConvBERT's vectors are
+// for a padded text, whose padding leaks into real tokens; a library without padding cannot meet them (convbert.md Q1).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -92,7 +92,8 @@ Filled Bert(const std::string& prefix, int64_t embedding) {
   file.Tensor("embeddings.token_type_embeddings.weight", {2, embedding}).Norm("embeddings.LayerNorm", embedding);
   if (embedding != kHidden) file.Linear("embeddings_project", embedding, kHidden);
   for (int i = 0; i < 2; ++i) {
-    for (const char* part : {"query", "key", "value"}) file.Linear(Layer(i) + "attention.self." + part, kHidden, kHidden);
+    for (const char* part : {"query", "key", "value"})
+      file.Linear(Layer(i) + "attention.self." + part, kHidden, kHidden);
     file.LayerRest(Layer(i));
   }
   return file;
@@ -107,11 +108,13 @@ std::string Config(const std::string& type, const std::string& fields) {
 
 std::string DebertaConfig(const std::string& type, const std::string& fields) {
   return Config(type, R"(,"type_vocab_size":0,"relative_attention":true,"position_biased_input":false,)"
-                      R"("layer_norm_eps":1e-7)" + fields);
+                      R"("layer_norm_eps":1e-7)" +
+                          fields);
 }
 
 const std::string kV1 = R"(,"pos_att_type":"c2p|p2c")";
-const std::string kV2 = R"(,"pos_att_type":"p2c|c2p","position_buckets":8,"norm_rel_ebd":"layer_norm","share_att_key":true)";
+const std::string kV2 =
+    R"(,"pos_att_type":"p2c|c2p","position_buckets":8,"norm_rel_ebd":"layer_norm","share_att_key":true)";
 const std::string kElectra = R"(,"embedding_size":16,"type_vocab_size":2)";
 
 // Inputs X and Y; the padding of X does not touch its real tokens.
@@ -167,8 +170,8 @@ TEST_F(ConformanceTest, DebertaV2) {
         {{0, {0.415046, -0.415723, -1.012544, -0.893158, -1.140414, -0.086626}},
          {9, {-0.451703, -1.015060, -0.764553, -1.046525, -0.847755, -0.258683}},
          {19, {-0.565166, -1.543745, -0.423430, -0.467347, 0.707837, 1.162860}}});
-  Check(DebertaConfig("deberta-v2", kV2 + R"(,"conv_kernel_size":3,"conv_act":"gelu")"), Deberta("", false, 16, true), {},
-        {kX, {}},
+  Check(DebertaConfig("deberta-v2", kV2 + R"(,"conv_kernel_size":3,"conv_act":"gelu")"), Deberta("", false, 16, true),
+        {}, {kX, {}},
         {{0, {-0.951596, -1.371721, -0.524424, -0.186015, 0.679744, 1.336538}},
          {3, {-0.160827, -0.858387, -0.676712, -0.953821, -1.022757, -0.214410}},
          {7, {-0.823065, -1.231080, -1.158109, -0.403048, -0.729052, 0.553460}}});
@@ -219,8 +222,14 @@ TEST_F(ConformanceTest, Electra) {
   discriminator.HeadLinear("discriminator_predictions.dense", kHidden, kHidden);
   discriminator.HeadLinear("discriminator_predictions.dense_prediction", kHidden, 1);
   Check(Config("electra", kElectra), discriminator, {.head = Head::kReplacedTokenDetection}, {kX, kXTypes},
-        {{0, {-0.104869}}, {1, {-0.114621}}, {2, {-0.120717}}, {3, {-0.127115}},
-         {4, {-0.121247}}, {5, {-0.110551}}, {6, {-0.124753}}, {7, {-0.127657}}});
+        {{0, {-0.104869}},
+         {1, {-0.114621}},
+         {2, {-0.120717}},
+         {3, {-0.127115}},
+         {4, {-0.121247}},
+         {5, {-0.110551}},
+         {6, {-0.124753}},
+         {7, {-0.127657}}});
 
   Filled generator = Bert("electra.", 16);
   generator.HeadLinear("generator_predictions.dense", kHidden, 16).HeadNorm("generator_predictions.LayerNorm", 16);

@@ -88,7 +88,9 @@ std::vector<GoldenCase> GoldenCases() {
     EXPECT_TRUE(document.ok()) << folder;
     if (!document.ok()) continue;
     for (const JsonValue entry : document->root().FindMember("cases")) {
-      const auto text = [&](const char* field) { return std::string(entry.FindMember(field).GetString().value_or("")); };
+      const auto text = [&](const char* field) {
+        return std::string(entry.FindMember(field).GetString().value_or(""));
+      };
       cases.push_back({text("name"), text("model"), text("head"),
                        static_cast<int32_t>(entry.FindMember("choices").GetInt64().value_or(0)), folder});
     }
@@ -106,7 +108,9 @@ std::vector<GoldenText> GoldenTexts(const GoldenCase& golden, const TensorFile& 
     const int32_t count = std::max(1, golden.choices);
     const auto length = static_cast<std::ptrdiff_t>(ids.size()) / count;
     for (int32_t choice = 0; choice < count; ++choice) {
-      texts.push_back({text, choice, {ids.begin() + choice * length, ids.begin() + (choice + 1) * length},
+      texts.push_back({text,
+                       choice,
+                       {ids.begin() + choice * length, ids.begin() + (choice + 1) * length},
                        {types.begin() + choice * length, types.begin() + (choice + 1) * length}});
     }
   }

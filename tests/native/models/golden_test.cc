@@ -84,8 +84,9 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
       ExpectNear(RowsOf(model_->last_hidden(), hidden, batch.start(s), batch.length(s)), Choice(name, text), name);
       return;
     }
-    const bool by_sequence = model_->logit_rows() == batch.sequences() && model_->head() != Head::kQuestionAnswering &&
-                             (model_->head() == Head::kSequenceClassification || model_->head() == Head::kMultipleChoice);
+    const bool by_sequence =
+        model_->logit_rows() == batch.sequences() && model_->head() != Head::kQuestionAnswering &&
+        (model_->head() == Head::kSequenceClassification || model_->head() == Head::kMultipleChoice);
     const auto actual = by_sequence ? RowsOf(model_->logits(), model_->logit_cols(), s, 1)
                                     : RowsOf(model_->logits(), model_->logit_cols(), batch.start(s), batch.length(s));
     if (model_->head() != Head::kQuestionAnswering) {

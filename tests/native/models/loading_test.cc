@@ -37,7 +37,9 @@ class Checkpoint {
     ADD_FAILURE() << name;
     return tensors[0];
   }
-  void Remove(const std::string& name) { std::erase_if(tensors, [&](const TensorInfo& t) { return t.name == name; }); }
+  void Remove(const std::string& name) {
+    std::erase_if(tensors, [&](const TensorInfo& t) { return t.name == name; });
+  }
   void ReplaceInNames(const std::string& from, const std::string& to) {
     for (TensorInfo& tensor : tensors) {
       if (const size_t at = tensor.name.find(from); at != std::string::npos) tensor.name.replace(at, from.size(), to);
@@ -49,7 +51,9 @@ class Checkpoint {
     config.replace(at, from.size(), to);
   }
 
-  std::string File() const { return File([](const TensorInfo&) { return true; }); }
+  std::string File() const {
+    return File([](const TensorInfo&) { return true; });
+  }
   template <typename Predicate>
   std::string File(Predicate wanted) const {
     SafetensorsWriter writer;
@@ -195,9 +199,8 @@ struct Shards {
     }
     index = "{\"metadata\":{},\"weight_map\":{" + map + "}}";
     const auto half = [&](size_t parity) {
-      return checkpoint.File([&](const TensorInfo& t) {
-        return static_cast<size_t>(&t - checkpoint.tensors.data()) % 2 == parity;
-      });
+      return checkpoint.File(
+          [&](const TensorInfo& t) { return static_cast<size_t>(&t - checkpoint.tensors.data()) % 2 == parity; });
     };
     files = {half(0), half(1)};
   }
@@ -227,8 +230,10 @@ TEST_F(LoadingTest, BadShards) {
   const Shards shards(checkpoint);
   const auto fresh = [&] { return Model::Create(checkpoint.config, checkpoint.options, *backend_).value(); };
   ExpectStatus(fresh()->SetShardIndex("{}").status(), StatusCode::kMalformedFile, "weight_map");
-  ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"../b"}})").status(), StatusCode::kMalformedFile, "plain name");
-  ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"b"}})").status(), StatusCode::kMissingTensor, "query_proj");
+  ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"../b"}})").status(), StatusCode::kMalformedFile,
+               "plain name");
+  ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"b"}})").status(), StatusCode::kMissingTensor,
+               "query_proj");
 
   auto half = fresh();
   ASSERT_TRUE(half->SetShardIndex(shards.index).ok());

@@ -15,10 +15,10 @@ ModelConfig Config(Architecture architecture, int32_t buckets, int32_t max_relat
 }
 
 TEST(LogBucketTest, Buckets256Of512) {
-  const std::pair<int32_t, int32_t> table[] = {
-      {0, 0},     {1, 1},     {128, 128}, {129, 129}, {130, 130}, {131, 131}, {132, 131}, {140, 137},
-      {150, 143}, {160, 149}, {180, 160}, {200, 169}, {220, 178}, {256, 192}, {300, 207}, {350, 221},
-      {400, 233}, {450, 244}, {500, 254}, {509, 255}, {510, 255}, {511, 255}, {512, 256}, {600, 270}};
+  const std::pair<int32_t, int32_t> table[] = {{0, 0},     {1, 1},     {128, 128}, {129, 129}, {130, 130}, {131, 131},
+                                               {132, 131}, {140, 137}, {150, 143}, {160, 149}, {180, 160}, {200, 169},
+                                               {220, 178}, {256, 192}, {300, 207}, {350, 221}, {400, 233}, {450, 244},
+                                               {500, 254}, {509, 255}, {510, 255}, {511, 255}, {512, 256}, {600, 270}};
   for (const auto& [distance, bucket] : table) {
     EXPECT_EQ(LogBucket(distance, 256, 512), bucket) << distance;
     EXPECT_EQ(LogBucket(-distance, 256, 512), -bucket) << -distance;
@@ -26,8 +26,8 @@ TEST(LogBucketTest, Buckets256Of512) {
 }
 
 TEST(LogBucketTest, Buckets8Of32) {
-  const int32_t expected[] = {0, 1, 2, 3, 4, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7, 7, 7,
-                              7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 8};
+  const int32_t expected[] = {0, 1, 2, 3, 4, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7,
+                              7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 8};
   for (int32_t distance = 0; distance < 34; ++distance) EXPECT_EQ(LogBucket(distance, 8, 32), expected[distance]);
 }
 
@@ -47,16 +47,17 @@ TEST(RelativeRowTest, BucketedRowsAreClampedToTheTable) {
   const ModelConfig config = Config(Architecture::kDebertaV2, 256, 512);
   EXPECT_EQ(RelativeRow(config, 0), 256);
   EXPECT_EQ(RelativeRow(config, 511), 511);
-  EXPECT_EQ(RelativeRow(config, 512), 511);    // bucket 256: past the table
+  EXPECT_EQ(RelativeRow(config, 512), 511);  // bucket 256: past the table
   EXPECT_EQ(RelativeRow(config, -511), 1);
-  EXPECT_EQ(RelativeRow(config, -512), 0);     // only beyond the trained range, as in the reference
+  EXPECT_EQ(RelativeRow(config, -512), 0);  // only beyond the trained range, as in the reference
   EXPECT_EQ(RelativeRow(config, -100000), 0);
 }
 
 TEST(RelativeRowTest, ExactRowsAreClampedToTheTable) {
   const ModelConfig config = Config(Architecture::kDeberta, -1, 4);
   const int32_t expected[] = {0, 0, 1, 2, 3, 4, 5, 6, 7, 7, 7};
-  for (int32_t distance = -5; distance <= 5; ++distance) EXPECT_EQ(RelativeRow(config, distance), expected[distance + 5]);
+  for (int32_t distance = -5; distance <= 5; ++distance)
+    EXPECT_EQ(RelativeRow(config, distance), expected[distance + 5]);
 }
 
 TEST(RelativeSlotsTest, AShorterReachIsTheMiddleOfALongerOne) {

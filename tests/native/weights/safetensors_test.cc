@@ -121,7 +121,8 @@ TEST(SafetensorsTest, BrokenHeaders) {
   ExpectError(ParseHeader("{\"t\":3}"), StatusCode::kMalformedFile, "\"t\"");
   ExpectError(ParseHeader(tensor(R"("shape":[1],"data_offsets":[0,4])")), StatusCode::kMalformedFile, "no dtype");
   ExpectError(ParseHeader(tensor(R"("dtype":"F32","data_offsets":[0,4])")), StatusCode::kMalformedFile, "no shape");
-  ExpectError(ParseHeader(tensor(R"("dtype":"F99","shape":[1],"data_offsets":[0,4])")), StatusCode::kUnsupported, "F99");
+  ExpectError(ParseHeader(tensor(R"("dtype":"F99","shape":[1],"data_offsets":[0,4])")), StatusCode::kUnsupported,
+              "F99");
   for (const char* shape : {"[-1]", "[1.5]", "[\"1\"]", "[1e30]", "[99999999999999999999]"}) {
     ExpectError(ParseHeader(tensor(R"("dtype":"F32","data_offsets":[0,4],"shape":)" + std::string(shape))),
                 StatusCode::kMalformedFile, "impossible shape");
