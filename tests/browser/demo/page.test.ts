@@ -96,6 +96,21 @@ it('has no link that leads nowhere', async () => {
   await close();
 });
 
+it('states the scores that the models\u2019 cards state', async () => {
+  const { page, close } = await demo.visit();
+  const card = async (model: string) => (await fetch(`${demo.url}models/${model}/README.md`)).text();
+  const row = (text: string, name: string) => text.split('\n').find((line) => line.startsWith(`| ${name}`)) ?? '';
+  const stated = (name: string) => page.locator(`footer .${name}`).getAttribute('value');
+  const classifier = await card('peruse-sentiment-convbert-tiny');
+  // Columns: set, dev, test half.
+  expect(row(classifier, 'rt-polarity').split('|')[3]).toContain(` ${await stated('rt-polarity')} `);
+  expect(row(classifier, 'pros-cons').split('|')[3]).toContain(` ${await stated('pros-cons')} `);
+  // Columns: set, questions, exact match, F1.
+  const squad = row(await card('peruse-reader-deberta-tiny'), 'SQuAD').split('|').map((cell) => cell.trim());
+  expect([squad[3], squad[4]]).toEqual([await stated('squad-exact'), await stated('squad-f1')]);
+  await close();
+});
+
 describe('layout', () => {
   it('fits a screen of 320 pixels', async () => {
     const { page, close } = await demo.visit({ viewport: { width: 320, height: 640 } });
