@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Writes docs/covered-configurations.md from tests/fixtures/tiny/cases.json, the list that the golden tests run over.
+// Writes docs/covered-configurations.md from the cases.json of tests/fixtures/{tiny,conv}, the lists that the golden tests
+// run over.
 // With --check it only says whether the page is up to date (a test does that).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,15 +12,18 @@ const kStorage = { float32: 'F32', float16: 'F16', bfloat16: 'BF16' };
 
 /** The page that the list of cases makes. */
 export function coverageTable() {
-  const { versions, cases } = JSON.parse(readFileSync(join(root, 'tests/fixtures/tiny/cases.json'), 'utf8'));
+  const list = (folder) => JSON.parse(readFileSync(join(root, 'tests/fixtures', folder, 'cases.json'), 'utf8'));
+  const { versions, cases: transformersCases } = list('tiny');
+  const cases = [...transformersCases, ...list('conv').cases];
   const libraries = Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ');
   const rows = cases.map(({ about, model, dtype, head }) =>
     `| ${about} | \`${model}\`${head === 'of the class' ? '' : ` + ${head}`} | ${kStorage[dtype] ?? dtype} |`);
   return `# Covered configurations
 
-Every line is a tiny random checkpoint in \`tests/fixtures/tiny\`, run over four texts of different lengths. The CPU
+Every line is a tiny random checkpoint in \`tests/fixtures/tiny\` or \`conv\`, run over four texts of different lengths. The CPU
 backends reproduce every hidden state and the logits to 1e-5, natively and in WebAssembly, and DeBERTa v1's talking heads
-are refused by name. The expected values are from ${libraries}.
+are refused by name. The expected values are from ${libraries};
+those of lightweight and dynamic convolution, which transformers lacks, are from \`tests/reference/make_conv_models.py\`.
 
 This page is made from the list that the tests run over: \`node tools/coverage_table.mjs\`.
 
