@@ -34,7 +34,7 @@ std::shared_ptr<Backend> CreateXnnpack() { return CreateXnnpackBackend(1).value(
 
 const Subject kSubjects[] = {
 #if defined(PERUSE_GPU_TESTS)
-    {"webgpu", CreateHostedWebGpuBackend},
+    {"webgpu", []() -> std::shared_ptr<Backend> { return CreateHostedWebGpuBackend(); }},
 #else
     {"reference", CreateReference},
     {"xnnpack", CreateXnnpack},
