@@ -31,10 +31,10 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-/** Serves the site with or without the headers that threads need, and starts a browser, with further flags. */
-export async function startDemo({ isolated = true, flags = [] as string[] } = {}): Promise<Demo> {
+/** Serves the site with or without the headers that threads need, and starts a browser, with a GPU or without. */
+export async function startDemo({ isolated = true, gpu = true } = {}): Promise<Demo> {
   const server = await startServer(isolated ? [] : ['--no-isolation']);
-  const browser = await chromium.launch({ executablePath: kChromiumPath, args: [...kChromiumFlags, ...flags] });
+  const browser = await chromium.launch({ executablePath: kChromiumPath, args: kChromiumFlags.filter((flag) => gpu || !flag.includes('webgpu')) });
   return {
     url: server.url,
     browser,

@@ -90,35 +90,34 @@ it('says which file is missing', async () => {
 });
 
 it('says that there is no GPU, and goes on with the CPU', async () => {
-  // Headless Chromium without flags has no adapter.
-  const panel = visit.page.locator('#classify');
-  await panel.getByText('Model and device').click();
-  await panel.getByLabel('Device').selectOption('webgpu');
-  await panel.locator('.examples button').first().click();
-  await panel.locator('.error code').waitFor();
-  expect(await panel.locator('.error code').textContent()).toBe('no_gpu');
-  await panel.getByLabel('Device').selectOption('cpu');
-  await panel.locator('.examples button').first().click();
-  await shown(panel, '.bars li');
+  const withoutGpu = await startDemo({ gpu: false });
+  try {
+    const { page, complaints } = await withoutGpu.visit();
+    const panel = page.locator('#classify');
+    await panel.getByText('Model and device').click();
+    await panel.getByLabel('Device').selectOption('webgpu');
+    await panel.locator('.examples button').first().click();
+    await panel.locator('.error code').waitFor();
+    expect(await panel.locator('.error code').textContent()).toBe('no_gpu');
+    await panel.getByLabel('Device').selectOption('cpu');
+    await panel.locator('.examples button').first().click();
+    await shown(panel, '.bars li');
+    expect(complaints).toEqual([]);
+  } finally {
+    await withoutGpu.close();
+  }
 });
 
 it('computes the same on a GPU', async () => {
-  const withGpu = await startDemo({ flags: ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'] });
-  try {
-    const { page, complaints } = await withGpu.visit();
-    const panel = page.locator('#classify');
-    await panel.getByText('Model and device').click();
-    const bars: string[] = [];
-    for (const device of ['cpu', 'webgpu']) {
-      await panel.getByLabel('Device').selectOption(device);
-      await panel.locator('.examples button').first().click();
-      await shown(panel, '.bars li');
-      bars.push((await panel.locator('.bars li').allInnerTexts()).join());
-    }
-    expect(await panel.locator('.runtime').textContent()).toContain(' on the GPU');
-    expect(bars[1]).toBe(bars[0]);
-    expect(complaints).toEqual([]);
-  } finally {
-    await withGpu.close();
+  const panel = visit.page.locator('#classify');
+  await panel.getByText('Model and device').click();
+  const bars: string[] = [];
+  for (const device of ['cpu', 'webgpu']) {
+    await panel.getByLabel('Device').selectOption(device);
+    await panel.locator('.examples button').first().click();
+    await shown(panel, '.bars li');
+    bars.push((await panel.locator('.bars li').allInnerTexts()).join());
   }
+  expect(await panel.locator('.runtime').textContent()).toContain(' on the GPU');
+  expect(bars[1]).toBe(bars[0]);
 });
