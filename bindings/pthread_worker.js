@@ -6,5 +6,6 @@ LibraryManager.library.$PThread.allocateUnusedWorker = () => {
     type: 'module',
     name: 'em-pthread',
     workerData: 'em-pthread',
+    execArgv: [],  // Node: not the program's own flags, of which some (--input-type) are wrong for a file.
   }));
 };

@@ -25,7 +25,7 @@ async function findFolder(text: string): Promise<string | undefined> {
 }
 
 function startWorker(): WorkerPort {
-  const worker = new Worker(new URL('./worker_node.js', import.meta.url), { name: 'peruse' });
+  const worker = new Worker(new URL('./worker_node.js', import.meta.url), { name: 'peruse', execArgv: [] });
   let ended = false;
   let waiting = 0;  // An idle worker does not keep the process alive.
   worker.unref();
