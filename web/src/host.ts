@@ -4,6 +4,7 @@ import { PeruseError, throwIfAborted } from './errors.js';
 import { BytesFolder } from './folder_bytes.js';
 import { UrlFolder } from './folder_url.js';
 import { loadModel, type LoadReport } from './load.js';
+import type { MemoryReport } from './memory_report.js';
 import type { ProgressCallback } from './progress.js';
 import type { ModelFolder, SourceSpec } from './source.js';
 import type { VariantChoice } from './variant.js';
@@ -16,13 +17,6 @@ export interface LoadRequest {
   source: SourceSpec;
   choice: VariantChoice;
   wasmPath?: string;
-}
-
-export interface MemoryReport {
-  /** Bytes of the engine's whole memory. */
-  heapBytes: number;
-  /** Of these, held by weights. */
-  weightBytes: number;
 }
 
 /** The verbs: what each takes and gives, all of it plain data. Both hosts and the worker's messages derive from this. */

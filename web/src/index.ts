@@ -14,5 +14,5 @@ export type * from './tasks/text_ranking.js';
 export type * from './tasks/token_classification.js';
 export type * from './tasks/zero_shot_classification.js';
 export type { WeightReport } from './engine.js';
-export type { MemoryReport } from './host.js';
+export type { MemoryReport } from './memory_report.js';
 export type { Build, Variant } from './variant.js';

@@ -1,7 +1,8 @@
 // pipeline(): loads a model for a task and returns a function.
 import { abortError, PeruseError, throwIfAborted } from './errors.js';
-import { LocalHost, type Host, type MemoryReport } from './host.js';
+import { LocalHost, type Host } from './host.js';
 import type { LoadReport } from './load.js';
+import type { MemoryReport } from './memory_report.js';
 import { platform } from './platform.js';
 import type { ProgressCallback } from './progress.js';
 import { resolveSource, type Source, type SourceOptions } from './source.js';
