@@ -49,11 +49,10 @@ async function main() {
     return runTypeCheck();
   });
   await suite('Node', () => runVitest('test:node', join(kResults, 'node.json'), environment));
-  await suite('GPU under Node', async () => {
+  await suite('GPU over Dawn', async () => {
     await step('build GPU tests', () => void buildPreset('wasm-simd', ['peruse_gpu_tests']));
     return runVitest('test:gpu', join(kResults, 'gpu.json'), environment);
   });
-  await suite('GPU over Dawn', () => runVitest('test:gpu', join(kResults, 'gpu.json'), environment));
   await suite('browser', () => runVitest('test:browser', join(kResults, 'browser.json'), environment));
 
   console.log(`\n${((performance.now() - start) / 1000).toFixed(0)} s`);
