@@ -59,7 +59,7 @@ class SessionBinding {
   }
 #else
   explicit SessionBinding(int threads) {
-    Result<std::unique_ptr<Backend>> backend = CreateXnnpackBackend(threads);
+    Result<std::unique_ptr<Backend> > backend = CreateXnnpackBackend(threads);
     if (backend.ok()) {
       session_ = std::make_unique<Session>(std::move(*backend));
     } else {

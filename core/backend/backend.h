@@ -57,11 +57,11 @@ struct Norm {
 
 // Softmax attention over each sequence, per head. Head h owns columns [h * head_dim, (h + 1) * head_dim).
 struct AttentionArgs {
-  Tensor query;         // [rows, heads * head_dim]
-  Tensor key;           // [rows, heads * head_dim]
-  Tensor value;         // [rows, heads * head_dim]
+  Tensor query;  // [rows, heads * head_dim]
+  Tensor key;    // [rows, heads * head_dim]
+  Tensor value;  // [rows, heads * head_dim]
   int32_t heads = 0;
-  float scale = 1;      // multiplies the whole score, position terms included
+  float scale = 1;  // multiplies the whole score, position terms included
   // Where to put the probabilities, if wanted: [sum over sequences of heads * length, longest length], row
   // (first row of the sequence) * heads + h * length + i for head h and query i; columns past length are zero.
   Tensor probabilities;
@@ -70,10 +70,10 @@ struct AttentionArgs {
 // DeBERTa's relative position terms. With slot(i, j) = slots[(i - j) + reach - 1] the score gains
 // query_i . position_key[slot(i, j)] and key_j . position_query[slot(i, j)].
 struct RelativePositions {
-  Tensor position_key;              // [slots, heads * head_dim], constant; invalid: no content-to-position term
-  Tensor position_query;            // [slots, heads * head_dim], constant; invalid: no position-to-content term
-  std::span<const int32_t> slots;   // [2 * reach - 1]; must stay in place until Submit
-  int32_t reach = 0;                // distances i - j in (-reach, reach) are covered; reach >= longest length
+  Tensor position_key;             // [slots, heads * head_dim], constant; invalid: no content-to-position term
+  Tensor position_query;           // [slots, heads * head_dim], constant; invalid: no position-to-content term
+  std::span<const int32_t> slots;  // [2 * reach - 1]; must stay in place until Submit
+  int32_t reach = 0;               // distances i - j in (-reach, reach) are covered; reach >= longest length
 };
 
 class Backend {
@@ -143,8 +143,8 @@ class Backend {
                         Tensor kernels) = 0;
   // 1-D convolution over the tokens, zero padded: weight is [out, K * in / groups], tap-major (column
   // j * (in / groups) + i for tap j and input i of the group); out = activation(conv(x) + b).
-  virtual void Conv1d(Tensor x, Weight weight, int32_t kernel_size, Activation activation,
-                      const RaggedBatch& batch, Tensor out) = 0;
+  virtual void Conv1d(Tensor x, Weight weight, int32_t kernel_size, Activation activation, const RaggedBatch& batch,
+                      Tensor out) = 0;
 
   // out = x * y elementwise
   virtual void Multiply(Tensor x, Tensor y, Tensor out) = 0;

@@ -7,12 +7,11 @@
 // A failed RapidJSON assertion is a fault of ours: every accessor below checks the type first.
 #define RAPIDJSON_ASSERT(condition) PERUSE_CHECK(condition)
 #define RAPIDJSON_NOEXCEPT_ASSERT(condition) PERUSE_CHECK(condition)
+#include "core/base/json_writer.h"
 #include "rapidjson/document.h"
 #include "rapidjson/error/en.h"
 #include "rapidjson/memorystream.h"
 #include "rapidjson/reader.h"
-
-#include "core/base/json_writer.h"
 
 namespace peruse {
 namespace {
@@ -22,8 +21,8 @@ using Document = rapidjson::Document;
 using Node = rapidjson::Value;
 
 // Numbers come as text: RapidJSON's own conversion to double reads outside its tables for some tiny numbers.
-constexpr unsigned kParseFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
-                                 rapidjson::kParseValidateEncodingFlag;
+constexpr unsigned kParseFlags =
+    rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag;
 
 const Node& AsNode(const void* node) { return *static_cast<const Node*>(node); }
 
@@ -53,9 +52,7 @@ class DepthLimiter {
     number_too_big_ = !std::isfinite(value);
     return !number_too_big_ && document_->Double(value);
   }
-  bool String(const char* text, rapidjson::SizeType length, bool copy) {
-    return document_->String(text, length, copy);
-  }
+  bool String(const char* text, rapidjson::SizeType length, bool copy) { return document_->String(text, length, copy); }
   bool Key(const char* text, rapidjson::SizeType length, bool copy) { return document_->Key(text, length, copy); }
   bool StartObject() { return Enter() && document_->StartObject(); }
   bool StartArray() { return Enter() && document_->StartArray(); }
@@ -156,13 +153,19 @@ JsonValue JsonDocument::root() const { return JsonValue(static_cast<const Node*>
 JsonType JsonValue::type() const {
   if (node_ == nullptr) return JsonType::kAbsent;
   switch (AsNode(node_).GetType()) {
-    case rapidjson::kNullType: return JsonType::kNull;
+    case rapidjson::kNullType:
+      return JsonType::kNull;
     case rapidjson::kFalseType:
-    case rapidjson::kTrueType: return JsonType::kBool;
-    case rapidjson::kObjectType: return JsonType::kObject;
-    case rapidjson::kArrayType: return JsonType::kArray;
-    case rapidjson::kStringType: return JsonType::kString;
-    case rapidjson::kNumberType: return JsonType::kNumber;
+    case rapidjson::kTrueType:
+      return JsonType::kBool;
+    case rapidjson::kObjectType:
+      return JsonType::kObject;
+    case rapidjson::kArrayType:
+      return JsonType::kArray;
+    case rapidjson::kStringType:
+      return JsonType::kString;
+    case rapidjson::kNumberType:
+      return JsonType::kNumber;
   }
   return JsonType::kAbsent;
 }
@@ -206,7 +209,8 @@ std::string_view JsonValue::MemberName(size_t index) const {
 
 JsonValue JsonValue::MemberValue(size_t index) const {
   if (!IsObject() || index >= size()) return JsonValue();
-  return JsonValue(static_cast<const Node*>(&(AsNode(node_).MemberBegin() + static_cast<std::ptrdiff_t>(index))->value));
+  return JsonValue(
+      static_cast<const Node*>(&(AsNode(node_).MemberBegin() + static_cast<std::ptrdiff_t>(index))->value));
 }
 
 JsonValue JsonValue::FindMember(std::string_view name) const {

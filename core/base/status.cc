@@ -6,21 +6,36 @@ namespace peruse {
 
 std::string_view StatusCodeName(StatusCode code) {
   switch (code) {
-    case StatusCode::kOk: return "ok";
-    case StatusCode::kInvalidArgument: return "invalid_argument";
-    case StatusCode::kEmptyText: return "empty_text";
-    case StatusCode::kTextTooLong: return "text_too_long";
-    case StatusCode::kMalformedFile: return "malformed_file";
-    case StatusCode::kTruncatedFile: return "truncated_file";
-    case StatusCode::kUnsupported: return "unsupported";
-    case StatusCode::kMissingTensor: return "missing_tensor";
-    case StatusCode::kShapeMismatch: return "shape_mismatch";
-    case StatusCode::kMissingHead: return "missing_head";
-    case StatusCode::kOutOfMemory: return "out_of_memory";
-    case StatusCode::kNotFound: return "not_found";
-    case StatusCode::kAborted: return "aborted";
-    case StatusCode::kDisposed: return "disposed";
-    case StatusCode::kInternal: return "internal";
+    case StatusCode::kOk:
+      return "ok";
+    case StatusCode::kInvalidArgument:
+      return "invalid_argument";
+    case StatusCode::kEmptyText:
+      return "empty_text";
+    case StatusCode::kTextTooLong:
+      return "text_too_long";
+    case StatusCode::kMalformedFile:
+      return "malformed_file";
+    case StatusCode::kTruncatedFile:
+      return "truncated_file";
+    case StatusCode::kUnsupported:
+      return "unsupported";
+    case StatusCode::kMissingTensor:
+      return "missing_tensor";
+    case StatusCode::kShapeMismatch:
+      return "shape_mismatch";
+    case StatusCode::kMissingHead:
+      return "missing_head";
+    case StatusCode::kOutOfMemory:
+      return "out_of_memory";
+    case StatusCode::kNotFound:
+      return "not_found";
+    case StatusCode::kAborted:
+      return "aborted";
+    case StatusCode::kDisposed:
+      return "disposed";
+    case StatusCode::kInternal:
+      return "internal";
   }
   return "internal";
 }

@@ -12,20 +12,20 @@ namespace peruse {
 // One line of meaning per code; StatusCodeName() gives the spelling that crosses to TypeScript.
 enum class StatusCode : uint8_t {
   kOk,
-  kInvalidArgument,   // The caller's request makes no sense (unknown option, empty question, bad range).
-  kEmptyText,         // A text that must not be empty is empty.
-  kTextTooLong,       // The text has more tokens than the model takes and truncation was not asked for.
-  kMalformedFile,     // A file's bytes contradict its format (bad JSON, overlapping tensors, ...).
-  kTruncatedFile,     // A file ended before its own header says it should.
-  kUnsupported,       // Well-formed, but names something Peruse does not implement.
-  kMissingTensor,     // The checkpoint lacks tensors that its configuration requires.
-  kShapeMismatch,     // A tensor's shape differs from what the configuration requires.
-  kMissingHead,       // The checkpoint has no weights for the head that the task needs.
-  kOutOfMemory,       // An allocation failed.
-  kNotFound,          // A file that was asked for does not exist.
-  kAborted,           // The caller cancelled.
-  kDisposed,          // The object was used after dispose().
-  kInternal,          // A fault of Peruse itself; please report it.
+  kInvalidArgument,  // The caller's request makes no sense (unknown option, empty question, bad range).
+  kEmptyText,        // A text that must not be empty is empty.
+  kTextTooLong,      // The text has more tokens than the model takes and truncation was not asked for.
+  kMalformedFile,    // A file's bytes contradict its format (bad JSON, overlapping tensors, ...).
+  kTruncatedFile,    // A file ended before its own header says it should.
+  kUnsupported,      // Well-formed, but names something Peruse does not implement.
+  kMissingTensor,    // The checkpoint lacks tensors that its configuration requires.
+  kShapeMismatch,    // A tensor's shape differs from what the configuration requires.
+  kMissingHead,      // The checkpoint has no weights for the head that the task needs.
+  kOutOfMemory,      // An allocation failed.
+  kNotFound,         // A file that was asked for does not exist.
+  kAborted,          // The caller cancelled.
+  kDisposed,         // The object was used after dispose().
+  kInternal,         // A fault of Peruse itself; please report it.
 };
 
 // The stable spelling of a code, for example "malformed_file".
@@ -47,43 +47,41 @@ class [[nodiscard]] Status {
 };
 
 inline Status OkStatus() { return Status(); }
-inline Status InvalidArgument(std::string message) {
-  return Status(StatusCode::kInvalidArgument, std::move(message));
-}
-inline Status MalformedFile(std::string message) {
-  return Status(StatusCode::kMalformedFile, std::move(message));
-}
-inline Status Unsupported(std::string message) {
-  return Status(StatusCode::kUnsupported, std::move(message));
-}
-inline Status OutOfMemory(std::string message) {
-  return Status(StatusCode::kOutOfMemory, std::move(message));
-}
-inline Status InternalError(std::string message) {
-  return Status(StatusCode::kInternal, std::move(message));
-}
+inline Status InvalidArgument(std::string message) { return Status(StatusCode::kInvalidArgument, std::move(message)); }
+inline Status MalformedFile(std::string message) { return Status(StatusCode::kMalformedFile, std::move(message)); }
+inline Status Unsupported(std::string message) { return Status(StatusCode::kUnsupported, std::move(message)); }
+inline Status OutOfMemory(std::string message) { return Status(StatusCode::kOutOfMemory, std::move(message)); }
+inline Status InternalError(std::string message) { return Status(StatusCode::kInternal, std::move(message)); }
 
 // Stops the program: for faults of our own only, never for anything that input can cause.
 [[noreturn]] void CheckFailed(const char* condition, const char* file, int line);
 
-#define PERUSE_CHECK(condition) \
-  ((condition) ? (void)0 : ::peruse::CheckFailed(#condition, __FILE__, __LINE__))
+#define PERUSE_CHECK(condition) ((condition) ? (void)0 : ::peruse::CheckFailed(#condition, __FILE__, __LINE__))
 
 // A value, or the Status that says why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}             // NOLINT: implicit by design
-  Result(Status status) : status_(std::move(status)) {      // NOLINT: implicit by design
+  Result(T value) : value_(std::move(value)) {}         // NOLINT: implicit by design
+  Result(Status status) : status_(std::move(status)) {  // NOLINT: implicit by design
     PERUSE_CHECK(!status_.ok());
   }
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
 
-  T& value() & { PERUSE_CHECK(ok()); return *value_; }
-  const T& value() const& { PERUSE_CHECK(ok()); return *value_; }
-  T&& value() && { PERUSE_CHECK(ok()); return std::move(*value_); }
+  T& value() & {
+    PERUSE_CHECK(ok());
+    return *value_;
+  }
+  const T& value() const& {
+    PERUSE_CHECK(ok());
+    return *value_;
+  }
+  T&& value() && {
+    PERUSE_CHECK(ok());
+    return std::move(*value_);
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T* operator->() { return &value(); }
@@ -98,10 +96,10 @@ class [[nodiscard]] Result {
 #define PERUSE_CONCAT(a, b) PERUSE_CONCAT_INNER(a, b)
 
 // Returns from the enclosing function if `expression` is a Status that is not ok.
-#define PERUSE_RETURN_IF_ERROR(expression)                                   \
-  do {                                                                       \
-    ::peruse::Status peruse_status_ = (expression);                          \
-    if (!peruse_status_.ok()) return peruse_status_;                         \
+#define PERUSE_RETURN_IF_ERROR(expression)           \
+  do {                                               \
+    ::peruse::Status peruse_status_ = (expression);  \
+    if (!peruse_status_.ok()) return peruse_status_; \
   } while (false)
 
 // PERUSE_ASSIGN_OR_RETURN(auto config, ParseConfig(text));

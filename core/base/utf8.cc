@@ -137,7 +137,8 @@ void Utf8IndexConverter::Rewind() { byte_ = code_point_ = utf16_ = 0; }
 void Utf8IndexConverter::MoveTo(size_t byte) {
   if (byte > text_.size()) byte = text_.size();
   if (byte < byte_ / 2) Rewind();
-  while (byte_ < byte && byte_ + static_cast<size_t>(Utf8Length(static_cast<unsigned char>(text_[byte_]))) <= byte) Forward();
+  while (byte_ < byte && byte_ + static_cast<size_t>(Utf8Length(static_cast<unsigned char>(text_[byte_]))) <= byte)
+    Forward();
   while (byte_ > byte) Backward();
 }
 

@@ -27,8 +27,7 @@ Status FeatureExtraction::Read(JsonValue inputs, JsonValue options) {
   for (JsonValue input : inputs) {
     PERUSE_ASSIGN_OR_RETURN(const std::string_view text, ReadText(input, "text"));
     PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> windows, tokenizer_.Encode(text, encode_options_));
-    PERUSE_RETURN_IF_ERROR(
-        CheckText(windows[0], results_.size(), "pass truncation: true to read only its beginning"));
+    PERUSE_RETURN_IF_ERROR(CheckText(windows[0], results_.size(), "pass truncation: true to read only its beginning"));
     Enqueue(std::move(windows[0]));
     results_.emplace_back();
   }

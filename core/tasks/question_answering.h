@@ -44,12 +44,12 @@ class QuestionAnswering : public Task {
     std::string text;
     std::string folded;  // lower-cased, for merging
     float score;
-    Offset bytes;        // in the context
+    Offset bytes;  // in the context
   };
   struct Question {
     std::string context;
-    std::vector<Answer> answers;   // merged over windows, in order of discovery
-    float null_score = 1e6f;       // smallest no-answer probability over windows
+    std::vector<Answer> answers;  // merged over windows, in order of discovery
+    float null_score = 1e6f;      // smallest no-answer probability over windows
   };
 
   Status ReadOptions(JsonValue options);

@@ -28,9 +28,8 @@ inline std::vector<size_t> BestFirst(std::span<const float> scores, size_t limit
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const size_t kept = limit == 0 ? order.size() : std::min(limit, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept), order.end(), [&](size_t a, size_t b) {
-    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-  });
+  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept), order.end(),
+                    [&](size_t a, size_t b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
   order.resize(kept);
   return order;
 }

@@ -79,9 +79,14 @@ TextClassification::Function TextClassification::DefaultFunction() const {
 Status TextClassification::Collect(size_t index, std::span<const float> logits) {
   std::vector<float> scores(logits.begin(), logits.end());
   switch (function_) {
-    case Function::kSoftmax: Softmax(scores); break;
-    case Function::kSigmoid: Sigmoid(scores); break;
-    case Function::kNone: break;
+    case Function::kSoftmax:
+      Softmax(scores);
+      break;
+    case Function::kSigmoid:
+      Sigmoid(scores);
+      break;
+    case Function::kNone:
+      break;
   }
   for (size_t label : BestFirst(scores, static_cast<size_t>(top_k_))) {
     results_[index].push_back({static_cast<int32_t>(label), scores[label]});

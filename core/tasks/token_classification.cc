@@ -63,8 +63,9 @@ Status TokenClassification::ReadOptions(JsonValue options) {
   constexpr std::string_view kNames[] = {"none", "simple", "first", "max", "average"};
   const auto* name = std::find(std::begin(kNames), std::end(kNames), strategy);
   if (name == std::end(kNames)) {
-    return InvalidArgument("option aggregation_strategy must be \"none\", \"simple\", \"first\", \"max\" or \"average\", not \"" +
-                           strategy + "\"");
+    return InvalidArgument(
+        "option aggregation_strategy must be \"none\", \"simple\", \"first\", \"max\" or \"average\", not \"" +
+        strategy + "\"");
   }
   strategy_ = static_cast<Strategy>(name - std::begin(kNames));
   ignore_labels_ = {"O"};
@@ -187,7 +188,8 @@ TokenClassification::Entity TokenClassification::Group(std::span<const Entity> e
     score += entity.score;
     names.push_back(entity.word);
   }
-  return {std::string(GroupName(entities[0].label)), static_cast<float>(score / static_cast<double>(entities.size())),
+  return {std::string(GroupName(entities[0].label)),
+          static_cast<float>(score / static_cast<double>(entities.size())),
           tokenizer_.ConvertTokensToString(names),
           {entities[0].bytes.start, entities.back().bytes.end},
           entities[0].index};
@@ -219,7 +221,8 @@ std::vector<Entity> WithoutOverlaps(std::vector<Entity> entities) {
     }
     const int32_t length = next.bytes.end - next.bytes.start;
     const int32_t kept_length = kept.back().bytes.end - kept.back().bytes.start;
-    if (length > kept_length || (length == kept_length && next.score > kept.back().score)) kept.back() = std::move(next);
+    if (length > kept_length || (length == kept_length && next.score > kept.back().score))
+      kept.back() = std::move(next);
   }
   return kept;
 }

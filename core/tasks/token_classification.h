@@ -40,8 +40,8 @@ class TokenClassification : public Task {
     std::string label;
     float score = 0;
     std::string word;
-    Offset bytes;        // in the text
-    int32_t index = 0;   // of the first token, in its window
+    Offset bytes;       // in the text
+    int32_t index = 0;  // of the first token, in its window
   };
   // A token of the text with its probabilities.
   struct Token {

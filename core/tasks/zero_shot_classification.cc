@@ -28,10 +28,11 @@ Status ZeroShotClassification::Read(JsonValue inputs, JsonValue options) {
     PERUSE_ASSIGN_OR_RETURN(const std::string_view text, ReadText(input, "text"));
     for (const std::string& label : candidates_) {
       PERUSE_ASSIGN_OR_RETURN(Encoding encoding, EncodeHypothesis(text, label));
-      const bool has_text = std::find(encoding.sequence_ids.begin(), encoding.sequence_ids.end(), 0) != encoding.sequence_ids.end();
+      const bool has_text =
+          std::find(encoding.sequence_ids.begin(), encoding.sequence_ids.end(), 0) != encoding.sequence_ids.end();
       if (!has_text) {
-        return Status(StatusCode::kEmptyText, "input " + std::to_string(texts_.size()) +
-                                                  " has no text: it is empty or only white space");
+        return Status(StatusCode::kEmptyText,
+                      "input " + std::to_string(texts_.size()) + " has no text: it is empty or only white space");
       }
       Enqueue(std::move(encoding));
     }
@@ -42,8 +43,9 @@ Status ZeroShotClassification::Read(JsonValue inputs, JsonValue options) {
 
 Status ZeroShotClassification::ReadOptions(JsonValue options) {
   if (model_.config().num_labels() < 2) {
-    return Unsupported("zero-shot-classification needs a model of natural-language inference, with an entailment and a "
-                       "contradiction label; this one has a single label");
+    return Unsupported(
+        "zero-shot-classification needs a model of natural-language inference, with an entailment and a "
+        "contradiction label; this one has a single label");
   }
   candidates_.clear();
   template_ = "This example is {}.";

@@ -9,11 +9,11 @@ namespace peruse {
 
 // A row-major float32 matrix in a backend's workspace, or a block of columns of one.
 struct Tensor {
-  int32_t buffer = -1;     // which buffer of the backend
+  int32_t buffer = -1;  // which buffer of the backend
   int32_t rows = 0;
   int32_t cols = 0;
-  int32_t stride = 0;      // floats from one row to the next
-  int32_t first_col = 0;   // floats from the row's start to the first column
+  int32_t stride = 0;     // floats from one row to the next
+  int32_t first_col = 0;  // floats from the row's start to the first column
 
   bool valid() const { return buffer >= 0; }
 

@@ -96,8 +96,8 @@ bool AddedTokens::StandsAlone(std::string_view text, size_t begin, size_t end) c
   return end == text.size() || !(CharClasses(DecodeUtf8(text, &end)) & kWordClass);
 }
 
-// Leftmost-longest, not overlapping. As in the reference, a rejected match is skipped as a whole, and white space that a
-// match swallows to its right may overlap the next match.
+// Leftmost-longest, not overlapping. As in the reference, a rejected match is skipped as a whole, and white space that
+// a match swallows to its right may overlap the next match.
 void AddedTokens::FindMatches(std::string_view text, const Matcher& matcher, std::vector<Match>* matches) const {
   matches->clear();
   size_t covered = 0;

@@ -118,8 +118,10 @@ Status Bpe::Split(std::string_view word, std::vector<Symbol>* symbols) const {
       if (unk_id_ < 0) {
         return MalformedFile("BPE: the vocabulary lacks the unknown token \"" + *options_.unk_token + "\"");
       }
-      if (after_unknown && options_.fuse_unk) symbols->back().end = symbol_end;
-      else symbols->push_back({unk_id_, symbol_begin, symbol_end, 0, 0});
+      if (after_unknown && options_.fuse_unk)
+        symbols->back().end = symbol_end;
+      else
+        symbols->push_back({unk_id_, symbol_begin, symbol_end, 0, 0});
       after_unknown = true;
     }
   }
@@ -209,8 +211,10 @@ Status Bpe::Tokenize(std::string_view word, std::vector<ModelToken>* tokens) con
   std::vector<Symbol> symbols;
   symbols.reserve(word.size());
   PERUSE_RETURN_IF_ERROR(Split(word, &symbols));
-  if (symbols.size() <= kShortWord) MergeShort(&symbols);
-  else MergeLong(&symbols);
+  if (symbols.size() <= kShortWord)
+    MergeShort(&symbols);
+  else
+    MergeLong(&symbols);
   // The reference numbers bytes by the lengths of the tokens, which differs from `begin` only after dropped characters.
   uint32_t position = 0;
   for (const Symbol& symbol : symbols) {

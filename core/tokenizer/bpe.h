@@ -17,9 +17,9 @@ struct BpeOptions {
   std::optional<std::string> unk_token;  // unset: characters that the vocabulary lacks are dropped
   std::string continuing_subword_prefix;
   std::string end_of_word_suffix;
-  bool fuse_unk = false;        // a run of unknown characters becomes one token
-  bool byte_fallback = false;   // unknown characters become "<0x41>" tokens where all are in the vocabulary
-  bool ignore_merges = false;   // a word that is in the vocabulary is one token
+  bool fuse_unk = false;       // a run of unknown characters becomes one token
+  bool byte_fallback = false;  // unknown characters become "<0x41>" tokens where all are in the vocabulary
+  bool ignore_merges = false;  // a word that is in the vocabulary is one token
 };
 
 // Pairs of tokens by increasing rank.

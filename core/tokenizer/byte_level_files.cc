@@ -45,10 +45,10 @@ Status ReadByteLevelFiles(std::string_view vocabulary_bytes, std::string_view me
   AddedToken mask = SpecialTokenOr(special.mask, "[MASK]");
   // A mask token given as a plain string swallows the space before it.
   if (!special.mask) mask.lstrip = true;
-  PERUSE_RETURN_IF_ERROR(AddSpecialTokens({SpecialTokenOr(special.pad, "[PAD]"), SpecialTokenOr(special.cls, "[CLS]"),
-                                           SpecialTokenOr(special.sep, "[SEP]"), SpecialTokenOr(special.unk, "[UNK]"),
-                                           mask},
-                                          config, parts));
+  PERUSE_RETURN_IF_ERROR(
+      AddSpecialTokens({SpecialTokenOr(special.pad, "[PAD]"), SpecialTokenOr(special.cls, "[CLS]"),
+                        SpecialTokenOr(special.sep, "[SEP]"), SpecialTokenOr(special.unk, "[UNK]"), mask},
+                       config, parts));
   FindSpecialIds(config, parts);
   parts->post_processor = BertPostProcessor(parts->cls_id, parts->sep_id);
   return OkStatus();

@@ -30,8 +30,10 @@ class WordPieceDecoder final : public Decoder {
     for (size_t i = 0; i < tokens->size(); ++i) {
       std::string& token = (*tokens)[i];
       if (i > 0) {
-        if (token.starts_with(prefix_)) token.erase(0, prefix_.size());
-        else token.insert(0, " ");
+        if (token.starts_with(prefix_))
+          token.erase(0, prefix_.size());
+        else
+          token.insert(0, " ");
       }
       if (cleanup_) CleanUpTokenization(true, &token);
     }
@@ -77,8 +79,10 @@ class ByteFallbackDecoder final : public Decoder {
     std::string run;
     const auto flush = [&] {
       if (run.empty()) return;
-      if (IsValidUtf8(run)) out.push_back(run);
-      else out.insert(out.end(), run.size(), "\xEF\xBF\xBD");
+      if (IsValidUtf8(run))
+        out.push_back(run);
+      else
+        out.insert(out.end(), run.size(), "\xEF\xBF\xBD");
       run.clear();
     };
     for (std::string& token : *tokens) {
@@ -99,7 +103,9 @@ class ByteFallbackDecoder final : public Decoder {
     if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
     int value = 0;
     for (const char c : token.substr(3, 2)) {
-      const int digit = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
+      const int digit = c >= '0' && c <= '9'                     ? c - '0'
+                        : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                                 : -1;
       if (digit < 0) return std::nullopt;
       value = value * 16 + digit;
     }
@@ -129,7 +135,8 @@ class StripDecoder final : public Decoder {
         begin += content_.size();
       }
       for (int64_t i = 0; i < stop_ && end >= begin + content_.size() &&
-                          token.compare(end - content_.size(), content_.size(), content_) == 0; ++i) {
+                          token.compare(end - content_.size(), content_.size(), content_) == 0;
+           ++i) {
         end -= content_.size();
       }
       token = token.substr(begin, end - begin);

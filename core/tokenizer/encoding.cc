@@ -5,7 +5,8 @@ namespace {
 
 template <typename T>
 void AppendSlice(const std::vector<T>& from, size_t begin, size_t end, std::vector<T>* to) {
-  to->insert(to->end(), from.begin() + static_cast<std::ptrdiff_t>(begin), from.begin() + static_cast<std::ptrdiff_t>(end));
+  to->insert(to->end(), from.begin() + static_cast<std::ptrdiff_t>(begin),
+             from.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
 }  // namespace
@@ -19,7 +20,8 @@ void Encoding::Reserve(size_t count) {
   offsets.reserve(count);
 }
 
-void Encoding::Append(int32_t id, int32_t type_id, int32_t word_id, int8_t sequence_id, uint8_t special, Offset offset) {
+void Encoding::Append(int32_t id, int32_t type_id, int32_t word_id, int8_t sequence_id, uint8_t special,
+                      Offset offset) {
   ids.push_back(id);
   type_ids.push_back(type_id);
   word_ids.push_back(word_id);

@@ -7,8 +7,8 @@
 
 namespace peruse {
 
-// A half-open UTF-8 byte range [start, end) in the original text of the token's own sequence; (0, 0) for special tokens.
-// With words as input it is relative to the word.
+// A half-open UTF-8 byte range [start, end) in the original text of the token's own sequence; (0, 0) for special
+// tokens. With words as input it is relative to the word.
 struct Offset {
   int32_t start = 0;
   int32_t end = 0;

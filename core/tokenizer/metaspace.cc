@@ -26,7 +26,8 @@ void Metaspace::AddPieces(size_t begin, PieceList* list) const {
   const std::string_view text = list->text.text;
   if (!split_) return list->Add(begin, text.size());
   while (begin < text.size()) {
-    const size_t next = text.find(bytes_, text.compare(begin, bytes_.size(), bytes_) == 0 ? begin + bytes_.size() : begin);
+    const size_t next =
+        text.find(bytes_, text.compare(begin, bytes_.size(), bytes_) == 0 ? begin + bytes_.size() : begin);
     const size_t end = next == std::string_view::npos ? text.size() : next;
     list->Add(begin, end);
     begin = end;

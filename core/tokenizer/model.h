@@ -19,7 +19,8 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  // Appends the tokens of `word`, which is not empty. Fails only when the word needs the unknown token and there is none.
+  // Appends the tokens of `word`, which is not empty. Fails only when the word needs the unknown token and there is
+  // none.
   virtual Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const = 0;
 
   virtual const Vocabulary& vocabulary() const = 0;

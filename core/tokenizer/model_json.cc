@@ -62,7 +62,8 @@ Made ParseBpe(JsonValue json) {
   }
   BpeOptions options;
   if (const auto unk = json.FindMember("unk_token").GetString()) options.unk_token = std::string(*unk);
-  options.continuing_subword_prefix = std::string(json.FindMember("continuing_subword_prefix").GetString().value_or(""));
+  options.continuing_subword_prefix =
+      std::string(json.FindMember("continuing_subword_prefix").GetString().value_or(""));
   options.end_of_word_suffix = std::string(json.FindMember("end_of_word_suffix").GetString().value_or(""));
   options.fuse_unk = json.FindMember("fuse_unk").GetBool().value_or(false);
   options.byte_fallback = json.FindMember("byte_fallback").GetBool().value_or(false);
@@ -118,8 +119,8 @@ Result<VocabularyEntries> ParseVocabularyObject(JsonValue json) {
 
 Made ParseModel(JsonValue json) {
   if (!json.IsObject()) return BadModel("missing");
-  const std::string_view type = json.FindMember("type").exists() ? json.FindMember("type").GetString().value_or("")
-                                                                 : InferType(json);
+  const std::string_view type =
+      json.FindMember("type").exists() ? json.FindMember("type").GetString().value_or("") : InferType(json);
   if (type == "WordPiece") return ParseWordPiece(json);
   if (type == "BPE") return ParseBpe(json);
   if (type == "Unigram") return ParseUnigram(json);

@@ -41,10 +41,18 @@ class Pattern::Parser {
     static constexpr std::string_view kPunctuation = R"(\.+*?()|[]{}^$/-"'#&~ )";
     *item = {0, 0, 0};
     switch (c) {
-      case 's': item->classes = kSpaceClass; return true;
-      case 'n': item->first = item->last = '\n'; return true;
-      case 'r': item->first = item->last = '\r'; return true;
-      case 't': item->first = item->last = '\t'; return true;
+      case 's':
+        item->classes = kSpaceClass;
+        return true;
+      case 'n':
+        item->first = item->last = '\n';
+        return true;
+      case 'r':
+        item->first = item->last = '\r';
+        return true;
+      case 't':
+        item->first = item->last = '\t';
+        return true;
       default:
         item->first = item->last = static_cast<unsigned char>(c);
         return kPunctuation.find(c) != std::string_view::npos;

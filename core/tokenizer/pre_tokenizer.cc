@@ -61,10 +61,14 @@ Made ParseMetaspace(JsonValue json) {
   if (position != replacement.size()) return BadPreTokenizer(json);
   const std::string_view scheme = json.FindMember("prepend_scheme").GetString().value_or("always");
   PrependScheme prepend;
-  if (scheme == "always") prepend = PrependScheme::kAlways;
-  else if (scheme == "first") prepend = PrependScheme::kFirst;
-  else if (scheme == "never") prepend = PrependScheme::kNever;
-  else return BadPreTokenizer(json);
+  if (scheme == "always")
+    prepend = PrependScheme::kAlways;
+  else if (scheme == "first")
+    prepend = PrependScheme::kFirst;
+  else if (scheme == "never")
+    prepend = PrependScheme::kNever;
+  else
+    return BadPreTokenizer(json);
   if (json.FindMember("add_prefix_space").GetBool() == false) {
     // Files older than prepend_scheme.
     if (json.FindMember("prepend_scheme").exists() && prepend != PrependScheme::kNever) return BadPreTokenizer(json);

@@ -16,8 +16,8 @@ class PreTokenizer {
   virtual void PreTokenize(PieceList* list, PieceList* scratch) const = 0;
 };
 
-// Builds what the "pre_tokenizer" member of tokenizer.json describes; null for null. `add_prefix_space` overrides that of
-// ByteLevel when given (tokenizer_config.json).
+// Builds what the "pre_tokenizer" member of tokenizer.json describes; null for null. `add_prefix_space` overrides that
+// of ByteLevel when given (tokenizer_config.json).
 Result<std::unique_ptr<PreTokenizer>> ParsePreTokenizer(JsonValue json, std::optional<bool> add_prefix_space);
 
 }  // namespace peruse

@@ -23,9 +23,9 @@ class PrecompiledNormalizer final : public Normalizer {
   // What `chunk` becomes: the replacement for its shortest prefix that has one. False: it stays.
   bool Transform(std::string_view chunk, std::string_view* replacement) const;
 
-  std::vector<uint32_t> units_;  // a double array over bytes
-  std::string strings_;          // the replacements, each ended by NUL; values are byte indices into it
-  bool ascii_changes_[128] = {}; // whether the character alone is replaced
+  std::vector<uint32_t> units_;   // a double array over bytes
+  std::string strings_;           // the replacements, each ended by NUL; values are byte indices into it
+  bool ascii_changes_[128] = {};  // whether the character alone is replaced
 };
 
 }  // namespace peruse

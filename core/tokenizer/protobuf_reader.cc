@@ -26,13 +26,19 @@ bool ProtobufReader::Next() {
   field_ = static_cast<uint32_t>(tag >> 3);
   uint64_t length = 0;
   switch (tag & 7) {
-    case 0: return ReadVarint(&varint_);
-    case 1: length = 8; break;
+    case 0:
+      return ReadVarint(&varint_);
+    case 1:
+      length = 8;
+      break;
     case 2:
       if (!ReadVarint(&length)) return false;
       break;
-    case 5: length = 4; break;
-    default: return Fail();  // groups
+    case 5:
+      length = 4;
+      break;
+    default:
+      return Fail();  // groups
   }
   if (length > bytes_.size() - position_) return Fail();
   const std::string_view value = bytes_.substr(position_, static_cast<size_t>(length));

@@ -46,10 +46,10 @@ Status ReadSentencePieceFiles(std::string_view model, const TokenizerConfig& con
   parts->pre_tokenizer = MakePreTokenizer(config.split_by_punct);
   parts->decoder = MakeMetaspaceDecoder("\xE2\x96\x81", true);
   const SpecialTokens& special = config.special;
-  PERUSE_RETURN_IF_ERROR(AddSpecialTokens({SpecialTokenOr(special.pad, "[PAD]"), SpecialTokenOr(special.cls, "[CLS]"),
-                                           SpecialTokenOr(special.sep, "[SEP]"), SpecialTokenOr(special.unk, "[UNK]"),
-                                           SpecialTokenOr(special.mask, "[MASK]")},
-                                          config, parts));
+  PERUSE_RETURN_IF_ERROR(AddSpecialTokens(
+      {SpecialTokenOr(special.pad, "[PAD]"), SpecialTokenOr(special.cls, "[CLS]"), SpecialTokenOr(special.sep, "[SEP]"),
+       SpecialTokenOr(special.unk, "[UNK]"), SpecialTokenOr(special.mask, "[MASK]")},
+      config, parts));
   FindSpecialIds(config, parts);
   parts->post_processor = BertPostProcessor(parts->cls_id, parts->sep_id);
   return OkStatus();

@@ -22,8 +22,10 @@ Status ReadPiece(std::string_view bytes, SentencePieceModel* model) {
   float score = 0;
   ProtobufReader reader(bytes);
   while (reader.Next()) {
-    if (reader.field() == kPiece) piece = reader.bytes();
-    else if (reader.field() == kScore) score = reader.float32();
+    if (reader.field() == kPiece)
+      piece = reader.bytes();
+    else if (reader.field() == kScore)
+      score = reader.float32();
   }
   if (reader.failed()) return Malformed("malformed piece");
   if (!IsValidUtf8(piece)) return Malformed("a piece is not UTF-8");
@@ -35,8 +37,10 @@ Status ReadPiece(std::string_view bytes, SentencePieceModel* model) {
 Status ReadTrainerSpec(std::string_view bytes, SentencePieceModel* model) {
   ProtobufReader reader(bytes);
   while (reader.Next()) {
-    if (reader.field() == kModelType) model->is_unigram = reader.varint() == kUnigramType;
-    else if (reader.field() == kUnkId) model->unk_id = static_cast<int32_t>(reader.varint());
+    if (reader.field() == kModelType)
+      model->is_unigram = reader.varint() == kUnigramType;
+    else if (reader.field() == kUnkId)
+      model->unk_id = static_cast<int32_t>(reader.varint());
   }
   return reader.failed() ? Malformed("malformed trainer spec") : OkStatus();
 }
@@ -55,9 +59,12 @@ Result<SentencePieceModel> ReadSentencePieceModel(std::string_view bytes) {
   SentencePieceModel model;
   ProtobufReader reader(bytes);
   while (reader.Next()) {
-    if (reader.field() == kPieces) PERUSE_RETURN_IF_ERROR(ReadPiece(reader.bytes(), &model));
-    else if (reader.field() == kTrainerSpec) PERUSE_RETURN_IF_ERROR(ReadTrainerSpec(reader.bytes(), &model));
-    else if (reader.field() == kNormalizerSpec) PERUSE_RETURN_IF_ERROR(ReadNormalizerSpec(reader.bytes(), &model));
+    if (reader.field() == kPieces)
+      PERUSE_RETURN_IF_ERROR(ReadPiece(reader.bytes(), &model));
+    else if (reader.field() == kTrainerSpec)
+      PERUSE_RETURN_IF_ERROR(ReadTrainerSpec(reader.bytes(), &model));
+    else if (reader.field() == kNormalizerSpec)
+      PERUSE_RETURN_IF_ERROR(ReadNormalizerSpec(reader.bytes(), &model));
   }
   if (reader.failed()) return Malformed("no valid protobuf");
   if (model.pieces.empty()) return Malformed("no pieces");

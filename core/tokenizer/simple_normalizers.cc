@@ -31,8 +31,10 @@ void FilterMap(AlignedText* text, AlignedText* scratch, const Map& map) {
   for (size_t position = 0; position < text->size();) {
     const char32_t c = DecodeUtf8(text->text, &position);
     const std::optional<char32_t> mapped = map(c);
-    if (mapped) editor.Replace(*mapped);
-    else editor.Drop(1);
+    if (mapped)
+      editor.Replace(*mapped);
+    else
+      editor.Drop(1);
   }
   std::swap(*text, *scratch);
 }

@@ -42,9 +42,12 @@ void AddSegments(const std::vector<Segment>& segments, SplitBehavior behavior, P
     case SplitBehavior::kIsolated:
       for (const Segment& segment : segments) list->Add(segment.begin, segment.end);
       return;
-    case SplitBehavior::kMergedWithPrevious: return AddMergedWithPrevious(segments, list);
-    case SplitBehavior::kMergedWithNext: return AddMergedWithNext(segments, list);
-    case SplitBehavior::kContiguous: return AddContiguous(segments, list);
+    case SplitBehavior::kMergedWithPrevious:
+      return AddMergedWithPrevious(segments, list);
+    case SplitBehavior::kMergedWithNext:
+      return AddMergedWithNext(segments, list);
+    case SplitBehavior::kContiguous:
+      return AddContiguous(segments, list);
   }
 }
 

@@ -38,8 +38,10 @@ Status Tokenizer::EncodeSequence(std::string_view text, int32_t word_id, Sequenc
   int32_t word = 0;
   for (const Piece& piece : list.pieces) {
     tokens.clear();
-    if (piece.token_id >= 0) tokens.push_back({piece.token_id, 0, piece.end - piece.begin});
-    else PERUSE_RETURN_IF_ERROR(parts_->model->Tokenize(list.View(piece), &tokens));
+    if (piece.token_id >= 0)
+      tokens.push_back({piece.token_id, 0, piece.end - piece.begin});
+    else
+      PERUSE_RETURN_IF_ERROR(parts_->model->Tokenize(list.View(piece), &tokens));
     for (const ModelToken& token : tokens) {
       const Offset first = list.text.origins[piece.begin + token.begin];
       const Offset last = list.text.origins[piece.begin + token.end - 1];
@@ -82,10 +84,10 @@ Result<std::vector<Encoding>> Tokenizer::EncodeAll(std::span<const std::string_v
   if (pair != nullptr) {
     PERUSE_ASSIGN_OR_RETURN(sequences[1], EncodeInput(*pair, is_split, 1));
   }
-  PERUSE_ASSIGN_OR_RETURN(const SequenceWindows windows,
-                          Truncate(sequences[0].encoding.size(), pair != nullptr, sequences[1].encoding.size(), limit,
-                                   options.truncation, static_cast<size_t>(std::max(options.stride, 0)),
-                                   parts_->truncation_side));
+  PERUSE_ASSIGN_OR_RETURN(
+      const SequenceWindows windows,
+      Truncate(sequences[0].encoding.size(), pair != nullptr, sequences[1].encoding.size(), limit, options.truncation,
+               static_cast<size_t>(std::max(options.stride, 0)), parts_->truncation_side));
   return AssembleWindows(sequences, windows, parts_->post_processor, options.add_special_tokens);
 }
 
@@ -150,7 +152,9 @@ int32_t Tokenizer::vocab_size() const {
   return std::max(parts_->model->vocabulary().id_limit(), parts_->added_tokens.id_limit());
 }
 
-int32_t Tokenizer::special_tokens_count(bool is_pair) const { return parts_->post_processor.SpecialTokenCount(is_pair); }
+int32_t Tokenizer::special_tokens_count(bool is_pair) const {
+  return parts_->post_processor.SpecialTokenCount(is_pair);
+}
 
 bool Tokenizer::IsSpecialToken(int32_t id) const {
   const AddedToken* token = parts_->added_tokens.Token(id);

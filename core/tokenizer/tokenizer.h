@@ -55,7 +55,8 @@ class Tokenizer {
   Result<std::vector<Encoding>> Encode(std::string_view text, const EncodeOptions& options = {}) const;
   Result<std::vector<Encoding>> EncodePair(std::string_view text, std::string_view pair,
                                            const EncodeOptions& options = {}) const;
-  // Text already split into words (is_split_into_words): word_ids are indices of `words`, offsets relative to each word.
+  // Text already split into words (is_split_into_words): word_ids are indices of `words`, offsets relative to each
+  // word.
   Result<std::vector<Encoding>> EncodeWords(std::span<const std::string_view> words,
                                             const EncodeOptions& options = {}) const;
   Result<std::vector<Encoding>> EncodeWordsPair(std::span<const std::string_view> words,

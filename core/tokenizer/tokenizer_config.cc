@@ -36,7 +36,8 @@ Status ReadAddedTokensDecoder(JsonValue json, TokenizerConfig* config) {
   for (size_t i = 0; json.IsObject() && i < json.size(); ++i) {
     int64_t id = 0;
     for (const char c : json.MemberName(i)) {
-      if (c < '0' || c > '9' || id > INT32_MAX) return MalformedFile("tokenizer_config.json: bad id in added_tokens_decoder");
+      if (c < '0' || c > '9' || id > INT32_MAX)
+        return MalformedFile("tokenizer_config.json: bad id in added_tokens_decoder");
       id = id * 10 + (c - '0');
     }
     PERUSE_ASSIGN_OR_RETURN(AddedToken token, ParseAddedToken(json.MemberValue(i)));

@@ -35,7 +35,7 @@ class TrieBuilder {
 
   static constexpr int32_t kNoUnit = -1;
   static constexpr int32_t kNoParent = -2;  // the root is no child, not even of itself
-  static constexpr int kTries = 12;  // free places looked at before the array is extended instead
+  static constexpr int kTries = 12;         // free places looked at before the array is extended instead
 
   void Place(Node node, std::vector<Node>* stack) {
     if (entries_[node.begin].first.size() == node.depth) {
@@ -165,8 +165,10 @@ Trie::Trie(const Entries& entries) {
   Entries sorted;
   sorted.reserve(entries.size());
   for (const SortItem& item : order) {
-    if (!sorted.empty() && sorted.back().first == entries[item.index].first) sorted.back() = entries[item.index];
-    else sorted.push_back(entries[item.index]);
+    if (!sorted.empty() && sorted.back().first == entries[item.index].first)
+      sorted.back() = entries[item.index];
+    else
+      sorted.push_back(entries[item.index]);
   }
   TrieBuilder(sorted, &units_).Build();
 }

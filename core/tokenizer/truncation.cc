@@ -24,8 +24,10 @@ Result<std::vector<TokenWindow>> MakeWindows(size_t length, size_t size, size_t 
   const size_t step = size - stride;
   for (size_t start = 0;; start += step) {
     const size_t end = std::min(start + size, length);
-    if (side == TruncationSide::kRight) windows.push_back({start, end});
-    else windows.push_back({length - end, length - start});
+    if (side == TruncationSide::kRight)
+      windows.push_back({start, end});
+    else
+      windows.push_back({length - end, length - start});
     if (end == length) return windows;
   }
 }

@@ -1,8 +1,9 @@
 // Character classes and mappings, as the reference tokenizer library applies them.
 //
 // The library mixes Unicode versions: a table of about Unicode 8 for punctuation, control characters and nonspacing
-// marks (so later punctuation such as U+2E43 is none), Unicode 13 for normalisation, later ones for white space, case and
-// regular expressions. The classes below are asked of the library itself, see tests/reference/make_unicode_tables.py.
+// marks (so later punctuation such as U+2E43 is none), Unicode 13 for normalisation, later ones for white space, case
+// and regular expressions. The classes below are asked of the library itself, see
+// tests/reference/make_unicode_tables.py.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +47,8 @@ inline uint8_t CharClasses(char32_t c) { return c < 128 ? kAsciiClassTable.class
 inline bool IsSpace(char32_t c) { return CharClasses(c) & kSpaceClass; }
 inline bool IsPunctuation(char32_t c) { return CharClasses(c) & kPunctuationClass; }
 
-// The blocks that BERT surrounds with spaces. The sixth begins at U+2B920 as in the library (in Google's code: U+2B820).
+// The blocks that BERT surrounds with spaces. The sixth begins at U+2B920 as in the library (in Google's code:
+// U+2B820).
 inline bool IsBertCjk(char32_t c) {
   if (c < 0x3400) return false;
   return (c >= 0x4E00 && c <= 0x9FFF) || c <= 0x4DBF || (c >= 0xF900 && c <= 0xFAFF) ||

@@ -57,8 +57,10 @@ std::vector<Change> ComposeText(const std::vector<Change>& decomposed) {
   for (const Change& next : decomposed) {
     if (!has_starter) {
       has_starter = next.combining_class == 0;
-      if (has_starter) starter = next;
-      else out.push_back(next);
+      if (has_starter)
+        starter = next;
+      else
+        out.push_back(next);
       continue;
     }
     const bool is_blocked = !blocked.empty() && blocked.back().combining_class >= next.combining_class;

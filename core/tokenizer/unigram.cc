@@ -53,7 +53,8 @@ bool Unigram::Search(std::string_view word, Node* node) const {
       const int32_t id = trie.Value(state);
       if (id == Trie::kNone) continue;
       const double score = scores_[static_cast<size_t>(id)] + here;
-      if (node[end].start == kUnreached || score > node[end].score) node[end] = {score, static_cast<uint32_t>(start), id};
+      if (node[end].start == kUnreached || score > node[end].score)
+        node[end] = {score, static_cast<uint32_t>(start), id};
       has_one_char |= end == one_char;
     }
     if (!has_one_char) {
@@ -104,8 +105,10 @@ Status Unigram::Tokenize(std::string_view word, std::vector<ModelToken>* tokens)
   const std::vector<ModelToken> path(tokens->begin() + static_cast<std::ptrdiff_t>(first), tokens->end());
   tokens->resize(first);
   for (const ModelToken& token : path) {
-    if (token.id == unk_id_) AddUnknown(word, token.begin, token.end, tokens);
-    else tokens->push_back(token);
+    if (token.id == unk_id_)
+      AddUnknown(word, token.begin, token.end, tokens);
+    else
+      tokens->push_back(token);
   }
   return OkStatus();
 }

@@ -13,8 +13,8 @@ struct Combination {
   size_t text, pair;
 };
 
-// The reference merges the parts from left to right: each overflow of the part to the left meets every window of the part
-// to the right, and last the main window of the left meets the overflow of the right.
+// The reference merges the parts from left to right: each overflow of the part to the left meets every window of the
+// part to the right, and last the main window of the left meets the overflow of the right.
 std::vector<Combination> Combine(size_t left_count, size_t right_count, bool text_is_left) {
   std::vector<Combination> result;
   const auto add = [&](size_t left, size_t right) {

@@ -18,9 +18,10 @@ struct SequenceEncoding {
   std::vector<Offset> first_offsets;
 };
 
-// The main encoding, then every other combination of windows, in the reference's order. `sequences` are the text and the
-// pair. Type ids are those of the template in every window; the reference (0.22) applies them to the main encoding only, which
-// shows with templates that give the pair type 0 (T5). Error: kTextTooLong when the windows would hold more than 2^25 tokens.
+// The main encoding, then every other combination of windows, in the reference's order. `sequences` are the text and
+// the pair. Type ids are those of the template in every window; the reference (0.22) applies them to the main encoding
+// only, which shows with templates that give the pair type 0 (T5). Error: kTextTooLong when the windows would hold more
+// than 2^25 tokens.
 Result<std::vector<Encoding>> AssembleWindows(const SequenceEncoding sequences[2], const SequenceWindows& windows,
                                               const PostProcessor& processor, bool add_special_tokens);
 

@@ -51,10 +51,10 @@ Status ReadWordPieceFiles(std::string_view vocabulary_text, const TokenizerConfi
   parts->pre_tokenizer = std::make_unique<BertPreTokenizer>();
   parts->decoder = MakeWordPieceDecoder("##", true);
 
-  PERUSE_RETURN_IF_ERROR(AddSpecialTokens({SpecialTokenOr(special.pad, "[PAD]"), SpecialTokenOr(special.unk, "[UNK]"),
-                                           SpecialTokenOr(special.cls, "[CLS]"), SpecialTokenOr(special.sep, "[SEP]"),
-                                           SpecialTokenOr(special.mask, "[MASK]")},
-                                          config, parts));
+  PERUSE_RETURN_IF_ERROR(AddSpecialTokens(
+      {SpecialTokenOr(special.pad, "[PAD]"), SpecialTokenOr(special.unk, "[UNK]"), SpecialTokenOr(special.cls, "[CLS]"),
+       SpecialTokenOr(special.sep, "[SEP]"), SpecialTokenOr(special.mask, "[MASK]")},
+      config, parts));
   FindSpecialIds(config, parts);
   parts->post_processor = BertPostProcessor(parts->cls_id, parts->sep_id);
   return OkStatus();

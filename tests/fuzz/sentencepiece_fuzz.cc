@@ -11,6 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     PERUSE_CHECK(!tokenizer.status().message().empty());
     return 0;
   }
-  peruse::EncodeAndCheck(**tokenizer, "Some t\xC3\xA9xt, [MASK] \xE2\x96\x81\xEF\xBC\xA1\xCC\x81 \xE2\x84\xA2\x1Eg \xF0\x9F\x98\x80\r\n");
+  peruse::EncodeAndCheck(
+      **tokenizer, "Some t\xC3\xA9xt, [MASK] \xE2\x96\x81\xEF\xBC\xA1\xCC\x81 \xE2\x84\xA2\x1Eg \xF0\x9F\x98\x80\r\n");
   return 0;
 }

@@ -11,7 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     PERUSE_CHECK(!tokenizer.status().message().empty());
     return 0;
   }
-  for (const char* text : {"", "Some t\xC3\xA9xt, [MASK] \xE2\x96\x81\xEF\xBC\xA1\xCC\x81 \xE4\xB8\xAD\xF0\x9F\x98\x80\xEA\xB0\x80  ab\r\n"}) {
+  for (const char* text :
+       {"",
+        "Some t\xC3\xA9xt, [MASK] \xE2\x96\x81\xEF\xBC\xA1\xCC\x81 \xE4\xB8\xAD\xF0\x9F\x98\x80\xEA\xB0\x80  ab\r\n"}) {
     peruse::EncodeAndCheck(**tokenizer, text);
   }
   return 0;

@@ -49,11 +49,16 @@ TEST(Json, IteratesOnlyArrays) {
 
 // RapidJSON 1.1's own conversion reads outside its table of powers for the first, and shifts by 64 for the second.
 TEST(Json, ExtremeNumbersAreJustNumbers) {
-  const std::pair<const char*, double> cases[] = {
-      {"9233.23333333338e-339", 0}, {"0e260", 0}, {"0.0e-400", 0}, {"-0", 0}, {"1e-320", 1e-320},
-      {"1.00000000000000000000000000000000001e-320", 1e-320}, {"4.9e-324", 4.9e-324},
-      {"1.7976931348623157e308", 1.7976931348623157e308}, {"9223372036854775808", 9223372036854775808.0},
-      {"0.000000000000000000000000000000000000000000000000001e51", 1}};
+  const std::pair<const char*, double> cases[] = {{"9233.23333333338e-339", 0},
+                                                  {"0e260", 0},
+                                                  {"0.0e-400", 0},
+                                                  {"-0", 0},
+                                                  {"1e-320", 1e-320},
+                                                  {"1.00000000000000000000000000000000001e-320", 1e-320},
+                                                  {"4.9e-324", 4.9e-324},
+                                                  {"1.7976931348623157e308", 1.7976931348623157e308},
+                                                  {"9223372036854775808", 9223372036854775808.0},
+                                                  {"0.000000000000000000000000000000000000000000000000001e51", 1}};
   for (const auto& [text, value] : cases) {
     auto document = JsonDocument::Parse("[" + std::string(text) + "]");
     ASSERT_TRUE(document.ok()) << text << ": " << document.status().message();

@@ -36,7 +36,11 @@ TEST(Utf8, FindsIllFormedParts) {
 // Unicode 15, table 3-8.
 TEST(Utf8, ReplacesMaximalSubparts) {
   const std::string r = "\xEF\xBF\xBD";
-  EXPECT_EQ(ReplaceInvalidUtf8("a\xF1\x80\x80\xE1\x80\xC2" "b\x80" "c\x80\xBF" "d"), "a" + r + r + r + "b" + r + "c" + r + r + "d");
+  EXPECT_EQ(ReplaceInvalidUtf8("a\xF1\x80\x80\xE1\x80\xC2"
+                               "b\x80"
+                               "c\x80\xBF"
+                               "d"),
+            "a" + r + r + r + "b" + r + "c" + r + r + "d");
   EXPECT_EQ(ReplaceInvalidUtf8("\xED\xA0\x80"), r + r + r);
   EXPECT_EQ(ReplaceInvalidUtf8("ok\xC3\xA9"), "ok\xC3\xA9");
 }
@@ -46,7 +50,8 @@ TEST(Utf8IndexConverter, AgreesWithCountingInAnyOrder) {
   std::vector<size_t> code_points, utf16;  // by byte
   size_t c = 0, u = 0;
   for (size_t byte = 0; byte <= text.size();) {
-    const size_t length = byte < text.size() ? static_cast<size_t>(Utf8Length(static_cast<unsigned char>(text[byte]))) : 1;
+    const size_t length =
+        byte < text.size() ? static_cast<size_t>(Utf8Length(static_cast<unsigned char>(text[byte]))) : 1;
     code_points.insert(code_points.end(), length, c);
     utf16.insert(utf16.end(), length, u);
     c += 1;

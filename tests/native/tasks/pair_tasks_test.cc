@@ -21,8 +21,9 @@ TEST(ZeroShotClassification, SharesTheProbabilityAmongLabels) {
   FakeModel model(LabelConfig({"contradiction", "neutral", "ENTAILMENT"}), false,
                   ByLastToken({{0, 0, 1.0986123f}, {0, 9, 0}}));
   ZeroShotClassification task(*tokenizer, model);
-  const std::string result = RunTask(task, R"({"inputs":[{"text":"sport"}],"options":{"candidate_labels":["art","sport"],)"
-                                           R"("hypothesis_template":"about {}"}})");
+  const std::string result =
+      RunTask(task, R"({"inputs":[{"text":"sport"}],"options":{"candidate_labels":["art","sport"],)"
+                    R"("hypothesis_template":"about {}"}})");
   EXPECT_TRUE(result.starts_with(R"([{"sequence":"sport","labels":["sport","art"],"scores":[0.75)")) << result;
 }
 
@@ -32,8 +33,9 @@ TEST(ZeroShotClassification, MultiLabelJudgesEachByItself) {
   FakeModel model(LabelConfig({"entailment", "neutral", "contradiction"}), false,
                   ByLastToken({{0, 5, 0}, {1.0986123f, 5, 0}}));
   ZeroShotClassification task(*tokenizer, model);
-  const std::string result = RunTask(task, R"({"inputs":[{"text":"sport"}],"options":{"candidate_labels":["sport","art"],)"
-                                           R"("hypothesis_template":"about {}","multi_label":true}})");
+  const std::string result =
+      RunTask(task, R"({"inputs":[{"text":"sport"}],"options":{"candidate_labels":["sport","art"],)"
+                    R"("hypothesis_template":"about {}","multi_label":true}})");
   EXPECT_NE(result.find(R"("labels":["art","sport"],"scores":[0.75)"), std::string::npos) << result;
   EXPECT_NE(result.find(",0.5]"), std::string::npos) << result;
 }
@@ -45,7 +47,8 @@ TEST(ZeroShotClassification, RefusesBadRequestsByName) {
   EXPECT_NE(RunTask(task, R"({"inputs":[{"text":"sport"}]})").find("candidate_labels"), std::string::npos);
   EXPECT_NE(RunTask(task, R"({"inputs":[],"options":{"candidate_labels":["a"],"hypothesis_template":"x"}})").find("{}"),
             std::string::npos);
-  EXPECT_TRUE(RunTask(task, R"({"inputs":[{"text":""}],"options":{"candidate_labels":["art"]}})").starts_with("empty_text"));
+  EXPECT_TRUE(
+      RunTask(task, R"({"inputs":[{"text":""}],"options":{"candidate_labels":["art"]}})").starts_with("empty_text"));
   FakeModel one(LabelConfig({"score"}), false, ByLastToken({{0}}));
   ZeroShotClassification wrong(*tokenizer, one);
   EXPECT_TRUE(RunTask(wrong, R"({"inputs":[],"options":{"candidate_labels":["art"]}})").starts_with("unsupported"));

@@ -66,7 +66,8 @@ TEST(QuestionAnswering, AnswersAreNoLongerThanAsked) {
   Fixture f;
   FakeModel model(LabelConfig({"s", "e"}), true, Peaks(10, 13));
   QuestionAnswering task(*f.tokenizer, model);
-  const std::string request = R"({"inputs":[{"question":"who","context":"the book is old"}],"options":{"max_answer_len":)";
+  const std::string request =
+      R"({"inputs":[{"question":"who","context":"the book is old"}],"options":{"max_answer_len":)";
   EXPECT_NE(RunTask(task, request + "4}}").find(R"("answer":"the book is old")"), std::string::npos);
   EXPECT_EQ(RunTask(task, request + "3}}").find(R"("answer":"the book is old")"), std::string::npos);
 }
@@ -109,8 +110,8 @@ TEST(QuestionAnswering, TopKGivesDifferentAnswersBestFirst) {
   Fixture f;
   FakeModel model(LabelConfig({"s", "e"}), true, Peaks(8, 9, 1));
   QuestionAnswering task(*f.tokenizer, model);
-  const std::string result = RunTask(
-      task, R"({"inputs":[{"question":"who","context":"the book is old anna sewell"}],"options":{"top_k":3}})");
+  const std::string result =
+      RunTask(task, R"({"inputs":[{"question":"who","context":"the book is old anna sewell"}],"options":{"top_k":3}})");
   EXPECT_EQ(std::count(result.begin(), result.end(), '{'), 3) << result;
   EXPECT_TRUE(result.starts_with(R"([[{"answer":"anna sewell")")) << result;
 }

@@ -83,7 +83,8 @@ TEST(Session, ClassifiesOnEveryBackendAlikeWhateverTheChunks) {
   // Same labels in the same order: scores agree to rounding, which the golden tests measure.
   const auto labels = [](const std::string& json) {
     std::string found;
-    for (size_t at = json.find("LABEL_"); at != std::string::npos; at = json.find("LABEL_", at + 1)) found += json[at + 6];
+    for (size_t at = json.find("LABEL_"); at != std::string::npos; at = json.find("LABEL_", at + 1))
+      found += json[at + 6];
     return found;
   };
   for (const std::string& result : results) EXPECT_EQ(labels(result), labels(results[0]));
@@ -121,8 +122,8 @@ TEST(Session, AFailedRunLeavesTheNextOneAlone) {
   std::string long_text;
   for (int i = 0; i < 200; ++i) long_text += "a1 ";
   EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":")" + long_text + R"("}]})").starts_with("text_too_long"));
-  EXPECT_TRUE(
-      RunToEnd(session, R"({"inputs":[{"text":")" + long_text + R"("}],"options":{"truncation":true}})").starts_with("[["));
+  EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":")" + long_text + R"("}],"options":{"truncation":true}})")
+                  .starts_with("[["));
   EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a1"}]})"), good);
 }
 

@@ -64,8 +64,9 @@ TEST(TextClassification, OneLabelMeansSigmoidAndTheCallerOverrules) {
   EXPECT_NE(RunTask(task, R"({"inputs":[{"text":"good"}]})").find("0.8807"), std::string::npos);
   EXPECT_NE(RunTask(task, R"({"inputs":[{"text":"good"}],"options":{"function_to_apply":"none"}})").find("\"score\":2"),
             std::string::npos);
-  EXPECT_NE(RunTask(task, R"({"inputs":[{"text":"good"}],"options":{"function_to_apply":"softmax"}})").find("\"score\":1"),
-            std::string::npos);
+  EXPECT_NE(
+      RunTask(task, R"({"inputs":[{"text":"good"}],"options":{"function_to_apply":"softmax"}})").find("\"score\":1"),
+      std::string::npos);
 }
 
 TEST(TextClassification, PairsAreOneInput) {
@@ -122,7 +123,8 @@ TEST(TextClassification, RefusesBadRequestsByName) {
   expect(R"({"inputs":[{"text":"good"}],"options":{"function_to_apply":"relu"}})", "invalid_argument", "relu");
   expect(R"({"inputs":[{"text":"good"}],"options":{"truncation":"yes"}})", "invalid_argument", "truncation");
   // And goes on working.
-  EXPECT_TRUE(RunTask(task, R"({"inputs":[{"text":"good bad good"}],"options":{"truncation":true}})").starts_with("[["));
+  EXPECT_TRUE(
+      RunTask(task, R"({"inputs":[{"text":"good bad good"}],"options":{"truncation":true}})").starts_with("[["));
   EXPECT_EQ(RunTask(task, R"({"inputs":[]})"), "[]");
 }
 

@@ -40,8 +40,8 @@ TEST(TokenClassification, SimpleGroupsNeighboursAndCutsTheText) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, ByToken(kLabels));
   TokenClassification task(*tokenizer, model);
-  const std::string result = RunTask(
-      task, R"({"inputs":[{"text":"Anna Sewell wrote"}],"options":{"aggregation_strategy":"simple"}})");
+  const std::string result =
+      RunTask(task, R"({"inputs":[{"text":"Anna Sewell wrote"}],"options":{"aggregation_strategy":"simple"}})");
   EXPECT_NE(result.find(R"("entity_group":"PER")"), std::string::npos) << result;
   EXPECT_NE(result.find(R"("word":"anna sewell","start":0,"end":11)"), std::string::npos) << result;
 }
@@ -93,7 +93,8 @@ TEST(TokenClassification, RefusesBadOptionsByName) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, ByToken(kLabels));
   TokenClassification task(*tokenizer, model);
-  EXPECT_NE(RunTask(task, R"({"inputs":[],"options":{"aggregation_strategy":"best"}})").find("best"), std::string::npos);
+  EXPECT_NE(RunTask(task, R"({"inputs":[],"options":{"aggregation_strategy":"best"}})").find("best"),
+            std::string::npos);
   EXPECT_NE(RunTask(task, R"({"inputs":[],"options":{"ignore_labels":"O"}})").find("ignore_labels"), std::string::npos);
   EXPECT_TRUE(RunTask(task, R"({"inputs":[{"text":" "}]})").starts_with("empty_text"));
 }

@@ -28,11 +28,16 @@ Result<EncodeOptions> ReadOptions(JsonValue json) {
   options.max_length = static_cast<int32_t>(json.FindMember("max_length").GetInt64().value_or(0));
   options.stride = static_cast<int32_t>(json.FindMember("stride").GetInt64().value_or(0));
   const std::string_view truncation = json.FindMember("truncation").GetString().value_or("none");
-  if (truncation == "none") options.truncation = Truncation::kNone;
-  else if (truncation == "longest_first") options.truncation = Truncation::kLongestFirst;
-  else if (truncation == "only_first") options.truncation = Truncation::kOnlyFirst;
-  else if (truncation == "only_second") options.truncation = Truncation::kOnlySecond;
-  else return InvalidArgument("unknown truncation " + std::string(truncation));
+  if (truncation == "none")
+    options.truncation = Truncation::kNone;
+  else if (truncation == "longest_first")
+    options.truncation = Truncation::kLongestFirst;
+  else if (truncation == "only_first")
+    options.truncation = Truncation::kOnlyFirst;
+  else if (truncation == "only_second")
+    options.truncation = Truncation::kOnlySecond;
+  else
+    return InvalidArgument("unknown truncation " + std::string(truncation));
   return options;
 }
 
@@ -41,8 +46,10 @@ void WriteList(std::string_view name, const std::vector<T>& values, bool negativ
   writer->Key(name);
   writer->BeginArray();
   for (const T value : values) {
-    if (negative_is_null && value == static_cast<T>(-1)) writer->Null();
-    else writer->Int(value);
+    if (negative_is_null && value == static_cast<T>(-1))
+      writer->Null();
+    else
+      writer->Int(value);
   }
   writer->EndArray();
 }

@@ -18,7 +18,8 @@ void ExpectCase(const Tokenizer& tokenizer, JsonValue line) {
   ASSERT_TRUE(got.ok()) << test_case.ToString() << ": " << got.status().message();
   EXPECT_EQ(*got, line.FindMember("windows").ToString()) << test_case.ToString();
   std::vector<int32_t> ids;
-  for (JsonValue id : line.FindMember("windows")[0].FindMember("ids")) ids.push_back(static_cast<int32_t>(*id.GetInt64()));
+  for (JsonValue id : line.FindMember("windows")[0].FindMember("ids"))
+    ids.push_back(static_cast<int32_t>(*id.GetInt64()));
   EXPECT_EQ(tokenizer.Decode(ids, true), line.FindMember("decoded").GetString()) << test_case.ToString();
 }
 

@@ -38,18 +38,28 @@ TEST(HostileFiles, MalformedJson) {
 }
 
 TEST(HostileFiles, WrongTypesInModels) {
-  for (const char* model : {
-           "3", R"({"type":"WordPiece"})", R"({"type":"WordPiece","vocab":[]})", R"({"type":"WordPiece","vocab":{"a":"b"}})",
-           R"({"type":"WordPiece","vocab":{"a":-1}})", R"({"type":"WordPiece","vocab":{"a":1.5}})",
-           R"({"type":"WordPiece","vocab":{"a":99999999999}})", R"({"type":"WordPiece","vocab":{"a":2000000000}})",
-           R"({"type":"WordPiece","vocab":{"a":0,"b":0}})",
-           R"({"type":"WordPiece","vocab":{"a":0},"max_input_chars_per_word":-3})",
-           R"({"type":"BPE","vocab":{"a":0}})", R"({"type":"BPE","vocab":{"a":0},"merges":[3]})",
-           R"({"type":"BPE","vocab":{"a":0},"merges":["a"]})", R"({"type":"BPE","vocab":{"a":0},"merges":["a a a"]})",
-           R"({"type":"BPE","vocab":{"a":0},"merges":["a b"]})", R"({"type":"BPE","vocab":{"a":0},"merges":["a a"]})",
-           R"({"type":"BPE","vocab":{"a":0},"merges":[["a"]]})", R"({"type":"Unigram","vocab":{}})",
-           R"({"type":"Unigram","vocab":[["a"]]})", R"({"type":"Unigram","vocab":[[1,2]]})",
-           R"({"type":"Unigram","vocab":[["a",0.0]],"unk_id":1})", R"({"type":"Unigram","vocab":[["a",0.0]],"unk_id":-1})"}) {
+  for (const char* model : {"3",
+                            R"({"type":"WordPiece"})",
+                            R"({"type":"WordPiece","vocab":[]})",
+                            R"({"type":"WordPiece","vocab":{"a":"b"}})",
+                            R"({"type":"WordPiece","vocab":{"a":-1}})",
+                            R"({"type":"WordPiece","vocab":{"a":1.5}})",
+                            R"({"type":"WordPiece","vocab":{"a":99999999999}})",
+                            R"({"type":"WordPiece","vocab":{"a":2000000000}})",
+                            R"({"type":"WordPiece","vocab":{"a":0,"b":0}})",
+                            R"({"type":"WordPiece","vocab":{"a":0},"max_input_chars_per_word":-3})",
+                            R"({"type":"BPE","vocab":{"a":0}})",
+                            R"({"type":"BPE","vocab":{"a":0},"merges":[3]})",
+                            R"({"type":"BPE","vocab":{"a":0},"merges":["a"]})",
+                            R"({"type":"BPE","vocab":{"a":0},"merges":["a a a"]})",
+                            R"({"type":"BPE","vocab":{"a":0},"merges":["a b"]})",
+                            R"({"type":"BPE","vocab":{"a":0},"merges":["a a"]})",
+                            R"({"type":"BPE","vocab":{"a":0},"merges":[["a"]]})",
+                            R"({"type":"Unigram","vocab":{}})",
+                            R"({"type":"Unigram","vocab":[["a"]]})",
+                            R"({"type":"Unigram","vocab":[[1,2]]})",
+                            R"({"type":"Unigram","vocab":[["a",0.0]],"unk_id":1})",
+                            R"({"type":"Unigram","vocab":[["a",0.0]],"unk_id":-1})"}) {
     EXPECT_EQ(CodeOf(WithModel(model)), StatusCode::kMalformedFile) << model;
   }
   EXPECT_EQ(CodeOf(WithModel(R"({"type":"WordLevel","vocab":{}})")), StatusCode::kUnsupported);
@@ -64,28 +74,38 @@ TEST(HostileFiles, UnknownComponentsAreNamed) {
     EXPECT_NE(status.message().find(stage), std::string::npos) << status.message();
   }
   const Status regex = LoadJson(WithModel(
-      kWordPiece, R"(,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"(?i:x)+y"},"behavior":"Isolated","invert":false})"));
+      kWordPiece,
+      R"(,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"(?i:x)+y"},"behavior":"Isolated","invert":false})"));
   EXPECT_EQ(regex.code(), StatusCode::kUnsupported);
   EXPECT_NE(regex.message().find("(?i:x)+y"), std::string::npos);
 }
 
 TEST(HostileFiles, MalformedStages) {
-  for (const char* rest : {
-           R"(,"normalizer":{"type":"Sequence"})", R"(,"normalizer":{"type":"Strip"})", R"(,"normalizer":{"type":"Prepend"})",
-           R"(,"normalizer":{"type":"Replace","pattern":{},"content":"x"})",
-           R"(,"normalizer":{"type":"Precompiled"})", R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"!"})",
-           R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"})",
-           R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"/////w=="})",
-           R"(,"pre_tokenizer":{"type":"Metaspace"})", R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"ab"})",
-           R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"_","prepend_scheme":"often"})",
-           R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"_","prepend_scheme":"always","add_prefix_space":false})",
-           R"(,"pre_tokenizer":{"type":"Punctuation","behavior":"Odd"})", R"(,"pre_tokenizer":{"type":"Sequence"})",
-           R"(,"post_processor":{"type":"BertProcessing","cls":["a",1],"sep":["b",2]})",
-           R"(,"post_processor":{"type":"BertProcessing"})", R"(,"post_processor":{"type":"TemplateProcessing"})",
-           R"(,"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x","type_id":0}}],"pair":[]})",
-           R"(,"post_processor":{"type":"TemplateProcessing","single":[],"pair":[]})",
-           R"(,"decoder":{"type":"Sequence"})", R"(,"decoder":{"type":"Strip"})",
-           R"(,"added_tokens":{})", R"(,"added_tokens":[{"id":1}])"}) {
+  for (
+      const char* rest :
+      {R"(,"normalizer":{"type":"Sequence"})",
+       R"(,"normalizer":{"type":"Strip"})",
+       R"(,"normalizer":{"type":"Prepend"})",
+       R"(,"normalizer":{"type":"Replace","pattern":{},"content":"x"})",
+       R"(,"normalizer":{"type":"Precompiled"})",
+       R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"!"})",
+       R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"})",
+       R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"/////w=="})",
+       R"(,"pre_tokenizer":{"type":"Metaspace"})",
+       R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"ab"})",
+       R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"_","prepend_scheme":"often"})",
+       R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"_","prepend_scheme":"always","add_prefix_space":false})",
+       R"(,"pre_tokenizer":{"type":"Punctuation","behavior":"Odd"})",
+       R"(,"pre_tokenizer":{"type":"Sequence"})",
+       R"(,"post_processor":{"type":"BertProcessing","cls":["a",1],"sep":["b",2]})",
+       R"(,"post_processor":{"type":"BertProcessing"})",
+       R"(,"post_processor":{"type":"TemplateProcessing"})",
+       R"(,"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x","type_id":0}}],"pair":[]})",
+       R"(,"post_processor":{"type":"TemplateProcessing","single":[],"pair":[]})",
+       R"(,"decoder":{"type":"Sequence"})",
+       R"(,"decoder":{"type":"Strip"})",
+       R"(,"added_tokens":{})",
+       R"(,"added_tokens":[{"id":1}])"}) {
     EXPECT_EQ(CodeOf(WithModel(kWordPiece, rest)), StatusCode::kMalformedFile) << rest;
   }
 }
@@ -111,7 +131,8 @@ TEST(HostileFiles, AGarbageCharsmapIsHarmless) {
   const std::string model = ReadFixtureFile("unigram.spm.model");
   for (int seed = 0; seed < 20; ++seed) {
     std::string broken = model;
-    for (size_t i = broken.size() / 4 + static_cast<size_t>(seed); i < broken.size(); i += 61) broken[i] = static_cast<char>(broken[i] * 7 + seed);
+    for (size_t i = broken.size() / 4 + static_cast<size_t>(seed); i < broken.size(); i += 61)
+      broken[i] = static_cast<char>(broken[i] * 7 + seed);
     const auto tokenizer = Tokenizer::Create({{"spm.model", broken}});
     EXPECT_TRUE(!tokenizer.ok() || (*tokenizer)->Encode("Some text, \xEF\xBC\xA1\xCC\x81 \xE2\x84\xA2.").ok());
   }
@@ -122,7 +143,8 @@ TEST(HostileFiles, MissingUnknownTokenIsAnErrorWhenNeeded) {
   ASSERT_TRUE(tokenizer.ok());
   EXPECT_TRUE((*tokenizer)->Encode("a").ok());
   EXPECT_EQ((*tokenizer)->Encode("b").status().code(), StatusCode::kMalformedFile);
-  const auto unigram = Tokenizer::Create({{"tokenizer.json", WithModel(R"({"type":"Unigram","vocab":[["a",0]],"unk_id":null})")}});
+  const auto unigram =
+      Tokenizer::Create({{"tokenizer.json", WithModel(R"({"type":"Unigram","vocab":[["a",0]],"unk_id":null})")}});
   ASSERT_TRUE(unigram.ok());
   EXPECT_EQ((*unigram)->Encode("b").status().code(), StatusCode::kMalformedFile);
 }
@@ -137,13 +159,16 @@ TEST(HostileFiles, MalformedCompanions) {
   EXPECT_EQ(code("tokenizer_config.json", "[]"), StatusCode::kMalformedFile);
   EXPECT_EQ(code("tokenizer_config.json", "{"), StatusCode::kMalformedFile);
   EXPECT_EQ(code("tokenizer_config.json", R"({"cls_token":{}})"), StatusCode::kMalformedFile);
-  EXPECT_EQ(code("tokenizer_config.json", R"({"added_tokens_decoder":{"x":{"content":"y"}}})"), StatusCode::kMalformedFile);
+  EXPECT_EQ(code("tokenizer_config.json", R"({"added_tokens_decoder":{"x":{"content":"y"}}})"),
+            StatusCode::kMalformedFile);
   EXPECT_EQ(code("special_tokens_map.json", "nonsense"), StatusCode::kMalformedFile);
   EXPECT_EQ(code("added_tokens.json", "[]"), StatusCode::kMalformedFile);
   EXPECT_EQ(code("added_tokens.json", R"({"x":-1})"), StatusCode::kMalformedFile);
   EXPECT_EQ(Tokenizer::Create({{"vocab.txt", "\xFF\n"}}).status().code(), StatusCode::kMalformedFile);
-  EXPECT_EQ(Tokenizer::Create({{"vocab.json", "{}"}, {"merges.txt", "a b c"}}).status().code(), StatusCode::kMalformedFile);
-  EXPECT_EQ(Tokenizer::Create({{"vocab.json", "{}"}, {"merges.txt", "a b"}}).status().code(), StatusCode::kMalformedFile);
+  EXPECT_EQ(Tokenizer::Create({{"vocab.json", "{}"}, {"merges.txt", "a b c"}}).status().code(),
+            StatusCode::kMalformedFile);
+  EXPECT_EQ(Tokenizer::Create({{"vocab.json", "{}"}, {"merges.txt", "a b"}}).status().code(),
+            StatusCode::kMalformedFile);
 }
 
 // Post-processing needs [CLS] and [SEP].

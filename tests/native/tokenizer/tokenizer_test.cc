@@ -82,8 +82,9 @@ TEST(Tokenizer, RefusesTooManyWindows) {
 }
 
 std::string RandomText(std::mt19937* random) {
-  static const char32_t kAlphabet[] = {'a', 'B', ' ', '.', '\'', '\t', '\n', 0, 0xE9, 0x301, 0x323, 0x130, 0x3A3, 0x4E2D,
-                                       0xAC00, 0x1112, 0x1F600, 0x1F3FB, 0x200D, 0xFB01, 0x2122, 0xA0, 0x3000, 0xFFFD, 0x2581};
+  static const char32_t kAlphabet[] = {'a',    'B',    ' ',    '.',   '\'',   '\t',   '\n',   0,       0xE9,
+                                       0x301,  0x323,  0x130,  0x3A3, 0x4E2D, 0xAC00, 0x1112, 0x1F600, 0x1F3FB,
+                                       0x200D, 0xFB01, 0x2122, 0xA0,  0x3000, 0xFFFD, 0x2581};
   std::string text;
   for (size_t length = (*random)() % 40; length > 0; --length) {
     AppendUtf8(kAlphabet[(*random)() % std::size(kAlphabet)], &text);
@@ -120,7 +121,8 @@ void ExpectSoundEncoding(const std::string& text, const Encoding& encoding) {
 void ExpectGaplessWords(const std::string& text, const Encoding& encoding) {
   for (size_t i = 0; i + 1 < encoding.size(); ++i) {
     if (encoding.word_ids[i] < 0 || encoding.word_ids[i] != encoding.word_ids[i + 1]) continue;
-    for (auto at = static_cast<size_t>(encoding.offsets[i].end); at < static_cast<size_t>(encoding.offsets[i + 1].start);) {
+    for (auto at = static_cast<size_t>(encoding.offsets[i].end);
+         at < static_cast<size_t>(encoding.offsets[i + 1].start);) {
       const char32_t c = DecodeUtf8(text, &at);
       ASSERT_TRUE(CharClasses(c) & (kControlClass | kNonspacingClass | kSpaceClass | kMarkClass)) << text;
     }

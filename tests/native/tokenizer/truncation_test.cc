@@ -25,8 +25,7 @@ TEST(Truncate, SlidesOverTheSecond) {
   const auto windows = Truncate(2, true, 24, 7, Truncation::kOnlySecond, 2, TruncationSide::kRight);
   ASSERT_TRUE(windows.ok());
   EXPECT_EQ(Pairs(windows->text), (Ranges{{0, 2}}));
-  EXPECT_EQ(Pairs(windows->pair),
-            (Ranges{{0, 5}, {3, 8}, {6, 11}, {9, 14}, {12, 17}, {15, 20}, {18, 23}, {21, 24}}));
+  EXPECT_EQ(Pairs(windows->pair), (Ranges{{0, 5}, {3, 8}, {6, 11}, {9, 14}, {12, 17}, {15, 20}, {18, 23}, {21, 24}}));
 }
 
 TEST(Truncate, SharesTheLimitOfAPair) {
