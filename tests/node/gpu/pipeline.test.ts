@@ -63,7 +63,8 @@ test('float16 weights stay close to float32', async () => {
   const { classify: half } = await classifier('deberta-v2-sequence-bf16', { dtype: 'fp16' });
   const { classify: full } = await classifier('deberta-v2-sequence-bf16');
   const expected = new Map((await full(text, options)).map(({ label, score }) => [label, score]));
-  for (const { label, score } of await half(text, options)) expect(Math.abs(score - expected.get(label)!)).toBeLessThan(5e-3);
+  // The checkpoint's bfloat16 weights have 8 significant bits, so half holds them exactly: what is left is rounding.
+  for (const { label, score } of await half(text, options)) expect(Math.abs(score - expected.get(label)!)).toBeLessThan(1e-5);
   expect((await half.memory()).weightBytes).toBeLessThan((await full.memory()).weightBytes);
 });
 
