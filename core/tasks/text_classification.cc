@@ -43,6 +43,10 @@ Status TextClassification::ReadOptions(JsonValue options) {
   int32_t max_length = MaxTokens();
   PERUSE_RETURN_IF_ERROR(ReadOption(options, "truncation", &truncation));
   PERUSE_RETURN_IF_ERROR(ReadOption(options, "max_length", 1, &max_length));
+  if (max_length > MaxTokens()) {
+    return InvalidArgument("option max_length is " + std::to_string(max_length) + " and the model takes " +
+                           std::to_string(MaxTokens()) + " tokens");
+  }
   encode_options_ = {};
   if (truncation && max_length != ModelConfig::kUnlimited) {
     encode_options_.truncation = Truncation::kLongestFirst;

@@ -76,8 +76,8 @@ Status TokenClassification::ReadOptions(JsonValue options) {
   if (strategy_ == Strategy::kNone) {
     return InvalidArgument("option stride needs an aggregation_strategy other than \"none\"");
   }
-  if (MaxTokens() == ModelConfig::kUnlimited) return OkStatus();
   PERUSE_RETURN_IF_ERROR(ReadOption(options, "stride", 0, &encode_options_.stride));
+  if (MaxTokens() == ModelConfig::kUnlimited) return OkStatus();
   encode_options_.truncation = Truncation::kOnlyFirst;
   encode_options_.max_length = MaxTokens();
   return OkStatus();

@@ -122,6 +122,8 @@ TEST(TextClassification, RefusesBadRequestsByName) {
   expect(R"({"inputs":[{"text":"good"}],"options":{"top_k":"1"}})", "invalid_argument", "top_k");
   expect(R"({"inputs":[{"text":"good"}],"options":{"function_to_apply":"relu"}})", "invalid_argument", "relu");
   expect(R"({"inputs":[{"text":"good"}],"options":{"truncation":"yes"}})", "invalid_argument", "truncation");
+  expect(R"({"inputs":[{"text":"good"}],"options":{"truncation":true,"max_length":5}})", "invalid_argument",
+         "max_length");
   // And goes on working.
   EXPECT_TRUE(
       RunTask(task, R"({"inputs":[{"text":"good bad good"}],"options":{"truncation":true}})").starts_with("[["));

@@ -97,6 +97,9 @@ TEST(TokenClassification, RefusesBadOptionsByName) {
             std::string::npos);
   EXPECT_NE(RunTask(task, R"({"inputs":[],"options":{"ignore_labels":"O"}})").find("ignore_labels"), std::string::npos);
   EXPECT_TRUE(RunTask(task, R"({"inputs":[{"text":" "}]})").starts_with("empty_text"));
+  // Also where the model has no limit, so that nothing is cut.
+  EXPECT_NE(RunTask(task, R"({"inputs":[],"options":{"aggregation_strategy":"first","stride":"two"}})").find("stride"),
+            std::string::npos);
 }
 
 }  // namespace
