@@ -34,8 +34,6 @@ endif()
 if(PERUSE_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
-  # RapidJSON's stack adds an offset to a null pointer before its first use (internal/stack.h, Reserve).
-  set_source_files_properties(core/base/json.cc PROPERTIES COMPILE_OPTIONS -fno-sanitize=pointer-overflow)
 endif()
 if(PERUSE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
