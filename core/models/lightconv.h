@@ -6,11 +6,12 @@
 // (num_attention_heads convolution heads; conv_kernel_size may be a list, one width a layer), ConvBERT's embeddings and
 // heads, and these layers, after the prefix "lightconv." or "dynamicconv.":
 //
-//   encoder.layer.L.conv.in_proj.weight [2 hidden, hidden], .bias [2 hidden]     values first, then gates
-//   encoder.layer.L.conv.weight [heads, kernel]                                  lightconv: logits of the taps
-//   encoder.layer.L.conv.kernel.weight [heads * kernel, hidden], .bias           dynamicconv: column head * kernel +
-//   tap encoder.layer.L.conv.out_proj.weight [hidden, hidden], .bias [hidden] encoder.layer.L.conv.LayerNorm.weight,
-//   .bias [hidden] encoder.layer.L.intermediate.dense, output.dense, output.LayerNorm           as in BERT
+//   encoder.layer.L.conv.in_proj.weight [2 hidden, hidden], .bias [2 hidden]   values first, then gates
+//   encoder.layer.L.conv.weight [heads, kernel]                                lightconv: logits of the taps
+//   encoder.layer.L.conv.kernel.weight [heads * kernel, hidden], .bias         dynamicconv: row head * kernel + tap
+//   encoder.layer.L.conv.out_proj.weight [hidden, hidden], .bias [hidden]
+//   encoder.layer.L.conv.LayerNorm.weight, .bias [hidden]
+//   encoder.layer.L.intermediate.dense, output.dense, output.LayerNorm         as in BERT
 #pragma once
 
 #include <vector>

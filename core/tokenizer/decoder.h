@@ -25,8 +25,8 @@ std::unique_ptr<Decoder> MakeWordPieceDecoder(std::string prefix, bool cleanup);
 std::unique_ptr<Decoder> MakeByteLevelDecoder();
 std::unique_ptr<Decoder> MakeMetaspaceDecoder(std::string replacement, bool drop_first);
 
-// Undoes the spaces that joining tokens put around punctuation and contractions. `with_do_not`: also " do not" -> "
-// don't".
+// Undoes the spaces that joining tokens put around punctuation and contractions. `with_do_not`: also
+// " do not" -> " don't".
 void CleanUpTokenization(bool with_do_not, std::string* text);
 
 }  // namespace peruse
