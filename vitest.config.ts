@@ -2,8 +2,10 @@
 //   node           tests/node: the pure parts, and whole pipelines on the real wasm
 //   gpu            tests/node/gpu: WebGPU over Dawn (npm run test:gpu, which finds SwiftShader)
 //   browser        tests/browser/*.test.ts on a cross-origin isolated page: threads
+//   browser-gpu    tests/browser/gpu: the backend's own tests in Chromium, on its software GPU
 //   browser-plain  the same files on an ordinary page: one thread
 //   page           tests/browser/page: a page as a stranger would serve it, driven from Node; requests are recorded
+//   package        tests/packaging: the packed package in a fresh folder, in bundlers, in every place that a page has
 //   demo           tests/browser/demo: the demo page's site as tools/site.mjs builds it, driven from Node
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
@@ -14,12 +16,12 @@ const kIsolation = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
-function inChromium(name: string, headers: Record<string, string>) {
+function inChromium(name: string, headers: Record<string, string>, include = 'tests/browser/*.test.ts') {
   return {
     server: { headers },
     test: {
       name,
-      include: ['tests/browser/*.test.ts'],
+      include: [include],
       testTimeout: 60_000,
       hookTimeout: 60_000,
       browser: {
@@ -53,7 +55,14 @@ export default defineConfig({
       },
       inChromium('browser', kIsolation),
       inChromium('browser-plain', {}),
+      inChromium('browser-gpu', {}, 'tests/browser/gpu/*.test.ts'),
       { test: { name: 'page', include: ['tests/browser/page/*.test.ts'], environment: 'node', pool: 'forks', testTimeout: 120_000 } },
+      {
+        test: {
+          name: 'package', include: ['tests/packaging/*.test.ts'], globalSetup: ['tests/packaging/install.ts'],
+          environment: 'node', pool: 'forks', testTimeout: 120_000, hookTimeout: 120_000,
+        },
+      },
       {
         test: {
           name: 'demo', include: ['tests/browser/demo/*.test.ts'], globalSetup: ['tests/browser/demo/demo.ts'],

@@ -4,7 +4,7 @@ LibraryManager.library.$PThread.allocateUnusedWorker = () => {
   // 'em-pthread' tells the module that it runs in a helper: by name in browsers, by workerData in Node.
   PThread.unusedWorkers.push(new Worker(new URL('{{{ TARGET_JS_NAME }}}', import.meta.url), {
     type: 'module',
-    name: 'em-pthread',
+    name: 'em-pthread-{{{ TARGET_JS_NAME }}}',  // Bundlers take it for the name of a file: one for each module.
     workerData: 'em-pthread',
     execArgv: [],  // Node: not the program's own flags, of which some (--input-type) are wrong for a file.
   }));

@@ -15,10 +15,10 @@
 
 #if defined(PERUSE_WEBGPU)
 #include "core/backend/webgpu/webgpu_backend.h"
-#else
-#include "core/backend/xnnpack/xnnpack_backend.h"
 #endif
+#include "core/backend/xnnpack/xnnpack_backend.h"
 #include "core/base/json_writer.h"
+#include "core/base/memory.h"
 #include "core/tasks/session.h"
 
 namespace peruse {
@@ -46,18 +46,17 @@ std::string Success(std::string_view key, std::string_view value) {
 std::string Reply(const Status& status) { return status.ok() ? "{\"ok\":true}" : Failure(status); }
 
 std::string Reply(std::string_view key, const Result<std::string>& result) {
-  return result.ok() ? Success(key, *result) : Failure(result.status());
+  if (!result.ok()) return Failure(result.status());
+  // The reply, and its copy on the way to JavaScript.
+  if (const Status memory = EnsureMemory(SaturatingMultiply(3, result->size()), "the results"); !memory.ok()) {
+    return Failure(memory);
+  }
+  return Success(key, *result);
 }
 
 class SessionBinding {
  public:
-#if defined(PERUSE_WEBGPU)
-  explicit SessionBinding(int) {
-    std::unique_ptr<WebGpuBackend> backend = CreateWebGpuBackend();
-    gpu_ = backend.get();
-    session_ = std::make_unique<Session>(std::move(backend));
-  }
-#else
+  // On the CPU.
   explicit SessionBinding(int threads) {
     Result<std::unique_ptr<Backend> > backend = CreateXnnpackBackend(threads);
     if (backend.ok()) {
@@ -65,6 +64,14 @@ class SessionBinding {
     } else {
       failure_ = backend.status();
     }
+  }
+#if defined(PERUSE_WEBGPU)
+  // On a GPU with these webgpu::Limits. The first argument is that of the CPU, and of no use here.
+  SessionBinding(int, uint32_t binding_bytes, bool shader_f16) {
+    std::unique_ptr<WebGpuBackend> backend =
+        CreateWebGpuBackend({.binding_bytes = binding_bytes, .shader_f16 = shader_f16});
+    gpu_ = backend.get();
+    session_ = std::make_unique<Session>(std::move(backend));
   }
 #endif
   ~SessionBinding() { std::free(staging_); }
@@ -80,10 +87,16 @@ class SessionBinding {
   }
 
   std::string AddFile(const std::string& name, uint32_t bytes) {
-    return With(bytes, [&] { return Reply(session_->AddFile(name, std::string(Staged(bytes)))); });
+    return With(bytes, [&] { return Reply(session_->AddFile(name, Staged(bytes))); });
   }
   std::string Open(uint32_t bytes) {
     return With(bytes, [&] { return Reply(session_->Open(Staged(bytes))); });
+  }
+  std::string SetShardIndex(uint32_t bytes) {
+    return With(bytes, [&] { return Reply("files", session_->SetShardIndex(Staged(bytes))); });
+  }
+  std::string EndShard() {
+    return With(0, [&] { return Reply(session_->EndShard()); });
   }
   std::string FeedWeights(uint32_t bytes) {
     return With(bytes, [&] { return Reply(session_->FeedWeights({staging_, bytes})); });
@@ -91,8 +104,25 @@ class SessionBinding {
   std::string FinishWeights() {
     return With(0, [&] { return Reply("report", session_->FinishWeights()); });
   }
+  // Session::Probe; on a GPU only recorded.
+  std::string Probe(int layers, const std::string& dtype) {
+    return With(0, [&] {
+      const Result<int32_t> ran = session_->Probe(layers, dtype);
+#if defined(PERUSE_WEBGPU)
+      if (gpu_ != nullptr && ran.ok()) gpu_->EndRecording();
+#endif
+      return ran.ok() ? Success("layers", std::to_string(*ran)) : Failure(ran.status());
+    });
+  }
   std::string Start(uint32_t bytes) {
     return With(bytes, [&] { return Reply(session_->Start(Staged(bytes))); });
+  }
+  std::string StartInspection(uint32_t bytes) {
+    return With(bytes, [&] { return Reply(session_->StartInspection(Staged(bytes))); });
+  }
+  // Where the floats of an array of the last look inside lie, until the next run; 0: there is no such array.
+  uintptr_t InspectedArray(uint32_t index) const {
+    return session_ ? reinterpret_cast<uintptr_t>(session_->InspectedArray(index).data()) : 0;
   }
   std::string Step() {
     return With(0, [&] {
@@ -103,6 +133,9 @@ class SessionBinding {
   std::string Finish() {
     return With(0, [&] { return Reply("result", session_->Finish()); });
   }
+
+  // A double, exact up to 2^53.
+  double TokensRead() const { return session_ ? static_cast<double>(session_->tokens_read()) : 0; }
 
 #if defined(PERUSE_WEBGPU)
   // The halves of step: between them the host replays the commands.
@@ -147,12 +180,20 @@ class SessionBinding {
 EMSCRIPTEN_BINDINGS(peruse) {
   emscripten::class_<SessionBinding>("Session")
       .constructor<int>()
+#if defined(PERUSE_WEBGPU)
+      .constructor<int, uint32_t, bool>()
+#endif
       .function("reserve", &SessionBinding::Reserve)
       .function("addFile", &SessionBinding::AddFile)
       .function("open", &SessionBinding::Open)
+      .function("setShardIndex", &SessionBinding::SetShardIndex)
+      .function("endShard", &SessionBinding::EndShard)
       .function("feedWeights", &SessionBinding::FeedWeights)
       .function("finishWeights", &SessionBinding::FinishWeights)
+      .function("probe", &SessionBinding::Probe)
       .function("start", &SessionBinding::Start)
+      .function("startInspection", &SessionBinding::StartInspection)
+      .function("inspectedArray", &SessionBinding::InspectedArray)
       .function("step", &SessionBinding::Step)
 #if defined(PERUSE_WEBGPU)
       .function("beginStep", &SessionBinding::BeginStep)
@@ -161,6 +202,7 @@ EMSCRIPTEN_BINDINGS(peruse) {
       .function("commandWords", &SessionBinding::CommandWords)
       .function("replayed", &SessionBinding::Replayed)
 #endif
+      .function("tokensRead", &SessionBinding::TokensRead)
       .function("finish", &SessionBinding::Finish);
 }
 

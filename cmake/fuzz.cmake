@@ -1,9 +1,15 @@
-# One libFuzzer program for each tests/fuzz/<name>_fuzz.cc.
+# One libFuzzer program for each tests/fuzz/<name>_fuzz.cc, over the parsers alone: what they link, they instrument.
+file(GLOB peruse_parser_files CONFIGURE_DEPENDS core/base/*.cc core/tokenizer/*.cc core/models/config*.cc core/backend/*.cc)
+add_library(peruse_parsers STATIC EXCLUDE_FROM_ALL ${peruse_parser_files} core/weights/safetensors.cc)
+target_include_directories(peruse_parsers PUBLIC "${PROJECT_SOURCE_DIR}")
+target_compile_options(peruse_parsers PRIVATE ${PERUSE_WARNINGS})
+target_link_libraries(peruse_parsers PRIVATE peruse_utf8proc peruse_rapidjson)
+
 file(GLOB peruse_fuzz_files CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cc)
 foreach(file IN LISTS peruse_fuzz_files)
   get_filename_component(name "${file}" NAME_WE)
-  add_executable(${name} "${file}")
-  target_link_libraries(${name} PRIVATE peruse_core)
+  add_executable(${name} EXCLUDE_FROM_ALL "${file}")
+  target_link_libraries(${name} PRIVATE peruse_parsers)
   target_compile_options(${name} PRIVATE ${PERUSE_WARNINGS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
 endforeach()

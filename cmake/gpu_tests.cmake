@@ -1,12 +1,14 @@
 # peruse_gpu_tests: the backend and model tests of tests/native over the WebGPU backend, as a wasm module that waits for
-# the GPU with Asyncify (tests/node/gpu/run_gpu_tests.mjs runs it). Only the tests wait so; the library does not.
+# the GPU with Asyncify (tests/node/gpu/run_gpu_tests.mjs runs it in Node,
+# tests/browser/gpu/operations.test.ts in Chromium). Only the tests wait so; the library does not.
 file(GLOB peruse_gpu_test_files CONFIGURE_DEPENDS tests/node/gpu/*.cc tests/native/backend/*.cc tests/native/models/*.cc)
 add_executable(peruse_gpu_tests EXCLUDE_FROM_ALL ${peruse_gpu_test_files})
 target_link_libraries(peruse_gpu_tests PRIVATE peruse_core peruse_gtest)
 target_compile_options(peruse_gpu_tests PRIVATE ${PERUSE_WARNINGS})
 target_compile_definitions(peruse_gpu_tests PRIVATE PERUSE_GPU_TESTS
-  PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
-set_target_properties(peruse_gpu_tests PROPERTIES SUFFIX ".cjs")
-target_link_options(peruse_gpu_tests PRIVATE -O1 -sENVIRONMENT=node -sNODERAWFS=1 -sEXIT_RUNTIME=1 -sMODULARIZE=1
+  PERUSE_FIXTURES_DIR="/fixtures")  # The runners put them there.
+set_target_properties(peruse_gpu_tests PROPERTIES SUFFIX ".mjs")
+target_link_options(peruse_gpu_tests PRIVATE -O1 -sENVIRONMENT=node,web -lnodefs.js -sFORCE_FILESYSTEM=1
+  -sEXPORTED_RUNTIME_METHODS=FS -sMODULARIZE=1 -sEXPORT_ES6=1
   -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=1MB -sABORTING_MALLOC=0 -sWASM_BIGINT=1
   -sASYNCIFY=1 -sASYNCIFY_STACK_SIZE=65536)

@@ -24,11 +24,17 @@ if(EMSCRIPTEN)
 endif()
 
 if(NOT EMSCRIPTEN)
-  # Programs that tests/reference/make_tokenizer_fixtures.py and people run by hand.
+  # The program that tests/reference/make_tokenizer_fixtures.py runs.
   add_executable(encode_lines EXCLUDE_FROM_ALL tests/tools/encode_lines.cc tests/native/tokenizer/case_json.cc)
-  add_executable(encode_bench EXCLUDE_FROM_ALL tests/tools/encode_bench.cc)
-  foreach(tool encode_lines encode_bench)
-    target_link_libraries(${tool} PRIVATE peruse_core)
-    target_compile_options(${tool} PRIVATE ${PERUSE_WARNINGS})
-  endforeach()
+  target_link_libraries(encode_lines PRIVATE peruse_core)
+  target_compile_options(encode_lines PRIVATE ${PERUSE_WARNINGS})
+endif()
+
+# Which int8 path a build takes, and what comes out: compared between builds by tests/node/int8_bits.test.ts.
+add_executable(int8_bits EXCLUDE_FROM_ALL tests/tools/int8_bits.cc)
+target_link_libraries(int8_bits PRIVATE peruse_core)
+target_compile_options(int8_bits PRIVATE ${PERUSE_WARNINGS})
+if(EMSCRIPTEN)
+  set_target_properties(int8_bits PROPERTIES SUFFIX ".cjs")
+  target_link_options(int8_bits PRIVATE -O1 -sENVIRONMENT=node,worker -sEXIT_RUNTIME=1 -sALLOW_MEMORY_GROWTH=1)
 endif()

@@ -1,18 +1,21 @@
 #!/usr/bin/env node
-// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu] [--native debug|release]
-// Without options: all wasm variants (to web/wasm) and the TypeScript (to web/dist). Builds are incremental, in build/<preset>.
-import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs';
+// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,simd-webgpu,...] [--native debug|release]
+// Without options: all wasm variants (to web/wasm), the TypeScript (to web/dist) and the demo page (to web/demo). Builds are incremental, in build/<preset>.
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { capture } from './setup/exec.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
+import { buildPackagedDemo } from './packaged_demo.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu'];
+const kCpuVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
+/** Each without the GPU's part and with it. */
+export const kVariants = [...kCpuVariants, ...kCpuVariants.map((name) => `${name}-webgpu`)];
 
 /** Configures a preset where needed and builds the targets; returns the build folder. */
 export function buildPreset(preset, targets) {
@@ -22,14 +25,24 @@ export function buildPreset(preset, targets) {
   return folder;
 }
 
+/**
+ * Emscripten's glue imports modules of Node where it runs in Node. Bundlers for the browser look for them everywhere and give up,
+ * unless the imports are hidden from them.
+ */
+function forBundlers(glue) {
+  const hidden = glue.replaceAll(/import\((['"])([\w:]+)\1\)/g, 'import(/* webpackIgnore: true *//* @vite-ignore */["$2"][0])');
+  if (hidden === glue) throw new Error('the glue no longer imports anything: is forBundlers still needed?');
+  return hidden;
+}
+
 function buildVariant(variant) {
-  const folder = buildPreset(`wasm-${variant}`, ['peruse']);
+  const gpu = variant.endsWith('-webgpu');
+  const folder = buildPreset(`wasm-${variant.replace('-webgpu', '')}`, [gpu ? 'peruse_webgpu' : 'peruse']);
   const out = join(root, 'web/wasm');
   mkdirSync(out, { recursive: true });
-  for (const suffix of ['mjs', 'wasm']) {
-    const name = `peruse-${variant}.${suffix}`;
-    copyFileSync(join(folder, name), join(out, name));
-  }
+  const name = `peruse-${variant}`;
+  copyFileSync(join(folder, `${name}.wasm`), join(out, `${name}.wasm`));
+  writeFileSync(join(out, `${name}.mjs`), forBundlers(readFileSync(join(folder, `${name}.mjs`), 'utf8')));
   return `${(statSync(join(out, `peruse-${variant}.wasm`)).size / 1024).toFixed(0)} KB`;
 }
 
@@ -60,7 +73,9 @@ async function main() {
   await setup();
   if (native) await step(`native ${native}`, () => void buildPreset(`native-${native}`, ['peruse_core', 'peruse_tests']));
   if (variants || !native) await buildVariants(variants);
-  if (!variants && !native) await buildTypeScript();
+  if (variants || native) return;
+  await buildTypeScript();
+  await step('demo page', buildPackagedDemo);
 }
 
 await runAsProgram(import.meta.url, main);

@@ -2,7 +2,8 @@
 // Puts the demo page together as a static site in build/site: the page, its compiled scripts (app/), the package (peruse/)
 // and the demo models (models/). Any static host can serve that folder. The package must have been built.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
@@ -25,16 +26,21 @@ export function buildSite() {
   for (const project of ['demo', 'demo/service_worker']) {
     execFileSync(process.execPath, [tsc, '-p', join(root, project)], { stdio: 'inherit' });
   }
-  writeFileSync(join(siteFolder, 'files.json'), `${JSON.stringify(pageFiles(), null, 1)}\n`);
+  writeFileSync(join(siteFolder, 'files.json'), `${JSON.stringify(siteFiles(), null, 1)}\n`);
   return siteFolder;
 }
 
-/** What the service worker stores at the first visit: all but engines and models, which it stores when they are used. */
-function pageFiles() {
-  return ['./', ...readdirSync(siteFolder, { recursive: true })
-    .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => /\.(css|svg|js)$/.test(file) && !/^(models|peruse\/wasm)\//.test(file) && !/_node\.js$/.test(file))
-    .sort()];
+/** What the service worker stores at once (`page`), and what it stores when it is used or the page is at rest (`inUse`). */
+function siteFiles() {
+  const files = readdirSync(siteFolder, { recursive: true }).map((file) => file.replaceAll('\\', '/')).sort();
+  const isInUse = (file) => /^(models|peruse\/wasm)\//.test(file);
+  const hash = createHash('sha256');
+  for (const file of files) if (statSync(join(siteFolder, file)).isFile()) hash.update(file).update(readFileSync(join(siteFolder, file)));
+  return {
+    version: hash.digest('hex').slice(0, 16),
+    page: ['./', ...files.filter((file) => /\.(css|svg|js)$/.test(file) && !isInUse(file) && !/_node\.js$/.test(file))],
+    inUse: files.filter((file) => isInUse(file) && /\.(json|safetensors|mjs|wasm)$/.test(file)),
+  };
 }
 
 await runAsProgram(import.meta.url, () => void buildSite());

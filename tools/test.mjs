@@ -4,7 +4,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildPreset, buildTypeScript, buildVariants } from './build.mjs';
+import { runFuzzers } from './fuzz.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
+import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
@@ -38,6 +40,8 @@ async function main() {
     await step('build native-debug', () => void buildPreset('native-debug', ['peruse_tests']));
     return runGoogleTest([join(root, 'build/native-debug/peruse_tests')], join(kResults, 'native.json'));
   });
+  // A minute for each program in continuous integration; else only so long that a seed which fails shows.
+  await suite('fuzzers', () => runFuzzers({ seconds: process.env.CI ? 60 : 5 }));
   await suite('wasm under Node', async () => {
     await step('build wasm-simd tests', () => void buildPreset('wasm-simd', ['peruse_wasm_tests', 'peruse_gpu_tests']));
     const program = [process.execPath, join(root, 'build/wasm-simd/peruse_wasm_tests.cjs')];
@@ -46,12 +50,17 @@ async function main() {
   await suite('types', async () => {
     await buildTypeScript();
     await buildVariants();
+    for (const variant of ['simd', 'relaxed']) await step(`int8_bits of ${variant}`, () => void buildPreset(`wasm-${variant}`, ['int8_bits']));
     return runTypeCheck();
   });
   await suite('Node', () => runVitest('test:node', join(kResults, 'node.json'), environment));
   await suite('GPU over Dawn', async () => {
     await step('build GPU tests', () => void buildPreset('wasm-simd', ['peruse_gpu_tests']));
     return runVitest('test:gpu', join(kResults, 'gpu.json'), environment);
+  });
+  await suite('package', async () => {
+    await step('bundlers and Node versions', () => installNodeModules(join(root, 'tests/packaging')));
+    return runVitest('test:package', join(kResults, 'package.json'), environment);
   });
   await suite('browser', () => runVitest('test:browser', join(kResults, 'browser.json'), environment));
 

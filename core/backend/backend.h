@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/backend/activation.h"
 #include "core/base/status.h"
@@ -29,7 +30,9 @@ namespace peruse {
 enum class Precision : uint8_t {
   kF32,
   kF16,  // IEEE half where the backend reads it so
-  kQ8,   // symmetric int8 per output channel, activations quantised per row at run time
+  // Symmetric int8 per output channel. Activations are quantised at run time, each row (with groups: each group's slice
+  // of it) on its own; sums of products are exact (quantize.h).
+  kQ8,
 };
 
 struct LinearSpec {
@@ -37,6 +40,7 @@ struct LinearSpec {
   int32_t out = 0;     // output features
   int32_t groups = 1;  // independent linears over equal slices of the features (ConvBERT's GroupedLinear)
   Precision precision = Precision::kF32;
+  bool wide_input = false;  // kQ8: activations of 13 bits instead of 8, where the sums have room (quantize.h)
 };
 
 // A linear layer's packed weights: y = x W^T + b. The bias is zero until written.
@@ -53,6 +57,16 @@ struct Norm {
   Tensor weight;  // [1, width], constant
   Tensor bias;    // [1, width], constant
   float eps = 0;
+};
+
+// What a model will ask of its backend, as far as its configuration tells.
+struct Outlook {
+  Precision precision = Precision::kF32;  // of most linear layers
+  int32_t head_dim = 0;                   // of attention; 0: none
+  bool relative_positions = false;        // DisentangledAttention
+  bool depthwise = false;                 // DepthwiseConv
+  bool conv1d = false;                    // Conv1d
+  std::vector<int32_t> span_taps;         // kernel sizes of LinearSpanConv
 };
 
 // Softmax attention over each sequence, per head. Head h owns columns [h * head_dim, (h + 1) * head_dim).
@@ -85,12 +99,20 @@ class Backend {
   // Whether operations are only recorded: results are there once a host has replayed the run, not before.
   virtual bool deferred() const { return false; }
 
-  // ---- Weights and constants: they live until the backend does. -----------------------------------------
+  // Time to get ready while weights arrive: compiling shaders, say. Changes no result.
+  virtual void Prepare(const Outlook& outlook) { (void)outlook; }
+
+  // ---- Weights and constants: they live until the backend does, or FreeLinear. ---------------------------
 
   virtual Result<Weight> CreateLinear(const LinearSpec& spec) = 0;
-  // Rows [first_row, first_row + rows.size() / (in / groups)) of W, each in / groups long.
+  // Rows [first_row, first_row + rows.size() / (in / groups)) of W, each in / groups long. Not for kQ8.
   virtual Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) = 0;
+  // The same for kQ8, and a scale for each row: W[row] = rows[row] * scales[row]. In any order.
+  virtual Status WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) { return NoInt8(); }
+  virtual Status WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) { return NoInt8(); }
   virtual Status WriteBias(Weight weight, int32_t first, std::span<const float> values) = 0;
+  // Gives a layer's memory back, between runs: for one that was needed only to fold constants. It is not to be used again.
+  virtual void FreeLinear(Weight weight) = 0;
 
   // A matrix that outlives runs. May be the output of an operation (folding at load).
   virtual Result<Tensor> CreateConstant(int32_t rows, int32_t cols) = 0;
@@ -118,9 +140,12 @@ class Backend {
   virtual void Download(Tensor x, std::span<float> destination) = 0;
 
   // ---- Operations ----------------------------------------------------------------------------------------
+  // Those that are not pure stand in backend.cc in terms of others; a backend may fuse them.
 
   // out = activation(x W^T + b)                                 x [rows, in], out [rows, out]
   virtual void Linear(Tensor x, Weight weight, Activation activation, Tensor out) = 0;
+  // out = (x W^T + b) * y                                       y, out [rows, out]
+  virtual void LinearMultiply(Tensor x, Weight weight, Tensor y, Tensor out);
   // out = norm(x W^T + b + residual)                            residual, out [rows, out]
   virtual void LinearAddNorm(Tensor x, Weight weight, Tensor residual, const Norm& norm, Tensor out) = 0;
   // out = norm(x)
@@ -141,6 +166,9 @@ class Backend {
   // is not renormalised. `kernels`, if valid, receives the softmax: [rows, heads * K].
   virtual void SpanConv(Tensor logits, Tensor values, int32_t heads, const RaggedBatch& batch, Tensor out,
                         Tensor kernels) = 0;
+  // SpanConv of the logits x W^T + b                            x [rows, in], weight [heads * K, in]
+  virtual void LinearSpanConv(Tensor x, Weight weight, Tensor values, int32_t heads, const RaggedBatch& batch,
+                              Tensor out, Tensor kernels);
   // 1-D convolution over the tokens, zero padded: weight is [out, K * in / groups], tap-major (column
   // j * (in / groups) + i for tap j and input i of the group); out = activation(conv(x) + b).
   virtual void Conv1d(Tensor x, Weight weight, int32_t kernel_size, Activation activation, const RaggedBatch& batch,
@@ -154,6 +182,10 @@ class Backend {
   virtual void Activate(Tensor x, Activation activation, Tensor out) = 0;
   // out[r] = x[rows[r]]; `rows` is read before this returns
   virtual void SelectRows(Tensor x, std::span<const int32_t> rows, Tensor out) = 0;
+
+ private:
+  // Of a backend whose CreateLinear refuses kQ8.
+  static Status NoInt8() { return Unsupported("this backend does not hold int8 weights"); }
 };
 
 // Frees the workspace that was allocated within a block.

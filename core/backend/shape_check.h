@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "core/backend/backend.h"
+#include "core/backend/quantize.h"
 
 namespace peruse {
 
@@ -27,6 +28,22 @@ inline void CheckSpec(const LinearSpec& spec) {
   PERUSE_CHECK(spec.in > 0 && spec.out > 0 && spec.groups > 0);
   PERUSE_CHECK(spec.in % spec.groups == 0 && spec.out % spec.groups == 0);
 }
+
+// Sums of int8 products have 32 bits; a linear of more inputs than they hold is refused.
+inline Status CheckInt8Depth(const LinearSpec& spec) {
+  if (spec.precision != Precision::kQ8 || InputLevels(spec.in / spec.groups, spec.wide_input) > 0) return OkStatus();
+  return Unsupported("dtype q8 takes linear layers of up to 133,144 inputs, not " +
+                     std::to_string(spec.in / spec.groups));
+}
+
+// Rows [first, first + values / width) of a linear.
+inline void CheckRows(const LinearSpec& spec, int32_t first, size_t values, int64_t width) {
+  const int64_t count = static_cast<int64_t>(values);
+  PERUSE_CHECK(first >= 0 && count % width == 0 && first + count / width <= spec.out);
+}
+
+// Weights come as the precision says: floats (WriteLinear) or int8 (WriteInt8, WriteScales).
+inline void CheckWrite(const LinearSpec& spec, bool int8) { PERUSE_CHECK((spec.precision == Precision::kQ8) == int8); }
 
 inline void CheckNorm(const Norm& norm, int32_t width) {
   CheckShape(norm.weight, 1, width);
@@ -82,6 +99,16 @@ inline void CheckSpanConv(Tensor logits, Tensor values, int32_t heads, const Rag
   CheckShape(values, batch.rows(), values.cols);
   CheckOutput(out, values.rows, values.cols, {logits, values});
   if (kernels.valid()) CheckOutput(kernels, logits.rows, logits.cols, {logits, values, out});
+}
+
+inline void CheckLinearSpanConv(Tensor x, Weight weight, Tensor values, int32_t heads, const RaggedBatch& batch,
+                                Tensor out, Tensor kernels) {
+  PERUSE_CHECK(weight.valid() && heads > 0 && weight.out % heads == 0 && values.cols % heads == 0);
+  PERUSE_CHECK((weight.out / heads) % 2 == 1);
+  CheckShape(x, batch.rows(), weight.in);
+  CheckShape(values, batch.rows(), values.cols);
+  CheckOutput(out, values.rows, values.cols, {x, values});
+  if (kernels.valid()) CheckOutput(kernels, x.rows, weight.out, {x, values, out});
 }
 
 inline void CheckConv1d(Tensor x, Weight weight, int32_t kernel_size, const RaggedBatch& batch, Tensor out) {

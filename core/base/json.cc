@@ -1,5 +1,6 @@
 #include "core/base/json.h"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -8,10 +9,12 @@
 #define RAPIDJSON_ASSERT(condition) PERUSE_CHECK(condition)
 #define RAPIDJSON_NOEXCEPT_ASSERT(condition) PERUSE_CHECK(condition)
 #include "core/base/json_writer.h"
+#include "core/base/memory.h"
+#include "core/base/utf8.h"
 #include "rapidjson/document.h"
 #include "rapidjson/error/en.h"
-#include "rapidjson/memorystream.h"
 #include "rapidjson/reader.h"
+#include "rapidjson/stream.h"
 
 namespace peruse {
 namespace {
@@ -20,9 +23,65 @@ namespace {
 using Document = rapidjson::Document;
 using Node = rapidjson::Value;
 
-// Numbers come as text: RapidJSON's own conversion to double reads outside its tables for some tiny numbers.
+// Strings stay where they are, in a copy of the text. Numbers come as text, see ReadDouble. That the text is UTF-8 is
+// checked before, which is faster.
 constexpr unsigned kParseFlags =
-    rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag;
+    rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
+
+// Up to 19 digits with perhaps a point, as scores of vocabularies are written; everything else goes to strtod. (RapidJSON
+// reads outside its tables for some tiny numbers, and some C libraries' strtod is slow: it computes in software, in 128 bits.)
+bool ReadPlainDouble(std::string_view text, double* value) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  uint64_t digits = 0, scale = 1;  // the number is digits / scale
+  int count = 0;
+  bool after_point = false;
+  for (const char c : text) {
+    if (c == '.') {
+      after_point = true;
+      continue;
+    }
+    if (c < '0' || c > '9' || ++count > 19) return false;
+    digits = digits * 10 + static_cast<uint64_t>(c - '0');
+    if (after_point) scale *= 10;
+  }
+  if (digits == 0) return false;  // strtod knows about the sign of zero
+  double magnitude;
+  if (digits <= uint64_t{1} << 53 && scale <= uint64_t{1} << 53) {
+    magnitude = static_cast<double>(digits) / static_cast<double>(scale);  // of exact numbers, so rounded once
+  } else if (digits > uint64_t{1} << 53) {
+    // At least 54 bits of the quotient: 53 to keep and one to round by; what is below only breaks ties.
+    const auto numerator = static_cast<unsigned __int128>(digits) << 64;
+    const unsigned __int128 quotient = numerator / scale;
+    const auto high = static_cast<uint64_t>(quotient >> 64);
+    const int bits = high != 0 ? 128 - std::countl_zero(high) : 64 - std::countl_zero(static_cast<uint64_t>(quotient));
+    const int dropped = bits - 54;
+    const auto kept = static_cast<uint64_t>(quotient >> dropped);
+    const bool has_rest =
+        quotient * scale != numerator || (static_cast<unsigned __int128>(kept) << dropped) != quotient;
+    uint64_t significand = kept >> 1;
+    if ((kept & 1) && (has_rest || (significand & 1))) ++significand;
+    magnitude = std::ldexp(static_cast<double>(significand), dropped + 1 - 64);
+  } else {
+    return false;
+  }
+  *value = is_negative ? -magnitude : magnitude;
+  return true;
+}
+
+// `text` is a JSON number. Correctly rounded; underflow is zero, overflow infinity.
+double ReadDouble(std::string_view text) {
+  double value = 0;
+  return ReadPlainDouble(text, &value) ? value : std::strtod(std::string(text).c_str(), nullptr);
+}
+
+// A bound on the memory that the tree of `text` takes while it is built: every value comes after one of these four, and has
+// a place on the parser's stack, which grows by copying, and one in the tree.
+size_t TreeBytesBound(std::string_view text) {
+  size_t values = 1;
+  for (const char c : text) values += c == ',' || c == ':' || c == '[' || c == '{' ? 1 : 0;
+  return SaturatingMultiply(values, 5 * sizeof(Node)) + text.size();
+}
 
 const Node& AsNode(const void* node) { return *static_cast<const Node*>(node); }
 
@@ -47,8 +106,7 @@ class DepthLimiter {
     int64_t integer = 0;
     const auto [end, error] = std::from_chars(text, text + length, integer);
     if (error == std::errc() && end == text + length) return document_->Int64(integer);
-    // The grammar is checked already; strtod rounds correctly. Underflow is zero, overflow an error.
-    const double value = std::strtod(std::string(text, length).c_str(), nullptr);
+    const double value = ReadDouble(std::string_view(text, length));
     number_too_big_ = !std::isfinite(value);
     return !number_too_big_ && document_->Double(value);
   }
@@ -79,14 +137,13 @@ class DepthLimiter {
 
 // Feeds Document::Populate and keeps what it needs to tell of a failure.
 struct Generator {
-  std::string_view text;
+  char* text;  // ends with NUL
   rapidjson::ParseResult result;
   bool too_deep = false;
   bool number_too_big = false;
 
   bool operator()(Document& document) {
-    rapidjson::MemoryStream stream(text.data(), text.size());
-    rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> input(stream);
+    rapidjson::InsituStringStream input(text);
     DepthLimiter limiter(&document);
     rapidjson::Reader reader;
     result = reader.Parse<kParseFlags>(input, limiter);
@@ -125,6 +182,7 @@ void Write(const Node& node, JsonWriter* writer) {
 }  // namespace
 
 struct JsonDocument::Tree {
+  std::string text;  // the document's strings lie in here
   Document document;
 };
 
@@ -134,16 +192,25 @@ JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 JsonDocument::~JsonDocument() = default;
 
 Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view name) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  const auto bad = [&](size_t at, const char* what) {
+    return MalformedFile(std::string(name) + " is not valid JSON at byte " + std::to_string(at) + ": " + what);
+  };
+  if (const size_t valid = ValidUtf8Prefix(text); valid != text.size()) return bad(valid, "not UTF-8");
+  const size_t start = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  // RapidJSON takes NUL for the end of the text.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) return bad(nul, "a NUL");
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(TreeBytesBound(text), name));
   auto tree = std::make_unique<Tree>();
-  // RapidJSON's streams take NUL for the end of the text; outside of a JSON string NUL is not allowed anyway.
-  Generator generator{text, {}};
+  tree->text = std::string(text.substr(start));
+  Generator generator{tree->text.data(), {}};
   tree->document.Populate(generator);
   if (generator.result.IsError()) {
-    std::string message(name);
-    if (generator.too_deep) return MalformedFile(message + ": nested deeper than " + std::to_string(kMaxDepth));
+    if (generator.too_deep) {
+      return MalformedFile(std::string(name) + ": nested deeper than " + std::to_string(kMaxDepth));
+    }
     const auto code = generator.number_too_big ? rapidjson::kParseErrorNumberTooBig : generator.result.Code();
-    message += " is not valid JSON at byte " + std::to_string(generator.result.Offset()) + ": ";
-    return MalformedFile(message + rapidjson::GetParseError_En(code));
+    return bad(start + generator.result.Offset(), rapidjson::GetParseError_En(code));
   }
   return JsonDocument(std::move(tree));
 }

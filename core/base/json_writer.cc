@@ -3,28 +3,41 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/memory.h"
+
 namespace peruse {
 
+void JsonWriter::Append(std::string_view text) {
+  if (failed_) return;
+  if (text.size() > out_->capacity() - out_->size()) {
+    const size_t capacity = 2 * out_->capacity() + text.size();
+    failed_ = !HasMemory(capacity);
+    if (failed_) return;
+    out_->reserve(capacity);
+  }
+  out_->append(text);
+}
+
 void JsonWriter::BeforeValue() {
-  if (needs_comma_) out_->push_back(',');
+  if (needs_comma_) Append(",");
   needs_comma_ = true;
 }
 
 void JsonWriter::Open(char bracket) {
   BeforeValue();
-  out_->push_back(bracket);
+  Append({&bracket, 1});
   needs_comma_ = false;
 }
 
 void JsonWriter::Close(char bracket) {
-  out_->push_back(bracket);
+  Append({&bracket, 1});
   needs_comma_ = true;
 }
 
 void JsonWriter::Key(std::string_view name) {
   BeforeValue();
   AppendQuoted(name);
-  out_->push_back(':');
+  Append(":");
   needs_comma_ = false;
 }
 
@@ -35,7 +48,7 @@ void JsonWriter::String(std::string_view text) {
 
 void JsonWriter::Int(int64_t value) {
   BeforeValue();
-  out_->append(std::to_string(value));
+  Append(std::to_string(value));
 }
 
 void JsonWriter::Double(double value) {
@@ -43,34 +56,38 @@ void JsonWriter::Double(double value) {
   BeforeValue();
   char buffer[32];
   std::snprintf(buffer, sizeof(buffer), "%.17g", value);
-  out_->append(buffer);
+  Append(buffer);
 }
 
 void JsonWriter::Bool(bool value) {
   BeforeValue();
-  out_->append(value ? "true" : "false");
+  Append(value ? "true" : "false");
 }
 
 void JsonWriter::Null() {
   BeforeValue();
-  out_->append("null");
+  Append("null");
 }
 
 void JsonWriter::AppendQuoted(std::string_view text) {
-  out_->push_back('"');
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out_->push_back('\\');
-      out_->push_back(c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char buffer[8];
+  Append("\"");
+  for (size_t start = 0; start < text.size();) {
+    // What needs no escape, at once.
+    size_t end = start;
+    const auto is_plain = [](char c) { return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20; };
+    while (end < text.size() && is_plain(text[end])) ++end;
+    Append(text.substr(start, end - start));
+    start = end;
+    if (end == text.size()) break;
+    const char c = text[start++];
+    char buffer[8];
+    if (c == '"' || c == '\\')
+      std::snprintf(buffer, sizeof(buffer), "\\%c", c);
+    else
       std::snprintf(buffer, sizeof(buffer), "\\u%04x", static_cast<unsigned>(c));
-      out_->append(buffer);
-    } else {
-      out_->push_back(c);
-    }
+    Append(buffer);
   }
-  out_->push_back('"');
+  Append("\"");
 }
 
 }  // namespace peruse

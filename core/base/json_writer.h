@@ -22,7 +22,11 @@ class JsonWriter {
   void Bool(bool value);
   void Null();
 
+  // Whether there was no memory for something: then the text is void.
+  bool failed() const { return failed_; }
+
  private:
+  void Append(std::string_view text);
   void Open(char bracket);
   void Close(char bracket);
   void BeforeValue();
@@ -30,6 +34,7 @@ class JsonWriter {
 
   std::string* out_;
   bool needs_comma_ = false;
+  bool failed_ = false;
 };
 
 }  // namespace peruse

@@ -35,7 +35,7 @@ void BertEncoder::Declare(Binder& binder) {
 }
 
 void BertEncoder::SelfAttention(Backend& backend, const Layer& layer, Tensor x, const RaggedBatch& batch,
-                                Inspection& inspection, Tensor out) {
+                                Inspection& inspection, std::span<const int32_t> kept, Tensor out) {
   const int32_t hidden = config_.hidden_size;
   const int32_t heads = config_.num_attention_heads;
   Scope scope(backend);
@@ -64,17 +64,20 @@ void BertEncoder::SelfAttention(Backend& backend, const Layer& layer, Tensor x, 
   inspection.KeepAttention(backend, probabilities);
 
   // BertSelfOutput
-  backend.LinearAddNorm(context, layer.attention_output, x, layer.attention_norm, out);
+  const Tensor residual = KeepRows(backend, x, kept);
+  backend.LinearAddNorm(KeepRows(backend, context, kept), layer.attention_output, residual, layer.attention_norm, out);
 }
 
-void BertEncoder::Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection, Tensor out) {
-  RunLayers(backend, config_.num_hidden_layers, x, out, inspection, [&](int32_t i, Tensor input, Tensor output) {
+void BertEncoder::Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection,
+                          std::span<const int32_t> kept, Tensor out) {
+  const auto forward = [&](int32_t i, Tensor input, std::span<const int32_t> rows, Tensor output) {
     const Layer& layer = layers_[static_cast<size_t>(i)];
     Scope scope(backend);
-    const Tensor attended = backend.New(batch.rows(), config_.hidden_size);
-    SelfAttention(backend, layer, input, batch, inspection, attended);
+    const Tensor attended = backend.New(output.rows, config_.hidden_size);
+    SelfAttention(backend, layer, input, batch, inspection, rows, attended);
     layer.feed_forward.Forward(backend, attended, config_.hidden_act, output);
-  });
+  };
+  RunLayers(backend, config_.num_hidden_layers, x, kept, out, inspection, forward);
 }
 
 }  // namespace peruse

@@ -15,8 +15,12 @@ class BertEncoder : public Encoder {
   explicit BertEncoder(const ModelConfig& config);
 
   void Declare(Binder& binder) override;
-  void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection, Tensor out) override;
+  void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection,
+               std::span<const int32_t> kept, Tensor out) override;
   int32_t attention_heads() const override { return config_.num_attention_heads; }
+  Outlook outlook() const override {
+    return {.head_dim = config_.hidden_size / config_.num_attention_heads, .relative_positions = has_distances()};
+  }
 
  private:
   struct Layer {
@@ -29,7 +33,7 @@ class BertEncoder : public Encoder {
 
   // out = norm(output(attention(x)) + x)      x, out [rows, hidden]
   void SelfAttention(Backend& backend, const Layer& layer, Tensor x, const RaggedBatch& batch, Inspection& inspection,
-                     Tensor out);
+                     std::span<const int32_t> kept, Tensor out);
 
   bool has_distances() const { return config_.position_type != PositionType::kAbsolute; }
 

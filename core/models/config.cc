@@ -128,6 +128,11 @@ void ReadLabels(ConfigReader& reader, ModelConfig& config) {
 }
 
 void ReadProblemType(ConfigReader& reader, ModelConfig& config) {
+  const JsonValue cross_encoder = reader.Field("sentence_transformers").FindMember("activation_fn");
+  config.ranking_activation = std::string(cross_encoder.GetString().value_or(""));
+  if (config.ranking_activation.empty()) {
+    config.ranking_activation = reader.String("sbert_ce_default_activation_function", "");
+  }
   const std::string name = reader.String("problem_type", "");
   if (name == "regression")
     config.problem_type = ProblemType::kRegression;
@@ -141,6 +146,7 @@ void ReadProblemType(ConfigReader& reader, ModelConfig& config) {
 
 void ReadCommon(ConfigReader& reader, const Defaults& defaults, ModelConfig& config) {
   config.architecture = defaults.architecture;
+  config.int8_weights = reader.Field("quantization_config").FindMember("quant_method").GetString() == "peruse-q8";
   if (const auto name = reader.Field("architectures")[0].GetString()) config.architecture_class = std::string(*name);
   config.vocab_size = reader.Int("vocab_size", defaults.vocab_size, 1, kMaxVocabulary);
   config.hidden_size = reader.Int("hidden_size", defaults.hidden_size, 1, kMaxHidden);

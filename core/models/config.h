@@ -85,6 +85,7 @@ struct ModelConfig {
 
   Architecture architecture = Architecture::kBert;
   std::string model_type;          // as written
+  bool int8_weights = false;       // a q8 checkpoint: quantization_config says so (docs/precision.md)
   std::string architecture_class;  // architectures[0], such as "ConvBertForSequenceClassification"; may be empty
 
   int32_t vocab_size = 0;
@@ -104,6 +105,7 @@ struct ModelConfig {
 
   std::vector<std::string> id2label;  // [num_labels]; "LABEL_0", ... where the file names none
   ProblemType problem_type = ProblemType::kUnspecified;
+  std::string ranking_activation;  // a cross-encoder's, as sentence-transformers writes it; empty: none is named
 
   PositionType position_type = PositionType::kAbsolute;  // model_type bert, electra
   ConvBertConfig convbert;                               // model_type convbert

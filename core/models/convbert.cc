@@ -38,7 +38,7 @@ void ConvBertEncoder::DeclareLayer(Binder& binder, const std::string& name, Laye
 
 // out = norm(output([attention heads | convolution heads]) + x)      x, out [rows, hidden]
 void ConvBertEncoder::MixedAttention(Backend& backend, const Layer& layer, Tensor x, const RaggedBatch& batch,
-                                     Inspection& inspection, Tensor out) {
+                                     Inspection& inspection, std::span<const int32_t> kept, Tensor out) {
   const int32_t rows = batch.rows();
   const int32_t half = config_.hidden_size / 2;
   const int32_t heads = config_.convbert.heads;
@@ -63,31 +63,30 @@ void ConvBertEncoder::MixedAttention(Backend& backend, const Layer& layer, Tenso
   // SeparableConv1D: the span-aware key
   const Tensor depthwise = backend.New(rows, 2 * half);
   backend.DepthwiseConv(x, layer.depthwise, batch, depthwise);
-  const Tensor span_key = backend.New(rows, half);
-  backend.Linear(depthwise, layer.pointwise, Activation::kNone, span_key);
-
-  // conv_attn_layer = key_conv_attn_layer * query; conv_kernel_layer, its softmax, and the convolution
+  // conv_attn_layer = key_conv_attn_layer * query
   const Tensor product = backend.New(rows, half);
-  backend.Multiply(span_key, query, product);
-  const Tensor kernel_logits = backend.New(rows, heads * kernel);
-  backend.Linear(product, layer.conv_kernel, Activation::kNone, kernel_logits);
+  backend.LinearMultiply(depthwise, layer.pointwise, query, product);
+
+  // conv_kernel_layer, its softmax, and the convolution
   const Tensor kernels = inspection.NewSpanKernel(backend, rows, heads * kernel);
-  backend.SpanConv(kernel_logits, conv_out, heads, batch, mixed.Columns(half, half), kernels);
+  backend.LinearSpanConv(product, layer.conv_kernel, conv_out, heads, batch, mixed.Columns(half, half), kernels);
   inspection.KeepSpanKernel(backend, kernels);
 
   // ConvBertSelfOutput
-  backend.LinearAddNorm(mixed, layer.attention_output, x, layer.attention_norm, out);
+  const Tensor residual = KeepRows(backend, x, kept);
+  backend.LinearAddNorm(KeepRows(backend, mixed, kept), layer.attention_output, residual, layer.attention_norm, out);
 }
 
 void ConvBertEncoder::Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection,
-                              Tensor out) {
-  RunLayers(backend, config_.num_hidden_layers, x, out, inspection, [&](int32_t i, Tensor input, Tensor output) {
+                              std::span<const int32_t> kept, Tensor out) {
+  const auto forward = [&](int32_t i, Tensor input, std::span<const int32_t> rows, Tensor output) {
     const Layer& layer = layers_[static_cast<size_t>(i)];
     Scope scope(backend);
-    const Tensor attended = backend.New(batch.rows(), config_.hidden_size);
-    MixedAttention(backend, layer, input, batch, inspection, attended);
+    const Tensor attended = backend.New(output.rows, config_.hidden_size);
+    MixedAttention(backend, layer, input, batch, inspection, rows, attended);
     layer.feed_forward.Forward(backend, attended, config_.hidden_act, output);
-  });
+  };
+  RunLayers(backend, config_.num_hidden_layers, x, kept, out, inspection, forward);
 }
 
 }  // namespace peruse

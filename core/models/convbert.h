@@ -15,8 +15,12 @@ class ConvBertEncoder : public Encoder {
   explicit ConvBertEncoder(const ModelConfig& config);
 
   void Declare(Binder& binder) override;
-  void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection, Tensor out) override;
+  void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection,
+               std::span<const int32_t> kept, Tensor out) override;
   int32_t attention_heads() const override { return config_.convbert.heads; }
+  Outlook outlook() const override {
+    return {.head_dim = config_.convbert.head_dim, .depthwise = true, .span_taps = {config_.convbert.conv_kernel_size}};
+  }
 
  private:
   // Below, half = hidden / 2 = heads * head_dim, the width of either kind of head.
@@ -32,7 +36,7 @@ class ConvBertEncoder : public Encoder {
 
   void DeclareLayer(Binder& binder, const std::string& name, Layer& layer);
   void MixedAttention(Backend& backend, const Layer& layer, Tensor x, const RaggedBatch& batch, Inspection& inspection,
-                      Tensor out);
+                      std::span<const int32_t> kept, Tensor out);
 
   const ModelConfig& config_;
   std::vector<Layer> layers_;

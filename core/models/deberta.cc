@@ -92,7 +92,13 @@ Status DebertaEncoder::Fold(Backend& backend) {
     }
     for (const Layer& layer : layers_) FoldLayer(backend, table, layer);
   }
-  return backend.Submit();
+  PERUSE_RETURN_IF_ERROR(backend.Submit());
+  for (Layer& layer : layers_) {
+    if (!layer.position_projection.valid()) continue;
+    backend.FreeLinear(layer.position_projection);
+    layer.position_projection = {};
+  }
+  return OkStatus();
 }
 
 // pos_key_layer and pos_query_layer of disentangled_attention_bias
@@ -111,7 +117,8 @@ void DebertaEncoder::FoldLayer(Backend& backend, Tensor table, const Layer& laye
 // ---- Running --------------------------------------------------------------------------------------------------------
 
 // DisentangledSelfAttention and DebertaSelfOutput: out = norm(output(attention) + queries_from)   all [rows, hidden]
-void DebertaEncoder::Attention(const Run& run, const Layer& layer, Tensor queries_from, Tensor keys_from, Tensor out) {
+void DebertaEncoder::Attention(const Run& run, const Layer& layer, Tensor queries_from, Tensor keys_from, Kept kept,
+                               Tensor out) {
   Backend& backend = run.backend;
   const int32_t rows = run.batch.rows();
   const int32_t hidden = config_.hidden_size;
@@ -139,32 +146,33 @@ void DebertaEncoder::Attention(const Run& run, const Layer& layer, Tensor querie
     backend.Attention(args, run.batch, context);
   }
   run.inspection.KeepAttention(backend, probabilities);
-  backend.LinearAddNorm(context, layer.attention_output, queries_from, layer.attention_norm, out);
+  const Tensor residual = KeepRows(backend, queries_from, kept);
+  backend.LinearAddNorm(KeepRows(backend, context, kept), layer.attention_output, residual, layer.attention_norm, out);
 }
 
 // DebertaLayer
-void DebertaEncoder::LayerForward(const Run& run, const Layer& layer, Tensor queries_from, Tensor keys_from,
+void DebertaEncoder::LayerForward(const Run& run, const Layer& layer, Tensor queries_from, Tensor keys_from, Kept kept,
                                   Tensor out) {
   Scope scope(run.backend);
-  const Tensor attended = run.backend.New(run.batch.rows(), config_.hidden_size);
-  Attention(run, layer, queries_from, keys_from, attended);
+  const Tensor attended = run.backend.New(out.rows, config_.hidden_size);
+  Attention(run, layer, queries_from, keys_from, kept, attended);
   layer.feed_forward.Forward(run.backend, attended, config_.hidden_act, out);
 }
 
 // ConvLayer: out = norm(layer(x) + act(conv(x)))
-void DebertaEncoder::FirstLayerWithConvolution(const Run& run, Tensor x, Tensor out) {
+void DebertaEncoder::FirstLayerWithConvolution(const Run& run, Tensor x, Kept kept, Tensor out) {
   Backend& backend = run.backend;
   const DebertaConfig& deberta = config_.deberta;
   Scope scope(backend);
-  const Tensor layer_output = backend.New(x.rows, x.cols);
-  LayerForward(run, layers_[0], x, x, layer_output);
+  const Tensor layer_output = backend.New(out.rows, x.cols);
+  LayerForward(run, layers_[0], x, x, kept, layer_output);
   const Tensor convolved = backend.New(x.rows, x.cols);
   backend.Conv1d(x, convolution_, deberta.conv_kernel_size, deberta.conv_act, run.batch, convolved);
-  backend.AddNorm(layer_output, convolved, convolution_norm_, out);
+  backend.AddNorm(layer_output, KeepRows(backend, convolved, kept), convolution_norm_, out);
 }
 
 // EnhancedMaskDecoder of the original code: the last layer, twice, with queries from the absolute positions.
-void DebertaEncoder::MaskDecoder(const Run& run, Tensor hidden, Tensor out) {
+void DebertaEncoder::MaskDecoder(const Run& run, Tensor hidden, Kept kept, Tensor out) {
   Backend& backend = run.backend;
   std::vector<int32_t> position_ids;
   position_ids.reserve(static_cast<size_t>(run.batch.rows()));
@@ -177,22 +185,24 @@ void DebertaEncoder::MaskDecoder(const Run& run, Tensor hidden, Tensor out) {
   const Tensor queries = backend.New(hidden.rows, hidden.cols);
   backend.Add(positions, hidden, queries);
   const Tensor once = backend.New(hidden.rows, hidden.cols);
-  LayerForward(run, layers_.back(), queries, hidden, once);
-  LayerForward(run, layers_.back(), once, hidden, out);
+  LayerForward(run, layers_.back(), queries, hidden, {}, once);
+  LayerForward(run, layers_.back(), once, hidden, kept, out);
 }
 
-void DebertaEncoder::Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection, Tensor out) {
+void DebertaEncoder::Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection,
+                             std::span<const int32_t> kept, Tensor out) {
   const Run run = {backend, batch, inspection,
                    has_relative() ? slots_.Get(batch.longest()) : std::span<const int32_t>()};
-  RunLayers(backend, config_.num_hidden_layers, x, out, inspection, [&](int32_t i, Tensor input, Tensor output) {
+  const auto forward = [&](int32_t i, Tensor input, Kept rows, Tensor output) {
     if (i == 0 && has_convolution()) {
-      FirstLayerWithConvolution(run, input, output);
+      FirstLayerWithConvolution(run, input, rows, output);
     } else if (i + 1 == config_.num_hidden_layers && enhanced_mask_decoder_) {
-      MaskDecoder(run, input, output);
+      MaskDecoder(run, input, rows, output);
     } else {
-      LayerForward(run, layers_[static_cast<size_t>(i)], input, input, output);
+      LayerForward(run, layers_[static_cast<size_t>(i)], input, input, rows, output);
     }
-  });
+  };
+  RunLayers(backend, config_.num_hidden_layers, x, kept, out, inspection, forward);
 }
 
 }  // namespace peruse

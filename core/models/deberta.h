@@ -21,8 +21,12 @@ class DebertaEncoder : public Encoder {
 
   void Declare(Binder& binder) override;
   Status Fold(Backend& backend) override;
-  void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection, Tensor out) override;
+  void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection,
+               std::span<const int32_t> kept, Tensor out) override;
   int32_t attention_heads() const override { return config_.num_attention_heads; }
+  Outlook outlook() const override {
+    return {.head_dim = config_.deberta.head_dim, .relative_positions = has_relative(), .conv1d = has_convolution()};
+  }
 
  private:
   struct Layer {
@@ -52,10 +56,12 @@ class DebertaEncoder : public Encoder {
   void DeclareProjections(Binder& binder, const std::string& self, Layer& layer);
   void DeclarePositionProjection(Binder& binder, const std::string& self, Layer& layer);
   void FoldLayer(Backend& backend, Tensor table, const Layer& layer);
-  void Attention(const Run& run, const Layer& layer, Tensor queries_from, Tensor keys_from, Tensor out);
-  void LayerForward(const Run& run, const Layer& layer, Tensor queries_from, Tensor keys_from, Tensor out);
-  void FirstLayerWithConvolution(const Run& run, Tensor x, Tensor out);
-  void MaskDecoder(const Run& run, Tensor hidden, Tensor out);
+  // `kept`: the rows of the output that are wanted (Encoder::Forward).
+  using Kept = std::span<const int32_t>;
+  void Attention(const Run& run, const Layer& layer, Tensor queries_from, Tensor keys_from, Kept kept, Tensor out);
+  void LayerForward(const Run& run, const Layer& layer, Tensor queries_from, Tensor keys_from, Kept kept, Tensor out);
+  void FirstLayerWithConvolution(const Run& run, Tensor x, Kept kept, Tensor out);
+  void MaskDecoder(const Run& run, Tensor hidden, Kept kept, Tensor out);
 
   const ModelConfig& config_;
   const bool enhanced_mask_decoder_;

@@ -8,7 +8,7 @@ namespace peruse {
 
 void Embeddings::Declare(Binder& binder) {
   const int32_t width = config_.embedding_size;
-  binder.Embedding("embeddings.word_embeddings.weight", config_.vocab_size, width, &word_);
+  binder.WordEmbedding("embeddings.word_embeddings.weight", config_.vocab_size, width, &word_);
   if (has_positions()) {
     binder.Embedding("embeddings.position_embeddings.weight", config_.max_position_embeddings, width, &position_);
   }

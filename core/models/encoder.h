@@ -1,6 +1,8 @@
 // What all encoders have in common.
 #pragma once
 
+#include <span>
+
 #include "core/backend/backend.h"
 #include "core/models/config.h"
 #include "core/models/inspection.h"
@@ -20,8 +22,12 @@ class Encoder {
     (void)backend;
     return OkStatus();
   }
-  // All layers. x: the embedding output [rows, hidden]; out: the last layer's output [rows, hidden].
-  virtual void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection, Tensor out) = 0;
+  // All layers. x: the embedding output [rows, hidden]; out: of the last layer's output the rows that `kept` names, in that
+  // order, or all if it is empty: [kept rows, hidden].
+  virtual void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection,
+                       std::span<const int32_t> kept, Tensor out) = 0;
+  // The operations that Forward and Fold will ask for; the precision is the caller's.
+  virtual Outlook outlook() const = 0;
   // Heads of the attention maps.
   virtual int32_t attention_heads() const = 0;
 };

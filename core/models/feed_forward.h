@@ -18,7 +18,9 @@ struct FeedForward {
   void Declare(Binder& binder, const std::string& layer, const ModelConfig& config, int32_t groups) {
     binder.GroupedLinear(layer + "intermediate.dense", config.hidden_size, config.intermediate_size, groups,
                          &intermediate);
-    binder.GroupedLinear(layer + "output.dense", config.intermediate_size, config.hidden_size, groups, &output);
+    // Its inputs, behind the activation function, are the ones that lose most in 8 bits.
+    binder.GroupedLinear(layer + "output.dense", config.intermediate_size, config.hidden_size, groups, &output,
+                         /*wide_input=*/true);
     binder.LayerNorm(layer + "output.LayerNorm", config.hidden_size, config.layer_norm_eps, &norm);
   }
 

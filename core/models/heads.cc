@@ -27,13 +27,20 @@ class PooledHead : public HeadLayer {
     binder.LinearF32(plan_.classifier, hidden_, plan_.labels, &classifier_);
   }
 
-  int32_t LogitRows(const RaggedBatch& batch) const override { return batch.sequences(); }
+  std::vector<int32_t> RowsRead(const RaggedBatch& batch) const override {
+    const bool last = plan_.pick == SummaryConfig::Type::kLast;
+    std::vector<int32_t> rows;
+    rows.reserve(static_cast<size_t>(batch.sequences()));
+    for (int32_t s = 0; s < batch.sequences(); ++s) {
+      rows.push_back(batch.start(s) + (last ? batch.length(s) - 1 : 0));
+    }
+    return rows;
+  }
   int32_t logit_cols() const override { return plan_.labels; }
 
   void Forward(Backend& backend, Tensor hidden, const RaggedBatch& batch, Tensor logits) override {
     Scope scope(backend);
-    Tensor pooled = backend.New(batch.sequences(), hidden_);
-    Pick(backend, hidden, batch, pooled);
+    Tensor pooled = hidden;
     if (!plan_.dense.empty()) {
       const Tensor dense = backend.New(batch.sequences(), hidden_);
       backend.Linear(pooled, dense_, plan_.activation, dense);
@@ -47,15 +54,6 @@ class PooledHead : public HeadLayer {
   }
 
  private:
-  void Pick(Backend& backend, Tensor hidden, const RaggedBatch& batch, Tensor pooled) const {
-    const bool last = plan_.pick == SummaryConfig::Type::kLast;
-    std::vector<int32_t> rows;
-    for (int32_t s = 0; s < batch.sequences(); ++s) {
-      rows.push_back(batch.start(s) + (last ? batch.length(s) - 1 : 0));
-    }
-    backend.SelectRows(hidden, rows, pooled);
-  }
-
   const int32_t hidden_;
   const Plan plan_;
   Weight dense_;

@@ -17,10 +17,13 @@ class HeadLayer {
   virtual ~HeadLayer() = default;
 
   virtual void Declare(Binder& binder) = 0;
-  // Rows of the logits for a batch: its sequences or its tokens.
-  virtual int32_t LogitRows(const RaggedBatch& batch) const { return batch.rows(); }
+  // The rows of the hidden states that the head reads, one row of logits for each; empty: all.
+  virtual std::vector<int32_t> RowsRead(const RaggedBatch& batch) const {
+    (void)batch;
+    return {};
+  }
   virtual int32_t logit_cols() const = 0;
-  // hidden: [rows, hidden_size]; logits: [LogitRows, logit_cols]. The masked-LM head takes any rows.
+  // hidden: the rows read [rows, hidden_size]; logits: [rows, logit_cols]. The masked-LM head takes any rows.
   virtual void Forward(Backend& backend, Tensor hidden, const RaggedBatch& batch, Tensor logits) = 0;
 };
 

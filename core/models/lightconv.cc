@@ -28,7 +28,7 @@ void LightConvEncoder::Declare(Binder& binder) {
 
 // out = norm(out_proj(conv(glu(in_proj(x)))) + x)      x, out [rows, hidden]
 void LightConvEncoder::GatedConvolution(Backend& backend, const Layer& layer, Tensor x, const RaggedBatch& batch,
-                                        Inspection& inspection, Tensor out) {
+                                        Inspection& inspection, std::span<const int32_t> kept, Tensor out) {
   const int32_t rows = batch.rows();
   const int32_t hidden = config_.hidden_size;
   Scope scope(backend);
@@ -44,26 +44,26 @@ void LightConvEncoder::GatedConvolution(Backend& backend, const Layer& layer, Te
   const Tensor convolved = backend.New(rows, hidden);
   if (is_dynamic()) {
     // The kernel of a position is made from the gated features of that position.
-    const Tensor logits = backend.New(rows, layer.kernel.out);
-    backend.Linear(gated, layer.kernel, Activation::kNone, logits);
     const Tensor kernels = inspection.NewSpanKernel(backend, rows, layer.kernel.out);
-    backend.SpanConv(logits, gated, config_.num_attention_heads, batch, convolved, kernels);
+    backend.LinearSpanConv(gated, layer.kernel, gated, config_.num_attention_heads, batch, convolved, kernels);
     inspection.KeepSpanKernel(backend, kernels);
   } else {
     backend.DepthwiseConv(gated, layer.taps, batch, convolved);
   }
-  backend.LinearAddNorm(convolved, layer.out_proj, x, layer.norm, out);
+  const Tensor residual = KeepRows(backend, x, kept);
+  backend.LinearAddNorm(KeepRows(backend, convolved, kept), layer.out_proj, residual, layer.norm, out);
 }
 
 void LightConvEncoder::Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection,
-                               Tensor out) {
-  RunLayers(backend, config_.num_hidden_layers, x, out, inspection, [&](int32_t i, Tensor input, Tensor output) {
+                               std::span<const int32_t> kept, Tensor out) {
+  const auto forward = [&](int32_t i, Tensor input, std::span<const int32_t> rows, Tensor output) {
     const Layer& layer = layers_[static_cast<size_t>(i)];
     Scope scope(backend);
-    const Tensor convolved = backend.New(batch.rows(), config_.hidden_size);
-    GatedConvolution(backend, layer, input, batch, inspection, convolved);
+    const Tensor convolved = backend.New(output.rows, config_.hidden_size);
+    GatedConvolution(backend, layer, input, batch, inspection, rows, convolved);
     layer.feed_forward.Forward(backend, convolved, config_.hidden_act, output);
-  });
+  };
+  RunLayers(backend, config_.num_hidden_layers, x, kept, out, inspection, forward);
 }
 
 }  // namespace peruse

@@ -26,8 +26,13 @@ class LightConvEncoder : public Encoder {
   explicit LightConvEncoder(const ModelConfig& config);
 
   void Declare(Binder& binder) override;
-  void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection, Tensor out) override;
+  void Forward(Backend& backend, Tensor x, const RaggedBatch& batch, Inspection& inspection,
+               std::span<const int32_t> kept, Tensor out) override;
   int32_t attention_heads() const override { return 0; }
+  Outlook outlook() const override {
+    if (!is_dynamic()) return {.depthwise = true};
+    return {.span_taps = config_.lightconv.conv_kernel_sizes};
+  }
 
  private:
   struct Layer {
@@ -41,7 +46,7 @@ class LightConvEncoder : public Encoder {
 
   bool is_dynamic() const { return config_.architecture == Architecture::kDynamicConv; }
   void GatedConvolution(Backend& backend, const Layer& layer, Tensor x, const RaggedBatch& batch,
-                        Inspection& inspection, Tensor out);
+                        Inspection& inspection, std::span<const int32_t> kept, Tensor out);
 
   const ModelConfig& config_;
   std::vector<Layer> layers_;

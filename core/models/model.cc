@@ -11,6 +11,7 @@
 #include "core/models/embeddings.h"
 #include "core/models/encoder.h"
 #include "core/models/heads.h"
+#include "core/models/layer_loop.h"
 #include "core/models/lightconv.h"
 #include "core/weights/binder.h"
 #include "core/weights/safetensors.h"
@@ -28,7 +29,7 @@ std::vector<std::string> Prefixes(Architecture architecture) {
     case Architecture::kElectra:
       return {"electra."};
     case Architecture::kConvBert:
-      return {"convbert."};
+      return {"convbert.", "conv_bert."};
     case Architecture::kLightConv:
       return {"lightconv."};
     case Architecture::kDynamicConv:
@@ -123,16 +124,17 @@ class CheckpointModel : public Model {
       : config_(std::move(config)),
         options_(options),
         backend_(backend),
+        precision_(options.precision.value_or(config_.int8_weights ? Precision::kQ8 : Precision::kF32)),
         bytes_before_(backend.WeightBytes()),
         embeddings_(config_),
-        binder_(std::make_unique<Binder>(backend, options.precision, Prefixes(config_.architecture),
+        binder_(std::make_unique<Binder>(backend, precision_, Prefixes(config_.architecture),
                                          [this](Binder& binder) { return Declare(binder); })),
         parser_(std::make_unique<SafetensorsParser>(*binder_)) {}
 
   Status Initialize();
 
   Result<std::vector<std::string>> SetShardIndex(std::string_view index_json) override;
-  Status NextShard() override;
+  Status EndShard() override;
   Status FeedWeights(std::span<const uint8_t> chunk) override;
   Status FinishWeights() override;
 
@@ -169,11 +171,13 @@ class CheckpointModel : public Model {
   Status CheckLogitRows(const RunOptions& options, int64_t rows) const;
   Status CheckSize(const RaggedBatch& batch, const RunOptions& options) const;
   Status Run(std::span<const ModelInput> inputs, const RunOptions& options);
-  Tensor RunHead(Tensor hidden, const RunOptions& options);
+  // The rows of the last hidden state that the head needs; empty: all.
+  std::vector<int32_t> RowsRead(const RunOptions& options) const;
 
   const ModelConfig config_;
   const ModelOptions options_;
   Backend& backend_;
+  const Precision precision_;
   const int64_t bytes_before_;
 
   Embeddings embeddings_;
@@ -183,6 +187,7 @@ class CheckpointModel : public Model {
   // While loading
   std::unique_ptr<Binder> binder_;
   std::unique_ptr<SafetensorsParser> parser_;
+  bool between_shards_ = false;
   Status failure_;  // of loading
   LoadReport report_;
 
@@ -199,6 +204,9 @@ Status CheckpointModel::Initialize() {
   const bool decoder = options_.enhanced_mask_decoder && !config_.deberta.position_biased_input;
   encoder_ = CreateEncoder(config_, decoder);
   PERUSE_ASSIGN_OR_RETURN(head_, CreateHead(options_.head, config_));
+  Outlook outlook = encoder_->outlook();
+  outlook.precision = precision_;
+  backend_.Prepare(outlook);
   return OkStatus();
 }
 
@@ -227,27 +235,30 @@ Result<std::vector<std::string>> CheckpointModel::SetShardIndex(std::string_view
   return std::move(index->files);
 }
 
-Status CheckpointModel::NextShard() {
+Status CheckpointModel::EndShard() {
   if (!parser_) return InvalidArgument("the weights are loaded already");
   PERUSE_RETURN_IF_ERROR(failure_);
   PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));
   binder_->NextFile();
   parser_ = std::make_unique<SafetensorsParser>(*binder_);
+  between_shards_ = true;
   return OkStatus();
 }
 
 Status CheckpointModel::FeedWeights(std::span<const uint8_t> chunk) {
   if (!parser_) return InvalidArgument("the weights are loaded already");
   PERUSE_RETURN_IF_ERROR(failure_);
+  between_shards_ = between_shards_ && chunk.empty();
   return Keep(parser_->Feed(chunk));
 }
 
 Status CheckpointModel::FinishWeights() {
   if (!parser_) return InvalidArgument("the weights are loaded already");
   PERUSE_RETURN_IF_ERROR(failure_);
-  PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));
+  if (!between_shards_) PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));
   PERUSE_RETURN_IF_ERROR(Keep(binder_->Finish()));
   PERUSE_RETURN_IF_ERROR(Keep(encoder_->Fold(backend_)));
+  report_.precision = precision_;
   report_.tensors_used = binder_->tensors_used();
   report_.extra_tensors = binder_->extra_tensors();
   report_.head_tensors = binder_->HeadTensors();
@@ -331,17 +342,10 @@ Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptio
   return Run(inputs, options);
 }
 
-Tensor CheckpointModel::RunHead(Tensor hidden, const RunOptions& options) {
-  int32_t rows = head_->LogitRows(batch_);
-  if (!options.logit_rows.empty()) {
-    rows = static_cast<int32_t>(options.logit_rows.size());
-    const Tensor selected = backend_.New(rows, config_.hidden_size);
-    backend_.SelectRows(hidden, options.logit_rows, selected);
-    hidden = selected;
-  }
-  const Tensor logits = backend_.New(rows, head_->logit_cols());
-  head_->Forward(backend_, hidden, batch_, logits);
-  return logits;
+std::vector<int32_t> CheckpointModel::RowsRead(const RunOptions& options) const {
+  if (!head_) return {};
+  if (!options.logit_rows.empty()) return {options.logit_rows.begin(), options.logit_rows.end()};
+  return head_->RowsRead(batch_);
 }
 
 Status CheckpointModel::Run(std::span<const ModelInput> inputs, const RunOptions& options) {
@@ -351,9 +355,18 @@ Status CheckpointModel::Run(std::span<const ModelInput> inputs, const RunOptions
   const Tensor embedded = backend_.New(rows, config_.hidden_size);
   PERUSE_RETURN_IF_ERROR(embeddings_.Forward(backend_, inputs, batch_, embedded));
   inspection_.HiddenState(backend_, embedded);
-  Tensor result = backend_.New(rows, config_.hidden_size);
-  encoder_->Forward(backend_, embedded, batch_, inspection_, result);
-  if (head_) result = RunHead(result, options);
+
+  const std::vector<int32_t> read = RowsRead(options);
+  // Who wants the hidden states wants all rows of them.
+  const std::span<const int32_t> kept = options.hidden_states ? std::span<const int32_t>() : std::span(read);
+  Tensor result = backend_.New(kept.empty() ? rows : static_cast<int32_t>(kept.size()), config_.hidden_size);
+  encoder_->Forward(backend_, embedded, batch_, inspection_, kept, result);
+  if (head_) {
+    if (kept.empty()) result = KeepRows(backend_, result, read);
+    const Tensor logits = backend_.New(result.rows, head_->logit_cols());
+    head_->Forward(backend_, result, batch_, logits);
+    result = logits;
+  }
   PERUSE_RETURN_IF_ERROR(inspection_.status());
   PERUSE_RETURN_IF_ERROR(output_.Resize(static_cast<size_t>(result.rows) * static_cast<size_t>(result.cols)));
   output_rows_ = result.rows;

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +32,8 @@ struct ModelInput {
 
 struct ModelOptions {
   Head head = Head::kNone;
-  Precision precision = Precision::kF32;  // of the linear layers of the encoder
+  // Of the linear layers of the encoder. Unset: kQ8 for a q8 checkpoint, kF32 for others.
+  std::optional<Precision> precision;
   // DeBERTa's masked-LM head after its enhanced mask decoder, as in pre-training (spec: Part D6). transformers
   // leaves it out.
   bool enhanced_mask_decoder = false;
@@ -47,6 +49,7 @@ struct RunOptions {
 
 // What loading found.
 struct LoadReport {
+  Precision precision = Precision::kF32;
   int32_t tensors_used = 0;
   std::vector<std::string> extra_tensors;  // in the file, not needed
   std::vector<std::string> head_tensors;   // the tensors that the head was made of
@@ -62,9 +65,10 @@ class Model {
   virtual ~Model() = default;
 
   // For a sharded checkpoint: model.safetensors.index.json. Gives the shards' file names, in the order in which to
-  // feed them, with NextShard between one and the next. Errors: kMalformedFile, kMissingTensor, kMissingHead.
+  // feed them, with EndShard after each. Errors: kMalformedFile, kMissingTensor, kMissingHead.
   virtual Result<std::vector<std::string>> SetShardIndex(std::string_view index_json) = 0;
-  virtual Status NextShard() = 0;
+  // The end of a shard's file: it must have been whole (else kTruncatedFile).
+  virtual Status EndShard() = 0;
 
   // model.safetensors, in chunks of any size. Errors: kMalformedFile, kMissingTensor, kShapeMismatch, kMissingHead,
   // kUnsupported, kOutOfMemory. Whatever can be told from the header is told before the body is read.

@@ -47,6 +47,14 @@ Status FeatureExtraction::ReadOptions(JsonValue options) {
   bool truncation = false;
   PERUSE_RETURN_IF_ERROR(ReadOption(options, "normalize", &normalize_));
   PERUSE_RETURN_IF_ERROR(ReadOption(options, "truncation", &truncation));
+  const int32_t layers = model_.config().num_hidden_layers;
+  int32_t layer = -1;
+  PERUSE_RETURN_IF_ERROR(ReadOption(options, "layer", -layers - 1, &layer));
+  if (layer > layers) {
+    return InvalidArgument("option layer is " + std::to_string(layer) + " and the model has " + std::to_string(layers) +
+                           " layers");
+  }
+  layer_ = layer < 0 ? layer + layers + 1 : layer;
   encode_options_ = {};
   if (truncation && MaxTokens() != ModelConfig::kUnlimited) {
     encode_options_.truncation = Truncation::kLongestFirst;

@@ -3,6 +3,7 @@
 //
 // Input:   {"text": string}
 // Options: pooling     "none" (every token, special ones included; the default), "cls", "mean", "max"
+//          layer       which hidden state: 0 is the embeddings, 1 the first layer, ..., -1 the last (the default)
 //          normalize   divide each vector by its length (default false)
 //          truncation  cut texts that are too long (default false: text_too_long)
 // Result:  {"dims": [tokens, hidden_size] or [hidden_size], "data": [number, ...]}, row-major
@@ -22,6 +23,7 @@ class FeatureExtraction : public Task {
 
  protected:
   Status Read(JsonValue inputs, JsonValue options) override;
+  int32_t HiddenState() const override { return layer_; }
   Status Collect(size_t index, std::span<const float> hidden) override;
   void Write(JsonWriter& writer) const override;
 
@@ -34,6 +36,7 @@ class FeatureExtraction : public Task {
 
   Pooling pooling_ = Pooling::kNone;
   bool normalize_ = false;
+  int32_t layer_ = 0;  // 0: embeddings; as many as there are layers: the last
   EncodeOptions encode_options_;
   std::vector<std::vector<float>> results_;
 };

@@ -2,15 +2,22 @@
 
 #include <utility>
 
+#include "core/base/memory.h"
 #include "core/tasks/options.h"
 
 namespace peruse {
 namespace {
 
+// How often a task may keep a text, or part of it, beside its tokens.
+constexpr size_t kRequestCopies = 4;
+
+constexpr std::pair<std::string_view, Precision> kPrecisions[] = {
+    {"f32", Precision::kF32}, {"f16", Precision::kF16}, {"q8", Precision::kQ8}};
+
 Result<Precision> ParsePrecision(std::string_view name) {
-  if (name == "f32") return Precision::kF32;
-  if (name == "f16") return Precision::kF16;
-  if (name == "q8") return Precision::kQ8;
+  for (const auto& [known, precision] : kPrecisions) {
+    if (name == known) return precision;
+  }
   return InvalidArgument("dtype must be \"f32\", \"f16\" or \"q8\", not \"" + std::string(name) + "\"");
 }
 
@@ -27,6 +34,10 @@ std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
   writer.BeginObject();
   writer.Key("architecture");
   writer.String(config.architecture_class.empty() ? config.model_type : config.architecture_class);
+  writer.Key("dtype");
+  for (const auto& [name, precision] : kPrecisions) {
+    if (precision == report.precision) writer.String(name);
+  }
   writer.Key("tensors");
   writer.Int(report.tensors_used);
   WriteNames(writer, "headTensors", report.head_tensors);
@@ -52,9 +63,10 @@ Status Session::Fail(Status status) {
   return status;
 }
 
-Status Session::AddFile(std::string name, std::string bytes) {
+Status Session::AddFile(std::string_view name, std::string_view bytes) {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kFiles, "addFile"));
-  files_[std::move(name)] = std::move(bytes);
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(bytes.size(), name));
+  files_[std::string(name)] = std::string(bytes);
   return OkStatus();
 }
 
@@ -69,11 +81,14 @@ Status Session::Open(std::string_view request) {
 Status Session::CreateParts(std::string_view request) {
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(request, "the load request"));
   PERUSE_ASSIGN_OR_RETURN(const std::string_view task, ReadText(document.root(), "task"));
-  std::string dtype = "f32";
+  std::string dtype = "auto";
   PERUSE_RETURN_IF_ERROR(ReadOption(document.root(), "dtype", &dtype));
   ModelOptions options;
   PERUSE_ASSIGN_OR_RETURN(options.head, HeadOfTask(task));
-  PERUSE_ASSIGN_OR_RETURN(options.precision, ParsePrecision(dtype));
+  if (dtype != "auto") {
+    PERUSE_ASSIGN_OR_RETURN(options.precision, ParsePrecision(dtype));
+  }
+  PERUSE_RETURN_IF_ERROR(ReadOption(document.root(), "enhanced_mask_decoder", &options.enhanced_mask_decoder));
 
   const auto config = files_.find("config.json");
   if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
@@ -82,8 +97,47 @@ Status Session::CreateParts(std::string_view request) {
   TokenizerFiles tokenizer_files;
   for (const auto& [name, bytes] : files_) tokenizer_files.emplace(name, bytes);
   PERUSE_ASSIGN_OR_RETURN(tokenizer_, Tokenizer::Create(tokenizer_files));
+  if (tokenizer_->vocab_size() > model_->config().vocab_size) {
+    return Status(StatusCode::kShapeMismatch, "the tokenizer gives ids up to " +
+                                                  std::to_string(tokenizer_->vocab_size() - 1) +
+                                                  " and the model has embeddings for " +
+                                                  std::to_string(model_->config().vocab_size) + " tokens only");
+  }
   PERUSE_ASSIGN_OR_RETURN(task_, CreateTask(task, *tokenizer_, *model_));
+  inspector_ = std::make_unique<Inspector>(*tokenizer_, *model_);
+  running_ = task_.get();
   return OkStatus();
+}
+
+Result<std::string> Session::SetShardIndex(std::string_view index_json) {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "setShardIndex"));
+  const Result<std::vector<std::string>> files = model_->SetShardIndex(index_json);
+  PERUSE_RETURN_IF_ERROR(Fail(files.status()));
+  std::string json;
+  JsonWriter writer(&json);
+  writer.BeginArray();
+  for (const std::string& file : *files) writer.String(file);
+  writer.EndArray();
+  return json;
+}
+
+Status Session::EndShard() {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "endShard"));
+  return Fail(model_->EndShard());
+}
+
+Result<int32_t> Session::Probe(int32_t layers, std::string_view dtype) {
+  if (stage_ != Stage::kProbing) PERUSE_RETURN_IF_ERROR(Expect(Stage::kFiles, "probe"));
+  if (!probe_) {
+    const auto config = files_.find("config.json");
+    if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
+    PERUSE_ASSIGN_OR_RETURN(const Precision precision, ParsePrecision(dtype));
+    PERUSE_ASSIGN_OR_RETURN(probe_, SpeedProbe::Create(config->second, precision, *backend_));
+    stage_ = Stage::kProbing;
+  }
+  if (layers == 0) layers = probe_->model_layers();
+  PERUSE_RETURN_IF_ERROR(probe_->Run(layers));
+  return layers;
 }
 
 Status Session::FeedWeights(std::span<const uint8_t> chunk) {
@@ -98,30 +152,42 @@ Result<std::string> Session::FinishWeights() {
   return ReportJson(model_->config(), model_->load_report());
 }
 
-Status Session::Start(std::string_view request) {
-  PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, "start"));
+Status Session::Start(std::string_view request) { return StartTask(task_.get(), "start", request); }
+
+Status Session::StartInspection(std::string_view request) {
+  return StartTask(inspector_.get(), "startInspection", request);
+}
+
+Status Session::StartTask(Task* task, std::string_view call, std::string_view request) {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, call));
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(request, "the request"));
-  return task_->Start(document.root());
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(kRequestCopies, request.size()), "the request"));
+  running_ = task;
+  return task->Start(document.root());
+}
+
+std::span<const float> Session::InspectedArray(size_t index) const {
+  return stage_ == Stage::kReady && running_ == inspector_.get() ? inspector_->array(index) : std::span<const float>();
 }
 
 Result<bool> Session::Step() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, "step"));
-  return task_->Step();
+  return running_->Step();
 }
 
 Result<bool> Session::BeginStep() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, "beginStep"));
-  return task_->BeginStep();
+  return running_->BeginStep();
 }
 
 Result<bool> Session::EndStep() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, "endStep"));
-  return task_->EndStep();
+  return running_->EndStep();
 }
 
 Result<std::string> Session::Finish() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, "finish"));
-  return task_->Finish();
+  return running_->Finish();
 }
 
 }  // namespace peruse

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/memory.h"
 #include "core/tasks/feature_extraction.h"
+#include "core/tasks/fill_mask.h"
 #include "core/tasks/multiple_choice.h"
 #include "core/tasks/question_answering.h"
 #include "core/tasks/replaced_token_detection.h"
@@ -38,6 +40,7 @@ Result<bool> Task::Step() {
 
 Result<bool> Task::BeginStep() {
   begun_ = 0;
+  logit_rows_.clear();
   if (done_ == queue_.size()) return false;
   std::vector<ModelInput> batch;
   int32_t rows = 0;
@@ -45,9 +48,13 @@ Result<bool> Task::BeginStep() {
     const auto length = static_cast<int32_t>(queue_[i].ids.size());
     if (!batch.empty() && rows + length > kBatchRows) break;
     batch.push_back({queue_[i].ids, queue_[i].type_ids});
+    for (const int32_t position : RowsOf(i)) logit_rows_.push_back(rows + position);
     rows += length;
   }
-  PERUSE_RETURN_IF_ERROR(model_.Begin(batch));
+  RunOptions options = run_options();
+  options.logit_rows = logit_rows_;
+  options.hidden_states |= HiddenState() != model_.config().num_hidden_layers;
+  PERUSE_RETURN_IF_ERROR(model_.Begin(batch, options));
   begun_ = batch.size();
   return true;
 }
@@ -56,8 +63,12 @@ Result<bool> Task::EndStep() {
   if (begun_ == 0) return InternalError("EndStep was called without a step begun");
   const size_t count = std::exchange(begun_, 0);
   PERUSE_RETURN_IF_ERROR(model_.Finish());
+  tokens_read_ += model_.batch().rows();
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(CollectBytesBound(), "the results"));
+  size_t first_row = 0;
   for (size_t i = 0; i < count; ++i) {
-    PERUSE_RETURN_IF_ERROR(Collect(done_ + i, OutputsOf(static_cast<int32_t>(i))));
+    PERUSE_RETURN_IF_ERROR(Collect(done_ + i, OutputsOf(static_cast<int32_t>(i), first_row)));
+    first_row += RowsOf(done_ + i).size();
   }
   done_ += count;
   return done_ < queue_.size();
@@ -70,6 +81,7 @@ Result<std::string> Task::Finish() {
   Write(writer);
   queue_.clear();
   done_ = 0;
+  if (writer.failed()) return OutOfMemory("no memory to write the results down");
   return json;
 }
 
@@ -92,6 +104,14 @@ size_t Task::Enqueue(Encoding encoding) {
   return queue_.size() - 1;
 }
 
+size_t Task::CollectBytesBound() const {
+  // A copy of the outputs and one more with a list for each token; a token's string, label, word and what else is told of it.
+  constexpr size_t kBytesPerToken = 1024;
+  const size_t outputs = model_.head() == Head::kNone ? model_.last_hidden().size() : model_.logits().size();
+  return SaturatingAdd(SaturatingMultiply(3 * sizeof(float), outputs),
+                       SaturatingMultiply(kBytesPerToken, static_cast<size_t>(model_.batch().rows())));
+}
+
 int32_t Task::MaxTokens() const {
   int64_t limit = model_.config().max_tokens;
   const std::optional<int64_t> tokenizer_limit = tokenizer_.model_max_length();
@@ -99,11 +119,17 @@ int32_t Task::MaxTokens() const {
   return static_cast<int32_t>(limit);
 }
 
-std::span<const float> Task::OutputsOf(int32_t sequence) const {
+std::span<const float> Task::OutputsOf(int32_t sequence, size_t first_row) const {
   const RaggedBatch& batch = model_.batch();
   const bool hidden = model_.head() == Head::kNone;
-  const std::span<const float> outputs = hidden ? model_.last_hidden() : model_.logits();
+  const bool is_last = HiddenState() == model_.config().num_hidden_layers;
+  const std::span<const float> outputs = !hidden   ? model_.logits()
+                                         : is_last ? model_.last_hidden()
+                                                   : model_.hidden_state(HiddenState());
   const auto cols = static_cast<size_t>(hidden ? model_.config().hidden_size : model_.logit_cols());
+  if (!logit_rows_.empty()) {
+    return outputs.subspan(first_row * cols, RowsOf(done_ + static_cast<size_t>(sequence)).size() * cols);
+  }
   const bool per_text = !hidden && model_.logit_rows() == batch.sequences();
   if (per_text) return outputs.subspan(static_cast<size_t>(sequence) * cols, cols);
   return outputs.subspan(static_cast<size_t>(batch.start(sequence)) * cols,
@@ -127,6 +153,7 @@ constexpr TaskEntry kTasks[] = {
     {"text-classification", Head::kSequenceClassification, Make<TextClassification>},
     {"question-answering", Head::kQuestionAnswering, Make<QuestionAnswering>},
     {"token-classification", Head::kTokenClassification, Make<TokenClassification>},
+    {"fill-mask", Head::kMaskedLm, Make<FillMask>},
     {"zero-shot-classification", Head::kSequenceClassification, Make<ZeroShotClassification>},
     {"text-ranking", Head::kSequenceClassification, Make<TextRanking>},
     {"multiple-choice", Head::kMultipleChoice, Make<MultipleChoice>},

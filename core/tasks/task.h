@@ -37,15 +37,25 @@ class Task {
   // The results, one per input, in order: a JSON array.
   Result<std::string> Finish();
 
+  // Tokens that the model has read in all runs so far, special tokens and texts read again in another window or pair included.
+  int64_t tokens_read() const { return tokens_read_; }
+
  protected:
   Task(const Tokenizer& tokenizer, Model& model) : tokenizer_(tokenizer), model_(model) {}
 
   // Forgets the last run, reads one request and calls Enqueue for every text that the model must read.
   virtual Status Read(JsonValue inputs, JsonValue options) = 0;
+  // What a run is to keep beside its outputs; read anew for every batch.
+  virtual RunOptions run_options() const { return {}; }
   // What the model made of the text that was enqueued as number `index`: logits, [labels] or [tokens, labels] by head;
   // without a head the last hidden state, [tokens, hidden_size].
   virtual Status Collect(size_t index, std::span<const float> outputs) = 0;
   virtual void Write(JsonWriter& writer) const = 0;
+  // Without a head: which hidden state Collect is given, of Model::hidden_state_count.
+  virtual int32_t HiddenState() const { return model_.config().num_hidden_layers; }
+  // The tokens of a text that the head is to score, by position; empty: all. A task names some for every text or for none,
+  // and Collect is given the logits of these. The positions live until Finish.
+  virtual std::span<const int32_t> RowsOf(size_t index) const { return {}; }
 
   // kEmptyText when `encoding` holds special tokens alone, kTextTooLong when the model does not take so many tokens;
   // `input` is the number of the input and `advice` what to do about a long one, for the message.
@@ -60,11 +70,16 @@ class Task {
   Model& model_;
 
  private:
-  std::span<const float> OutputsOf(int32_t sequence) const;
+  // What the last batch gave for its text `sequence`, whose chosen rows begin at `first_row` of the logits.
+  std::span<const float> OutputsOf(int32_t sequence, size_t first_row) const;
+  // A bound on the memory that Collect takes for one batch.
+  size_t CollectBytesBound() const;
 
   std::vector<Encoding> queue_;
   size_t done_ = 0;
-  size_t begun_ = 0;  // texts of the batch between BeginStep and EndStep
+  int64_t tokens_read_ = 0;
+  size_t begun_ = 0;                 // texts of the batch between BeginStep and EndStep
+  std::vector<int32_t> logit_rows_;  // of that batch, RunOptions::logit_rows
 };
 
 // The head that a task reads; nothing for a name that is not a task.

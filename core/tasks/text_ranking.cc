@@ -23,15 +23,29 @@ Status TextRanking::ReadOptions(JsonValue options) {
   }
   top_k_ = 0;
   return_documents_ = false;
-  std::string function = "sigmoid";
+  std::string function;
   PERUSE_RETURN_IF_ERROR(ReadOption(options, "top_k", 1, &top_k_));
   PERUSE_RETURN_IF_ERROR(ReadOption(options, "return_documents", &return_documents_));
   PERUSE_RETURN_IF_ERROR(ReadOption(options, "function_to_apply", &function));
+  if (function.empty()) {
+    PERUSE_ASSIGN_OR_RETURN(sigmoid_, ConfiguredSigmoid());
+    return OkStatus();
+  }
   if (function != "sigmoid" && function != "none") {
     return InvalidArgument("option function_to_apply must be \"sigmoid\" or \"none\", not \"" + function + "\"");
   }
   sigmoid_ = function == "sigmoid";
   return OkStatus();
+}
+
+Result<bool> TextRanking::ConfiguredSigmoid() const {
+  // The name of a class of PyTorch, "torch.nn.modules.activation.Sigmoid".
+  const std::string_view name = model_.config().ranking_activation;
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  if (last.empty() || last == "Sigmoid") return true;
+  if (last == "Identity") return false;
+  return Unsupported("config.json: the activation \"" + std::string(name) +
+                     "\" for ranking is not supported; pass function_to_apply");
 }
 
 Status TextRanking::ReadInput(JsonValue input) {
@@ -43,13 +57,13 @@ Status TextRanking::ReadInput(JsonValue input) {
     options.truncation = Truncation::kLongestFirst;
     options.max_length = MaxTokens();
   }
-  for (const std::string& document : documents) {
-    PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> windows, tokenizer_.EncodePair(query, document, options));
-    const std::vector<int8_t>& sequences = windows[0].sequence_ids;
+  PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> encodings, tokenizer_.EncodeWithEach(query, documents, options));
+  for (Encoding& encoding : encodings) {
+    const std::vector<int8_t>& sequences = encoding.sequence_ids;
     if (std::find(sequences.begin(), sequences.end(), 0) == sequences.end()) {
       return Status(StatusCode::kEmptyText, "the query is empty or only white space");
     }
-    Enqueue(std::move(windows[0]));
+    Enqueue(std::move(encoding));
   }
   documents_.push_back(std::move(documents));
   return OkStatus();

@@ -4,7 +4,7 @@
 // Input:   {"query": string, "documents": [string, ...]}
 // Options: top_k              how many documents, best first (default: all)
 //          return_documents   also give their texts (default false)
-//          function_to_apply  "sigmoid" or "none" (default sigmoid)
+//          function_to_apply  "sigmoid" or "none"; default: what config.json says (sentence-transformers), else sigmoid
 // Result:  [{"corpus_id": index of the document, "score": number, "text"?: string}, ...], best first
 //
 // A pair that is too long is cut, the longer text first, as in the reference.
@@ -30,6 +30,8 @@ class TextRanking : public Task {
 
  private:
   Status ReadOptions(JsonValue options);
+  // Whether the model's configuration asks for a sigmoid, as it does where it says nothing.
+  Result<bool> ConfiguredSigmoid() const;
   Status ReadInput(JsonValue input);
 
   int32_t top_k_ = 0;  // 0: all

@@ -26,16 +26,8 @@ Status ZeroShotClassification::Read(JsonValue inputs, JsonValue options) {
   PERUSE_RETURN_IF_ERROR(ReadOptions(options));
   for (JsonValue input : inputs) {
     PERUSE_ASSIGN_OR_RETURN(const std::string_view text, ReadText(input, "text"));
-    for (const std::string& label : candidates_) {
-      PERUSE_ASSIGN_OR_RETURN(Encoding encoding, EncodeHypothesis(text, label));
-      const bool has_text =
-          std::find(encoding.sequence_ids.begin(), encoding.sequence_ids.end(), 0) != encoding.sequence_ids.end();
-      if (!has_text) {
-        return Status(StatusCode::kEmptyText,
-                      "input " + std::to_string(texts_.size()) + " has no text: it is empty or only white space");
-      }
-      Enqueue(std::move(encoding));
-    }
+    PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> encodings, EncodeWithHypotheses(text));
+    for (Encoding& encoding : encodings) Enqueue(std::move(encoding));
     texts_.emplace_back(text);
   }
   return OkStatus();
@@ -60,16 +52,34 @@ Status ZeroShotClassification::ReadOptions(JsonValue options) {
   return OkStatus();
 }
 
-Result<Encoding> ZeroShotClassification::EncodeHypothesis(std::string_view text, const std::string& label) const {
-  std::string hypothesis = template_;
-  hypothesis.replace(hypothesis.find(kPlaceholder), kPlaceholder.size(), label);
+Result<std::vector<Encoding>> ZeroShotClassification::EncodeWithHypotheses(std::string_view text) const {
+  EncodeOptions whole;
+  whole.add_special_tokens = false;
+  const size_t room = static_cast<size_t>(MaxTokens() - tokenizer_.special_tokens_count(true));
+  std::vector<std::string> hypotheses;
+  for (const std::string& label : candidates_) {
+    std::string hypothesis = template_;
+    hypothesis.replace(hypothesis.find(kPlaceholder), kPlaceholder.size(), label);
+    PERUSE_ASSIGN_OR_RETURN(const std::vector<Encoding> alone, tokenizer_.Encode(hypothesis, whole));
+    if (alone[0].size() >= room) {
+      return Status(StatusCode::kTextTooLong, "the hypothesis for the label \"" + label.substr(0, 100) +
+                                                  "\" leaves no room for the text: the model takes " +
+                                                  std::to_string(MaxTokens()) + " tokens");
+    }
+    hypotheses.push_back(std::move(hypothesis));
+  }
   EncodeOptions options;
   if (MaxTokens() != ModelConfig::kUnlimited) {
     options.truncation = Truncation::kOnlyFirst;
     options.max_length = MaxTokens();
   }
-  PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> windows, tokenizer_.EncodePair(text, hypothesis, options));
-  return std::move(windows[0]);
+  PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> encodings, tokenizer_.EncodeWithEach(text, hypotheses, options));
+  const std::vector<int8_t>& sequences = encodings[0].sequence_ids;
+  if (std::find(sequences.begin(), sequences.end(), 0) == sequences.end()) {
+    return Status(StatusCode::kEmptyText,
+                  "input " + std::to_string(texts_.size()) + " has no text: it is empty or only white space");
+  }
+  return encodings;
 }
 
 Status ZeroShotClassification::Collect(size_t, std::span<const float> logits) {

@@ -7,7 +7,8 @@
 //          multi_label           judge each label by itself (default false: the scores of all labels sum to 1)
 // Result:  {"sequence": string, "labels": [string, ...], "scores": [number, ...]}, best first
 //
-// A text that is too long is cut (the text alone, never the hypothesis), as in the reference.
+// A text that is too long is cut (the text alone, never the hypothesis), as in the reference. A hypothesis that leaves no
+// room for a single token of the text is refused; the reference gives the model more tokens than it takes.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ class ZeroShotClassification : public Task {
 
  private:
   Status ReadOptions(JsonValue options);
-  Result<Encoding> EncodeHypothesis(std::string_view text, const std::string& label) const;
+  // The text with each candidate's hypothesis.
+  Result<std::vector<Encoding>> EncodeWithHypotheses(std::string_view text) const;
   // The column of "entailment": the first label whose name begins with "entail", else the last.
   size_t EntailmentColumn() const;
   // The scores of one text's candidates from their logits, [candidates, labels].

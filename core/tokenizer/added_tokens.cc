@@ -8,15 +8,24 @@
 namespace peruse {
 namespace {
 
-// Text whose bytes all stand for themselves, at `shift` in the original.
-void FillIdentity(std::string_view text, size_t shift, AlignedText* out) {
-  out->text.assign(text);
-  out->origins.resize(text.size());
+// Appends text whose bytes all stand for themselves, at `shift` in the original. False when there is no memory.
+[[nodiscard]] bool AppendIdentity(std::string_view text, size_t shift, AlignedText* out) {
+  if (!out->TryReserve(out->size() + text.size())) return false;
+  const size_t base = out->size();
+  out->text.append(text);
+  out->origins.resize(out->text.size());
+  Offset* origins = out->origins.data() + base;
+  if (IsAscii(text)) {
+    const auto first = static_cast<int32_t>(shift), count = static_cast<int32_t>(text.size());
+    for (int32_t i = 0; i < count; ++i) origins[i] = {first + i, first + i + 1};
+    return true;
+  }
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = begin + static_cast<size_t>(Utf8Length(static_cast<unsigned char>(text[begin])));
     const Offset origin = {static_cast<int32_t>(shift + begin), static_cast<int32_t>(shift + end)};
-    for (; begin < end; ++begin) out->origins[begin] = origin;
+    for (; begin < end; ++begin) origins[begin] = origin;
   }
+  return true;
 }
 
 // Where the white space that ends at `end` begins.
@@ -69,23 +78,25 @@ Result<AddedTokens> AddedTokens::Create(const std::vector<AddedToken>& tokens, c
       (token.normalized ? normalized : raw).push_back({token.content, static_cast<int32_t>(i)});
       continue;
     }
-    FillIdentity(token.content, 0, &text);
-    normalizer->Normalize(&text, &scratch);
+    text.Clear();
+    if (!AppendIdentity(token.content, 0, &text)) return OutOfMemory("no memory for the added tokens");
+    if (!normalizer->Normalize(&text, &scratch)) return OutOfMemory("no memory to normalise the added tokens");
     if (text.text.empty()) {
       return Unsupported("added token \"" + token.content + "\": nothing is left of it after normalisation");
     }
     contents[i] = text.text;
     normalized.push_back({contents[i], static_cast<int32_t>(i)});
   }
-  added.raw_ = MakeMatcher(raw);
-  added.normalized_ = MakeMatcher(normalized);
-  added.ids_ = Trie(ids);
+  PERUSE_ASSIGN_OR_RETURN(added.raw_, MakeMatcher(raw));
+  PERUSE_ASSIGN_OR_RETURN(added.normalized_, MakeMatcher(normalized));
+  PERUSE_ASSIGN_OR_RETURN(added.ids_, Trie::Create(ids));
   return added;
 }
 
-AddedTokens::Matcher AddedTokens::MakeMatcher(const std::vector<std::pair<std::string_view, int32_t>>& patterns) {
+Result<AddedTokens::Matcher> AddedTokens::MakeMatcher(
+    const std::vector<std::pair<std::string_view, int32_t>>& patterns) {
   Matcher matcher;
-  matcher.trie = Trie(patterns);
+  PERUSE_ASSIGN_OR_RETURN(matcher.trie, Trie::Create(patterns));
   for (const auto& [pattern, entry] : patterns) matcher.starts[static_cast<unsigned char>(pattern[0])] = true;
   matcher.empty = patterns.empty();
   return matcher;
@@ -98,7 +109,7 @@ bool AddedTokens::StandsAlone(std::string_view text, size_t begin, size_t end) c
 
 // Leftmost-longest, not overlapping. As in the reference, a rejected match is skipped as a whole, and white space that
 // a match swallows to its right may overlap the next match.
-void AddedTokens::FindMatches(std::string_view text, const Matcher& matcher, std::vector<Match>* matches) const {
+bool AddedTokens::FindMatches(std::string_view text, const Matcher& matcher, std::vector<Match>* matches) const {
   matches->clear();
   size_t covered = 0;
   for (size_t i = 0; !matcher.empty && i < text.size();) {
@@ -126,49 +137,53 @@ void AddedTokens::FindMatches(std::string_view text, const Matcher& matcher, std
     if (token.single_word && !StandsAlone(text, start, end)) continue;
     if (token.lstrip) start = std::max(SpaceBefore(text, start), covered);
     if (token.rstrip) end = SpaceAfter(text, end);
-    if (covered < start) matches->push_back({covered, start, -1});
-    matches->push_back({start, end, found});
+    if (covered < start && !TryPushBack(matches, {covered, start, -1})) return false;
+    if (!TryPushBack(matches, {start, end, found})) return false;
     covered = end;
   }
-  if (covered != text.size()) matches->push_back({covered, text.size(), -1});
+  return covered == text.size() || TryPushBack(matches, {covered, text.size(), -1});
 }
 
-void AddedTokens::NormalizeInto(std::string_view text, size_t begin, size_t end, const Normalizer* normalizer,
+bool AddedTokens::NormalizeInto(std::string_view text, size_t begin, size_t end, const Normalizer* normalizer,
                                 PieceList* list) const {
   AlignedText piece, scratch;
-  FillIdentity(text.substr(begin, end - begin), begin, &piece);
-  if (normalizer != nullptr) normalizer->Normalize(&piece, &scratch);
+  if (!AppendIdentity(text.substr(begin, end - begin), begin, &piece)) return false;
+  if (normalizer != nullptr && !normalizer->Normalize(&piece, &scratch)) return false;
   const size_t base = list->text.size();
   if (base == 0) {
     std::swap(list->text, piece);
   } else {
+    if (!list->text.TryReserve(base + piece.size())) return false;
     list->text.Append(piece, 0, piece.size());
   }
   const std::string_view normalized = std::string_view(list->text.text).substr(base);
-  if (normalized_.empty) return list->Add(base, list->text.size());
+  if (normalized_.empty) {
+    list->Add(base, list->text.size());
+    return true;
+  }
   std::vector<Match> matches;
-  FindMatches(normalized, normalized_, &matches);
+  if (!FindMatches(normalized, normalized_, &matches) || !list->HasMemoryFor(matches.size())) return false;
   for (const Match& match : matches) {
     list->Add(base + match.begin, base + match.end,
               match.entry < 0 ? -1 : entries_[static_cast<size_t>(match.entry)].id);
   }
+  return true;
 }
 
-void AddedTokens::Extract(std::string_view text, const Normalizer* normalizer, PieceList* list) const {
+bool AddedTokens::Extract(std::string_view text, const Normalizer* normalizer, PieceList* list) const {
   list->Clear();
   std::vector<Match> matches;
-  FindMatches(text, raw_, &matches);
+  if (!FindMatches(text, raw_, &matches) || !list->HasMemoryFor(matches.size())) return false;
   for (const Match& match : matches) {
     if (match.entry < 0) {
-      NormalizeInto(text, match.begin, match.end, normalizer, list);
+      if (!NormalizeInto(text, match.begin, match.end, normalizer, list)) return false;
       continue;
     }
-    AlignedText token;
-    FillIdentity(text.substr(match.begin, match.end - match.begin), match.begin, &token);
     const size_t base = list->text.size();
-    list->text.Append(token, 0, token.size());
+    if (!AppendIdentity(text.substr(match.begin, match.end - match.begin), match.begin, &list->text)) return false;
     list->Add(base, list->text.size(), entries_[static_cast<size_t>(match.entry)].id);
   }
+  return true;
 }
 
 const AddedToken* AddedTokens::Token(int32_t id) const {

@@ -32,8 +32,8 @@ class AddedTokens {
                                     const Normalizer* normalizer);
 
   // Cuts the tokens out of `text` and normalises the rest: first those matched raw, then, piece by piece, those matched
-  // after normalisation. Replaces `list`.
-  void Extract(std::string_view text, const Normalizer* normalizer, PieceList* list) const;
+  // after normalisation. Replaces `list`. False when there is no memory, and then `list` means nothing.
+  [[nodiscard]] bool Extract(std::string_view text, const Normalizer* normalizer, PieceList* list) const;
 
   // The id, or -1.
   int32_t Find(std::string_view content) const { return ids_.Find(content); }
@@ -59,11 +59,12 @@ class AddedTokens {
     int32_t entry;
   };
 
-  static Matcher MakeMatcher(const std::vector<std::pair<std::string_view, int32_t>>& patterns);
-  void FindMatches(std::string_view text, const Matcher& matcher, std::vector<Match>* matches) const;
+  static Result<Matcher> MakeMatcher(const std::vector<std::pair<std::string_view, int32_t>>& patterns);
+  // False when there is no memory; so with the next.
+  [[nodiscard]] bool FindMatches(std::string_view text, const Matcher& matcher, std::vector<Match>* matches) const;
   bool StandsAlone(std::string_view text, size_t begin, size_t end) const;
-  void NormalizeInto(std::string_view text, size_t begin, size_t end, const Normalizer* normalizer,
-                     PieceList* list) const;
+  [[nodiscard]] bool NormalizeInto(std::string_view text, size_t begin, size_t end, const Normalizer* normalizer,
+                                   PieceList* list) const;
 
   std::vector<Entry> entries_;  // one per id, by id
   Trie ids_;                    // by content

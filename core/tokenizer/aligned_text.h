@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/memory.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/encoding.h"
 
@@ -34,9 +35,14 @@ struct AlignedText {
     AppendUtf8(c, &text);
     origins.insert(origins.end(), text.size() - before, origin);
   }
-  void Reserve(size_t bytes) {
+  // Makes room for `bytes` bytes in all; false when there is no memory for them.
+  [[nodiscard]] bool TryReserve(size_t bytes) {
+    if (bytes <= text.capacity() && bytes <= origins.capacity()) return true;
+    if (bytes < text.capacity() * 2) bytes = text.capacity() * 2;
+    if (!HasMemory(SaturatingMultiply(bytes, 1 + sizeof(Offset)))) return false;
     text.reserve(bytes);
     origins.reserve(bytes);
+    return true;
   }
   // Appends bytes [begin, end) of `other`.
   void Append(const AlignedText& other, size_t begin, size_t end) {

@@ -6,6 +6,10 @@
 namespace peruse {
 namespace {
 
+// No text gets longer than this many times its bytes: by decomposition thrice (Hangul), by spaces around a Han character
+// 5 / 3, and that of a Han character that decomposes as well 2; lower-casing adds to nothing of these.
+constexpr size_t kGrowth = 3;
+
 bool IsRemovedByCleaning(char32_t c) { return CharClasses(c) & kControlClass; }
 
 // Runs `step(editor, c)` for each character c of `text`; each step consumes one character.
@@ -42,44 +46,46 @@ void RemoveNonspacingMarks(AlignedText* text, AlignedText* scratch) {
 
 }  // namespace
 
-void BertNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
-  if (IsAscii(text->text)) return NormalizeAscii(text);
+bool BertNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
+  if (IsAscii(text->text)) {
+    NormalizeAscii(text);
+    return true;
+  }
   // Every step looks at one character, but for the ordering of marks, which ASCII characters stop: so runs of ASCII and
   // runs of other characters can be done one by one.
   scratch->Clear();
-  scratch->Reserve(text->size() + text->size() / 4);
+  if (!scratch->TryReserve(kGrowth * text->size())) return false;
   AlignedText run, run_scratch;
   for (size_t i = 0; i < text->size();) {
-    if (static_cast<unsigned char>(text->text[i]) < 0x80) {
-      const int c = MapAscii(static_cast<unsigned char>(text->text[i]));
-      if (c >= 0) scratch->Append(static_cast<char32_t>(c), text->origins[i]);
-      ++i;
-      continue;
-    }
-    size_t end = i + 1;
+    size_t end = i;
+    while (end < text->size() && static_cast<unsigned char>(text->text[end]) < 0x80) ++end;
+    AppendAscii(*text, i, end, scratch);
+    i = end;
     while (end < text->size() && static_cast<unsigned char>(text->text[end]) >= 0x80) ++end;
     const size_t before = scratch->size();
     if (!AppendRun(*text, i, end, scratch)) {
       scratch->text.resize(before);
       scratch->origins.resize(before);
       run.Clear();
+      if (!run.TryReserve(kGrowth * (end - i)) || !run_scratch.TryReserve(kGrowth * (end - i))) return false;
       run.Append(*text, i, end);
-      NormalizeStepwise(&run, &run_scratch);
+      if (!NormalizeStepwise(&run, &run_scratch)) return false;
       scratch->Append(run, 0, run.size());
     }
     i = end;
   }
   std::swap(*text, *scratch);
+  return true;
 }
 
-void BertNormalizer::NormalizeStepwise(AlignedText* text, AlignedText* scratch) const {
+bool BertNormalizer::NormalizeStepwise(AlignedText* text, AlignedText* scratch) const {
   if (options_.clean_text) Clean(text, scratch);
   if (options_.handle_chinese_chars) IsolateCjk(text, scratch);
   if (StripsAccents()) {
-    UnicodeNormalizer(UnicodeForm::kNfd).Normalize(text, scratch);
+    if (!UnicodeNormalizer(UnicodeForm::kNfd).Normalize(text, scratch)) return false;
     RemoveNonspacingMarks(text, scratch);
   }
-  if (options_.lowercase) LowercaseNormalizer().Normalize(text, scratch);
+  return !options_.lowercase || LowercaseNormalizer().Normalize(text, scratch);
 }
 
 // All steps at once. As long as no marks change places, everything a character becomes has the character's own origin.
@@ -127,17 +133,43 @@ bool BertNormalizer::AppendRun(const AlignedText& text, size_t begin, size_t end
   return true;
 }
 
-int BertNormalizer::MapAscii(unsigned char c) const {
-  if (options_.clean_text && (c < 0x20 || c == 0x7F)) return c == '\t' || c == '\n' || c == '\r' ? ' ' : -1;
-  return options_.lowercase && c >= 'A' && c <= 'Z' ? c + 0x20 : c;
+BertNormalizer::BertNormalizer(BertNormalizerOptions options) : options_(options) {
+  for (int c = 0; c < 0x80; ++c) {
+    const bool is_control = c < 0x20 || c == 0x7F;
+    if (options_.clean_text && is_control)
+      ascii_[c] = c == '\t' || c == '\n' || c == '\r' ? ' ' : kRemoved;
+    else
+      ascii_[c] = static_cast<unsigned char>(options_.lowercase && c >= 'A' && c <= 'Z' ? c + 0x20 : c);
+  }
+}
+
+void BertNormalizer::AppendAscii(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const {
+  size_t kept = out->size();
+  out->text.resize(kept + end - begin);
+  out->origins.resize(kept + end - begin);
+  char* bytes = out->text.data();
+  Offset* origins = out->origins.data();
+  for (size_t i = begin; i < end; ++i) {
+    const unsigned char c = ascii_[static_cast<unsigned char>(text.text[i])];
+    if (c == kRemoved) continue;
+    bytes[kept] = static_cast<char>(c);
+    origins[kept++] = text.origins[i];
+  }
+  out->text.resize(kept);
+  out->origins.resize(kept);
 }
 
 void BertNormalizer::NormalizeAscii(AlignedText* text) const {
+  unsigned char any = 0;
+  for (char& c : text->text) {
+    c = static_cast<char>(ascii_[static_cast<unsigned char>(c)]);
+    any |= static_cast<unsigned char>(c);
+  }
+  if (any < 0x80) return;  // nothing was removed
   size_t kept = 0;
   for (size_t i = 0; i < text->size(); ++i) {
-    const int c = MapAscii(static_cast<unsigned char>(text->text[i]));
-    if (c < 0) continue;
-    text->text[kept] = static_cast<char>(c);
+    if (static_cast<unsigned char>(text->text[i]) == kRemoved) continue;
+    text->text[kept] = text->text[i];
     text->origins[kept++] = text->origins[i];
   }
   text->text.resize(kept);

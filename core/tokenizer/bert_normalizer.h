@@ -16,20 +16,23 @@ struct BertNormalizerOptions {
 
 class BertNormalizer final : public Normalizer {
  public:
-  explicit BertNormalizer(BertNormalizerOptions options) : options_(options) {}
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  explicit BertNormalizer(BertNormalizerOptions options);
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 
  private:
   bool StripsAccents() const { return options_.strip_accents.value_or(options_.lowercase); }
   void NormalizeAscii(AlignedText* text) const;
-  // What an ASCII character becomes, or -1.
-  int MapAscii(unsigned char c) const;
+  // Appends the normalised bytes [begin, end), which are ASCII.
+  void AppendAscii(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const;
   // Appends the normalised bytes [begin, end), which are not ASCII; false, when marks have to change places.
   bool AppendRun(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const;
   // The definition, one step after the other.
-  void NormalizeStepwise(AlignedText* text, AlignedText* scratch) const;
+  [[nodiscard]] bool NormalizeStepwise(AlignedText* text, AlignedText* scratch) const;
+
+  static constexpr unsigned char kRemoved = 0xFF;
 
   BertNormalizerOptions options_;
+  unsigned char ascii_[0x80];  // what an ASCII character becomes, or kRemoved
 };
 
 }  // namespace peruse

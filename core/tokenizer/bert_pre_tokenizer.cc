@@ -4,9 +4,10 @@
 
 namespace peruse {
 
-void BertPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
+bool BertPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   scratch->pieces.clear();
   std::swap(list->pieces, scratch->pieces);
+  list->pieces.reserve(list->text.size() / 4);
   const std::string_view text = list->text.text;
   for (const Piece& piece : scratch->pieces) {
     if (piece.token_id >= 0) {
@@ -15,6 +16,11 @@ void BertPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
     }
     size_t word = piece.begin;
     for (size_t position = piece.begin; position < piece.end;) {
+      const auto byte = static_cast<unsigned char>(text[position]);
+      if (byte < 0x80 && !(kAsciiClassTable.classes[byte] & (kSpaceClass | kPunctuationClass))) {
+        ++position;
+        continue;
+      }
       const size_t at = position;
       const uint8_t classes = CharClasses(DecodeUtf8(text, &position));
       if (!(classes & (kSpaceClass | kPunctuationClass))) continue;
@@ -24,6 +30,7 @@ void BertPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
     }
     list->Add(word, piece.end);
   }
+  return true;
 }
 
 }  // namespace peruse

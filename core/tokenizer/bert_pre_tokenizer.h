@@ -7,7 +7,7 @@ namespace peruse {
 
 class BertPreTokenizer final : public PreTokenizer {
  public:
-  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 };
 
 }  // namespace peruse

@@ -4,6 +4,7 @@
 #include <bit>
 #include <queue>
 
+#include "core/base/memory.h"
 #include "core/base/utf8.h"
 
 namespace peruse {
@@ -45,6 +46,7 @@ Bpe::Bpe(Vocabulary vocabulary, BpeOptions options)
 Result<std::unique_ptr<Bpe>> Bpe::Create(Vocabulary vocabulary, const BpeMerges& merges, BpeOptions options) {
   std::unique_ptr<Bpe> bpe(new Bpe(std::move(vocabulary), std::move(options)));
   if (merges.size() > UINT32_MAX / 4) return MalformedFile("BPE: too many merges");
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(4 * sizeof(Slot), merges.size()), "a vocabulary's merges"));
   bpe->slots_.resize(std::bit_ceil(merges.size() * 2 + 1));
   for (size_t rank = 0; rank < merges.size(); ++rank) {
     PERUSE_RETURN_IF_ERROR(bpe->AddMerge(merges[rank].first, merges[rank].second, static_cast<uint32_t>(rank)));

@@ -54,8 +54,11 @@ size_t WordEnd(std::string_view text, size_t begin) {
 
 }  // namespace
 
-void ByteLevelPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
+bool ByteLevelPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   scratch->Clear();
+  // A stand-in has at most two bytes; so has that of a prefixed space, and a prefixed copy of a piece has one byte more.
+  if (!HasMemory(SaturatingMultiply(5 * (1 + sizeof(Offset)), list->text.size() + list->pieces.size()))) return false;
+  if (!scratch->text.TryReserve(2 * (list->text.size() + list->pieces.size()))) return false;
   AlignedText prefixed;
   for (const Piece& piece : list->pieces) {
     const size_t base = scratch->text.size();
@@ -85,6 +88,7 @@ void ByteLevelPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) con
     }
   }
   std::swap(*list, *scratch);
+  return true;
 }
 
 }  // namespace peruse

@@ -9,7 +9,7 @@ class ByteLevelPreTokenizer final : public PreTokenizer {
  public:
   // `split`: by GPT-2's pattern (use_regex).
   ByteLevelPreTokenizer(bool add_prefix_space, bool split) : add_prefix_space_(add_prefix_space), split_(split) {}
-  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 
  private:
   bool add_prefix_space_;

@@ -28,8 +28,8 @@ struct Encoding {
   size_t size() const { return ids.size(); }
   void Reserve(size_t count);
   void Append(int32_t id, int32_t type_id, int32_t word_id, int8_t sequence_id, uint8_t special, Offset offset);
-  // Appends tokens [begin, end) of `other`.
-  void Append(const Encoding& other, size_t begin, size_t end);
+  // New tokens are zeros.
+  void Resize(size_t count);
 };
 
 }  // namespace peruse

@@ -1,5 +1,7 @@
 #include "core/tokenizer/metaspace.h"
 
+#include <algorithm>
+
 namespace peruse {
 
 void Metaspace::Rewrite(const AlignedText& from, size_t begin, size_t end, AlignedText* to) const {
@@ -34,8 +36,11 @@ void Metaspace::AddPieces(size_t begin, PieceList* list) const {
   }
 }
 
-void Metaspace::PreTokenize(PieceList* list, PieceList* scratch) const {
+bool Metaspace::PreTokenize(PieceList* list, PieceList* scratch) const {
   scratch->Clear();
+  const std::string& text = list->text.text;
+  const auto spaces = static_cast<size_t>(std::count(text.begin(), text.end(), ' '));
+  if (!scratch->text.TryReserve(text.size() + (spaces + list->pieces.size()) * bytes_.size())) return false;
   for (const Piece& piece : list->pieces) {
     const size_t base = scratch->text.size();
     if (piece.token_id >= 0) {
@@ -47,6 +52,7 @@ void Metaspace::PreTokenize(PieceList* list, PieceList* scratch) const {
     AddPieces(base, scratch);
   }
   std::swap(*list, *scratch);
+  return true;
 }
 
 }  // namespace peruse

@@ -14,7 +14,7 @@ class Metaspace final : public PreTokenizer {
       : replacement_(replacement), prepend_(prepend), split_(split) {
     AppendUtf8(replacement, &bytes_);
   }
-  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 
  private:
   // Appends the rewritten bytes [begin, end) of `from`.

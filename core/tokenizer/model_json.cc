@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/base/memory.h"
 #include "core/tokenizer/bpe.h"
 #include "core/tokenizer/unigram.h"
 #include "core/tokenizer/wordpiece.h"
@@ -10,6 +11,10 @@ namespace peruse {
 namespace {
 
 using Made = Result<std::unique_ptr<Model>>;
+
+// What a token or merge takes in lists on its way from the file to the model: a view and an id or score, twice, and the
+// score once more in a list that grows by copying.
+constexpr size_t kEntryBytes = 2 * sizeof(std::pair<std::string_view, double>) + 3 * sizeof(double);
 
 Status BadModel(const std::string& what) { return MalformedFile("tokenizer: model: " + what); }
 
@@ -119,6 +124,8 @@ Result<VocabularyEntries> ParseVocabularyObject(JsonValue json) {
 
 Made ParseModel(JsonValue json) {
   if (!json.IsObject()) return BadModel("missing");
+  const size_t entries = json.FindMember("vocab").size() + json.FindMember("merges").size();
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(kEntryBytes, entries), "a vocabulary"));
   const std::string_view type =
       json.FindMember("type").exists() ? json.FindMember("type").GetString().value_or("") : InferType(json);
   if (type == "WordPiece") return ParseWordPiece(json);

@@ -12,8 +12,9 @@ namespace peruse {
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
-  // Rewrites `text` as a whole; `scratch` is a buffer to use, its contents mean nothing before and after.
-  virtual void Normalize(AlignedText* text, AlignedText* scratch) const = 0;
+  // Rewrites `text` as a whole; `scratch` is a buffer to use, its contents mean nothing before and after. False when there
+  // is no memory for it, and then `text` means nothing.
+  [[nodiscard]] virtual bool Normalize(AlignedText* text, AlignedText* scratch) const = 0;
 };
 
 // Overrides by tokenizer_config.json, which transformers applies to a BertNormalizer.

@@ -35,10 +35,10 @@ Offset Trim(std::string_view text, Offset offset, size_t leading, size_t trailin
 }  // namespace
 
 void TrimOffsets(std::string_view text, const Tokenizer::Parts& parts, SequenceEncoding* sequence) {
-  Encoding& encoding = sequence->encoding;
-  for (size_t i = sequence->first_offsets.size(); i < encoding.size(); ++i) {
-    const Offset offset = encoding.offsets[i];
-    const int32_t id = encoding.ids[i];
+  std::vector<SequenceToken>& tokens = sequence->tokens;
+  sequence->first_offsets.reserve(tokens.size());
+  for (size_t i = sequence->first_offsets.size(); i < tokens.size(); ++i) {
+    const auto [id, word_id, offset] = tokens[i];
     // The string of an added token is what it matched, swallowed spaces included.
     const auto start = static_cast<size_t>(offset.start);
     std::string_view token = parts.model->vocabulary().Token(id).value_or("");
@@ -47,7 +47,7 @@ void TrimOffsets(std::string_view text, const Tokenizer::Parts& parts, SequenceE
     const bool was_added = parts.post_processor.trimming.add_prefix_space && leading == 1;
     const Offset first = Trim(text, offset, was_added ? 0 : leading, trailing);
     sequence->first_offsets.push_back(first);
-    encoding.offsets[i] = was_added && offset.start == 0 ? first : Trim(text, offset, leading, trailing);
+    tokens[i].offset = was_added && offset.start == 0 ? first : Trim(text, offset, leading, trailing);
   }
 }
 

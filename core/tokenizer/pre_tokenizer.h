@@ -12,8 +12,9 @@ namespace peruse {
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
-  // Splits, and perhaps rewrites, every piece that is no added token; `scratch` is a buffer to use.
-  virtual void PreTokenize(PieceList* list, PieceList* scratch) const = 0;
+  // Splits, and perhaps rewrites, every piece that is no added token; `scratch` is a buffer to use. False when there is no
+  // memory for a rewritten text, and then `list` means nothing. For the pieces the caller has made sure of memory.
+  [[nodiscard]] virtual bool PreTokenize(PieceList* list, PieceList* scratch) const = 0;
 };
 
 // Builds what the "pre_tokenizer" member of tokenizer.json describes; null for null. `add_prefix_space` overrides that

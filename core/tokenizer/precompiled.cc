@@ -23,17 +23,18 @@ struct Change {
   int change;
 };
 
-// `old_count` characters become `replacement`.
-void AddReplacement(size_t old_count, std::string_view replacement, std::vector<Change>* changes) {
+// `old_count` characters become `replacement`. False when there is no memory.
+[[nodiscard]] bool AddReplacement(size_t old_count, std::string_view replacement, std::vector<Change>* changes) {
   size_t new_count = 0;
   for (size_t position = 0; position < replacement.size(); ++new_count) {
-    changes->push_back({DecodeUtf8(replacement, &position), 0});
+    if (!TryPushBack(changes, {DecodeUtf8(replacement, &position), 0})) return false;
   }
   if (new_count > old_count) {
     for (size_t i = 0; i < new_count - old_count; ++i) (*changes)[changes->size() - 1 - i].change = 1;
   } else if (new_count < old_count && !changes->empty()) {
     changes->back().change -= static_cast<int>(old_count - new_count);
   }
+  return true;
 }
 
 constexpr size_t kMaxCluster = 6;  // bytes; longer grapheme clusters go character by character
@@ -110,16 +111,18 @@ bool PrecompiledNormalizer::Transform(std::string_view chunk, std::string_view* 
   return false;
 }
 
-void PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
+bool PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
   const std::string_view view = text->text;
   std::vector<Change> changes;  // from the first replacement on; before that nothing is written down
   bool modified = false;
   std::string_view replacement;
   const auto start_changes = [&](size_t end) {
-    if (modified) return;
+    if (modified) return true;
     modified = true;
+    if (!HasMemory(SaturatingMultiply(sizeof(Change), view.size()))) return false;
     changes.reserve(view.size());
     for (size_t position = 0; position < end;) changes.push_back({DecodeUtf8(view, &position), 0});
+    return true;
   };
   for (size_t begin = 0; begin < view.size();) {
     // The grapheme cluster that starts here. A plain ASCII character before another one is a cluster of its own.
@@ -128,7 +131,7 @@ void PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) c
     size_t count = 1;
     if (last < 0x80 && last != '\r' && (end == view.size() || static_cast<unsigned char>(view[end]) < 0x80)) {
       if (!ascii_changes_[last]) {
-        if (modified) changes.push_back({last, 0});
+        if (modified && !TryPushBack(&changes, {last, 0})) return false;
         begin = end;
         continue;
       }
@@ -143,8 +146,7 @@ void PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) c
       ++count;
     }
     if (end - begin < kMaxCluster && Transform(view.substr(begin, end - begin), &replacement)) {
-      start_changes(begin);
-      AddReplacement(count, replacement, &changes);
+      if (!start_changes(begin) || !AddReplacement(count, replacement, &changes)) return false;
       begin = end;
       continue;
     }
@@ -152,19 +154,21 @@ void PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) c
       const size_t start = begin;
       const char32_t c = DecodeUtf8(view, &begin);
       if (Transform(view.substr(start, begin - start), &replacement)) {
-        start_changes(start);
-        AddReplacement(1, replacement, &changes);
-      } else if (modified) {
-        changes.push_back({c, 0});
+        if (!start_changes(start) || !AddReplacement(1, replacement, &changes)) return false;
+      } else if (modified && !TryPushBack(&changes, {c, 0})) {
+        return false;
       }
     }
   }
-  if (!modified) return;
+  if (!modified) return true;
+  size_t bytes = 0;
+  for (const Change& change : changes) bytes += static_cast<size_t>(Utf8LengthOf(change.c));
   scratch->Clear();
-  scratch->Reserve(text->size());
+  if (!scratch->TryReserve(bytes)) return false;
   AlignedEditor editor(*text, 0, text->size(), scratch);
   for (const Change& change : changes) editor.Apply(change.c, change.change);
   std::swap(*text, *scratch);
+  return true;
 }
 
 }  // namespace peruse

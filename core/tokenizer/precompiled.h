@@ -16,7 +16,7 @@ class PrecompiledNormalizer final : public Normalizer {
  public:
   // Error: kMalformedFile.
   static Result<std::unique_ptr<PrecompiledNormalizer>> Create(std::string_view charsmap);
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 
  private:
   PrecompiledNormalizer() = default;

@@ -25,8 +25,9 @@ bool NmtBlanks(char32_t c) {
 
 // Keeps the characters for which `map` gives no 0, mapped.
 template <typename Map>
-void FilterMap(AlignedText* text, AlignedText* scratch, const Map& map) {
+bool FilterMap(AlignedText* text, AlignedText* scratch, const Map& map) {
   scratch->Clear();
+  if (!scratch->TryReserve(text->size())) return false;
   AlignedEditor editor(*text, 0, text->size(), scratch);
   for (size_t position = 0; position < text->size();) {
     const char32_t c = DecodeUtf8(text->text, &position);
@@ -37,15 +38,19 @@ void FilterMap(AlignedText* text, AlignedText* scratch, const Map& map) {
       editor.Drop(1);
   }
   std::swap(*text, *scratch);
+  return true;
 }
 
 }  // namespace
 
-void SequenceNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
-  for (const auto& step : steps_) step->Normalize(text, scratch);
+bool SequenceNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
+  for (const auto& step : steps_) {
+    if (!step->Normalize(text, scratch)) return false;
+  }
+  return true;
 }
 
-void StripNormalizer::Normalize(AlignedText* text, AlignedText*) const {
+bool StripNormalizer::Normalize(AlignedText* text, AlignedText*) const {
   size_t begin = 0, end = text->size();
   while (left_ && begin < end) {
     size_t next = begin;
@@ -58,52 +63,60 @@ void StripNormalizer::Normalize(AlignedText* text, AlignedText*) const {
     end = previous;
   }
   if (begin > 0 || end < text->size()) Crop(begin, end, text);
+  return true;
 }
 
-void StripAccentsNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
-  if (IsAscii(text->text)) return;
-  FilterMap(text, scratch, [](char32_t c) -> std::optional<char32_t> {
+bool StripAccentsNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
+  if (IsAscii(text->text)) return true;
+  return FilterMap(text, scratch, [](char32_t c) -> std::optional<char32_t> {
     if (CharClasses(c) & kMarkClass) return std::nullopt;
     return c;
   });
 }
 
-void NmtNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
-  FilterMap(text, scratch, [](char32_t c) -> std::optional<char32_t> {
+bool NmtNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
+  return FilterMap(text, scratch, [](char32_t c) -> std::optional<char32_t> {
     if (NmtRemoves(c)) return std::nullopt;
     return NmtBlanks(c) ? U' ' : c;
   });
 }
 
-void ReplaceNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
+bool ReplaceNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
   size_t begin = 0, end = 0;
-  if (!pattern_.Find(text->text, 0, &begin, &end)) return;
+  if (!pattern_.Find(text->text, 0, &begin, &end)) return true;
   scratch->Clear();
   AlignedEditor editor(*text, 0, text->size(), scratch);
   do {
+    // With room for the rest of the text: only longer contents make it grow.
+    if (!scratch->TryReserve(scratch->size() + text->size() - editor.cursor() + content_.size())) return false;
     editor.CopyTo(begin);
     while (editor.cursor() < end) editor.Drop(1);
     for (size_t position = 0; position < content_.size();) editor.Insert(DecodeUtf8(content_, &position));
   } while (pattern_.Find(text->text, end, &begin, &end));
   editor.CopyTo(text->size());
   std::swap(*text, *scratch);
+  return true;
 }
 
-void PrependNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
-  if (text->text.empty() || prefix_.empty()) return;
+bool PrependNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
+  if (text->text.empty() || prefix_.empty()) return true;
   scratch->Clear();
+  if (!scratch->TryReserve(text->size() + prefix_.size())) return false;
   const Offset origin = text->origins[0];
   for (size_t position = 0; position < prefix_.size();) scratch->Append(DecodeUtf8(prefix_, &position), origin);
   scratch->Append(*text, 0, text->size());
   std::swap(*text, *scratch);
+  return true;
 }
 
-void ByteLevelNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
+bool ByteLevelNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
   scratch->Clear();
+  if (!scratch->TryReserve(2 * text->size())) return false;  // no stand-in is longer
   for (size_t i = 0; i < text->size(); ++i) {
     scratch->Append(StandIn(static_cast<unsigned char>(text->text[i])), text->origins[i]);
   }
   std::swap(*text, *scratch);
+  return true;
 }
 
 }  // namespace peruse

@@ -13,7 +13,7 @@ namespace peruse {
 class SequenceNormalizer final : public Normalizer {
  public:
   explicit SequenceNormalizer(std::vector<std::unique_ptr<Normalizer>> steps) : steps_(std::move(steps)) {}
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 
  private:
   std::vector<std::unique_ptr<Normalizer>> steps_;
@@ -23,7 +23,7 @@ class SequenceNormalizer final : public Normalizer {
 class StripNormalizer final : public Normalizer {
  public:
   StripNormalizer(bool left, bool right) : left_(left), right_(right) {}
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 
  private:
   bool left_, right_;
@@ -32,20 +32,20 @@ class StripNormalizer final : public Normalizer {
 // Combining marks (general category M).
 class StripAccentsNormalizer final : public Normalizer {
  public:
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 };
 
 // Drops control characters and maps other blanks to the space, as the nmt rules of SentencePiece do.
 class NmtNormalizer final : public Normalizer {
  public:
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 };
 
 class ReplaceNormalizer final : public Normalizer {
  public:
   ReplaceNormalizer(Pattern pattern, std::string content)
       : pattern_(std::move(pattern)), content_(std::move(content)) {}
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 
  private:
   Pattern pattern_;
@@ -56,7 +56,7 @@ class ReplaceNormalizer final : public Normalizer {
 class PrependNormalizer final : public Normalizer {
  public:
   explicit PrependNormalizer(std::string prefix) : prefix_(std::move(prefix)) {}
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 
  private:
   std::string prefix_;
@@ -65,7 +65,7 @@ class PrependNormalizer final : public Normalizer {
 // Every byte becomes its stand-in.
 class ByteLevelNormalizer final : public Normalizer {
  public:
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 };
 
 }  // namespace peruse

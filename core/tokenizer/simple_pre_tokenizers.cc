@@ -9,11 +9,14 @@ using Segments = std::vector<Segment>;
 
 }  // namespace
 
-void SequencePreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
-  for (const auto& step : steps_) step->PreTokenize(list, scratch);
+bool SequencePreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
+  for (const auto& step : steps_) {
+    if (!step->PreTokenize(list, scratch)) return false;
+  }
+  return true;
 }
 
-void SplitPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
+bool SplitPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   SplitPieces(list, scratch, behavior_, [&](std::string_view text, size_t begin, size_t end, Segments* segments) {
     const std::string_view piece = text.substr(begin, end - begin);
     size_t from = 0, match = 0, match_end = 0;
@@ -24,15 +27,17 @@ void SplitPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
     }
     if (from < piece.size()) segments->push_back({begin + from, end, invert_});
   });
+  return true;
 }
 
-void PunctuationPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
+bool PunctuationPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   SplitPieces(list, scratch, behavior_, [](std::string_view text, size_t begin, size_t end, Segments* segments) {
     FindDelimiters(text, begin, end, IsPunctuation, segments);
   });
+  return true;
 }
 
-void WhitespacePreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
+bool WhitespacePreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   SplitPieces(list, scratch, SplitBehavior::kRemoved,
               [](std::string_view text, size_t begin, size_t end, Segments* segments) {
                 // A run of equal kind, white space to be removed.
@@ -48,20 +53,23 @@ void WhitespacePreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) co
                   segments->push_back({start, begin, (first & kSpaceClass) != 0});
                 }
               });
+  return true;
 }
 
-void WhitespaceSplitPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
+bool WhitespaceSplitPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   SplitPieces(list, scratch, SplitBehavior::kRemoved,
               [](std::string_view text, size_t begin, size_t end, Segments* segments) {
                 FindDelimiters(text, begin, end, IsSpace, segments);
               });
+  return true;
 }
 
-void DigitsPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
+bool DigitsPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   const SplitBehavior behavior = individual_ ? SplitBehavior::kIsolated : SplitBehavior::kContiguous;
   SplitPieces(list, scratch, behavior, [](std::string_view text, size_t begin, size_t end, Segments* segments) {
     FindDelimiters(text, begin, end, [](char32_t c) { return (CharClasses(c) & kNumberClass) != 0; }, segments);
   });
+  return true;
 }
 
 }  // namespace peruse

@@ -13,7 +13,7 @@ namespace peruse {
 class SequencePreTokenizer final : public PreTokenizer {
  public:
   explicit SequencePreTokenizer(std::vector<std::unique_ptr<PreTokenizer>> steps) : steps_(std::move(steps)) {}
-  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 
  private:
   std::vector<std::unique_ptr<PreTokenizer>> steps_;
@@ -23,7 +23,7 @@ class SplitPreTokenizer final : public PreTokenizer {
  public:
   SplitPreTokenizer(Pattern pattern, SplitBehavior behavior, bool invert)
       : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
-  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 
  private:
   Pattern pattern_;
@@ -34,7 +34,7 @@ class SplitPreTokenizer final : public PreTokenizer {
 class PunctuationPreTokenizer final : public PreTokenizer {
  public:
   explicit PunctuationPreTokenizer(SplitBehavior behavior) : behavior_(behavior) {}
-  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 
  private:
   SplitBehavior behavior_;
@@ -43,19 +43,19 @@ class PunctuationPreTokenizer final : public PreTokenizer {
 // Keeps runs of word characters and runs of other characters that are not white space.
 class WhitespacePreTokenizer final : public PreTokenizer {
  public:
-  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 };
 
 class WhitespaceSplitPreTokenizer final : public PreTokenizer {
  public:
-  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 };
 
 // Isolates numbers, or every digit.
 class DigitsPreTokenizer final : public PreTokenizer {
  public:
   explicit DigitsPreTokenizer(bool individual) : individual_(individual) {}
-  void PreTokenize(PieceList* list, PieceList* scratch) const override;
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 
  private:
   bool individual_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "core/base/memory.h"
 #include "core/base/utf8.h"
 #include "core/tokenizer/offset_trimming.h"
+#include "core/tokenizer/splitting.h"
 #include "core/tokenizer/tokenizer_loader.h"
 #include "core/tokenizer/tokenizer_parts.h"
 #include "core/tokenizer/window_assembly.h"
@@ -14,6 +16,23 @@ namespace {
 // Offsets are 32-bit; white space can grow threefold into metaspaces.
 constexpr size_t kMaxTextBytes = size_t{1} << 29;
 
+// What a byte of text may take, in lists that grow by copying (three times what they hold). Texts and their origins are
+// accounted for where they are written.
+constexpr size_t kGrowing = 3;
+// A piece for every byte, and one more where a prefix makes one; segments of a split.
+constexpr size_t kPieceBytesPerByte = kGrowing * (2 * sizeof(Piece) + sizeof(Segment));
+constexpr size_t kTokenBytesPerByte = kGrowing * (sizeof(SequenceToken) + sizeof(Offset));
+// Of the longest word: tokens, and what a model keeps of each byte (BPE: symbols and candidates for merging, most of all).
+constexpr size_t kModelBytesPerByte = kGrowing * sizeof(ModelToken) + 160;
+
+constexpr std::string_view kText = "a text";
+
+size_t LongestPiece(const PieceList& list) {
+  uint32_t longest = 0;
+  for (const Piece& piece : list.pieces) longest = std::max(longest, piece.end - piece.begin);
+  return longest;
+}
+
 }  // namespace
 
 Tokenizer::Tokenizer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -23,17 +42,29 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::Create(const TokenizerFiles& files
   return TokenizerLoader::Load(files);
 }
 
+Status Tokenizer::SplitIntoWords(std::string_view text, PieceList* list, PieceList* scratch) const {
+  const auto no_memory = [&] {
+    return OutOfMemory("no memory to read a text of " + std::to_string(text.size()) + " bytes");
+  };
+  if (!parts_->added_tokens.Extract(text, parts_->normalizer.get(), list)) return no_memory();
+  if (parts_->pre_tokenizer == nullptr) return OkStatus();
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(list->text.size(), kPieceBytesPerByte), kText));
+  return parts_->pre_tokenizer->PreTokenize(list, scratch) ? OkStatus() : no_memory();
+}
+
 Status Tokenizer::EncodeSequence(std::string_view text, int32_t word_id, SequenceEncoding* out) const {
   const size_t valid = ValidUtf8Prefix(text);
   if (valid != text.size()) return InvalidArgument("the text is not valid UTF-8 at byte " + std::to_string(valid));
   if (text.size() > kMaxTextBytes) return Status(StatusCode::kTextTooLong, "the text exceeds 512 MB");
 
   PieceList list, scratch;
-  parts_->added_tokens.Extract(text, parts_->normalizer.get(), &list);
-  if (parts_->pre_tokenizer != nullptr) parts_->pre_tokenizer->PreTokenize(&list, &scratch);
-
-  Encoding& encoding = out->encoding;
-  if (encoding.size() == 0) encoding.Reserve(list.pieces.size() + list.pieces.size() / 4);
+  PERUSE_RETURN_IF_ERROR(SplitIntoWords(text, &list, &scratch));
+  // A token is made of at least one byte.
+  const size_t room = list.pieces.size() + list.pieces.size() / 4;
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingAdd(SaturatingMultiply(list.text.size(), kTokenBytesPerByte),
+                                                    SaturatingMultiply(LongestPiece(list), kModelBytesPerByte)),
+                                      kText));
+  out->tokens.reserve(out->tokens.size() + room);
   std::vector<ModelToken> tokens;
   int32_t word = 0;
   for (const Piece& piece : list.pieces) {
@@ -42,11 +73,10 @@ Status Tokenizer::EncodeSequence(std::string_view text, int32_t word_id, Sequenc
       tokens.push_back({piece.token_id, 0, piece.end - piece.begin});
     else
       PERUSE_RETURN_IF_ERROR(parts_->model->Tokenize(list.View(piece), &tokens));
+    const Offset* origins = list.text.origins.data() + piece.begin;
     for (const ModelToken& token : tokens) {
-      const Offset first = list.text.origins[piece.begin + token.begin];
-      const Offset last = list.text.origins[piece.begin + token.end - 1];
-      encoding.Append(token.id, out->sequence_id, word_id >= 0 ? word_id : word, out->sequence_id, 0,
-                      {first.start, last.end});
+      out->tokens.push_back(
+          {token.id, word_id >= 0 ? word_id : word, {origins[token.begin].start, origins[token.end - 1].end}});
     }
     ++word;
   }
@@ -64,21 +94,26 @@ Result<SequenceEncoding> Tokenizer::EncodeInput(std::span<const std::string_view
   return sequence;
 }
 
-Result<std::vector<Encoding>> Tokenizer::EncodeAll(std::span<const std::string_view> text,
-                                                   const std::span<const std::string_view>* pair, bool is_split,
-                                                   const EncodeOptions& options) const {
+Result<size_t> Tokenizer::RoomForText(bool has_pair, const EncodeOptions& options) const {
   if (options.truncation != Truncation::kNone && (options.max_length < 0 || options.stride < 0)) {
     return InvalidArgument("max_length and stride must not be negative");
   }
   size_t limit = static_cast<size_t>(std::max(options.max_length, 0));
   if (options.truncation != Truncation::kNone && options.add_special_tokens) {
-    const auto special = static_cast<size_t>(special_tokens_count(pair != nullptr));
+    const auto special = static_cast<size_t>(special_tokens_count(has_pair));
     if (limit < special) {
       return InvalidArgument("max_length " + std::to_string(limit) + " leaves no room for the " +
                              std::to_string(special) + " special tokens");
     }
     limit -= special;
   }
+  return limit;
+}
+
+Result<std::vector<Encoding>> Tokenizer::EncodeAll(std::span<const std::string_view> text,
+                                                   const std::span<const std::string_view>* pair, bool is_split,
+                                                   const EncodeOptions& options) const {
+  PERUSE_ASSIGN_OR_RETURN(const size_t limit, RoomForText(pair != nullptr, options));
   SequenceEncoding sequences[2];
   PERUSE_ASSIGN_OR_RETURN(sequences[0], EncodeInput(text, is_split, 0));
   if (pair != nullptr) {
@@ -86,7 +121,7 @@ Result<std::vector<Encoding>> Tokenizer::EncodeAll(std::span<const std::string_v
   }
   PERUSE_ASSIGN_OR_RETURN(
       const SequenceWindows windows,
-      Truncate(sequences[0].encoding.size(), pair != nullptr, sequences[1].encoding.size(), limit, options.truncation,
+      Truncate(sequences[0].tokens.size(), pair != nullptr, sequences[1].tokens.size(), limit, options.truncation,
                static_cast<size_t>(std::max(options.stride, 0)), parts_->truncation_side));
   return AssembleWindows(sequences, windows, parts_->post_processor, options.add_special_tokens);
 }
@@ -99,6 +134,28 @@ Result<std::vector<Encoding>> Tokenizer::EncodePair(std::string_view text, std::
                                                     const EncodeOptions& options) const {
   const std::span<const std::string_view> second(&pair, 1);
   return EncodeAll({&text, 1}, &second, false, options);
+}
+
+Result<std::vector<Encoding>> Tokenizer::EncodeWithEach(std::string_view text, std::span<const std::string> pairs,
+                                                        const EncodeOptions& options) const {
+  PERUSE_ASSIGN_OR_RETURN(const size_t limit, RoomForText(true, options));
+  SequenceEncoding sequences[2];
+  PERUSE_ASSIGN_OR_RETURN(sequences[0], EncodeInput({&text, 1}, false, 0));
+  std::vector<Encoding> encodings;
+  encodings.reserve(pairs.size());
+  for (const std::string& pair : pairs) {
+    const std::string_view view = pair;
+    PERUSE_ASSIGN_OR_RETURN(sequences[1], EncodeInput({&view, 1}, false, 1));
+    PERUSE_ASSIGN_OR_RETURN(SequenceWindows windows,
+                            Truncate(sequences[0].tokens.size(), true, sequences[1].tokens.size(), limit,
+                                     options.truncation, 0, parts_->truncation_side));
+    windows.text.resize(1);
+    windows.pair.resize(1);
+    PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> main,
+                            AssembleWindows(sequences, windows, parts_->post_processor, options.add_special_tokens));
+    encodings.push_back(std::move(main[0]));
+  }
+  return encodings;
 }
 
 Result<std::vector<Encoding>> Tokenizer::EncodeWords(std::span<const std::string_view> words,

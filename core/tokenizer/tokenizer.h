@@ -38,6 +38,7 @@ struct EncodeOptions {
 // spm.model, special_tokens_map.json, added_tokens.json. Only needed during Create.
 using TokenizerFiles = std::map<std::string, std::string_view, std::less<>>;
 
+struct PieceList;
 struct SequenceEncoding;
 
 class Tokenizer {
@@ -51,10 +52,13 @@ class Tokenizer {
   Tokenizer& operator=(const Tokenizer&) = delete;
 
   // Windows of `text`: [0] is the main encoding, the rest the overflow, complete. Without truncation there is one.
-  // `text` must be valid UTF-8, otherwise kInvalidArgument (see ReplaceInvalidUtf8).
+  // `text` must be valid UTF-8, otherwise kInvalidArgument (see ReplaceInvalidUtf8). kTextTooLong above 512 MB, kOutOfMemory.
   Result<std::vector<Encoding>> Encode(std::string_view text, const EncodeOptions& options = {}) const;
   Result<std::vector<Encoding>> EncodePair(std::string_view text, std::string_view pair,
                                            const EncodeOptions& options = {}) const;
+  // The main encoding of `text` with each of `pairs`; the text is read only once.
+  Result<std::vector<Encoding>> EncodeWithEach(std::string_view text, std::span<const std::string> pairs,
+                                               const EncodeOptions& options = {}) const;
   // Text already split into words (is_split_into_words): word_ids are indices of `words`, offsets relative to each
   // word.
   Result<std::vector<Encoding>> EncodeWords(std::span<const std::string_view> words,
@@ -94,10 +98,14 @@ class Tokenizer {
   friend class TokenizerLoader;
   explicit Tokenizer(std::unique_ptr<Parts> parts);
 
+  // `list`: the words and added tokens of `text`.
+  Status SplitIntoWords(std::string_view text, PieceList* list, PieceList* scratch) const;
   // Appends the tokens of `text`; word ids are counted unless `word_id` is given (>= 0).
   Status EncodeSequence(std::string_view text, int32_t word_id, SequenceEncoding* out) const;
   Result<SequenceEncoding> EncodeInput(std::span<const std::string_view> words, bool is_split,
                                        int8_t sequence_id) const;
+  // The tokens that max_length leaves for text and pair.
+  Result<size_t> RoomForText(bool has_pair, const EncodeOptions& options) const;
   // `pair` may be null.
   Result<std::vector<Encoding>> EncodeAll(std::span<const std::string_view> text,
                                           const std::span<const std::string_view>* pair, bool is_split,

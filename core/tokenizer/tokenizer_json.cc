@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/base/json.h"
+#include "core/base/memory.h"
 #include "core/tokenizer/model_json.h"
 
 namespace peruse {
@@ -24,6 +25,8 @@ Result<std::vector<AddedToken>> ParseAddedTokens(JsonValue json) {
 Status ReadTokenizerJson(std::string_view bytes, const TokenizerConfig& config, Tokenizer::Parts* parts) {
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(bytes, "tokenizer.json"));
   const JsonValue root = document.root();
+  // For everything but the vocabulary, which makes sure itself: a charsmap is decoded into two parts.
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(3 * bytes.size(), "tokenizer.json"));
   if (!root.IsObject()) return MalformedFile("tokenizer.json is no object");
   const JsonValue version = root.FindMember("version");
   if (version.exists() && version.GetString() != "1.0") {

@@ -1,5 +1,8 @@
 #include "core/tokenizer/tokenizer_loader.h"
 
+#include <algorithm>
+
+#include "core/base/memory.h"
 #include "core/tokenizer/byte_level_files.h"
 #include "core/tokenizer/sentencepiece_files.h"
 #include "core/tokenizer/special_tokens.h"
@@ -16,8 +19,20 @@ std::optional<std::string_view> FindFile(const TokenizerFiles& files, std::strin
   return file == files.end() ? std::nullopt : std::optional<std::string_view>(file->second);
 }
 
+// Of the formats that are no JSON: an entry is a line, or begins with a line feed (its tag in a protobuf).
+size_t EntryBytesBound(const TokenizerFiles& files) {
+  size_t entries = 1, bytes = 0;
+  for (const auto& [name, contents] : files) {
+    entries += static_cast<size_t>(std::count(contents.begin(), contents.end(), '\n'));
+    bytes += contents.size();
+  }
+  // Two lists that grow by copying, with a view and a number or two each; and a charsmap, twice.
+  return SaturatingAdd(SaturatingMultiply(entries, 2 * 3 * 2 * sizeof(std::string_view)), 3 * bytes);
+}
+
 Status ReadFiles(const TokenizerFiles& files, const TokenizerConfig& config, Tokenizer::Parts* parts) {
   if (const auto json = FindFile(files, "tokenizer.json")) return ReadTokenizerJson(*json, config, parts);
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(EntryBytesBound(files), "a vocabulary"));
   if (const auto text = FindFile(files, "vocab.txt")) return ReadWordPieceFiles(*text, config, parts);
   if (const auto model = FindFile(files, "spm.model")) return ReadSentencePieceFiles(*model, config, parts);
   const auto vocabulary = FindFile(files, "vocab.json"), merges = FindFile(files, "merges.txt");

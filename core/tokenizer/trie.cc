@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/memory.h"
+
 namespace peruse {
 
 using Entries = std::vector<std::pair<std::string_view, int32_t>>;
@@ -11,18 +13,19 @@ class TrieBuilder {
  public:
   TrieBuilder(const Entries& entries, std::vector<Trie::Unit>* units) : entries_(entries), units_(*units) {}
 
-  void Build() {
+  // False when there is no memory.
+  [[nodiscard]] bool Build() {
     units_.clear();
-    Grow(1024);
+    if (!Grow(1024)) return false;
     Take(Trie::kRoot, kNoParent);
     std::vector<Node> stack;
     if (!entries_.empty()) stack.push_back({Trie::kRoot, 0, entries_.size(), 0});
     while (!stack.empty()) {
       const Node node = stack.back();
       stack.pop_back();
-      Place(node, &stack);
+      if (!Place(node, &stack)) return false;
     }
-    Finish();
+    return Finish();
   }
 
  private:
@@ -37,10 +40,10 @@ class TrieBuilder {
   static constexpr int32_t kNoParent = -2;  // the root is no child, not even of itself
   static constexpr int kTries = 12;         // free places looked at before the array is extended instead
 
-  void Place(Node node, std::vector<Node>* stack) {
+  [[nodiscard]] bool Place(Node node, std::vector<Node>* stack) {
     if (entries_[node.begin].first.size() == node.depth) {
       units_[static_cast<size_t>(node.state)].value = entries_[node.begin].second;
-      if (++node.begin == node.end) return;
+      if (++node.begin == node.end) return true;
     }
     labels_.clear();
     starts_.clear();
@@ -52,14 +55,16 @@ class TrieBuilder {
     }
     starts_.push_back(node.end);
     const int32_t base = FindBase();
+    if (base < 0) return false;
     units_[static_cast<size_t>(node.state)].base = base;
     for (size_t i = 0; i < labels_.size(); ++i) {
       Take(base + labels_[i], node.state);
       stack->push_back({base + labels_[i], starts_[i], starts_[i + 1], node.depth + 1});
     }
+    return true;
   }
 
-  // A base at which every child of `labels_` falls on a free unit.
+  // A base at which every child of `labels_` falls on a free unit; -1 when there is no memory.
   int32_t FindBase() {
     int32_t unit = first_free_;
     for (int tries = 0; unit != kNoUnit && tries < kTries; ++tries) {
@@ -76,7 +81,7 @@ class TrieBuilder {
         while (!Fits(base)) ++base;
         return base;
       }
-      Grow(units_.size() * 2);
+      if (!Grow(units_.size() * 2)) return -1;
     }
   }
 
@@ -101,8 +106,9 @@ class TrieBuilder {
     if (first_free_ == unit) first_free_ = next_free_[i];
   }
 
-  void Grow(size_t size) {
+  [[nodiscard]] bool Grow(size_t size) {
     const size_t old = units_.size();
+    if (!HasMemory(SaturatingMultiply(sizeof(Trie::Unit) + 2 * sizeof(int32_t), size))) return false;
     units_.resize(size);
     next_free_.resize(size);
     previous_free_.resize(size);
@@ -119,13 +125,16 @@ class TrieBuilder {
     }
     next_free_[size - 1] = first_free_;
     previous_free_[static_cast<size_t>(first_free_)] = last_new;
+    return true;
   }
 
-  void Finish() {
+  [[nodiscard]] bool Finish() {
+    if (!HasMemory(sizeof(Trie::Unit) * (static_cast<size_t>(end_) + 256))) return false;
     // A copy of the right size; shrink_to_fit may do nothing where exceptions are off.
     std::vector<Trie::Unit> exact(static_cast<size_t>(end_) + 256);
     std::copy_n(units_.begin(), std::min(units_.size(), exact.size()), exact.begin());
     units_ = std::move(exact);
+    return true;
   }
 
   const Entries& entries_;
@@ -139,25 +148,34 @@ class TrieBuilder {
 
 namespace {
 
-// The first eight bytes as a number that sorts as they do, which spares most comparisons of strings.
-uint64_t SortPrefix(std::string_view key) {
-  uint64_t prefix = 0;
-  for (size_t i = 0; i < 8; ++i) prefix = prefix << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
-  return prefix;
+// Eight bytes of a key as a number that sorts as they do.
+uint64_t SortPart(std::string_view key, size_t begin) {
+  uint64_t part = 0;
+  for (size_t i = begin; i < begin + 8; ++i)
+    part = part << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
+  return part;
 }
 
+// With the first sixteen bytes at hand, which spares most comparisons of strings.
 struct SortItem {
-  uint64_t prefix;
+  uint64_t first, second;
   uint32_t index;
 };
 
 }  // namespace
 
-Trie::Trie(const Entries& entries) {
+Result<Trie> Trie::Create(const Entries& entries) {
+  // The order, the sorted entries, and the builder's stack, which no entry is in twice.
+  constexpr size_t kBytesPerEntry = sizeof(SortItem) + sizeof(Entries::value_type) + 3 * 4 * sizeof(size_t);
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(kBytesPerEntry, entries.size()), "a vocabulary"));
   std::vector<SortItem> order(entries.size());
-  for (size_t i = 0; i < entries.size(); ++i) order[i] = {SortPrefix(entries[i].first), static_cast<uint32_t>(i)};
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const std::string_view key = entries[i].first;
+    order[i] = {SortPart(key, 0), SortPart(key, 8), static_cast<uint32_t>(i)};
+  }
   std::sort(order.begin(), order.end(), [&](const SortItem& a, const SortItem& b) {
-    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    if (a.first != b.first) return a.first < b.first;
+    if (a.second != b.second) return a.second < b.second;
     const int compared = entries[a.index].first.compare(entries[b.index].first);
     return compared != 0 ? compared < 0 : a.index < b.index;
   });
@@ -170,7 +188,9 @@ Trie::Trie(const Entries& entries) {
     else
       sorted.push_back(entries[item.index]);
   }
-  TrieBuilder(sorted, &units_).Build();
+  Trie trie;
+  if (!TrieBuilder(sorted, &trie.units_).Build()) return OutOfMemory("no memory for a vocabulary's trie");
+  return trie;
 }
 
 }  // namespace peruse

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/status.h"
+
 namespace peruse {
 
 class Trie {
@@ -16,7 +18,8 @@ class Trie {
 
   Trie() = default;
   // Keys may come in any order; of equal keys the last one counts. The views need only live through the call.
-  explicit Trie(const std::vector<std::pair<std::string_view, int32_t>>& entries);
+  // Error: kOutOfMemory.
+  static Result<Trie> Create(const std::vector<std::pair<std::string_view, int32_t>>& entries);
 
   // The state after `byte`, or kNone.
   int32_t Next(int32_t state, char byte) const {

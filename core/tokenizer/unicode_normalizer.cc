@@ -31,16 +31,22 @@ void SortMarks(std::vector<Change>* changes) {
   }
 }
 
-std::vector<Change> DecomposeText(std::string_view text, bool compatibility) {
-  std::vector<Change> changes;
-  changes.reserve(text.size());
+// Three lists of changes, one for each byte, are all that a text takes where characters do not decompose into several; where
+// they do, the list of the decomposed ones may grow. False when there is no memory.
+bool DecomposeText(std::string_view text, bool compatibility, std::vector<Change>* changes) {
+  if (!HasMemory(SaturatingMultiply(3 * sizeof(Change), text.size()))) return false;
+  changes->reserve(text.size());
   char32_t parts[kMaxDecomposition];
   for (size_t position = 0; position < text.size();) {
     const int count = Decompose(DecodeUtf8(text, &position), compatibility, parts);
-    for (int i = 0; i < count; ++i) changes.push_back({parts[i], i == 0 ? 0 : 1, CombiningClass(parts[i])});
+    for (int i = 0; i < count; ++i) {
+      if (!TryPushBack(changes, {parts[i], i == 0 ? 0 : 1, CombiningClass(parts[i])})) return false;
+    }
   }
-  SortMarks(&changes);
-  return changes;
+  // For sorting, and for composing.
+  if (!HasMemory(3 * sizeof(Change) * changes->size())) return false;
+  SortMarks(changes);
+  return true;
 }
 
 // Canonical composition; a composite's change is the sum of its parts' changes less one for each part absorbed.
@@ -91,25 +97,31 @@ bool IsInert(std::string_view text, UnicodeForm form) {
 
 }  // namespace
 
-void UnicodeNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
-  if (IsInert(text->text, form_)) return;
+bool UnicodeNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
+  if (IsInert(text->text, form_)) return true;
   const bool compatibility = form_ == UnicodeForm::kNfkc || form_ == UnicodeForm::kNfkd;
-  std::vector<Change> changes = DecomposeText(text->text, compatibility);
+  std::vector<Change> changes;
+  if (!DecomposeText(text->text, compatibility, &changes)) return false;
   if (form_ == UnicodeForm::kNfc || form_ == UnicodeForm::kNfkc) changes = ComposeText(changes);
+  size_t bytes = 0;
+  for (const Change& change : changes) bytes += static_cast<size_t>(Utf8LengthOf(change.c));
   scratch->Clear();
+  if (!scratch->TryReserve(bytes)) return false;
   AlignedEditor editor(*text, 0, text->size(), scratch);
   for (const Change& change : changes) editor.Apply(change.c, change.change);
   std::swap(*text, *scratch);
+  return true;
 }
 
-void LowercaseNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
+bool LowercaseNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
   if (IsAscii(text->text)) {
     for (char& c : text->text) {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 0x20);
     }
-    return;
+    return true;
   }
   scratch->Clear();
+  if (!scratch->TryReserve(2 * text->size())) return false;  // two bytes become three at most
   AlignedEditor editor(*text, 0, text->size(), scratch);
   for (size_t position = 0; position < text->size();) {
     const LowerCase lower = ToLower(DecodeUtf8(text->text, &position));
@@ -117,6 +129,7 @@ void LowercaseNormalizer::Normalize(AlignedText* text, AlignedText* scratch) con
     if (lower.second != 0) editor.Insert(lower.second);
   }
   std::swap(*text, *scratch);
+  return true;
 }
 
 }  // namespace peruse

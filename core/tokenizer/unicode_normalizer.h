@@ -12,7 +12,7 @@ enum class UnicodeForm : uint8_t { kNfc, kNfd, kNfkc, kNfkd };
 class UnicodeNormalizer final : public Normalizer {
  public:
   explicit UnicodeNormalizer(UnicodeForm form) : form_(form) {}
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 
  private:
   UnicodeForm form_;
@@ -21,7 +21,7 @@ class UnicodeNormalizer final : public Normalizer {
 // Character by character, without context (capital sigma is always σ).
 class LowercaseNormalizer final : public Normalizer {
  public:
-  void Normalize(AlignedText* text, AlignedText* scratch) const override;
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 };
 
 }  // namespace peruse

@@ -1,10 +1,12 @@
 #include "core/tokenizer/vocabulary.h"
 
+#include "core/base/memory.h"
+
 namespace peruse {
 
 Result<Vocabulary> Vocabulary::Create(const VocabularyEntries& entries, bool keep_repeated) {
   Vocabulary vocabulary;
-  vocabulary.trie_ = Trie(entries);
+  PERUSE_ASSIGN_OR_RETURN(vocabulary.trie_, Trie::Create(entries));
   int64_t limit = 0;
   size_t bytes = 0;
   for (const auto& [token, id] : entries) {
@@ -16,6 +18,8 @@ Result<Vocabulary> Vocabulary::Create(const VocabularyEntries& entries, bool kee
     return MalformedFile("vocabulary: id " + std::to_string(limit - 1) + " is far beyond the number of tokens");
   }
   if (bytes >= kAbsent) return MalformedFile("vocabulary: more than 4 GB of tokens");
+  const size_t span_bytes = SaturatingMultiply(sizeof(Span), static_cast<size_t>(limit));
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingAdd(bytes, span_bytes), "a vocabulary"));
   vocabulary.spans_.resize(static_cast<size_t>(limit));
   vocabulary.bytes_.reserve(bytes);
   for (const auto& [token, id] : entries) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/base/memory.h"
+
 namespace peruse {
 namespace {
 
@@ -31,12 +33,17 @@ std::vector<Combination> Combine(size_t left_count, size_t right_count, bool tex
 size_t WindowSize(const TokenWindow& window) { return window.end - window.begin; }
 
 void AppendWindow(const SequenceEncoding& sequence, const TokenWindow& window, int32_t type_id, Encoding* out) {
-  const size_t before = out->size();
-  out->Append(sequence.encoding, window.begin, window.end);
-  std::fill(out->type_ids.begin() + static_cast<std::ptrdiff_t>(before), out->type_ids.end(), type_id);
-  if (!sequence.first_offsets.empty() && before < out->size()) {
-    out->offsets[before] = sequence.first_offsets[window.begin];
+  const size_t before = out->size(), after = before + WindowSize(window);
+  out->Resize(after);
+  const SequenceToken* token = sequence.tokens.data() + window.begin;
+  for (size_t i = before; i < after; ++i, ++token) {
+    out->ids[i] = token->id;
+    out->type_ids[i] = type_id;
+    out->word_ids[i] = token->word_id;
+    out->sequence_ids[i] = sequence.sequence_id;
+    out->offsets[i] = token->offset;
   }
+  if (!sequence.first_offsets.empty() && before < after) out->offsets[before] = sequence.first_offsets[window.begin];
 }
 
 }  // namespace
@@ -57,6 +64,11 @@ Result<std::vector<Encoding>> AssembleWindows(const SequenceEncoding sequences[2
     return Status(StatusCode::kTextTooLong, "the text makes more windows than memory allows; use a smaller stride");
   }
 
+  // No window is wider than the first.
+  constexpr size_t kTokenBytes = 4 * sizeof(int32_t) + sizeof(Offset);
+  const size_t window_bytes = widest * kTokenBytes + sizeof(Encoding) + 3 * sizeof(Combination);
+  PERUSE_RETURN_IF_ERROR(
+      EnsureMemory(SaturatingMultiply(window_bytes, text_count * pair_count), "the tokens of a text"));
   std::vector<Encoding> result;
   const std::vector<Combination> combinations =
       text_is_left ? Combine(text_count, pair_count, true) : Combine(pair_count, text_count, false);

@@ -10,9 +10,15 @@
 
 namespace peruse {
 
+struct SequenceToken {
+  int32_t id;
+  int32_t word_id;
+  Offset offset;
+};
+
 // The tokens of one whole sequence, before truncation.
 struct SequenceEncoding {
-  Encoding encoding;
+  std::vector<SequenceToken> tokens;
   int8_t sequence_id = 0;
   // With offset trimming: the ranges that apply when the token is the first of its window. Otherwise empty.
   std::vector<Offset> first_offsets;
@@ -20,8 +26,8 @@ struct SequenceEncoding {
 
 // The main encoding, then every other combination of windows, in the reference's order. `sequences` are the text and
 // the pair. Type ids are those of the template in every window; the reference (0.22) applies them to the main encoding
-// only, which shows with templates that give the pair type 0 (T5). Error: kTextTooLong when the windows would hold more
-// than 2^25 tokens.
+// only, which shows with templates that give the pair type 0 (T5). Errors: kTextTooLong when the windows would hold more
+// than 2^25 tokens, kOutOfMemory.
 Result<std::vector<Encoding>> AssembleWindows(const SequenceEncoding sequences[2], const SequenceWindows& windows,
                                               const PostProcessor& processor, bool add_special_tokens);
 

@@ -16,6 +16,9 @@ std::string Described(const std::string& name, std::span<const int64_t> shape) {
   return name + " " + ShapeString(shape);
 }
 
+// The scales of an int8 tensor are in the same file, under its name and this: F32, one for each row.
+constexpr std::string_view kScaleSuffix = "_scale";
+
 // What a header lacks, as messages are put together.
 struct Misfit {
   std::string missing;       // encoder tensors
@@ -23,6 +26,7 @@ struct Misfit {
   std::string head;          // whose
   std::string misshapen;
   std::string unreadable;  // of a type that weights cannot have
+  std::string int8;        // int8 where floats are wanted
 
   Status ToStatus() const {
     std::string text;
@@ -31,6 +35,7 @@ struct Misfit {
     if (!missing_head.empty()) add("missing for " + head + ": " + missing_head);
     if (!misshapen.empty()) add("of another shape: " + misshapen);
     if (!unreadable.empty()) add("of a type that weights cannot have: " + unreadable);
+    if (!int8.empty()) add("of type int8, which only dtype q8 reads, and only for linear layers and words: " + int8);
     if (text.empty()) return OkStatus();
     StatusCode code = StatusCode::kUnsupported;
     if (!misshapen.empty()) code = StatusCode::kShapeMismatch;
@@ -100,6 +105,19 @@ Status Binder::CheckFit(std::span<const TensorInfo> tensors) const {
     if (tensor.shape != requirement.shape) {
       AppendItem(misfit.misshapen,
                  Described(tensor.name, tensor.shape) + " instead of " + ShapeString(requirement.shape));
+    } else if (tensor.dtype == DType::kI8 && !TakesInt8(requirement)) {
+      AppendItem(misfit.int8, tensor.name);
+    } else if (tensor.dtype == DType::kI8) {
+      const std::vector<int64_t> shape = {requirement.shape[0]};
+      const auto scales = by_name.find(requirement.name + std::string(kScaleSuffix));
+      if (scales == by_name.end()) {
+        AppendItem(misfit.missing, Described(tensor.name + std::string(kScaleSuffix), shape));
+      } else if (scales->second->shape != shape) {
+        AppendItem(misfit.misshapen,
+                   Described(scales->second->name, scales->second->shape) + " instead of " + ShapeString(shape));
+      } else if (scales->second->dtype != DType::kF32) {
+        AppendItem(misfit.unreadable, scales->second->name + " " + scales->second->dtype_name);
+      }
     } else if (!tensor.dtype || !IsFloatDType(*tensor.dtype)) {
       AppendItem(misfit.unreadable, tensor.name + " " + tensor.dtype_name);
     }
@@ -116,8 +134,16 @@ Status Binder::OnHeader(std::span<const TensorInfo> tensors) {
   }
   PERUSE_RETURN_IF_ERROR(CheckFit(tensors));
 
-  std::unordered_map<std::string_view, std::vector<Requirement*>> wanted;
-  for (Requirement& requirement : requirements_) wanted[requirement.name].push_back(&requirement);
+  std::unordered_map<std::string, std::vector<Target>> wanted;
+  for (Requirement& requirement : requirements_) wanted[requirement.name].push_back({&requirement, false});
+  for (const TensorInfo& tensor : tensors) {
+    const auto found = wanted.find(Normalise(tensor.name));
+    if (tensor.dtype != DType::kI8 || found == wanted.end()) continue;
+    const std::string name = found->first + std::string(kScaleSuffix);
+    std::vector<Target> scales = found->second;
+    for (Target& target : scales) target.scales = true;
+    wanted[name] = std::move(scales);
+  }
   tensors_.assign(tensors.begin(), tensors.end());
   targets_.assign(tensors.size(), {});
   open_tensor_ = kNoTensor;
@@ -128,33 +154,61 @@ Status Binder::OnHeader(std::span<const TensorInfo> tensors) {
       continue;
     }
     targets_[i] = found->second;
-    for (const Requirement* requirement : targets_[i]) {
-      if (requirement->filled) return MalformedFile("tensor \"" + tensors[i].name + "\" is in two files");
+    for (const Target& target : targets_[i]) {
+      if (target.requirement->filled) return MalformedFile("tensor \"" + tensors[i].name + "\" is in two files");
     }
     ++tensors_used_;
   }
   return OkStatus();
 }
 
-Status Binder::OpenTensor(const TensorInfo& tensor, const std::vector<Requirement*>& requirements) {
+bool Binder::TakesInt8(const Requirement& requirement) const {
+  if (requirement.table != nullptr) return requirement.words && precision_ == Precision::kQ8;
+  return requirement.plan != nullptr && requirement.plan->spec.precision == Precision::kQ8;
+}
+
+Status Binder::EnsureTable(const Requirement& requirement, DType source) {
+  if (requirement.table->bytes() > 0) return OkStatus();
+  DType storage = source;
+  if (precision_ == Precision::kF16 && source == DType::kF32) storage = DType::kF16;
+  if (precision_ == Precision::kQ8 && requirement.words) storage = DType::kI8;
+  return requirement.table->Allocate(static_cast<int32_t>(requirement.shape[0]),
+                                     static_cast<int32_t>(requirement.shape[1]), storage);
+}
+
+// What takes the rows of a tensor of this type.
+FloatReader::WriteRows Binder::Writer(const Target& target, DType dtype) {
+  const Requirement& requirement = *target.requirement;
+  if (EmbeddingTable* table = requirement.table; table != nullptr && target.scales) {
+    return [table](int32_t row, std::span<const float> scales) {
+      table->WriteScales(row, scales);
+      return OkStatus();
+    };
+  }
+  if (requirement.plan == nullptr) return requirement.write;
+  return [this, &requirement, scales = target.scales, int8 = dtype == DType::kI8](int32_t row,
+                                                                                  std::span<const float> values) {
+    if (scales) return WritePlacedScales(requirement, row, values);
+    return int8 ? WritePlacedInt8(requirement, row, values) : WritePlaced(requirement, row, values);
+  };
+}
+
+Status Binder::OpenTensor(const TensorInfo& tensor, const std::vector<Target>& targets) {
   routes_.clear();
-  for (Requirement* requirement : requirements) {
-    Route route{requirement, nullptr};
+  for (const Target& target : targets) {
+    Route route{target, nullptr};
     const DType dtype = *tensor.dtype;
+    const Requirement& requirement = *target.requirement;
     bool raw = false;
-    if (EmbeddingTable* table = requirement->table) {
-      DType storage = dtype;
-      if (precision_ == Precision::kF16 && dtype == DType::kF32) storage = DType::kF16;
-      if (precision_ == Precision::kQ8) storage = DType::kI8;
-      PERUSE_RETURN_IF_ERROR(table->Allocate(static_cast<int32_t>(requirement->shape[0]),
-                                             static_cast<int32_t>(requirement->shape[1]), storage));
-      raw = storage == dtype;
+    if (requirement.table != nullptr) {
+      PERUSE_RETURN_IF_ERROR(EnsureTable(requirement, target.scales ? DType::kI8 : dtype));
+      raw = !target.scales && requirement.table->storage() == dtype;
     }
     if (!raw) {
+      const int64_t rows = target.scales ? requirement.shape[0] : requirement.rows;
       int64_t elements = 1;
-      for (const int64_t size : requirement->shape) elements *= size;
-      route.reader =
-          std::make_unique<FloatReader>(dtype, requirement->rows, elements / requirement->rows, requirement->write);
+      for (const int64_t size : tensor.shape) elements *= size;
+      route.reader = std::make_unique<FloatReader>(dtype, rows, elements / rows, Writer(target, dtype));
     }
     routes_.push_back(std::move(route));
   }
@@ -173,9 +227,9 @@ Status Binder::OnData(size_t index, std::span<const uint8_t> bytes) {
     if (route.reader) {
       PERUSE_RETURN_IF_ERROR(route.reader->Feed(bytes));
     } else {
-      route.requirement->table->AppendBytes(bytes);
+      route.target.requirement->table->AppendBytes(bytes);
     }
-    if (open_bytes_ == tensors_[index].bytes()) route.requirement->filled = true;
+    if (open_bytes_ == tensors_[index].bytes() && !route.target.scales) route.target.requirement->filled = true;
   }
   if (open_bytes_ == tensors_[index].bytes()) routes_.clear();
   return OkStatus();

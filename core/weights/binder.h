@@ -55,8 +55,9 @@ class Binder : public SafetensorsVisitor {
   // The same, in float32 whatever the precision of the model.
   void LinearF32(const std::string& name, int32_t in, int32_t out, Weight* weight);
   // name.weight [groups, in / groups, out / groups] (input-major), name.bias [out]; transformers' GroupedLinearLayer.
-  // With one group it is an ordinary linear, as there.
-  void GroupedLinear(const std::string& name, int32_t in, int32_t out, int32_t groups, Weight* weight);
+  // With one group it is an ordinary linear, as there. wide_input: see LinearSpec.
+  void GroupedLinear(const std::string& name, int32_t in, int32_t out, int32_t groups, Weight* weight,
+                     bool wide_input = false);
   // name.weight [out, in / groups, kernel_size], name.bias [out]: held as Backend::Conv1d takes it.
   void Conv1d(const std::string& name, int32_t in, int32_t out, int32_t groups, int32_t kernel_size, Weight* weight);
   // name [channels, 1, kernel_size], held as taps [kernel_size, channels].
@@ -72,6 +73,8 @@ class Binder : public SafetensorsVisitor {
   void TiledConstant(const std::string& name, int32_t rows, int32_t cols, int32_t copies, Tensor* constant);
   // name [rows, cols], in host memory
   void Embedding(const std::string& name, int32_t rows, int32_t cols, EmbeddingTable* table);
+  // The same, and with kQ8 held as int8 by row.
+  void WordEmbedding(const std::string& name, int32_t rows, int32_t cols, EmbeddingTable* table);
 
   // ---- For the loader ------------------------------------------------------------------------------------------
 
@@ -90,6 +93,17 @@ class Binder : public SafetensorsVisitor {
   std::vector<std::string> HeadTensors() const;
 
  private:
+  struct LinearPlan {
+    LinearSpec spec;
+    Weight* weight;
+  };
+  // Rows of a Weight that follow each other.
+  struct RowRun {
+    int32_t first;
+    int32_t count;
+  };
+  // Where a tensor's rows from `row` on go, as long as they follow each other there.
+  using PlaceRows = std::function<RowRun(int32_t row)>;
   // A place that one tensor of the checkpoint fills.
   struct Requirement {
     std::string name;
@@ -98,25 +112,41 @@ class Binder : public SafetensorsVisitor {
     int64_t rows = 0;  // units in which the floats are handed on
     FloatReader::WriteRows write;
     EmbeddingTable* table = nullptr;  // instead of `write`
+    bool words = false;               // a table that kQ8 holds as int8
+    LinearPlan* plan = nullptr;       // instead of `write`: rows of a linear, placed by `place`
+    PlaceRows place;
     bool filled = false;
   };
-  struct LinearPlan {
-    LinearSpec spec;
-    Weight* weight;
+  // What a tensor of the file is for: the values of a requirement, or the scales of its int8 values.
+  struct Target {
+    Requirement* requirement;
+    bool scales;
   };
   // What reads the current tensor.
   struct Route {
-    Requirement* requirement;
+    Target target;
     std::unique_ptr<FloatReader> reader;  // none: bytes go to the table as they are
   };
 
   void Require(const std::string& name, std::vector<int64_t> shape, int64_t rows, FloatReader::WriteRows write);
   Status EnsureLinear(const LinearPlan& plan);
+  // Rows of a linear, quantised first if it is held so.
+  Status WriteRows(const LinearPlan& plan, int32_t first_row, std::span<const float> rows);
+  // Calls write(first row of the weight, first row of the piece, rows) for each run of `count` rows of the tensor.
+  template <typename Write>
+  static Status PlaceEach(const PlaceRows& place, int32_t row, int32_t count, Write write);
+  Status WritePlaced(const Requirement& requirement, int32_t row, std::span<const float> values);
+  // `values`: int8, as floats.
+  Status WritePlacedInt8(const Requirement& requirement, int32_t row, std::span<const float> values);
+  Status WritePlacedScales(const Requirement& requirement, int32_t row, std::span<const float> scales);
+  bool TakesInt8(const Requirement& requirement) const;
   Status EnsureConstant(int32_t rows, int32_t cols, Tensor* constant);
   std::string Normalise(std::string_view name) const;
   Status ResolveNames(const std::vector<std::string_view>& names);
   Status CheckFit(std::span<const TensorInfo> tensors) const;
-  Status OpenTensor(const TensorInfo& tensor, const std::vector<Requirement*>& requirements);
+  Status EnsureTable(const Requirement& requirement, DType source);
+  Status OpenTensor(const TensorInfo& tensor, const std::vector<Target>& targets);
+  FloatReader::WriteRows Writer(const Target& target, DType dtype);
 
   Backend& backend_;
   Precision precision_;
@@ -132,10 +162,12 @@ class Binder : public SafetensorsVisitor {
 
   // The file being read.
   std::vector<TensorInfo> tensors_;
-  std::vector<std::vector<Requirement*>> targets_;  // by tensor
+  std::vector<std::vector<Target>> targets_;  // by tensor
   size_t open_tensor_ = kNoTensor;
   uint64_t open_bytes_ = 0;
   std::vector<Route> routes_;
+  std::vector<int8_t> int8_;  // rows on their way
+  std::vector<float> scales_;
 
   int32_t tensors_used_ = 0;
   std::vector<std::string> extra_tensors_;
@@ -161,6 +193,7 @@ class Binder::LinearStack {
 
  private:
   friend class Binder;
+  LinearStack& AddRows(const std::string& name, std::vector<int64_t> shape, int32_t out, PlaceRows place);
   LinearStack(Binder& binder, LinearPlan& plan) : binder_(binder), plan_(plan) {}
 
   Binder& binder_;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/backend/quantize.h"
 #include "core/weights/binder.h"
 
 namespace peruse {
@@ -58,6 +59,65 @@ Status Binder::EnsureLinear(const LinearPlan& plan) {
   return OkStatus();
 }
 
+Status Binder::WriteRows(const LinearPlan& plan, int32_t first_row, std::span<const float> rows) {
+  PERUSE_RETURN_IF_ERROR(EnsureLinear(plan));
+  if (plan.spec.precision != Precision::kQ8) return backend_.WriteLinear(*plan.weight, first_row, rows);
+  const size_t width = static_cast<size_t>(plan.spec.in / plan.spec.groups);
+  int8_.resize(rows.size());
+  scales_.clear();
+  for (size_t at = 0; at < rows.size(); at += width) {
+    scales_.push_back(QuantizeRow(rows.subspan(at, width), kWeightLevels, int8_.data() + at));
+  }
+  PERUSE_RETURN_IF_ERROR(backend_.WriteScales(*plan.weight, first_row, scales_));
+  return backend_.WriteInt8(*plan.weight, first_row, int8_);
+}
+
+template <typename Write>
+Status Binder::PlaceEach(const PlaceRows& place, int32_t row, int32_t count, Write write) {
+  for (int32_t done = 0; done < count;) {
+    const RowRun run = place(row + done);
+    const int32_t size = std::min(run.count, count - done);
+    PERUSE_RETURN_IF_ERROR(write(run.first, static_cast<size_t>(done), static_cast<size_t>(size)));
+    done += size;
+  }
+  return OkStatus();
+}
+
+Status Binder::WritePlaced(const Requirement& requirement, int32_t row, std::span<const float> values) {
+  const LinearPlan& plan = *requirement.plan;
+  const size_t width = static_cast<size_t>(plan.spec.in / plan.spec.groups);
+  return PlaceEach(requirement.place, row, static_cast<int32_t>(values.size() / width),
+                   [&](int32_t to, size_t first, size_t count) {
+                     return WriteRows(plan, to, values.subspan(first * width, count * width));
+                   });
+}
+
+Status Binder::WritePlacedInt8(const Requirement& requirement, int32_t row, std::span<const float> values) {
+  const LinearPlan& plan = *requirement.plan;
+  PERUSE_RETURN_IF_ERROR(EnsureLinear(plan));
+  const size_t width = static_cast<size_t>(plan.spec.in / plan.spec.groups);
+  int8_.resize(values.size());
+#pragma clang loop vectorize(disable)
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == -128)
+      return MalformedFile("tensor \"" + requirement.name + "\" holds -128, which int8 weights never do");
+    int8_[i] = static_cast<int8_t>(values[i]);
+  }
+  return PlaceEach(requirement.place, row, static_cast<int32_t>(values.size() / width),
+                   [&](int32_t to, size_t first, size_t count) {
+                     return backend_.WriteInt8(*plan.weight, to,
+                                               std::span<const int8_t>(int8_).subspan(first * width, count * width));
+                   });
+}
+
+Status Binder::WritePlacedScales(const Requirement& requirement, int32_t row, std::span<const float> scales) {
+  PERUSE_RETURN_IF_ERROR(EnsureLinear(*requirement.plan));
+  return PlaceEach(requirement.place, row, static_cast<int32_t>(scales.size()),
+                   [&](int32_t to, size_t first, size_t count) {
+                     return backend_.WriteScales(*requirement.plan->weight, to, scales.subspan(first, count));
+                   });
+}
+
 Status Binder::EnsureConstant(int32_t rows, int32_t cols, Tensor* constant) {
   if (constant->valid()) return OkStatus();
   PERUSE_ASSIGN_OR_RETURN(*constant, backend_.CreateConstant(rows, cols));
@@ -79,9 +139,15 @@ void Binder::LinearF32(const std::string& name, int32_t in, int32_t out, Weight*
   Stack(in, 1, Precision::kF32, weight).Add(name, out);
 }
 
-void Binder::GroupedLinear(const std::string& name, int32_t in, int32_t out, int32_t groups, Weight* weight) {
-  if (groups == 1) return Linear(name, in, out, weight);
-  Stack(in, groups, precision_, weight).AddGrouped(name + ".weight", out).AddBias(name + ".bias", {out}, 0, out);
+void Binder::GroupedLinear(const std::string& name, int32_t in, int32_t out, int32_t groups, Weight* weight,
+                           bool wide_input) {
+  LinearStack stack = Stack(in, groups, precision_, weight);
+  plans_.back().spec.wide_input = wide_input;
+  if (groups == 1) {
+    stack.Add(name, out);
+  } else {
+    stack.AddGrouped(name + ".weight", out).AddBias(name + ".bias", {out}, 0, out);
+  }
 }
 
 void Binder::Conv1d(const std::string& name, int32_t in, int32_t out, int32_t groups, int32_t kernel_size,
@@ -156,21 +222,30 @@ void Binder::Embedding(const std::string& name, int32_t rows, int32_t cols, Embe
   requirements_.back().table = table;
 }
 
+void Binder::WordEmbedding(const std::string& name, int32_t rows, int32_t cols, EmbeddingTable* table) {
+  Embedding(name, rows, cols, table);
+  requirements_.back().words = true;
+}
+
 Binder::LinearStack& Binder::LinearStack::Add(const std::string& name, int32_t out) {
   const int32_t first = plan_.spec.out;
   AddWeight(name + ".weight", {out, plan_.spec.in}, out);
   return AddBias(name + ".bias", {out}, first, out);
 }
 
+Binder::LinearStack& Binder::LinearStack::AddRows(const std::string& name, std::vector<int64_t> shape, int32_t out,
+                                                  PlaceRows place) {
+  binder_.Require(name, std::move(shape), out, nullptr);
+  Requirement& requirement = binder_.requirements_.back();
+  requirement.plan = &plan_;
+  requirement.place = std::move(place);
+  plan_.spec.out += out;
+  return *this;
+}
+
 Binder::LinearStack& Binder::LinearStack::AddWeight(const std::string& name, std::vector<int64_t> shape, int32_t out) {
   const int32_t first = plan_.spec.out;
-  plan_.spec.out += out;
-  binder_.Require(name, std::move(shape), out,
-                  [binder = &binder_, plan = &plan_, first](int32_t row, std::span<const float> values) -> Status {
-                    PERUSE_RETURN_IF_ERROR(binder->EnsureLinear(*plan));
-                    return binder->backend_.WriteLinear(*plan->weight, first + row, values);
-                  });
-  return *this;
+  return AddRows(name, std::move(shape), out, [=](int32_t row) { return RowRun{first + row, out - row}; });
 }
 
 Binder::LinearStack& Binder::LinearStack::AddBias(const std::string& name, std::vector<int64_t> shape, int32_t first,
@@ -188,26 +263,12 @@ Binder::LinearStack& Binder::LinearStack::AddInterleaved(const std::string& name
                                                          int32_t head_dim) {
   const int32_t first = plan_.spec.out;
   const int32_t out = heads * parts * head_dim;
-  plan_.spec.out += out;
-  const auto write = [binder = &binder_, plan = &plan_, first, heads, parts, head_dim](
-                         int32_t row, std::span<const float> values) -> Status {
-    PERUSE_RETURN_IF_ERROR(binder->EnsureLinear(*plan));
-    const size_t in = static_cast<size_t>(plan->spec.in);
-    while (!values.empty()) {
-      const int32_t head = row / (parts * head_dim);
-      const int32_t part = row / head_dim % parts;
-      const int32_t channel = row % head_dim;
-      const int32_t run = std::min(head_dim - channel, static_cast<int32_t>(values.size() / in));
-      const int32_t to = first + (part * heads + head) * head_dim + channel;
-      const size_t count = static_cast<size_t>(run) * in;
-      PERUSE_RETURN_IF_ERROR(binder->backend_.WriteLinear(*plan->weight, to, values.first(count)));
-      values = values.subspan(count);
-      row += run;
-    }
-    return OkStatus();
-  };
-  binder_.Require(name, {out, plan_.spec.in}, out, write);
-  return *this;
+  return AddRows(name, {out, plan_.spec.in}, out, [=](int32_t row) {
+    const int32_t head = row / (parts * head_dim);
+    const int32_t part = row / head_dim % parts;
+    const int32_t channel = row % head_dim;
+    return RowRun{first + (part * heads + head) * head_dim + channel, head_dim - channel};
+  });
 }
 
 Binder::LinearStack& Binder::LinearStack::AddGrouped(const std::string& name, int32_t out) {
@@ -218,12 +279,10 @@ Binder::LinearStack& Binder::LinearStack::AddGrouped(const std::string& name, in
   // One group at a time: [in / groups, out / groups] -> [out / groups, in / groups].
   const auto write = [binder = &binder_, plan = &plan_, group_in, group_out](int32_t group,
                                                                              std::span<const float> values) -> Status {
-    PERUSE_RETURN_IF_ERROR(binder->EnsureLinear(*plan));
     const size_t size = static_cast<size_t>(group_in) * static_cast<size_t>(group_out);
     for (; !values.empty(); values = values.subspan(size), ++group) {
       PERUSE_ASSIGN_OR_RETURN(const auto rows, Transpose(values.first(size), group_in, group_out));
-      PERUSE_RETURN_IF_ERROR(
-          binder->backend_.WriteLinear(*plan->weight, group * group_out, std::span<const float>(rows.get(), size)));
+      PERUSE_RETURN_IF_ERROR(binder->WriteRows(*plan, group * group_out, std::span<const float>(rows.get(), size)));
     }
     return OkStatus();
   };
@@ -236,12 +295,10 @@ Binder::LinearStack& Binder::LinearStack::AddConv1d(const std::string& name, int
   plan_.spec.out += out;
   const auto write = [binder = &binder_, plan = &plan_, channels, kernel_size](
                          int32_t row, std::span<const float> values) -> Status {
-    PERUSE_RETURN_IF_ERROR(binder->EnsureLinear(*plan));
     const size_t size = static_cast<size_t>(channels) * static_cast<size_t>(kernel_size);
     for (; !values.empty(); values = values.subspan(size), ++row) {
       PERUSE_ASSIGN_OR_RETURN(const auto taps, Transpose(values.first(size), channels, kernel_size));
-      PERUSE_RETURN_IF_ERROR(
-          binder->backend_.WriteLinear(*plan->weight, row, std::span<const float>(taps.get(), size)));
+      PERUSE_RETURN_IF_ERROR(binder->WriteRows(*plan, row, std::span<const float>(taps.get(), size)));
     }
     return OkStatus();
   };

@@ -6,6 +6,7 @@
 #include <limits>
 #include <new>
 
+#include "core/backend/quantize.h"
 #include "core/base/half.h"
 
 namespace peruse {
@@ -54,10 +55,15 @@ int64_t EmbeddingTable::bytes() const {
 }
 
 void EmbeddingTable::AppendBytes(std::span<const uint8_t> bytes) {
-  PERUSE_CHECK(storage_ != DType::kI8);
-  PERUSE_CHECK(appended_ + bytes.size() <= static_cast<size_t>(this->bytes()));
+  PERUSE_CHECK(appended_ + bytes.size() <=
+               static_cast<size_t>(rows_) * static_cast<size_t>(cols_) * static_cast<size_t>(DTypeSize(storage_)));
   std::memcpy(data_.get() + appended_, bytes.data(), bytes.size());
   appended_ += bytes.size();
+}
+
+void EmbeddingTable::WriteScales(int32_t first_row, std::span<const float> scales) {
+  PERUSE_CHECK(storage_ == DType::kI8 && first_row >= 0 && first_row + std::ssize(scales) <= rows_);
+  std::copy(scales.begin(), scales.end(), scales_.get() + first_row);
 }
 
 void EmbeddingTable::WriteRows(int32_t first_row, std::span<const float> values) {
@@ -68,12 +74,10 @@ void EmbeddingTable::WriteRows(int32_t first_row, std::span<const float> values)
   uint8_t* to = data_.get() + static_cast<size_t>(first_row) * cols * element;
   for (size_t r = 0; r < rows; ++r) {
     const std::span<const float> row = values.subspan(r * cols, cols);
-    float inverse = 0;
     if (storage_ == DType::kI8) {
-      float largest = 0;
-      for (const float value : row) largest = std::max(largest, std::abs(value));
-      scales_[static_cast<size_t>(first_row) + r] = largest / 127.0f;
-      inverse = largest > 0 ? 127.0f / largest : 0;
+      scales_[static_cast<size_t>(first_row) + r] = QuantizeRow(row, kWeightLevels, reinterpret_cast<int8_t*>(to));
+      to += cols;
+      continue;
     }
     for (const float value : row) {
       switch (storage_) {
@@ -83,11 +87,6 @@ void EmbeddingTable::WriteRows(int32_t first_row, std::span<const float> values)
         case DType::kBF16:
           Store(FloatToBfloat16(value), to);
           break;
-        case DType::kI8: {
-          const float scaled = std::nearbyint(value * inverse);  // NaN and infinity become 0
-          *to = static_cast<uint8_t>(static_cast<int8_t>(std::abs(scaled) <= 127.0f ? scaled : 0.0f));
-          break;
-        }
         default:
           Store(value, to);
           break;

@@ -20,8 +20,9 @@ class EmbeddingTable {
   DType storage() const { return storage_; }
   int64_t bytes() const;  // held
 
-  // The next bytes of the table, in the storage type (not kI8). Never more than fit.
+  // The next bytes of the table, in the storage type. Never more than fit. For kI8 the scales come on their own.
   void AppendBytes(std::span<const uint8_t> bytes);
+  void WriteScales(int32_t first_row, std::span<const float> scales);
   // Whole rows, converted to the storage type.
   void WriteRows(int32_t first_row, std::span<const float> values);
 

@@ -35,6 +35,9 @@ void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float
     case DType::kBF16:
       ConvertAll<uint16_t>(bytes, out, Bfloat16ToFloat);
       return;
+    case DType::kI8:
+      ConvertAll<int8_t>(bytes, out, [](int8_t value) { return static_cast<float>(value); });
+      return;
     default:
       PERUSE_CHECK(false);
   }

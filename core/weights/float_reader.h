@@ -17,7 +17,7 @@ constexpr bool IsFloatDType(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
 }
 
-// Little-endian elements of a float type to floats; exact. bytes.size() == out.size() * DTypeSize(dtype).
+// Little-endian elements of a float type, or of int8, to floats; exact. bytes.size() == out.size() * DTypeSize(dtype).
 void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float> out);
 
 class FloatReader {

@@ -1,14 +1,35 @@
-// Lets the page work without a connection: its own files from the first visit on, an engine and a model once they have been
-// used. With a connection everything comes fresh from the server; the cache is only for when that fails.
+// Lets the page work without a connection: its own files from the first moment on, engines and models once they have been used
+// or the page asks for them all. With a connection everything comes fresh from the server; the cache is only for when that fails.
 
 const worker = self as unknown as ServiceWorkerGlobalScope;
 const kCache = 'peruse-demo';
 
-/** The page's files, without engines and models: tools/site.mjs writes the list. */
+/** The site's files: the page's own, and what it needs only in use. tools/site.mjs writes the lists. */
+interface SiteFiles {
+  /** Another one says that the site has changed. */
+  version: string;
+  page: string[];
+  inUse: string[];
+}
+
+async function siteFiles(): Promise<SiteFiles> {
+  return (await fetch('./files.json')).json() as Promise<SiteFiles>;
+}
+
 async function storePage(): Promise<void> {
-  const files = (await (await fetch('./files.json')).json()) as string[];
   const cache = await caches.open(kCache);
-  await cache.addAll(files);
+  await cache.addAll(['./files.json', ...(await siteFiles()).page]);
+}
+
+/** Stores what the visitor has not used yet, or not since the site has changed, one file after the other. */
+async function storeAll(): Promise<void> {
+  const cache = await caches.open(kCache);
+  const { version, inUse } = await siteFiles();
+  const isCurrent = (await (await cache.match('./kept'))?.text()) === version;
+  for (const file of inUse) {
+    if (!isCurrent || !(await cache.match(file))) await cache.add(file);
+  }
+  await cache.put('./kept', new Response(version));
 }
 
 async function networkFirst(event: FetchEvent): Promise<Response> {
@@ -30,6 +51,11 @@ worker.addEventListener('install', (event) => {
   event.waitUntil(storePage());
 });
 worker.addEventListener('activate', (event) => event.waitUntil(worker.clients.claim()));
+worker.addEventListener('message', (event) => {
+  if (event.data !== 'keep all') return;
+  // Without a connection or room on the disk, what is stored by then stays, and the next visit goes on.
+  event.waitUntil(storeAll().then(() => event.source?.postMessage('all kept'), () => {}));
+});
 worker.addEventListener('fetch', (event) => {
   if (event.request.method === 'GET' && new URL(event.request.url).origin === location.origin) {
     event.respondWith(networkFirst(event));

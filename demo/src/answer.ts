@@ -3,28 +3,29 @@ import { pipeline, type Answer } from '../peruse/dist/index.js';
 import { find, make, makeButton } from './dom.js';
 import { passages, type PassageExample } from './examples.js';
 import { percent } from './format.js';
-import { TaskPanel } from './task_panel.js';
+import { markedText, plainMark } from './marked_text.js';
+import { summary, TaskPanel } from './task_panel.js';
 
 const kCandidates = 5;
 
-export function startAnswer(panel: HTMLElement, modelUrl: string): void {
+export function startAnswer(panel: HTMLElement): void {
   const passage = find(panel, '[name=passage]', HTMLTextAreaElement);
   const question = find(panel, '[name=question]', HTMLInputElement);
   const quote = find(panel, 'blockquote', HTMLElement);
   const candidates = find(panel, '.candidates', HTMLDetailsElement);
   const list = find(candidates, 'ol', HTMLElement);
-  let asked = '';  // The passage of the call under way or shown; the form may hold another by now.
+  let asked = { text: '', text_pair: '' };  // Question and passage of the call under way or shown; the form may hold others by now.
 
-  const task = new TaskPanel(panel, modelUrl, {
-    load: ({ source, device }, options) => pipeline('question-answering', source, { ...options, device }),
-    ask: (answer) => {
-      asked = passage.value;
-      return answer(question.value, asked, { top_k: kCandidates });
+  const task = new TaskPanel(panel, [{ name: 'Reader, DeBERTa, 2.7 MB', folder: 'peruse-reader-deberta-tiny' }], {
+    load: (source, options) => pipeline('question-answering', source, options),
+    ask: (answer, signal) => {
+      asked = { text: question.value, text_pair: passage.value };
+      return answer(asked.text, asked.text_pair, { top_k: kCandidates, signal });
     },
-    show: (answers, took) => {
+    show: (answers) => {
       const buttons = answers.map((answer) => makeButton(candidate(answer), () => choose(answer)));
       const choose = (chosen: Answer) => {
-        quote.replaceChildren(...marked(asked, chosen));
+        quote.replaceChildren(...markedText(asked.text_pair, [chosen], plainMark));
         for (const [index, button] of buttons.entries()) {
           button.setAttribute('aria-pressed', String(answers[index] === chosen));
         }
@@ -34,21 +35,18 @@ export function startAnswer(panel: HTMLElement, modelUrl: string): void {
       const best = answers[0];
       if (!best) return ['No answer was found in the passage.'];
       choose(best);
-      return [make('strong', '', best.answer), ` score ${percent(best.score)} \u00b7 in ${took}`];
+      return summary(best.answer, percent(best.score));
     },
+    inside: () => asked,
   });
 
-  const ask = (text: string) => {
-    question.value = text;
-    void task.run();
-  };
   const questionExamples = find(panel, '.questions', HTMLElement);
-  const questionsLabel = find(questionExamples, 'span', HTMLElement);
   const choosePassage = (example: PassageExample) => {
     passage.value = example.passage;
     question.value = '';
-    const buttons = example.questions.map((text) => makeButton([text], () => ask(text)));
-    questionExamples.replaceChildren(questionsLabel, ...buttons);
+    task.offer(example.questions, (text) => {
+      question.value = text;
+    }, questionExamples);
   };
   const passageExamples = find(panel, '.passages', HTMLElement);
   for (const example of passages) passageExamples.append(makeButton([example.name], () => choosePassage(example)));
@@ -57,9 +55,4 @@ export function startAnswer(panel: HTMLElement, modelUrl: string): void {
 
 function candidate({ answer, score }: Answer): Node[] {
   return [make('span', 'label', answer), make('span', 'score', percent(score))];
-}
-
-/** The passage with the answer marked. Offsets are indices into the caller's own string. */
-function marked(passage: string, { start, end }: Answer): (Node | string)[] {
-  return [passage.slice(0, start), make('mark', '', passage.slice(start, end)), passage.slice(end)];
 }

@@ -41,3 +41,17 @@ export const passages: readonly PassageExample[] = [
     questions: ['What was the old woman doing?', 'Where does the golden bell hang?', 'What did the old woman give the fox?'],
   },
 ];
+
+/** Messages to sort, and labels to sort them by. */
+export const messages: readonly { readonly text: string; readonly labels: string }[] = [
+  { text: 'My card was charged twice for one order and I would like the money back.', labels: 'refund, delivery, praise, lost card' },
+  { text: 'The evening train to the coast leaves from platform four.', labels: 'travel, cooking, sports, politics' },
+  { text: 'Stir the onions until they are golden, then add the rice and the stock.', labels: 'travel, cooking, sports, politics' },
+];
+
+/** Texts with names in them. */
+export const reports: readonly string[] = [
+  'Anna Lindqvist moved from Gothenburg to New York in 1984 to work for the United Nations.',
+  'In May the University of Oxford and the BBC opened an archive of letters by Charles Dickens and Mary Shelley in London.',
+  'The band Northern Lights will play in Berlin, Prague and Vienna before David Moore flies home to Canada.',
+];

@@ -1,8 +1,8 @@
 // A model that is fetched when it is first used, once, and can be cancelled while it is on its way.
-import { PeruseError, type ProgressCallback } from '../peruse/dist/index.js';
-import type { Settings } from './settings.js';
+import { env, PeruseError, type ProgressCallback } from '../peruse/dist/index.js';
+import type { Settings } from './model_picker.js';
 
-export interface LoadOptions {
+export interface LoadOptions extends Omit<Settings, 'source'> {
   progress_callback: ProgressCallback;
   signal: AbortSignal;
 }
@@ -15,54 +15,51 @@ export interface Bytes {
 
 export class LazyModel<Model extends { dispose(): Promise<void> }> {
   private model_: Model | undefined;
-  private controller_: AbortController | undefined;
+  private controller_ = new AbortController();
 
-  constructor(
-    private readonly load_: (settings: Settings, options: LoadOptions) => Promise<Model>,
-    private settings_: Settings,
-  ) {}
+  constructor(private readonly load_: (source: Settings['source'], options: LoadOptions) => Promise<Model>) {}
 
-  get isLoaded(): boolean {
-    return this.model_ !== undefined;
+  /** The model, if it is there. */
+  get loaded(): Model | undefined {
+    return this.model_;
   }
 
   /** The model; loads it if it is not there. After a failure or a cancellation the next call starts afresh. */
-  async get(onBytes: (bytes: Bytes) => void): Promise<Model> {
+  async get({ source, device, dtype }: Settings, onBytes: (bytes: Bytes) => void): Promise<Model> {
     if (this.model_) return this.model_;
-    const controller = (this.controller_ = new AbortController());
+    const { signal } = (this.controller_ = new AbortController());
     const files = new Map<string, Bytes>();
-    const model = await this.load_(this.settings_, {
-      signal: controller.signal,
+    env.cache = !liesBesidePage(source);  // What does, the page's service worker keeps.
+    const model = await this.load_(source, {
+      device, dtype, signal,
       progress_callback: (progress) => {
         if (progress.status !== 'progress') return;
         files.set(progress.file, progress);
         onBytes(sum(files));
       },
     });
-    if (controller.signal.aborted) {
+    if (signal.aborted) {
       await model.dispose();
       throw new PeruseError('aborted', 'Loading was cancelled.');
     }
     return (this.model_ = model);
   }
 
-  /** From now on the model is loaded so. One that is loaded or on its way is given back. */
-  async use(settings: Settings): Promise<void> {
-    this.cancel();
-    this.settings_ = settings;
-    await this.drop();
-  }
-
   cancel(): void {
-    this.controller_?.abort();
+    this.controller_.abort();
   }
 
-  /** Gives back a model that no longer works or is not wanted; the next call loads it again. */
+  /** Gives back a model that no longer works or is not wanted, on its way or loaded; the next call loads it again. */
   async drop(): Promise<void> {
+    this.cancel();
     const model = this.model_;
     this.model_ = undefined;
     await model?.dispose();
   }
+}
+
+function liesBesidePage(source: Settings['source']): boolean {
+  return typeof source === 'string' && source.startsWith(`${location.origin}/`);
 }
 
 function sum(files: ReadonlyMap<string, Bytes>): Bytes {

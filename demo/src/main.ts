@@ -1,14 +1,17 @@
-// The demo page: two tabs, each over one of the models that lie beside the page.
+// The demo page: one tab for each task, each over a model that lies beside the page or that the visitor names.
 import { startAnswer } from './answer.js';
 import { startClassify } from './classify.js';
 import { find } from './dom.js';
+import { startEntities } from './entities.js';
+import { keepForOffline } from './keep_for_offline.js';
 import { startTabs } from './tabs.js';
+import { startZeroShot } from './zero_shot.js';
 
-const models = new URL('../models/', import.meta.url);
+const panel = (id: string) => find(document, `#${id}`, HTMLElement);
 
-startClassify(find(document, '#classify', HTMLElement), new URL('peruse-sentiment-convbert-tiny/', models).href);
-startAnswer(find(document, '#answer', HTMLElement), new URL('peruse-reader-deberta-tiny/', models).href);
+startClassify(panel('classify'));
+startZeroShot(panel('zero-shot'));
+startAnswer(panel('answer'));
+startEntities(panel('entities'));
 startTabs(find(document, '[role=tablist]', HTMLElement));
-
-// Works without a connection from the next visit on. Where there are no service workers (plain http) it simply does not.
-void navigator.serviceWorker?.register('./offline.js').catch(() => {});
+void keepForOffline(find(document, '.kept', HTMLElement));

@@ -77,7 +77,9 @@ class Counter {
 
 using Block = std::function<void(Counter&, Tensor x, const RaggedBatch&, Tensor out)>;
 
-Norm NewNorm(Counter& counter, int32_t width) { return {counter.NewConstant(1, width), counter.NewConstant(1, width), 1e-12f}; }
+Norm NewNorm(Counter& counter, int32_t width) {
+  return {counter.NewConstant(1, width), counter.NewConstant(1, width), 1e-12f};
+}
 
 float Scale(const Shape& shape) { return 1.0f / std::sqrt(static_cast<float>(shape.hidden / shape.heads)); }
 
@@ -89,8 +91,9 @@ Block SelfAttention(Counter& setup, const Shape& s) {
   return [=](Counter& counter, Tensor x, const RaggedBatch& batch, Tensor out) {
     const Tensor p = counter.Linear(x, qkv);
     const Tensor context = counter.backend().New(x.rows, s.hidden);
-    counter.backend().Attention({p.Columns(0, s.hidden), p.Columns(s.hidden, s.hidden), p.Columns(2 * s.hidden, s.hidden),
-                                 s.heads, Scale(s), Tensor()}, batch, context);
+    counter.backend().Attention({p.Columns(0, s.hidden), p.Columns(s.hidden, s.hidden),
+                                 p.Columns(2 * s.hidden, s.hidden), s.heads, Scale(s), Tensor()},
+                                batch, context);
     counter.CountAttention(x.rows, s.hidden, 0);
     counter.Output(context, output, x, norm, out);
   };
@@ -110,11 +113,11 @@ Block Disentangled(Counter& setup, const Shape& s) {
     const Tensor p = counter.Linear(x, qkv);
     const Tensor context = counter.backend().New(x.rows, s.hidden);
     const size_t reach = static_cast<size_t>(x.rows);
-    const RelativePositions positions = {position_key, position_query,
-                                         std::span<const int32_t>(slots).subspan(kReach - reach, 2 * reach - 1), x.rows};
-    counter.backend().DisentangledAttention(
-        {p.Columns(0, s.hidden), p.Columns(s.hidden, s.hidden), p.Columns(2 * s.hidden, s.hidden), s.heads,
-         Scale(s), Tensor()}, positions, batch, context);
+    const RelativePositions positions = {
+        position_key, position_query, std::span<const int32_t>(slots).subspan(kReach - reach, 2 * reach - 1), x.rows};
+    counter.backend().DisentangledAttention({p.Columns(0, s.hidden), p.Columns(s.hidden, s.hidden),
+                                             p.Columns(2 * s.hidden, s.hidden), s.heads, Scale(s), Tensor()},
+                                            positions, batch, context);
     counter.CountAttention(x.rows, s.hidden, 2 * 2);  // 2 * length - 1 rows in use for each term
     counter.Output(context, output, x, norm, out);
   };
@@ -161,8 +164,9 @@ Block SpanConvolution(Counter& setup, const Shape& s, int32_t width) {
     const Tensor query = p.Columns(0, width);
     const Tensor mixed = backend.New(x.rows, s.hidden);
     if (rest > 0) {
-      backend.Attention({query, p.Columns(2 * width, rest), p.Columns(2 * width + rest, rest), s.heads - heads, Scale(s),
-                         Tensor()}, batch, mixed.Columns(0, rest));
+      backend.Attention(
+          {query, p.Columns(2 * width, rest), p.Columns(2 * width + rest, rest), s.heads - heads, Scale(s), Tensor()},
+          batch, mixed.Columns(0, rest));
       counter.CountAttention(x.rows, rest, 0);
     }
     const Tensor local = backend.New(x.rows, s.hidden);

@@ -18,8 +18,9 @@
 #include <emscripten.h>
 #endif
 
-#include "core/backend/xnnpack/simd.h"
+#include "core/backend/quantize.h"
 #include "core/backend/xnnpack/xnnpack_backend.h"
+#include "tests/bench/engine/peak_loops.h"
 
 namespace peruse {
 namespace {
@@ -35,23 +36,6 @@ EM_JS(double, CpuTime, (), {
 #else
 double CpuTime() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 #endif
-
-// Ten independent chains of multiply-adds; returns the number of floating-point operations.
-__attribute__((noinline)) double PeakLoop(float* sink) {
-  using namespace simd;  // NOLINT
-  constexpr int kChains = 10;
-  constexpr int kSteps = 2000;
-  Floats sums[kChains];
-  for (int c = 0; c < kChains; ++c) sums[c] = Set(static_cast<float>(c) + sink[0]);
-  const Floats factor = Set(0.999f + sink[1]);
-  const Floats term = Set(0.001f);
-  for (int i = 0; i < kSteps; ++i) {
-    for (int c = 0; c < kChains; ++c) sums[c] = Madd(sums[c], factor, term);
-  }
-  for (int c = 1; c < kChains; ++c) sums[0] = hn::Add(sums[0], sums[c]);
-  sink[2] += hn::ReduceSum(kTag, sums[0]);
-  return 2.0 * kChains * kSteps * static_cast<double>(kLanes);
-}
 
 struct Measure {
   std::string name;
@@ -81,12 +65,13 @@ class Bench {
   explicit Bench(Backend& backend) : backend_(backend) { backend_.BeginRun(); }
 
   void AddLinear(int32_t rows, int32_t in, int32_t out, Activation activation, Precision precision = Precision::kF32) {
-    const Weight weight = backend_.CreateLinear({in, out, 1, precision}).value();
-    if (!backend_.WriteLinear(weight, 0, Noise(int64_t{in} * out)).ok()) std::abort();
+    const bool int8 = precision == Precision::kQ8;
+    const Weight weight = backend_.CreateLinear({in, out, 1, precision, int8 && in > out}).value();
+    if (!(int8 ? WriteInt8(weight) : backend_.WriteLinear(weight, 0, Noise(int64_t{in} * out))).ok()) std::abort();
     const Tensor x = Input(rows, in);
     const Tensor y = backend_.New(rows, out);
     Add("linear " + Shape({rows, in, out}) + (activation == Activation::kGelu ? " gelu" : "") +
-            (precision == Precision::kF16 ? " half" : ""),
+            (int8 ? " int8" : precision == Precision::kF16 ? " half" : ""),
         2.0 * rows * in * out, [=, this] { backend_.Linear(x, weight, activation, y); });
   }
 
@@ -153,7 +138,7 @@ class Bench {
     for (Measure& m : measures_) {
       for (int i = 0; i < 3; ++i) m.call();
     }
-    for (int i = 0; i < 2000; ++i) PeakLoop(sink.data());  // until the optimising compiler has replaced it
+    for (int i = 0; i < 2000; ++i) bench::FloatPeakLoop(sink.data());  // until the optimising compiler has replaced it
     std::vector<double> peaks;
     for (const double end = WallTime() + seconds; WallTime() < end;) {
       for (Measure& m : measures_) {
@@ -169,6 +154,7 @@ class Bench {
       }
     }
     std::printf("peak, registers only, %d thread(s): %.1f GFLOP/s\n", threads, Median(peaks) / 1e9);
+    std::printf("int8 peak, registers only: %.2f times that\n", Int8Peak(sink.data(), clock));
     for (const Measure& m : measures_) {
       std::printf("%-34s %9.1f us", m.name.c_str(), Median(m.times) * 1e6);
       if (m.flops > 0) {
@@ -179,11 +165,19 @@ class Bench {
   }
 
  private:
-  static double Peak(float* sink, double (*clock)()) {
+  static double Peak(float* sink, double (*clock)(), double (*loop)(float*) = bench::FloatPeakLoop) {
     double flops = 0;
     const double start = clock();
-    for (int i = 0; i < 200; ++i) flops += PeakLoop(sink);
+    for (int i = 0; i < 200; ++i) flops += loop(sink);
     return flops / (clock() - start);
+  }
+
+  // Relative to the floating-point loop, measured in turns with it.
+  static double Int8Peak(float* sink, double (*clock)()) {
+    for (int i = 0; i < 2000; ++i) bench::IntegerPeakLoop(sink);
+    std::vector<double> ratios;
+    for (int i = 0; i < 9; ++i) ratios.push_back(Peak(sink, clock, bench::IntegerPeakLoop) / Peak(sink, clock));
+    return Median(ratios);
   }
 
   static std::string Shape(std::initializer_list<int32_t> sizes) {
@@ -213,6 +207,15 @@ class Bench {
     measures_.push_back({std::move(name), flops, std::move(call), {}, {}});
   }
 
+  Status WriteInt8(Weight weight) {
+    const std::vector<float> noise = Noise(int64_t{weight.in} * weight.out);
+    std::vector<int8_t> rows(noise.size());
+    const float scale = QuantizeRow(std::span<const float>(noise), kWeightLevels, rows.data());
+    PERUSE_RETURN_IF_ERROR(
+        backend_.WriteScales(weight, 0, std::vector<float>(static_cast<size_t>(weight.out), scale)));
+    return backend_.WriteInt8(weight, 0, rows);
+  }
+
   Backend& backend_;
   std::vector<Measure> measures_;
   std::vector<std::vector<int32_t>> slots_;
@@ -229,6 +232,9 @@ int Main(int argc, char** argv) {
     bench.AddLinear(rows, 768, 3072, Activation::kGelu);
     bench.AddLinear(rows, 3072, 768, Activation::kNone);
     bench.AddLinear(rows, 768, 3072, Activation::kGelu, Precision::kF16);
+    bench.AddLinear(rows, 768, 768, Activation::kNone, Precision::kQ8);
+    bench.AddLinear(rows, 768, 3072, Activation::kGelu, Precision::kQ8);
+    bench.AddLinear(rows, 3072, 768, Activation::kNone, Precision::kQ8);
   }
   bench.AddLinear(1, 768, 768, Activation::kNone);
   for (int32_t length : {32, 128, 512}) {

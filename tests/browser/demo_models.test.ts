@@ -1,7 +1,7 @@
 // The demo models say in Chromium what the reference library's pipelines say of them, on real text.
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index.js';
-import { checkReader, checkSentiment, type ReaderFixture, type SentimentFixture } from '../node/support/demo_cases.js';
+import { checkQuantizedSentiment, checkReader, checkSentiment, type ReaderFixture, type SentimentFixture } from '../node/support/demo_cases.js';
 
 async function fetchFixture<T>(name: string): Promise<T> {
   const response = await fetch(`/tests/fixtures/demo/${name}.json`);
@@ -24,5 +24,15 @@ test('answers to 100 questions', async () => {
     await checkReader(await fetchFixture<ReaderFixture>('reader'), answer);
   } finally {
     await answer.dispose();
+  }
+}, 120_000);
+
+test.each(['simd', 'relaxed'] as const)('sentiment of 200 sentences in q8, variant %s', async (variant) => {
+  const classify = await pipeline('text-classification', '/models/peruse-sentiment-convbert-tiny/', { dtype: 'q8', variant });
+  try {
+    const { different } = await checkQuantizedSentiment(await fetchFixture<SentimentFixture>('sentiment'), classify);
+    expect(different).toBeLessThanOrEqual(2);
+  } finally {
+    await classify.dispose();
   }
 }, 120_000);

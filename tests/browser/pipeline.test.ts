@@ -1,6 +1,7 @@
 // Pipelines in Chromium. The same file runs on an isolated page (threads) and on an ordinary one.
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pipeline, type PipelineOptions, type ProgressInfo, type Source } from '../../web/dist/index.js';
+import { checkLogits, readSharded } from '../node/support/sharded.js';
 import { tinyText } from '../node/support/tiny.js';
 import { fetchTiny } from './tiny_served.js';
 
@@ -59,6 +60,13 @@ test('works without a worker, on one thread', async () => {
 test('Files are a source', async () => {
   const files = Object.entries(tiny.files).map(([name, content]) => new File([content as BlobPart], name));
   await expectReferenceLogits(await classifier(files));
+});
+
+test('weights in several files, from a URL and as Files', async () => {
+  const base = new URL('/tests/fixtures/sharded/', location.href);
+  const files = await readSharded(async (name) => new Uint8Array(await (await fetch(new URL(name, base))).arrayBuffer()));
+  const list = Object.entries(files).map(([name, content]) => new File([content as BlobPart], name));
+  for (const source of [base, list]) await checkLogits(await classifier(source), tiny.expected);
 });
 
 test('answers are cut from the caller\'s text by UTF-16 indices', async () => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
-import { checkReader, checkSentiment, type ReaderFixture, type SentimentFixture } from './support/demo_cases.js';
+import { checkQuantizedSentiment, checkReader, checkSentiment, checkTagger, type ReaderFixture, type SentimentFixture, type TaggerFixture } from './support/demo_cases.js';
 
 const kRoot = new URL('../../', import.meta.url);
 const folder = (name: string) => fileURLToPath(new URL(`models/${name}/`, kRoot));
@@ -32,4 +32,31 @@ test.each([false, true])('answers to 100 questions, with worker: %s', async (wor
   } finally {
     await answer.dispose();
   }
+}, 120_000);
+
+test('entities of 170 texts, by every aggregation strategy', async () => {
+  const fixture = await readFixture<TaggerFixture>('tagger');
+  expect(fixture.cases.length).toBeGreaterThanOrEqual(170);
+  const tag = await pipeline('token-classification', folder('peruse-tagger-convbert-tiny'));
+  try {
+    await checkTagger(fixture, tag);
+  } finally {
+    await tag.dispose();
+  }
+}, 120_000);
+
+test('sentiment of 200 sentences in q8: the same labels, in less memory', async () => {
+  const fixture = await readFixture<SentimentFixture>('sentiment');
+  const bytes: number[] = [];
+  for (const dtype of ['fp32', 'q8'] as const) {
+    const classify = await pipeline('text-classification', folder('peruse-sentiment-convbert-tiny'), { dtype });
+    try {
+      bytes.push(classify.info.weights.weightBytes);
+      expect(classify.info.dtype).toBe(dtype);
+      if (dtype === 'q8') expect((await checkQuantizedSentiment(fixture, classify)).different).toBeLessThanOrEqual(2);
+    } finally {
+      await classify.dispose();
+    }
+  }
+  expect(bytes[1]).toBeLessThan(0.4 * bytes[0]!);
 }, 120_000);

@@ -83,8 +83,10 @@ describe('a good model', () => {
     const ofWeights = progress.filter((info) => info.status !== 'ready' && info.file === 'model.safetensors');
     expect(ofWeights.slice(0, 2).map((info) => info.status)).toEqual(['initiate', 'download']);
     expect(ofWeights.at(-1)).toEqual({ status: 'done', name: 'm', file: 'model.safetensors' });
+    const all = [...server.files.values()].reduce((sum: number, file) => sum + Buffer.from(file as Uint8Array | string).length, 0);
     expect(ofWeights.at(-2)).toEqual({
       status: 'progress', name: 'm', file: 'model.safetensors', progress: 100, loaded: kWeights.length, total: kWeights.length,
+      overall: { progress: 100, loaded: all, total: all },
     });
   });
 
@@ -133,13 +135,12 @@ describe('a bad source', () => {
     }, 'not_found', /config\.json \(the server answered with an HTML page\)/],
     ['a page that claims to be JSON', (f) => f.set('m/config.json', '\n<!doctype html><title>Not found</title>'), 'malformed_file', /config\.json is an HTML page/],
     ['a server error', (f) => f.set('m/config.json', (_, r) => { r.writeHead(503).end(); }), 'network', /config\.json: the server answered 503/],
-    ['a gated model', (f) => f.set('m/config.json', (_, r) => { r.writeHead(401).end(); }), 'network', /401.*may not exist, or be private/],
+    ['a gated model', (f) => f.set('m/config.json', (_, r) => { r.writeHead(401).end(); }), 'unauthorized', /config\.json: the server answered 401: this address needs a permission/],
     ['a connection that breaks', (f) => f.set('m/model.safetensors', (_, r) => {
       r.writeHead(200, { 'content-length': 1000 });
       r.write(new Uint8Array(10), () => r.destroy());
     }), 'network', /model\.safetensors: the connection broke after 10 of 1000 bytes/],
     ['only pytorch_model.bin', (f) => { f.delete('m/model.safetensors'); f.set('m/pytorch_model.bin', 'x'); }, 'unsupported', /pytorch_model\.bin.*save_pretrained/],
-    ['sharded weights', (f) => { f.delete('m/model.safetensors'); f.set('m/model.safetensors.index.json', '{}'); }, 'unsupported', /several safetensors files/],
   ];
 
   test.each(kCases)('%s is one clear error', async (_, spoil, code, message) => {

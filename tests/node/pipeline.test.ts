@@ -48,6 +48,21 @@ describe.each([false, true])('with worker: %s', (worker) => {
     }
   });
 
+  test('usage counts calls and every token that was read, windows and all', async () => {
+    const answer = await pipeline('question-answering', reader.files, { worker });
+    kOpen.push(answer);
+    expect(await answer.usage()).toEqual({ calls: 0, tokens: 0, milliseconds: 0 });
+    await answer('t1 t2', 't3 t4 t5');  // This tokenizer adds no special tokens.
+    const once = await answer.usage();
+    expect(once).toMatchObject({ calls: 1, tokens: 5 });
+    expect(once.milliseconds).toBeGreaterThan(0);
+    // Ten tokens a window leave eight to the context; two are shared, so windows begin at its tokens 0 and 6.
+    await answer('t1 t2', Array.from({ length: 14 }, (_, i) => `t${i + 5}`).join(' '), { max_seq_len: 10, doc_stride: 2 });
+    expect(await answer.usage()).toMatchObject({ calls: 2, tokens: 5 + 2 * 10 });
+    await expect(answer('', '')).rejects.toMatchObject({ code: 'empty_text' });
+    expect(await answer.usage()).toMatchObject({ calls: 2, tokens: 25 });
+  });
+
   test('the shape of results is that of transformers.js', async () => {
     const classify = await classifier(tiny.files, { worker });
     expect(await classify('t1 t2')).toEqual([{ label: expect.stringMatching(/^LABEL_\d$/), score: expect.any(Number) }]);
@@ -99,6 +114,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
     await classify.dispose();
     await expect(classify('t1')).rejects.toMatchObject({ code: 'disposed' });
     await expect(classify.memory()).rejects.toMatchObject({ code: 'disposed' });
+    await expect(classify.usage()).rejects.toMatchObject({ code: 'disposed' });
   });
 
   test.runIf(process.platform === 'linux')('dispose ends every thread that loading started', async () => {

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { env, resolveSource, type PlaceReader, type Source } from '../../web/src/source.js';
+import { env } from '../../web/src/env.js';
+import { resolveSource, type PlaceReader, type Source } from '../../web/src/source.js';
 
 const kPage: PlaceReader = { baseUrl: () => 'https://example.org/app/index.html?x=1', findFolder: async () => undefined };
 const kNode: PlaceReader = { baseUrl: () => undefined, findFolder: async (text) => (text === 'models/here' ? text : undefined) };
 
-afterEach(() => { env.remoteHost = 'https://huggingface.co/'; });
+const kDefaults = { ...env };
+afterEach(() => { Object.assign(env, kDefaults); });
 
 describe('on a page', () => {
   test.each([
@@ -17,7 +19,7 @@ describe('on a page', () => {
     ['user/model', 'https://huggingface.co/user/model/resolve/main/'],
     ['bert-base-uncased', 'https://huggingface.co/bert-base-uncased/resolve/main/'],
   ])('%s is the folder %s', async (source, base) => {
-    expect(await resolveSource(source, {}, kPage)).toEqual({ kind: 'url', name: source, base });
+    expect(await resolveSource(source, {}, kPage)).toMatchObject({ kind: 'url', name: source, base });
   });
 
   test('a URL object is a folder', async () => {
@@ -30,6 +32,72 @@ describe('on a page', () => {
       .toMatchObject({ base: 'https://hub.example/user/model/resolve/refs%2Fpr%2F1/' });
   });
 
+  test.each([
+    ['https://huggingface.co/user/model', {}, 'user/model/resolve/main/'],
+    ['https://huggingface.co/user/model/', { revision: 'v2' }, 'user/model/resolve/v2/'],
+    ['https://huggingface.co/user/model/tree/v1.0', {}, 'user/model/resolve/v1.0/'],
+    ['https://huggingface.co/user/model/tree/refs%2Fpr%2F1', {}, 'user/model/resolve/refs%2Fpr%2F1/'],
+    ['https://huggingface.co/user/model/resolve/main', {}, 'user/model/resolve/main/'],
+    ['https://huggingface.co/user/model/resolve/main/sub/folder/', {}, 'user/model/resolve/main/sub/folder/'],
+  ])('a page of the hub, %s, means its model', async (page, options, path) => {
+    expect(await resolveSource(page, options, kPage)).toMatchObject({ name: page, base: `https://huggingface.co/${path}`, hub: true });
+  });
+
+  test('a token that is none is refused before it is sent', async () => {
+    await expect(resolveSource('user/model', { token: 'hf_\u00e4\n' }, kPage)).rejects.toMatchObject({ code: 'invalid_argument' });
+  });
+
+  test('only the hub is sent a token, and only the hub\'s revisions are used without asking', async () => {
+    env.token = 'secret';
+    const spec = (source: Source, options = {}) => resolveSource(source, options, kPage);
+    expect(await spec('user/model')).toMatchObject({ hub: true, token: 'secret', keep: { immutable: true } });
+    expect(await spec('user/model', { token: 'other' })).toMatchObject({ token: 'other' });
+    expect(await spec('https://huggingface.co/user/model/resolve/main')).toMatchObject({ hub: true, token: 'secret', keep: { immutable: true } });
+    for (const elsewhere of ['https://huggingface.co.evil.example/m', 'http://huggingface.co/m', 'https://models.example/m', './m']) {
+      const found = await spec(elsewhere, { token: 'secret' });
+      expect(found).not.toHaveProperty('token');
+      expect(found).toMatchObject({ keep: { immutable: false } });
+    }
+  });
+
+  test('settings: no cache, offline, a local folder first', async () => {
+    Object.assign(env, { cache: false, offline: true });
+    expect(await resolveSource('user/model', {}, kPage)).toEqual({
+      kind: 'url', name: 'user/model', base: 'https://huggingface.co/user/model/resolve/main/', hub: true, offline: true,
+    });
+    Object.assign(env, kDefaults, { localModelPath: './models' });
+    expect(await resolveSource('user/model', { local_files_only: true }, kPage)).toMatchObject({
+      kind: 'either', first: { base: 'https://example.org/app/models/user/model/' }, second: { hub: true, offline: true },
+    });
+    const inNode: PlaceReader = { baseUrl: () => undefined, findFolder: async (text) => (text === './models/user/model/' ? '/disk' : undefined) };
+    expect(await resolveSource('user/model', {}, inNode)).toEqual({ kind: 'folder', name: 'user/model', path: '/disk' });
+    expect(await resolveSource('user/other', {}, inNode)).toMatchObject({ kind: 'url' });
+  });
+
+  test('a folder of chosen files is its own files, not those below it', async () => {
+    const chosen = ['m/config.json', 'm/onnx/config.json'].map((path) => {
+      const file = new File([path], 'config.json');
+      Object.defineProperty(file, 'webkitRelativePath', { value: path });
+      return file;
+    });
+    const spec = await resolveSource(chosen, {}, kPage);
+    expect(spec.kind === 'bytes' && await (spec.files.get('config.json') as File).text()).toBe('m/config.json');
+  });
+
+  test('a directory handle gives its files', async () => {
+    const handle = {
+      kind: 'directory' as const, name: 'm',
+      async *values() {
+        yield { kind: 'directory' as const, name: 'onnx' };
+        yield { kind: 'file' as const, name: 'config.json', getFile: async () => new File(['{}'], 'config.json') };
+      },
+    };
+    const spec = await resolveSource(handle, {}, kPage);
+    expect(spec.kind === 'bytes' && [...spec.files.keys()]).toEqual(['config.json']);
+    const refused = { ...handle, async *values() { throw new DOMException('no permission', 'NotAllowedError'); } } as unknown as typeof handle;
+    await expect(resolveSource(refused, {}, kPage)).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining("'m' can't be read: no permission") });
+  });
+
   test('files come as an object, a Map or a list', async () => {
     const bytes = new Uint8Array([1]);
     for (const source of [{ 'config.json': bytes }, new Map([['config.json', bytes]]), [new File([bytes], 'config.json')]]) {
@@ -40,7 +108,7 @@ describe('on a page', () => {
   });
 
   test.each([
-    [''], ['  '], ['a/b/c'], ['no spaces here'], ['https://'], [{}], [[]], [null], [7], [{ 'config.json': 7 }], [new URL('data:,x')],
+    [''], ['  '], ['a/b/c'], ['no spaces here'], ['https://'], [{}], [[]], [null], [7], [{ 'config.json': 7 }], [[7]], [new URL('data:,x')],
   ])('%j is refused', async (source) => {
     await expect(resolveSource(source as Source, {}, kPage)).rejects.toMatchObject({ name: 'PeruseError', code: 'invalid_argument' });
   });

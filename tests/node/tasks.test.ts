@@ -89,3 +89,31 @@ test('text-ranking needs a model of one label, and says so', async () => {
   await expect(rank('t1', ['t2', 't3'])).rejects.toMatchObject({ name: 'PeruseError', code: 'unsupported' });
   await expect(rank('t1', 't2' as unknown as string[])).rejects.toMatchObject({ code: 'invalid_argument' });
 });
+
+test('fill-mask goes through DeBERTa\'s enhanced mask decoder when asked', async () => {
+  const { files, expected } = await readTiny('deberta-v2-masked-lm-emd');
+  const ids = Array.from(expected.get('c.input_ids')!);
+  const position = ids.findIndex((id, i) => ids.indexOf(id) === i && ids.lastIndexOf(id) === i);
+  const mask_token = `t${ids[position]}`;
+  const tokenizer = JSON.parse(new TextDecoder().decode(files['tokenizer.json'])) as { added_tokens: object[] };
+  tokenizer.added_tokens = [{ id: ids[position], content: mask_token, special: true, single_word: true, lstrip: false, rstrip: false, normalized: false }];
+  const encode = (value: object) => new TextEncoder().encode(JSON.stringify(value));
+  const masked = { ...files, 'tokenizer.json': encode(tokenizer), 'tokenizer_config.json': encode({ mask_token }) };
+  const logits = Array.from(expected.get('c.logits')!);
+  const words = logits.length / ids.length;
+  const row = logits.slice(position * words, (position + 1) * words).map(Math.exp);
+  const sum = row.reduce((a, b) => a + b);
+
+  const fill = await pipeline('fill-mask', masked, { enhanced_mask_decoder: true });
+  kOpen.push(fill);
+  const proposals = (await fill(tinyText(ids), { top_k: words })) as { token: number; score: number }[];
+  expect(proposals).toHaveLength(words);
+  for (const { token, score } of proposals) expect(Math.abs(score - row[token]! / sum)).toBeLessThan(1e-5);
+
+  const plain = await pipeline('fill-mask', masked);
+  kOpen.push(plain);
+  const others = (await plain(tinyText(ids), { top_k: words })) as { token: number; score: number }[];
+  expect(others.some(({ token, score }) => Math.abs(score - row[token]! / sum) > 1e-3)).toBe(true);
+  await expect(pipeline('text-classification', 'models/peruse-sentiment-convbert-tiny', { enhanced_mask_decoder: true }))
+    .rejects.toMatchObject({ code: 'invalid_argument', message: /enhanced mask decoder/ });
+});

@@ -37,6 +37,12 @@ describe('chooseVariant without a wish', () => {
   });
 });
 
+describe('chooseVariant, threads', () => {
+  test.each([[1, 1], [2, 2], [3, 2], [4, 2], [6, 3], [8, 4], [64, 4]])('for %i processors, %i threads', (processors, threads) => {
+    expect(chooseVariant({ ...kAll, processors }).threads).toBe(threads);
+  });
+});
+
 describe('chooseVariant with a wish', () => {
   test('takes the variant and the threads that were asked for', () => {
     expect(chooseVariant(kAll, { variant: 'simd' })).toMatchObject({ variant: 'simd', threads: 1 });

@@ -1,6 +1,6 @@
-"""Runs the reference pipelines on the two demo models and stores inputs, token ids and results.
+"""Runs the reference pipelines on the demo models and stores inputs, token ids and results.
 
-    python make_demo_fixtures.py [--data-dir DATA] [--models-dir MODELS] [--out-dir OUT]
+    python make_demo_fixtures.py [--data-dir DATA] [--models-dir MODELS] [--out-dir OUT] [--only FIXTURE]
 
 The layout and the licences of the texts are stated in tests/fixtures/demo/README.md.
 """
@@ -14,11 +14,13 @@ from pathlib import Path
 import tokenizers
 import torch
 import transformers
-from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification, AutoTokenizer, pipeline
+from transformers import (AutoModelForQuestionAnswering, AutoModelForSequenceClassification, AutoModelForTokenClassification,
+                          AutoTokenizer, pipeline)
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "train"))
 
+from entities import ner_sentences  # noqa: E402
 from texts import DEFAULT_DATA_DIR, read_squad, sentiment_rows  # noqa: E402
 
 ODD_SENTENCES = [
@@ -117,6 +119,30 @@ def run_reader(model_dir, data_dir):
     return {"cases": cases}
 
 
+def tagger_texts(data_dir):
+    for name, count in (("wikigold", 80), ("btc", 30), ("wnut17", 20)):
+        for sentence in chosen(ner_sentences(data_dir, name, "test"), lambda one: " ".join(one.words), count):
+            yield name, " ".join(sentence.words)
+    paragraphs = [" ".join(sentence.words) for sentence in ner_sentences(data_dir, "wikigold", "test")]
+    for start in range(0, 60, 6):
+        yield "wikigold", " ".join(paragraphs[start:start + 6])
+    for text in ODD_SENTENCES:
+        yield "odd", text
+
+
+def run_tagger(model_dir, data_dir):
+    model = AutoModelForTokenClassification.from_pretrained(model_dir, dtype=torch.float32)
+    tokenizer = AutoTokenizer.from_pretrained(model_dir)
+    tag = pipeline("token-classification", model=model, tokenizer=tokenizer, device="cpu")
+    cases = []
+    for number, (source, text) in enumerate(tagger_texts(data_dir)):
+        strategy = ("none", "simple", "first", "average", "max")[number % 5]
+        entities = [{key: value if isinstance(value, (str, int)) else float(value) for key, value in one.items()}
+                    for one in tag(text, aggregation_strategy=strategy)]
+        cases.append({"source": source, "text": text, "options": {"aggregation_strategy": strategy}, "entities": entities})
+    return {"cases": cases}
+
+
 def write(path, content):
     versions = {module.__name__: module.__version__ for module in (transformers, tokenizers, torch)}
     content = {"made_by": "tests/reference/make_demo_fixtures.py", "versions": versions} | content
@@ -131,11 +157,15 @@ def main():
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--models-dir", type=Path, default=ROOT / "models")
     parser.add_argument("--out-dir", type=Path, default=ROOT / "tests" / "fixtures" / "demo")
+    parser.add_argument("--only", choices=["sentiment", "reader", "tagger"])
     args = parser.parse_args()
     torch.set_num_threads(1)
     args.out_dir.mkdir(parents=True, exist_ok=True)
-    write(args.out_dir / "sentiment.json", run_sentiment(args.models_dir / "peruse-sentiment-convbert-tiny", args.data_dir))
-    write(args.out_dir / "reader.json", run_reader(args.models_dir / "peruse-reader-deberta-tiny", args.data_dir))
+    for name, run, model in (("sentiment", run_sentiment, "peruse-sentiment-convbert-tiny"),
+                             ("reader", run_reader, "peruse-reader-deberta-tiny"),
+                             ("tagger", run_tagger, "peruse-tagger-convbert-tiny")):
+        if args.only in (None, name):
+            write(args.out_dir / f"{name}.json", run(args.models_dir / model, args.data_dir))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     python make_tokenizer_fixtures.py check --data DATA --tool BUILD/encode_lines     every line; prints differences
     python make_tokenizer_fixtures.py write --data DATA --out tests/fixtures/tokenizer
+    python make_tokenizer_fixtures.py files --data DATA --out FOLDER --only bert_uncased,deberta_v1,deberta_v3    for the benchmark
 
 DATA holds `tokenizers/` (vocabularies of published checkpoints) and text in many languages (`unicode/`, `xquad/`,
 `classification/`, ...); encode_lines is built from tests/tools/encode_lines.cc. The sample uses vocabularies cut down to a
@@ -522,18 +523,34 @@ def write(args):
     return 0
 
 
+def files(args):
+    """FOLDER/<name>/tokenizer.json of the chosen setups (tests/bench/tokenizer)."""
+    os.makedirs(args.out, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        workshop = Workshop(args.data, folder)
+        for maker in workshop.setups():
+            if args.only and maker.__name__ not in args.only.split(","):
+                continue
+            setup = maker()
+            os.makedirs(os.path.join(args.out, setup.name), exist_ok=True)
+            setup.tokenizer.no_truncation()
+            setup.tokenizer.no_padding()
+            setup.tokenizer.save(os.path.join(args.out, setup.name, "tokenizer.json"))
+    return 0
+
+
 def main():
     assert tokenizers.__version__ == VERSION, "needs tokenizers==" + VERSION
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", choices=["check", "write"])
+    parser.add_argument("mode", choices=["check", "write", "files"])
     parser.add_argument("--data", required=True)
     parser.add_argument("--tool", help="check: the encode_lines program")
-    parser.add_argument("--only", help="check: names of setups, separated by commas")
+    parser.add_argument("--only", help="check, files: names of setups, separated by commas")
     parser.add_argument("--every", type=int, default=1, help="check: take every n-th line only")
     parser.add_argument("--skip", type=int, default=0, help="check: start at this line")
-    parser.add_argument("--out", help="write: the folder of fixtures")
+    parser.add_argument("--out", help="write, files: the folder")
     args = parser.parse_args()
-    sys.exit(check(args) if args.mode == "check" else write(args))
+    sys.exit({"check": check, "write": write, "files": files}[args.mode](args))
 
 
 main()

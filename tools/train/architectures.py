@@ -17,7 +17,7 @@ def convbert_config(vocab_size, **extra):
 def deberta_config(vocab_size, **extra):
     return DebertaV2Config(
         vocab_size=vocab_size, embedding_size=64, hidden_size=128, num_hidden_layers=4, num_attention_heads=4,
-        intermediate_size=512, hidden_act="gelu", max_position_embeddings=MAX_LENGTH, type_vocab_size=0,
+        intermediate_size=512, hidden_act="gelu", max_position_embeddings=MAX_LENGTH, type_vocab_size=2,
         layer_norm_eps=1e-7, initializer_range=0.02, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1,
         relative_attention=True, max_relative_positions=-1, position_buckets=64, norm_rel_ebd="layer_norm",
         share_att_key=True, pos_att_type="p2c|c2p", position_biased_input=False, pad_token_id=0,

@@ -1,6 +1,6 @@
 """Scores of a saved demo model, read back through transformers' own loaders.
 
-    python evaluate.py --task sentiment|reader --model-dir DIR [--data-dir DATA] [--json OUT.json]
+    python evaluate.py --task sentiment|reader|tagger --model-dir DIR [--data-dir DATA] [--json OUT.json]
 
 The test halves are for reporting only; nothing was trained on them or chosen by them.
 """
@@ -11,10 +11,12 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
-from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification
+from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification, AutoModelForTokenClassification
 
 import finetune_sentiment
+import finetune_tagger
 import reading
+from entities import NER_SETS, f1, ner_sentences, total_f1
 from splits import reader_rows
 from texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, read_squad, sentiment_rows
 
@@ -43,17 +45,34 @@ def evaluate_reader(model_dir, tokenizer, data_dir):
     return result
 
 
+def evaluate_tagger(model_dir, tokenizer, data_dir):
+    model = AutoModelForTokenClassification.from_pretrained(model_dir, dtype=torch.float32)
+    result = {}
+    for part in ("dev", "test"):
+        for name in NER_SETS:
+            sentences = ner_sentences(data_dir, name, part)
+            counts = finetune_tagger.measure(model, tokenizer, sentences, name)
+            right, predicted, gold = (sum(column) for column in zip(*counts.values()))
+            result[f"{name} {part}"] = {
+                "f1": round(total_f1(counts), 1), "precision": round(100 * right / max(predicted, 1), 1),
+                "recall": round(100 * right / max(gold, 1), 1), "entities": gold, "sentences": len(sentences),
+                "by type": {kind: round(f1(*count), 1) for kind, count in counts.items()}}
+    return result
+
+
+EVALUATE = {"sentiment": evaluate_sentiment, "reader": evaluate_reader, "tagger": evaluate_tagger}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--task", choices=["sentiment", "reader"], required=True)
+    parser.add_argument("--task", choices=list(EVALUATE), required=True)
     parser.add_argument("--model-dir", type=Path, required=True)
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     torch.set_num_threads(1)
     tokenizer = Tokenizer.from_file(str(args.model_dir / "tokenizer.json"))
-    evaluate = {"sentiment": evaluate_sentiment, "reader": evaluate_reader}[args.task]
-    result = evaluate(args.model_dir, tokenizer, args.data_dir)
+    result = EVALUATE[args.task](args.model_dir, tokenizer, args.data_dir)
     print(json.dumps(result, indent=1))
     if args.json:
         args.json.write_text(json.dumps(result, indent=1) + "\n")

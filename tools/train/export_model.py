@@ -1,6 +1,6 @@
 """Saves a trained demo model in the hub layout with F16 weights.
 
-    python export_model.py --task sentiment|reader --weights OUT/best.pt --tokenizer-dir TOK --out-dir MODEL_DIR
+    python export_model.py --task sentiment|reader|tagger --weights OUT/best.pt --tokenizer-dir TOK --out-dir MODEL_DIR
 """
 
 import argparse
@@ -11,21 +11,22 @@ from tokenizers import Tokenizer
 
 import finetune_reader
 import finetune_sentiment
+import finetune_tagger
 from schedule import load_checkpoint
 
+TASKS = {"sentiment": finetune_sentiment, "reader": finetune_reader, "tagger": finetune_tagger}
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--task", choices=["sentiment", "reader"], required=True)
+    parser.add_argument("--task", choices=list(TASKS), required=True)
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--tokenizer-dir", type=Path, required=True)
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
     size = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json")).get_vocab_size()
-    build = {"sentiment": finetune_sentiment, "reader": finetune_reader}[args.task].build_model
-    model = build(size, 0.1)
+    model = TASKS[args.task].build_model(size, 0.1)
     model.load_state_dict(load_checkpoint(args.weights)["model"])
     model.half().save_pretrained(args.out_dir, safe_serialization=True)
     (args.out_dir / "model.safetensors").chmod(0o644)

@@ -1,4 +1,4 @@
-"""Trains the span head and the encoder of the reader: cloze examples first, then mostly real questions.
+"""Trains the span head and the encoder of the reader: location examples first, then cloze ones too, then mostly real questions.
 
     python finetune_reader.py --encoder PRE/checkpoint.pt --cloze CLOZE.npz --tokenizer-dir TOK --out-dir OUT --minutes 60
 
@@ -19,13 +19,15 @@ from transformers import DebertaV2ForQuestionAnswering
 import reading
 from architectures import deberta_config
 from examples import assemble, encode_rows, load_examples
+from locate import LocateExamples
 from schedule import Budget, linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
 from splits import reader_rows
 from texts import DEFAULT_DATA_DIR
 
-CLOZE_SHARE = 0.25  # of the batches after the time with cloze examples alone, falling to none
-SHORT_UNTIL = 0.70  # share of the time with short windows, which train more examples a minute
-SHORT, LONG = 144, 288  # tokens of a window
+# Shares of location, cloze and real examples from these parts of the time on.
+STAGES = [(0.0, (1.0, 0.0, 0.0)), (0.25, (0.35, 0.30, 0.35)), (0.50, (0.10, 0.15, 0.75)), (0.85, (0.0, 0.0, 1.0))]
+QUOTING_UNTIL = 0.15  # share of the time over which questions that quote the answer fall from all to one in ten
+WINDOWS = [(0.0, 56), (0.12, 96), (0.25, 144), (0.75, 288)]  # tokens of a window, from these parts of the time on
 
 
 class Batches:
@@ -77,7 +79,13 @@ class Batches:
             ids[row, :len(values)] = torch.from_numpy(values)
             mask[row, :len(values)] = 1
         answers = torch.tensor([answer for _, answer in items])
-        return ids, mask, answers[:, 0], answers[:, 1]
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": self.types(ids)}
+        return inputs, answers[:, 0], answers[:, 1]
+
+    def types(self, ids):
+        """1 from the passage on: after the first [SEP]."""
+        separators = (ids == self.sep_id).long()
+        return (separators.cumsum(1) - separators).clamp(max=1)
 
 
 def span_loss(output, mask, first, last):
@@ -85,6 +93,11 @@ def span_loss(output, mask, first, last):
     start = output.start_logits.float().masked_fill(hidden, -1e4)
     end = output.end_logits.float().masked_fill(hidden, -1e4)
     return (F.cross_entropy(start, first) + F.cross_entropy(end, last)) / 2
+
+
+def at(stages, progress):
+    """The value of the last stage that has begun."""
+    return [value for start, value in stages if progress >= start][-1]
 
 
 def build_model(vocab_size, dropout):
@@ -107,7 +120,6 @@ def main():
     parser.add_argument("--cloze", type=Path, required=True)
     parser.add_argument("--out-dir", type=Path, required=True)
     parser.add_argument("--minutes", type=float, required=True)
-    parser.add_argument("--cloze-until", type=float, default=0.25, help="share of the time with cloze examples alone")
     parser.add_argument("--batch-tokens", type=int, default=2048)
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--dropout", type=float, default=0.0, help="no need below a few epochs")
@@ -129,37 +141,41 @@ def main():
         optimizer.load_state_dict(state["optimizer"])
         step, elapsed, best = state["step"], state["elapsed"], state["best"]
     else:
-        model.deberta.load_state_dict(load_checkpoint(args.encoder)["encoder"])
+        # Pre-training saw single texts, so the embedding of the second type may be missing there: it starts afresh.
+        model.deberta.load_state_dict(load_checkpoint(args.encoder)["encoder"], strict=False)
     rng = random.Random(args.seed + step)
-    cloze = Batches(load_examples(args.cloze), args.batch_tokens, rng, vocab)
+    cloze_examples = load_examples(args.cloze)
     rows = [row for part in reader_rows(args.data_dir, "train").values() for row in part]
-    real = Batches(encode_rows(tokenizer, rows), args.batch_tokens, rng, vocab)
+    real_examples = encode_rows(tokenizer, rows)
+    examples = {"locate": LocateExamples(cloze_examples + real_examples, rng, vocab), "cloze": cloze_examples,
+                "real": real_examples}
+    sources = {name: Batches(listed, args.batch_tokens, rng, vocab) for name, listed in examples.items()}
     held_out = choosing_rows(args.data_dir, 1000)
-    print(f"{len(cloze.examples)} cloze examples, {len(real.examples)} questions", flush=True)
-    budget, losses, seen = Budget(args.minutes, elapsed), {"cloze": [], "real": []}, 0
+    print(f"{len(cloze_examples)} cloze examples, {len(real_examples)} questions", flush=True)
+    budget, losses, seen = Budget(args.minutes, elapsed), {name: [] for name in sources}, 0
     saved = evaluated = time.monotonic()
 
     while budget.progress < 1:
         progress = budget.progress
         set_rate(optimizer, args.rate * linear_rate(progress))
-        use_cloze = progress < args.cloze_until or rng.random() < CLOZE_SHARE * (1 - progress)
-        source = cloze if use_cloze else real
-        ids, mask, first, last = source.next(SHORT if progress < SHORT_UNTIL else LONG)
+        examples["locate"].quoting = max(0.1, 1 - 0.9 * progress / QUOTING_UNTIL)
+        name = rng.choices(list(sources), at(STAGES, progress))[0]
+        inputs, first, last = sources[name].next(at(WINDOWS, progress))
         model.train()
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            output = model(input_ids=ids, attention_mask=mask)
-        loss = span_loss(output, mask, first, last)
+            output = model(**inputs)
+        loss = span_loss(output, inputs["attention_mask"], first, last)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
-        losses["cloze" if use_cloze else "real"].append(loss.item())
-        seen += len(ids) * (not use_cloze)
+        losses[name].append(loss.item())
+        seen += len(first) * (name == "real")
         step += 1
         if step % 100 == 0:
             shown = " ".join(f"{name} {np.mean(values):.3f}" for name, values in losses.items() if values)
             print(f"step {step} minutes {budget.elapsed / 60:.1f} questions {seen} loss {shown}", flush=True)
-            losses = {"cloze": [], "real": []}
+            losses = {name: [] for name in sources}
         last_step = budget.progress >= 1
         if last_step or time.monotonic() - evaluated > args.evaluate_every * 60:
             exact, f1 = reading.scores(reading.predict(model, tokenizer, held_out), held_out)

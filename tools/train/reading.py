@@ -59,7 +59,8 @@ def predict(model, tokenizer, rows, max_length=384, stride=128, batch_tokens=819
         width = max(len(encoding.ids) for _, encoding in batch)
         ids = torch.tensor([encoding.ids + [0] * (width - len(encoding.ids)) for _, encoding in batch])
         mask = torch.tensor([[1] * len(encoding.ids) + [0] * (width - len(encoding.ids)) for _, encoding in batch])
-        output = model(input_ids=ids, attention_mask=mask)
+        types = torch.tensor([encoding.type_ids + [0] * (width - len(encoding.ids)) for _, encoding in batch])
+        output = model(input_ids=ids, attention_mask=mask, token_type_ids=types)
         for (number, encoding), s, e in zip(batch, output.start_logits.float().numpy(),
                                             output.end_logits.float().numpy()):
             length = len(encoding.ids)

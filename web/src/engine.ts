@@ -1,13 +1,16 @@
 // The C++ engine as TypeScript sees it: the Embind surface of bindings/, and a synchronous class over it.
 // This file is TypeScript's only side of that contract.
 import { describe, PeruseError, type ErrorCode } from './errors.js';
+import { fillInspection, type EngineInspection, type Inspection, type InspectRequest } from './inspection.js';
+import type { Placement } from './placement.js';
 import { wellFormed } from './text.js';
 
 /** What the module that Emscripten makes (web/wasm/peruse-<variant>.mjs) resolves to. */
 export interface EngineModule {
   /** The engine's memory. Growing replaces it: read the property again after every call. */
   HEAPU8: Uint8Array;
-  Session: new (threads: number) => Session;
+  /** With one argument it computes on the CPU; with all, in modules that can, on a GPU. */
+  Session: new (threads: number, gpuBindingBytes?: number, shaderF16?: boolean) => Session;
   /** The thread variants' workers (Emscripten's own object). */
   PThread?: { terminateAllThreads(): void };
 }
@@ -29,24 +32,35 @@ export interface Session {
   reserve(bytes: number): number;
   addFile(name: string, bytes: number): string;
   open(bytes: number): string;
+  setShardIndex(bytes: number): string;
+  endShard(): string;
   feedWeights(bytes: number): string;
   finishWeights(): string;
+  probe(layers: number, dtype: string): string;
   start(bytes: number): string;
+  startInspection(bytes: number): string;
+  /** Where the floats of an array of the last inspection lie, until the next run; 0: there is no such array. */
+  inspectedArray(index: number): number;
   step(): string;
   finish(): string;
+  tokensRead(): number;
   delete(): void;
 }
 
 export interface OpenRequest {
   task: string;
-  /** 'f32', 'f16' or 'q8'. */
+  /** 'f32', 'f16', 'q8', or 'auto': as the checkpoint says, else 'f32'. */
   dtype: string;
+  /** DeBERTa's masked-LM head after its decoder of pre-training; only for fill-mask. */
+  enhanced_mask_decoder?: boolean;
 }
 
 /** What the engine says of the weights that it took. */
 export interface WeightReport {
   /** The configuration's class, for example 'DebertaV2ForQuestionAnswering'. */
   architecture: string;
+  /** Precision of the weights as held. */
+  dtype: 'f32' | 'f16' | 'q8';
   /** How many tensors of the file are in use, and those of the task's head by name. */
   tensors: number;
   headTensors: string[];
@@ -67,9 +81,10 @@ export interface RunRequest {
 type Reply = { ok: true } & Record<string, unknown>;
 
 /**
- * The engine's verbs, synchronous. Order: addFile (config.json, tokenizer files), open, feedWeights (in the file's order),
- * finishWeights; then, for each request, start, step until it says false, finish. Throws PeruseError; 'worker_died' says that
- * the engine itself broke and takes no more calls.
+ * The engine's verbs, synchronous. Order: addFile (config.json, tokenizer files), open, feedWeights (in the file's order; for
+ * several files setShardIndex first, and endShard after each), finishWeights; then, for each request, start, step until it
+ * says false, finish (or startInspection, step, finishInspection). Throws PeruseError; 'worker_died' says that the engine
+ * itself broke and takes no more calls.
  */
 export class Engine {
   protected readonly session_: Session;
@@ -80,8 +95,17 @@ export class Engine {
     threads: number,
     /** The engine's last words, which say more than the trap that follows them. */
     private readonly lastWords_: () => string = () => '',
+    gpu?: { maxBindingBytes: number; features: string[] },
+    readonly placement: Placement = { device: 'cpu' },
   ) {
-    this.session_ = this.guard(() => new module_.Session(threads));
+    this.session_ = this.guard(() => (
+      gpu ? new module_.Session(threads, gpu.maxBindingBytes, gpu.features.includes('shader-f16')) : new module_.Session(threads)
+    ));
+  }
+
+  /** Whether later calls have a chance. */
+  healthy(): boolean {
+    return this.broken_ === undefined;
   }
 
   addFile(name: string, content: Uint8Array): void {
@@ -89,12 +113,31 @@ export class Engine {
     this.call(() => this.session_.addFile(name, content.length));
   }
 
-  open(request: OpenRequest): void {
+  /** This and the other calls that compute give a promise on a GPU (gpu/gpu_engine.ts): wait for it. */
+  open(request: OpenRequest): void | Promise<void> {
     const bytes = this.stageJson(request);
     this.call(() => this.session_.open(bytes));
   }
 
-  /** This and the other calls that compute give a promise on a GPU (gpu/gpu_engine.ts): wait for it. */
+  /** For weights in several files: model.safetensors.index.json. Gives the files, to be fed in this order. */
+  setShardIndex(index: Uint8Array): string[] {
+    this.stage(index, 'the index of the weights');
+    return this.call(() => this.session_.setShardIndex(index.length)).files as string[];
+  }
+
+  /** After each of those files. */
+  endShard(): void {
+    this.call(() => this.session_.endShard());
+  }
+
+  /**
+   * To be timed: as many typical layers of the size that config.json says, 0 for the model's own number. After
+   * addFile('config.json'), on an engine that is then of no other use. Gives the number of layers.
+   */
+  probe(layers: number, dtype: string): number | Promise<number> {
+    return this.call(() => this.session_.probe(layers, dtype)).layers as number;
+  }
+
   feedWeights(chunk: Uint8Array): void | Promise<void> {
     this.stage(chunk, 'the weights');
     this.call(() => this.session_.feedWeights(chunk.length));
@@ -110,6 +153,12 @@ export class Engine {
     this.call(() => this.session_.start(bytes));
   }
 
+  /** Begins a look inside, instead of a request. */
+  startInspection({ input, options }: InspectRequest): void {
+    const bytes = this.stageJson({ inputs: [input], options });
+    this.call(() => this.session_.startInspection(bytes));
+  }
+
   /** Runs one batch; true while batches remain. */
   step(): boolean | Promise<boolean> {
     return this.call(() => this.session_.step()).more === true;
@@ -122,6 +171,20 @@ export class Engine {
     return reply.result;
   }
 
+  finishInspection(): Inspection {
+    const [found] = this.finish();
+    return fillInspection(found as EngineInspection, (array, count) => {
+      const address = this.guard(() => this.session_.inspectedArray(array)) >>> 0;
+      if (address === 0) throw new PeruseError('internal', `The engine has no array ${array}.`);
+      return new Float32Array(this.module_.HEAPU8.slice(address, address + 4 * count).buffer);
+    });
+  }
+
+  /** Tokens that the model has read in all requests so far. */
+  tokensRead(): number {
+    return this.guard(() => this.session_.tokensRead());
+  }
+
   /** Bytes of the engine's whole memory. */
   heapBytes(): number {
     return this.guard(() => this.module_.HEAPU8.length);
@@ -129,16 +192,23 @@ export class Engine {
 
   dispose(): void {
     try {
-      if (this.broken_ === undefined) this.guard(() => this.session_.delete());
+      this.release();
     } finally {
-      this.broken_ ??= 'It was disposed of.';
       this.module_.PThread?.terminateAllThreads();
     }
   }
 
+  /** Gives up the session; the module can make another. */
+  release(): void {
+    try {
+      if (this.broken_ === undefined) this.guard(() => this.session_.delete());
+    } finally {
+      this.broken_ ??= 'It was disposed of.';
+    }
+  }
+
   private stageJson(value: unknown): number {
-    const json = JSON.stringify(value, (_, item: unknown) => (typeof item === 'string' ? wellFormed(item) : item));
-    const bytes = new TextEncoder().encode(json);
+    const bytes = toUtf8(value);
     this.stage(bytes, 'the request');
     return bytes.length;
   }
@@ -166,5 +236,16 @@ export class Engine {
       this.broken_ = this.lastWords_() || describe(error);
       throw new PeruseError('worker_died', `The engine stopped: ${this.broken_}`, { cause: error });
     }
+  }
+}
+
+/** JSON of a request. A string that the browser can't make is too large for any engine. */
+function toUtf8(value: unknown): Uint8Array {
+  try {
+    const json = JSON.stringify(value, (_, item: unknown) => (typeof item === 'string' ? wellFormed(item) : item));
+    return new TextEncoder().encode(json);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new PeruseError('out_of_memory', `There is no memory for the request: ${describe(error)}.`, { cause: error });
   }
 }

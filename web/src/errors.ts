@@ -14,10 +14,13 @@
  * - `aborted`: the caller's signal cancelled the call.
  * - `disposed`: the pipeline was used after `dispose()`.
  * - `internal`: a fault of Peruse itself; please report it.
+ * - `unauthorized`: a server wants a permission: a gated or private model without a token that opens it.
+ * - `offline`: the file is not stored here, and the library was told to ask no server.
  * - `network`: a server could not be reached, answered with an error, or the connection broke.
  * - `no_wasm`: the WebAssembly engine could not be started here.
  * - `no_gpu`: this machine has no WebGPU, or no adapter that Peruse can use.
- * - `gpu_lost`: the GPU device went away (driver reset, too long a sleep); load the pipeline again.
+ * - `gpu_lost`: the GPU device went away (driver reset, too long a sleep); the next call recovers, unless the pipeline was
+ *   loaded with `on_device_lost: 'refuse'`.
  * - `gpu_failed`: the GPU's driver refused a shader or a command.
  * - `worker_died`: the engine stopped in the middle of its work; load the pipeline again.
  */
@@ -36,6 +39,8 @@ export type ErrorCode =
   | 'aborted'
   | 'disposed'
   | 'internal'
+  | 'unauthorized'
+  | 'offline'
   | 'network'
   | 'no_wasm'
   | 'no_gpu'

@@ -1,21 +1,32 @@
 // A host runs the verbs of one pipeline's engine: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
 import type { Engine, RunRequest } from './engine.js';
-import { PeruseError, throwIfAborted } from './errors.js';
-import { BytesFolder } from './folder_bytes.js';
-import { UrlFolder } from './folder_url.js';
+import { describe, PeruseError, throwIfAborted } from './errors.js';
+import type { Inspection, InspectRequest } from './inspection.js';
 import { loadModel, type LoadReport } from './load.js';
+import type { DeviceWish, Placement, ProbeMemory } from './placement.js';
 import type { MemoryReport } from './memory_report.js';
+import { openFolder, type FolderParts } from './open_folder.js';
 import type { ProgressCallback } from './progress.js';
-import type { ModelFolder, SourceSpec } from './source.js';
+import type { SourceSpec } from './source.js';
+import type { UsageReport } from './usage_report.js';
 import type { VariantChoice } from './variant.js';
-import { startEngine } from './wasm_modules.js';
+import { startEngine, type EngineRequest } from './wasm_modules.js';
 
 export interface LoadRequest {
   task: string;
-  /** The engine's name for it. */
+  /** The engine's name for it, or 'auto'. */
   dtype: string;
+  enhancedMaskDecoder?: boolean;
   source: SourceSpec;
   choice: VariantChoice;
+  /** Default 'cpu'. */
+  device?: DeviceWish;
+  /** What a call does that finds its GPU lost: load the model again from its source, or fail with 'gpu_lost'. */
+  onDeviceLost?: 'recover' | 'refuse';
+  /** Multiply float16 weights in half precision, where the adapter can. */
+  shaderF16?: boolean;
+  /** What earlier loads found out about this machine's speed. */
+  probes?: ProbeMemory;
   wasmPath?: string;
 }
 
@@ -23,7 +34,9 @@ export interface LoadRequest {
 export interface Verbs {
   load: { takes: LoadRequest; gives: LoadReport };
   run: { takes: RunRequest; gives: unknown[] };
+  inspect: { takes: InspectRequest; gives: Inspection };
   memory: { takes: null; gives: MemoryReport };
+  usage: { takes: null; gives: UsageReport };
 }
 
 export type Verb = keyof Verbs;
@@ -36,10 +49,8 @@ export interface Host {
 }
 
 /** What a LocalHost needs from its surroundings; tests put their own in. */
-export interface HostParts {
-  /** Opens a folder on disk, where there are such. */
-  openDiskFolder?: (path: string) => ModelFolder;
-  startEngine?: (choice: VariantChoice, wasmPath?: string) => Promise<Engine>;
+export interface HostParts extends FolderParts {
+  startEngine?: (request: EngineRequest) => Promise<Engine>;
   /** WebGPU, where it is not the navigator's. Throws 'no_gpu'. */
   findGpu?: () => Promise<GPU | undefined>;
 }
@@ -47,12 +58,17 @@ export interface HostParts {
 export class LocalHost implements Host {
   private engine_: Engine | undefined;
   private weightBytes_ = 0;
+  private calls_ = 0;
+  private milliseconds_ = 0;
+  private recovery_: LoadRequest | undefined;  // how to load again, where a GPU can be lost
   private readonly stop_ = new AbortController();
   private last_: Promise<unknown> = Promise.resolve();
   private readonly verbs_: { [V in Verb]: (request: Verbs[V]['takes'], signal?: AbortSignal) => Promise<Verbs[V]['gives']> } = {
     load: (request) => this.load(request),
     run: (request, signal) => this.inTurn(() => this.run(request, signal)),
+    inspect: (request, signal) => this.inTurn(() => this.inspect(request, signal)),
     memory: async () => ({ heapBytes: this.engine().heapBytes(), weightBytes: this.weightBytes_ }),
+    usage: async () => ({ calls: this.calls_, tokens: this.engine().tokensRead(), milliseconds: this.milliseconds_ }),
   };
 
   constructor(private readonly report_: ProgressCallback, private readonly parts_: HostParts = {}) {}
@@ -82,22 +98,67 @@ export class LocalHost implements Host {
 
   private async run(request: RunRequest, signal: AbortSignal | undefined): Promise<unknown[]> {
     throwIfAborted(signal);
+    await this.recover();
+    throwIfAborted(signal);
+    const start = performance.now();
     this.engine().start(request);
+    await this.stepToEnd(signal);
+    const results = this.engine().finish();
+    this.calls_ += 1;
+    this.milliseconds_ += performance.now() - start;
+    return results;
+  }
+
+  private async inspect(request: InspectRequest, signal: AbortSignal | undefined): Promise<Inspection> {
+    throwIfAborted(signal);
+    await this.recover();
+    throwIfAborted(signal);
+    this.engine().startInspection(request);
+    await this.stepToEnd(signal);
+    return this.engine().finishInspection();
+  }
+
+  private async stepToEnd(signal: AbortSignal | undefined): Promise<void> {
     while (await this.engine().step()) {
       await letEventsIn();
       throwIfAborted(signal);
     }
-    return this.engine().finish();
   }
 
   private async load(request: LoadRequest): Promise<LoadReport> {
-    const start = this.parts_.startEngine ?? ((choice, wasmPath) => startEngine(choice, wasmPath, this.parts_.findGpu));
+    const report = await this.loadWithFallback(request);
+    if (report.placement.device === 'webgpu' && request.onDeviceLost === 'recover') {
+      this.recovery_ = { ...request, device: 'webgpu', dtype: report.dtype };
+    }
+    return report;
+  }
+
+  /** With device 'auto' a GPU that fails while it takes the model means the CPU. */
+  private async loadWithFallback(request: LoadRequest): Promise<LoadReport> {
+    let placed: Placement | undefined;
+    try {
+      return await this.loadOnce(request, (placement) => { placed = placement; });
+    } catch (error) {
+      if (request.device !== 'auto' || placed?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
+      const report = await this.loadOnce({ ...request, device: 'cpu' });
+      return { ...report, placement: { ...report.placement, reason: `the CPU, because the GPU could not take the model: ${describe(error)}` } };
+    }
+  }
+
+  private async loadOnce(request: LoadRequest, onPlaced: (placement: Placement) => void = () => {}): Promise<LoadReport> {
+    const start = this.parts_.startEngine ?? ((engineRequest) => startEngine(engineRequest, this.parts_.findGpu));
     const { engine, report } = await loadModel({
       task: request.task,
       dtype: request.dtype,
+      enhancedMaskDecoder: request.enhancedMaskDecoder,
       name: request.source.name,
-      folder: this.openFolder(request.source),
-      startEngine: () => start(request.choice, request.wasmPath),
+      folder: await openFolder(request.source, this.parts_),
+      startEngine: async (config) => {
+        const { choice, device = 'cpu', dtype, wasmPath, probes = {}, shaderF16 = false } = request;
+        const started = await start({ choice, device, dtype, wasmPath, config, probes, shaderF16 });
+        onPlaced(started.placement);
+        return started;
+      },
       report: this.report_,
       signal: this.stop_.signal,
     });
@@ -108,12 +169,17 @@ export class LocalHost implements Host {
     return report;
   }
 
-  private openFolder(source: SourceSpec): ModelFolder {
-    if (source.kind === 'url') return new UrlFolder(source.base);
-    if (source.kind === 'bytes') return new BytesFolder(source.files);
-    if (!this.parts_.openDiskFolder) throw new PeruseError('unsupported', `Folders on disk can't be read here: ${source.path}.`);
-    return this.parts_.openDiskFolder(source.path);
+  /** An engine whose GPU was lost, or refused its work, is replaced. Where the caller wants none, its next call says why. */
+  private async recover(): Promise<void> {
+    if (this.recovery_ === undefined || this.engine().healthy()) return;
+    this.engine().dispose();
+    await this.loadOnce(this.recovery_);
   }
+}
+
+/** Whether an error of a load on a GPU may be the GPU's own, not the model's or the request's. */
+function isGpuFailure(error: unknown): boolean {
+  return error instanceof PeruseError && ['gpu_lost', 'gpu_failed', 'out_of_memory', 'unsupported'].includes(error.code);
 }
 
 /** Lets waiting messages and timers run. A timeout would be held back to 4 ms when repeated; a message is not. */

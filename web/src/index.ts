@@ -1,10 +1,15 @@
 // Peruse: reads text inside the page. The package's face; what is not exported here is private.
 export { PeruseError, type ErrorCode } from './errors.js';
+export type { InspectCall, InspectedToken, InspectOptions, Inspection, NumberArray } from './inspection.js';
 export { pipeline, type Pipeline, type PipelineInfo, type PipelineOptions } from './pipeline.js';
-export type { BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
-export { env, type FileContent, type Source } from './source.js';
+export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
+export { env, type CustomCache, type Env } from './env.js';
+export { modelCache, type CachedFile } from './model_cache.js';
+export type { Source, SourceOptions } from './source.js';
+export type { DirectoryHandle, FileContent, FilesSource } from './source_files.js';
 export type { CallOptions } from './tasks/call.js';
 export type * from './tasks/feature_extraction.js';
+export type * from './tasks/fill_mask.js';
 export type * from './tasks/multiple_choice.js';
 export type * from './tasks/question_answering.js';
 export type * from './tasks/replaced_token_detection.js';
@@ -15,4 +20,6 @@ export type * from './tasks/token_classification.js';
 export type * from './tasks/zero_shot_classification.js';
 export type { WeightReport } from './engine.js';
 export type { MemoryReport } from './memory_report.js';
-export type { Build, Variant } from './variant.js';
+export type { GpuReport, ProbeReport } from './placement.js';
+export type { UsageReport } from './usage_report.js';
+export type { Variant } from './variant.js';

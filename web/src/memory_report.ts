@@ -1,4 +1,6 @@
-// What a pipeline tells of its memory. In a file of its own so that the package's types need no WebGPU types.
+// In a file of its own so that the package's types need no WebGPU types.
+
+/** What a pipeline tells of its memory. */
 export interface MemoryReport {
   /** Bytes of the engine's whole memory. */
   heapBytes: number;

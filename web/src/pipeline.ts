@@ -1,32 +1,61 @@
 // pipeline(): loads a model for a task and returns a function.
+import { env } from './env.js';
 import { abortError, PeruseError, throwIfAborted } from './errors.js';
+import { serveFolder } from './folder_port.js';
 import { LocalHost, type Host } from './host.js';
+import { inspectCall, type InspectCall } from './inspection.js';
 import type { LoadReport } from './load.js';
 import type { MemoryReport } from './memory_report.js';
+import { openFolder, staysHere } from './open_folder.js';
+import type { DeviceWish, GpuReport, ProbeMemory, ProbeReport } from './placement.js';
 import { platform } from './platform.js';
 import type { ProgressCallback } from './progress.js';
-import { resolveSource, type Source, type SourceOptions } from './source.js';
+import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './source.js';
 import type { Run } from './tasks/call.js';
 import { kAliases, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
-import { chooseVariant, type Build, type VariantChoice, type VariantWish } from './variant.js';
+import type { UsageReport } from './usage_report.js';
+import { chooseVariant, type Variant, type VariantChoice, type VariantWish } from './variant.js';
 import { RemoteHost } from './worker_host.js';
 
+/** How to load a model, and where to run it. */
 export interface PipelineOptions extends SourceOptions, VariantWish {
   /** Told of every file and its bytes while loading. */
   progress_callback?: ProgressCallback;
   /** Cancels loading. */
   signal?: AbortSignal;
   /**
-   * Where to compute. 'auto', the default, is the CPU: small encoders are often faster there. 'webgpu' computes on the GPU, in
-   * float32 (with dtype 'fp16' the weights are held as float16); it never falls back: 'no_gpu' says why there is none. In Node
-   * it needs the npm package `webgpu`.
+   * Where to compute. 'cpu', the default ('wasm' is the same), loads nothing of the GPU's part. 'auto' takes the GPU where it
+   * is faster: both run a few layers of the model's size, once in a session for each size, and where there is no GPU that works
+   * it is the CPU; `info` says what was found. 'webgpu' is the GPU, and 'no_gpu' where there is none. In Node the GPU needs
+   * the npm package `webgpu`.
    */
   device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
-  /** Precision of the weights as held. Default 'auto': 'fp32'. */
+  /**
+   * Precision of the weights as held. 'q8': linear layers and words as 8-bit integers, a quarter of the memory and faster on
+   * the CPU (docs/precision.md says what it costs). Default 'auto': on the CPU 'q8' for a q8 checkpoint and 'fp32' for others; on
+   * the GPU 'fp16', where arithmetic is float32 all the same: exact for checkpoints that are float16 (and most bfloat16), about
+   * three digits for others, which 'fp32' holds in full.
+   */
   dtype?: 'auto' | Dtype;
+  /**
+   * What a call does that finds the GPU lost (a driver reset, a laptop that slept). 'recover', the default, loads the model
+   * again from its source first; bytes that were given as the source are kept for that. 'refuse' fails with 'gpu_lost'. The
+   * call in which it is lost fails with 'gpu_lost' either way.
+   */
+  on_device_lost?: 'recover' | 'refuse';
+  /**
+   * On a GPU that has the feature shader-f16, multiply float16 weights in half precision and add up in float32: faster, and
+   * about three digits. Default false. Its shaders are compiled by the tests, but no adapter that has it has run them yet.
+   */
+  shader_f16?: boolean;
+  /**
+   * For fill-mask with DeBERTa: predict through the enhanced mask decoder, as in pre-training, with the checkpoint's absolute
+   * positions. Default false, as in transformers, which leaves it out.
+   */
+  enhanced_mask_decoder?: boolean;
   /** Work in a worker? Default: true in browsers, false in Node. */
   worker?: boolean;
-  /** URL of a folder that holds the engine's builds (peruse-*.mjs, peruse-*.wasm), instead of the package's own. */
+  /** URL of a folder that holds the engine's builds (peruse-*.mjs, peruse-*.wasm), instead of the package's own. Default: `env.wasmPath`. */
   wasmPath?: string | URL;
 }
 
@@ -35,12 +64,17 @@ export interface PipelineInfo {
   task: Task;
   /** The model, as the caller named it. */
   model: string;
-  variant: Build;
+  variant: Variant;
+  /** Threads of the CPU that compute; 1 on a GPU. */
   threads: number;
-  /** Why this build and number of threads. */
+  /** Why this device, build and number of threads. */
   reason: string;
   device: 'cpu' | 'webgpu';
   dtype: Dtype;
+  /** The adapter and what was got of it, on a GPU. */
+  gpu?: GpuReport;
+  /** The times that device 'auto' chose by. */
+  probe?: ProbeReport;
   /** In a worker, or in the caller's own thread. */
   worker: boolean;
   /** Bytes read: all files. */
@@ -48,15 +82,19 @@ export interface PipelineInfo {
   /** From the call of pipeline() to its return. */
   milliseconds: number;
   /** The engine's account of the weights: heads found, tensors unused. */
-  weights: LoadReport['weights'];
+  weights: Omit<LoadReport['weights'], 'dtype'>;
 }
 
 /** A loaded model: call it as its task is called. */
 export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   readonly task: T;
   readonly info: PipelineInfo;
+  /** A look inside: tokens, attention maps, span kernels and hidden states of one text or pair. Costs nothing unless called. */
+  readonly inspect: InspectCall;
   /** The engine's memory. */
   memory(): Promise<MemoryReport>;
+  /** Calls, tokens and time since loading. */
+  usage(): Promise<UsageReport>;
   /** Gives all memory back. Later calls fail with 'disposed'; calls under way with 'aborted'. */
   dispose(): Promise<void>;
 };
@@ -64,6 +102,7 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
 /** Precisions by the names of transformers.js, and the engine's names for them. */
 const kDtypes = { fp32: 'f32', fp16: 'f16', q8: 'q8' } as const;
 type Dtype = keyof typeof kDtypes;
+const kNames = { f32: 'fp32', f16: 'fp16', q8: 'q8' } as const;
 
 /**
  * Loads a model.
@@ -73,15 +112,17 @@ type Dtype = keyof typeof kDtypes;
  * @throws PeruseError with a `code` that says why. A failed load leaves nothing behind.
  */
 export async function pipeline<T extends TaskOrAlias>(
-  task: T, source: Source, options: PipelineOptions = {},
+  task: T, source: Source, settings: PipelineOptions = {},
 ): Promise<Pipeline<ResolvedTask<T>>> {
   const start = performance.now();
+  const options = withEnv(settings);
   throwIfAborted(options.signal);
   const resolvedTask = resolveTask(task);
   const dtype = checkDevice(options);
   const inWorker = options.worker ?? platform().workerByDefault;
-  const device = options.device === 'webgpu' ? 'webgpu' : 'cpu';
-  const choice = device === 'webgpu' ? chooseGpu(options) : chooseVariant(platform().features(inWorker), options);
+  const device = deviceWish(options);
+  const onDeviceLost = checkDeviceLost(options);
+  const choice = chooseVariant(platform().features(inWorker), device === 'webgpu' ? gpuVariant(options) : options);
   const spec = await resolveSource(source, options, platform().places);
   throwIfAborted(options.signal);
 
@@ -90,19 +131,30 @@ export async function pipeline<T extends TaskOrAlias>(
     ? new RemoteHost(platform().startWorker(), report)
     : new LocalHost(report, platform().hostParts);
   const wasmPath = options.wasmPath === undefined ? undefined : absolute(options.wasmPath);
+  const loading = new AbortController();
   let loaded: LoadReport;
   try {
-    loaded = await unlessAborted(host.call('load', { task: resolvedTask, dtype: kDtypes[dtype], source: spec, choice, wasmPath }), options.signal);
+    const sent = inWorker ? await sendable(spec, loading.signal) : spec;
+    loaded = await unlessAborted(host.call('load', {
+      task: resolvedTask, dtype, enhancedMaskDecoder: options.enhanced_mask_decoder, source: sent, choice, device, onDeviceLost,
+      shaderF16: options.shader_f16 === true, probes: { ...kProbes }, wasmPath,
+    }), options.signal);
   } catch (error) {
     host.dispose();
+    loading.abort();
     throw error;
   }
+  if (loaded.placement.device === 'cpu' || onDeviceLost === 'refuse') loading.abort();  // Nothing will be read again.
   report({ status: 'ready', task: resolvedTask, model: spec.name });
-  const info: PipelineInfo = {
-    task: resolvedTask, model: spec.name, ...choice, device, dtype, worker: inWorker,
-    bytes: loaded.bytes, milliseconds: performance.now() - start, weights: loaded.weights,
-  };
-  return assemble(resolvedTask, host, info) as unknown as Pipeline<ResolvedTask<T>>;
+  const info = describeLoad(resolvedTask, spec.name, choice, loaded, inWorker, performance.now() - start);
+  return assemble(resolvedTask, host, info, () => loading.abort()) as unknown as Pipeline<ResolvedTask<T>>;
+}
+
+/** What was not given comes from `env`. */
+function withEnv(options: PipelineOptions): PipelineOptions {
+  const oneThread = options.device === 'webgpu' || options.variant === 'simd' || options.variant === 'relaxed';
+  const threads = options.threads ?? (oneThread ? undefined : env.threads);
+  return { ...options, threads, wasmPath: options.wasmPath ?? env.wasmPath };
 }
 
 function resolveTask(task: string): Task {
@@ -112,24 +164,64 @@ function resolveTask(task: string): Task {
   throw new PeruseError('unsupported', `There is no task '${task}'; there are ${known}.`);
 }
 
-/** Refuses devices and precisions that don't exist; gives the precision. */
-function checkDevice({ device = 'auto', dtype = 'auto' }: PipelineOptions): Dtype {
+/** Refuses devices and precisions that don't exist; gives the engine's name of the precision. */
+function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): string {
   if (!['auto', 'cpu', 'wasm', 'webgpu'].includes(device)) {
     throw new PeruseError('unsupported', `Peruse does not compute on '${device}', only on 'cpu' and 'webgpu'.`);
   }
   if (device === 'webgpu' && dtype === 'q8') {
     throw new PeruseError('unsupported', "dtype 'q8' is not there for device 'webgpu': use fp32 or fp16.");
   }
-  if (dtype === 'auto') return 'fp32';
-  if (Object.hasOwn(kDtypes, dtype)) return dtype;
+  if (dtype === 'auto') return 'auto';
+  if (Object.hasOwn(kDtypes, dtype)) return kDtypes[dtype];
   throw new PeruseError('unsupported', `Peruse knows no dtype '${String(dtype)}', only ${Object.keys(kDtypes).join(', ')}.`);
 }
 
-function chooseGpu({ variant = 'auto', threads = 'auto' }: PipelineOptions): VariantChoice {
+function deviceWish({ device = 'cpu' }: PipelineOptions): DeviceWish {
+  return device === 'wasm' ? 'cpu' : device;
+}
+
+function checkDeviceLost({ on_device_lost: wish = 'recover' }: PipelineOptions): 'recover' | 'refuse' {
+  if (wish === 'recover' || wish === 'refuse') return wish;
+  throw new PeruseError('invalid_argument', `on_device_lost must be 'recover' or 'refuse', not '${String(wish)}'.`);
+}
+
+/** On a GPU the engine only records, for which one thread is enough. */
+function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): VariantWish {
   if (variant !== 'auto' || (threads !== 'auto' && threads !== 1)) {
     throw new PeruseError('invalid_argument', "variant and threads are choices of the CPU: leave them out with device 'webgpu'.");
   }
-  return { variant: 'webgpu', threads: 1, reason: 'the GPU was asked for.' };
+  return { threads: 1 };
+}
+
+/** What `device: 'auto'` found out in this session. */
+const kProbes: ProbeMemory = {};
+
+function describeLoad(
+  task: Task, model: string, choice: VariantChoice, loaded: LoadReport, worker: boolean, milliseconds: number,
+): PipelineInfo {
+  const { device, reason, gpu, probe, probeKey } = loaded.placement;
+  if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
+  const onGpu = device === 'webgpu';
+  const { dtype, ...weights } = loaded.weights;
+  return {
+    task, model,
+    variant: choice.variant,
+    threads: onGpu ? 1 : choice.threads,
+    reason: onGpu ? reason ?? '' : [reason, choice.reason].filter(Boolean).join(' '),
+    device,
+    dtype: kNames[dtype],
+    ...(gpu && { gpu }), ...(probe && { probe }),
+    worker, bytes: loaded.bytes, milliseconds, weights,
+  };
+}
+
+/** A source in a form that can go to the worker. What can't is read in this thread until the signal fires. */
+async function sendable(spec: SourceSpec, signal: AbortSignal): Promise<SourceSpec> {
+  if (!staysHere(spec)) return spec;
+  const { port1, port2 } = new MessageChannel();
+  serveFolder(await openFolder(spec, platform().hostParts), port1, signal);
+  return { kind: 'port', name: spec.name, port: port2 };
 }
 
 function absolute(path: string | URL): string {
@@ -157,7 +249,7 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undef
   }
 }
 
-function assemble(task: Task, host: Host, info: PipelineInfo): Pipeline {
+function assemble(task: Task, host: Host, info: PipelineInfo, onDispose: () => void): Pipeline {
   let disposed = false;
   const checkAlive = () => {
     if (disposed) throw new PeruseError('disposed', `This ${task} pipeline was disposed of; load it again.`);
@@ -169,13 +261,22 @@ function assemble(task: Task, host: Host, info: PipelineInfo): Pipeline {
   const members = {
     task,
     info,
+    inspect: inspectCall(async (request, signal) => {
+      checkAlive();
+      return unlessAborted(host.call('inspect', request, signal), signal);
+    }),
     memory: async () => {
       checkAlive();
       return host.call('memory', null);
     },
+    usage: async () => {
+      checkAlive();
+      return host.call('usage', null);
+    },
     dispose: async () => {
       disposed = true;
       host.dispose();
+      onDispose();
     },
   };
   return Object.assign(kTasks[task](run), members) as Pipeline;

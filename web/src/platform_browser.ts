@@ -29,7 +29,7 @@ function startWorker(): WorkerPort {
     throw new PeruseError('worker_died', `The worker can't be started: ${describe(error)}`, { cause: error });
   }
   return {
-    post: (message) => worker.postMessage(message),
+    post: (message, transfer = []) => worker.postMessage(message, transfer),
     onMessage: (listener) => { worker.onmessage = (event: MessageEvent<WorkerMessage>) => listener(event.data); },
     onDeath: (listener) => {
       // An event without a message: the script could not be fetched.

@@ -4,8 +4,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { detectFeatures } from './features.js';
-import { DiskFolder } from './folder_node.js';
-import { findGpuInNode } from './gpu_node.js';
+import { nodeHostParts } from './host_parts_node.js';
 import type { Platform } from './platform.js';
 import type { WorkerMessage, WorkerPort } from './worker_host.js';
 
@@ -15,7 +14,7 @@ export const nodePlatform: Platform = {
   features: () => detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true }),
   startWorker,
   places: { baseUrl: () => undefined, findFolder },
-  hostParts: { openDiskFolder: (path) => new DiskFolder(path), findGpu: findGpuInNode },
+  hostParts: nodeHostParts,
 };
 
 async function findFolder(text: string): Promise<string | undefined> {
@@ -30,8 +29,8 @@ function startWorker(): WorkerPort {
   let waiting = 0;  // An idle worker does not keep the process alive.
   worker.unref();
   return {
-    post: (message) => {
-      worker.postMessage(message);
+    post: (message, transfer = []) => {
+      worker.postMessage(message, transfer as never[]);
       if (message.verb !== 'cancel' && waiting++ === 0) worker.ref();
     },
     onMessage: (listener) => {

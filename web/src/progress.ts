@@ -1,5 +1,6 @@
 // Progress of loading, in the words of transformers.js.
 
+/** A file is looked for, is coming, or has come. */
 export interface FileProgress {
   status: 'initiate' | 'download' | 'done';
   /** The model, as the caller named it. */
@@ -7,6 +8,7 @@ export interface FileProgress {
   file: string;
 }
 
+/** Bytes of a file have come. */
 export interface BytesProgress {
   status: 'progress';
   name: string;
@@ -16,18 +18,45 @@ export interface BytesProgress {
   loaded: number;
   /** Bytes of the file; 0 if the server does not say. */
   total: number;
+  /** The same of all files that were begun so far; the weights, nearly all of it, are begun last. */
+  overall: Bytes;
 }
 
+/** How much of something has come. */
+export interface Bytes {
+  /** Per cent of `total`; 0 while the total is unknown. */
+  progress: number;
+  loaded: number;
+  total: number;
+}
+
+/** The model is ready. */
 export interface ReadyProgress {
   status: 'ready';
   task: string;
   model: string;
 }
 
+/** A report of loading. */
 export type ProgressInfo = FileProgress | BytesProgress | ReadyProgress;
+/** Takes reports of loading. */
 export type ProgressCallback = (progress: ProgressInfo) => void;
 
 const kMillisecondsBetweenReports = 40;
+
+const bytesOf = (loaded: number, total: number): Bytes => ({ progress: total > 0 ? (loaded / total) * 100 : 0, loaded, total });
+
+/** What the files of one load add up to. */
+export class Totals {
+  private readonly files_ = new Map<string, { loaded: number; total: number }>();
+
+  /** Takes a file's state; gives that of all. */
+  with(file: string, loaded: number, total: number): Bytes {
+    this.files_.set(file, { loaded, total });
+    const files = [...this.files_.values()];
+    return bytesOf(files.reduce((sum, one) => sum + one.loaded, 0), files.reduce((sum, one) => sum + one.total, 0));
+  }
+}
 
 /** Reports one file's bytes: the first and last at once, those between at most 25 times a second. */
 export class ByteReporter {
@@ -39,9 +68,11 @@ export class ByteReporter {
     private readonly name_: string,
     private readonly file_: string,
     private total_: number,
+    private readonly totals_: Totals,
   ) {}
 
   start(): void {
+    this.totals_.with(this.file_, 0, this.total_);
     this.report_({ status: 'initiate', name: this.name_, file: this.file_ });
     this.report_({ status: 'download', name: this.name_, file: this.file_ });
   }
@@ -63,8 +94,7 @@ export class ByteReporter {
   }
 
   private reportBytes(): void {
-    const progress = this.total_ > 0 ? (this.loaded_ / this.total_) * 100 : 0;
     const { name_: name, file_: file, loaded_: loaded, total_: total } = this;
-    this.report_({ status: 'progress', name, file, progress, loaded, total });
+    this.report_({ status: 'progress', name, file, ...bytesOf(loaded, total), overall: this.totals_.with(file, loaded, total) });
   }
 }

@@ -1,22 +1,50 @@
 // Where a model's files come from: what the caller may say, and the plain form that crosses to the worker.
+import { env, type CustomCache } from './env.js';
 import { PeruseError } from './errors.js';
-
-export type FileContent = Uint8Array | ArrayBuffer | Blob | string;
+import { readFiles, type FilesSource } from './source_files.js';
 
 /**
  * Where the model is:
  * - a URL (`https://.../`, `./models/x/`, a `URL`): a folder; relative ones are relative to the page;
  * - a hub id (`user/model`);
  * - in Node, the path of a folder;
- * - files: an object or a Map from name to content, or a list of `File`s.
+ * - files: an object or a Map from name to content, a list of `File`s (of `<input type="file" webkitdirectory>`, say), a
+ *   directory handle, or the `dataTransfer` of a drop.
  */
-export type Source = string | URL | Record<string, FileContent> | Map<string, FileContent> | readonly File[];
+export type Source = string | URL | FilesSource;
 
 /** A source in plain form. `name` is how messages and progress call it. */
 export type SourceSpec =
-  | { kind: 'url'; name: string; base: string }
+  | UrlSpec
   | { kind: 'folder'; name: string; path: string }
-  | { kind: 'bytes'; name: string; files: Map<string, Uint8Array | Blob> };
+  | { kind: 'bytes'; name: string; files: Map<string, Uint8Array | Blob> }
+  /** The first, if it has a config.json; else the second. */
+  | { kind: 'either'; name: string; first: SourceSpec; second: SourceSpec }
+  /** Read by the other end of the port (folder_port.ts). */
+  | { kind: 'port'; name: string; port: MessagePort };
+
+export interface UrlSpec {
+  kind: 'url';
+  name: string;
+  base: string;
+  /** On the hub: what its headers mean is known. */
+  hub?: boolean;
+  /** Sent to the hub with every request. */
+  token?: string;
+  /** Ask no server. */
+  offline?: boolean;
+  /** Keep the files; without it they are fetched every time. */
+  keep?: KeepPolicy;
+}
+
+export interface KeepPolicy {
+  /** Where, if not in the platform's own place. */
+  custom?: CustomCache;
+  /** Node's folder, if not the usual one. */
+  folder?: string;
+  /** The revision names the content: what is stored is used without asking the server. */
+  immutable: boolean;
+}
 
 /** A file that was found. */
 export interface ModelFile {
@@ -36,6 +64,8 @@ export interface MissingFile {
   found: false;
   where: string;
   why: string;
+  /** Nobody was asked, because the library is offline. */
+  offline?: boolean;
 }
 
 /** A source opened. */
@@ -44,16 +74,15 @@ export interface ModelFolder {
   open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile>;
 }
 
+/** How a source is looked up. */
 export interface SourceOptions {
   /** Branch, tag or commit of a hub id. Default 'main'. */
   revision?: string;
+  /** The hub's access token, instead of `env.token`. */
+  token?: string;
+  /** Ask no server, whatever `env.offline` says. */
+  local_files_only?: boolean;
 }
-
-/** Settings for the whole library. */
-export const env = {
-  /** The hub that ids like 'user/model' are looked up in. */
-  remoteHost: 'https://huggingface.co/',
-};
 
 /** How the platform reads strings that name a place rather than a hub id. */
 export interface PlaceReader {
@@ -67,27 +96,48 @@ const kHubId = /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?$/;
 const kLooksLikePlace = /^(\.{0,2}\/|\.{1,2}$|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/)/;
 
 export async function resolveSource(source: Source, options: SourceOptions, places: PlaceReader): Promise<SourceSpec> {
-  if (source instanceof URL) return fromUrl(source, source.href);
+  if (source instanceof URL) return fromUrl(source, source.href, options);
   if (typeof source === 'string') return fromString(source, options, places);
-  if (typeof source === 'object' && source !== null) return fromFiles(source);
+  if (typeof source === 'object' && source !== null) return readFiles(source);
   throw new PeruseError('invalid_argument', `A source is a string, a URL or files, not ${String(source)}.`);
 }
 
 async function fromString(text: string, options: SourceOptions, places: PlaceReader): Promise<SourceSpec> {
   if (text.trim() === '') throw new PeruseError('invalid_argument', 'The source is an empty string.');
-  if (/^https?:\/\//i.test(text)) return fromUrl(parseUrl(text, undefined), text);
+  if (/^https?:\/\//i.test(text)) return fromUrl(parseUrl(text, undefined), text, options);
   const path = await places.findFolder(text);
   if (path !== undefined) return { kind: 'folder', name: text, path };
   if (kLooksLikePlace.test(text)) {
     const base = places.baseUrl();
     if (base === undefined) throw new PeruseError('not_found', `There is no folder '${text}'.`);
-    return fromUrl(parseUrl(text, base), text);
+    return fromUrl(parseUrl(text, base), text, options);
   }
-  if (kHubId.test(text)) {
-    const revision = encodeURIComponent(options.revision ?? 'main');
-    return fromUrl(parseUrl(`${text}/resolve/${revision}/`, env.remoteHost), text);
+  if (!kHubId.test(text)) {
+    throw new PeruseError('invalid_argument', `'${text}' is neither a URL nor a folder nor a hub id such as 'user/model'.`);
   }
-  throw new PeruseError('invalid_argument', `'${text}' is neither a URL nor a folder nor a hub id such as 'user/model'.`);
+  const remote = fromUrl(hubFolder(text, options.revision ?? 'main'), text, options);
+  const local = env.localModelPath === undefined ? undefined : await inLocalFolder(text, env.localModelPath, options, places);
+  if (local?.kind === 'folder') return local;
+  return local === undefined ? remote : { kind: 'either', name: text, first: local, second: remote };
+}
+
+/** The address of a hub id's files; without a revision, that of all its revisions. */
+export function hubFolder(id: string, revision: string | undefined): URL {
+  const path = revision === undefined ? `${id}/resolve/` : `${id}/resolve/${encodeURIComponent(revision)}/`;
+  return parseUrl(path, hubAddress().href);
+}
+
+function hubAddress(): URL {
+  const { remoteHost } = env;
+  return parseUrl(remoteHost.endsWith('/') ? remoteHost : `${remoteHost}/`, undefined);
+}
+
+async function inLocalFolder(id: string, folder: string, options: SourceOptions, places: PlaceReader): Promise<SourceSpec | undefined> {
+  const text = `${folder.replace(/\/$/, '')}/${id}/`;
+  const path = await places.findFolder(text);
+  if (path !== undefined) return { kind: 'folder', name: id, path };
+  const base = places.baseUrl();
+  return base === undefined ? undefined : fromUrl(parseUrl(text, base), id, options);
 }
 
 function parseUrl(text: string, base: string | undefined): URL {
@@ -98,29 +148,36 @@ function parseUrl(text: string, base: string | undefined): URL {
   }
 }
 
-function fromUrl(url: URL, name: string): SourceSpec {
-  if (url.protocol !== 'http:' && url.protocol !== 'https:' && !url.protocol.endsWith('-extension:')) {
+/** A model's page on the hub (`https://huggingface.co/user/model`, also with `/tree/revision`) is what one copies: its files' folder. */
+function fromPage(url: URL, options: SourceOptions): URL {
+  const [, id, revision] = /^\/([\w.-]+\/[\w.-]+)(?:\/tree\/([^/]+))?\/?$/.exec(url.pathname) ?? [];
+  if (id === undefined || url.origin !== hubAddress().origin || hubAddress().pathname !== '/') return url;
+  return hubFolder(id, revision === undefined ? options.revision ?? 'main' : decodeURIComponent(revision));
+}
+
+function fromUrl(given: URL, name: string, options: SourceOptions): UrlSpec {
+  const url = fromPage(given, options);
+  const http = url.protocol === 'http:' || url.protocol === 'https:';
+  if (!http && !url.protocol.endsWith('-extension:')) {
     throw new PeruseError('invalid_argument', `Models are fetched over http or https, not from '${url.href}'.`);
   }
   const folder = new URL(url);
   if (!folder.pathname.endsWith('/')) folder.pathname += '/';
   folder.hash = '';
-  return { kind: 'url', name, base: folder.href };
+  const spec: UrlSpec = { kind: 'url', name, base: folder.href };
+  const token = options.token ?? env.token;
+  if (token !== undefined && !/^[\x21-\x7e]*$/.test(token)) throw new PeruseError('invalid_argument', 'The token holds characters that no token has.');
+  if (folder.origin === hubAddress().origin) spec.hub = true;
+  if (spec.hub && token !== undefined && token !== '') spec.token = token;
+  if (options.local_files_only || env.offline) spec.offline = true;
+  if (http && env.cache !== false) spec.keep = keepPolicy(spec);
+  return spec;
 }
 
-function fromFiles(source: Record<string, FileContent> | Map<string, FileContent> | readonly File[]): SourceSpec {
-  const files = new Map<string, Uint8Array | Blob>();
-  const entries: Iterable<[string, FileContent]> = Array.isArray(source)
-    ? (source as readonly File[]).map((file) => [file.name, file])
-    : source instanceof Map ? source : Object.entries(source);
-  for (const [name, content] of entries) files.set(name, toBytes(name, content));
-  if (files.size === 0) throw new PeruseError('invalid_argument', 'The source holds no files.');
-  return { kind: 'bytes', name: 'the given files', files };
-}
-
-function toBytes(name: string, content: FileContent): Uint8Array | Blob {
-  if (typeof content === 'string') return new TextEncoder().encode(content);
-  if (content instanceof Uint8Array || content instanceof Blob) return content;
-  if (content instanceof ArrayBuffer) return new Uint8Array(content);
-  throw new PeruseError('invalid_argument', `The content of '${name}' must be a Uint8Array, an ArrayBuffer, a Blob or a string.`);
+/** On the hub a revision stays what it was when it was fetched; elsewhere an address may hold something new tomorrow. */
+function keepPolicy({ hub, base }: UrlSpec): KeepPolicy {
+  const policy: KeepPolicy = { immutable: hub === true && new URL(base).pathname.includes('/resolve/') };
+  if (typeof env.cache === 'object') policy.custom = env.cache;
+  if (env.cacheFolder !== undefined) policy.folder = env.cacheFolder;
+  return policy;
 }

@@ -1,11 +1,8 @@
 // Which build of the engine to load: one pure function of what the machine has and what the caller wished.
 import { PeruseError } from './errors.js';
 
-/** The builds of the engine: plain or relaxed SIMD, each with or without threads. */
+/** The builds of the engine: plain or relaxed SIMD, each with or without threads. Of each there are two modules, without and with the GPU's part. */
 export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';
-
-/** What the package holds: the builds for the CPU, and the one for the GPU. */
-export type Build = Variant | 'webgpu';
 
 export const kVariants: readonly Variant[] = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 
@@ -26,13 +23,14 @@ export interface Features {
 
 /** What the caller asked for; 'auto' or nothing leaves the choice to `chooseVariant`. */
 export interface VariantWish {
+  /** The build of the engine. */
   variant?: Variant | 'auto';
   /** Threads to work with, 1 to 16. */
   threads?: number | 'auto';
 }
 
 export interface VariantChoice {
-  variant: Build;
+  variant: Variant;
   threads: number;
   /** One sentence: why this build, and why nothing better. */
   reason: string;
@@ -103,7 +101,10 @@ function whyNoThreads(features: Features): string | undefined {
 
 function threadCount(features: Features, threads: number | 'auto'): number {
   if (threads !== 'auto') return threads;
-  return Math.max(1, Math.min(kDefaultMostThreads, features.processors));
+  // Processors that share a core share its multipliers too, and nobody tells how many do: half are taken to be cores of their
+  // own. Where there are but two, they seldom share one.
+  const cores = features.processors <= 2 ? features.processors : Math.ceil(features.processors / 2);
+  return Math.max(1, Math.min(kDefaultMostThreads, cores));
 }
 
 function threadReason(

@@ -1,46 +1,94 @@
 // Loads a build of the engine. The imports are spelled out so that bundlers find the files.
-import { Engine, type EngineModuleFactory } from './engine.js';
+import { Engine, type EngineModule, type EngineModuleFactory } from './engine.js';
 import { describe, PeruseError } from './errors.js';
-import type { Build, VariantChoice } from './variant.js';
+import type { DeviceWish, ProbeMemory } from './placement.js';
+import type { Variant, VariantChoice } from './variant.js';
 
-const kModules: Record<Build, () => Promise<{ default: EngineModuleFactory }>> = {
+type Importer = () => Promise<{ default: EngineModuleFactory }>;
+
+const kModules: Record<Variant, Importer> = {
   'simd': () => import('../wasm/peruse-simd.mjs'),
   'relaxed': () => import('../wasm/peruse-relaxed.mjs'),
   'simd-threads': () => import('../wasm/peruse-simd-threads.mjs'),
   'relaxed-threads': () => import('../wasm/peruse-relaxed-threads.mjs'),
-  'webgpu': () => import('../wasm/peruse-webgpu.mjs'),
 };
 
-/**
- * Starts the engine. `wasmPath`: URL of a folder that holds the builds, instead of the package's own; `findGpu`: where
- * WebGPU is, if not in the navigator.
- */
-export async function startEngine(choice: VariantChoice, wasmPath?: string, findGpu = navigatorGpu): Promise<Engine> {
+/** Takes a build that was imported already: where import() is not allowed (service workers). */
+export function provideModule(variant: Variant, factory: EngineModuleFactory): void {
+  kModules[variant] = async () => ({ default: factory });
+}
+
+/** The same builds with the GPU's part in them. */
+const kGpuModules: Record<Variant, Importer> = {
+  'simd': () => import('../wasm/peruse-simd-webgpu.mjs'),
+  'relaxed': () => import('../wasm/peruse-relaxed-webgpu.mjs'),
+  'simd-threads': () => import('../wasm/peruse-simd-threads-webgpu.mjs'),
+  'relaxed-threads': () => import('../wasm/peruse-relaxed-threads-webgpu.mjs'),
+};
+
+export interface EngineRequest {
+  choice: VariantChoice;
+  device: DeviceWish;
+  /** The engine's name for it, or 'auto'. */
+  dtype: string;
+  /** Multiply float16 weights in half precision, where the adapter can. */
+  shaderF16: boolean;
+  /** URL of a folder that holds the builds, instead of the package's own. */
+  wasmPath?: string;
+  /** The content of config.json: what a probe's sizes come from. */
+  config: Promise<Uint8Array>;
+  probes: ProbeMemory;
+}
+
+export interface StartedModule {
+  module: EngineModule;
+  lastWords: () => string;
+}
+
+/** Starts the engine. `findGpu`: where WebGPU is, if not in the navigator. */
+export async function startEngine(request: EngineRequest, findGpu = navigatorGpu): Promise<Engine> {
+  if (request.device !== 'cpu') {
+    const { startWithGpu } = await importGpuPart();
+    return startWithGpu(request, findGpu, (gpu) => startModule({ choice: request.choice, wasmPath: request.wasmPath }, gpu));
+  }
+  return startCpuEngine(request.choice, request.wasmPath);
+}
+
+export async function startCpuEngine(choice: VariantChoice, wasmPath?: string): Promise<Engine> {
+  const { module, lastWords } = await startModule({ choice, wasmPath }, false);
+  return new Engine(module, choice.threads, lastWords);
+}
+
+/** A page that computes on the CPU never loads it. */
+async function importGpuPart() {
+  try {
+    return await import('./gpu/place.js');
+  } catch (error) {
+    throw new PeruseError('no_gpu', `The GPU's part of Peruse could not be loaded: ${describe(error)}`, { cause: error });
+  }
+}
+
+async function startModule({ choice, wasmPath }: { choice: VariantChoice; wasmPath: string | undefined }, gpu: boolean): Promise<StartedModule> {
   let lastWords = '';
   const options = {
     print: () => {},
     printErr: (line: string) => { lastWords = line; },
     pthreadPoolSize: choice.threads - 1,
   };
-  // A page that computes on the CPU never loads the GPU's part.
-  const gpu = choice.variant === 'webgpu' ? await import('./gpu/gpu_engine.js') : undefined;
-  const device = await gpu?.openGpuDevice(await findGpu());
+  const build = gpu ? `${choice.variant}-webgpu` : choice.variant;
   try {
-    const { default: factory } = wasmPath === undefined
-      ? await kModules[choice.variant]()
-      : await importFrom(choice.variant, wasmPath);
-    const module = await factory(options);
-    if (gpu !== undefined && device !== undefined) return new gpu.GpuEngine(module, device, () => lastWords);
-    return new Engine(module, choice.threads, () => lastWords);
+    const { default: factory } = await (wasmPath === undefined
+      ? (gpu ? kGpuModules : kModules)[choice.variant]()
+      : importFrom(build, wasmPath));
+    return { module: await factory(options), lastWords: () => lastWords };
   } catch (error) {
-    device?.destroy();
     const where = wasmPath === undefined ? '' : ` from ${wasmPath}`;
-    throw new PeruseError('no_wasm', `The engine's build '${choice.variant}' could not be started${where}: ${describe(error)}`, { cause: error });
+    throw new PeruseError('no_wasm', `The engine's build '${build}' could not be started${where}: ${describe(error)}`, { cause: error });
   }
 }
 
-function importFrom(variant: Build, wasmPath: string): Promise<{ default: EngineModuleFactory }> {
-  const url = new URL(`peruse-${variant}.mjs`, wasmPath.endsWith('/') ? wasmPath : `${wasmPath}/`).href;
+function importFrom(build: string, wasmPath: string): Promise<{ default: EngineModuleFactory }> {
+  const url = new URL(`peruse-${build}.mjs`, wasmPath.endsWith('/') ? wasmPath : `${wasmPath}/`).href;
   return import(/* @vite-ignore */ /* webpackIgnore: true */ url);
 }
 

@@ -1,6 +1,7 @@
 // The two ends of a worker: RemoteHost on the caller's side, serve() on the worker's. Both speak the verbs of host.ts.
 import { describe, fromPlainError, PeruseError, throwIfAborted, toPlainError, type PlainError } from './errors.js';
 import { LocalHost, type Host, type HostParts, type Verb, type Verbs } from './host.js';
+import { buffersOf, type Inspection } from './inspection.js';
 import type { ProgressCallback, ProgressInfo } from './progress.js';
 
 /** To the worker: a verb, or the wish to stop an earlier one. */
@@ -15,7 +16,8 @@ export type WorkerMessage =
 
 /** A started worker, whatever the platform. */
 export interface WorkerPort {
-  post(message: WorkerRequest): void;
+  /** `transfer`: what the worker is to own from now on. */
+  post(message: WorkerRequest, transfer?: MessagePort[]): void;
   onMessage(listener: (message: WorkerMessage) => void): void;
   /** Called at most once, with the reason, if the worker stops by itself. */
   onDeath(listener: (reason: string) => void): void;
@@ -60,7 +62,7 @@ export class RemoteHost implements Host {
 
   private post(call: WorkerCall): void {
     try {
-      this.port_.post(call);
+      this.port_.post(call, portsOf(call));
     } catch (error) {
       throw new PeruseError('invalid_argument', `The request can't be sent to the worker: ${describe(error)}`, { cause: error });
     }
@@ -88,9 +90,13 @@ export class RemoteHost implements Host {
   }
 }
 
-/** The worker's end: answers every call with one message. */
+function portsOf(call: WorkerCall): MessagePort[] {
+  return call.verb === 'load' && call.request.source.kind === 'port' ? [call.request.source.port] : [];
+}
+
+/** The worker's end: answers every call with one message. `post` hands over the memory that `transfer` names. */
 export function serve(
-  post: (message: WorkerMessage) => void,
+  post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest) => void) => void,
   parts: HostParts,
 ): void {
@@ -106,7 +112,8 @@ export function serve(
     const controller = new AbortController();
     running.set(id, controller);
     try {
-      post({ kind: 'reply', id, reply: await host.call(verb, request, controller.signal) });
+      const reply = await host.call(verb, request, controller.signal);
+      post({ kind: 'reply', id, reply }, verb === 'inspect' ? buffersOf(reply as Inspection) : []);
     } catch (error) {
       post({ kind: 'error', id, error: toPlainError(error) });
     } finally {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/backend/quantize.h"
 #include "core/backend/reference/reference_math.h"
 #include "core/backend/reference/reference_memory.h"
 #include "core/backend/shape_check.h"
@@ -21,7 +22,10 @@ class ReferenceBackend final : public Backend {
 
   Result<Weight> CreateLinear(const LinearSpec& spec) override;
   Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) override;
+  Status WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) override;
+  Status WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) override;
   Status WriteBias(Weight weight, int32_t first, std::span<const float> values) override;
+  void FreeLinear(Weight weight) override { memory_.FreeLinear(weight); }
   Result<Tensor> CreateConstant(int32_t rows, int32_t cols) override { return memory_.CreateConstant(rows, cols); }
   Status WriteConstant(Tensor constant, int32_t first_row, std::span<const float> rows) override;
   int64_t WeightBytes() const override { return memory_.weight_bytes(); }
@@ -75,15 +79,33 @@ double Dot(const double* a, const double* b, int32_t n) {
 
 Result<Weight> ReferenceBackend::CreateLinear(const LinearSpec& spec) {
   CheckSpec(spec);
+  PERUSE_RETURN_IF_ERROR(CheckInt8Depth(spec));
   return memory_.CreateLinear(spec);
 }
 
 Status ReferenceBackend::WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) {
   LinearWeight& linear = memory_.linear(weight);
   const int64_t width = linear.spec.in / linear.spec.groups;
-  const int64_t count = static_cast<int64_t>(rows.size());
-  PERUSE_CHECK(first_row >= 0 && count % width == 0 && first_row + count / width <= linear.spec.out);
+  CheckWrite(linear.spec, /*int8=*/false);
+  CheckRows(linear.spec, first_row, rows.size(), width);
   std::copy(rows.begin(), rows.end(), linear.weight.get() + first_row * width);
+  return OkStatus();
+}
+
+Status ReferenceBackend::WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) {
+  LinearWeight& linear = memory_.linear(weight);
+  const int64_t width = linear.spec.in / linear.spec.groups;
+  CheckWrite(linear.spec, /*int8=*/true);
+  CheckRows(linear.spec, first_row, rows.size(), width);
+  std::copy(rows.begin(), rows.end(), linear.weight.get() + first_row * width);
+  return OkStatus();
+}
+
+Status ReferenceBackend::WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) {
+  LinearWeight& linear = memory_.linear(weight);
+  CheckWrite(linear.spec, /*int8=*/true);
+  CheckRows(linear.spec, first_row, scales.size(), 1);
+  std::copy(scales.begin(), scales.end(), linear.scale.get() + first_row);
   return OkStatus();
 }
 
@@ -137,9 +159,29 @@ void ReferenceBackend::Download(Tensor x, std::span<float> destination) {
 
 // ---- Linear and norm ----------------------------------------------------------------------------------------
 
+// The integers that a group's slice of a row becomes, and their scale. Sums of their products are exact in double.
+double QuantizeSlice(const double* features, const LinearSpec& spec, double* integers) {
+  const int32_t in = spec.in / spec.groups;
+  const std::vector<float> values(features, features + in);
+  std::vector<int16_t> quantized(values.size());
+  const float scale = QuantizeRow(std::span(values), InputLevels(in, spec.wide_input), quantized.data());
+  std::copy(quantized.begin(), quantized.end(), integers);
+  return scale;
+}
+
 void ReferenceBackend::ProjectRow(const double* features, const LinearWeight& linear, double* out) const {
   const int32_t in = linear.spec.in / linear.spec.groups;
   const int32_t outs = linear.spec.out / linear.spec.groups;
+  if (linear.spec.precision == Precision::kQ8) {
+    std::vector<double> integers(static_cast<size_t>(in));
+    double scale = 0;
+    for (int32_t o = 0; o < linear.spec.out; ++o) {
+      if (o % outs == 0) scale = QuantizeSlice(features + (o / outs) * in, linear.spec, integers.data());
+      const double sum = Dot(integers.data(), linear.weight.get() + int64_t{o} * in, in);
+      out[o] = sum * scale * linear.scale[o] + linear.bias[o];
+    }
+    return;
+  }
   for (int32_t o = 0; o < linear.spec.out; ++o) {
     const double* slice = features + (o / outs) * in;
     out[o] = Dot(slice, linear.weight.get() + int64_t{o} * in, in) + linear.bias[o];
@@ -331,20 +373,16 @@ void ReferenceBackend::Conv1d(Tensor x, Weight weight, int32_t kernel_size, Acti
   if (failed_) return;
   const Matrix in = View(x);
   const Matrix y = View(out);
-  const int32_t groups = weight.groups;
-  const int32_t in_width = in.cols / groups;
-  const int32_t out_width = weight.out / groups;
-  const LinearWeight& linear = memory_.linear(weight);
-  for (int32_t r = 0; r < y.rows; ++r) {
-    for (int32_t o = 0; o < y.cols; ++o) y(r, o) = linear.bias[o];
-  }
+  const int32_t width = in.cols / weight.groups;
+  // The inputs that each token sees, [groups, kernel_size, width], zero outside its sequence: a linear's row.
+  std::vector<double> windows(static_cast<size_t>(int64_t{x.rows} * weight.in));
   ForEachTap(batch, kernel_size, [&](int32_t t, int32_t tap, int32_t source) {
-    for (int32_t o = 0; o < y.cols; ++o) {
-      const double* taps = linear.weight.get() + (int64_t{o} * kernel_size + tap) * in_width;
-      y(t, o) += Dot(&in(source, (o / out_width) * in_width), taps, in_width);
+    for (int32_t c = 0; c < in.cols; ++c) {
+      windows[int64_t{t} * weight.in + (int64_t{c / width} * kernel_size + tap) * width + c % width] = in(source, c);
     }
   });
   for (int32_t r = 0; r < y.rows; ++r) {
+    ProjectRow(windows.data() + int64_t{r} * weight.in, memory_.linear(weight), &y(r, 0));
     for (int32_t o = 0; o < y.cols; ++o) y(r, o) = reference::Activate(y(r, o), activation);
   }
 }

@@ -35,8 +35,9 @@ struct Matrix {
 
 struct LinearWeight {
   LinearSpec spec;
-  std::unique_ptr<double[]> weight;  // [out, in / groups]
+  std::unique_ptr<double[]> weight;  // [out, in / groups]; kQ8: the integers
   std::unique_ptr<double[]> bias;    // [out]
+  std::unique_ptr<double[]> scale;   // [out], kQ8 only
 };
 
 class Memory {
@@ -51,16 +52,22 @@ class Memory {
 
   Result<Weight> CreateLinear(const LinearSpec& spec) {
     LinearWeight linear{spec, AllocateDoubles(int64_t{spec.out} * (spec.in / spec.groups), 0),
-                        AllocateDoubles(spec.out, 0)};
-    if (!linear.weight || !linear.bias) return OutOfMemory("no memory for a linear layer's weights");
-    weight_bytes_ += int64_t{spec.out} * (spec.in / spec.groups + 1) * static_cast<int64_t>(sizeof(double));
+                        AllocateDoubles(spec.out, 0), AllocateDoubles(spec.out, 0)};
+    if (!linear.weight || !linear.bias || !linear.scale) return OutOfMemory("no memory for a linear layer's weights");
+    weight_bytes_ += LinearBytes(spec);
     linears_.push_back(std::move(linear));
     return Weight{static_cast<int32_t>(linears_.size()) - 1, spec.in, spec.out, spec.groups};
   }
 
   LinearWeight& linear(Weight weight) {
     PERUSE_CHECK(weight.id >= 0 && weight.id < static_cast<int32_t>(linears_.size()));
+    PERUSE_CHECK(linears_[weight.id].weight != nullptr);  // not freed
     return linears_[weight.id];
+  }
+
+  void FreeLinear(Weight weight) {
+    weight_bytes_ -= LinearBytes(linear(weight).spec);
+    linear(weight) = {};
   }
 
   // A workspace matrix of NaN. Without memory the handle is still well-formed and *ok becomes false.
@@ -90,6 +97,9 @@ class Memory {
  private:
   static constexpr int32_t kFirstConstant = 1 << 30;  // buffers below are workspace
 
+  static int64_t LinearBytes(const LinearSpec& spec) {
+    return int64_t{spec.out} * (spec.in / spec.groups + 1) * static_cast<int64_t>(sizeof(double));
+  }
   static Tensor Handle(int32_t buffer, int32_t rows, int32_t cols) { return {buffer, rows, cols, cols, 0}; }
 
   std::vector<std::unique_ptr<double[]>> constants_;

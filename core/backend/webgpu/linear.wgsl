@@ -1,13 +1,14 @@
-// out[r, z, n] = activation(sum_k x[r, z, k] w[z, n, k] + bias[z, n]) + residual[r, z, n] for each group z.
+// out[r, z, n] = activation(sum_k x[r, z, k] w[z, n, k] + bias[z, n]) for each group z, then plus or times other[r, z, n].
 //
 // A workgroup computes a TILE_M x TILE_N tile of one group; each thread 4 x 4 outputs whose rows and columns lie a
 // quarter of the tile apart. Tiles of x and w are kept as vec4 along k, one vec4 of padding a row against bank
-// conflicts. The groups are also the heads of DeBERTa's position tables.
+// conflicts. The groups are also the heads of DeBERTa's position tables. vec4t is vec4<f32>; or, for float16 weights on a
+// GPU with shader-f16, vec4<f16> (recorder.cc): then four products are added up in half, all else stays float32.
 #include "activation.wgsl"
+#include "weights.wgsl"
 
 override TILE_M: u32 = 32u;
 override TILE_N: u32 = 32u;
-override HALF_WEIGHTS: bool = false;  // w holds pairs of float16
 
 const QUADS = 4u;          // vec4s along k in a tile
 const ROW = QUADS + 1u;    // with padding
@@ -29,47 +30,22 @@ struct Params {
   out_first: u32,
   out_stride: u32,
   out_group: u32,
-  residual_first: u32,
-  residual_stride: u32,
+  other_first: u32,
+  other_stride: u32,
   activation: u32,
   has_bias: u32,
-  has_residual: u32,
+  combine: u32,          // 0: nothing, 1: + other, 2: * other
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<f32>;
 @group(0) @binding(2) var<storage, read> w: array<u32>;
 @group(0) @binding(3) var<storage, read> bias: array<f32>;
-@group(0) @binding(4) var<storage, read> residual: array<f32>;
+@group(0) @binding(4) var<storage, read> other: array<f32>;
 @group(0) @binding(5) var<storage, read_write> out: array<f32>;
 
-var<workgroup> x_tile: array<vec4f, TILE_M * ROW>;
-var<workgroup> w_tile: array<vec4f, TILE_N * ROW>;
-
-fn load_x(index: u32, count: u32) -> vec4f {
-  var v = vec4f();
-  if (count > 0u) { v.x = x[index]; }
-  if (count > 1u) { v.y = x[index + 1u]; }
-  if (count > 2u) { v.z = x[index + 2u]; }
-  if (count > 3u) { v.w = x[index + 3u]; }
-  return v;
-}
-
-fn load_w(index: u32, count: u32) -> vec4f {
-  var v = vec4f();
-  if (HALF_WEIGHTS) {
-    // Rows start at an even element and are padded to one.
-    let i = index / 2u;
-    if (count > 0u) { v = vec4f(unpack2x16float(w[i]), 0.0, 0.0); }
-    if (count > 2u) { v = vec4f(v.xy, unpack2x16float(w[i + 1u])); }
-    return v;
-  }
-  if (count > 0u) { v.x = bitcast<f32>(w[index]); }
-  if (count > 1u) { v.y = bitcast<f32>(w[index + 1u]); }
-  if (count > 2u) { v.z = bitcast<f32>(w[index + 2u]); }
-  if (count > 3u) { v.w = bitcast<f32>(w[index + 3u]); }
-  return v;
-}
+var<workgroup> x_tile: array<vec4t, TILE_M * ROW>;
+var<workgroup> w_tile: array<vec4t, TILE_N * ROW>;
 
 @compute @workgroup_size(THREADS_X, THREADS_Y)
 fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) local: vec3u,
@@ -88,14 +64,14 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) local:
       let k = k0 + 4u * (e % QUADS);
       let inside = first_row + m < params.rows && k < params.depth;
       let count = select(0u, params.depth - min(k, params.depth), inside);
-      x_tile[m * ROW + e % QUADS] = load_x(x_base + (first_row + m) * params.x_stride + k, count);
+      x_tile[m * ROW + e % QUADS] = vec4t(load_x(x_base + (first_row + m) * params.x_stride + k, count));
     }
     for (var e = thread; e < TILE_N * QUADS; e += threads) {
       let n = e / QUADS;
       let k = k0 + 4u * (e % QUADS);
       let inside = first_col + n < params.width && k < params.depth;
       let count = select(0u, params.depth - min(k, params.depth), inside);
-      w_tile[n * ROW + e % QUADS] = load_w(w_base + (first_col + n) * params.w_stride + k, count);
+      w_tile[n * ROW + e % QUADS] = vec4t(load_w(w_base + (first_col + n) * params.w_stride + k, count));
     }
     workgroupBarrier();
     for (var q = 0u; q < QUADS; q++) {
@@ -105,7 +81,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) local:
       let w3 = w_tile[(local.x + 3u * THREADS_X) * ROW + q];
       for (var i = 0u; i < 4u; i++) {
         let a = x_tile[(local.y + i * THREADS_Y) * ROW + q];
-        sums[i] += vec4f(dot(a, w0), dot(a, w1), dot(a, w2), dot(a, w3));
+        sums[i] += vec4f(f32(dot(a, w0)), f32(dot(a, w1)), f32(dot(a, w2)), f32(dot(a, w3)));
       }
     }
     workgroupBarrier();
@@ -120,8 +96,9 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) local:
       if (params.has_bias != 0u) { y += bias[params.bias_first + group * params.bias_group + col]; }
       y = activate(y, params.activation);
       let position = group * params.out_group + col;
-      if (params.has_residual != 0u) {
-        y += residual[params.residual_first + row * params.residual_stride + position];
+      if (params.combine != 0u) {
+        let z = other[params.other_first + row * params.other_stride + position];
+        y = select(y + z, y * z, params.combine == 2u);
       }
       out[params.out_first + row * params.out_stride + position] = y;
     }

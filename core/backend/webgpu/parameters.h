@@ -17,8 +17,8 @@ struct LinearParams {
   uint32_t w_first, w_stride, w_group;
   uint32_t bias_first, bias_group;
   uint32_t out_first, out_stride, out_group;
-  Place residual;
-  uint32_t activation, has_bias, has_residual;
+  Place other;
+  uint32_t activation, has_bias, combine;
 };
 
 struct NormParams {
@@ -55,6 +55,14 @@ struct SpanConvParams {
   uint32_t taps, head_dim;
 };
 
+struct LinearSpanConvParams {
+  uint32_t depth;
+  Place x;
+  uint32_t w_stride;
+  Place values, out;
+  uint32_t head_dim;
+};
+
 struct SpanKernelsParams {
   uint32_t rows, heads;
   Place logits, out;
@@ -67,7 +75,7 @@ struct UnfoldParams {
   uint32_t taps;
 };
 
-struct PairParams {  // multiply, add
+struct PairParams {
   uint32_t rows, columns;
   Place x, y, out;
 };

@@ -8,6 +8,10 @@
 namespace peruse::webgpu {
 namespace {
 
+constexpr std::string_view kHalfSuffix = "+f16";
+constexpr std::string_view kFloatPrelude = "alias vec4t = vec4<f32>;\n";
+constexpr std::string_view kHalfPrelude = "enable f16;\nalias vec4t = vec4<f16>;\n";
+
 constexpr uint64_t kSmallestBuffer = 256;  // bytes
 
 // Workspace comes in few sizes (powers of two and halfway between), so that texts of other lengths find buffers.
@@ -18,6 +22,13 @@ uint64_t SizeClass(uint64_t bytes) {
 }
 
 }  // namespace
+
+int32_t LengthBucket(int32_t length) {
+  if (length <= 16) return 16;
+  const uint32_t power = std::bit_ceil(static_cast<uint32_t>(length));
+  const uint32_t between = power / 4 * 3;
+  return static_cast<int32_t>(between >= 48 && static_cast<uint32_t>(length) <= between ? between : power);
+}
 
 // ---- Buffers --------------------------------------------------------------------------------------------------------
 
@@ -63,6 +74,12 @@ uint8_t* Recorder::WriteRoom(int32_t buffer, uint64_t offset, size_t bytes) {
   return room;
 }
 
+void Recorder::FreeBuffer(int32_t buffer) {
+  if (!stream_.Begin(Opcode::kFree, 1)) return;
+  stream_.Word(static_cast<uint32_t>(buffer));
+  stream_.End();
+}
+
 void Recorder::Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> bytes) {
   uint8_t* room = WriteRoom(buffer, offset, bytes.size());
   if (room != nullptr) std::copy(bytes.begin(), bytes.end(), room);
@@ -74,8 +91,10 @@ void Recorder::Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> b
 uint32_t Recorder::ShaderId(std::string_view name) {
   const auto found = shaders_.find(name);
   if (found != shaders_.end()) return found->second;
-  const std::string_view text = ShaderText(name);
-  PERUSE_CHECK(!text.empty());
+  const bool half = name.ends_with(kHalfSuffix);
+  const std::string_view body = ShaderText(half ? name.substr(0, name.size() - kHalfSuffix.size()) : name);
+  PERUSE_CHECK(!body.empty());
+  const std::string text = std::string(half ? kHalfPrelude : kFloatPrelude).append(body);
   const auto id = static_cast<uint32_t>(shaders_.size());
   if (!stream_.Begin(Opcode::kShader, 2 + WordsOf(text.size()))) return id;
   stream_.Word(id);
@@ -85,7 +104,7 @@ uint32_t Recorder::ShaderId(std::string_view name) {
   return id;
 }
 
-uint32_t Recorder::PipelineId(std::string_view shader, std::span<const Constant> constants) {
+uint32_t Recorder::PipelineId(std::string_view shader, const Constants& constants) {
   std::string key(shader);
   size_t words = 3;
   for (const Constant& constant : constants) {
@@ -118,8 +137,8 @@ void Recorder::BeginRun() {
   if (stream_.Begin(Opcode::kBegin, 0)) stream_.End();
 }
 
-void Recorder::DispatchWords(std::string_view shader, std::span<const Constant> constants,
-                             std::span<const uint8_t> parameters, std::initializer_list<int32_t> buffers, Grid grid) {
+void Recorder::DispatchWords(std::string_view shader, const Constants& constants, std::span<const uint8_t> parameters,
+                             std::initializer_list<int32_t> buffers, Grid grid) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   const uint32_t most = limits_.workgroups_per_dimension;
   PERUSE_CHECK(grid.x <= most && grid.y <= most && grid.z <= most);

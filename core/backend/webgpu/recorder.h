@@ -17,12 +17,19 @@ namespace peruse::webgpu {
 struct Limits {
   uint64_t binding_bytes = 128u << 20;        // maxStorageBufferBindingSize
   uint32_t workgroups_per_dimension = 65535;  // maxComputeWorkgroupsPerDimension
+  bool shader_f16 = false;                    // products of float16 weights in half precision
 };
+
+// Runs are planned for lengths of these: 16, 32, 48, 64, 96, 128, 192, ... Every length between two of them uses the
+// same buffers.
+int32_t LengthBucket(int32_t length);
 
 struct Constant {
   const char* name;
   float value;
 };
+
+using Constants = std::vector<Constant>;
 
 struct Grid {
   uint32_t x = 1;
@@ -42,6 +49,7 @@ class Recorder {
 
   // A zeroed buffer that stays. kNoBuffer when it exceeds what a binding may hold, or without memory.
   int32_t CreateBuffer(uint64_t bytes);
+  void FreeBuffer(int32_t buffer);
   // A workspace buffer of at least that size, until Give. `fresh`: one that no dispatch of this run has used, so that
   // it can be written from the host.
   int32_t Take(uint64_t bytes, bool fresh);
@@ -53,9 +61,12 @@ class Recorder {
   // ---- Runs -------------------------------------------------------------------------------------------------------
 
   void BeginRun();
+  // Makes the pipeline known, which compiles it, before a dispatch needs it.
+  void Expect(std::string_view shader, const Constants& constants) { PipelineId(shader, constants); }
+  // A shader is a file of this folder without its ending; with "+f16" after it, its vec4t is of halves.
   // `parameters` is the shader's Params struct; the last buffer is the output.
   template <typename Parameters>
-  void Dispatch(std::string_view shader, std::initializer_list<Constant> constants, const Parameters& parameters,
+  void Dispatch(std::string_view shader, const Constants& constants, const Parameters& parameters,
                 std::initializer_list<int32_t> buffers, Grid grid) {
     static_assert(sizeof(Parameters) % 4 == 0 && sizeof(Parameters) <= 256);
     DispatchWords(shader, constants, {reinterpret_cast<const uint8_t*>(&parameters), sizeof(Parameters)}, buffers,
@@ -76,10 +87,10 @@ class Recorder {
     int64_t last_run;  // the last run that used it
   };
 
-  void DispatchWords(std::string_view shader, std::span<const Constant> constants, std::span<const uint8_t> parameters,
+  void DispatchWords(std::string_view shader, const Constants& constants, std::span<const uint8_t> parameters,
                      std::initializer_list<int32_t> buffers, Grid grid);
   uint32_t ShaderId(std::string_view name);
-  uint32_t PipelineId(std::string_view shader, std::span<const Constant> constants);
+  uint32_t PipelineId(std::string_view shader, const Constants& constants);
 
   Limits limits_;
   CommandStream stream_;

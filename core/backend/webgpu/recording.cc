@@ -10,8 +10,30 @@ namespace peruse::webgpu {
 namespace {
 
 constexpr uint32_t kRowBlock = 192;  // from so many rows on the large tiles of linear.wgsl fill a GPU
+constexpr uint32_t kSmallTile = 32;
+constexpr uint32_t kLargeTile = 64;
+
+Constants LinearConstants(uint32_t tile, bool half) {
+  return {
+      {"TILE_M", static_cast<float>(tile)}, {"TILE_N", static_cast<float>(tile)}, {"HALF_WEIGHTS", half ? 1.0f : 0.0f}};
+}
 
 }  // namespace
+
+// Names every pipeline that such a model's runs will use, so that all compile at once, while weights arrive.
+void Recording::Prepare(const Outlook& outlook) {
+  const bool half = outlook.precision == Precision::kF16;
+  for (const uint32_t tile : {kSmallTile, kLargeTile})
+    recorder_.Expect(LinearShader(half), LinearConstants(tile, half));
+  // Heads are float32, and narrow; so are position tables, which are wide.
+  if (half) recorder_.Expect("linear", LinearConstants(kSmallTile, false));
+  if (half && outlook.relative_positions) recorder_.Expect("linear", LinearConstants(kLargeTile, false));
+  for (const char* shader : {"norm", "activate", "select_rows"}) recorder_.Expect(shader, {});
+  if (outlook.head_dim > 0) PrepareAttention(outlook.head_dim);
+  if (outlook.depthwise) recorder_.Expect("depthwise_conv", {});
+  if (outlook.conv1d) recorder_.Expect("unfold", {});
+  for (const int32_t taps : outlook.span_taps) PrepareSpanConv(taps, half);
+}
 
 // ---- A run --------------------------------------------------------------------------------------------------------
 
@@ -58,8 +80,7 @@ int32_t Recording::TakeForRun(uint64_t bytes, bool fresh) {
 }
 
 Recording::View Recording::TakeMatrix(int32_t rows, int32_t cols, bool fresh) {
-  const uint64_t bytes = static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * sizeof(float);
-  return {TakeForRun(bytes, fresh), {0, static_cast<uint32_t>(cols)}};
+  return {TakeForRun(memory_.MatrixBytes(rows, cols), fresh), {0, static_cast<uint32_t>(cols)}};
 }
 
 void Recording::GiveBack(int32_t buffer) {
@@ -69,8 +90,8 @@ void Recording::GiveBack(int32_t buffer) {
   run_buffers_.erase(place);
 }
 
-int32_t Recording::UploadInts(std::span<const int32_t> values) {
-  const int32_t buffer = TakeForRun(values.size_bytes(), true);
+int32_t Recording::UploadInts(std::span<const int32_t> values, int32_t capacity) {
+  const int32_t buffer = TakeForRun(memory_.MatrixBytes(capacity, 1), true);
   if (failed()) return buffer;
   recorder_.Write(buffer, 0, {reinterpret_cast<const uint8_t*>(values.data()), values.size_bytes()});
   return buffer;
@@ -79,7 +100,7 @@ int32_t Recording::UploadInts(std::span<const int32_t> values) {
 int32_t Recording::Starts(const RaggedBatch& batch) {
   if (starts_ != batch.starts()) {
     starts_ = batch.starts();
-    starts_buffer_ = UploadInts(starts_);
+    starts_buffer_ = UploadInts(starts_, static_cast<int32_t>(starts_.size()));
   }
   return starts_buffer_;
 }
@@ -87,7 +108,7 @@ int32_t Recording::Starts(const RaggedBatch& batch) {
 int32_t Recording::Slots(const RelativePositions& positions) {
   if (slots_.data() != positions.slots.data() || slots_.size() != positions.slots.size()) {
     slots_ = positions.slots;
-    slots_buffer_ = UploadInts(slots_);
+    slots_buffer_ = UploadInts(slots_, 2 * LengthBucket(positions.reach));
   }
   return slots_buffer_;
 }
@@ -154,15 +175,12 @@ void Recording::Copy(const View& x, int32_t rows, int32_t cols, const View& out)
 // buffers: x, w, bias, residual, out
 void Recording::DispatchLinear(bool half, const LinearParams& params, uint32_t groups,
                                std::initializer_list<int32_t> buffers) {
-  const uint32_t tile = params.rows >= kRowBlock ? 64 : 32;
-  recorder_.Dispatch("linear",
-                     {{"TILE_M", static_cast<float>(tile)},
-                      {"TILE_N", static_cast<float>(tile)},
-                      {"HALF_WEIGHTS", half ? 1.0f : 0.0f}},
-                     params, buffers, {CeilDivide(params.width, tile), CeilDivide(params.rows, tile), groups});
+  const uint32_t tile = params.rows >= kRowBlock && params.width >= kLargeTile ? kLargeTile : kSmallTile;
+  recorder_.Dispatch(LinearShader(half), LinearConstants(tile, half), params, buffers,
+                     {CeilDivide(params.width, tile), CeilDivide(params.rows, tile), groups});
 }
 
-void Recording::Project(const View& x, int32_t rows, Weight weight, Activation activation, const View* residual,
+void Recording::Project(const View& x, int32_t rows, Weight weight, Activation activation, const Combined& combined,
                         const View& out) {
   const LinearWeight& linear = memory_.linear(weight);
   const auto groups = static_cast<uint32_t>(linear.spec.groups);
@@ -189,12 +207,12 @@ void Recording::Project(const View& x, int32_t rows, Weight weight, Activation a
     params.out_first = out.place.first + first;
     params.out_stride = out.place.stride;
     params.out_group = width;
-    if (residual != nullptr) params.residual = {residual->place.first + first, residual->place.stride};
+    params.other = {combined.with.place.first + first, combined.with.place.stride};
     params.activation = static_cast<uint32_t>(activation);
     params.has_bias = 1;
-    params.has_residual = residual != nullptr;
-    DispatchLinear(linear.half(), params, part_groups,
-                   {x.buffer, part.buffer, linear.bias, residual != nullptr ? residual->buffer : x.buffer, out.buffer});
+    params.combine = combined.how;
+    const int32_t other = combined.how == Combined::kNot ? x.buffer : combined.with.buffer;
+    DispatchLinear(linear.half(), params, part_groups, {x.buffer, part.buffer, linear.bias, other, out.buffer});
   }
 }
 
@@ -203,7 +221,18 @@ void Recording::Linear(Tensor x, Weight weight, Activation activation, Tensor ou
   if (failed()) return;
   const View input = Input(x, out);
   if (failed()) return;
-  Project(input, x.rows, weight, activation, nullptr, Of(out));
+  Project(input, x.rows, weight, activation, {}, Of(out));
+}
+
+void Recording::LinearMultiply(Tensor x, Weight weight, Tensor y, Tensor out) {
+  CheckLinear(x, weight, out);
+  CheckShape(y, out.rows, out.cols);
+  PERUSE_CHECK(!Overlap(y, out));
+  if (failed()) return;
+  const View input = Input(x, out);
+  const View factor = Input(y, out);
+  if (failed()) return;
+  Project(input, x.rows, weight, Activation::kNone, {Combined::kMultiplied, factor}, Of(out));
 }
 
 void Recording::Normalise(const View& x, const View* y, const Norm& norm, Tensor out) {
@@ -233,8 +262,7 @@ void Recording::LinearAddNorm(Tensor x, Weight weight, Tensor residual, const No
   if (failed()) return;
   const View sum = TakeMatrix(out.rows, out.cols);
   if (failed()) return;
-  const View skip = Of(residual);
-  Project(Of(x), x.rows, weight, Activation::kNone, &skip, sum);
+  Project(Of(x), x.rows, weight, Activation::kNone, {Combined::kAdded, Of(residual)}, sum);
   Normalise(sum, nullptr, norm, out);
   GiveBack(sum.buffer);
 }
@@ -261,21 +289,7 @@ void Recording::AddNorm(Tensor x, Tensor y, const Norm& norm, Tensor out) {
 
 // ---- Elementwise --------------------------------------------------------------------------------------------------
 
-void Recording::Multiply(Tensor x, Tensor y, Tensor out) {
-  CheckShape(y, x.rows, x.cols);
-  CheckOutput(out, x.rows, x.cols, {x, y});
-  if (failed()) return;
-  const View first = Input(x, out);
-  const View second = Input(y, out);
-  if (failed()) return;
-  const View result = Of(out);
-  const PairParams params = {static_cast<uint32_t>(x.rows), static_cast<uint32_t>(x.cols), first.place, second.place,
-                             result.place};
-  recorder_.Dispatch("multiply", {}, params, {first.buffer, second.buffer, result.buffer},
-                     Elementwise(int64_t{x.rows} * x.cols));
-}
-
-void Recording::Add(Tensor x, Tensor y, Tensor out) {
+void Recording::Pair(Tensor x, Tensor y, bool multiply, Tensor out) {
   CheckShape(y, y.rows == 1 ? 1 : x.rows, x.cols);
   CheckOutput(out, x.rows, x.cols, {x, y});
   if (failed()) return;
@@ -286,9 +300,16 @@ void Recording::Add(Tensor x, Tensor y, Tensor out) {
   const View result = Of(out);
   const PairParams params = {static_cast<uint32_t>(x.rows), static_cast<uint32_t>(x.cols), first.place, second.place,
                              result.place};
-  recorder_.Dispatch("add", {}, params, {first.buffer, second.buffer, result.buffer},
-                     Elementwise(int64_t{x.rows} * x.cols));
+  recorder_.Dispatch("pair", {{"MULTIPLY", multiply ? 1.0f : 0.0f}}, params,
+                     {first.buffer, second.buffer, result.buffer}, Elementwise(int64_t{x.rows} * x.cols));
 }
+
+void Recording::Multiply(Tensor x, Tensor y, Tensor out) {
+  CheckShape(y, x.rows, x.cols);
+  Pair(x, y, true, out);
+}
+
+void Recording::Add(Tensor x, Tensor y, Tensor out) { Pair(x, y, false, out); }
 
 void Recording::Activate(Tensor x, Activation activation, Tensor out) {
   CheckOutput(out, x.rows, x.cols, {x});
@@ -306,7 +327,7 @@ void Recording::SelectRows(Tensor x, std::span<const int32_t> rows, Tensor out) 
   for (int32_t row : rows) PERUSE_CHECK(row >= 0 && row < x.rows);
   if (failed() || rows.empty()) return;
   const View input = Input(x, out);
-  const int32_t indices = UploadInts(rows);
+  const int32_t indices = UploadInts(rows, static_cast<int32_t>(rows.size()));
   if (failed()) return;
   const View result = Of(out);
   const SelectRowsParams params = {static_cast<uint32_t>(out.rows), static_cast<uint32_t>(out.cols), input.place,

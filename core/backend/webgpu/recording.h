@@ -27,6 +27,8 @@ class Recording final : public WebGpuBackend {
   std::string_view name() const override { return "webgpu"; }
   bool deferred() const override { return replay_ == nullptr; }
 
+  void Prepare(const Outlook& outlook) override;
+
   Result<Weight> CreateLinear(const LinearSpec& spec) override { return memory_.CreateLinear(spec); }
   Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) override {
     return memory_.WriteLinear(weight, first_row, rows);
@@ -34,6 +36,7 @@ class Recording final : public WebGpuBackend {
   Status WriteBias(Weight weight, int32_t first, std::span<const float> values) override {
     return memory_.WriteBias(weight, first, values);
   }
+  void FreeLinear(Weight weight) override { memory_.FreeLinear(weight); }
   Result<Tensor> CreateConstant(int32_t rows, int32_t cols) override { return memory_.CreateConstant(rows, cols); }
   Status WriteConstant(Tensor constant, int32_t first_row, std::span<const float> rows) override {
     return memory_.WriteConstant(constant, first_row, rows);
@@ -49,6 +52,7 @@ class Recording final : public WebGpuBackend {
   void Download(Tensor x, std::span<float> destination) override;
 
   void Linear(Tensor x, Weight weight, Activation activation, Tensor out) override;
+  void LinearMultiply(Tensor x, Weight weight, Tensor y, Tensor out) override;
   void LinearAddNorm(Tensor x, Weight weight, Tensor residual, const Norm& norm, Tensor out) override;
   void LayerNorm(Tensor x, const Norm& norm, Tensor out) override;
   void AddNorm(Tensor x, Tensor y, const Norm& norm, Tensor out) override;
@@ -58,6 +62,8 @@ class Recording final : public WebGpuBackend {
   void DepthwiseConv(Tensor x, Tensor taps, const RaggedBatch& batch, Tensor out) override;
   void SpanConv(Tensor logits, Tensor values, int32_t heads, const RaggedBatch& batch, Tensor out,
                 Tensor kernels) override;
+  void LinearSpanConv(Tensor x, Weight weight, Tensor values, int32_t heads, const RaggedBatch& batch, Tensor out,
+                      Tensor kernels) override;
   void Conv1d(Tensor x, Weight weight, int32_t kernel_size, Activation activation, const RaggedBatch& batch,
               Tensor out) override;
   void Multiply(Tensor x, Tensor y, Tensor out) override;
@@ -83,6 +89,7 @@ class Recording final : public WebGpuBackend {
     int32_t heads = 0;
     int32_t first_slot = 0;
     int32_t slots = 0;                          // from first_slot on, those that any distance reaches
+    int32_t most_slots = 0;                     // of any text of the same length bucket: what is allocated
     int32_t to_position = Recorder::kNoBuffer;  // query . position_key     [rows, heads, slots]
     int32_t to_content = Recorder::kNoBuffer;   // key . position_query     [rows, heads, slots]
     int32_t slot_buffer = Recorder::kNoBuffer;
@@ -98,7 +105,8 @@ class Recording final : public WebGpuBackend {
   View TakeMatrix(int32_t rows, int32_t cols, bool fresh = false);
   // Ends the use of what TakeForRun gave.
   void GiveBack(int32_t buffer);
-  int32_t UploadInts(std::span<const int32_t> values);
+  // With room for at least `capacity`.
+  int32_t UploadInts(std::span<const int32_t> values, int32_t capacity);
   int32_t Starts(const RaggedBatch& batch);
   int32_t Slots(const RelativePositions& positions);
 
@@ -111,10 +119,22 @@ class Recording final : public WebGpuBackend {
 
   Grid Elementwise(int64_t count) const;
   Grid TokenGrid(int64_t columns, const RaggedBatch& batch) const;
+  std::string_view LinearShader(bool half) const {
+    return half && recorder_.limits().shader_f16 ? "linear+f16" : "linear";
+  }
   void DispatchLinear(bool half, const LinearParams& params, uint32_t groups, std::initializer_list<int32_t> buffers);
   void Copy(const View& x, int32_t rows, int32_t cols, const View& out);
-  void Project(const View& x, int32_t rows, Weight weight, Activation activation, const View* residual,
+  // What happens to a product on its way out.
+  struct Combined {
+    enum How : uint32_t { kNot, kAdded, kMultiplied } how = kNot;
+    View with;
+  };
+  void Project(const View& x, int32_t rows, Weight weight, Activation activation, const Combined& combined,
                const View& out);
+  void Pair(Tensor x, Tensor y, bool multiply, Tensor out);
+  void PrepareAttention(int32_t head_dim);
+  void PrepareSpanConv(int32_t taps, bool half);
+  void WriteSpanKernels(Tensor logits, int32_t heads, Tensor kernels);
   void Normalise(const View& x, const View* y, const Norm& norm, Tensor out);
   void Product(const View& x, const View& table, int32_t head_dim, const PositionProducts& products, int32_t rows,
                int32_t out);

@@ -6,6 +6,23 @@
 #include "core/backend/webgpu/recording.h"
 
 namespace peruse::webgpu {
+namespace {
+
+constexpr int32_t kWidestHead = 1024;  // that attention.wgsl's workgroup memory holds
+
+uint32_t QueryTile(int32_t head_dim) { return static_cast<uint32_t>(std::clamp(1024 / head_dim, 1, 16)); }
+
+Constants AttentionConstants(int32_t head_dim) {
+  return {{"HEAD_DIM", static_cast<float>(head_dim)},
+          {"QUERIES", static_cast<float>(QueryTile(head_dim))},
+          {"KEYS", static_cast<float>(std::clamp(2048 / (head_dim + 1), 1, 32))}};
+}
+
+}  // namespace
+
+void Recording::PrepareAttention(int32_t head_dim) {
+  if (head_dim <= kWidestHead) recorder_.Expect("attention", AttentionConstants(head_dim));
+}
 
 void Recording::Attention(const AttentionArgs& args, const RaggedBatch& batch, Tensor out) {
   DisentangledAttention(args, RelativePositions(), batch, out);
@@ -29,8 +46,10 @@ void Recording::DisentangledAttention(const AttentionArgs& args, const RelativeP
     const auto [lowest, highest] = std::minmax_element(live.begin(), live.end());
     products.first_slot = *lowest;
     products.slots = *highest - *lowest + 1;
+    const Tensor& table = has_key ? positions.position_key : positions.position_query;
+    products.most_slots = std::max(products.slots, std::min(table.rows, 2 * LengthBucket(batch.longest())));
     products.slot_buffer = Slots(positions);
-    const int64_t head_bytes = int64_t{batch.rows()} * products.slots * 4;
+    const int64_t head_bytes = int64_t{batch.rows()} * products.most_slots * 4;
     const int64_t fit = static_cast<int64_t>(recorder_.limits().binding_bytes) / head_bytes;
     products.heads = static_cast<int32_t>(std::clamp<int64_t>(fit, 1, args.heads));
   }
@@ -70,12 +89,14 @@ void Recording::AttendHeads(const AttentionArgs& args, const RelativePositions& 
   const View key = Input(args.key, out);
   const View value = Input(args.value, out);
   const int32_t head_dim = args.query.cols / args.heads;
-  if (head_dim > 1024) return Fail(Unsupported("attention heads wider than 1024 are not there for device webgpu"));
+  if (head_dim > kWidestHead)
+    return Fail(Unsupported("attention heads wider than 1024 are not there for device webgpu"));
   const int32_t starts = Starts(batch);
   const bool has_key = positions.position_key.valid();
   const bool has_query = positions.position_query.valid();
-  if (has_key) products.to_position = TakeMatrix(batch.rows(), products.heads * products.slots).buffer;
-  if (has_query) products.to_content = TakeMatrix(batch.rows(), products.heads * products.slots).buffer;
+  const int32_t width = products.heads * products.most_slots;
+  if (has_key) products.to_position = TakeMatrix(batch.rows(), width).buffer;
+  if (has_query) products.to_content = TakeMatrix(batch.rows(), width).buffer;
   if (failed()) return;
   if (has_key) {
     Product(query, Of(positions.position_key), head_dim, products, batch.rows(), products.to_position);
@@ -84,8 +105,6 @@ void Recording::AttendHeads(const AttentionArgs& args, const RelativePositions& 
     Product(key, Of(positions.position_query), head_dim, products, batch.rows(), products.to_content);
   }
 
-  const int32_t queries = std::clamp(1024 / head_dim, 1, 16);
-  const int32_t keys = std::clamp(2048 / (head_dim + 1), 1, 32);
   const View result = Of(out);
   AttentionParams params = {};
   params.scale = args.scale;
@@ -101,14 +120,10 @@ void Recording::AttendHeads(const AttentionArgs& args, const RelativePositions& 
   params.has_position_key = has_key;
   params.has_position_query = has_query;
   recorder_.Dispatch(
-      "attention",
-      {{"HEAD_DIM", static_cast<float>(head_dim)},
-       {"QUERIES", static_cast<float>(queries)},
-       {"KEYS", static_cast<float>(keys)}},
-      params,
+      "attention", AttentionConstants(head_dim), params,
       {starts, query.buffer, key.buffer, value.buffer, has_key || has_query ? products.slot_buffer : starts,
        has_key ? products.to_position : query.buffer, has_query ? products.to_content : query.buffer, result.buffer},
-      {CeilDivide(batch.longest(), queries), static_cast<uint32_t>(products.heads),
+      {CeilDivide(batch.longest(), QueryTile(head_dim)), static_cast<uint32_t>(products.heads),
        static_cast<uint32_t>(batch.sequences())});
   if (args.probabilities.valid()) WriteProbabilities(args, positions, products, batch);
   GiveBack(products.to_position);

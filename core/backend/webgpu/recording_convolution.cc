@@ -5,6 +5,20 @@
 #include "core/backend/webgpu/recording.h"
 
 namespace peruse::webgpu {
+namespace {
+
+constexpr uint32_t kSpanTokens = 16;    // TOKENS of linear_span_conv.wgsl
+constexpr int32_t kMostFusedTaps = 63;  // that its workgroup memory holds
+
+Constants SpanConvConstants(int32_t taps, bool half) {
+  return {{"TAPS", static_cast<float>(taps)}, {"HALF_WEIGHTS", half ? 1.0f : 0.0f}};
+}
+
+}  // namespace
+
+void Recording::PrepareSpanConv(int32_t taps, bool half) {
+  if (taps <= kMostFusedTaps) recorder_.Expect("linear_span_conv", SpanConvConstants(taps, half));
+}
 
 Grid Recording::TokenGrid(int64_t columns, const RaggedBatch& batch) const {
   const uint32_t most = recorder_.limits().workgroups_per_dimension;
@@ -41,14 +55,48 @@ void Recording::SpanConv(Tensor logits, Tensor values, int32_t heads, const Ragg
       static_cast<uint32_t>(values.cols / heads)};
   recorder_.Dispatch("span_conv", {}, params, {starts, scores.buffer, source.buffer, result.buffer},
                      TokenGrid(values.cols, batch));
-  if (!kernels.valid()) return;
-  const View kernel_input = Input(logits, kernels);
+  if (kernels.valid()) WriteSpanKernels(logits, heads, kernels);
+}
+
+void Recording::WriteSpanKernels(Tensor logits, int32_t heads, Tensor kernels) {
+  const View input = Input(logits, kernels);
   if (failed()) return;
   const View softmax = Of(kernels);
-  const SpanKernelsParams kernel_params = {static_cast<uint32_t>(logits.rows), static_cast<uint32_t>(heads),
-                                           kernel_input.place, softmax.place, static_cast<uint32_t>(taps)};
-  recorder_.Dispatch("span_kernels", {}, kernel_params, {kernel_input.buffer, softmax.buffer},
+  const SpanKernelsParams params = {static_cast<uint32_t>(logits.rows), static_cast<uint32_t>(heads), input.place,
+                                    softmax.place, static_cast<uint32_t>(logits.cols / heads)};
+  recorder_.Dispatch("span_kernels", {}, params, {input.buffer, softmax.buffer},
                      Elementwise(int64_t{logits.rows} * heads));
+}
+
+void Recording::LinearSpanConv(Tensor x, Weight weight, Tensor values, int32_t heads, const RaggedBatch& batch,
+                               Tensor out, Tensor kernels) {
+  CheckLinearSpanConv(x, weight, values, heads, batch, out, kernels);
+  if (failed()) return;
+  const LinearWeight& linear = memory_.linear(weight);
+  const int32_t taps = weight.out / heads;
+  if (taps > kMostFusedTaps || linear.parts.size() > 1 || weight.groups > 1) {
+    return Backend::LinearSpanConv(x, weight, values, heads, batch, out, kernels);
+  }
+  const View input = Input(x, out);
+  const View source = Input(values, out);
+  const int32_t starts = Starts(batch);
+  if (failed()) return;
+  const View result = Of(out);
+  const LinearSpanConvParams params = {static_cast<uint32_t>(x.cols),
+                                       input.place,
+                                       static_cast<uint32_t>(linear.row_elements),
+                                       source.place,
+                                       result.place,
+                                       static_cast<uint32_t>(values.cols / heads)};
+  recorder_.Dispatch("linear_span_conv", SpanConvConstants(taps, linear.half()), params,
+                     {starts, input.buffer, linear.parts[0].buffer, linear.bias, source.buffer, result.buffer},
+                     {CeilDivide(batch.longest(), kSpanTokens), static_cast<uint32_t>(heads),
+                      static_cast<uint32_t>(batch.sequences())});
+  if (!kernels.valid()) return;
+  const Scope scope(*this);
+  const Tensor logits = New(x.rows, weight.out);
+  Linear(x, weight, Activation::kNone, logits);
+  WriteSpanKernels(logits, heads, kernels);
 }
 
 void Recording::Conv1d(Tensor x, Weight weight, int32_t kernel_size, Activation activation, const RaggedBatch& batch,
@@ -62,7 +110,7 @@ void Recording::Conv1d(Tensor x, Weight weight, int32_t kernel_size, Activation 
   const UnfoldParams params = {static_cast<uint32_t>(x.cols), static_cast<uint32_t>(x.cols / weight.groups),
                                input.place, unfolded.place, static_cast<uint32_t>(kernel_size)};
   recorder_.Dispatch("unfold", {}, params, {starts, input.buffer, unfolded.buffer}, TokenGrid(weight.in, batch));
-  Project(unfolded, x.rows, weight, activation, nullptr, Of(out));
+  Project(unfolded, x.rows, weight, activation, {}, Of(out));
   GiveBack(unfolded.buffer);
 }
 

@@ -1,6 +1,7 @@
 #include "core/backend/webgpu/webgpu_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -21,16 +22,23 @@ uint64_t RowBytes(const LinearWeight& linear) {
   return static_cast<uint64_t>(linear.row_elements) * (linear.half() ? 2 : 4);
 }
 
-// Rows of `width` floats as rows of float16 of even length.
-void WriteHalves(std::span<const float> rows, int32_t width, int32_t row_elements, uint8_t* out) {
+int64_t Bytes(const LinearWeight& linear) {
+  return static_cast<int64_t>(RowBytes(linear)) * linear.spec.out + int64_t{linear.spec.out} * 4;
+}
+
+// Rows of `width` floats as rows of float16 of even length. False if a finite value is beyond float16.
+bool WriteHalves(std::span<const float> rows, int32_t width, int32_t row_elements, uint8_t* out) {
   const size_t count = rows.size() / static_cast<size_t>(width);
   for (size_t r = 0; r < count; ++r) {
     for (int32_t k = 0; k < row_elements; ++k) {
-      const uint16_t half = k < width ? FloatToHalf(rows[r * static_cast<size_t>(width) + static_cast<size_t>(k)]) : 0;
+      const float value = k < width ? rows[r * static_cast<size_t>(width) + static_cast<size_t>(k)] : 0;
+      const uint16_t half = FloatToHalf(value);
+      if ((half & 0x7FFF) == 0x7C00 && std::isfinite(value)) return false;
       std::memcpy(out, &half, sizeof half);
       out += sizeof half;
     }
   }
+  return true;
 }
 
 }  // namespace
@@ -64,13 +72,14 @@ Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
   }
   linear.bias = recorder_.CreateBuffer(static_cast<uint64_t>(spec.out) * sizeof(float));
   if (linear.bias == Recorder::kNoBuffer) return Failure();
-  weight_bytes_ += static_cast<int64_t>(RowBytes(linear)) * spec.out + int64_t{spec.out} * 4;
+  weight_bytes_ += Bytes(linear);
   linears_.push_back(std::move(linear));
   return Weight{static_cast<int32_t>(linears_.size()) - 1, spec.in, spec.out, spec.groups};
 }
 
 const LinearWeight& Memory::linear(Weight weight) const {
   PERUSE_CHECK(weight.id >= 0 && weight.id < static_cast<int32_t>(linears_.size()));
+  PERUSE_CHECK(linears_[static_cast<size_t>(weight.id)].spec.out > 0);  // not freed
   return linears_[static_cast<size_t>(weight.id)];
 }
 
@@ -91,7 +100,9 @@ Status Memory::WriteLinear(Weight weight, int32_t first_row, std::span<const flo
                                         static_cast<size_t>(bytes));
     if (room == nullptr) return Failure();
     if (linear.half()) {
-      WriteHalves(slice, width, linear.row_elements, room);
+      if (!WriteHalves(slice, width, linear.row_elements, room)) {
+        return Unsupported("a weight is larger than float16 holds (65504): use dtype fp32");
+      }
     } else {
       std::memcpy(room, slice.data(), slice.size_bytes());
     }
@@ -104,6 +115,14 @@ Status Memory::WriteBias(Weight weight, int32_t first, std::span<const float> va
   PERUSE_CHECK(first >= 0 && first + static_cast<int64_t>(values.size()) <= linear.spec.out);
   recorder_.Write(linear.bias, static_cast<uint64_t>(first) * sizeof(float), BytesOf(values));
   return recorder_.stream().failed() ? Failure() : OkStatus();
+}
+
+void Memory::FreeLinear(Weight weight) {
+  LinearWeight freed = linear(weight);
+  for (const LinearPart& part : freed.parts) recorder_.FreeBuffer(part.buffer);
+  recorder_.FreeBuffer(freed.bias);
+  weight_bytes_ -= Bytes(freed);
+  linears_[static_cast<size_t>(weight.id)] = {};
 }
 
 Result<Tensor> Memory::CreateConstant(int32_t rows, int32_t cols) {
@@ -127,9 +146,16 @@ Status Memory::WriteConstant(Tensor constant, int32_t first_row, std::span<const
 // ---- Workspace
 // --------------------------------------------------------------------------------------------------------
 
+uint64_t Memory::MatrixBytes(int32_t rows, int32_t cols) const {
+  const uint64_t row_bytes = static_cast<uint64_t>(cols) * sizeof(float);
+  const uint64_t bytes = static_cast<uint64_t>(rows) * row_bytes;
+  if (bytes > recorder_.limits().binding_bytes) return bytes;
+  return std::min(static_cast<uint64_t>(LengthBucket(rows)) * row_bytes, recorder_.limits().binding_bytes);
+}
+
 Tensor Memory::New(int32_t rows, int32_t cols, bool* ok) {
   PERUSE_CHECK(rows >= 0 && cols >= 0);
-  const uint64_t bytes = static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * sizeof(float);
+  const uint64_t bytes = MatrixBytes(rows, cols);
   const int32_t buffer = recorder_.Take(bytes, false);
   if (buffer == Recorder::kNoBuffer) *ok = false;
   workspace_.push_back({buffer, bytes});

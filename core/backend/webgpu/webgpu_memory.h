@@ -33,11 +33,14 @@ class Memory {
   Result<Weight> CreateLinear(const LinearSpec& spec);
   Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows);
   Status WriteBias(Weight weight, int32_t first, std::span<const float> values);
+  void FreeLinear(Weight weight);
   Result<Tensor> CreateConstant(int32_t rows, int32_t cols);
   Status WriteConstant(Tensor constant, int32_t first_row, std::span<const float> rows);
   const LinearWeight& linear(Weight weight) const;
   int64_t weight_bytes() const { return weight_bytes_; }
 
+  // Of a workspace matrix: that of its whole length bucket, if a binding holds it.
+  uint64_t MatrixBytes(int32_t rows, int32_t cols) const;
   // Without a buffer the handle is still well-formed and *ok becomes false.
   Tensor New(int32_t rows, int32_t cols, bool* ok);
   int64_t mark() const { return static_cast<int64_t>(workspace_.size()); }

@@ -110,7 +110,7 @@ int64_t PaddedFloats(const Block& x, int32_t kernel_size, const RaggedBatch& bat
 
 int64_t Conv1dScratch(const ThreadPool& pool, const Block& x, const PackedLinear& weight, int32_t kernel_size,
                       const RaggedBatch& batch) {
-  return PaddedFloats(x, kernel_size, batch) + LinearScratch(weight, pool.threads());
+  return PaddedFloats(x, kernel_size, batch) + LinearScratch(weight, batch.longest(), pool.threads());
 }
 
 void RunConv1d(const ThreadPool& pool, const Block& x, const PackedLinear& weight, int32_t kernel_size,

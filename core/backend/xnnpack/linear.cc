@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "core/backend/xnnpack/activations.h"
 #include "core/backend/xnnpack/gemm.h"
+#include "core/backend/xnnpack/int8_gemm.h"
+#include "core/backend/xnnpack/quantized_linear.h"
 
 namespace peruse::xnnpack {
 namespace {
@@ -31,11 +34,18 @@ int64_t BlockRows(int64_t rows, int64_t col_blocks, int32_t threads) {
 
 }  // namespace
 
-int64_t PackedLinear::PaddedWidth() const { return RoundUp(group_width(), TileCols()); }
+int64_t PackedLinear::PaddedWidth() const { return RoundUp(group_width(), q8() ? Int8TileCols() : TileCols()); }
+
+int64_t PackedLinear::ColumnBytes() const {
+  const int64_t values = q8() ? 3 : half() ? 1 : 0;
+  return values * spec_.groups * PaddedWidth() * static_cast<int64_t>(sizeof(float));
+}
 
 int64_t PackedLinear::bytes() const {
-  const int64_t element = half() ? sizeof(uint16_t) : sizeof(float);
-  return spec_.groups * PaddedWidth() * (depth() * element + static_cast<int64_t>(sizeof(float)));
+  const int64_t columns = spec_.groups * PaddedWidth();
+  if (q8()) return columns * Int8Depth(ChosenInt8Path(), depth()) + ColumnBytes();
+  if (half()) return columns * depth() * static_cast<int64_t>(sizeof(uint16_t)) + ColumnBytes();
+  return columns * (depth() + 1) * static_cast<int64_t>(sizeof(float));
 }
 
 float* PackedLinear::group(int64_t g) const {
@@ -46,18 +56,20 @@ uint16_t* PackedLinear::group_halves(int64_t g) const {
   return reinterpret_cast<uint16_t*>(bytes_.get()) + g * PaddedWidth() * depth();
 }
 
+const int8_t* PackedLinear::Int8Panels(int64_t g, int64_t first) const {
+  const int64_t group_bytes = PaddedWidth() * Int8Depth(ChosenInt8Path(), depth());
+  return reinterpret_cast<const int8_t*>(bytes_.get()) + g * group_bytes +
+         Int8PanelOffset(ChosenInt8Path(), depth(), first);
+}
+
 Result<PackedLinear> PackedLinear::Create(const LinearSpec& spec) {
-  if (spec.precision == Precision::kQ8) return Unsupported("the CPU backend does not hold weights as int8 yet");
   PackedLinear linear(spec);
-  const int64_t bias_bytes = linear.half() ? spec.groups * linear.PaddedWidth() * int64_t{sizeof(float)} : 0;
-  const int64_t weight_bytes = linear.bytes() - bias_bytes;
+  const int64_t weight_bytes = linear.bytes() - linear.ColumnBytes();
   linear.bytes_ = AllocateAligned(weight_bytes);
-  if (!linear.bytes_) return OutOfMemory("no memory for a linear layer's weights");
-  std::memset(linear.bytes_.get(), 0, static_cast<size_t>(weight_bytes));  // zero, as float and as half
-  if (bias_bytes == 0) return linear;
-  linear.biases_ = AllocateAligned(bias_bytes);
-  if (!linear.biases_) return OutOfMemory("no memory for a linear layer's biases");
-  std::memset(linear.biases_.get(), 0, static_cast<size_t>(bias_bytes));
+  linear.columns_ = AllocateAligned(linear.ColumnBytes());
+  if (!linear.bytes_ || !linear.columns_) return OutOfMemory("no memory for a linear layer's weights");
+  std::memset(linear.bytes_.get(), 0, static_cast<size_t>(weight_bytes));  // zero in every type
+  std::memset(linear.columns_.get(), 0, static_cast<size_t>(linear.ColumnBytes()));
   return linear;
 }
 
@@ -80,13 +92,31 @@ void PackedLinear::WriteRows(int32_t first_row, std::span<const float> rows) {
   }
 }
 
+void PackedLinear::WriteInt8(int32_t first_row, std::span<const int8_t> rows) {
+  const int64_t count = static_cast<int64_t>(rows.size()) / depth();
+  const int8_t* values = rows.data();
+  for (int64_t row = first_row; row < first_row + count; ++row, values += depth()) {
+    const int64_t g = row / group_width();
+    const int64_t col = row % group_width();
+    PackInt8Columns(ChosenInt8Path(), values, depth(), col, 1, const_cast<int8_t*>(Int8Panels(g, 0)));
+    const_cast<int32_t*>(weight_sums(g))[col] = std::accumulate(values, values + depth(), int32_t{0});
+  }
+}
+
+void PackedLinear::WriteScales(int32_t first_row, std::span<const float> scales) {
+  for (size_t i = 0; i < scales.size(); ++i) {
+    const int64_t row = first_row + static_cast<int64_t>(i);
+    columns(kScales, row / group_width())[row % group_width()] = scales[i];
+  }
+}
+
 void PackedLinear::WriteBias(int32_t first, std::span<const float> values) {
   for (size_t i = 0; i < values.size(); ++i) {
     const int64_t row = first + static_cast<int64_t>(i);
     const int64_t g = row / group_width();
     const int64_t col = row % group_width();
-    if (half()) {
-      reinterpret_cast<float*>(biases_.get())[g * PaddedWidth() + col] = values[i];
+    if (half() || q8()) {
+      columns(kBiases, g)[col] = values[i];
     } else {
       group(g)[PanelOffset(depth(), col - col % TileCols()) + col % TileCols()] = values[i];
     }
@@ -95,12 +125,12 @@ void PackedLinear::WriteBias(int32_t first, std::span<const float> values) {
 
 const float* PackedLinear::Panels(int64_t g, int64_t first, int64_t count, float* scratch) const {
   if (!half()) return group(g) + PanelOffset(depth(), first);
-  const float* biases = reinterpret_cast<const float*>(biases_.get()) + g * PaddedWidth() + first;
-  ExpandHalfPanels(group_halves(g) + first * depth(), biases, depth(), count, scratch);
+  ExpandHalfPanels(group_halves(g) + first * depth(), biases(g) + first, depth(), count, scratch);
   return scratch;
 }
 
-int64_t LinearScratch(const PackedLinear& weight, int32_t threads) {
+int64_t LinearScratch(const PackedLinear& weight, int64_t rows, int32_t threads) {
+  if (weight.spec().precision == Precision::kQ8) return QuantizedLinearScratch(weight, rows, threads);
   if (weight.spec().precision != Precision::kF16) return 0;
   const int64_t cols = std::min(BlockCols(weight.depth()), weight.group_width());
   return threads * PackedFloats(weight.depth(), cols);
@@ -108,6 +138,9 @@ int64_t LinearScratch(const PackedLinear& weight, int32_t threads) {
 
 void RunLinear(const ThreadPool& pool, const Block& x, int64_t group_step, const PackedLinear& weight,
                Activation activation, float* scratch, const Block& out) {
+  if (weight.spec().precision == Precision::kQ8) {
+    return RunQuantizedLinear(pool, x, group_step, weight, activation, scratch, out);
+  }
   const int64_t depth = weight.depth();
   const int64_t width = weight.group_width();
   const int64_t cols = std::min(BlockCols(depth), RoundUp(width, TileCols()));

@@ -1,7 +1,9 @@
-// Fork and join over pthreadpool. In a build without threads, pthreadpool is its one-thread stand-in.
+// Fork and join over a few threads that live as long as the pool.
+//
+// Made for machines that others use too. Indices are handed out one by one, and a helper takes part only from the moment that
+// it runs: the caller never waits for one that the system has not let run, only for those in the middle of a task. So a busy
+// machine costs the help, not more. Helpers spin for some tens of microseconds for the next operation, then sleep.
 #pragma once
-
-#include <pthreadpool.h>
 
 #include <cstdint>
 #include <memory>
@@ -13,17 +15,9 @@ namespace peruse::xnnpack {
 class ThreadPool {
  public:
   // `threads` counts the calling thread.
-  static Result<ThreadPool> Create(int32_t threads) {
-    if (threads < 1) return InvalidArgument("the number of threads must be at least 1");
-    if (threads == 1) return ThreadPool(nullptr, 1);
-#if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
-    return Unsupported("this build has no threads");
-#else
-    const pthreadpool_t pool = pthreadpool_create(static_cast<size_t>(threads));
-    if (pool == nullptr) return OutOfMemory("the thread pool could not be created");
-    return ThreadPool(pool, threads);
-#endif
-  }
+  static Result<ThreadPool> Create(int32_t threads);
+  ThreadPool(ThreadPool&&) noexcept;
+  ~ThreadPool();
 
   int32_t threads() const { return threads_; }
 
@@ -34,20 +28,10 @@ class ThreadPool {
       for (int64_t i = 0; i < count; ++i) task(int32_t{0}, i);
       return;
     }
-    pthreadpool_parallelize_1d_with_thread(
-        pool_.get(),
-        [](void* context, size_t thread, size_t index) {
-          (*static_cast<const Task*>(context))(static_cast<int32_t>(thread), static_cast<int64_t>(index));
-        },
-        const_cast<Task*>(&task), static_cast<size_t>(count), /*flags=*/0);
-  }
-
-  // Puts the workers to sleep. They would spin for some milliseconds after a task, which is right between the
-  // operations of a run and a waste after it.
-  void Rest() const {
-    if (threads_ == 1) return;
-    pthreadpool_parallelize_1d(
-        pool_.get(), [](void*, size_t) {}, nullptr, static_cast<size_t>(threads_), PTHREADPOOL_FLAG_YIELD_WORKERS);
+    Run(
+        count,
+        [](const void* context, int32_t thread, int64_t index) { (*static_cast<const Task*>(context))(thread, index); },
+        &task);
   }
 
   // Splits [0, rows) into pieces of about equal size, each worth at least `least_rows`, and calls task(first, end).
@@ -64,13 +48,13 @@ class ThreadPool {
   }
 
  private:
-  struct Destroy {
-    void operator()(pthreadpool_t pool) const { pthreadpool_destroy(pool); }
-  };
+  using Call = void (*)(const void* context, int32_t thread, int64_t index);
+  class Helpers;
 
-  ThreadPool(pthreadpool_t pool, int32_t threads) : pool_(pool), threads_(threads) {}
+  ThreadPool(std::unique_ptr<Helpers> helpers, int32_t threads);
+  void Run(int64_t count, Call call, const void* context) const;
 
-  std::unique_ptr<pthreadpool, Destroy> pool_;
+  std::unique_ptr<Helpers> helpers_;  // null with one thread
   int32_t threads_;
 };
 

@@ -31,7 +31,10 @@ class XnnpackBackend final : public Backend {
 
   Result<Weight> CreateLinear(const LinearSpec& spec) override;
   Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) override;
+  Status WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) override;
+  Status WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) override;
   Status WriteBias(Weight weight, int32_t first, std::span<const float> values) override;
+  void FreeLinear(Weight weight) override;
   Result<Tensor> CreateConstant(int32_t rows, int32_t cols) override;
   Status WriteConstant(Tensor constant, int32_t first_row, std::span<const float> rows) override;
   int64_t WeightBytes() const override { return weight_bytes_; }
@@ -86,6 +89,7 @@ class XnnpackBackend final : public Backend {
 
 Result<Weight> XnnpackBackend::CreateLinear(const LinearSpec& spec) {
   CheckSpec(spec);
+  PERUSE_RETURN_IF_ERROR(CheckInt8Depth(spec));
   PERUSE_ASSIGN_OR_RETURN(PackedLinear linear, PackedLinear::Create(spec));
   weight_bytes_ += linear.bytes();
   linears_.push_back(std::move(linear));
@@ -94,15 +98,32 @@ Result<Weight> XnnpackBackend::CreateLinear(const LinearSpec& spec) {
 
 const PackedLinear& XnnpackBackend::linear(Weight weight) const {
   PERUSE_CHECK(weight.id >= 0 && weight.id < static_cast<int32_t>(linears_.size()));
-  return linears_[static_cast<size_t>(weight.id)];
+  const PackedLinear& packed = linears_[static_cast<size_t>(weight.id)];
+  PERUSE_CHECK(packed.spec().out > 0);  // not freed
+  return packed;
 }
 
 Status XnnpackBackend::WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) {
   PackedLinear& packed = linear(weight);
-  const int64_t count = static_cast<int64_t>(rows.size());
-  PERUSE_CHECK(first_row >= 0 && count % packed.depth() == 0);
-  PERUSE_CHECK(first_row + count / packed.depth() <= packed.spec().out);
+  CheckWrite(packed.spec(), /*int8=*/false);
+  CheckRows(packed.spec(), first_row, rows.size(), packed.depth());
   packed.WriteRows(first_row, rows);
+  return OkStatus();
+}
+
+Status XnnpackBackend::WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) {
+  PackedLinear& packed = linear(weight);
+  CheckWrite(packed.spec(), /*int8=*/true);
+  CheckRows(packed.spec(), first_row, rows.size(), packed.depth());
+  packed.WriteInt8(first_row, rows);
+  return OkStatus();
+}
+
+Status XnnpackBackend::WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) {
+  PackedLinear& packed = linear(weight);
+  CheckWrite(packed.spec(), /*int8=*/true);
+  CheckRows(packed.spec(), first_row, scales.size(), 1);
+  packed.WriteScales(first_row, scales);
   return OkStatus();
 }
 
@@ -111,6 +132,12 @@ Status XnnpackBackend::WriteBias(Weight weight, int32_t first, std::span<const f
   PERUSE_CHECK(first >= 0 && first + static_cast<int64_t>(values.size()) <= packed.spec().out);
   packed.WriteBias(first, values);
   return OkStatus();
+}
+
+void XnnpackBackend::FreeLinear(Weight weight) {
+  PackedLinear& packed = linear(weight);
+  weight_bytes_ -= packed.bytes();
+  packed = PackedLinear::Freed();
 }
 
 Result<Tensor> XnnpackBackend::CreateConstant(int32_t rows, int32_t cols) {
@@ -143,10 +170,7 @@ void XnnpackBackend::BeginRun() {
   failed_ = false;
 }
 
-Status XnnpackBackend::Submit() {
-  pool_.Rest();
-  return failed_ ? OutOfMemory("no memory for the run's workspace") : OkStatus();
-}
+Status XnnpackBackend::Submit() { return failed_ ? OutOfMemory("no memory for the run's workspace") : OkStatus(); }
 
 Tensor XnnpackBackend::New(int32_t rows, int32_t cols) {
   PERUSE_CHECK(rows >= 0 && cols >= 0);
@@ -196,7 +220,7 @@ void XnnpackBackend::Download(Tensor x, std::span<float> destination) {
 void XnnpackBackend::Project(Tensor x, Weight weight, Activation activation, Tensor out) {
   const PackedLinear& packed = linear(weight);
   const Scope scope(*this);
-  float* scratch = ScratchFloats(xnnpack::LinearScratch(packed, pool_.threads()));
+  float* scratch = ScratchFloats(xnnpack::LinearScratch(packed, x.rows, pool_.threads()));
   if (failed_) return;
   RunLinear(pool_, View(x), packed.depth(), packed, activation, scratch, View(out));
 }

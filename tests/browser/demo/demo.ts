@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright';
 import { kChromiumFlags, kChromiumPath } from '../chromium.js';
+import type { NamedFile } from './checkpoints.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -83,4 +84,22 @@ export async function shown(panel: Locator, selector: string): Promise<void> {
   const failure = panel.locator('.error code');
   await result.or(failure).first().waitFor();
   if (await failure.isVisible()) throw new Error(`the page says: ${await panel.locator('.error').innerText()}`);
+}
+
+/** Chooses files of one's own in the tab's model picker. */
+export async function chooseFiles(panel: Locator, files: readonly NamedFile[]): Promise<void> {
+  await panel.locator('[name=model]').selectOption('own');
+  await panel.getByLabel('Files', { exact: true }).setInputFiles(files as NamedFile[]);
+}
+
+/** Chooses the tab's first bundled model again. */
+export async function chooseBundled(panel: Locator): Promise<void> {
+  await panel.locator('[name=model]').selectOption({ index: 0 });
+}
+
+/** Names a model by hub id or address. */
+export async function chooseElsewhere(panel: Locator, name: string): Promise<void> {
+  await panel.locator('[name=model]').selectOption('elsewhere');
+  await panel.getByLabel('Hub id').fill(name);
+  await panel.getByRole('button', { name: 'Use it' }).click();
 }

@@ -1,7 +1,8 @@
 // What a visitor can bring about: each is said kindly in its place, and the page goes on working.
 import type { Route } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { shown, startDemo, type Demo, type Visit } from './demo.js';
+import { hugeClassifier } from './checkpoints.js';
+import { chooseBundled, chooseFiles, shown, startDemo, type Demo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;
@@ -104,7 +105,7 @@ it('cancelling while the model loads', async () => {
   await panel.locator('.examples button').first().click();
   expect(await panel.locator('.headline').textContent()).toMatch(/^Loading the model/);
   await panel.getByRole('button', { name: 'Cancel' }).click();
-  await panel.locator('.headline', { hasText: 'Loading was cancelled' }).waitFor();
+  await panel.locator('.headline', { hasText: 'Cancelled.' }).waitFor();
   expect(await panel.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(false);
   expect(await visit.page.evaluate(() => document.activeElement?.textContent)).toBe('Classify');
   expect(await panel.locator('.error').textContent()).toBe('');
@@ -112,3 +113,43 @@ it('cancelling while the model loads', async () => {
   for (const release of held) release();
   await expectStillWorks();
 });
+
+it('cancelling while the model reads', async () => {
+  await visit.page.goto(`${demo.url}#answer`);
+  const panel = visit.page.locator('#answer');
+  await panel.locator('.questions button').first().click();
+  await shown(panel, 'mark');
+  await panel.locator('[name=passage]').fill('The lamp burned whale oil until 1902. '.repeat(20_000));
+  await panel.locator('[type=submit]').click();
+  await panel.getByRole('button', { name: 'Cancel' }).click();
+  await panel.locator('.headline', { hasText: 'Cancelled.' }).waitFor();
+  expect(await panel.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(false);
+  await panel.getByRole('button', { name: 'The kettle' }).click();
+  await panel.locator('.questions button').first().click();
+  await shown(panel, 'mark');
+});
+
+it('a model that the memory does not hold', async () => {
+  const panel = visit.page.locator('#classify');
+  await chooseFiles(panel, await hugeClassifier());
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('out_of_memory');
+  expect(await panel.locator('.error').textContent()).toMatch(/not enough memory/);
+  await chooseBundled(panel);
+  await expectStillWorks();
+});
+
+it('a GPU that goes away', async () => {
+  const panel = visit.page.locator('#classify');
+  visit.page.setDefaultTimeout(60_000);  // A software GPU that starts twice.
+  await panel.getByLabel('Device').selectOption('webgpu');
+  await panel.locator('.examples button').first().click();
+  await shown(panel, '.bars li');
+  await (await demo.browser.newBrowserCDPSession()).send('Browser.crashGpuProcess');
+  await panel.locator('.examples button').nth(1).click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('gpu_lost');
+  expect(await panel.locator('.error').textContent()).toMatch(/The GPU went away/);
+  await expectStillWorks();
+}, 120_000);

@@ -13,11 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => demo.close());
 
-/** Uses both tabs, so that all of the page is there. */
-async function useBoth(page: Page): Promise<void> {
+/** Uses every tab that has a model beside the page, so that all of the page is there. Ends on the answer tab. */
+async function useAll(page: Page): Promise<void> {
   await page.locator('#tab-classify').click();
   await page.locator('#classify .examples button').first().click();
   await shown(page.locator('#classify'), '.bars li');
+  await page.locator('#tab-entities').click();
+  await page.locator('#entities .examples button').first().click();
+  await shown(page.locator('#entities'), 'mark');
   await page.locator('#tab-answer').click();
   await page.locator('#answer .questions button').first().click();
   await shown(page.locator('#answer'), 'mark');
@@ -28,7 +31,7 @@ describe('privacy', () => {
     const { page, requests, complaints, close } = await demo.visit();
     await page.waitForLoadState('networkidle');
     expect(requests.filter((address) => /models|\.wasm/.test(address))).toEqual([]);
-    await useBoth(page);
+    await useAll(page);
     expect(requests.some((address) => address.endsWith('.wasm'))).toBe(true);
     expect(requests.filter((address) => !address.startsWith(demo.url) && !address.startsWith('data:'))).toEqual([]);
     expect(complaints).toEqual([]);
@@ -37,7 +40,7 @@ describe('privacy', () => {
 
   it('makes no request at all once the models are there', async () => {
     const { page, requests, close } = await demo.visit();
-    await useBoth(page);
+    await useAll(page);
     const before = requests.length;
     await page.context().setOffline(true);
     await page.locator('#answer-question').fill('Who was the last keeper?');
@@ -50,16 +53,14 @@ describe('privacy', () => {
   });
 });
 
-it('works without its server once both tabs have been used', async () => {
+it('works without its server after the first visit', async () => {
   const own = await startDemo();
   try {
     const { page, complaints } = await own.visit({ serviceWorkers: 'allow' });
-    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-    await useBoth(page);
-    await page.waitForFunction(async () => (await (await caches.open('peruse-demo')).keys()).filter(({ url }) => url.endsWith('.safetensors')).length === 2);
+    await page.locator('.kept', { hasText: 'All of it is stored now.' }).waitFor();
     own.stopServer();
     await page.reload();
-    await useBoth(page);
+    await useAll(page);
     expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
     expect(complaints).toEqual([]);
   } finally {
@@ -79,7 +80,7 @@ describe('isolation', () => {
     try {
       const { page, complaints } = await plain.visit();
       expect(await page.evaluate(() => crossOriginIsolated)).toBe(false);
-      await useBoth(page);
+      await useAll(page);
       expect(await page.locator('#answer .runtime').textContent()).toMatch(/on 1 thread of the CPU\..*not cross-origin isolated/);
       expect(complaints).toEqual([]);
     } finally {
@@ -105,6 +106,8 @@ it('states the scores that the models\u2019 cards state', async () => {
   // Columns: set, dev, test half.
   expect(row(classifier, 'rt-polarity').split('|')[3]).toContain(` ${await stated('rt-polarity')} `);
   expect(row(classifier, 'pros-cons').split('|')[3]).toContain(` ${await stated('pros-cons')} `);
+  // Columns: set, sentences, entities, precision, recall, F1.
+  expect(row(await card('peruse-tagger-convbert-tiny'), 'wikigold test').split('|')[6]?.trim()).toBe(await stated('wikigold-f1'));
   // Columns: set, questions, exact match, F1.
   const squad = row(await card('peruse-reader-deberta-tiny'), 'SQuAD').split('|').map((cell) => cell.trim());
   expect([squad[3], squad[4]]).toEqual([await stated('squad-exact'), await stated('squad-f1')]);
@@ -116,7 +119,7 @@ describe('layout', () => {
     const { page, close } = await demo.visit({ viewport: { width: 320, height: 640 } });
     const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     expect(await overflow()).toBe(0);
-    await useBoth(page);
+    await useAll(page);
     await page.locator('#answer .candidates summary').click();
     expect(await overflow()).toBe(0);
     await page.locator('#answer-question').fill('');
@@ -124,49 +127,81 @@ describe('layout', () => {
     await page.locator('#answer .error code').waitFor();
     expect(await overflow()).toBe(0);
     await page.locator('#tab-classify').click();
-    await page.locator('#classify .settings summary').click();
     await page.locator('#classify textarea').fill('x'.repeat(300));
     await page.locator('#classify [type=submit]').click();
-    await page.locator('#classify blockquote', { hasText: 'xxx' }).waitFor();
+    await page.locator('#classify [aria-disabled=false]').waitFor();
+    await page.locator('#classify .inside summary').click();
+    await page.locator('#classify .token').first().waitFor();
+    expect(await overflow()).toBe(0);
+    await page.locator('#classify [name=model]').selectOption('elsewhere');
+    await page.locator('#classify [name=address]').fill(`https://models.example/${'x'.repeat(300)}`);
+    await page.locator('#classify .use').click();
+    expect(await overflow()).toBe(0);
+    await page.locator('#tab-zero-shot').click();
+    await page.locator('#zero-shot [name=model]').selectOption('own');
     expect(await overflow()).toBe(0);
     await close();
   });
 
-  it('does not jump while a model loads and answers', async () => {
-    const { page, close } = await demo.visit();
-    const footer = async () => (await page.locator('footer').boundingBox())?.y;
-    const before = await footer();
+  it.each([390, 1400])('does not jump while the page and its models load and answer, %i pixels wide', async (width) => {
+    const { page, close } = await demo.visit({ viewport: { width, height: 800 } });
+    // As the browser itself counts it, shifts right after a click included.
+    await page.evaluate(() => {
+      const shifts: unknown[] = ((window as unknown as { shifts: unknown[] }).shifts = []);
+      type Shift = PerformanceEntry & { value: number; sources: { node: Element | null }[] };
+      new PerformanceObserver((list) => {
+        for (const { value, sources } of list.getEntries() as Shift[]) shifts.push([value, ...sources.map(({ node }) => node?.className ?? '')]);
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
     await page.locator('#classify .examples button').first().click();
-    expect(await footer()).toBe(before);
     await shown(page.locator('#classify'), '.bars li');
-    expect(await footer()).toBe(before);
+    await page.locator('#tab-entities').click();
+    await page.locator('#entities .examples button').first().click();
+    await shown(page.locator('#entities'), 'mark');
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    expect(await page.evaluate(() => (window as unknown as { shifts: unknown[] }).shifts)).toEqual([]);
     await close();
   });
 });
 
-describe.each(['light', 'dark'] as const)('accessibility, %s', (colorScheme) => {
+// Dark and light differ in their colours only.
+describe.each<['light' | 'dark', RunOptions]>([['light', {}], ['dark', { runOnly: ['color-contrast'] }]])('accessibility, %s', (colorScheme, rules) => {
   it('axe finds nothing', async () => {
     const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const { page, close } = await demo.visit({ colorScheme, reducedMotion: 'reduce' });
     await page.evaluate(axe);
     const findings = async () => {
-      const options: RunOptions = { resultTypes: ['violations'] };
+      const options: RunOptions = { resultTypes: ['violations'], ...rules };
       const { violations } = await page.evaluate<AxeResults, RunOptions>(
         (runOptions) => (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run(document, runOptions), options,
       );
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
     };
     expect(await findings()).toEqual([]);
-    await useBoth(page);
+    await useAll(page);
     await page.locator('#answer .candidates summary').click();
+    await page.locator('#answer .inside summary').click();
+    await page.locator('#answer .token').first().waitFor();
     expect(await findings()).toEqual([]);
     await page.locator('#answer-question').fill('');
     await page.locator('#answer [type=submit]').click();
     await page.locator('#answer .error code').waitFor();
     expect(await findings()).toEqual([]);
+    await page.locator('#tab-entities').click();
+    await page.locator('#entities .found summary').click();
+    expect(await findings()).toEqual([]);
+    await page.locator('#tab-zero-shot').click();
+    await page.locator('#zero-shot [name=model]').selectOption('own');
+    expect(await findings()).toEqual([]);
     await page.locator('#tab-classify').click();
-    await page.locator('#classify .settings summary').click();
+    await page.locator('#classify [name=model]').selectOption('elsewhere');
+    expect(await findings()).toEqual([]);
+    await page.locator('#classify [name=model]').selectOption({ index: 0 });
+    await page.locator('#classify .examples button').first().click();
+    await shown(page.locator('#classify'), '.bars li');
+    await page.locator('#classify .inside summary').click();
+    await page.locator('#classify .kernels').waitFor();
     expect(await findings()).toEqual([]);
     await close();
-  });
+  }, 120_000);
 });

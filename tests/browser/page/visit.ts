@@ -1,8 +1,9 @@
 // Serves a site on 127.0.0.1, opens it in Chromium, lets it work, and tells what it said and asked for.
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { chromium } from 'playwright';
-import { startModelServer, type Content } from '../../node/support/model_server.js';
+import { chromium, type Browser, type Page } from 'playwright';
+import { afterAll } from 'vitest';
+import { startModelServer, type Content, type ModelServer } from '../../node/support/model_server.js';
 import { readTiny } from '../../node/support/tiny_files.js';
 import { kChromiumFlags, kChromiumPath } from '../chromium.js';
 
@@ -40,13 +41,31 @@ export interface Visit {
   complaints: string[];
 }
 
-export async function visit(site: Site, headers: Record<string, string>): Promise<Visit> {
-  const server = await startModelServer(site, headers);
+// One browser for a file of tests; each page has a context, and so a storage, of its own.
+let running: Promise<Browser> | undefined;
+afterAll(async () => (await running)?.close());
+
+function theBrowser(): Promise<Browser> {
   // Names resolve to nothing: a request to anywhere else could not even leave.
   const args = [...kChromiumFlags, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'];
-  const browser = await chromium.launch({ executablePath: kChromiumPath, args, headless: true });
+  return running ??= chromium.launch({ executablePath: kChromiumPath, args, headless: true });
+}
+
+/** A site that is served, and a page of it in Chromium, while `use` has them. */
+export async function withPage<T>(site: Site, headers: Record<string, string>, use: (page: Page, server: ModelServer) => Promise<T>): Promise<T> {
+  const server = await startModelServer(site, headers);
+  const context = await (await theBrowser()).newContext();
   try {
-    const page = await browser.newPage();
+    return await use(await context.newPage(), server);
+  } finally {
+    await context.close();
+    await server.close();
+  }
+}
+
+/** Opens index.html and calls its function work(). */
+export function visit(site: Site, headers: Record<string, string>): Promise<Visit> {
+  return withPage(site, headers, async (page, server) => {
     const urls: string[] = [];
     const complaints: string[] = [];
     page.context().on('request', (request) => urls.push(request.url()));
@@ -57,8 +76,5 @@ export async function visit(site: Site, headers: Record<string, string>): Promis
     const result = await page.evaluate('work()') as Record<string, unknown>;
     const elsewhere = urls.filter((url) => !url.startsWith(server.url) && !url.startsWith('data:'));
     return { result, requests: server.requests, elsewhere, complaints };
-  } finally {
-    await browser.close();
-    await server.close();
-  }
+  });
 }

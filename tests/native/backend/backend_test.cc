@@ -99,6 +99,34 @@ TEST(BackendTest, XnnpackHoldsHalfWeightsInHalfTheMemory) {
   EXPECT_EQ(half->WeightBytes(), 128 * 64 * 2 + 64 * 4);
 }
 
+TEST(BackendTest, AFreedLinearLeavesTheOthersAlone) {
+  for (const auto& backend : AllBackends()) {
+    SCOPED_TRACE(backend->name());
+    const Weight kept = backend->CreateLinear({.in = 1, .out = 2}).value();
+    const int64_t before = backend->WeightBytes();
+    const Weight freed = backend->CreateLinear({.in = 3, .out = 5}).value();
+    EXPECT_GT(backend->WeightBytes(), before);
+    ASSERT_TRUE(backend->WriteLinear(kept, 0, std::vector<float>{2, 3}).ok());
+    backend->FreeLinear(freed);
+    EXPECT_EQ(backend->WeightBytes(), before);
+    const Weight next = backend->CreateLinear({.in = 1, .out = 2}).value();
+    ASSERT_TRUE(backend->WriteLinear(next, 0, std::vector<float>{5, 7}).ok());
+    backend->BeginRun();
+    std::vector<float> results(4);
+    {
+      const Scope scope(*backend);
+      const Tensor one = backend->New(1, 1);
+      backend->Upload(std::vector<float>{1}, one);
+      const Tensor out = backend->New(1, 4);
+      backend->Linear(one, kept, Activation::kNone, out.Columns(0, 2));
+      backend->Linear(one, next, Activation::kNone, out.Columns(2, 2));
+      backend->Download(out, results);
+    }
+    ASSERT_TRUE(backend->Submit().ok());
+    EXPECT_EQ(results, (std::vector<float>{2, 3, 5, 7}));
+  }
+}
+
 TEST(BackendTest, ScopesFreeWhatWasAllocatedInThem) {
   for (const auto& backend : AllBackends()) {
     SCOPED_TRACE(backend->name());
@@ -137,13 +165,24 @@ TEST(BackendTest, AnOperationMayFoldIntoAConstant) {
   }
 }
 
+TEST(BackendTest, XnnpackHoldsInt8WeightsInAQuarterOfTheMemory) {
+  const auto backend = CreateXnnpackBackend(1).value();
+  ASSERT_TRUE(backend->CreateLinear({256, 64, 2, Precision::kQ8}).ok());
+  EXPECT_EQ(backend->WeightBytes(), 128 * 64 + 3 * 64 * 4);
+}
+
+TEST(BackendTest, ALinearTooDeepForInt8SumsIsRefusedByName) {
+  for (const auto& backend : AllBackends()) {
+    SCOPED_TRACE(backend->name());
+    const Result<Weight> deep = backend->CreateLinear({133145, 1, 1, Precision::kQ8});
+    ASSERT_FALSE(deep.ok());
+    EXPECT_EQ(deep.status().code(), StatusCode::kUnsupported);
+    EXPECT_NE(deep.status().message().find("q8"), std::string::npos);
+  }
+}
+
 TEST(BackendTest, XnnpackRefusesByNameWhatItLacks) {
   EXPECT_EQ(CreateXnnpackBackend(0).status().code(), StatusCode::kInvalidArgument);
-  const auto backend = CreateXnnpackBackend(1).value();
-  const Result<Weight> q8 = backend->CreateLinear({4, 4, 1, Precision::kQ8});
-  ASSERT_FALSE(q8.ok());
-  EXPECT_EQ(q8.status().code(), StatusCode::kUnsupported);
-  EXPECT_NE(q8.status().message().find("int8"), std::string::npos);
 #if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
   EXPECT_EQ(CreateXnnpackBackend(2).status().code(), StatusCode::kUnsupported);
 #endif

@@ -151,6 +151,21 @@ std::vector<std::vector<double>> SpanConvBounds(const OperationCase& c, const st
   return bounds;
 }
 
+// The same where the logits are a linear layer of x, with an error of their own.
+std::vector<std::vector<double>> LinearSpanConvBounds(const OperationCase& c, const std::vector<HostMatrix>& operands,
+                                                      const Outcome& expected) {
+  OperationCase linear = Plain(c, Op::kLinear);
+  linear.out = c.heads * c.kernel;
+  const HostMatrix logits = Magnitudes(linear, {operands[0], operands[1], operands[2]});
+  const double largest = *std::max_element(logits.values.begin(), logits.values.end());
+  const HostMatrix magnitude =
+      Evaluate(Plain(c, c.operation), {operands[0], operands[1], operands[2], Abs(operands[3])});
+  std::vector<std::vector<double>> bounds;
+  bounds.push_back(Scaled(magnitude, kEpsilon * (SoftmaxFactor(largest) + tolerance::kDot)));
+  if (c.extra_output) bounds.push_back(Scaled(expected.outputs[1], kEpsilon * SoftmaxFactor(largest)));
+  return bounds;
+}
+
 // Of activation(x) where x has been computed with an error of x_error and a sum of absolute products of magnitude.
 double ActivationBound(Activation activation, double magnitude, double x_error) {
   if (activation == Activation::kNone) return x_error;
@@ -163,6 +178,7 @@ std::vector<std::vector<double>> ErrorBounds(const OperationCase& c, const std::
                                              const Outcome& expected) {
   switch (c.operation) {
     case Op::kLinear:
+    case Op::kLinearMultiply:
     case Op::kConv1d:
     case Op::kDepthwiseConv:
     case Op::kMultiply:
@@ -183,6 +199,8 @@ std::vector<std::vector<double>> ErrorBounds(const OperationCase& c, const std::
       return AttentionBounds(c, operands, expected);
     case Op::kSpanConv:
       return SpanConvBounds(c, operands, expected);
+    case Op::kLinearSpanConv:
+      return LinearSpanConvBounds(c, operands, expected);
     case Op::kActivate: {
       std::vector<double> bounds;
       for (float x : operands[0].values) bounds.push_back(ActivationBound(c.activation, std::fabs(x), 0));

@@ -12,6 +12,8 @@ const char* Name(Operation operation) {
   switch (operation) {
     case Op::kLinear:
       return "Linear";
+    case Op::kLinearMultiply:
+      return "LinearMultiply";
     case Op::kLinearAddNorm:
       return "LinearAddNorm";
     case Op::kLayerNorm:
@@ -26,6 +28,8 @@ const char* Name(Operation operation) {
       return "DepthwiseConv";
     case Op::kSpanConv:
       return "SpanConv";
+    case Op::kLinearSpanConv:
+      return "LinearSpanConv";
     case Op::kConv1d:
       return "Conv1d";
     case Op::kMultiply:
@@ -68,6 +72,17 @@ void AddLinear(std::vector<OperationCase>& cases) {
     cases.push_back({.operation = op, .lengths = {250}, .cols = 700, .out = 210});
     cases.push_back({.operation = op, .lengths = {3}, .cols = 3072, .out = 100});
   }
+  for (int32_t out : {1, 7, 33, 210}) {
+    cases.push_back({.operation = Op::kLinearMultiply, .lengths = kRagged, .cols = 31, .out = out});
+  }
+  cases.push_back({.operation = Op::kLinearMultiply,
+                   .lengths = {250},
+                   .cols = 36,
+                   .out = 44,
+                   .groups = 2,
+                   .strided_in = true,
+                   .strided_out = true,
+                   .half_weights = true});
   for (int32_t out : {3, 16, 33}) {
     cases.push_back({.operation = Op::kLinear, .lengths = kRagged, .cols = 32, .out = out, .half_weights = true});
   }
@@ -83,6 +98,40 @@ void AddLinear(std::vector<OperationCase>& cases) {
                    .half_weights = true});
   for (Activation activation : {Activation::kGelu, Activation::kGeluTanh, Activation::kTanh, Activation::kRelu}) {
     cases.push_back({.operation = Op::kLinear, .lengths = {9}, .cols = 40, .out = 21, .activation = activation});
+  }
+}
+
+void AddQuantized(std::vector<OperationCase>& cases) {
+  for (bool wide : {false, true}) {
+    const auto add = [&](OperationCase c) {
+      c.q8 = true;
+      c.wide_input = wide;
+      cases.push_back(c);
+    };
+    for (int32_t out : {1, 7, 8, 9, 16, 17, 33})
+      add({.operation = Op::kLinear, .lengths = {5}, .cols = 31, .out = out});
+    for (int32_t rows : {1, 2, 3, 4}) add({.operation = Op::kLinear, .lengths = {rows}, .cols = 16, .out = 24});
+    for (int32_t in : {1, 2, 3, 64}) add({.operation = Op::kLinear, .lengths = kRagged, .cols = in, .out = 12});
+    add({.operation = Op::kLinear, .lengths = {9}, .cols = 40, .out = 21, .activation = Activation::kGelu});
+    add({.operation = Op::kLinear, .lengths = {250}, .cols = 700, .out = 210});
+    add({.operation = Op::kLinear, .lengths = {3}, .cols = 5000, .out = 20});  // fewer levels than 4095
+    add({.operation = Op::kLinear, .lengths = {6}, .cols = 28, .out = 20, .groups = 4});
+    add({.operation = Op::kLinearAddNorm,
+         .lengths = kRagged,
+         .cols = 36,
+         .out = 44,
+         .groups = 2,
+         .strided_in = true,
+         .strided_out = true});
+    for (int32_t groups : {1, 2}) {
+      add({.operation = Op::kConv1d,
+           .lengths = kRagged,
+           .cols = 24,
+           .out = 20,
+           .groups = groups,
+           .kernel = 3,
+           .activation = Activation::kGelu});
+    }
   }
 }
 
@@ -159,6 +208,7 @@ void AddConvolutions(std::vector<OperationCase>& cases) {
   for (int32_t kernel : {1, 3, 5, 9, 31}) {
     cases.push_back({.operation = Op::kDepthwiseConv, .lengths = kRagged, .cols = 21, .kernel = kernel});
     cases.push_back({.operation = Op::kSpanConv, .lengths = kRagged, .cols = 30, .heads = 3, .kernel = kernel});
+    cases.push_back({.operation = Op::kLinearSpanConv, .lengths = kRagged, .cols = 30, .heads = 3, .kernel = kernel});
     cases.push_back({.operation = Op::kConv1d, .lengths = kRagged, .cols = 10, .out = 14, .kernel = kernel});
   }
   for (int32_t head_dim : {16, 24, 48, 64, 80}) {
@@ -168,8 +218,15 @@ void AddConvolutions(std::vector<OperationCase>& cases) {
                      .heads = 2,
                      .kernel = 9,
                      .extra_output = true});
+    cases.push_back({.operation = Op::kLinearSpanConv,
+                     .lengths = {19, 33},
+                     .cols = 2 * head_dim,
+                     .heads = 2,
+                     .kernel = 9,
+                     .half_weights = head_dim != 48});
   }
-  for (Operation op : {Op::kDepthwiseConv, Op::kSpanConv, Op::kConv1d}) {
+  cases.push_back({.operation = Op::kLinearSpanConv, .lengths = {5, 40}, .cols = 30, .heads = 3, .kernel = 99});
+  for (Operation op : {Op::kDepthwiseConv, Op::kSpanConv, Op::kLinearSpanConv, Op::kConv1d}) {
     cases.push_back({.operation = op,
                      .lengths = {5, 40},
                      .cols = 32,
@@ -235,6 +292,7 @@ std::string OperationCase::name() const {
   if (extra_output) name += "_extra";
   if (broadcast) name += "_broadcast";
   if (half_weights) name += "_half";
+  if (q8) name += wide_input ? "_q8wide" : "_q8";
   if (offset != 0) name += "_offset";
   return name;
 }
@@ -242,6 +300,7 @@ std::string OperationCase::name() const {
 std::vector<OperationCase> AllCases() {
   std::vector<OperationCase> cases;
   AddLinear(cases);
+  AddQuantized(cases);
   AddNorms(cases);
   AddAttention(cases);
   AddConvolutions(cases);

@@ -11,6 +11,7 @@ namespace peruse::testing {
 
 enum class Operation {
   kLinear,
+  kLinearMultiply,
   kLinearAddNorm,
   kLayerNorm,
   kAddNorm,
@@ -18,6 +19,7 @@ enum class Operation {
   kDisentangledAttention,
   kDepthwiseConv,
   kSpanConv,
+  kLinearSpanConv,
   kConv1d,
   kMultiply,
   kAdd,
@@ -50,6 +52,8 @@ struct OperationCase {
   bool extra_output = false;  // probabilities or kernels too
   bool broadcast = false;     // Add: y has one row
   bool half_weights = false;  // of a linear or a convolution; they are representable as half
+  bool q8 = false;            // int8 weights of a linear or a convolution
+  bool wide_input = false;    // and activations of 13 bits
   float offset = 0;           // added to every value of x: a large mean
 
   int32_t rows() const;

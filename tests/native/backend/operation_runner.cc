@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "core/backend/quantize.h"
 #include "core/base/half.h"
 
 namespace peruse::testing {
@@ -84,7 +85,10 @@ class Bench {
 
   Weight LinearWeight(const HostMatrix& weight, const HostMatrix& bias) {
     const LinearSpec spec{weight.cols * case_.groups, weight.rows, case_.groups,
-                          case_.half_weights ? Precision::kF16 : Precision::kF32};
+                          case_.q8             ? Precision::kQ8
+                          : case_.half_weights ? Precision::kF16
+                                               : Precision::kF32,
+                          case_.wide_input};
     Result<Weight> linear = backend_.CreateLinear(spec);
     PERUSE_CHECK(linear.ok());
     // In pieces of three rows, the bias last.
@@ -93,10 +97,21 @@ class Bench {
       const int32_t count = std::min(3, weight.rows - row);
       const size_t width = static_cast<size_t>(weight.cols);
       const auto rows = values.subspan(static_cast<size_t>(row) * width, static_cast<size_t>(count) * width);
-      PERUSE_CHECK(backend_.WriteLinear(*linear, row, rows).ok());
+      PERUSE_CHECK(
+          (case_.q8 ? WriteQuantized(*linear, row, rows, width) : backend_.WriteLinear(*linear, row, rows)).ok());
     }
     PERUSE_CHECK(backend_.WriteBias(*linear, 0, bias.values).ok());
     return *linear;
+  }
+
+  Status WriteQuantized(Weight weight, int32_t first_row, std::span<const float> rows, size_t width) {
+    std::vector<int8_t> integers(rows.size());
+    std::vector<float> scales;
+    for (size_t at = 0; at < rows.size(); at += width) {
+      scales.push_back(QuantizeRow(rows.subspan(at, width), kWeightLevels, integers.data() + at));
+    }
+    PERUSE_RETURN_IF_ERROR(backend_.WriteScales(weight, first_row, scales));
+    return backend_.WriteInt8(weight, first_row, integers);
   }
 
   Tensor Output(int32_t rows, int32_t cols) {
@@ -236,6 +251,8 @@ static std::vector<HostMatrix> RandomOperands(const OperationCase& c) {
   switch (c.operation) {
     case Op::kLinear:
       return {by_token(c.cols), fixed(c.out, c.cols / c.groups), fixed(1, c.out)};
+    case Op::kLinearMultiply:
+      return {by_token(c.cols), fixed(c.out, c.cols / c.groups), fixed(1, c.out), by_token(c.out)};
     case Op::kLinearAddNorm:
       return {by_token(c.cols), fixed(c.out, c.cols / c.groups), fixed(1, c.out), by_token(c.out), fixed(1, c.out, 1),
               fixed(1, c.out)};
@@ -252,6 +269,8 @@ static std::vector<HostMatrix> RandomOperands(const OperationCase& c) {
       return {by_token(c.cols), fixed(c.kernel, c.cols)};
     case Op::kSpanConv:
       return {by_token(c.heads * c.kernel, 4), by_token(c.cols)};
+    case Op::kLinearSpanConv:
+      return {by_token(c.cols), fixed(c.heads * c.kernel, c.cols), fixed(1, c.heads * c.kernel), by_token(c.cols)};
     case Op::kConv1d:
       return {by_token(c.cols), fixed(c.out, c.kernel * c.cols / c.groups), fixed(1, c.out)};
     case Op::kMultiply:
@@ -284,6 +303,12 @@ Outcome RunCase(Backend& backend, const OperationCase& c, const std::vector<Host
       backend.Linear(bench.Input(operands[0]), weight, c.activation, bench.Output(rows, c.out));
       break;
     }
+    case Op::kLinearMultiply: {
+      const Weight weight = bench.LinearWeight(operands[1], operands[2]);
+      const Tensor x = bench.Input(operands[0]);
+      backend.LinearMultiply(x, weight, bench.Input(operands[3]), bench.Output(rows, c.out));
+      break;
+    }
     case Op::kLinearAddNorm: {
       const Weight weight = bench.LinearWeight(operands[1], operands[2]);
       const Tensor x = bench.Input(operands[0]);
@@ -313,6 +338,15 @@ Outcome RunCase(Backend& backend, const OperationCase& c, const std::vector<Host
       const Tensor out = bench.Output(rows, c.cols);
       const Tensor kernels = c.extra_output ? bench.Output(rows, c.heads * c.kernel) : Tensor();
       backend.SpanConv(logits, values, c.heads, bench.batch(), out, kernels);
+      break;
+    }
+    case Op::kLinearSpanConv: {
+      const Weight weight = bench.LinearWeight(operands[1], operands[2]);
+      const Tensor x = bench.Input(operands[0]);
+      const Tensor values = bench.Input(operands[3]);
+      const Tensor out = bench.Output(rows, c.cols);
+      const Tensor kernels = c.extra_output ? bench.Output(rows, c.heads * c.kernel) : Tensor();
+      backend.LinearSpanConv(x, weight, values, c.heads, bench.batch(), out, kernels);
       break;
     }
     case Op::kConv1d: {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
+#include <random>
 #include <string>
 
 #include "core/base/json_writer.h"
@@ -81,10 +83,26 @@ TEST(Json, ReadsNumbersExactly) {
   EXPECT_EQ(document->root()[3].GetInt64(), std::nullopt);
 }
 
+TEST(Json, RoundsNumbersAsTheCLibrary) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = std::to_string(random() >> random() % 64);
+    if (i % 3 == 0) text += std::to_string(random());
+    const size_t point = random() % text.size();
+    if (point > 0) text.insert(point, ".");
+    if (text[0] == '0') text = "1" + text;
+    if (i % 2 == 0) text.insert(0, "-");
+    auto document = JsonDocument::Parse("[" + text + "]");
+    ASSERT_TRUE(document.ok()) << text << ": " << document.status().message();
+    ASSERT_EQ(document->root()[0].GetDouble(), std::strtod(text.c_str(), nullptr)) << text;
+  }
+}
+
 TEST(Json, RefusesMalformedText) {
-  for (const std::string& text : {std::string(""), std::string("{"), std::string("[1,]"), std::string("{\"a\":1"),
-                                  std::string("\"\xFF\""), std::string("\"\\ud800\""), std::string("[1] 2"),
-                                  std::string("NaN"), std::string("[1e999]"), std::string("[\"a\nb\"]")}) {
+  for (const std::string& text :
+       {std::string(""), std::string("{"), std::string("[1,]"), std::string("{\"a\":1"), std::string("\"\xFF\""),
+        std::string("\"\\ud800\""), std::string("[1] 2"), std::string("NaN"), std::string("1\0 2", 4),
+        std::string("[1e999]"), std::string("[\"a\nb\"]")}) {
     auto document = JsonDocument::Parse(text, "config.json");
     ASSERT_FALSE(document.ok()) << text;
     EXPECT_EQ(document.status().code(), StatusCode::kMalformedFile);

@@ -80,7 +80,7 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
       ExpectNear(actual, Choice(name, text), name);
     }
     if (model_->head() == Head::kNone) {
-      const std::string name = text.name + ".hidden_states." + std::to_string(states - 1);
+      const std::string name = text.name + ".hidden_states." + std::to_string(model_->config().num_hidden_layers);
       ExpectNear(RowsOf(model_->last_hidden(), hidden, batch.start(s), batch.length(s)), Choice(name, text), name);
       return;
     }
@@ -130,6 +130,16 @@ TEST_P(GoldenTest, RaggedBatch) {
   for (const GoldenText& text : texts_) inputs.push_back(text.input());
   ASSERT_TRUE(model_->Begin(inputs, {.hidden_states = true}).ok());
   ASSERT_TRUE(model_->Finish().ok());
+  for (size_t s = 0; s < texts_.size(); ++s) ExpectGolden(static_cast<int32_t>(s), texts_[s]);
+}
+
+// The last layer then computes only the rows that the head reads.
+TEST_P(GoldenTest, WithoutHiddenStates) {
+  std::vector<ModelInput> inputs;
+  for (const GoldenText& text : texts_) inputs.push_back(text.input());
+  ASSERT_TRUE(model_->Begin(inputs, {}).ok());
+  ASSERT_TRUE(model_->Finish().ok());
+  ASSERT_EQ(model_->hidden_state_count(), 0);
   for (size_t s = 0; s < texts_.size(); ++s) ExpectGolden(static_cast<int32_t>(s), texts_[s]);
 }
 

@@ -182,6 +182,13 @@ TEST_F(LoadingTest, LegacyNamesAndNoPrefix) {
   ASSERT_TRUE(same.ok()) << same.status().message();
   EXPECT_EQ(Logits(**same), expected);
 
+  Checkpoint spelled(kConvBert);
+  spelled.ReplaceInConfig("\"convbert\"", "\"conv_bert\"");
+  spelled.ReplaceInNames("convbert.", "conv_bert.");
+  auto other = spelled.Load(*backend_);
+  ASSERT_TRUE(other.ok()) << other.status().message();
+  EXPECT_EQ(Logits(**other), expected);
+
   TensorInfo twice = renamed.tensors[0];
   twice.name = "convbert." + twice.name;
   renamed.tensors.push_back(twice);
@@ -219,8 +226,9 @@ TEST_F(LoadingTest, ShardsGiveTheSameModel) {
   ASSERT_TRUE(files.ok()) << files.status().message();
   EXPECT_EQ(*files, (std::vector<std::string>{"model-1.safetensors", "model-2.safetensors"}));
   ASSERT_TRUE((*model)->FeedWeights(Bytes(shards.files[0])).ok());
-  ASSERT_TRUE((*model)->NextShard().ok());
+  ASSERT_TRUE((*model)->EndShard().ok());
   ASSERT_TRUE((*model)->FeedWeights(Bytes(shards.files[1])).ok());
+  ASSERT_TRUE((*model)->EndShard().ok());
   ASSERT_TRUE((*model)->FinishWeights().ok());
   EXPECT_EQ(Logits(**model), Logits(**whole));
 }
@@ -243,13 +251,25 @@ TEST_F(LoadingTest, BadShards) {
   auto twice = fresh();
   ASSERT_TRUE(twice->SetShardIndex(shards.index).ok());
   ASSERT_TRUE(twice->FeedWeights(Bytes(shards.files[0])).ok());
-  ASSERT_TRUE(twice->NextShard().ok());
+  ASSERT_TRUE(twice->EndShard().ok());
   ExpectStatus(twice->FeedWeights(Bytes(shards.files[0])), StatusCode::kMalformedFile, "two files");
 
   auto torn = fresh();
   ASSERT_TRUE(torn->SetShardIndex(shards.index).ok());
   ASSERT_TRUE(torn->FeedWeights(Bytes(shards.files[0].substr(0, shards.files[0].size() - 1))).ok());
-  ExpectStatus(torn->NextShard(), StatusCode::kTruncatedFile, "within tensor");
+  ExpectStatus(torn->EndShard(), StatusCode::kTruncatedFile, "within tensor");
+}
+
+// DeBERTa's own position projections are needed only to fold the table: what is held is as without them.
+TEST_F(LoadingTest, FoldedProjectionsAreNotHeld) {
+  const auto held = [&](const char* name) {
+    auto model = Checkpoint({name, "DebertaV2ForSequenceClassification", "", 0}).Load(*backend_);
+    EXPECT_TRUE(model.ok());
+    return (*model)->load_report().weight_bytes;
+  };
+  const int64_t shared = held("deberta-v2-sequence");
+  EXPECT_GT(shared, 0);
+  EXPECT_EQ(held("deberta-v2-own-keys"), shared);
 }
 
 // ---- Runs -----------------------------------------------------------------------------------------------------------

@@ -20,15 +20,16 @@ class FakeModel : public Model {
       : config_(std::move(config)), per_token_(per_token), logits_of_(std::move(logits_of)) {}
 
   Result<std::vector<std::string>> SetShardIndex(std::string_view) override { return Unsupported("fake"); }
-  Status NextShard() override { return OkStatus(); }
+  Status EndShard() override { return OkStatus(); }
   Status FeedWeights(std::span<const uint8_t>) override { return OkStatus(); }
   Status FinishWeights() override { return OkStatus(); }
   const ModelConfig& config() const override { return config_; }
   Head head() const override { return per_token_ ? Head::kTokenClassification : Head::kSequenceClassification; }
   const LoadReport& load_report() const override { return report_; }
 
-  Status Begin(std::span<const ModelInput> inputs, const RunOptions&) override {
+  Status Begin(std::span<const ModelInput> inputs, const RunOptions& options) override {
     ++runs;
+    logit_rows_asked.assign(options.logit_rows.begin(), options.logit_rows.end());
     batch_ = RaggedBatch();
     logits_.clear();
     for (const ModelInput& input : inputs) {
@@ -42,7 +43,10 @@ class FakeModel : public Model {
 
   const RaggedBatch& batch() const override { return batch_; }
   std::span<const float> logits() const override { return logits_; }
-  int32_t logit_rows() const override { return per_token_ ? batch_.rows() : batch_.sequences(); }
+  int32_t logit_rows() const override {
+    if (!logit_rows_asked.empty()) return static_cast<int32_t>(logit_rows_asked.size());
+    return per_token_ ? batch_.rows() : batch_.sequences();
+  }
   int32_t logit_cols() const override { return static_cast<int32_t>(logits_.size()) / logit_rows(); }
   std::span<const float> last_hidden() const override { return {}; }
   int32_t hidden_state_count() const override { return 0; }
@@ -54,7 +58,8 @@ class FakeModel : public Model {
   std::span<const float> span_kernel(int32_t) const override { return {}; }
 
   int runs = 0;
-  Status next_status;  // what Begin answers
+  std::vector<int32_t> logit_rows_asked;  // by the last run
+  Status next_status;                     // what Begin answers
 
  private:
   ModelConfig config_;

@@ -67,6 +67,19 @@ std::string LoadFresh(const Checkpoint& checkpoint, std::string_view open = kOpe
   return Load(session, checkpoint, open);
 }
 
+TEST(Session, RefusesATokenizerOfMoreTokensThanTheModel) {
+  for (const auto& [extra, expected] : {std::pair{0, "ok"}, std::pair{1, "shape_mismatch"}}) {
+    Checkpoint checkpoint;
+    for (int i = 0; i < extra; ++i) checkpoint.vocabulary += "more" + std::to_string(i) + "\n";
+    const auto backends = BackendsUnderTest();
+    Session session(backends[0].create());
+    const std::string result = Load(session, checkpoint);
+    EXPECT_EQ(result.substr(0, result.find(':')), expected) << result;
+    if (extra > 0)
+      EXPECT_NE(result.find("up to 48 and the model has embeddings for 48 tokens"), std::string::npos) << result;
+  }
+}
+
 TEST(Session, ClassifiesOnEveryBackendAlikeWhateverTheChunks) {
   constexpr std::string_view kRequest = R"({"inputs":[{"text":"a1 a7 a3"},{"text":"a2"}],"options":{"top_k":null}})";
   std::vector<std::string> results;

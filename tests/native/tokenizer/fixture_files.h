@@ -34,15 +34,25 @@ inline std::string ReadFixtureFile(const std::string& name) {
   return content;
 }
 
-inline Result<std::unique_ptr<Tokenizer>> LoadFixture(const FixtureName& fixture) {
-  std::string contents[2];
-  TokenizerFiles files;
-  for (int i = 0; i < 2; ++i) {
-    if (fixture.files[i] == nullptr) continue;
-    contents[i] = ReadFixtureFile(std::string(fixture.name) + "." + fixture.files[i]);
-    files[fixture.files[i]] = contents[i];
+// The files of a fixture, under their proper names.
+class FixtureFiles {
+ public:
+  explicit FixtureFiles(const FixtureName& fixture) {
+    for (int i = 0; i < 2; ++i) {
+      if (fixture.files[i] == nullptr) continue;
+      contents_[i] = ReadFixtureFile(std::string(fixture.name) + "." + fixture.files[i]);
+      files_[fixture.files[i]] = contents_[i];
+    }
   }
-  return Tokenizer::Create(files);
+  const TokenizerFiles& files() const { return files_; }
+
+ private:
+  std::string contents_[2];
+  TokenizerFiles files_;
+};
+
+inline Result<std::unique_ptr<Tokenizer>> LoadFixture(const FixtureName& fixture) {
+  return Tokenizer::Create(FixtureFiles(fixture).files());
 }
 
 }  // namespace peruse

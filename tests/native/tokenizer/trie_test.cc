@@ -19,7 +19,7 @@ TEST(Trie, FindsExactlyItsKeys) {
   }
   keys[""] = 77;
   std::vector<std::pair<std::string_view, int32_t>> entries(keys.begin(), keys.end());
-  const Trie trie(entries);
+  const Trie trie = *Trie::Create(entries);
   for (const auto& [key, value] : keys) ASSERT_EQ(trie.Find(key), value);
   for (int i = 0; i < 50000; ++i) {
     std::string key;
@@ -30,7 +30,7 @@ TEST(Trie, FindsExactlyItsKeys) {
 }
 
 TEST(Trie, TakesTheLastOfEqualKeys) {
-  const Trie trie({{"b", 1}, {"a", 2}, {"b", 3}, {"b", 4}});
+  const Trie trie = *Trie::Create({{"b", 1}, {"a", 2}, {"b", 3}, {"b", 4}});
   EXPECT_EQ(trie.Find("b"), 4);
   EXPECT_EQ(trie.Find("a"), 2);
 }
@@ -39,12 +39,12 @@ TEST(Trie, HoldsNothingAtFirst) {
   const Trie trie;
   EXPECT_EQ(trie.Find(""), Trie::kNone);
   EXPECT_EQ(trie.Find("a"), Trie::kNone);
-  EXPECT_EQ(Trie({{"x", 1}}).Find(std::string_view("\0", 1)), Trie::kNone);
+  EXPECT_EQ(Trie::Create({{"x", 1}})->Find(std::string_view("\0", 1)), Trie::kNone);
 }
 
 TEST(Trie, HoldsLongKeysOfOneByte) {
   const std::string long_key(100000, 'x');
-  const Trie trie({{long_key, 5}, {std::string_view(long_key).substr(0, 3), 6}});
+  const Trie trie = *Trie::Create({{long_key, 5}, {std::string_view(long_key).substr(0, 3), 6}});
   EXPECT_EQ(trie.Find(long_key), 5);
   EXPECT_EQ(trie.Find("xxx"), 6);
   EXPECT_EQ(trie.Find("xxxx"), Trie::kNone);

@@ -1,7 +1,7 @@
 // Faults of the GPU, and what a warm call makes anew: the executor over hand-made command streams.
 import { afterEach, describe, expect, test } from 'vitest';
 import { GpuExecutor } from '../../../web/src/gpu/executor.js';
-import { openGpuDevice } from '../../../web/src/gpu/gpu_engine.js';
+import { openGpu } from '../../../web/src/gpu/device.js';
 import { requestAdapter } from './gpu_device.mjs';
 
 const kDouble = `
@@ -113,10 +113,10 @@ describe('faults', () => {
   });
 
   test('no WebGPU, no adapter, no device', async () => {
-    await expect(openGpuDevice(undefined)).rejects.toMatchObject({ code: 'no_gpu' });
+    await expect(openGpu(undefined)).rejects.toMatchObject({ code: 'no_gpu' });
     const none = { requestAdapter: async () => null } as unknown as GPU;
-    await expect(openGpuDevice(none)).rejects.toMatchObject({ code: 'no_gpu' });
-    const refuses = { requestAdapter: async () => ({ requestDevice: async () => { throw new Error('busy'); } }) } as unknown as GPU;
-    await expect(openGpuDevice(refuses)).rejects.toMatchObject({ code: 'no_gpu' });
+    await expect(openGpu(none)).rejects.toMatchObject({ code: 'no_gpu' });
+    const refuses = { requestAdapter: async () => ({ limits: {}, requestDevice: async () => { throw new Error('busy'); } }) } as unknown as GPU;
+    await expect(openGpu(refuses)).rejects.toMatchObject({ code: 'no_gpu' });
   });
 });

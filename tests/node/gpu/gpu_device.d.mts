@@ -1,2 +1,3 @@
 export function swiftShaderEnvironment(): Record<string, string>;
 export function requestAdapter(): Promise<GPUAdapter | undefined>;
+export function nullGpu(): Promise<GPU>;

@@ -23,3 +23,10 @@ export async function requestAdapter() {
   gpu ??= create([]);
   return (await gpu.requestAdapter()) ?? undefined;
 }
+
+/** Dawn's null implementation: has every feature, validates everything, computes nothing. */
+export async function nullGpu() {
+  const { create, globals } = await import('webgpu');
+  Object.assign(globalThis, globals);
+  return create(['backend=null']);
+}

@@ -1,8 +1,10 @@
 // Whole pipelines with device 'webgpu', as the package ships them, on the adapter at hand.
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { pipeline, type PipelineOptions } from '../../../web/dist/index_node.js';
-import { tinyText } from '../support/tiny.js';
+import { checkInspection } from '../support/inspection_cases.js';
+import { readTensors, tinyText } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';
 
 const kOpen: { dispose(): Promise<void> }[] = [];
@@ -15,15 +17,30 @@ async function classifier(name: string, options: PipelineOptions = {}) {
   return { tiny, classify };
 }
 
-test('reproduces the reference logits', async () => {
-  const { tiny, classify } = await classifier('deberta-v2-sequence');
-  expect(classify.info).toMatchObject({ device: 'webgpu', variant: 'webgpu', reason: 'the GPU was asked for.' });
+// Loaded once: SwiftShader compiles slowly.
+let shared: Awaited<ReturnType<typeof classifier>>;
+beforeAll(async () => {
+  shared = await classifier('deberta-v2-sequence');
+  kOpen.pop();
+});
+afterAll(() => shared.classify.dispose());
+
+// The second has position projections of its own, which are given back once they are folded.
+test.each(['deberta-v2-sequence', 'deberta-v2-own-keys'])('%s: the reference logits', async (name) => {
+  const { tiny, classify } = await classifier(name);
+  expect(classify.info).toMatchObject({ device: 'webgpu', dtype: 'fp16', threads: 1, reason: 'the GPU was asked for.' });
   for (const text of ['a', 'b', 'c', 'd']) {
     const labels = await classify(tinyText(tiny.expected.get(`${text}.input_ids`)!), { top_k: null, function_to_apply: 'none' });
     const logits = tiny.expected.get(`${text}.logits`)!;
     expect(labels).toHaveLength(logits.length);
     for (const { label, score } of labels) expect(Math.abs(score - logits[Number(label.slice(6))]!)).toBeLessThan(1e-4);
   }
+});
+
+test.each(['convbert-sequence', 'deberta-v2-sequence'])('%s: maps, span kernels and hidden states of the reference', async (name) => {
+  const { classify } = await classifier(name);
+  const golden = readTensors(new Uint8Array(await readFile(new URL(`../../fixtures/attention/${name}.safetensors`, import.meta.url))));
+  await checkInspection(classify.inspect, name, golden, 1e-4);
 });
 
 test('the trained ConvBERT says what it says on the CPU', async () => {
@@ -40,7 +57,7 @@ test('the trained ConvBERT says what it says on the CPU', async () => {
 });
 
 test('many texts at once give what each gives alone', async () => {
-  const { classify } = await classifier('deberta-v2-sequence');
+  const { classify } = shared;
   const texts = Array.from({ length: 12 }, (_, i) => tinyText(Array.from({ length: 1 + (i % 5) * 7 }, (_, j) => (i * 7 + j * 5) % 48)));
   const together = await classify(texts, { top_k: null });
   for (const i of [0, 1, 4, 11]) {
@@ -50,7 +67,7 @@ test('many texts at once give what each gives alone', async () => {
 });
 
 test('calls that overlap wait for each other', async () => {
-  const { classify } = await classifier('deberta-v2-sequence');
+  const { classify } = shared;
   const texts = ['t1 t2', 't3', 't4 t5 t6'];
   const alone = [];
   for (const text of texts) alone.push(await classify(text));
@@ -60,16 +77,36 @@ test('calls that overlap wait for each other', async () => {
 test('float16 weights stay close to float32', async () => {
   const text = tinyText([3, 1, 4, 1, 5, 9, 2, 6]);
   const options = { top_k: null, function_to_apply: 'none' } as const;
-  const { classify: half } = await classifier('deberta-v2-sequence-bf16', { dtype: 'fp16' });
-  const { classify: full } = await classifier('deberta-v2-sequence-bf16');
+  const { classify: half } = await classifier('deberta-v2-sequence-bf16');  // fp16 is the default.
+  const { classify: full } = await classifier('deberta-v2-sequence-bf16', { dtype: 'fp32' });
   const expected = new Map((await full(text, options)).map(({ label, score }) => [label, score]));
   // The checkpoint's bfloat16 weights have 8 significant bits, so half holds them exactly: what is left is rounding.
   for (const { label, score } of await half(text, options)) expect(Math.abs(score - expected.get(label)!)).toBeLessThan(1e-5);
   expect((await half.memory()).weightBytes).toBeLessThan((await full.memory()).weightBytes);
 });
 
+// Bars of hidden states against the reference: fp32 at its rounding; fp16 is a float32 checkpoint rounded to 11 bits.
+test.each([['fp32', 1e-4, 1e-10], ['fp16', 0.01, 1e-6]] as const)('a float32 checkpoint held as %s', async (dtype, largest, meanSquare) => {
+  const tiny = await readTiny('deberta-v2-question-f32');
+  const answer = await pipeline('question-answering', tiny.files, { device: 'webgpu', dtype });
+  kOpen.push(answer);
+  const { hidden_states: states } = await answer.inspect(tinyText(tiny.expected.get('d.input_ids')!), { output_hidden_states: true });
+  expect(states!.length).toBeGreaterThan(1);
+  states!.forEach(({ data }, layer) => {
+    const expected = tiny.expected.get(`d.hidden_states.${layer}`)!;
+    let error = 0;
+    let power = 0;
+    expected.forEach((value, i) => {
+      expect(Math.abs(data[i]! - value)).toBeLessThan(largest);
+      error += (data[i]! - value) ** 2;
+      power += value ** 2;
+    });
+    expect(error / power).toBeLessThan(meanSquare);
+  });
+});
+
 test('a refused text leaves the pipeline usable', async () => {
-  const { classify } = await classifier('deberta-v2-sequence');
+  const { classify } = shared;
   const before = await classify('t1 t2');
   await expect(classify('')).rejects.toMatchObject({ code: 'empty_text' });
   expect(await classify('t1 t2')).toEqual(before);

@@ -1,7 +1,9 @@
 // Holds pipelines to what the reference library's pipelines said of the demo models (tests/fixtures/demo). Labels, answers
 // and spans must be identical, scores within kScoreTolerance. Runs in Node and in browsers.
 import { expect } from 'vitest';
-import type { Answer, LabelScore, QuestionAnsweringOptions, TextClassificationOptions } from '../../../web/dist/index.js';
+import type {
+  Answer, LabelScore, QuestionAnsweringOptions, TextClassificationOptions, TokenClassificationOptions, TokenEntity,
+} from '../../../web/dist/index.js';
 
 /** Rounding of two float32 implementations over a dozen layers, seen through a softmax. */
 export const kScoreTolerance = 1e-4;
@@ -14,6 +16,11 @@ export interface SentimentFixture {
 export interface ReaderFixture {
   /** Offsets of these answers are code points. */
   cases: { question: string; context: string; options: QuestionAnsweringOptions; answers: Answer[] }[];
+}
+
+export interface TaggerFixture {
+  /** Offsets of these entities are code points. */
+  cases: { text: string; options: TokenClassificationOptions; entities: TokenEntity[] }[];
 }
 
 /** Where the code point of that number starts in the string. */
@@ -53,4 +60,39 @@ export async function checkReader(
     for (const one of actual) expect(context.slice(one.start, one.end), what).toBe(one.answer);
     expectScores(actual, expected, what);
   }
+}
+
+export async function checkTagger(
+  fixture: TaggerFixture, tag: (text: string, options: TokenClassificationOptions) => Promise<TokenEntity[]>,
+): Promise<void> {
+  for (const { text, options, entities } of fixture.cases) {
+    const what = JSON.stringify({ text: text.slice(0, 60), options });
+    const actual = await tag(text, options);
+    const expected = entities.map((one) => ({ ...one, start: toUtf16(text, one.start), end: toUtf16(text, one.end) }));
+    const spans = (list: TokenEntity[]) => list.map(({ entity, entity_group, index, start, end }) => ({ entity, entity_group, index, start, end }));
+    expect(spans(actual), what).toEqual(spans(expected));
+    expectScores(actual, expected, what);
+  }
+}
+
+/** With dtype 'q8' a label may differ from the reference's where that was nearly undecided. */
+export const kQuantizedDrift = 0.05;
+
+/** Holds q8's labels to the reference's; returns how many differ, and the largest difference of a score. */
+export async function checkQuantizedSentiment(
+  fixture: SentimentFixture, classify: (texts: string[], options: TextClassificationOptions) => Promise<unknown>,
+): Promise<{ different: number; drift: number }> {
+  const results = await classify(fixture.cases.map(({ text }) => text), fixture.options) as LabelScore[][];
+  let different = 0;
+  let drift = 0;
+  fixture.cases.forEach(({ text, labels }, i) => {
+    const what = JSON.stringify(text.slice(0, 60));
+    const scoreOf = (list: LabelScore[], label: string) => list.find((one) => one.label === label)!.score;
+    for (const { label, score } of labels) drift = Math.max(drift, Math.abs(scoreOf(results[i]!, label) - score));
+    if (results[i]![0]!.label === labels[0]!.label) return;
+    ++different;
+    expect(labels[0]!.score - labels[1]!.score, what).toBeLessThan(2 * kQuantizedDrift);
+  });
+  expect(drift).toBeLessThan(kQuantizedDrift);
+  return { different, drift };
 }

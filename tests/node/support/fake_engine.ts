@@ -15,6 +15,10 @@ export interface FakeBehaviour {
   replies?: Partial<Record<'addFile' | 'open' | 'feedWeights' | 'finishWeights' | 'start' | 'finish', object>>;
   /** This method traps, as a failed CHECK does. */
   traps?: string;
+  /** The files that any index names. */
+  shards?: string[];
+  /** What an inspection gives; its arrays are zeros. */
+  inspection?: object;
   /** Batches per run. */
   steps?: number;
   /** reserve() finds no memory for more than this. */
@@ -28,6 +32,7 @@ export function fakeEngine(behaviour: FakeBehaviour = {}): { engine: Engine; rec
   const staged = (bytes: number) => module.HEAPU8.slice(kStaging, kStaging + bytes);
   const text = (bytes: number) => new TextDecoder('utf-8', { fatal: true }).decode(staged(bytes));
   let stepsLeft = 0;
+  let inspecting = false;
 
   const answer = (method: keyof NonNullable<FakeBehaviour['replies']>, usual: object = {}) => {
     if (behaviour.traps === method) throw new WebAssembly.RuntimeError('unreachable');
@@ -46,24 +51,41 @@ export function fakeEngine(behaviour: FakeBehaviour = {}): { engine: Engine; rec
       record.open = JSON.parse(text(bytes));
       return answer('open');
     }
+    setShardIndex() {
+      return JSON.stringify({ ok: true, files: behaviour.shards ?? [] });
+    }
+    endShard() {
+      return JSON.stringify({ ok: true });
+    }
     feedWeights(bytes: number) {
       record.weights.push(staged(bytes));
       return answer('feedWeights');
     }
     finishWeights() {
       return answer('finishWeights', {
-        report: { architecture: 'Fake', tensors: 1, headTensors: [], extraTensors: [], weightBytes: 4 },
+        report: { architecture: 'Fake', dtype: 'f32', tensors: 1, headTensors: [], extraTensors: [], weightBytes: 4 },
       });
     }
     start(bytes: number) {
       record.requests.push(JSON.parse(text(bytes)));
+      inspecting = false;
       stepsLeft = behaviour.steps ?? 1;
       return answer('start');
+    }
+    startInspection(bytes: number) {
+      stepsLeft = 1;
+      inspecting = true;
+      record.requests.push(JSON.parse(text(bytes)));
+      return answer('start');
+    }
+    inspectedArray() {
+      return 1 << 20;
     }
     step() {
       return JSON.stringify({ ok: true, more: --stepsLeft > 0 });
     }
     finish() {
+      if (inspecting) return answer('finish', { result: [behaviour.inspection] });
       const { inputs } = record.requests.at(-1) as { inputs: unknown[] };
       return answer('finish', { result: inputs.map((_, index) => [{ label: `L${index}`, score: 1 }]) });
     }

@@ -10,6 +10,8 @@ export interface ModelServer {
   /** What is served, by path without the leading slash; change it as you like. */
   files: Map<string, Content>;
   requests: string[];
+  /** The same, in full. */
+  calls: { method: string; path: string; headers: IncomingMessage['headers'] }[];
   close(): Promise<void>;
 }
 
@@ -20,9 +22,11 @@ const kTypes: Record<string, string> = {
 export async function startModelServer(files: Record<string, Content>, headers: Record<string, string> = {}): Promise<ModelServer> {
   const served = new Map(Object.entries(files));
   const requests: string[] = [];
+  const calls: ModelServer['calls'] = [];
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://x').pathname.slice(1));
     requests.push(path);
+    calls.push({ method: request.method ?? '', path, headers: request.headers });
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     const content = served.get(path);
     if (content === undefined) return void response.writeHead(404).end('not here');
@@ -37,6 +41,7 @@ export async function startModelServer(files: Record<string, Content>, headers: 
     url: `http://127.0.0.1:${port}/`,
     files: served,
     requests,
+    calls,
     close: () => new Promise((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();

@@ -1,6 +1,6 @@
 // The types of pipelines, checked by compiling this file; it never runs.
 import {
-  pipeline, type Answer, type ChoiceScore, type Features, type LabelScore, type RankedDocument, type TokenEntity, type TokenReplacement,
+  pipeline, type Answer, type ChoiceScore, type Features, type Inspection, type LabelScore, type RankedDocument, type TokenEntity, type TokenReplacement,
   type ZeroShotClassificationOutput,
 } from '../../../web/dist/index.js';
 
@@ -96,6 +96,13 @@ export async function otherTasks() {
   const detect = await pipeline('replaced-token-detection', 'user/model');
   const found = await detect('a');
   is<typeof found, TokenReplacement[]>(true);
+
+  const inside = await detect.inspect({ text: 'a', text_pair: 'b' }, { output_attentions: true });
+  is<typeof inside, Inspection>(true);
+  // @ts-expect-error: one at a time
+  await detect.inspect(['a']);
+  // @ts-expect-error: no such option
+  await detect.inspect('a', { output_attention: true });
 }
 
 export async function unknownThings() {

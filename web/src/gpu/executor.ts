@@ -63,6 +63,11 @@ export class GpuExecutor {
     if (this.failure_ !== undefined) throw this.failure_;
   }
 
+  /** Why the executor is of no more use. */
+  get failure(): PeruseError | undefined {
+    return this.failure_;
+  }
+
   /** Gives the GPU's memory back. */
   dispose(): void {
     this.end(new PeruseError('aborted', 'The pipeline was disposed of.'));
@@ -99,7 +104,7 @@ export class GpuExecutor {
             this.free(command.id);
             break;
           case 'write':
-            this.device_.queue.writeBuffer(this.buffer(command.id), command.offset, command.bytes as Uint8Array<ArrayBuffer>);
+            this.device_.queue.writeBuffer(this.buffer(command.id), command.offset, unshared(command.bytes));
             break;
           case 'dispatch':
             dispatches.push(command.dispatch);
@@ -256,7 +261,12 @@ async function readBack(staging: GPUBuffer, memory: () => Uint8Array, downloads:
   }
 }
 
+/** Memory of a module with threads is shared, which not every WebGPU takes. */
+function unshared(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes.buffer instanceof ArrayBuffer ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
+}
+
 function lostError(info: GPUDeviceLostInfo): PeruseError {
   const why = info.message === '' ? info.reason ?? 'no reason given' : info.message;
-  return new PeruseError('gpu_lost', `The GPU device was lost (${why}); load the pipeline again.`);
+  return new PeruseError('gpu_lost', `The GPU device was lost (${why}).`);
 }

@@ -1,10 +1,11 @@
-// The engine's build that computes on a GPU. Its calls only record; this class replays what they recorded, so they wait.
-// Loaded only when a caller asks for device 'webgpu'.
-import { Engine, type EngineModule, type Session, type WeightReport } from '../engine.js';
-import { describe, PeruseError } from '../errors.js';
+// The engine on a GPU. Its calls only record; this class replays what they recorded, so they wait.
+// Loaded only when a caller asks for device 'webgpu' or 'auto'.
+import { Engine, type EngineModule, type OpenRequest, type Session, type WeightReport } from '../engine.js';
+import type { Placement } from '../placement.js';
+import type { OpenedGpu } from './device.js';
 import { GpuExecutor } from './executor.js';
 
-/** What the session of the GPU's build has beside the others' (bindings/session_binding.cc). */
+/** What the session has in modules that know the GPU (bindings/session_binding.cc). */
 interface GpuSession extends Session {
   beginStep(): string;
   endStep(): string;
@@ -13,26 +14,18 @@ interface GpuSession extends Session {
   replayed(): void;
 }
 
-/** Opens a device with WebGPU's default limits. Throws 'no_gpu' with the reason. */
-export async function openGpuDevice(gpu: GPU | undefined): Promise<GPUDevice> {
-  if (gpu === undefined) throw new PeruseError('no_gpu', 'There is no WebGPU here (browsers have it on secure pages only).');
-  try {
-    const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
-    if (adapter === null) throw new PeruseError('no_gpu', 'WebGPU found no adapter on this machine.');
-    return await adapter.requestDevice();
-  } catch (error) {
-    if (error instanceof PeruseError) throw error;
-    throw new PeruseError('no_gpu', `WebGPU gave no device: ${describe(error)}`, { cause: error });
-  }
-}
-
 export class GpuEngine extends Engine {
   private readonly executor_: GpuExecutor;
 
-  /** The device becomes the engine's own. */
-  constructor(module: EngineModule, private readonly device_: GPUDevice, lastWords: () => string) {
-    super(module, 1, lastWords);
-    this.executor_ = new GpuExecutor(device_);
+  /** The device stays the caller's; dispose() leaves it open. */
+  constructor(module: EngineModule, gpu: OpenedGpu, lastWords: () => string, placement: Placement) {
+    super(module, 1, lastWords, gpu.report, placement);
+    this.executor_ = new GpuExecutor(gpu.device, gpu.pipelines);
+  }
+
+  override async open(request: OpenRequest): Promise<void> {
+    await super.open(request);
+    await this.replay();  // Shaders begin to compile while the weights arrive.
   }
 
   override async feedWeights(chunk: Uint8Array): Promise<void> {
@@ -44,6 +37,12 @@ export class GpuEngine extends Engine {
     const report = await super.finishWeights();
     await this.replay();
     return report;
+  }
+
+  override async probe(layers: number, dtype: string): Promise<number> {
+    const ran = await super.probe(layers, dtype);
+    await this.replay();
+    return ran;
   }
 
   override async step(): Promise<boolean> {
@@ -59,12 +58,15 @@ export class GpuEngine extends Engine {
     return this.call(() => this.session.endStep()).more === true;
   }
 
+  override healthy(): boolean {
+    return super.healthy() && this.executor_.failure === undefined;
+  }
+
   override dispose(): void {
     try {
       super.dispose();
     } finally {
       this.executor_.dispose();
-      this.device_.destroy();
     }
   }
 
@@ -77,5 +79,20 @@ export class GpuEngine extends Engine {
     const address = this.guard(() => this.session.commandAddress()) >>> 0;
     await this.executor_.replay(() => this.module_.HEAPU8, { address, words });
     this.guard(() => this.session.replayed());
+  }
+}
+
+/** An engine that is the only one on its device. */
+export class OwningGpuEngine extends GpuEngine {
+  constructor(module: EngineModule, private readonly gpu_: OpenedGpu, lastWords: () => string, placement: Placement) {
+    super(module, gpu_, lastWords, placement);
+  }
+
+  override dispose(): void {
+    try {
+      super.dispose();
+    } finally {
+      this.gpu_.device.destroy();
+    }
   }
 }

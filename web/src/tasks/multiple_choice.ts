@@ -1,6 +1,7 @@
 // multiple-choice: which of several continuations fits a prompt.
 import { checkString, checkStrings, engineOptions, type CallOptions, type Run } from './call.js';
 
+/** A choice and its score. */
 export interface ChoiceScore {
   /** The choice's index in the caller's list. */
   choice: number;
@@ -11,6 +12,7 @@ export interface ChoiceScore {
 /** `choose(prompt, choices)`: best first. */
 export type MultipleChoiceCall = (prompt: string, choices: readonly string[], options?: CallOptions) => Promise<ChoiceScore[]>;
 
+/** Makes the call. */
 export function multipleChoice(run: Run): MultipleChoiceCall {
   return async (prompt, choices, options = {}) => {
     const settings = engineOptions('multiple-choice', {}, options);

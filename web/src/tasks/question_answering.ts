@@ -2,6 +2,7 @@
 import { PeruseError } from '../errors.js';
 import { asList, checkString, engineOptions, type CallOptions, type OptionNames, type Run } from './call.js';
 
+/** Options of question answering. */
 export interface QuestionAnsweringOptions extends CallOptions {
   /** How many answers to return, best first. Default 1, which returns one object; any other number returns a list. */
   top_k?: number;
@@ -17,6 +18,7 @@ export interface QuestionAnsweringOptions extends CallOptions {
   align_to_words?: boolean;
 }
 
+/** An answer, cut from the context. */
 export interface Answer {
   answer: string;
   score: number;
@@ -49,6 +51,7 @@ const kOptions: OptionNames<QuestionAnsweringOptions> = {
   top_k: true, doc_stride: true, max_answer_len: true, max_seq_len: true, handle_impossible_answer: true, align_to_words: true,
 };
 
+/** Makes the call. */
 export function questionAnswering(run: Run): QuestionAnsweringCall {
   const call = async (question: unknown, context: unknown, options: QuestionAnsweringOptions = {}) => {
     const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };

@@ -1,6 +1,7 @@
 // replaced-token-detection: which tokens of a text look out of place.
 import { textsCall, type CallOptions, type Run, type TextsCall } from './call.js';
 
+/** A token, and how likely it is not the original. */
 export interface TokenReplacement {
   word: string;
   /** Probability that the token was replaced. */
@@ -15,6 +16,7 @@ export interface TokenReplacement {
 /** `detect(text)`, `detect([text, ...])`: one item per token, special tokens left out. */
 export type ReplacedTokenDetectionCall = TextsCall<CallOptions, TokenReplacement[]>;
 
+/** Makes the call. */
 export function replacedTokenDetection(run: Run): ReplacedTokenDetectionCall {
   return textsCall<CallOptions, TokenReplacement[]>('replaced-token-detection', {}, run);
 }

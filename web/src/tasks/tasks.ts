@@ -1,5 +1,6 @@
 // The tasks: one map from names to the functions that make their calls. All types of pipelines are derived from it.
 import { featureExtraction } from './feature_extraction.js';
+import { fillMask } from './fill_mask.js';
 import { multipleChoice } from './multiple_choice.js';
 import { questionAnswering } from './question_answering.js';
 import { replacedTokenDetection } from './replaced_token_detection.js';
@@ -13,6 +14,7 @@ export const kTasks = {
   'question-answering': questionAnswering,
   'token-classification': tokenClassification,
   'zero-shot-classification': zeroShotClassification,
+  'fill-mask': fillMask,
   'feature-extraction': featureExtraction,
   'text-ranking': textRanking,
   'multiple-choice': multipleChoice,
@@ -25,8 +27,11 @@ export const kAliases = {
   'ner': 'token-classification',
 } as const;
 
+/** A task. */
 export type Task = keyof typeof kTasks;
+/** A task, or another name for one. */
 export type TaskOrAlias = Task | keyof typeof kAliases;
+/** The task that a name or another name stands for. */
 export type ResolvedTask<T extends TaskOrAlias> = T extends keyof typeof kAliases ? (typeof kAliases)[T] : Extract<T, Task>;
 
 /** How a task's pipeline is called. */

@@ -8,6 +8,7 @@ export interface TextPair {
   text_pair: string;
 }
 
+/** Options of text classification. */
 export interface TextClassificationOptions extends CallOptions {
   /** How many labels to return, best first; null returns all of them. Default 1. */
   top_k?: number | null;
@@ -19,6 +20,7 @@ export interface TextClassificationOptions extends CallOptions {
   max_length?: number;
 }
 
+/** A label and its score. */
 export interface LabelScore {
   label: string;
   score: number;
@@ -44,6 +46,7 @@ export type TextClassificationCall = <
 const kTask = 'text-classification';
 const kOptions: OptionNames<TextClassificationOptions> = { top_k: true, function_to_apply: true, truncation: true, max_length: true };
 
+/** Makes the call. */
 export function textClassification(run: Run): TextClassificationCall {
   const call = async (input: unknown, options: TextClassificationOptions = {}) => {
     const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };

@@ -1,6 +1,7 @@
 // token-classification: labelled spans of a text (named entities, parts of speech).
 import { textsCall, type CallOptions, type OptionNames, type Run, type TextsCall } from './call.js';
 
+/** Options of token classification. */
 export interface TokenClassificationOptions extends CallOptions {
   /**
    * 'none' (the default): one item per token. 'simple': neighbouring tokens of one label become one item. 'first', 'max',
@@ -16,6 +17,7 @@ export interface TokenClassificationOptions extends CallOptions {
   stride?: number;
 }
 
+/** A labelled token, or a labelled group of tokens. */
 export interface TokenEntity {
   /** The token's label, with the strategy 'none'. */
   entity?: string;
@@ -35,6 +37,7 @@ export type TokenClassificationCall = TextsCall<TokenClassificationOptions, Toke
 
 const kOptions: OptionNames<TokenClassificationOptions> = { aggregation_strategy: true, ignore_labels: true, stride: true };
 
+/** Makes the call. */
 export function tokenClassification(run: Run): TokenClassificationCall {
   return textsCall<TokenClassificationOptions, TokenEntity[]>('token-classification', kOptions, run);
 }

@@ -1,6 +1,7 @@
 // zero-shot-classification: labels of the caller's choice, judged by a model of natural-language inference.
 import { asList, checkString, checkStrings, engineOptions, type CallOptions, type OneOrMany, type OptionNames, type Run } from './call.js';
 
+/** Options of zero-shot classification. */
 export interface ZeroShotClassificationOptions extends CallOptions {
   /** The sentence that the label is put into, at {}. Default 'This example is {}.' */
   hypothesis_template?: string;
@@ -8,6 +9,7 @@ export interface ZeroShotClassificationOptions extends CallOptions {
   multi_label?: boolean;
 }
 
+/** The labels of a text, with their scores. */
 export interface ZeroShotClassificationOutput {
   sequence: string;
   /** Best first. */
@@ -25,6 +27,7 @@ export type ZeroShotClassificationCall = <I extends string | readonly string[]>(
 
 const kOptions: OptionNames<ZeroShotClassificationOptions> = { hypothesis_template: true, multi_label: true };
 
+/** Makes the call. */
 export function zeroShotClassification(run: Run): ZeroShotClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotClassificationOptions = {}) => {
     const settings = { ...engineOptions('zero-shot-classification', kOptions, options), candidate_labels: labelList(labels) };

@@ -1,0 +1,69 @@
+// The dot products of small integers that this build's instruction set has (see int8_kernel.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "core/backend/xnnpack/simd.h"
+
+namespace peruse::xnnpack {
+
+inline int32_t LoadInt32(const std::byte* p) {
+  int32_t value;
+  std::memcpy(&value, p, sizeof(value));
+  return value;
+}
+
+// Sums in vectors of the build's width.
+struct VectorSums {
+  using Tag = simd::hn::ScalableTag<int32_t>;
+  using Vector = simd::hn::Vec<Tag>;
+  static constexpr Tag kInts{};
+  static constexpr int64_t kVectorCols = simd::hn::MaxLanes(Tag());
+
+  static Vector Zero() { return simd::hn::Zero(kInts); }
+  static Vector LoadSums(const int32_t* p) { return simd::hn::LoadU(kInts, p); }
+  static void StoreSums(Vector v, int32_t* p) { simd::hn::StoreU(v, kInts, p); }
+  static Vector Add(Vector a, Vector b) { return simd::hn::Add(a, b); }
+  static Vector ShiftLeft7(Vector v) { return simd::hn::ShiftLeft<7>(v); }
+};
+
+// Pairs of 16-bit numbers (pmaddwd, i32x4.dot_i16x8_s). The weights have been widened.
+struct DotI16 : VectorSums {
+  using Shorts = simd::hn::Repartition<int16_t, Tag>;
+  using Weights = simd::hn::Vec<Shorts>;
+  using Input = simd::hn::Vec<Shorts>;
+  static constexpr Shorts kShorts{};
+  static constexpr int64_t kStep = 2;
+  static constexpr int64_t kWeightBytes = 4 * kVectorCols;
+
+  static Weights LoadWeights(const std::byte* p) {
+    return simd::hn::LoadU(kShorts, reinterpret_cast<const int16_t*>(p));
+  }
+  static Input LoadInput(const std::byte* p) { return simd::hn::BitCast(kShorts, simd::hn::Set(kInts, LoadInt32(p))); }
+  static Vector Accumulate(Vector sums, Weights weights, Input input) {
+    return simd::hn::Add(sums, simd::hn::WidenMulPairwiseAdd(kInts, weights, input));
+  }
+};
+
+#if defined(__wasm_relaxed_simd__)
+
+// Fours of bytes, whatever the engine makes of them: signed by signed, or, of the input, unsigned, or saturating in
+// between (x86 without VNNI). Only a probe can tell (int8_gemm.cc).
+struct DotRelaxed : VectorSums {
+  using Weights = v128_t;
+  using Input = v128_t;
+  static constexpr int64_t kStep = 4;
+  static constexpr int64_t kWeightBytes = 16;
+
+  static Weights LoadWeights(const std::byte* p) { return wasm_v128_load(p); }
+  static Input LoadInput(const std::byte* p) { return wasm_v128_load32_splat(p); }
+  static Vector Accumulate(Vector sums, Weights weights, Input input) {
+    return Vector{wasm_i32x4_relaxed_dot_i8x16_i7x16_add(weights, input, sums.raw)};
+  }
+};
+
+#endif
+
+}  // namespace peruse::xnnpack

@@ -1,0 +1,17 @@
+// The frame that every tab has: made once, from the page's template, around a tab's own fields and details.
+import { find } from './dom.js';
+
+export function buildFrame(panel: HTMLElement): void {
+  const frame = find(document, '#frame', HTMLTemplateElement).content.cloneNode(true) as DocumentFragment;
+  const fields = find(panel, '.fields', HTMLElement);
+  const details = find(panel, '.details', HTMLElement);
+  details.hidden = true;
+  find(frame, '[name=fields]', HTMLSlotElement).replaceWith(fields);
+  find(frame, '[name=details]', HTMLSlotElement).replaceWith(details);
+  find(frame, '[type=submit]', HTMLButtonElement).textContent = panel.dataset.verb ?? '';
+  find(frame, '.headline', HTMLElement).textContent = panel.dataset.placeholder ?? '';
+  const error = find(frame, '.error', HTMLElement);
+  error.id = `${panel.id}-error`;
+  for (const field of fields.querySelectorAll('textarea, input')) field.setAttribute('aria-describedby', error.id);
+  panel.append(frame);
+}

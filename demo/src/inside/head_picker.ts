@@ -1,0 +1,43 @@
+// All heads of all layers as small maps, one of which is chosen.
+import type { Inspection } from '../../peruse/dist/index.js';
+import { make, makeButton } from '../dom.js';
+import { onColourChange, paint, shrink } from './heat.js';
+import { headMap, type Change, type Look, type View } from './look.js';
+import { rove } from './roving.js';
+
+const kPixels = 48;
+
+export class HeadPicker implements View {
+  readonly element = make('div', 'heads');
+  private readonly buttons_: HTMLButtonElement[][];
+
+  constructor(inspection: Inspection, change: Change) {
+    this.buttons_ = (inspection.attentions ?? []).map((layer, layerIndex) =>
+      Array.from({ length: layer.dims[0] ?? 0 }, (_, head) => smallMap(inspection, layerIndex, head, change)));
+    const rows = this.buttons_.map((buttons, layer) => make('div', 'layer', make('span', 'layer-name', `Layer ${layer + 1}`), ...buttons));
+    const group = make('div', 'layers', ...rows);
+    group.setAttribute('role', 'group');
+    group.setAttribute('aria-label', 'Layers and heads');
+    this.element.append(make('h2', '', 'Heads'), group);
+    rove(group, this.buttons_.flat());
+  }
+
+  update({ layer, head }: Look): void {
+    for (const [row, buttons] of this.buttons_.entries()) {
+      for (const [column, button] of buttons.entries()) button.setAttribute('aria-pressed', String(row === layer && column === head));
+    }
+  }
+}
+
+function smallMap(inspection: Inspection, layer: number, head: number, change: Change): HTMLButtonElement {
+  const canvas = make('canvas', 'small-map');
+  const { map, size } = shrink(headMap(inspection, layer, head), inspection.tokens.length, kPixels);
+  const draw = () => paint(canvas, map, size);
+  draw();
+  onColourChange(canvas, draw);
+  const button = makeButton([canvas], () => change({ layer, head }));
+  button.className = 'head';
+  button.setAttribute('aria-label', `Layer ${layer + 1}, head ${head + 1}`);
+  button.addEventListener('focus', () => change({ layer, head }));
+  return button;
+}

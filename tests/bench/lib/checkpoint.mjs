@@ -1,0 +1,139 @@
+// Random checkpoints of a shape: the tensors that a configuration calls for, and their bytes as a model.safetensors, made
+// piece by piece, the same at every call. Runs in Node and in a browser.
+
+const kDeviation = 0.02;  // of the weights, as transformers initialises them
+
+/** Every tensor of the configuration with a question-answering and a classification head: [{ name, shape }]. */
+export function tensorsOf(config) {
+  return config.model_type === 'convbert' ? convBertTensors(config) : debertaTensors(config);
+}
+
+/** Bytes of the whole file. */
+export function checkpointBytes(config) {
+  const { header, bodyBytes } = layout(config);
+  return header.length + bodyBytes;
+}
+
+/** The file in chunks. */
+export function* checkpointChunks(config) {
+  const { header, tensors } = layout(config);
+  yield header;
+  const random = randomBits(1);
+  for (const { name, elements } of tensors) {
+    const [mean, deviation] = distribution(name);
+    for (let done = 0; done < elements; done += kChunk) {
+      const values = new Float32Array(Math.min(kChunk, elements - done));
+      // Uniform, with the wanted deviation.
+      for (let i = 0; i < values.length; ++i) values[i] = mean + deviation * Math.sqrt(3) * (random() / 2 ** 31 - 1);
+      yield new Uint8Array(values.buffer);
+    }
+  }
+}
+
+const kChunk = 1 << 18;  // elements
+
+function distribution(name) {
+  if (/LayerNorm\.weight$/.test(name)) return [1, 0.1];
+  if (/depthwise\.weight$/.test(name)) return [0, 0.2];
+  return [0, kDeviation];
+}
+
+function randomBits(seed) {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> 0;
+  };
+}
+
+function layout(config) {
+  let offset = 0;
+  const entries = {};
+  const tensors = tensorsOf(config).map(({ name, shape }) => {
+    const elements = shape.reduce((product, size) => product * size, 1);
+    entries[name] = { dtype: 'F32', shape, data_offsets: [offset, offset + 4 * elements] };
+    offset += 4 * elements;
+    return { name, elements };
+  });
+  const text = JSON.stringify({ __metadata__: { format: 'pt' }, ...entries });
+  const padded = text + ' '.repeat((8 - (text.length % 8)) % 8);
+  const header = new Uint8Array(8 + padded.length);
+  new DataView(header.buffer).setBigUint64(0, BigInt(padded.length), true);
+  header.set(new TextEncoder().encode(padded), 8);
+  return { header, tensors, bodyBytes: offset };
+}
+
+const linear = (name, inputs, outputs) => [
+  { name: `${name}.weight`, shape: [outputs, inputs] },
+  { name: `${name}.bias`, shape: [outputs] },
+];
+const norm = (name, width) => [
+  { name: `${name}.weight`, shape: [width] },
+  { name: `${name}.bias`, shape: [width] },
+];
+
+function feedForward(layer, { hidden_size: hidden, intermediate_size: wide }) {
+  return [
+    ...linear(`${layer}.attention.output.dense`, hidden, hidden),
+    ...norm(`${layer}.attention.output.LayerNorm`, hidden),
+    ...linear(`${layer}.intermediate.dense`, hidden, wide),
+    ...linear(`${layer}.output.dense`, wide, hidden),
+    ...norm(`${layer}.output.LayerNorm`, hidden),
+  ];
+}
+
+function convBertTensors(config) {
+  const { hidden_size: hidden, embedding_size: width, conv_kernel_size: kernel } = config;
+  const half = hidden / config.head_ratio;
+  const heads = config.num_attention_heads / config.head_ratio;
+  const tensors = [
+    { name: 'convbert.embeddings.word_embeddings.weight', shape: [config.vocab_size, width] },
+    { name: 'convbert.embeddings.position_embeddings.weight', shape: [config.max_position_embeddings, width] },
+    { name: 'convbert.embeddings.token_type_embeddings.weight', shape: [config.type_vocab_size, width] },
+    ...norm('convbert.embeddings.LayerNorm', width),
+    ...(width === hidden ? [] : linear('convbert.embeddings_project', width, hidden)),
+  ];
+  for (let i = 0; i < config.num_hidden_layers; ++i) {
+    const layer = `convbert.encoder.layer.${i}`;
+    const self = `${layer}.attention.self`;
+    for (const part of ['query', 'key', 'value', 'conv_out_layer']) tensors.push(...linear(`${self}.${part}`, hidden, half));
+    tensors.push(
+      { name: `${self}.key_conv_attn_layer.depthwise.weight`, shape: [hidden, 1, kernel] },
+      { name: `${self}.key_conv_attn_layer.pointwise.weight`, shape: [half, hidden, 1] },
+      { name: `${self}.key_conv_attn_layer.bias`, shape: [half, 1] },
+      ...linear(`${self}.conv_kernel_layer`, half, heads * kernel),
+      ...feedForward(layer, config),
+    );
+  }
+  return [
+    ...tensors,
+    ...linear('qa_outputs', hidden, 2),
+    ...linear('classifier.dense', hidden, hidden),
+    ...linear('classifier.out_proj', hidden, 2),
+  ];
+}
+
+function debertaTensors(config) {
+  const { hidden_size: hidden } = config;
+  const tensors = [
+    { name: 'deberta.embeddings.word_embeddings.weight', shape: [config.vocab_size, hidden] },
+    ...norm('deberta.embeddings.LayerNorm', hidden),
+    { name: 'deberta.encoder.rel_embeddings.weight', shape: [2 * config.position_buckets, hidden] },
+    ...norm('deberta.encoder.LayerNorm', hidden),
+  ];
+  for (let i = 0; i < config.num_hidden_layers; ++i) {
+    const layer = `deberta.encoder.layer.${i}`;
+    for (const part of ['query_proj', 'key_proj', 'value_proj']) {
+      tensors.push(...linear(`${layer}.attention.self.${part}`, hidden, hidden));
+    }
+    tensors.push(...feedForward(layer, config));
+  }
+  return [
+    ...tensors,
+    ...linear('qa_outputs', hidden, 2),
+    ...linear('pooler.dense', hidden, hidden),
+    ...linear('classifier', hidden, 2),
+  ];
+}

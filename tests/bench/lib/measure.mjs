@@ -1,0 +1,70 @@
+// Measuring: subjects take turns, round after round, so that a machine that is busy for a while slows all of them; what is told
+// are medians over the rounds, and medians of ratios within rounds.
+import { median, medianRatio } from './statistics.mjs';
+
+const kWarmUpCalls = 3;
+const kLeastSeconds = 0.01;  // of a turn: shorter calls are repeated
+const kPeakSeconds = { wall: 0.004, cpu: 0.1 };  // processor time is told in steps of some milliseconds
+
+/**
+ * Times one call of each subject ({ name, ask, library }) on `ids`: at least `rounds` rounds, and more while `seconds` are not
+ * over. clock: 'wall', or 'cpu' for processor time of subjects with one thread. Gives, by name, { times, flops, float, integer },
+ * lists by round; float and integer are shares of the machine's peak.
+ */
+export async function measureBatch(subjects, ids, { seconds, rounds, clock = 'wall' }) {
+  const start = performance.now();
+  const cells = new Map();
+  for (const subject of subjects) {
+    await subject.ask('batch', { ids });
+    cells.set(subject.name, { ...(await warmUp(subject)), times: [], float: [], integer: [] });
+  }
+  for (let round = 0; round < rounds || performance.now() - start < seconds * 1000; ++round) {
+    for (const subject of subjects) await takeTurn(subject, cells.get(subject.name), clock);
+  }
+  return cells;
+}
+
+/** Until the optimising compiler has replaced what the baseline compiler made: several calls, of some time together. */
+async function warmUp(subject) {
+  let fastest = Infinity;
+  const start = performance.now();
+  const least = subject.warm ? 50 : 1500;  // ms; the first batch of a subject pays for all
+  for (let call = 0; call < kWarmUpCalls || performance.now() - start < least; ++call) {
+    const { seconds } = await subject.ask('run', { calls: 1 });
+    fastest = Math.min(fastest, seconds);
+    if (!subject.warm && subject.library === 'peruse') await subject.ask('peak', { seconds: 0.02 });
+    if (performance.now() - start > 10_000) break;
+  }
+  subject.warm = true;
+  return { calls: Math.max(1, Math.ceil(kLeastSeconds / fastest)) };
+}
+
+async function takeTurn(subject, cell, clock) {
+  const time = ({ seconds, threadSeconds }) => (clock === 'cpu' && threadSeconds > 0 ? threadSeconds : seconds);
+  const peak = subject.library === 'peruse' ? await subject.ask('peak', { seconds: kPeakSeconds[clock] }) : undefined;
+  const run = await subject.ask('run', { calls: cell.calls });
+  cell.times.push(time(run));
+  cell.flops = run.flops;
+  if (!peak) return;
+  for (const kind of ['float', 'integer']) {
+    cell[kind].push(run.flops / time(run) / (peak[kind].operations / time(peak[kind])));
+  }
+}
+
+/** What a cell comes to. */
+export function summary(cell, tokens) {
+  const seconds = median(cell.times);
+  return {
+    milliseconds: seconds * 1000,
+    tokensPerSecond: tokens / seconds,
+    gigaflops: cell.flops ? cell.flops / seconds / 1e9 : undefined,
+    floatShare: cell.float.length ? median(cell.float) : undefined,
+    integerShare: cell.integer.length ? median(cell.integer) : undefined,
+    rounds: cell.times.length,
+  };
+}
+
+/** How many times as fast `a` is as `b`. */
+export function speedRatio(a, b) {
+  return a && b ? medianRatio(b.times, a.times) : undefined;
+}

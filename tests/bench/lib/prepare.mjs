@@ -1,0 +1,86 @@
+// What a benchmark needs, made on demand and kept: builds of the engine, npm packages, model files. Nothing goes into the tree
+// but tests/bench/node_modules and build/; models and the Python environment are in the cache folder.
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buildPreset } from '../../../tools/build.mjs';
+import { cacheDir } from '../../../tools/setup/cache.mjs';
+import { capture, tryCapture } from '../../../tools/setup/exec.mjs';
+import { root } from '../../../tools/setup/root.mjs';
+import { step } from '../../../tools/setup/step.mjs';
+import { checkpointChunks } from './checkpoint.mjs';
+import { shapeConfig } from './shapes.mjs';
+
+const here = join(root, 'tests/bench');
+export const modelsDir = join(cacheDir, 'bench/models');
+
+/** onnxruntime-web and a Node with relaxed SIMD, as tests/bench/package-lock.json pins them. */
+export async function installPackages() {
+  const locked = JSON.parse(readFileSync(join(here, 'package-lock.json'), 'utf8')).packages;
+  const kept = join(here, 'node_modules/.package-lock.json');
+  const installed = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')).packages : {};
+  if (Object.entries(locked).every(([path, { version }]) => path === '' || installed[path]?.version === version)) return;
+  await step('packages of the benchmark', () => {
+    capture('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: here });
+  });
+}
+
+/** The folder of the bench module for a wasm variant. */
+export async function buildModule(variant) {
+  let folder;
+  await step(`wasm ${variant}`, () => { folder = buildPreset(`wasm-${variant}`, ['peruse_bench']); });
+  return folder;
+}
+
+/** The path of a native program of tests/bench. */
+export async function buildProgram(name) {
+  let folder;
+  await step(`native ${name}`, () => { folder = buildPreset('native-release', [name]); });
+  return join(folder, name);
+}
+
+/** A folder with config.json and model.safetensors of random weights. */
+export async function randomModel(shape) {
+  const config = shapeConfig(shape, { timed: true });
+  const maker = readFileSync(join(here, 'lib/checkpoint.mjs'));
+  const key = createHash('sha256').update(JSON.stringify(config)).update(maker).digest('hex').slice(0, 12);
+  const folder = join(modelsDir, `${shape}-${key}`);
+  if (existsSync(join(folder, 'model.safetensors'))) return folder;
+  await step(`random weights of ${shape}`, async () => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'config.json'), JSON.stringify(config, null, 2));
+    const partial = join(folder, `model.safetensors.${process.pid}`);
+    const file = await open(partial, 'w');
+    for (const chunk of checkpointChunks(config)) await file.writeFile(chunk);
+    await file.close();
+    renameSync(partial, join(folder, 'model.safetensors'));
+  });
+  return folder;
+}
+
+/** The same model as ONNX, f32 and q8, in `folder`: { f32, q8 }, paths. */
+export async function exportOnnx(folder, task) {
+  const files = { f32: join(folder, `${task}.onnx`), q8: join(folder, `${task}_q8.onnx`) };
+  if (existsSync(files.f32) && existsSync(files.q8)) return files;
+  const python = await pythonEnvironment();
+  await step(`ONNX export of ${folder.split('/').at(-1)}`, () => {
+    capture(python, ['-W', 'ignore', join(here, 'export/export_onnx.py'), folder, task]);
+  });
+  return files;
+}
+
+/** A Python with export/requirements.txt: $PERUSE_BENCH_PYTHON, or an environment in the cache folder. */
+async function pythonEnvironment() {
+  if (process.env.PERUSE_BENCH_PYTHON) return process.env.PERUSE_BENCH_PYTHON;
+  const folder = join(cacheDir, 'bench/venv');
+  const python = join(folder, 'bin/python');
+  const works = () => tryCapture(python, ['-c', 'import torch, transformers, onnx, onnxruntime']) !== undefined;
+  if (works()) return python;
+  await step('Python packages of the export (torch is large)', () => {
+    rmSync(folder, { recursive: true, force: true });
+    capture('python3', ['-m', 'venv', folder]);
+    capture(python, ['-m', 'pip', 'install', '--quiet', '-r', join(here, 'export/requirements.txt')]);
+  });
+  return python;
+}

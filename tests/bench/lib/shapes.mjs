@@ -1,0 +1,34 @@
+// The models that are measured (tests/bench/shapes), and the batches of token ids that they are given.
+import { readFileSync, readdirSync } from 'node:fs';
+
+const folder = new URL('../shapes/', import.meta.url);
+
+export const kShapes = ['convbert_small', 'convbert_base', 'deberta_v3_xsmall', 'deberta_v3_small', 'deberta_v3_base'];
+
+/** Rows of the word embeddings in models that are timed: a call reads one row a token, whatever the vocabulary. */
+const kTimedVocabulary = 4096;
+
+/** config.json of a shape; `timed`: with few words, so that files and memory stay small. */
+export function shapeConfig(name, { timed = false } = {}) {
+  if (!readdirSync(folder).includes(`${name}.json`)) throw new Error(`no shape '${name}'; there are ${kShapes.join(', ')}`);
+  const config = JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
+  return timed ? { ...config, vocab_size: Math.min(config.vocab_size, kTimedVocabulary) } : config;
+}
+
+/** Eight short texts. */
+const kRagged = [7, 31, 12, 48, 19, 64, 25, 9];
+
+/** '128': one text of so many tokens; 'ragged': eight short ones. Token ids are the same at every call. */
+export function batchOf(name) {
+  const lengths = name === 'ragged' ? kRagged : [Number(name)];
+  let state = 12345;
+  const id = () => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return 5 + ((state >>> 8) % (kTimedVocabulary - 5));
+  };
+  return lengths.map((length) => Array.from({ length }, id));
+}
+
+export function tokensOf(name) {
+  return batchOf(name).reduce((sum, text) => sum + text.length, 0);
+}

@@ -1,0 +1,139 @@
+// One subject of a measurement, in a worker of Node or of a page: Peruse's bench module, or onnxruntime-web. Both know the same
+// verbs; every message { id, verb, request } gets one { id, answer } or { id, error }.
+
+const inNode = typeof process === 'object';
+
+/** The bench module of one variant (tests/bench/engine). */
+class Peruse {
+  async create({ url, threads }) {
+    const factory = (await import(/* @vite-ignore */ url)).default;
+    // Helpers for the engine's pool, and for that of the peak loop.
+    this.module_ = await factory({ pthreadPoolSize: 2 * (threads - 1) });
+    this.engine_ = new this.module_.BenchEngine(threads);
+  }
+
+  async load({ config, task, dtype, weights }) {
+    const start = performance.now();
+    let engineSeconds = 0;
+    const timed = (call) => {
+      const begin = performance.now();
+      const answer = JSON.parse(call());
+      engineSeconds += (performance.now() - begin) / 1000;
+      if (answer.error) throw new Error(answer.error);
+      return answer;
+    };
+    timed(() => this.engine_.open(JSON.stringify({ config, task, dtype })));
+    for await (const chunk of chunksOf(weights, config)) {
+      const address = this.engine_.reserve(chunk.length) >>> 0;
+      this.module_.HEAPU8.set(chunk, address);
+      timed(() => this.engine_.feedWeights(chunk.length));
+    }
+    const { weightBytes } = timed(() => this.engine_.finishWeights());
+    return { weightBytes, seconds: (performance.now() - start) / 1000, engineSeconds };
+  }
+
+  batch(request) { return this.engine_.setBatch(JSON.stringify(request)); }
+  run({ calls }) { return this.engine_.run(calls); }
+  peak({ seconds }) { return this.engine_.peak(seconds); }
+  logits() { return this.engine_.logits(); }
+  profile() { return this.engine_.profile(); }
+  memory() { return { heapBytes: this.module_.HEAPU8.length }; }
+}
+
+/** onnxruntime-web, its wasm backend. */
+class Ort {
+  async create({ url, threads }) {
+    this.ort_ = await import(/* @vite-ignore */ url);
+    this.ort_ = this.ort_.default?.InferenceSession ? this.ort_.default : this.ort_;
+    Object.assign(this.ort_.env.wasm, { numThreads: threads, proxy: false });
+    this.ort_.env.logLevel = 'error';
+  }
+
+  async load({ onnx }) {
+    const bytes = await wholeFile(onnx);
+    const start = performance.now();
+    this.session_ = await this.ort_.InferenceSession.create(bytes, { executionProviders: ['wasm'], graphOptimizationLevel: 'all' });
+    return { weightBytes: bytes.length, seconds: (performance.now() - start) / 1000 };
+  }
+
+  // A ragged batch is padded: that is what this library can do.
+  batch({ ids }) {
+    const longest = Math.max(...ids.map((text) => text.length));
+    const padded = new BigInt64Array(ids.length * longest);
+    const mask = new BigInt64Array(ids.length * longest);
+    ids.forEach((text, row) => text.forEach((id, t) => {
+      padded[row * longest + t] = BigInt(id);
+      mask[row * longest + t] = 1n;
+    }));
+    const shape = [ids.length, longest];
+    this.feeds_ = {
+      input_ids: new this.ort_.Tensor('int64', padded, shape),
+      attention_mask: new this.ort_.Tensor('int64', mask, shape),
+    };
+    return {};
+  }
+
+  async run({ calls }) {
+    const start = performance.now();
+    const threadStart = threadSeconds();
+    for (let i = 0; i < calls; ++i) this.outputs_ = await this.session_.run(this.feeds_);
+    const seconds = (performance.now() - start) / 1000 / calls;
+    return { seconds, threadSeconds: (threadSeconds() - threadStart) / calls };
+  }
+
+  logits() {
+    const { dims, data } = this.outputs_.logits;
+    return { rows: dims.slice(0, -1).reduce((a, b) => a * b, 1), cols: dims.at(-1), values: Array.from(data) };
+  }
+  memory() { return {}; }
+}
+
+/** Processor time of this thread; zero where the platform does not tell. */
+function threadSeconds() {
+  if (!inNode || !process.threadCpuUsage) return 0;
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) * 1e-6;
+}
+
+async function* chunksOf(weights, config) {
+  if (weights === undefined) {
+    const { checkpointChunks } = await import('./checkpoint.mjs');
+    yield* checkpointChunks(config);
+  } else if (inNode) {
+    const { createReadStream } = await import('node:fs');
+    yield* createReadStream(weights, { highWaterMark: 1 << 20 });
+  } else {
+    const reader = (await fetch(weights)).body.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+  }
+}
+
+async function wholeFile(name) {
+  if (!inNode) return new Uint8Array(await (await fetch(name)).arrayBuffer());
+  const { readFileSync } = await import('node:fs');
+  return new Uint8Array(readFileSync(name));
+}
+
+const kKinds = { peruse: Peruse, ort: Ort };
+
+async function serve(post, listen) {
+  let subject;
+  listen(async ({ id, verb, request }) => {
+    try {
+      if (verb === 'create') subject = new kKinds[request.kind]();
+      const answer = await subject[verb](request ?? {});
+      const parsed = typeof answer === 'string' ? JSON.parse(answer) : (answer ?? {});
+      if (parsed.error) throw new Error(parsed.error);
+      post({ id, answer: parsed });
+    } catch (error) {
+      post({ id, error: String(error?.stack ?? error) });
+    }
+  });
+}
+
+if (inNode) {
+  const { parentPort } = await import('node:worker_threads');
+  serve((message) => parentPort.postMessage(message), (listener) => parentPort.on('message', listener));
+} else {
+  serve((message) => postMessage(message), (listener) => addEventListener('message', (event) => listener(event.data)));
+}

@@ -1,0 +1,158 @@
+#!/usr/bin/env node
+// What dtype q8 costs: drift of logits and of task metrics against fp32, as the table of docs/precision.md.
+//
+//   node tests/bench/precision.mjs [--data FOLDER] [--texts 1000] [--questions 500] [--variant simd]
+//
+// Random models of base size are made on the fly (in the system's folder for temporary files, up to 740 MB). With --data, the
+// folder that tools/train reads its data from, the two demo models are also scored on the test halves that trained nothing.
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { pipeline } from '../../web/dist/index_node.js';
+import { checkpointChunks } from './lib/checkpoint.mjs';
+
+const kHere = new URL('./', import.meta.url);
+const kDtypes = ['fp32', 'q8'];
+
+const { values: options } = parseArgs({
+  options: {
+    data: { type: 'string' },
+    texts: { type: 'string', default: '1000' },
+    questions: { type: 'string', default: '500' },
+    variant: { type: 'string', default: 'simd' },
+  },
+});
+
+/** Calls `use` with the pipeline in either precision; returns [fp32's, q8's]. */
+async function inBoth(task, source, use) {
+  const results = [];
+  for (const dtype of kDtypes) {
+    const run = await pipeline(task, source, { dtype, variant: options.variant, threads: 1 });
+    try {
+      results.push({ ...await use(run), bytes: run.info.weights.weightBytes });
+    } finally {
+      await run.dispose();
+    }
+  }
+  return results;
+}
+
+const kRaw = { top_k: null, function_to_apply: 'none' };
+const byLabel = (scores) => [...scores].sort((a, b) => (a.label < b.label ? -1 : 1)).map(({ score }) => score);
+const megabytes = (bytes) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
+
+/** Differences of logits [[...], ...]: the largest, and the root mean square relative to the logits' own spread. */
+function drift([exact, rough]) {
+  const differences = exact.flatMap((row, i) => row.map((value, k) => rough[i][k] - value));
+  const rms = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
+  const flat = exact.flat();
+  const mean = flat.reduce((sum, value) => sum + value, 0) / flat.length;
+  return { largest: Math.max(...differences.map(Math.abs)), relative: rms(differences) / rms(flat.map((value) => value - mean)) };
+}
+
+function report(name, what, { largest, relative }, metric, [exact, rough]) {
+  const memory = `${megabytes(exact.bytes)} -> ${megabytes(rough.bytes)}`;
+  console.log(`| ${name} | ${what} | ${largest.toPrecision(2)} | ${(100 * relative).toFixed(1)} % | ${metric} | ${memory} |`);
+}
+
+// ---- Random models ----------------------------------------------------------------------------------------------------
+
+function writeRandomModel(folder, config) {
+  const vocab = Object.fromEntries(Array.from({ length: config.vocab_size }, (_, id) => [`t${id}`, id]));
+  const tokenizer = {
+    version: '1.0', added_tokens: [], pre_tokenizer: { type: 'WhitespaceSplit' },
+    model: { type: 'WordPiece', unk_token: 't0', continuing_subword_prefix: '##', max_input_chars_per_word: 100, vocab },
+  };
+  const labels = { id2label: { 0: 'A', 1: 'B' }, label2id: { A: 0, B: 1 } };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ ...config, ...labels }));
+  writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(tokenizer));
+  const file = openSync(join(folder, 'model.safetensors'), 'w');
+  for (const chunk of checkpointChunks(config)) writeSync(file, chunk);
+  closeSync(file);
+}
+
+async function randomModel(name) {
+  const folder = mkdtempSync(join(tmpdir(), 'peruse-precision-'));
+  try {
+    const config = JSON.parse(readFileSync(new URL(`shapes/${name}.json`, kHere), 'utf8'));
+    writeRandomModel(folder, config);
+    let state = 1;
+    const texts = [16, 32, 64, 64, 128, 128, 256, 384].map((length) => Array.from({ length }, () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return `t${state % config.vocab_size}`;
+    }).join(' '));
+    const results = await inBoth('text-classification', folder, async (classify) => {
+      const logits = [];
+      for (const text of texts) logits.push(byLabel(await classify(text, kRaw)));
+      return { logits };
+    });
+    report(`${name}, random weights`, `${texts.length} random texts`, drift(results.map(({ logits }) => logits)), '-', results);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+// ---- Demo models ------------------------------------------------------------------------------------------------------
+
+const demoModel = (name) => fileURLToPath(new URL(`../../models/${name}/`, kHere));
+const unpack = (...path) => gunzipSync(readFileSync(join(options.data, ...path))).toString('utf8');
+/** So many, evenly spread. */
+const some = (rows, count) => (rows.length <= count ? rows : Array.from({ length: count }, (_, i) => rows[Math.floor((i * rows.length) / count)]));
+
+async function sentiment(set) {
+  const rows = some(unpack('classification', `${set}-test-halfA.tsv.gz`).trim().split('\n').map((line) => {
+    const [label, ...text] = line.split('\t');
+    return { label: Number(label), text: text.join('\t') };
+  }), Number(options.texts));
+  const results = await inBoth('text-classification', demoModel('peruse-sentiment-convbert-tiny'), async (classify) => {
+    const logits = (await classify(rows.map(({ text }) => text), { ...kRaw, truncation: true })).map(byLabel);  // NEGATIVE, POSITIVE
+    const right = logits.filter(([negative, positive], i) => Number(positive > negative) === rows[i].label).length;
+    return { logits, accuracy: (100 * right) / rows.length };
+  });
+  const [exact, rough] = results;
+  const flips = exact.logits.filter(([a, b], i) => (b > a) !== (rough.logits[i][1] > rough.logits[i][0])).length;
+  const metric = `accuracy ${exact.accuracy.toFixed(2)} -> ${rough.accuracy.toFixed(2)} % (${flips} labels differ)`;
+  report('peruse-sentiment-convbert-tiny', `${rows.length} of ${set}`, drift(results.map(({ logits }) => logits)), metric, results);
+}
+
+/** The official SQuAD evaluation's normal form. */
+const words = (text) => text.toLowerCase().replace(/[!-/:-@[-`{-~]/g, '').replace(/\b(a|an|the)\b/g, ' ').split(/\s+/).filter(Boolean);
+
+function f1(predicted, gold) {
+  const left = [...gold];
+  const same = predicted.filter((word) => {
+    const at = left.indexOf(word);
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  }).length;
+  return same === 0 ? Number(predicted.length + gold.length === 0) : (2 * same) / (predicted.length + gold.length);
+}
+
+async function reader() {
+  const { data } = JSON.parse(unpack('squad', 'dev-v1.1-halfA.json.gz'));
+  const rows = some(data.flatMap(({ paragraphs }) => paragraphs.flatMap(({ context, qas }) =>
+    qas.map(({ question, answers }) => ({ question, context, golds: answers.map(({ text }) => text) })))), Number(options.questions));
+  const results = await inBoth('question-answering', demoModel('peruse-reader-deberta-tiny'), async (answer) => {
+    const answers = [];
+    for (const { question, context } of rows) answers.push(await answer(question, context));
+    const mean = (score) => (100 / rows.length) * rows.reduce((sum, { golds }, i) =>
+      sum + Math.max(...golds.map((gold) => score(words(answers[i].answer), words(gold)))), 0);
+    return { answers, exact: mean((a, b) => Number(a.join(' ') === b.join(' '))), f1: mean(f1) };
+  });
+  const [exact, rough] = results;
+  const same = exact.answers.filter(({ start, end }, i) => start === rough.answers[i].start && end === rough.answers[i].end).length;
+  const metric = `exact ${exact.exact.toFixed(2)} -> ${rough.exact.toFixed(2)} %, F1 ${exact.f1.toFixed(2)} -> ${rough.f1.toFixed(2)} % (${rows.length - same} answers differ)`;
+  // Logits are not to be had here: the answers' scores stand for them.
+  const scores = results.map(({ answers }) => answers.map(({ score }) => [score]));
+  report('peruse-reader-deberta-tiny', `${rows.length} of SQuAD 1.1 dev, half A (scores)`, drift(scores), metric, results);
+}
+
+console.log('| model | over | largest drift of a logit | rms drift / spread | metric, fp32 -> q8 | weights, MB |\n|---|---|---|---|---|---|');
+for (const name of ['deberta_v3_base', 'convbert_base']) await randomModel(name);
+if (options.data !== undefined) {
+  for (const set of ['rt-polarity', 'pros-cons']) await sentiment(set);
+  await reader();
+}

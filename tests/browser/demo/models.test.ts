@@ -1,0 +1,161 @@
+// What a visitor may choose: another model, from the hub, an address, files or a folder; the device; the precision.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Locator } from 'playwright';
+import { file, tinyClassifier, type NamedFile } from './checkpoints.js';
+import { chooseBundled, chooseElsewhere, chooseFiles, shown, startDemo, type Demo, type Visit } from './demo.js';
+
+let demo: Demo;
+let visit: Visit;
+let panel: Locator;
+
+beforeAll(async () => {
+  demo = await startDemo();
+});
+afterAll(() => demo.close());
+beforeEach(async () => {
+  visit = await demo.visit();
+  panel = visit.page.locator('#classify');
+});
+afterEach(async () => {
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});
+
+async function expectTinyModel(): Promise<void> {
+  await panel.locator('[name=text]').fill('a b c');
+  await panel.locator('[type=submit]').click();
+  await shown(panel, '.bars li');
+  expect((await panel.locator('.bars .label').allTextContents()).sort()).toEqual(['LABEL_0', 'LABEL_1', 'LABEL_2']);
+}
+
+/** Puts the files behind an address that is not the site's. */
+async function serveElsewhere(address: string, files: readonly NamedFile[]): Promise<void> {
+  await visit.page.context().route(`${address}**`, (route) => {
+    const found = files.find(({ name }) => route.request().url() === address + name);
+    const headers = { 'access-control-allow-origin': '*' };
+    return route.fulfill(found ? { body: found.buffer, headers } : { status: 404, headers, body: 'Entry not found' });
+  });
+}
+
+it('classifies with chosen files, and with the demo model again', async () => {
+  await panel.locator('.examples button').first().click();
+  await shown(panel, '.bars li');
+  await chooseFiles(panel, await tinyClassifier());
+  expect(await panel.locator('.chosen').textContent()).toBe('In use: config.json, model.safetensors, vocab.txt.');
+  expect(await panel.locator('.bars').isVisible()).toBe(false);
+
+  const before = visit.requests.length;
+  await expectTinyModel();
+  expect(visit.requests.slice(before).filter((address) => /config|safetensors|vocab/.test(address))).toEqual([]);
+
+  await chooseBundled(panel);
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.bars .label', { hasText: 'POSITIVE' }).waitFor();
+});
+
+it('classifies with files that are dropped on the page', async () => {
+  const files = (await tinyClassifier()).map(({ name, buffer }) => ({ name, bytes: [...buffer] }));
+  const drop = await visit.page.evaluateHandle((all) => {
+    const transfer = new DataTransfer();
+    for (const { name, bytes } of all) transfer.items.add(new File([new Uint8Array(bytes)], name));
+    return transfer;
+  }, files);
+  await visit.page.locator('footer').dispatchEvent('drop', { dataTransfer: drop });
+  await panel.locator('.chosen', { hasText: 'config.json' }).waitFor();
+  expect(await visit.page.locator('#answer .chosen').textContent()).toBe('');
+  await expectTinyModel();
+});
+
+it.each([
+  ['a hub id', 'somebody/tiny-model', 'https://huggingface.co/somebody/tiny-model/resolve/main/'],
+  ['an address', 'https://models.example/tiny/', 'https://models.example/tiny/'],
+])('classifies with a model that is named by %s', async (_, name, address) => {
+  await serveElsewhere(address, await tinyClassifier());
+  await chooseElsewhere(panel, name);
+  await expectTinyModel();
+  expect(visit.requests.filter((request) => !request.startsWith(demo.url) && !request.startsWith(address))).toEqual([]);
+});
+
+it('asks for a model where none is named, and for nothing else', async () => {
+  await panel.locator('[name=model]').selectOption('elsewhere');
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.headline', { hasText: 'First name a model' }).waitFor();
+  expect(await visit.page.evaluate(() => (document.activeElement as HTMLInputElement).name)).toBe('address');
+});
+
+it('says kindly that a hub id leads nowhere', async () => {
+  await serveElsewhere('https://huggingface.co/', []);
+  await chooseElsewhere(panel, 'somebody/nothing');
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('not_found');
+  expect(await panel.locator('.error').textContent()).toMatch(/config\.json/);
+
+  await chooseElsewhere(panel, 'no id at all');
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.error code', { hasText: 'invalid_argument' }).waitFor();
+  await chooseBundled(panel);
+  expect(await panel.locator('.error').textContent()).toBe('');
+  await panel.locator('.examples button').first().click();
+  await shown(panel, '.bars li');
+});
+
+it('says which model Peruse does not run, and goes on', async () => {
+  const [, weights, vocabulary] = await tinyClassifier();
+  await chooseFiles(panel, [file('config.json', '{"model_type": "gpt2"}'), weights, vocabulary]);
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('unsupported');
+  expect(await panel.locator('.error').textContent()).toMatch(/gpt2/);
+
+  await chooseBundled(panel);
+  expect(await panel.locator('.error').textContent()).toBe('');
+  await panel.locator('.examples button').first().click();
+  await shown(panel, '.bars li');
+});
+
+it('says which file is missing', async () => {
+  const [config, weights] = await tinyClassifier();
+  await chooseFiles(panel, [config, weights]);
+  await panel.locator('.examples button').first().click();
+  await panel.locator('.error code').waitFor();
+  expect(await panel.locator('.error code').textContent()).toBe('not_found');
+  expect(await panel.locator('.error').textContent()).toMatch(/tokenizer\.json|vocab\.txt/);
+});
+
+it('says that there is no GPU, and goes on with the CPU', async () => {
+  const withoutGpu = await startDemo({ gpu: false });
+  try {
+    const { page, complaints } = await withoutGpu.visit();
+    const own = page.locator('#classify');
+    await own.getByLabel('Device').selectOption('webgpu');
+    await own.locator('.examples button').first().click();
+    await own.locator('.error code').waitFor();
+    expect(await own.locator('.error code').textContent()).toBe('no_gpu');
+    await own.getByLabel('Device').selectOption('cpu');
+    await own.locator('.examples button').first().click();
+    await shown(own, '.bars li');
+    expect(complaints).toEqual([]);
+  } finally {
+    await withoutGpu.close();
+  }
+});
+
+it('computes the same on a GPU', async () => {
+  const bars: string[] = [];
+  for (const device of ['cpu', 'webgpu']) {
+    await panel.getByLabel('Device').selectOption(device);
+    await panel.locator('.examples button').first().click();
+    await shown(panel, '.bars li');
+    bars.push((await panel.locator('.bars li').allInnerTexts()).join());
+  }
+  expect(await panel.locator('.runtime').textContent()).toContain(' on the GPU');
+  expect(bars[1]).toBe(bars[0]);
+});
+
+it('says which precision is in use', async () => {
+  await panel.getByLabel('Precision').selectOption('fp16');
+  await panel.locator('.examples button').first().click();
+  await shown(panel, '.bars li');
+  expect(await panel.locator('.runtime').textContent()).toContain(' in fp16 on ');
+});

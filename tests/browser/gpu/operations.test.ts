@@ -1,0 +1,54 @@
+// The conformance list of tests/native/backend and every tiny checkpoint's goldens, computed by the WebGPU backend in Chromium,
+// over its software GPU: the same program that runs in Node over Dawn (cmake/gpu_tests.cmake). Of the list, the ragged batches of
+// every operation; of the goldens, all texts as one batch.
+/// <reference types="vite/client" />
+import { expect, test } from 'vitest';
+import { GpuExecutor } from '../../../web/dist/gpu/executor.js';
+import { PipelineCache } from '../../../web/dist/gpu/pipelines.js';
+import { executorsFor } from '../../node/gpu/executors.mjs';
+
+const kProgram: string = '/build/wasm-simd/peruse_gpu_tests.mjs';  // ninja -C build/wasm-simd peruse_gpu_tests
+const kFixtures = import.meta.glob<string>('../../fixtures/{tiny,conv}/**/*', { query: '?url', import: 'default', eager: true });
+
+interface TestFileSystem {
+  mkdirTree(path: string): void;
+  writeFile(path: string, content: Uint8Array): void;
+}
+
+async function readFixtures(): Promise<[path: string, content: Uint8Array][]> {
+  return Promise.all(Object.entries(kFixtures).map(async ([path, url]) => {
+    const response = await fetch(url);
+    return [path.replace('../..', ''), new Uint8Array(await response.arrayBuffer())] as [string, Uint8Array];
+  }));
+}
+
+async function runGoogleTests(filter: string): Promise<{ code: number; output: string[] }> {
+  const device = await (await navigator.gpu.requestAdapter())!.requestDevice();
+  const files = await readFixtures();
+  const { default: createTests } = (await import(/* @vite-ignore */ kProgram)) as { default: (options: object) => Promise<unknown> };
+  const output: string[] = [];
+  const code = await new Promise<number>((resolve, reject) => {
+    createTests({
+      gpu: executorsFor(device, new PipelineCache(device), { GpuExecutor }),
+      arguments: [`--gtest_filter=${filter}`, '--gtest_brief=1'],
+      print: (line: string) => output.push(line),
+      printErr: (line: string) => output.push(line),
+      preRun: ({ FS }: { FS: TestFileSystem }) => {
+        for (const [path, content] of files) {
+          FS.mkdirTree(path.slice(0, path.lastIndexOf('/')));
+          FS.writeFile(path, content);
+        }
+      },
+      finished: resolve,
+    }).catch(reject);
+  });
+  device.destroy();
+  return { code, output };
+}
+
+test('operations and tiny checkpoints agree with the reference', async () => {
+  const { code, output } = await runGoogleTests('BackendTest.*:*_1_2_3_17_*:Tiny/GoldenTest.RaggedBatch/*');
+  expect(code, output.slice(-60).join('\n')).toBe(0);
+  const passed = Number(/PASSED {2}\] (\d+) tests/.exec(output.join('\n'))?.[1]);
+  expect(passed).toBeGreaterThan(200);
+}, 900_000);

@@ -1,0 +1,85 @@
+// A hash of int8 results: the same in every build and on every machine.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/backend/quantize.h"
+#include "core/backend/xnnpack/xnnpack_backend.h"
+
+namespace peruse::testing {
+
+// FNV-1a.
+class Hash {
+ public:
+  void Add(uint32_t bits) {
+    for (int i = 0; i < 4; ++i) value_ = (value_ ^ ((bits >> (8 * i)) & 0xFF)) * 16777619u;
+  }
+  void Add(float value) { Add(std::bit_cast<uint32_t>(value)); }
+  uint32_t value() const { return value_; }
+
+ private:
+  uint32_t value_ = 2166136261u;
+};
+
+// In [-1, 1), of the generator's upper bits; with now and then a large one, as activations have.
+inline std::vector<float> Numbers(size_t count, uint32_t seed) {
+  std::vector<float> values;
+  for (size_t i = 0; i < count; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    const float value = static_cast<float>(static_cast<int32_t>(seed >> 8) - (1 << 23)) / (1 << 23);
+    values.push_back(i % 97 == 0 ? value * 20 : value);
+  }
+  return values;
+}
+
+// Of rows quantised by the rule. web/src/quantize_row.ts must come to the same.
+inline constexpr uint32_t kRowsHash = 3548240406u;
+inline uint32_t HashRows() {
+  Hash hash;
+  const std::vector<float> values = Numbers(64 * 100, 1);
+  for (size_t row = 0; row < 64; ++row) {
+    std::vector<int8_t> integers(100);
+    hash.Add(QuantizeRow(std::span(values).subspan(row * 100, 100), kWeightLevels, integers.data()));
+    for (const int8_t integer : integers) hash.Add(static_cast<uint32_t>(int32_t{integer}));
+  }
+  return hash.value();
+}
+
+// Of quantised linears without an activation function.
+inline constexpr uint32_t kLinearsHash = 1811759082u;
+inline uint32_t HashLinears() {
+  Hash hash;
+  const auto backend = CreateXnnpackBackend(1).value();
+  for (const bool wide : {false, true}) {
+    for (const LinearSpec& shape : {LinearSpec{768, 100, 1}, LinearSpec{3072, 40, 1}, LinearSpec{62, 36, 2}}) {
+      const LinearSpec spec{shape.in, shape.out, shape.groups, Precision::kQ8, wide};
+      const int32_t rows = 7;
+      const size_t depth = static_cast<size_t>(spec.in / spec.groups);
+      const Weight weight = backend->CreateLinear(spec).value();
+      const std::vector<float> values = Numbers(depth * static_cast<size_t>(spec.out), 2);
+      std::vector<int8_t> integers(values.size());
+      std::vector<float> scales;
+      for (size_t at = 0; at < values.size(); at += depth) {
+        scales.push_back(QuantizeRow(std::span(values).subspan(at, depth), kWeightLevels, integers.data() + at));
+      }
+      PERUSE_CHECK(backend->WriteInt8(weight, 0, integers).ok());
+      PERUSE_CHECK(backend->WriteScales(weight, 0, scales).ok());
+      PERUSE_CHECK(backend->WriteBias(weight, 0, Numbers(static_cast<size_t>(spec.out), 3)).ok());
+      backend->BeginRun();
+      const Tensor x = backend->New(rows, spec.in);
+      const Tensor y = backend->New(rows, spec.out);
+      backend->Upload(Numbers(static_cast<size_t>(rows * spec.in), 4), x);
+      backend->Linear(x, weight, Activation::kNone, y);
+      std::vector<float> result(static_cast<size_t>(rows * spec.out));
+      backend->Download(y, result);
+      PERUSE_CHECK(backend->Submit().ok());
+      for (const float value : result) hash.Add(value);
+    }
+  }
+  return hash.value();
+}
+
+}  // namespace peruse::testing

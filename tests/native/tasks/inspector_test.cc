@@ -1,0 +1,194 @@
+// Looking inside through a session: what it gives, what it refuses, and that it costs nothing unless asked for.
+#include "core/tasks/inspector.h"
+
+#include <gtest/gtest.h>
+
+#include "core/backend/webgpu/webgpu_backend.h"
+#include "core/models/attention_map.h"
+#include "core/tasks/session.h"
+#include "tests/native/models/backends.h"
+#include "tests/native/models/fixtures.h"
+
+namespace peruse {
+namespace {
+
+using testing::BackendsUnderTest;
+using testing::Bytes;
+using testing::ReadFixture;
+
+// Words a0, a1, ... with the ids that the tiny vocabularies have room for.
+std::string Vocabulary() {
+  std::string vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (int i = 0; i < 43; ++i) vocab += "a" + std::to_string(i) + "\n";
+  return vocab;
+}
+
+// A session over a tiny checkpoint.
+std::unique_ptr<Session> Load(const std::string& name, std::unique_ptr<Backend> backend,
+                              std::string_view open = R"({"task":"text-classification"})") {
+  auto session = std::make_unique<Session>(std::move(backend));
+  EXPECT_TRUE(session->AddFile("config.json", ReadFixture(name + "/config.json")).ok());
+  EXPECT_TRUE(session->AddFile("vocab.txt", Vocabulary()).ok());
+  EXPECT_TRUE(session->Open(open).ok());
+  const std::string weights = ReadFixture(name + "/model.safetensors");
+  EXPECT_TRUE(session->FeedWeights(Bytes(weights)).ok());
+  const Result<std::string> report = session->FinishWeights();
+  EXPECT_TRUE(report.ok()) << report.status().message();
+  return session;
+}
+
+std::string Describe(const Status& status) {
+  return std::string(StatusCodeName(status.code())) + ": " + status.message();
+}
+
+std::string ToEnd(Session& session, const Status& started) {
+  if (!started.ok()) return Describe(started);
+  for (Result<bool> more = true; *more;) {
+    more = session.Step();
+    if (!more.ok()) return Describe(more.status());
+  }
+  const Result<std::string> result = session.Finish();
+  return result.ok() ? *result : Describe(result.status());
+}
+
+std::string Inspect(Session& session, std::string_view request) {
+  return ToEnd(session, session.StartInspection(request));
+}
+
+constexpr std::string_view kAll =
+    R"({"inputs":[{"text":"a1 a7 a3","text_pair":"a2 \u00e9 a9"}],)"
+    R"("options":{"output_attentions":true,"output_span_kernels":true,"output_hidden_states":true}})";
+
+TEST(InspectorTest, TokensSayWhereTheyComeFrom) {
+  auto session = Load("tiny/convbert-sequence", CreateReferenceBackend());
+  // An emoji is two UTF-16 units, four bytes.
+  EXPECT_EQ(Inspect(*session, R"({"inputs":[{"text":"😀 a7","text_pair":"a9"}]})"),
+            R"([{"tokens":[)"
+            R"({"token":"[CLS]","id":2,"start":0,"end":0,"special":true,"sequence":null},)"
+            R"({"token":"[UNK]","id":1,"start":0,"end":2,"special":false,"sequence":0},)"
+            R"({"token":"a7","id":12,"start":3,"end":5,"special":false,"sequence":0},)"
+            R"({"token":"[SEP]","id":3,"start":0,"end":0,"special":true,"sequence":null},)"
+            R"({"token":"a9","id":14,"start":0,"end":2,"special":false,"sequence":1},)"
+            R"({"token":"[SEP]","id":3,"start":0,"end":0,"special":true,"sequence":null}]}])");
+  EXPECT_TRUE(session->InspectedArray(0).empty());
+}
+
+TEST(InspectorTest, ArraysAreTheModelsOwn) {
+  for (const auto& backend : BackendsUnderTest()) {
+    auto session = Load("tiny/convbert-sequence", backend.create());
+    const std::string json = Inspect(*session, kAll);
+    const Result<JsonDocument> document = JsonDocument::Parse(json);
+    ASSERT_TRUE(document.ok()) << json;
+    const JsonValue result = *document->root().begin();
+    const auto tokens = static_cast<int64_t>(result.FindMember("tokens").size());
+    ASSERT_EQ(tokens, 9);
+
+    std::vector<bool> seen(7);
+    const auto check = [&](std::string_view key, size_t count, std::vector<int64_t> dims) {
+      const JsonValue arrays = result.FindMember(key);
+      ASSERT_EQ(arrays.size(), count) << json;
+      for (const JsonValue entry : arrays) {
+        int64_t size = 1;
+        std::vector<int64_t> found;
+        for (const JsonValue dim : entry.FindMember("dims")) {
+          found.push_back(*dim.GetInt64());
+          size *= found.back();
+        }
+        EXPECT_EQ(found, dims);
+        const auto index = static_cast<size_t>(*entry.FindMember("array").GetInt64());
+        EXPECT_FALSE(seen[index]);
+        seen[index] = true;
+        EXPECT_EQ(static_cast<int64_t>(session->InspectedArray(index).size()), size) << key;
+      }
+    };
+    check("attentions", 2, {2, tokens, tokens});
+    check("span_kernels", 2, {tokens, 2, 9});
+    check("hidden_states", 3, {tokens, 32});
+    EXPECT_TRUE(session->InspectedArray(7).empty());
+
+    // The concentration of layer 1, head 1 is that of its map.
+    const std::span<const float> maps = session->InspectedArray(1);
+    const double expected = DiagonalConcentration(maps.last(9 * 9), 9, 9);
+    double found = 0;
+    for (const JsonValue layer : result.FindMember("diagonal_concentration")) {
+      for (const JsonValue head : layer) found = *head.GetDouble();
+    }
+    EXPECT_DOUBLE_EQ(found, expected);
+  }
+}
+
+TEST(InspectorTest, ShortMapsHaveNoConcentration) {
+  auto session = Load("tiny/convbert-sequence", CreateReferenceBackend());
+  const std::string json = Inspect(*session, R"({"inputs":[{"text":"a1"}],"options":{"output_attentions":true}})");
+  EXPECT_NE(json.find(R"("diagonal_concentration":[[null,null],[null,null]])"), std::string::npos) << json;
+}
+
+TEST(InspectorTest, WhatAModelLacksIsRefusedByName) {
+  const auto expect = [](const std::string& result, std::string_view code, std::string_view mention) {
+    EXPECT_TRUE(result.starts_with(code)) << result;
+    EXPECT_NE(result.find(mention), std::string::npos) << result;
+  };
+  auto bert = Load("tiny/bert-sequence", CreateReferenceBackend());
+  expect(Inspect(*bert, kAll), "unsupported", "output_span_kernels: a model of type bert");
+  auto light = Load("conv/lightconv-sequence", CreateReferenceBackend());
+  expect(Inspect(*light, kAll), "unsupported", "output_attentions: a model of type lightconv");
+  expect(Inspect(*bert, R"({"inputs":[]})"), "invalid_argument", "one text");
+  expect(Inspect(*bert, R"({"inputs":[{"text":"a1"},{"text":"a2"}]})"), "invalid_argument", "one text");
+  expect(Inspect(*bert, R"({"inputs":[{"text":" "}]})"), "empty_text", "input 0");
+  expect(Inspect(*bert, R"({"inputs":[{"text":"a1"}],"options":{"output_attentions":1}})"), "invalid_argument",
+         "output_attentions");
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "a1 ";
+  const std::string input = R"({"inputs":[{"text":")" + text + R"("}],"options":{"output_attentions":true)";
+  expect(Inspect(*bert, input + "}}"), "text_too_long", "truncation");
+  expect(Inspect(*bert, input + R"(,"truncation":true}})"), "[{\"tokens\"", R"("dims":[4,64,64])");
+  EXPECT_TRUE(ToEnd(*bert, bert->Start(R"({"inputs":[{"text":"a1"}]})")).starts_with("[["));
+}
+
+TEST(InspectorTest, AnInspectionAndARunDoNotMix) {
+  auto session = Load("tiny/convbert-sequence", CreateReferenceBackend());
+  constexpr std::string_view kRun = R"({"inputs":[{"text":"a1 a7 a3"}]})";
+  const std::string plain = ToEnd(*session, session->Start(kRun));
+  ASSERT_TRUE(Inspect(*session, kAll).starts_with("[{"));
+  EXPECT_FALSE(session->InspectedArray(0).empty());
+  EXPECT_EQ(ToEnd(*session, session->Start(kRun)), plain);
+  EXPECT_TRUE(session->InspectedArray(0).empty()) << "the arrays are gone with the run";
+}
+
+// The words of the commands that a run records: every dispatch, buffer and download is in them.
+size_t RecordedWords(Session& session, WebGpuBackend& backend, const Status& started) {
+  EXPECT_TRUE(started.ok()) << started.message();
+  EXPECT_TRUE(session.BeginStep().value());
+  backend.EndRecording();
+  const size_t words = backend.commands().size();
+  backend.ClearCommands();
+  backend.Replayed();
+  EXPECT_TRUE(session.EndStep().ok());
+  EXPECT_TRUE(session.Finish().ok());
+  return words;
+}
+
+TEST(InspectorTest, CostsNothingUnlessAskedFor) {
+  std::unique_ptr<WebGpuBackend> owned = CreateWebGpuBackend();
+  WebGpuBackend& backend = *owned;
+  auto session = Load("tiny/convbert-sequence", std::move(owned));
+  backend.ClearCommands();
+  backend.Replayed();
+  const std::string inputs = R"({"inputs":[{"text":"a1 a7 a3","text_pair":"a2 a5 a9"}])";
+  const std::string request = inputs + "}";
+  const auto run = [&] { return RecordedWords(*session, backend, session->Start(request)); };
+  const size_t cold = run();  // buffers and pipelines are made
+  const size_t warm = run();
+  const int32_t dispatches = backend.dispatches();
+  EXPECT_LT(warm, cold);
+  // Each part costs something of its own, so a plain run pays for none of them.
+  for (const char* part : {"output_attentions", "output_span_kernels", "output_hidden_states"}) {
+    const std::string asked = inputs + R"(,"options":{")" + part + R"(":true}})";
+    EXPECT_GT(RecordedWords(*session, backend, session->StartInspection(asked)), warm) << part;
+    EXPECT_EQ(run(), warm) << "after " << part;
+    EXPECT_EQ(backend.dispatches(), dispatches) << "after " << part;
+  }
+}
+
+}  // namespace
+}  // namespace peruse

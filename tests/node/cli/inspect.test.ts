@@ -1,0 +1,134 @@
+// peruse inspect: facts, the engine's verdict, the estimate of memory, and how little is read.
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { env, pipeline } from '../../../web/dist/index_node.js';
+import { startModelServer } from '../support/model_server.js';
+import { joinSafetensors, splitSafetensors } from '../support/tiny.js';
+import { peruse } from './run_in_test.js';
+
+const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
+const kSentiment = `${kRoot}models/peruse-sentiment-convbert-tiny`;
+const kReader = `${kRoot}models/peruse-reader-deberta-tiny`;
+
+let folder: string;
+beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'peruse-inspect-')); });
+afterEach(() => rm(folder, { recursive: true }));
+
+const inspect = async (model: string, ...more: string[]) => {
+  const { code, err, lines } = await peruse(['inspect', model, '--json', ...more]);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return lines[0];
+};
+
+test('says what a checkpoint is and what it can do', async () => {
+  expect(await inspect(kReader)).toMatchObject({
+    model_type: 'deberta-v2', architectures: ['DebertaV2ForQuestionAnswering'], files: ['model.safetensors'], dtypes: ['F16'], runs: true,
+    tasks: { 'question-answering': true, 'feature-extraction': true, 'token-classification': { code: 'missing_head' } },
+  });
+  const { out, code } = await peruse(['inspect', kSentiment]);
+  expect(code).toBe(0);
+  for (const words of [/convbert, ConvBertForSequenceClassification/, /labels NEGATIVE, POSITIVE/, /1\.3 million parameters in 103 tensors \(F16\), 2\.7 MB/,
+    /^runs: text-classification, feature-extraction$/m, /^not: text-ranking: a model that ranks has one label, this one has 2$/m, /fp32 4\.3 MB/]) {
+    expect(out).toMatch(words);
+  }
+});
+
+test('its tasks are those that load', async () => {
+  for (const model of [kSentiment, kReader]) {
+    const { tasks } = await inspect(model);
+    for (const [task, verdict] of Object.entries(tasks)) {
+      if (['zero-shot-classification', 'text-ranking'].includes(task)) continue;
+      const loaded = await pipeline(task as 'text-classification', model).then((made) => made.dispose().then(() => true), ({ code }) => ({ code }));
+      expect(loaded, `${task} of ${model}`).toEqual(verdict === true ? true : { code: (verdict as { code: string }).code });
+    }
+  }
+});
+
+test('the memory is that of the weights as held, to a tenth', async () => {
+  for (const [task, model] of [['text-classification', kSentiment], ['question-answering', kReader]] as const) {
+    const { memory } = await inspect(model);
+    for (const dtype of ['fp32', 'fp16'] as const) {
+      const loaded = await pipeline(task, model, { dtype });
+      const { weightBytes } = await loaded.memory();
+      await loaded.dispose();
+      expect(Math.abs(memory[dtype] / weightBytes - 1), `${model} ${dtype}`).toBeLessThan(0.1);
+    }
+    expect(memory.q8).toBeLessThan(memory.fp16);
+  }
+});
+
+test('shards are inspected as one', async () => {
+  const weights = new Uint8Array(await readFile(`${kReader}/model.safetensors`));
+  const { header, body } = splitSafetensors(weights);
+  const map: Record<string, string> = {};
+  const shards = [{}, {}] as Record<string, object>[];
+  const ends = [0, 0];
+  const bodies: Uint8Array[][] = [[], []];
+  Object.entries(header).forEach(([name, tensor], index) => {
+    if (name === '__metadata__') return;
+    const shard = index % 2;
+    const [from, to] = tensor.data_offsets;
+    shards[shard]![name] = { ...tensor, data_offsets: [ends[shard], ends[shard]! + to - from] };
+    ends[shard]! += to - from;
+    bodies[shard]!.push(body.subarray(from, to));
+    map[name] = `model-0000${shard + 1}-of-00002.safetensors`;
+  });
+  await cp(`${kReader}/config.json`, join(folder, 'config.json'));
+  await writeFile(join(folder, 'model.safetensors.index.json'), JSON.stringify({ weight_map: map }));
+  await Promise.all(shards.map((shard, i) => writeFile(join(folder, `model-0000${i + 1}-of-00002.safetensors`), joinSafetensors(shard, Buffer.concat(bodies[i]!)))));
+  const whole = await inspect(kReader);
+  expect(await inspect(folder)).toEqual({ ...whole, files: Object.values(map).filter((name, i, all) => all.indexOf(name) === i).sort() });
+});
+
+test('from a URL only the first bytes of the weights are asked for', async () => {
+  const files = await Promise.all(['config.json', 'model.safetensors'].map(async (name) => [name, await readFile(`${kReader}/${name}`)] as const));
+  const server = await startModelServer(Object.fromEntries(files.map(([name, content]) => [name, (request, response) => {
+    const range = /bytes=0-(\d+)/.exec(request.headers.range ?? '');
+    const part = range ? content.subarray(0, Number(range[1]) + 1) : content;
+    response.writeHead(range ? 206 : 200, { 'content-type': 'application/octet-stream', 'content-length': part.length }).end(part);
+  }])));
+  const before = env.cache;
+  try {
+    expect(await inspect(server.url)).toEqual(await inspect(kReader));
+    expect(server.calls.map(({ path, headers }) => [path, headers.range])).toEqual([
+      ['config.json', undefined], ['model.safetensors', 'bytes=0-7'], ['model.safetensors', 'bytes=0-65535'],
+    ]);
+  } finally {
+    env.cache = before;
+    await server.close();
+  }
+});
+
+describe('what can not be inspected is one line', () => {
+  const write = async (files: Record<string, string | Uint8Array>) => {
+    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+    return peruse(['inspect', folder]);
+  };
+  const kConfig = '{"model_type":"bert"}';
+
+  test.each([
+    ['nothing', {}, /not_found/],
+    ['no weights', { 'config.json': kConfig }, /model\.safetensors .*not_found/],
+    ['only pytorch_model.bin', { 'config.json': kConfig, 'pytorch_model.bin': 'x' }, /only pytorch_model\.bin/],
+    ['no JSON', { 'config.json': '{', 'model.safetensors': 'x' }, /config\.json holds no valid JSON.*malformed_file/],
+    ['a file that is cut', { 'config.json': kConfig, 'model.safetensors': new Uint8Array(4) }, /ended after 4 bytes.*truncated_file/],
+    ['a header that is cut', { 'config.json': kConfig, 'model.safetensors': new Uint8Array([9, 0, 0, 0, 0, 0, 0, 0, 0x7b]) }, /within its header.*truncated_file/],
+    ['no safetensors', { 'config.json': kConfig, 'model.safetensors': new Uint8Array(9).fill(255) }, /no safetensors file.*malformed_file/],
+    ['a header that lies', { 'config.json': kConfig, 'model.safetensors': joinSafetensors({ a: { dtype: 'F32', shape: 'x' } }, new Uint8Array()) }, /nothing sensible of the tensor 'a'/],
+    ['an index that lies', { 'config.json': kConfig, 'model.safetensors.index.json': '{"weight_map":{"a":"../../x.safetensors"}}' }, /names no files that are weights/],
+  ])('%s', async (_, files, words) => {
+    const { code, out, err } = await write(files as Record<string, string>);
+    expect(err).toMatch(words);
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+  });
+
+  test('a model that Peruse does not run is not a failure: it is the answer', async () => {
+    const { code, out } = await write({ 'config.json': '{"model_type":"gpt2","architectures":["GPT2"]}', 'model.safetensors': joinSafetensors({}, new Uint8Array()) });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^does not run\nnot: .*gpt2/m);
+  });
+});

@@ -1,0 +1,28 @@
+// Runs a command of `peruse` in this process, with streams of the test's own.
+import '../../../web/dist/index_node.js';
+import type { Io } from '../../../web/dist/cli/io.js';
+import { runCli } from '../../../web/dist/cli/run.js';
+
+interface Surroundings {
+  /** Lines of standard input; without them it is a terminal. */
+  input?: string[];
+  errIsTty?: boolean;
+  environment?: Record<string, string>;
+}
+
+export async function peruse(args: string[], { input, errIsTty = false, environment = {} }: Surroundings = {}) {
+  let out = '';
+  let err = '';
+  const io: Io = {
+    lines: async function* () { yield* input ?? []; },
+    all: async () => (input ?? []).join('\n'),
+    inputIsTty: input === undefined,
+    out: (line) => { out += `${line}\n`; },
+    err: (text) => { err += text; },
+    errIsTty,
+    columns: 80,
+    environment,
+  };
+  const code = await runCli(args, io);
+  return { code, out, err, get lines() { return out.trim().split('\n').map((line) => JSON.parse(line)); } };
+}

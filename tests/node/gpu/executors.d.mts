@@ -1,0 +1,1 @@
+export function executorsFor(device: GPUDevice, pipelines: unknown, code: { GpuExecutor: unknown }): object;

@@ -1,0 +1,24 @@
+// What hosted_backend.cc finds as Module.gpu: executors of one device, by number.
+export function executorsFor(device, pipelines, { GpuExecutor }) {
+  const executors = new Map();
+  let last = 0;
+  return {
+    create() {
+      executors.set(++last, new GpuExecutor(device, pipelines));
+      return last;
+    },
+    dispose(id) {
+      executors.get(id).dispose();
+      executors.delete(id);
+    },
+    async replay(id, memory, address, words) {
+      try {
+        await executors.get(id).replay(memory, { address, words });
+        return 0;
+      } catch (error) {
+        console.error(`${error.code ?? ''} ${error.stack}`);
+        return 1;
+      }
+    },
+  };
+}

@@ -1,0 +1,168 @@
+// Where device 'auto' computes and what it says of it; a GPU that is lost; what a warm call makes anew.
+import { afterEach, describe, expect, test } from 'vitest';
+import { LocalHost, type HostParts, type LoadRequest } from '../../../web/dist/host.js';
+import type { LoadReport } from '../../../web/dist/load.js';
+import { resolveSource } from '../../../web/dist/source.js';
+import { tinyText } from '../support/tiny.js';
+import { readTiny } from '../support/tiny_files.js';
+import { nullGpu } from './gpu_device.mjs';
+import { watchGpu } from './watched_gpu.js';
+
+const kOpen: LocalHost[] = [];
+afterEach(() => { for (const host of kOpen.splice(0)) host.dispose(); });
+
+async function load(wish: Partial<LoadRequest>, parts: HostParts, name = 'convbert-sequence'): Promise<{ host: LocalHost; report: LoadReport }> {
+  const { files } = await readTiny(name);
+  const host = new LocalHost(() => {}, parts);
+  kOpen.push(host);
+  const report = await host.call('load', {
+    task: 'text-classification', dtype: 'auto', source: await resolveSource(files, {}, { baseUrl: () => undefined, findFolder: async () => undefined }),
+    choice: { variant: 'simd', threads: 1, reason: '' }, device: 'webgpu', onDeviceLost: 'recover', shaderF16: false, probes: {}, ...wish,
+  });
+  return { host, report };
+}
+
+/** A session in which every size of model took these times. */
+const remembered = (gpuMilliseconds: number, cpuMilliseconds: number) =>
+  new Proxy({}, { get: () => ({ gpuMilliseconds, cpuMilliseconds }) }) as LoadRequest['probes'];
+
+const text = (tokens: number) => tinyText(Array.from({ length: tokens }, (_, i) => (i * 7) % 40));
+const run = (host: LocalHost, ...texts: string[]) =>
+  host.call('run', { inputs: texts.map((one) => ({ text: one })), options: { top_k: null } });
+
+describe('device auto', () => {
+  test('without an adapter: the CPU, and why', async () => {
+    const { report, host } = await load({ device: 'auto' }, { findGpu: async () => undefined });
+    expect(report).toMatchObject({ dtype: 'f32', placement: { device: 'cpu' } });
+    expect(report.placement.reason).toMatch(/^the CPU, because the GPU can't be used: There is no WebGPU here/);
+    expect(await run(host, text(3))).toHaveLength(1);
+  });
+
+  test('takes what the probe finds faster', async () => {
+    const { report } = await load({ device: 'auto' }, watchGpu());
+    const { probe, device, reason } = report.placement;
+    expect(probe!.gpuMilliseconds).toBeGreaterThan(0);
+    expect(probe!.cpuMilliseconds).toBeGreaterThan(0);
+    expect(device).toBe(probe!.gpuMilliseconds < probe!.cpuMilliseconds ? 'webgpu' : 'cpu');
+    expect(reason).toMatch(/^the (CPU|GPU), because a short text takes it [\d.]+ ms and the (GPU|CPU) [\d.]+ ms \(probe\)\.$/);
+  });
+
+  test.each([[1, 'webgpu', 'f16'], [3, 'cpu', 'f32']] as const)('goes by an earlier probe of the session: %s ms to 2', async (gpuMilliseconds, device, dtype) => {
+    const gpu = watchGpu();
+    const { report, host } = await load({ device: 'auto', probes: remembered(gpuMilliseconds, 2) }, gpu);
+    expect(report).toMatchObject({ dtype, placement: { device, probe: { gpuMilliseconds, cpuMilliseconds: 2 } } });
+    expect(await run(host, text(3))).toHaveLength(1);
+    expect(gpu.calls.get('createCommandEncoder') ?? 0).toBe(device === 'webgpu' ? 1 : 0);  // No probe ran.
+  });
+
+  test('a GPU that fails its probe means the CPU', async () => {
+    const gpu = watchGpu();
+    gpu.tamper.set('createComputePipelineAsync', () => async () => { throw new Error('the driver is old'); });
+    const { report } = await load({ device: 'auto' }, gpu);
+    expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/failed its probe.*the driver is old/) });
+  });
+
+  test('a GPU that can not hold the model means the CPU', async () => {
+    const gpu = watchGpu();
+    class GPUOutOfMemoryError { message = ''; }
+    gpu.tamper.set('popErrorScope', (own) => async () => { await own(); return new GPUOutOfMemoryError(); });
+    gpu.tamper.set('createComputePipelineAsync', () => () => new Promise(() => {}));
+    const { report, host } = await load({ device: 'auto', probes: remembered(1, 2) }, gpu);
+    expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/could not take the model.*memory/) });
+    expect(await run(host, text(3))).toHaveLength(1);
+  });
+
+  test('dtype q8 is the CPU\'s', async () => {
+    const gpu = watchGpu();
+    const loading = load({ device: 'auto', dtype: 'q8' }, gpu);
+    await loading.then(
+      ({ report }) => expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringContaining('q8') }),
+      (error: unknown) => expect(error).toMatchObject({ code: 'unsupported' }),
+    );
+    expect(gpu.devices).toEqual([]);
+  });
+});
+
+describe('a lost device', () => {
+  const lose = async (device: GPUDevice) => {
+    device.destroy();
+    await device.lost;
+  };
+
+  test('the next call recovers, as soon as there is a GPU again', async () => {
+    const gpu = watchGpu();
+    let there = true;
+    const { host } = await load({}, { findGpu: async () => (there ? gpu.findGpu() : undefined) });
+    const before = await run(host, text(5));
+    await lose(gpu.devices[0]!);
+    there = false;
+    await expect(run(host, text(5))).rejects.toMatchObject({ code: 'no_gpu' });
+    await expect(run(host, text(5))).rejects.toMatchObject({ code: 'no_gpu' });
+    there = true;
+    expect(await run(host, text(5))).toEqual(before);
+    expect(await run(host, text(5))).toEqual(before);
+    expect(gpu.devices).toHaveLength(2);
+
+    // In the middle of a call: that call fails.
+    const running = run(host, ...Array.from({ length: 40 }, () => text(20)));
+    const refused = expect(running).rejects.toMatchObject({ code: 'gpu_lost' });
+    gpu.devices[1]!.destroy();
+    await refused;
+    expect(await run(host, text(5))).toEqual(before);
+    expect(gpu.devices).toHaveLength(3);
+  });
+
+  test('or refuses, if asked to', async () => {
+    const gpu = watchGpu();
+    const { host } = await load({ onDeviceLost: 'refuse' }, gpu);
+    const running = run(host, ...Array.from({ length: 40 }, () => text(20)));
+    const refused = expect(running).rejects.toMatchObject({ code: 'gpu_lost' });
+    await lose(gpu.devices[0]!);
+    await refused;
+    await expect(run(host, text(5))).rejects.toMatchObject({ code: 'gpu_lost' });
+    await expect(run(host, text(5))).rejects.toMatchObject({ code: 'gpu_lost' });
+    expect(gpu.devices).toHaveLength(1);
+  });
+});
+
+test.each(['convbert-sequence', 'deberta-v2-sequence'])('%s: pipelines compile while weights arrive; a warm call makes nothing and submits once', async (name) => {
+  const gpu = watchGpu();
+  const calls = (...methods: string[]) => methods.map((method) => gpu.calls.get(method) ?? 0);
+  const kMaking = ['createBuffer', 'createBindGroup', 'createShaderModule', 'createComputePipelineAsync'];
+  let pipelines = 0;  // asked for when the first weights came
+  gpu.tamper.set('createBuffer', (own) => (...all) => {
+    pipelines ||= calls('createComputePipelineAsync')[0]!;
+    return own(...all);
+  });
+  const { host, report } = await load({ shaderF16: true }, gpu, name);
+  expect(report.placement.gpu!.features).toEqual([]);  // SwiftShader has no shader-f16, and the option does no harm.
+  expect(pipelines).toBeGreaterThan(5);
+  await run(host, text(20));
+  const made = calls(...kMaking);
+  const encoders = calls('createCommandEncoder')[0]!;
+  for (const tokens of [20, 24, 30, 20]) await run(host, text(tokens));  // All of one bucket.
+  expect(calls(...kMaking)).toEqual(made);
+  expect(calls('createCommandEncoder')[0]! - encoders).toBe(4);
+  await run(host, ...Array.from({ length: 12 }, () => text(20)));
+  expect(calls('createComputePipelineAsync')[0]).toBe(pipelines);
+});
+
+test('shader-f16: its shaders compile, where an adapter has it', async () => {
+  // Dawn's null adapter has every feature, validates everything and computes nothing.
+  const gpu = await nullGpu();
+  const texts: string[] = [];
+  const watched = watchGpu(async () => (await gpu.requestAdapter())!);
+  watched.tamper.set('createShaderModule', (own) => (descriptor) => {
+    texts.push((descriptor as GPUShaderModuleDescriptor).code);
+    return own(descriptor);
+  });
+  const { host, report } = await load({ shaderF16: true }, watched);
+  expect(report.placement.gpu!.features).toEqual(['shader-f16']);
+  await run(host, text(20)).catch((error: unknown) => expect(error).toMatchObject({ code: 'internal' }));  // Zeros are no logits.
+  const halves = texts.filter((one) => one.startsWith('enable f16;'));
+  expect(halves).toHaveLength(1);
+  const device = await (await gpu.requestAdapter())!.requestDevice({ requiredFeatures: ['shader-f16'] });
+  device.pushErrorScope('validation');
+  device.createComputePipeline({ layout: 'auto', compute: { module: device.createShaderModule({ code: halves[0]! }), constants: { HALF_WEIGHTS: 1 } } });
+  expect(await device.popErrorScope()).toBeNull();
+});

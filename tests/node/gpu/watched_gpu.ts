@@ -1,0 +1,44 @@
+// A GPU whose devices a test can see, count the calls of, lose, or tamper with.
+import { requestAdapter } from './gpu_device.mjs';
+
+type Method = (...all: unknown[]) => unknown;
+
+export interface WatchedGpu {
+  findGpu: () => Promise<GPU>;
+  /** Every device that was opened. */
+  devices: GPUDevice[];
+  /** Calls of the devices' methods, by name. */
+  calls: Map<string, number>;
+  /** Instead of a device's own method. */
+  tamper: Map<string, (own: Method) => Method>;
+}
+
+export function watchGpu(findAdapter: () => Promise<GPUAdapter | undefined> = requestAdapter): WatchedGpu {
+  const watched: WatchedGpu = { devices: [], calls: new Map(), tamper: new Map(), findGpu: async () => gpu };
+  const gpu = {
+    requestAdapter: async () => {
+      const adapter = (await findAdapter())!;
+      return { limits: adapter.limits, info: adapter.info, features: adapter.features, requestDevice: async (wish: GPUDeviceDescriptor) => {
+        const device = await adapter.requestDevice(wish);
+        watched.devices.push(device);
+        return watch(device, watched);
+      } };
+    },
+  } as unknown as GPU;
+  return watched;
+}
+
+function watch(device: GPUDevice, { calls, tamper }: WatchedGpu): GPUDevice {
+  return new Proxy(device, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function' || typeof name !== 'string') return value;
+      const own = (value as Method).bind(target);
+      const method = tamper.get(name)?.(own) ?? own;
+      return (...all: unknown[]) => {
+        calls.set(name, (calls.get(name) ?? 0) + 1);
+        return method(...all);
+      };
+    },
+  });
+}

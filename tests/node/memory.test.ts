@@ -1,0 +1,79 @@
+// What the engine's memory holds, on the real wasm: the weights, the workspace of the largest call so far, and little else.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Engine, type EngineModule, type EngineModuleFactory, type WeightReport } from '../../web/src/engine.js';
+import { checkpointChunks } from '../bench/lib/checkpoint.mjs';
+
+const kRoot = join(import.meta.dirname, '../..');
+const kTiny = join(kRoot, 'models/peruse-sentiment-convbert-tiny');
+
+const kMegabyte = 1 << 20;
+
+async function startModule(): Promise<EngineModule> {
+  const { default: createModule } = await import(join(kRoot, 'web/wasm/peruse-simd.mjs')) as { default: EngineModuleFactory };
+  return createModule({ print: () => {}, printErr: () => {}, pthreadPoolSize: 0 });
+}
+
+/** An engine with the tokenizer of the tiny model, and the given configuration and weights. */
+function load(module: EngineModule, config: string, weights: Iterable<Uint8Array>): { engine: Engine; report: WeightReport } {
+  const engine = new Engine(module, 1);
+  engine.addFile('config.json', new TextEncoder().encode(config));
+  engine.addFile('tokenizer.json', readFileSync(join(kTiny, 'tokenizer.json')));
+  engine.open({ task: 'text-classification', dtype: 'f32' });
+  for (const chunk of weights) void engine.feedWeights(chunk);
+  return { engine, report: engine.finishWeights() as WeightReport };
+}
+
+function loadTiny(module: EngineModule): Engine {
+  return load(module, readFileSync(join(kTiny, 'config.json'), 'utf8'), [readFileSync(join(kTiny, 'model.safetensors'))]).engine;
+}
+
+function call(engine: Engine, words: number): void {
+  engine.start({ inputs: [{ text: 'film '.repeat(words) }], options: {} });
+  while (engine.step() === true);
+  expect(engine.finish()).toHaveLength(1);
+}
+
+// Two layers of DeBERTa v3 base: the workspace of a call does not grow with the layers.
+test('after loading, the heap is the weights and a tenth, and a call of 384 tokens adds less than 64 MB', async () => {
+  const shape = JSON.parse(readFileSync(join(kRoot, 'tests/bench/shapes/deberta_v3_base.json'), 'utf8')) as Record<string, unknown>;
+  const config = { ...shape, num_hidden_layers: 2, vocab_size: 30_000 };
+  const module = await startModule();
+  const { engine, report } = load(module, JSON.stringify(config), checkpointChunks(config));
+  const loaded = engine.heapBytes();
+  call(engine, 382);
+  const afterCall = engine.heapBytes();
+  console.log(`weights ${report.weightBytes / kMegabyte} MB, heap ${loaded / kMegabyte} MB, after a call ${afterCall / kMegabyte} MB`);
+  const kFoldingArena = 16 * kMegabyte;  // The workspace in which the relative tables are folded; calls use it again.
+  expect(report.weightBytes).toBeGreaterThan(140 * kMegabyte);
+  expect(loaded).toBeLessThan(1.1 * report.weightBytes + kFoldingArena);
+  expect(afterCall - report.weightBytes).toBeLessThan(64 * kMegabyte);
+  engine.dispose();
+});
+
+test('a thousand calls of random lengths leave the heap as the longest one made it', async () => {
+  const engine = loadTiny(await startModule());
+  call(engine, 120);
+  const level = engine.heapBytes();
+  let state = 1;
+  for (let i = 0; i < 1000; ++i) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    call(engine, 1 + ((state >>> 16) % (i % 20 === 0 ? 120 : 12)));
+  }
+  expect(engine.heapBytes()).toBe(level);
+  engine.dispose();
+});
+
+test('loading and disposing a hundred times ends at the first level', async () => {
+  const module = await startModule();
+  const cycle = (): void => {
+    const engine = loadTiny(module);
+    call(engine, 20);
+    engine.dispose();
+  };
+  cycle();
+  const level = module.HEAPU8.length;
+  for (let i = 1; i < 100; ++i) cycle();
+  expect(module.HEAPU8.length).toBe(level);
+}, 300_000);  // Seven seconds alone; minutes on a machine that is busy.

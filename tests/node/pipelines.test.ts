@@ -1,0 +1,117 @@
+// Every task over tiny checkpoints with real vocabularies gives what the reference's pipelines give (tests/fixtures/pipelines):
+// labels, spans and texts exactly, scores to 1e-4.
+import { readFile } from 'node:fs/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { pipeline, type Task } from '../../web/dist/index_node.js';
+import { joinSafetensors, splitSafetensors, type TensorEntry } from './support/tiny.js';
+
+interface Case {
+  task: Task;
+  head: string;
+  config: Record<string, unknown>;
+  inputs: unknown;
+  options: Record<string, unknown>;
+  expected: unknown;
+}
+
+const kFixtures = new URL('../fixtures/', import.meta.url);
+const kTolerance = 1e-4;
+const read = async (path: string) => new Uint8Array(await readFile(new URL(path, kFixtures)));
+const readJson = async <T>(path: string) => JSON.parse(new TextDecoder().decode(await read(path))) as T;
+const toBytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+
+/** One file of the encoder's tensors and those of a head. */
+function merge(parts: Uint8Array[]): Uint8Array {
+  const header: Record<string, TensorEntry> = {};
+  const bodies: Uint8Array[] = [];
+  let offset = 0;
+  for (const part of parts.map(splitSafetensors)) {
+    for (const [name, entry] of Object.entries(part.header)) {
+      if (name === '__metadata__') continue;
+      header[name] = { ...entry, data_offsets: [entry.data_offsets[0] + offset, entry.data_offsets[1] + offset] };
+    }
+    bodies.push(part.body);
+    offset += part.body.length;
+  }
+  return joinSafetensors(header, Buffer.concat(bodies));
+}
+
+async function modelFiles(family: string, one: Case, vocabulary: Record<string, string>) {
+  const config = { ...await readJson<object>(`pipelines/${family}/${one.head}.config.json`), ...one.config };
+  const weights = [await read(`pipelines/${family}/base.safetensors`)];
+  const head = await read(`pipelines/${family}/${one.head}.safetensors`).catch(() => undefined);
+  if (head) weights.push(head);
+  const files: Record<string, Uint8Array> = {
+    'config.json': toBytes(config), 'model.safetensors': merge(weights), 'tokenizer_config.json': toBytes({ model_max_length: 96 }),
+  };
+  for (const [name, path] of Object.entries(vocabulary)) files[name] = await read(path);
+  return files;
+}
+
+/** The reference counts code points, we UTF-16 units. */
+function toUtf16(value: unknown, text: string): unknown {
+  const units = [0];
+  for (const char of text) units.push(units.at(-1)! + char.length);
+  const convert = (item: unknown): unknown => {
+    if (Array.isArray(item)) return item.map(convert);
+    if (typeof item !== 'object' || item === null) return item;
+    const { start, end } = item as { start?: number; end?: number };
+    return start === undefined || end === undefined ? item : { ...item, start: units[start], end: units[end] };
+  };
+  return convert(value);
+}
+
+/** Equal, but for numbers with a fraction, which may differ by the tolerance. */
+function expectAlike(actual: unknown, expected: unknown, where: string): void {
+  if (typeof expected === 'number' && typeof actual === 'number') {
+    const tolerance = Number.isInteger(expected) && Number.isInteger(actual) ? 0 : kTolerance;
+    expect(Math.abs(actual - expected), `${where}: ${actual} for ${expected}`).toBeLessThanOrEqual(tolerance);
+  } else if (Array.isArray(expected)) {
+    expect(Array.isArray(actual) ? actual.length : actual, where).toBe(expected.length);
+    expected.forEach((item, i) => expectAlike((actual as unknown[])[i], item, `${where}[${i}]`));
+  } else if (typeof expected === 'object' && expected !== null) {
+    expect(Object.keys(actual as object).sort(), where).toEqual(Object.keys(expected).sort());
+    for (const [key, item] of Object.entries(expected)) expectAlike((actual as Record<string, unknown>)[key], item, `${where}.${key}`);
+  } else {
+    expect(actual, where).toBe(expected);
+  }
+}
+
+type AnyCall = (...args: unknown[]) => Promise<unknown>;
+
+/** The call of a case, and what it must give in our terms. */
+async function runCase(call: AnyCall, one: Case): Promise<[unknown, unknown]> {
+  const { inputs, options } = one;
+  if (one.task === 'feature-extraction') {
+    const { dims, data } = (await call(inputs, options)) as { dims: number[]; data: Float32Array };
+    if (dims.length === 1) return [Array.from(data), one.expected];
+    const rows = Array.from({ length: dims[0]! }, (_, row) => Array.from(data.subarray(row * dims[1]!, row * dims[1]! + 4)));
+    return [rows, one.expected];
+  }
+  if (one.task === 'question-answering') {
+    const found = await call(...(inputs as string[]), options);
+    return [Array.isArray(found) ? found : [found], toUtf16(one.expected, (inputs as string[])[1]!)];
+  }
+  const isSeveral = Array.isArray(inputs);
+  const result = isSeveral ? await call(...inputs, options) : await call(inputs, options);
+  return [result, one.task === 'token-classification' ? toUtf16(one.expected, inputs as string) : one.expected];
+}
+
+describe.each(['convbert', 'deberta-v2', 'deberta'])('%s', async (family) => {
+  const fixture = await readJson<{ files: Record<string, string>; cases: Case[] }>(`pipelines/${family}/cases.json`);
+  const opened = new Map<string, Promise<{ dispose(): Promise<void> }>>();
+  afterAll(async () => { for (const made of opened.values()) await (await made).dispose(); });
+
+  const tasks = [...new Set(fixture.cases.map((one) => one.task))];
+  test.each(tasks)('%s', async (task) => {
+    const cases = fixture.cases.filter((one) => one.task === task);
+    expect(cases.length).toBeGreaterThan(0);
+    for (const one of cases) {
+      const key = JSON.stringify([task, one.head, one.config]);
+      if (!opened.has(key)) opened.set(key, pipeline(task, await modelFiles(family, one, fixture.files)));
+      const call = (await opened.get(key)) as unknown as AnyCall;
+      const [actual, expected] = await runCase(call, one);
+      expectAlike(actual, expected, JSON.stringify([one.inputs, one.options]).slice(0, 200));
+    }
+  }, 60_000);
+});

@@ -1,0 +1,195 @@
+// Checkpoints quantised on disk: the rule's bits, what loads from them, and what is refused.
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PeruseError, pipeline, type PipelineOptions } from '../../web/dist/index_node.js';
+import { quantizeCheckpoint } from '../../web/dist/quantize.js';
+import { quantizeRow } from '../../web/dist/quantize_row.js';
+import { peruse } from './cli/run_in_test.js';
+import { joinSafetensors, splitSafetensors, tinyModel, tinyText, type Files, type TensorEntry } from './support/tiny.js';
+import { readTiny } from './support/tiny_files.js';
+
+const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
+const kSentiment = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny/', import.meta.url));
+
+let root: string;
+let folders = 0;
+const newFolder = () => join(root, `${++folders}`);
+beforeAll(async () => { root = await mkdtemp(join(tmpdir(), 'peruse-quantize-')); });
+afterAll(() => rm(root, { recursive: true }));
+
+async function failure(promise: Promise<unknown>): Promise<PeruseError> {
+  const error = await promise.then(() => undefined, (reason: unknown) => reason);
+  expect(error).toBeInstanceOf(PeruseError);
+  return error as PeruseError;
+}
+
+/** All labels' scores for a few texts, as they are. */
+async function scores(source: Files | string, options: PipelineOptions = {}) {
+  const classify = await pipeline('text-classification', source, { variant: 'simd', ...options });
+  try {
+    const texts = [1, 7, 20].map((length) => tinyText(Array.from({ length }, (_, i) => (i * 7 + length) % 40)));
+    const results = await classify(texts, { top_k: null, function_to_apply: 'none' });
+    return { info: classify.info, results };
+  } finally {
+    await classify.dispose();
+  }
+}
+
+describe('the rule', () => {
+  // The same hash stands in tests/native/backend/xnnpack/int8_bits.h, over the core's own rule.
+  test('gives the core\'s bits', () => {
+    const state = new Uint32Array([1]);
+    const values = Float32Array.from({ length: 64 * 100 }, (_, i) => {
+      state[0] = Math.imul(state[0]!, 1664525) + 1013904223;
+      const value = ((state[0]! >>> 8) - (1 << 23)) / (1 << 23);
+      return i % 97 === 0 ? value * 20 : value;
+    });
+    let hash = 2166136261;
+    const add = (bits: number) => {
+      for (let i = 0; i < 4; ++i) hash = Math.imul(hash ^ ((bits >>> (8 * i)) & 0xff), 16777619) >>> 0;
+    };
+    for (let row = 0; row < 64; ++row) {
+      const integers = new Int8Array(100);
+      add(new Uint32Array(Float32Array.of(quantizeRow(values.subarray(row * 100, row * 100 + 100), integers)).buffer)[0]!);
+      integers.forEach(add);
+    }
+    expect(hash).toBe(3548240406);
+  });
+
+  test('takes what has no scale as the core does', () => {
+    const integers = new Int8Array(3);
+    expect(quantizeRow(Float32Array.of(1, NaN, 2), integers)).toBeNaN();
+    expect([...integers]).toEqual([0, 0, 0]);
+    expect(quantizeRow(Float32Array.of(-Infinity, 1, 2), integers)).toBeNaN();
+    expect(quantizeRow(Float32Array.of(0, -0, 0), integers)).toBe(0);
+    expect(quantizeRow(Float32Array.of(1e-40, 0, 0), integers)).toBe(0);
+    expect(quantizeRow(Float32Array.of(127, 0.5, -1.5), integers)).toBe(1);
+    expect([...integers]).toEqual([127, 0, -2]);
+  });
+});
+
+describe('a q8 checkpoint', () => {
+  test.each(['deberta-v2-sequence', 'deberta-v2-sequence-bf16', 'convbert-sequence', 'electra-sequence'])(
+    'of %s gives the bits of quantising while loading, and says what it is', async (name) => {
+      const { files } = await readTiny(name);
+      const folder = newFolder();
+      const report = await quantizeCheckpoint(files, folder);
+      expect(report.quantized).toBeGreaterThan(8);
+      const whileLoading = await scores(files, { dtype: 'q8' });
+      const onDisk = await scores(folder);
+      expect(onDisk.info.dtype).toBe('q8');
+      expect(onDisk.results).toEqual(whileLoading.results);
+      expect(onDisk.info.weights.weightBytes).toBe(whileLoading.info.weights.weightBytes);
+      expect(onDisk.info.weights.extraTensors).toEqual(whileLoading.info.weights.extraTensors);
+      expect((await failure(scores(folder, { dtype: 'fp32' }))).code).toBe('unsupported');
+    });
+
+  test('can be made of every tiny checkpoint', async () => {
+    for (const set of ['tiny', 'conv']) {
+      for (const name of await readdir(join(kFixtures, set))) {
+        const read = (file: string) => readFile(join(kFixtures, set, name, file)).then((bytes) => new Uint8Array(bytes));
+        const config = await read('config.json').catch(() => undefined);
+        if (config === undefined || name === 'deberta-v1-talking-heads') continue;
+        const folder = newFolder();
+        await quantizeCheckpoint(tinyModel(config, await read('model.safetensors')), folder);
+        const embed = await pipeline('feature-extraction', folder, { variant: 'simd' });
+        expect(embed.info.dtype, name).toBe('q8');
+        await embed.dispose();
+      }
+    }
+  });
+
+  test('is written by the command, a quarter of the linear layers\' size', async () => {
+    const folder = newFolder();
+    const { code, lines, err } = await peruse(['quantize', kSentiment, folder]);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(lines[0]).toMatchObject({ folder, quantized: expect.any(Number) });
+    expect(await readdir(folder)).toEqual(expect.arrayContaining(['config.json', 'model.safetensors', 'tokenizer.json']));
+    const { code: loaded, lines: [result] } = await peruse(['classify', folder, 'A waste of two hours.']);
+    expect({ loaded, label: result.label }).toEqual({ loaded: 0, label: 'NEGATIVE' });
+  });
+
+  test('of shards keeps the shards', async () => {
+    const { files } = await readTiny('deberta-v2-sequence');
+    const { header, body } = splitSafetensors(files['model.safetensors']!);
+    const entries = Object.entries(header).filter(([name]) => name !== '__metadata__');
+    const shard = (parity: number) => {
+      const parts: Uint8Array[] = [];
+      let at = 0;
+      const own: Record<string, TensorEntry> = {};
+      entries.forEach(([name, entry], i) => {
+        if (i % 2 !== parity) return;
+        const bytes = body.subarray(...entry.data_offsets);
+        own[name] = { ...entry, data_offsets: [at, at += bytes.length] };
+        parts.push(bytes);
+      });
+      return joinSafetensors(own, Buffer.concat(parts));
+    };
+    const map = Object.fromEntries(entries.map(([name], i) => [name, `part-${i % 2}.safetensors`]));
+    const { 'model.safetensors': _, ...rest } = files;
+    const sharded: Files = {
+      ...rest, 'part-0.safetensors': shard(0), 'part-1.safetensors': shard(1),
+      'model.safetensors.index.json': new TextEncoder().encode(JSON.stringify({ weight_map: map })),
+    };
+    const [whole, parts] = [newFolder(), newFolder()];
+    await quantizeCheckpoint(files, whole);
+    await quantizeCheckpoint(sharded, parts);
+    const index = JSON.parse(await readFile(join(parts, 'model.safetensors.index.json'), 'utf8')) as { weight_map: Record<string, string> };
+    const single = splitSafetensors(new Uint8Array(await readFile(join(whole, 'model.safetensors'))));
+    expect(Object.keys(index.weight_map).sort()).toEqual(Object.keys(single.header).filter((name) => name !== '__metadata__').sort());
+    for (const [name, file] of Object.entries(index.weight_map)) {
+      const part = splitSafetensors(new Uint8Array(await readFile(join(parts, file))));
+      expect(part.body.subarray(...part.header[name]!.data_offsets), name).toEqual(single.body.subarray(...single.header[name]!.data_offsets));
+    }
+  });
+});
+
+describe('refused, and nothing is left behind', () => {
+  test('a truncated or broken file', async () => {
+    const { files } = await readTiny('deberta-v2-sequence');
+    const weights = files['model.safetensors']!;
+    const folder = newFolder();
+    const tryWith = (bytes: Uint8Array) => failure(quantizeCheckpoint({ ...files, 'model.safetensors': bytes }, folder));
+    expect((await tryWith(weights.subarray(0, weights.length - 1))).code).toBe('truncated_file');
+    expect((await tryWith(weights.subarray(0, 100))).code).toBe('truncated_file');
+    expect((await tryWith(Buffer.concat([weights, Buffer.of(0)]))).code).toBe('malformed_file');
+    expect((await tryWith(joinSafetensors('{"a": 1', new Uint8Array(0)))).code).toBe('malformed_file');
+    expect((await tryWith(joinSafetensors({ a: { dtype: 'F32', shape: [1], data_offsets: [4, 8] } }, new Uint8Array(8)))).code).toBe('malformed_file');
+    expect((await tryWith(joinSafetensors({ 'x.encoder.layer.0.a.weight': { dtype: 'F32', shape: [2, 2], data_offsets: [0, 8] } }, new Uint8Array(8)))).code)
+      .toBe('malformed_file');
+    expect((await tryWith(new Uint8Array(8).fill(255))).code).toBe('malformed_file');
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('a checkpoint that is quantised already, and one without weights', async () => {
+    const { files } = await readTiny('deberta-v2-sequence');
+    const folder = newFolder();
+    await quantizeCheckpoint(files, folder);
+    const again = await failure(quantizeCheckpoint(folder, newFolder()));
+    expect(again).toMatchObject({ code: 'unsupported', message: expect.stringContaining('quantised already') });
+    const { 'model.safetensors': _, ...rest } = files;
+    expect((await failure(quantizeCheckpoint(rest, newFolder()))).code).toBe('not_found');
+  });
+
+  test('a folder in place of itself', async () => {
+    const folder = newFolder();
+    const { files } = await readTiny('deberta-v2-sequence');
+    await quantizeCheckpoint(files, folder);
+    await writeFile(join(folder, 'config.json'), files['config.json']!);
+    const before = await readFile(join(folder, 'model.safetensors'));
+    expect((await failure(quantizeCheckpoint(folder, join(folder, '.')))).code).toBe('invalid_argument');
+    expect(await readFile(join(folder, 'model.safetensors'))).toEqual(before);
+  });
+
+  test('a call that is cancelled', async () => {
+    const { files } = await readTiny('deberta-v2-sequence');
+    const folder = newFolder();
+    const stop = new AbortController();
+    const options = { signal: stop.signal, progress_callback: () => stop.abort() };
+    expect((await failure(quantizeCheckpoint(files, folder, options))).code).toBe('aborted');
+    expect(await readdir(folder)).toEqual([]);
+  });
+});

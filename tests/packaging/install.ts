@@ -1,0 +1,43 @@
+// The package as a stranger gets it: packed, and installed from the tarball into a fresh folder, without a network.
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { TestProject } from 'vitest/node';
+
+export interface Installed {
+  tarballBytes: number;
+  /** What npm says of the tarball's files. */
+  files: { path: string; size: number }[];
+  /** The fresh folder; the package is in node_modules/peruse, and the repository's models are at hand. */
+  folder: string;
+  /** From the tarball to an installed package. */
+  seconds: number;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext { installed: Installed }
+}
+
+const kRoot = fileURLToPath(new URL('../../', import.meta.url));
+const run = promisify(execFile);
+
+/** Vitest's global set-up. The package must have been built. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const place = await mkdtemp(join(tmpdir(), 'peruse-package-'));
+  await run(process.execPath, ['tools/packaged_demo.mjs'], { cwd: kRoot });
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place], { cwd: kRoot });
+  const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: Installed['files'] }];
+  const tarball = join(place, filename);
+  const folder = join(place, 'app');
+  await mkdir(folder);
+  await writeFile(join(folder, 'package.json'), '{ "name": "app", "private": true, "type": "module" }\n');
+  const start = performance.now();
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--cache', join(place, 'empty-cache'), tarball], { cwd: folder });
+  const seconds = (performance.now() - start) / 1000;
+  await symlink(join(kRoot, 'models'), join(folder, 'models'));
+  project.provide('installed', { tarballBytes: (await stat(tarball)).size, files, folder, seconds });
+  return () => rm(place, { recursive: true });
+}

@@ -1,0 +1,92 @@
+// Where a page may use the package besides its own scripts: a module worker, a service worker, an extension. Straight from the
+// installed package, without a bundler. (Scripts of a page on a static host: tests/browser/page.)
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { kChromiumFlags, kChromiumPath } from '../browser/chromium.js';
+import { kIsolation, readFolder, tinyModels, visit, type Site } from '../browser/page/visit.js';
+
+const { folder } = inject('installed');
+const kWeb = join(folder, 'node_modules/peruse/web');
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const kPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src data:";
+
+let site: Site;
+beforeAll(async () => {
+  site = {
+    'work.js': await readFile(here('../browser/page/work.js')),
+    ...await readFolder(here('places'), here('places')),
+    ...Object.fromEntries(Object.entries(await readFolder(kWeb, kWeb)).map(([path, content]) => [`peruse/${path}`, content])),
+    ...await tinyModels(),
+  };
+});
+
+const kGood = { labels: [{ label: expect.stringMatching(/^LABEL_/), score: expect.any(Number) }], best: { answer: expect.any(String) } };
+
+function page(script: string): Site {
+  return { ...site, 'index.html': `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>t</title><script type="module" src="/${script}"></script>` };
+}
+
+describe.each([['an isolated', kIsolation], ['a plain', {}]])('on %s page', (kind, headers) => {
+  const threads = kind === 'an isolated' && availableParallelism() > 1;
+
+  test('a module worker', async () => {
+    const { result, elsewhere } = await visit(page('module_worker.js'), { ...headers, 'Content-Security-Policy': kPolicy });
+    expect(result).toMatchObject({ ...kGood, variant: threads ? 'relaxed-threads' : 'relaxed' });
+    expect(elsewhere).toEqual([]);
+  });
+
+  test('a service worker, on one thread: it can start no workers', async () => {
+    const { result, elsewhere } = await visit(page('service_worker_page.js'), { ...headers, 'Content-Security-Policy': kPolicy });
+    expect(result).toMatchObject({ ...kGood, variant: 'relaxed', threads: 1 });
+    expect(elsewhere).toEqual([]);
+  });
+});
+
+describe('an extension of Manifest V3', () => {
+  let place: string;
+  beforeAll(async () => {
+    place = await mkdtemp(join(tmpdir(), 'peruse-extension-'));
+    await cp(here('places/extension'), place, { recursive: true });
+    await cp(kWeb, join(place, 'peruse'), { recursive: true });
+    await cp(here('../browser/page/work.js'), join(place, 'work.js'));
+    for (const [path, content] of Object.entries(await tinyModels())) {
+      await mkdir(dirname(join(place, path)), { recursive: true });
+      await writeFile(join(place, path), content as Uint8Array);
+    }
+  });
+  afterAll(() => rm(place, { recursive: true }));
+
+  test('in its pages, and in its background', async () => {
+    const profile = await mkdtemp(join(tmpdir(), 'peruse-profile-'));
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath: kChromiumPath, headless: true,
+      args: [...kChromiumFlags, `--disable-extensions-except=${place}`, `--load-extension=${place}`, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+      ignoreDefaultArgs: ['--disable-extensions'],
+    });
+    try {
+      const requests: string[] = [];
+      context.on('request', (request) => requests.push(request.url()));
+      const background = context.serviceWorkers()[0] ?? await context.waitForEvent('serviceworker');
+      const base = new URL('/', background.url()).href;
+      expect(base).toMatch(/^chrome-extension:/);
+      expect(await background.evaluate('work()')).toMatchObject({ ...kGood, variant: 'relaxed', threads: 1 });
+
+      const popup = await context.newPage();
+      const complaints: string[] = [];
+      popup.on('console', (message) => complaints.push(message.text()));
+      popup.on('pageerror', (error) => complaints.push(error.message));
+      await popup.goto(`${base}page.html`);
+      await popup.waitForFunction('globalThis.work');
+      expect(await popup.evaluate('work()')).toMatchObject({ ...kGood, variant: 'relaxed' });
+      expect(complaints.filter((line) => !/ERR_FILE_NOT_FOUND|404/.test(line))).toEqual([]);
+      expect(requests.filter((url) => !url.startsWith(base))).toEqual([]);
+    } finally {
+      await context.close();
+      await rm(profile, { recursive: true, force: true });
+    }
+  });
+});

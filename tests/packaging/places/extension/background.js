@@ -1,0 +1,5 @@
+// The background of an extension is a service worker.
+import { pipeline } from './peruse/dist/index_service_worker.js';
+import { work } from './work.js';
+
+globalThis.work = () => work(pipeline);

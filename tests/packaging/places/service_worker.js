@@ -1,0 +1,9 @@
+// A service worker of somebody's own: it may not use import(), so the package has an entry for it.
+import { pipeline } from './peruse/dist/index_service_worker.js';
+import { work } from './work.js';
+
+self.addEventListener('install', () => self.skipWaiting());
+self.addEventListener('message', (event) => {
+  const answer = work(pipeline).catch((error) => ({ error: `${error.code}: ${error.message}` }));
+  event.waitUntil(answer.then((result) => event.ports[0].postMessage(result)));
+});

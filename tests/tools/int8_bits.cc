@@ -1,0 +1,14 @@
+// Prints which int8 path this machine and build take, and hashes of what comes out, which must not depend on either.
+#include "tests/native/backend/xnnpack/int8_bits.h"
+
+#include <cstdio>
+
+#include "core/backend/xnnpack/int8_gemm.h"
+
+int main() {
+  constexpr const char* kPaths[] = {"sdot", "usdot", "i16"};
+  std::printf("{\"path\": \"%s\", \"rows\": %u, \"linears\": %u}\n",
+              kPaths[static_cast<int>(peruse::xnnpack::ChosenInt8Path())], peruse::testing::HashRows(),
+              peruse::testing::HashLinears());
+  return 0;
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env node
+// Runs the libFuzzer programs of tests/fuzz: node tools/fuzz.mjs [--seconds N] [--targets config,safetensors,...]
+// Each runs for N seconds (default 60), two at a time, from the seeds in tests/fuzz/corpus and from what earlier runs found,
+// which is kept in the cache. An input that breaks a promise is a failure, and is left in build/fuzz-findings.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildPreset } from './build.mjs';
+import { cacheDir } from './setup/cache.mjs';
+import { runAsProgram } from './setup/main_module.mjs';
+import { root } from './setup/root.mjs';
+import { step } from './setup/step.mjs';
+import { setup } from './setup.mjs';
+
+/** The programs, and the longest input that each makes: parsers of small files need no more, and short ones run faster. */
+const kTargets = { config: 4096, safetensors: 2048, sentencepiece: 4096, tokenizer_json: 8192, tokenizer_text: 512 };
+const kAtOnce = 2;
+const kFindings = join(root, 'build/fuzz-findings');
+/** A corpus of more files is merged to those that still reach something new. */
+const kMostFiles = 1500;
+
+/** Builds and runs; { passed, failed } by program. */
+export async function runFuzzers({ seconds, targets = Object.keys(kTargets) }) {
+  await step('build fuzzers', () => void buildPreset('native-fuzz', targets.map((name) => `${name}_fuzz`)));
+  mkdirSync(kFindings, { recursive: true });
+  const left = [...targets];
+  const result = { passed: 0, failed: 0 };
+  const work = async () => {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) result[(await fuzz(name, seconds)) ? 'passed' : 'failed']++;
+  };
+  await Promise.all(Array.from({ length: kAtOnce }, work));
+  return result;
+}
+
+async function fuzz(name, seconds) {
+  const corpus = join(cacheDir, 'fuzz', name);
+  mkdirSync(corpus, { recursive: true });
+  // The longest that an input may take, and the most that it may allocate: none of the parsers needs a tenth of it.
+  const limits = [`-max_len=${kTargets[name]}`, '-timeout=10', '-rss_limit_mb=2048', '-malloc_limit_mb=128'];
+  const { status, output } = await runProgram(name, [`-max_total_time=${seconds}`, `-artifact_prefix=${kFindings}/${name}-`, ...limits, corpus, ...seeds(name)]);
+  const runs = /^Done (\d+) runs/m.exec(output)?.[1];
+  if (status !== 0 || runs === undefined) {
+    console.error(`${output.split('\n').slice(-60).join('\n')}\nfuzz ${name}: FAILED; the input is in ${kFindings}`);
+    return false;
+  }
+  const found = readdirSync(corpus).length;
+  if (found > kMostFiles) await minimise(name, corpus);
+  console.log(`fuzz ${name}: ${runs} runs in ${seconds} s, ${readdirSync(corpus).length} inputs kept${found > kMostFiles ? ` of ${found}` : ''}`);
+  return true;
+}
+
+/** Keeps what covers everything that the corpus covers. */
+async function minimise(name, corpus) {
+  const merged = mkdtempSync(`${corpus}.merged-`);
+  const { status } = await runProgram(name, ['-merge=1', `-max_len=${kTargets[name]}`, merged, corpus]);
+  rmSync(status === 0 ? corpus : merged, { recursive: true, force: true });
+  if (status === 0) renameSync(merged, corpus);
+}
+
+function seeds(name) {
+  const folder = join(root, 'tests/fuzz/corpus');
+  return readdirSync(folder).includes(name) ? [join(folder, name)] : [];
+}
+
+function runProgram(name, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(join(root, `build/native-fuzz/${name}_fuzz`), args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const keep = (text) => { output = (output + text).slice(-100_000); };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, output }));
+  });
+}
+
+function parseOptions() {
+  const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, targets: { type: 'string' } } });
+  const seconds = Number(values.seconds);
+  if (!Number.isInteger(seconds) || seconds < 1) throw new Error('--seconds is a whole number of at least 1');
+  const targets = values.targets?.split(',');
+  const unknown = targets?.find((name) => !(name in kTargets));
+  if (unknown !== undefined) throw new Error(`no target '${unknown}'; there are ${Object.keys(kTargets).join(', ')}`);
+  return { seconds, targets };
+}
+
+async function main() {
+  const options = parseOptions();
+  await setup();
+  const { failed } = await runFuzzers(options);
+  if (failed > 0) process.exit(1);
+}
+
+await runAsProgram(import.meta.url, main);

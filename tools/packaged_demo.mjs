@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+// Puts the demo page into the package (web/demo), for `peruse serve-demo`: the page only, because the engine lies beside it and
+// the models would make the package three times as big.
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { runAsProgram } from './setup/main_module.mjs';
+import { root } from './setup/root.mjs';
+import { buildSite } from './site.mjs';
+
+export function buildPackagedDemo() {
+  const site = buildSite();
+  const demo = join(root, 'web/demo');
+  rmSync(demo, { recursive: true, force: true });
+  cpSync(site, demo, { recursive: true, filter: (path) => !['peruse', 'models'].includes(relative(site, path).split(sep)[0]) });
+  // The service worker stores what this file lists: no models.
+  const list = join(demo, 'files.json');
+  const withoutModels = (_, value) => (Array.isArray(value) ? value.filter((file) => !file.startsWith('models/')) : value);
+  writeFileSync(list, `${JSON.stringify(JSON.parse(readFileSync(list, 'utf8'), withoutModels), null, 1)}\n`);
+}
+
+await runAsProgram(import.meta.url, buildPackagedDemo);

@@ -1,0 +1,18 @@
+// Cache Storage: where browsers keep model files.
+import type { CustomCache } from './env.js';
+import { kStoreVersion } from './file_store.js';
+
+const kPrefix = 'peruse-models-v';
+
+/** undefined where a page may keep nothing: without https, in a sandboxed frame, in some private windows. */
+export async function openBrowserCache(): Promise<CustomCache | undefined> {
+  if (typeof caches === 'undefined') return undefined;
+  try {
+    for (const name of await caches.keys()) {
+      if (name.startsWith(kPrefix) && name !== `${kPrefix}${kStoreVersion}`) await caches.delete(name);
+    }
+    return await caches.open(`${kPrefix}${kStoreVersion}`);
+  } catch {
+    return undefined;
+  }
+}

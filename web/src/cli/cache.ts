@@ -1,0 +1,25 @@
+// peruse cache: the model files that are kept, and how to be rid of them.
+import { modelCache } from '../model_cache.js';
+import { text, UsageError, type Command } from './command.js';
+
+export const cache: Command = {
+  summary: 'List or remove the model files that are kept',
+  usage: '[list | remove <model> | clear]',
+  details: 'They are in peruse/models in $XDG_CACHE_HOME or ~/.cache.',
+  options: {
+    revision: { type: 'string', value: 'name', help: 'remove only this revision of a hub id (all)' },
+  },
+  async run([verb = 'list', model, ...rest], values, io) {
+    if (rest.length > 0 || (model !== undefined && verb !== 'remove')) throw new UsageError(`'${rest[0] ?? model}' is too much`);
+    if (verb === 'list') {
+      for (const { url, bytes, storedAt } of await modelCache.list()) io.out(JSON.stringify({ url, bytes, stored_at: storedAt.toISOString() }));
+    } else if (verb === 'clear') {
+      io.out(JSON.stringify({ removed: await modelCache.clear() }));
+    } else if (verb === 'remove') {
+      if (model === undefined) throw new UsageError('<model> is missing');
+      io.out(JSON.stringify({ removed: await modelCache.delete(model, { revision: text(values, 'revision') }) }));
+    } else {
+      throw new UsageError(`there is no '${verb}'; there are list, remove and clear`);
+    }
+  },
+};

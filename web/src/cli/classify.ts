@@ -1,0 +1,46 @@
+// peruse classify: labels for texts; with --labels, labels that the model was not trained for (zero-shot).
+import { choice, flag, needed, number, text, UsageError, type Command } from './command.js';
+import { given, kModelOptions, textBatches, withModel } from './model_options.js';
+
+export const classify: Command = {
+  summary: 'Label texts, one JSON line each',
+  usage: '<model> [text ...]',
+  details: 'Without a text, each line of standard input is one.',
+  options: {
+    'top-k': { type: 'string', short: 'k', value: 'n', help: 'so many labels a text, best first; 0 for all of them (1)' },
+    'function': { type: 'string', value: 'name', help: "sigmoid, softmax or none: how logits become scores (the model's own)" },
+    labels: { type: 'string', value: 'a,b,c', help: 'choose among these labels with a model for natural language inference' },
+    'multi-label': { type: 'boolean', help: 'with --labels: each label by itself' },
+    truncate: { type: 'boolean', help: 'cut texts that are too long, instead of refusing them' },
+    ...kModelOptions,
+  },
+  async run(positionals, values, io) {
+    const [model, ...texts] = needed(positionals, ['model']);
+    const labels = text(values, 'labels')?.split(',').map((label) => label.trim()).filter((label) => label !== '');
+    if (labels !== undefined) {
+      if (labels.length === 0) throw new UsageError('--labels names no label');
+      return withModel('zero-shot-classification', model, values, io, async (classifier) => {
+        for await (const batch of textBatches(texts, io)) {
+          for (const result of await classifier(batch, labels, given({ multi_label: flag(values, 'multi-label') || undefined }))) {
+            io.out(JSON.stringify(result));
+          }
+        }
+      });
+    }
+    const topK = number(values, 'top-k') ?? 1;
+    const options = given({
+      top_k: topK === 0 ? null : topK,
+      function_to_apply: choice(values, 'function', ['sigmoid', 'softmax', 'none']),
+      truncation: flag(values, 'truncate') || undefined,
+    });
+    return withModel('text-classification', model, values, io, async (classifier) => {
+      for await (const batch of textBatches(texts, io)) {
+        const results: unknown[] = await classifier(batch, options);
+        results.forEach((result, index) => {
+          const found = topK === 1 ? result as object : { labels: result };
+          io.out(JSON.stringify({ text: batch[index], ...found }));
+        });
+      }
+    });
+  },
+};

@@ -1,0 +1,70 @@
+// What a command of `peruse` is. Each stands in a file of its own and is named in commands.ts.
+import type { ParseArgsConfig } from 'node:util';
+import type { Io } from './io.js';
+
+/** An option, and what --help says of it. */
+export interface Option {
+  type: 'string' | 'boolean';
+  /** One letter. */
+  short?: string;
+  /** The value's name in --help, for options that take one. */
+  value?: string;
+  help: string;
+}
+
+export type Options = Record<string, Option>;
+
+/** What the user gave: by the option's name, a string or a boolean. */
+export type Values = { [name: string]: string | boolean | undefined };
+
+export interface Command {
+  /** One line for the list of commands. */
+  summary: string;
+  /** Its arguments, for example '<model> [text ...]'. */
+  usage: string;
+  /** What else --help should say. */
+  details?: string;
+  options: Options;
+  run(positionals: string[], values: Values, io: Io): Promise<void>;
+}
+
+/** The command line makes no sense: exit code 2, and a hint at --help. */
+export class UsageError extends Error {}
+
+/** The form that node:util's parseArgs takes. */
+export function parseArgsOptions(options: Options): NonNullable<ParseArgsConfig['options']> {
+  return Object.fromEntries(Object.entries(options).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]));
+}
+
+export function text(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function flag(values: Values, name: string): boolean {
+  return values[name] === true;
+}
+
+export function number(values: Values, name: string): number | undefined {
+  const value = text(values, name);
+  if (value === undefined) return undefined;
+  const parsed = Number(value);
+  if (value.trim() === '' || !Number.isFinite(parsed)) throw new UsageError(`--${name} takes a number, not '${value}'`);
+  return parsed;
+}
+
+/** The value of an option that takes one of a few words. */
+export function choice<const T extends string>(values: Values, name: string, words: readonly T[]): T | undefined {
+  const value = text(values, name);
+  if (value === undefined || words.includes(value as T)) return value as T | undefined;
+  throw new UsageError(`--${name} takes ${words.join(' or ')}, not '${value}'`);
+}
+
+/** The positionals, of which the named ones must be there. */
+export function needed<const Names extends readonly string[]>(
+  positionals: string[], names: Names,
+): [...{ [K in keyof Names]: string }, ...string[]] {
+  const missing = names[positionals.length];
+  if (missing !== undefined) throw new UsageError(`<${missing}> is missing`);
+  return positionals as [...{ [K in keyof Names]: string }, ...string[]];
+}

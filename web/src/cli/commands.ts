@@ -1,0 +1,23 @@
+// The commands of `peruse`, in the order of --help.
+import { answer } from './answer.js';
+import { cache } from './cache.js';
+import { classify } from './classify.js';
+import type { Command } from './command.js';
+import { embed } from './embed.js';
+import { inspect } from './inspect.js';
+import { quantize } from './quantize.js';
+import { rank } from './rank.js';
+import { serveDemo } from './serve_demo.js';
+import { tag } from './tag.js';
+
+export const kCommands: Record<string, Command> = {
+  classify,
+  answer,
+  tag,
+  rank,
+  embed,
+  inspect,
+  cache,
+  'serve-demo': serveDemo,
+  quantize,
+};

@@ -1,0 +1,32 @@
+// peruse embed: texts as vectors.
+import { choice, flag, needed, type Command } from './command.js';
+import { given, kModelOptions, textBatches, withModel } from './model_options.js';
+
+export const embed: Command = {
+  summary: 'Turn texts into vectors, one JSON line each',
+  usage: '<model> [text ...]',
+  details: 'Without a text, each line of standard input is one.',
+  options: {
+    pooling: { type: 'string', value: 'name', help: 'cls, mean or max: how token vectors become one (mean)' },
+    normalize: { type: 'boolean', help: 'scale each vector to length 1' },
+    truncate: { type: 'boolean', help: 'cut texts that are too long, instead of refusing them' },
+    ...kModelOptions,
+  },
+  async run(positionals, values, io) {
+    const [model, ...texts] = needed(positionals, ['model']);
+    const options = given({
+      pooling: choice(values, 'pooling', ['cls', 'mean', 'max']) ?? 'mean' as const,
+      normalize: flag(values, 'normalize') || undefined,
+      truncation: flag(values, 'truncate') || undefined,
+    });
+    await withModel('feature-extraction', model, values, io, async (embedder) => {
+      for await (const batch of textBatches(texts, io)) {
+        const vectors = await embedder(batch, options);
+        vectors.forEach(({ data }, index) => {
+          const embedding = Array.from(data, (value) => Number(value.toPrecision(9)));  // 9 digits tell every float32 apart.
+          io.out(JSON.stringify({ text: batch[index], embedding }));
+        });
+      }
+    });
+  },
+};

@@ -1,0 +1,37 @@
+// The texts of --help, made from the commands themselves.
+import type { Command, Options } from './command.js';
+import { kCommands } from './commands.js';
+
+export function generalHelp(): string {
+  const width = Math.max(...Object.keys(kCommands).map((name) => name.length));
+  const commands = Object.entries(kCommands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
+  return `Usage: peruse <command> [options]
+
+Reads text with ConvBERT, DeBERTa, BERT and ELECTRA checkpoints, on this machine.
+
+Commands:
+${commands.join('\n')}
+
+A model is a folder, a URL or a hub id (user/model). Results are JSON lines on standard output.
+peruse <command> --help says more. Exit codes: 0 done, 1 failed, 2 wrong usage.
+`;
+}
+
+export function commandHelp(name: string, command: Command): string {
+  const details = command.details === undefined ? '' : `\n${command.details}\n`;
+  return `Usage: peruse ${name} ${command.usage}
+
+${command.summary}.
+${details}
+Options:
+${optionLines({ ...command.options, help: { type: 'boolean', short: 'h', help: 'this text' } }).join('\n')}
+`;
+}
+
+function optionLines(options: Options): string[] {
+  const named = Object.entries(options).map(([name, { short, value, help }]) => ({
+    left: `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`, help,
+  }));
+  const width = Math.max(...named.map(({ left }) => left.length));
+  return named.map(({ left, help }) => `  ${left.padEnd(width)}  ${help}`);
+}

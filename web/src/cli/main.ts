@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// The command `peruse`: `peruse <command> ...`. Results go to stdout as JSON lines, everything else to stderr.
+// Exit codes: 0 done; 1 it failed (one line on stderr says why); 2 the command line makes no sense; 130 interrupted.
+import '../index_node.js';
+import { processIo } from './io.js';
+import { runCli } from './run.js';
+
+process.on('SIGINT', () => process.exit(130));
+// A reader that has seen enough (`| head`) closes the pipe: that is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+process.exitCode = await runCli(process.argv.slice(2), processIo());

@@ -1,0 +1,87 @@
+// What all commands that run a model share: how it is named and loaded, and how texts reach it.
+import { env } from '../env.js';
+import { PeruseError } from '../errors.js';
+import { pipeline, type Pipeline, type PipelineOptions } from '../pipeline.js';
+import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
+import { choice, flag, number, text, UsageError, type Options, type Values } from './command.js';
+import type { Io } from './io.js';
+import { ProgressBar } from './progress_bar.js';
+
+/** How a model is found. */
+export const kSourceOptions: Options = {
+  revision: { type: 'string', value: 'name', help: 'branch, tag or commit of a hub id (main)' },
+  token: { type: 'string', value: 'token', help: "the hub's access token, for gated models ($HF_TOKEN)" },
+  offline: { type: 'boolean', help: 'ask no server: use only what was fetched before' },
+};
+
+/** How a model is found and run. */
+export const kModelOptions: Options = {
+  dtype: { type: 'string', value: 'precision', help: 'fp32, fp16 or q8: how weights are held (as the checkpoint says, else fp32)' },
+  device: { type: 'string', value: 'device', help: 'cpu, webgpu or auto (cpu)' },
+  threads: { type: 'string', value: 'n', help: 'threads of the CPU' },
+  'no-cache': { type: 'boolean', help: 'keep nothing of what is fetched, and use nothing that was kept' },
+  ...kSourceOptions,
+};
+
+const kDtypes = ['fp32', 'fp16', 'q8'] as const;
+
+/** Loads the model, with a progress bar where there is a terminal; `use` has it until it returns. */
+export async function withModel<T extends TaskOrAlias>(
+  task: T, model: string, values: Values, io: Io, use: (loaded: Pipeline<ResolvedTask<T>>) => Promise<void>,
+): Promise<void> {
+  if (flag(values, 'no-cache')) env.cache = false;
+  const bar = io.errIsTty ? new ProgressBar(io) : undefined;
+  const options: PipelineOptions = {
+    revision: text(values, 'revision'),
+    dtype: choice(values, 'dtype', kDtypes),
+    device: choice(values, 'device', ['cpu', 'webgpu', 'auto']),
+    threads: number(values, 'threads'),
+    token: text(values, 'token') ?? io.environment['HF_TOKEN'],
+    local_files_only: flag(values, 'offline'),
+    progress_callback: (progress) => bar?.show(progress),
+  };
+  let loaded: Pipeline<ResolvedTask<T>>;
+  try {
+    loaded = await pipeline(task, model, options);
+  } finally {
+    bar?.clear();
+  }
+  try {
+    await use(loaded);
+  } finally {
+    await loaded.dispose();
+  }
+}
+
+const kTextsAtOnce = 32;
+
+/** The texts: the arguments, or else the lines of standard input, some at a time. Empty lines are left out. */
+export async function* textBatches(given: readonly string[], io: Io): AsyncGenerator<string[]> {
+  if (given.length > 0) {
+    yield [...given];
+    return;
+  }
+  if (io.inputIsTty) throw new UsageError('no text was given, neither as an argument nor on standard input');
+  let batch: string[] = [];
+  for await (const line of io.lines()) {
+    if (line.trim() === '') continue;
+    batch.push(line);
+    if (batch.length < kTextsAtOnce) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** All texts. */
+export async function allTexts(given: readonly string[], io: Io): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const batch of textBatches(given, io)) texts.push(...batch);
+  if (texts.length === 0) throw new PeruseError('empty_text', 'Standard input held no text.');
+  return texts;
+}
+
+/** `value` without the entries that are undefined. */
+export function given<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
+}

@@ -1,0 +1,21 @@
+// peruse rank: documents by how well they answer a query.
+import { needed, number, type Command } from './command.js';
+import { allTexts, given, kModelOptions, withModel } from './model_options.js';
+
+export const rank: Command = {
+  summary: 'Sort documents by their relevance to a query, one JSON line each',
+  usage: '<model> <query> [document ...]',
+  details: 'Without a document, each line of standard input is one. corpus_id counts documents from 0.',
+  options: {
+    'top-k': { type: 'string', short: 'k', value: 'n', help: 'only the best n' },
+    ...kModelOptions,
+  },
+  async run(positionals, values, io) {
+    const [model, query, ...documents] = needed(positionals, ['model', 'query']);
+    const all = await allTexts(documents, io);
+    await withModel('text-ranking', model, values, io, async (ranker) => {
+      const options = given({ top_k: number(values, 'top-k'), return_documents: true });
+      for (const result of await ranker(query, all, options)) io.out(JSON.stringify(result));
+    });
+  },
+};

@@ -1,0 +1,27 @@
+// Fetching in Node: redirects are followed here, one by one, so that a token never leaves its host and headers on the way are seen.
+import { createHash } from 'node:crypto';
+import type { FetchFile, Hasher } from './fetching.js';
+
+const kMostRedirects = 10;
+
+export const fetchInNode: FetchFile = async (url, init) => {
+  const headers = { ...init.headers };
+  let linkedEtag: string | undefined;
+  let at = new URL(url);
+  for (let hop = 0; ; ++hop) {
+    const response = await fetch(at, { ...init, headers, redirect: 'manual' });
+    linkedEtag ??= response.headers.get('x-linked-etag') ?? undefined;
+    const location = response.headers.get('location');
+    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return { response, linkedEtag };
+    await response.body?.cancel();
+    if (hop === kMostRedirects) throw new Error(`more than ${kMostRedirects} redirects`);
+    const next = new URL(location, at);
+    if (next.origin !== at.origin) delete headers['Authorization'];
+    at = next;
+  }
+};
+
+export function nodeSha256(): Hasher {
+  const hash = createHash('sha256');
+  return { update: (bytes) => { hash.update(bytes); }, hex: () => hash.digest('hex') };
+}

@@ -1,0 +1,20 @@
+// Two folders, of which the first counts if it has a config.json.
+import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+
+export class EitherFolder implements ModelFolder {
+  private chosen_: Promise<ModelFolder> | undefined;
+
+  constructor(private readonly first_: ModelFolder, private readonly second_: ModelFolder) {}
+
+  async open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile> {
+    this.chosen_ ??= this.choose(signal);
+    return (await this.chosen_).open(file, signal);
+  }
+
+  private async choose(signal: AbortSignal): Promise<ModelFolder> {
+    const config = await this.first_.open('config.json', signal);
+    if (!config.found) return this.second_;
+    await config.close();
+    return this.first_;
+  }
+}

@@ -1,0 +1,94 @@
+// A folder that another thread reads: PortFolder asks, serveFolder answers. For what can't be sent to a worker (a cache of the
+// caller's own).
+import { fromPlainError, PeruseError, throwIfAborted, toPlainError, type PlainError } from './errors.js';
+import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+
+type Question = { id: number } & ({ open: string } | { next: number } | { close: number });
+type Answer = { id: number } & (
+  | { missing: MissingFile }
+  | { where: string; size: number }
+  | { chunk: Uint8Array }
+  | { done: true }
+  | { error: PlainError }
+);
+
+export class PortFolder implements ModelFolder {
+  private nextId_ = 1;
+  private readonly waiting_ = new Map<number, (answer: Answer) => void>();
+
+  constructor(private readonly port_: MessagePort) {
+    port_.onmessage = (event: MessageEvent<Answer>) => {
+      this.waiting_.get(event.data.id)?.(event.data);
+      this.waiting_.delete(event.data.id);
+    };
+  }
+
+  async open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile> {
+    throwIfAborted(signal);
+    const answer = await this.ask({ open: file });
+    if ('missing' in answer) return answer.missing;
+    if (!('where' in answer)) throw new PeruseError('internal', 'The folder gave a strange answer.');
+    const { id, where, size } = answer;
+    return { found: true, where, size, chunks: () => this.chunks(id), close: async () => { await this.ask({ close: id }); } };
+  }
+
+  private async *chunks(file: number): AsyncGenerator<Uint8Array> {
+    let ended = false;
+    try {
+      for (;;) {
+        const answer = await this.ask({ next: file });
+        if (!('chunk' in answer)) {
+          ended = true;
+          return;
+        }
+        yield answer.chunk;
+      }
+    } finally {
+      if (!ended) await this.ask({ close: file }).catch(() => {});
+    }
+  }
+
+  private async ask(question: { open: string } | { next: number } | { close: number }): Promise<Answer> {
+    const id = this.nextId_++;
+    const answer = await new Promise<Answer>((resolve) => {
+      this.waiting_.set(id, resolve);
+      this.port_.postMessage({ id, ...question });
+    });
+    if ('error' in answer) throw fromPlainError(answer.error);
+    return answer;
+  }
+}
+
+/** Answers until the signal fires, which also stops what is being read. */
+export function serveFolder(folder: ModelFolder, port: MessagePort, signal: AbortSignal): void {
+  const open = new Map<number, { file: ModelFile; chunks?: AsyncIterator<Uint8Array> }>();
+  const answer = async (question: Question): Promise<Omit<Answer, 'id'>> => {
+    if ('open' in question) {
+      const file = await folder.open(question.open, signal);
+      if (!file.found) return { missing: file };
+      open.set(question.id, { file });
+      return { where: file.where, size: file.size };
+    }
+    const id = 'next' in question ? question.next : question.close;
+    const one = open.get(id);
+    if (one === undefined) return { done: true };
+    if ('close' in question) {
+      open.delete(id);
+      await (one.chunks?.return?.() ?? one.file.close());
+      return { done: true };
+    }
+    one.chunks ??= one.file.chunks()[Symbol.asyncIterator]();
+    const { done, value } = await one.chunks.next();
+    if (done) open.delete(id);
+    return done ? { done: true } : { chunk: value };
+  };
+  port.onmessage = async (event: MessageEvent<Question>) => {
+    const { id } = event.data;
+    const said = await answer(event.data).catch((error: unknown) => ({ error: toPlainError(error) }));
+    port.postMessage({ id, ...said });
+  };
+  signal.addEventListener('abort', () => {
+    port.close();
+    for (const { file, chunks } of open.values()) void (chunks?.return?.() ?? file.close()).catch(() => {});
+  }, { once: true });
+}

@@ -1,0 +1,45 @@
+// Opens the GPU.
+import { describe, PeruseError } from '../errors.js';
+import type { GpuReport } from '../placement.js';
+import { PipelineCache } from './pipelines.js';
+
+export interface OpenedGpu {
+  device: GPUDevice;
+  pipelines: PipelineCache;
+  report: GpuReport;
+}
+
+const kMostBindingBytes = 2 ** 31 - 4;  // what the engine counts in
+
+/**
+ * Opens a device. Nothing beyond WebGPU's defaults is needed; of larger bindings as much is asked for as the adapter has,
+ * because a matrix over 128 MiB then takes one dispatch instead of several; and of features 'shader-f16' if the caller wants
+ * it. Throws 'no_gpu' with the reason.
+ */
+export async function openGpu(gpu: GPU | undefined, shaderF16 = false): Promise<OpenedGpu> {
+  if (gpu === undefined) throw new PeruseError('no_gpu', 'There is no WebGPU here (browsers have it on secure pages only).');
+  try {
+    const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+    if (adapter === null) throw new PeruseError('no_gpu', 'WebGPU found no adapter on this machine.');
+    const bytes = bindingBytes(adapter.limits);
+    const features: GPUFeatureName[] = shaderF16 && adapter.features.has('shader-f16') ? ['shader-f16'] : [];
+    const device = await adapter.requestDevice({
+      requiredFeatures: features,
+      requiredLimits: { maxStorageBufferBindingSize: bytes, maxBufferSize: Math.max(bytes, adapter.limits.maxBufferSize) },
+    });
+    const { vendor, architecture, description } = adapter.info;
+    return {
+      device,
+      pipelines: new PipelineCache(device),
+      report: { vendor, architecture, description, features, maxBindingBytes: bytes },
+    };
+  } catch (error) {
+    if (error instanceof PeruseError) throw error;
+    throw new PeruseError('no_gpu', `WebGPU gave no device: ${describe(error)}`, { cause: error });
+  }
+}
+
+function bindingBytes(limits: GPUSupportedLimits): number {
+  const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize, kMostBindingBytes);
+  return most - (most % 4);
+}

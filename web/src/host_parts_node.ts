@@ -1,0 +1,14 @@
+// What a host needs from Node, in the caller's thread and in a worker alike.
+import { DiskCache } from './cache_node.js';
+import { fetchInNode, nodeSha256 } from './fetching_node.js';
+import { DiskFolder } from './folder_node.js';
+import { findGpuInNode } from './gpu_node.js';
+import type { HostParts } from './host.js';
+
+export const nodeHostParts: HostParts = {
+  openDiskFolder: (path) => new DiskFolder(path),
+  openCache: async (folder) => new DiskCache(folder),
+  fetchFile: fetchInNode,
+  sha256: nodeSha256,
+  findGpu: findGpuInNode,
+};

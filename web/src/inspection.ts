@@ -1,0 +1,118 @@
+// inspect(): what a model computes on its way to an answer: attention maps, span kernels and hidden states.
+import type { EngineInput } from './engine.js';
+import { PeruseError } from './errors.js';
+import { engineOptions, nameOf, type CallOptions, type OptionNames } from './tasks/call.js';
+import type { TextPair } from './tasks/text_classification.js';
+
+/** What to look at: nothing but the tokens unless asked for. */
+export interface InspectOptions extends CallOptions {
+  /** Attention probabilities of every layer and head, and their diagonal concentration. */
+  output_attentions?: boolean;
+  /** The kernels of ConvBERT's span-based dynamic convolution (and of DynamicConv's). 'unsupported' for other models. */
+  output_span_kernels?: boolean;
+  /** The embedding output, and the output of every layer. */
+  output_hidden_states?: boolean;
+  /** Cut a text that is longer than the model takes. Default false: such a text is refused with 'text_too_long'. */
+  truncation?: boolean;
+}
+
+/** A token as the model sees it. */
+export interface InspectedToken {
+  /** Its string in the vocabulary, for example '##ing' or '\u2581the'. */
+  token: string;
+  id: number;
+  /** UTF-16 indices of the text it came from: `text.slice(start, end)`. 0 and 0 for special tokens. */
+  start: number;
+  end: number;
+  /** Added by the tokenizer: [CLS], [SEP] and their kin. */
+  special: boolean;
+  /** 0: of `text`; 1: of `text_pair`; null: of neither. */
+  sequence: 0 | 1 | null;
+}
+
+/** Numbers with their dimensions. */
+export interface NumberArray {
+  dims: number[];
+  /** Row by row: the last dimension varies fastest. */
+  data: Float32Array;
+}
+
+/** What inspect() gives. The arrays are the caller's own. */
+export interface Inspection {
+  tokens: InspectedToken[];
+  /**
+   * With `output_attentions`, by layer, [heads, tokens, tokens]: how much head h at token i (the query) looks at token j (the
+   * key) is `data[(h * tokens + i) * tokens + j]`; a row sums to 1. ConvBERT: its attention heads. DeBERTa: with the position terms.
+   */
+  attentions?: NumberArray[];
+  /**
+   * With `output_attentions`, `[layer][head]`: the ConvBERT paper's measure of how local a map is: the weight within four
+   * tokens of the diagonal, over the rest. Infinity for texts of at most five tokens.
+   */
+  diagonal_concentration?: number[][];
+  /**
+   * With `output_span_kernels`, by layer, [tokens, heads, kernel_size]: tap k of head h at token t weighs token t + k -
+   * (kernel_size - 1) / 2; the taps of a head at a token sum to 1.
+   */
+  span_kernels?: NumberArray[];
+  /** With `output_hidden_states`, [tokens, hidden_size]: the embedding output, then the output of every layer. */
+  hidden_states?: NumberArray[];
+}
+
+/** `inspect(text, options)`, `inspect({ text, text_pair }, options)`. */
+export type InspectCall = (input: string | TextPair, options?: InspectOptions) => Promise<Inspection>;
+
+const kOptions: OptionNames<InspectOptions> = {
+  output_attentions: true, output_span_kernels: true, output_hidden_states: true, truncation: true,
+};
+
+export interface InspectRequest {
+  input: EngineInput;
+  options: Record<string, unknown>;
+}
+
+/** Makes the call, given what reaches the engine. */
+export function inspectCall(inspect: (request: InspectRequest, signal?: AbortSignal) => Promise<Inspection>): InspectCall {
+  return async (input, options = {}) => inspect({ input: checkInput(input), options: engineOptions('inspect', kOptions, options) }, options.signal);
+}
+
+function checkInput(input: unknown): EngineInput {
+  if (typeof input === 'string') return { text: input };
+  const { text, text_pair } = (input ?? {}) as Partial<TextPair>;
+  if (typeof text === 'string' && typeof text_pair === 'string') return { text, text_pair };
+  throw new PeruseError('invalid_argument', `The input is ${nameOf(input)}; inspect takes a string or { text, text_pair }, one at a time.`);
+}
+
+/** An array in the engine's result (core/tasks/inspector.h): its floats are still in the engine's memory. */
+interface EngineArray {
+  array: number;
+  dims: number[];
+}
+
+/** The engine's result. */
+export interface EngineInspection {
+  tokens: InspectedToken[];
+  attentions?: EngineArray[];
+  diagonal_concentration?: (number | null)[][];
+  span_kernels?: EngineArray[];
+  hidden_states?: EngineArray[];
+}
+
+/** The engine's result with every array's floats, copied by `floats(array, count)`. */
+export function fillInspection(found: EngineInspection, floats: (array: number, count: number) => Float32Array): Inspection {
+  const filled = (arrays: EngineArray[]) =>
+    arrays.map(({ array, dims }) => ({ dims, data: floats(array, dims.reduce((product, dim) => product * dim, 1)) }));
+  const result: Inspection = { tokens: found.tokens };
+  if (found.attentions) result.attentions = filled(found.attentions);
+  if (found.diagonal_concentration) {
+    result.diagonal_concentration = found.diagonal_concentration.map((layer) => layer.map((value) => value ?? Infinity));
+  }
+  if (found.span_kernels) result.span_kernels = filled(found.span_kernels);
+  if (found.hidden_states) result.hidden_states = filled(found.hidden_states);
+  return result;
+}
+
+/** The memory of an inspection's arrays, which a worker hands over instead of copying. */
+export function buffersOf({ attentions = [], span_kernels = [], hidden_states = [] }: Inspection): ArrayBuffer[] {
+  return [...attentions, ...span_kernels, ...hidden_states].map(({ data }) => data.buffer as ArrayBuffer);
+}

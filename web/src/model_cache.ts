@@ -1,0 +1,69 @@
+// The files that Peruse keeps: what there is, and how to be rid of it.
+import { env, type CustomCache } from './env.js';
+import { PeruseError } from './errors.js';
+import { FileStore } from './file_store.js';
+import { openCache } from './open_folder.js';
+import { platform } from './platform.js';
+import { hubFolder, resolveSource } from './source.js';
+
+/** A stored file. */
+export interface CachedFile {
+  url: string;
+  /** 0 if the server had not said it. */
+  bytes: number;
+  storedAt: Date;
+}
+
+/** The model files that Peruse keeps (see `env.cache`). */
+export const modelCache = {
+  /** All of them. */
+  async list(): Promise<CachedFile[]> {
+    const cache = await current();
+    if (cache === undefined) return [];
+    const store = new FileStore(cache);
+    const files = await Promise.all((await urls(cache)).map(async (url) => ({ url, stored: await store.find(url) })));
+    return files.flatMap(({ url, stored }) => (
+      stored === undefined || stored.missing ? [] : [{ url, bytes: stored.size, storedAt: new Date(stored.storedAt) }]
+    ));
+  },
+
+  /**
+   * Removes a model's files, and says how many there were. A hub id without a revision means all its revisions; the next load
+   * fetches what the hub has then.
+   */
+  async delete(source: string | URL, options: { revision?: string } = {}): Promise<number> {
+    const spec = await resolveSource(source, { revision: options.revision }, { ...platform().places, findFolder: async () => undefined });
+    const remote = spec.kind === 'either' ? spec.second : spec;
+    if (remote.kind !== 'url') return 0;
+    const allRevisions = remote.hub && options.revision === undefined && typeof source === 'string' && !/^https?:/i.test(source);
+    const base = new URL(allRevisions ? hubFolder(source, undefined) : remote.base);
+    return removeWhere((url) => url.origin === base.origin && url.pathname.startsWith(base.pathname) && url.search === base.search);
+  },
+
+  /** Removes everything, and says how many files there were. */
+  async clear(): Promise<number> {
+    return removeWhere(() => true);
+  },
+};
+
+async function current(): Promise<CustomCache | undefined> {
+  if (env.cache === false) return undefined;
+  return openCache({ custom: env.cache === true ? undefined : env.cache, folder: env.cacheFolder }, platform().hostParts);
+}
+
+async function urls(cache: CustomCache): Promise<string[]> {
+  if (!cache.keys || !cache.delete) throw new PeruseError('unsupported', 'The cache given as env.cache has no keys() or no delete().');
+  return (await cache.keys()).map((key) => (typeof key === 'string' ? key : key.url));
+}
+
+async function removeWhere(goes: (url: URL) => boolean): Promise<number> {
+  const cache = await current();
+  if (cache === undefined) return 0;
+  const store = new FileStore(cache);
+  let removed = 0;
+  for (const url of (await urls(cache)).filter((one) => goes(new URL(one)))) {
+    const stored = await store.find(url);
+    if (await store.remove(url) && stored?.missing === false) ++removed;
+  }
+  return removed;
+}

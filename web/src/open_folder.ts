@@ -1,0 +1,49 @@
+// Opens a source where the engine runs.
+import { openBrowserCache } from './cache_browser.js';
+import type { CustomCache } from './env.js';
+import { PeruseError } from './errors.js';
+import { FileStore } from './file_store.js';
+import { BytesFolder } from './folder_bytes.js';
+import { CachedFolder } from './folder_cached.js';
+import { EitherFolder } from './folder_either.js';
+import { PortFolder } from './folder_port.js';
+import { UrlFolder, type UrlParts } from './folder_url.js';
+import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
+
+/** What opening needs from its surroundings. */
+export interface FolderParts extends UrlParts {
+  /** Opens a folder on disk, where there are such. */
+  openDiskFolder?: (path: string) => ModelFolder;
+  /** The platform's own place for fetched files, if not the browser's. */
+  openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;
+}
+
+export async function openFolder(source: SourceSpec, parts: FolderParts): Promise<ModelFolder> {
+  switch (source.kind) {
+    case 'bytes': return new BytesFolder(source.files);
+    case 'port': return new PortFolder(source.port);
+    case 'url': return openUrl(source, parts);
+    case 'either': return new EitherFolder(await openFolder(source.first, parts), await openFolder(source.second, parts));
+    case 'folder':
+      if (parts.openDiskFolder) return parts.openDiskFolder(source.path);
+      throw new PeruseError('unsupported', `Folders on disk can't be read here: ${source.path}.`);
+  }
+}
+
+async function openUrl(source: UrlSpec, parts: FolderParts): Promise<ModelFolder> {
+  const cache = source.keep && await openCache(source.keep, parts);
+  const remote = new UrlFolder(source, parts, cache !== undefined);
+  if (cache) return new CachedFolder(remote, new FileStore(cache), source.keep!.immutable, source.offline === true);
+  if (!source.offline) return remote;
+  throw new PeruseError('offline', `${source.name} can't be fetched: Peruse is offline and keeps no files here.`);
+}
+
+export async function openCache({ custom, folder }: Pick<KeepPolicy, 'custom' | 'folder'>, parts: FolderParts): Promise<CustomCache | undefined> {
+  return custom ?? (parts.openCache ?? openBrowserCache)(folder);
+}
+
+/** Whether a source holds something that can't be sent to a worker. */
+export function staysHere(source: SourceSpec): boolean {
+  if (source.kind === 'either') return staysHere(source.first) || staysHere(source.second);
+  return source.kind === 'url' && source.keep?.custom !== undefined;
+}

@@ -1,0 +1,35 @@
+// Where a model computes, and how that came about: plain data, so that no GPU code is needed to speak of it.
+
+/** What was opened on the GPU. */
+export interface GpuReport {
+  /** The adapter, as far as the browser tells. */
+  vendor: string;
+  architecture: string;
+  description: string;
+  /** Optional WebGPU features that are in use. */
+  features: string[];
+  /** The largest piece that a shader can see at once; WebGPU promises 134217728. */
+  maxBindingBytes: number;
+}
+
+/** The two times that device 'auto' went by: one short text through as many layers of this size as the model has. */
+export interface ProbeReport {
+  gpuMilliseconds: number;
+  cpuMilliseconds: number;
+}
+
+export interface Placement {
+  device: 'cpu' | 'webgpu';
+  /** A sentence, where there was something to decide. */
+  reason?: string;
+  gpu?: GpuReport;
+  probe?: ProbeReport;
+  /** Where `probe` belongs in a ProbeMemory. */
+  probeKey?: string;
+}
+
+/** Probes of this session, by size of model and machine: each is run once. */
+export type ProbeMemory = Record<string, ProbeReport>;
+
+/** What a caller may ask for. */
+export type DeviceWish = 'cpu' | 'auto' | 'webgpu';

@@ -1,0 +1,112 @@
+// Files as a source: in a page chosen, dropped or held; anywhere as bytes.
+import { describe, PeruseError } from './errors.js';
+import type { SourceSpec } from './source.js';
+
+/** What a file may hold. */
+export type FileContent = Uint8Array | ArrayBuffer | Blob | string;
+
+/** The part of a FileSystemDirectoryHandle that Peruse uses. */
+export interface DirectoryHandle {
+  readonly kind: 'directory';
+  readonly name: string;
+  values(): AsyncIterable<{ readonly kind: 'file' | 'directory'; readonly name: string; getFile?(): Promise<File> }>;
+}
+
+/** Files by name, files chosen or dropped, or a directory. */
+export type FilesSource =
+  | Record<string, FileContent> | Map<string, FileContent> | readonly File[] | FileList | DirectoryHandle | DataTransfer;
+
+type Files = Map<string, Uint8Array | Blob>;
+
+/** Reads names now and contents later. What was dropped must be taken within the event, so nothing waits before. */
+export async function readFiles(source: FilesSource): Promise<SourceSpec> {
+  const files = await gather(source);
+  if (files.size === 0) throw new PeruseError('invalid_argument', 'The source holds no files.');
+  return { kind: 'bytes', name: 'the given files', files };
+}
+
+function gather(source: FilesSource): Files | Promise<Files> {
+  if (source instanceof Map) return fromEntries(source);
+  if (isDataTransfer(source)) return fromDrop(source);
+  if (isDirectoryHandle(source)) return readable(source.name, () => fromDirectoryHandle(source));
+  if (Array.isArray(source) || isFileList(source)) return fromList(Array.from(source as ArrayLike<File>));
+  return fromEntries(Object.entries(source as Record<string, FileContent>));
+}
+
+function isDataTransfer(source: object): source is DataTransfer {
+  return typeof DataTransfer === 'function' && source instanceof DataTransfer;
+}
+
+function isFileList(source: object): source is FileList {
+  return typeof FileList === 'function' && source instanceof FileList;
+}
+
+function isDirectoryHandle(source: object): source is DirectoryHandle {
+  const { kind, values } = source as Partial<DirectoryHandle>;
+  return kind === 'directory' && typeof values === 'function';
+}
+
+function fromEntries(entries: Iterable<[string, FileContent]>): Files {
+  const files: Files = new Map();
+  for (const [name, content] of entries) files.set(name, toBytes(name, content));
+  return files;
+}
+
+function toBytes(name: string, content: FileContent): Uint8Array | Blob {
+  if (typeof content === 'string') return new TextEncoder().encode(content);
+  if (content instanceof Uint8Array || content instanceof Blob) return content;
+  if (content instanceof ArrayBuffer) return new Uint8Array(content);
+  throw new PeruseError('invalid_argument', `The content of '${name}' must be a Uint8Array, an ArrayBuffer, a Blob or a string.`);
+}
+
+/** Files of a chosen folder know their path from it; what lies deeper than the folder itself is not the model's. */
+function fromList(list: readonly File[]): Files {
+  const files: Files = new Map();
+  list.forEach((file, index) => {
+    if (!(file instanceof Blob) || typeof file.name !== 'string') {
+      throw new PeruseError('invalid_argument', `Item ${index} of the list is not a File.`);
+    }
+    const path = (file.webkitRelativePath || file.name).split('/');
+    if (path.length <= 2) files.set(path.at(-1)!, file);
+  });
+  return files;
+}
+
+async function fromDirectoryHandle(directory: DirectoryHandle): Promise<Files> {
+  const files: Files = new Map();
+  for await (const entry of directory.values()) {
+    if (entry.kind === 'file' && entry.getFile) files.set(entry.name, await entry.getFile());
+  }
+  return files;
+}
+
+/** A drop: some files, or one folder. */
+async function fromDrop(drop: DataTransfer): Promise<Files> {
+  const items = Array.from(drop.items).filter((item) => item.kind === 'file');
+  const entries = items.map((item) => item.webkitGetAsEntry());
+  const directories = entries.filter((entry) => entry?.isDirectory === true) as FileSystemDirectoryEntry[];
+  if (directories.length === 0) return fromList(Array.from(drop.files));
+  if (entries.length > 1) throw new PeruseError('invalid_argument', 'Drop either one folder or the files of one model.');
+  return readable(directories[0]!.name, () => fromDirectoryEntry(directories[0]!));
+}
+
+async function fromDirectoryEntry(directory: FileSystemDirectoryEntry): Promise<Files> {
+  const files: Files = new Map();
+  const reader = directory.createReader();
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => { reader.readEntries(resolve, reject); });
+    if (some.length === 0) return files;  // It gives a hundred at a time.
+    for (const entry of some) {
+      if (!entry.isFile) continue;
+      files.set(entry.name, await new Promise<File>((resolve, reject) => { (entry as FileSystemFileEntry).file(resolve, reject); }));
+    }
+  }
+}
+
+async function readable(name: string, read: () => Promise<Files>): Promise<Files> {
+  try {
+    return await read();
+  } catch (error) {
+    throw new PeruseError('not_found', `The folder '${name}' can't be read: ${describe(error)}.`, { cause: error });
+  }
+}
