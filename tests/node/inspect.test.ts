@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { pipeline, type PipelineOptions, type TaskOrAlias } from '../../web/dist/index_node.js';
-import { RemoteHost, serve, type WorkerMessage, type WorkerRequest } from '../../web/src/worker_host.js';
+import { RemoteHost, serve, type WorkerMessage, type WorkerRequest } from '../../web/src/worker/worker_host.js';
 import { fakeEngine } from './support/fake_engine.js';
 import { checkInspection, kInspectionCases } from './support/inspection_cases.js';
 import { readTensors } from './support/tiny.js';

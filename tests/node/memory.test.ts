@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Engine, type EngineModule, type EngineModuleFactory, type WeightReport } from '../../web/src/engine.js';
+import { Engine, type EngineModule, type EngineModuleFactory, type WeightReport } from '../../web/src/engine/engine.js';
 import { checkpointChunks } from '../bench/lib/checkpoint.mjs';
 
 const kRoot = join(import.meta.dirname, '../..');

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { env } from '../../web/src/env.js';
-import { resolveSource, type PlaceReader, type Source } from '../../web/src/source.js';
+import { resolveSource, type PlaceReader, type Source } from '../../web/src/sources/source.js';
 
 const kPage: PlaceReader = { baseUrl: () => 'https://example.org/app/index.html?x=1', findFolder: async () => undefined };
 const kNode: PlaceReader = { baseUrl: () => undefined, findFolder: async (text) => (text === 'models/here' ? text : undefined) };

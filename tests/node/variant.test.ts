@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { detectFeatures } from '../../web/src/features.js';
-import { chooseVariant, type Features } from '../../web/src/variant.js';
+import { detectFeatures } from '../../web/src/engine/features.js';
+import { chooseVariant, type Features } from '../../web/src/engine/variant.js';
 
 const kAll: Features = {
   wasm: true, simd: true, relaxedSimd: true, threads: true, sharedMemory: true, mayBlock: true, processors: 8,

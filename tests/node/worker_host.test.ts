@@ -1,7 +1,7 @@
 // The worker's protocol over a port of the test's own.
 import { describe, expect, test, vi } from 'vitest';
 import { PeruseError } from '../../web/src/errors.js';
-import { RemoteHost, serve, type WorkerMessage, type WorkerPort, type WorkerRequest } from '../../web/src/worker_host.js';
+import { RemoteHost, serve, type WorkerMessage, type WorkerPort, type WorkerRequest } from '../../web/src/worker/worker_host.js';
 import { fakeEngine, type FakeBehaviour } from './support/fake_engine.js';
 
 const kRun = { inputs: [{ text: 'x' }], options: {} };

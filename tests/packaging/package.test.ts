@@ -45,7 +45,7 @@ function brotli(path: string): number {
   return brotliCompressSync(readFileSync(path), { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } }).length;
 }
 
-const kPageFiles = reach(join(kPackage, 'web/dist/worker.js'), reach(join(kPackage, 'web/dist/index.js')));
+const kPageFiles = reach(join(kPackage, 'web/dist/worker/worker.js'), reach(join(kPackage, 'web/dist/index.js')));
 
 test('a page loads nothing that is for Node or for the command line', () => {
   const names = [...kPageFiles].map((path) => relative(kPackage, path));

@@ -1,6 +1,6 @@
 // The package's face in Node.
-import { setPlatform } from './platform.js';
-import { nodePlatform } from './platform_node.js';
+import { setPlatform } from './platform/current.js';
+import { nodePlatform } from './platform/platform_node.js';
 
 setPlatform(nodePlatform);
 

@@ -1,21 +1,21 @@
 // pipeline(): loads a model for a task and returns a function.
 import { env } from './env.js';
 import { abortError, PeruseError, throwIfAborted } from './errors.js';
-import { serveFolder } from './folder_port.js';
-import { LocalHost, type Host } from './host.js';
-import { inspectCall, type InspectCall } from './inspection.js';
-import type { LoadReport } from './load.js';
-import type { MemoryReport } from './memory_report.js';
-import { openFolder, staysHere } from './open_folder.js';
-import type { DeviceWish, GpuReport, ProbeMemory, ProbeReport } from './placement.js';
-import { platform } from './platform.js';
+import { serveFolder } from './sources/folder_port.js';
+import { LocalHost, type Host } from './worker/host.js';
+import { inspectCall, type InspectCall } from './tasks/inspection.js';
+import type { LoadReport } from './engine/load.js';
+import type { MemoryReport } from './engine/memory_report.js';
+import { openFolder, staysHere } from './sources/open_folder.js';
+import type { DeviceWish, GpuReport, ProbeMemory, ProbeReport } from './engine/placement.js';
+import { platform } from './platform/current.js';
 import type { ProgressCallback } from './progress.js';
-import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './source.js';
+import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
 import type { Run } from './tasks/call.js';
 import { kAliases, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
-import type { UsageReport } from './usage_report.js';
-import { chooseVariant, type Variant, type VariantChoice, type VariantWish } from './variant.js';
-import { RemoteHost } from './worker_host.js';
+import type { UsageReport } from './engine/usage_report.js';
+import { chooseVariant, type Variant, type VariantChoice, type VariantWish } from './engine/variant.js';
+import { RemoteHost } from './worker/worker_host.js';
 
 /** How to load a model, and where to run it. */
 export interface PipelineOptions extends SourceOptions, VariantWish {

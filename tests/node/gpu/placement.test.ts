@@ -1,8 +1,8 @@
 // Where device 'auto' computes and what it says of it; a GPU that is lost; what a warm call makes anew.
 import { afterEach, describe, expect, test } from 'vitest';
-import { LocalHost, type HostParts, type LoadRequest } from '../../../web/dist/host.js';
-import type { LoadReport } from '../../../web/dist/load.js';
-import { resolveSource } from '../../../web/dist/source.js';
+import { LocalHost, type HostParts, type LoadRequest } from '../../../web/dist/worker/host.js';
+import type { LoadReport } from '../../../web/dist/engine/load.js';
+import { resolveSource } from '../../../web/dist/sources/source.js';
 import { tinyText } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';
 import { nullGpu } from './gpu_device.mjs';

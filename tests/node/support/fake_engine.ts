@@ -1,6 +1,6 @@
 // An engine in TypeScript with the surface of bindings/: for tests of loading and of the worker's protocol, which need no
 // model. It checks the order of calls and remembers what it was given.
-import { Engine, type EngineModule } from '../../../web/src/engine.js';
+import { Engine, type EngineModule } from '../../../web/src/engine/engine.js';
 
 export interface FakeRecord {
   files: Map<string, string>;

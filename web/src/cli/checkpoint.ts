@@ -1,10 +1,10 @@
 // What a checkpoint says of itself: config.json and the headers of its safetensors files, nothing else of them.
 import { PeruseError } from '../errors.js';
-import { UrlFolder } from '../folder_url.js';
-import { nodeHostParts } from '../host_parts_node.js';
-import { openFolder } from '../open_folder.js';
-import { nodePlatform } from '../platform_node.js';
-import { resolveSource, type MissingFile, type ModelFile, type SourceOptions } from '../source.js';
+import { UrlFolder } from '../sources/folder_url.js';
+import { nodeHostParts } from '../worker/host_parts_node.js';
+import { openFolder } from '../sources/open_folder.js';
+import { nodePlatform } from '../platform/platform_node.js';
+import { resolveSource, type MissingFile, type ModelFile, type SourceOptions } from '../sources/source.js';
 
 export interface TensorInfo {
   dtype: string;

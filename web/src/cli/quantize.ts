@@ -1,6 +1,6 @@
 // peruse quantize: a checkpoint with 8-bit weights, written to a folder.
 import { env } from '../env.js';
-import { quantizeCheckpoint } from '../quantize.js';
+import { quantizeCheckpoint } from '../quantize/quantize.js';
 import { flag, needed, text, UsageError, type Command } from './command.js';
 import { kModelOptions } from './model_options.js';
 import { ProgressBar } from './progress_bar.js';

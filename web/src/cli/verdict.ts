@@ -1,9 +1,9 @@
 // Whether Peruse runs a checkpoint, and for which tasks: the engine itself says so, from config.json and the header alone.
 import { PeruseError } from '../errors.js';
-import { nodePlatform } from '../platform_node.js';
+import { nodePlatform } from '../platform/platform_node.js';
 import { kTasks, type Task } from '../tasks/tasks.js';
-import { chooseVariant } from '../variant.js';
-import { startCpuEngine } from '../wasm_modules.js';
+import { chooseVariant } from '../engine/variant.js';
+import { startCpuEngine } from '../engine/wasm_modules.js';
 import type { Checkpoint } from './checkpoint.js';
 
 export interface Verdict {

@@ -1,6 +1,6 @@
 // Opens the GPU.
 import { describe, PeruseError } from '../errors.js';
-import type { GpuReport } from '../placement.js';
+import type { GpuReport } from '../engine/placement.js';
 import { PipelineCache } from './pipelines.js';
 
 export interface OpenedGpu {

@@ -1,7 +1,7 @@
 // The engine on a GPU. Its calls only record; this class replays what they recorded, so they wait.
 // Loaded only when a caller asks for device 'webgpu' or 'auto'.
-import { Engine, type EngineModule, type OpenRequest, type Session, type WeightReport } from '../engine.js';
-import type { Placement } from '../placement.js';
+import { Engine, type EngineModule, type OpenRequest, type Session, type WeightReport } from '../engine/engine.js';
+import type { Placement } from '../engine/placement.js';
 import type { OpenedGpu } from './device.js';
 import { GpuExecutor } from './executor.js';
 

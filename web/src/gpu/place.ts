@@ -1,9 +1,9 @@
 // Chooses between CPU and GPU and starts the engine there. With device 'webgpu' it must be the GPU; with 'auto' it is
 // whichever a short timed probe finds faster, and the CPU where there is no GPU that works.
-import { Engine, type EngineModule } from '../engine.js';
+import { Engine, type EngineModule } from '../engine/engine.js';
 import { describe } from '../errors.js';
-import type { Placement, ProbeReport } from '../placement.js';
-import type { EngineRequest, StartedModule } from '../wasm_modules.js';
+import type { Placement, ProbeReport } from '../engine/placement.js';
+import type { EngineRequest, StartedModule } from '../engine/wasm_modules.js';
 import { openGpu, type OpenedGpu } from './device.js';
 import { GpuEngine, OwningGpuEngine } from './gpu_engine.js';
 

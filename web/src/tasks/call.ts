@@ -1,5 +1,4 @@
 // What the calls of all tasks share: how they reach the engine, and how their arguments are checked.
-import type { EngineInput } from '../engine.js';
 import { PeruseError } from '../errors.js';
 
 /** Options that every call takes. */
@@ -7,6 +6,9 @@ export interface CallOptions {
   /** Cancels the call: at once for the caller; the engine stops before its next batch. */
   signal?: AbortSignal;
 }
+
+/** One input of a task, as core/tasks describes it. */
+export type EngineInput = Record<string, string | readonly string[]>;
 
 /** Runs inputs through the engine: one result each, in order. */
 export type Run = (inputs: EngineInput[], options: Record<string, unknown>, signal?: AbortSignal) => Promise<unknown[]>;

@@ -35,7 +35,7 @@ inline std::vector<float> Numbers(size_t count, uint32_t seed) {
   return values;
 }
 
-// Of rows quantised by the rule. web/src/quantize_row.ts must come to the same.
+// Of rows quantised by the rule. web/src/quantize/quantize_row.ts must come to the same.
 inline constexpr uint32_t kRowsHash = 3548240406u;
 inline uint32_t HashRows() {
   Hash hash;

@@ -5,10 +5,10 @@
 //      whole in JavaScript's memory;
 //   4. the engine checks that nothing is missing.
 import type { Engine, WeightReport } from './engine.js';
-import { PeruseError, throwIfAborted } from './errors.js';
+import { PeruseError, throwIfAborted } from '../errors.js';
 import type { Placement } from './placement.js';
-import { ByteReporter, Totals, type ProgressCallback } from './progress.js';
-import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+import { ByteReporter, Totals, type ProgressCallback } from '../progress.js';
+import type { MissingFile, ModelFile, ModelFolder } from '../sources/source.js';
 
 export interface LoadReport {
   /** Bytes read: all files. */

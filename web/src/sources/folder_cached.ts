@@ -1,7 +1,7 @@
 // A model's folder behind a URL, its files kept. What is stored is whole: an entry is made only when its last byte has come and
 // been checked. Loads of one file at the same time share one download: all but one wait for it and read what it stored.
-import { PeruseError, throwIfAborted } from './errors.js';
-import type { FileStore, StoredFile } from './file_store.js';
+import { PeruseError, throwIfAborted } from '../errors.js';
+import type { FileStore, StoredFile } from '../cache/file_store.js';
 import type { RemoteFile, UrlFolder } from './folder_url.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 

@@ -1,5 +1,5 @@
 // The header of a safetensors file: 8 bytes of length, JSON, then the tensors' bytes one after the other.
-import { describe, PeruseError } from './errors.js';
+import { describe, PeruseError } from '../errors.js';
 
 export interface TensorEntry {
   name: string;

@@ -1,5 +1,5 @@
 // A model's files that the caller holds.
-import { describe, PeruseError } from './errors.js';
+import { describe, PeruseError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 const kChunkBytes = 1 << 20;  // Bounds the staging buffer inside the engine.

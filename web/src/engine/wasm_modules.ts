@@ -1,16 +1,16 @@
 // Loads a build of the engine. The imports are spelled out so that bundlers find the files.
 import { Engine, type EngineModule, type EngineModuleFactory } from './engine.js';
-import { describe, PeruseError } from './errors.js';
+import { describe, PeruseError } from '../errors.js';
 import type { DeviceWish, ProbeMemory } from './placement.js';
 import type { Variant, VariantChoice } from './variant.js';
 
 type Importer = () => Promise<{ default: EngineModuleFactory }>;
 
 const kModules: Record<Variant, Importer> = {
-  'simd': () => import('../wasm/peruse-simd.mjs'),
-  'relaxed': () => import('../wasm/peruse-relaxed.mjs'),
-  'simd-threads': () => import('../wasm/peruse-simd-threads.mjs'),
-  'relaxed-threads': () => import('../wasm/peruse-relaxed-threads.mjs'),
+  'simd': () => import('../../wasm/peruse-simd.mjs'),
+  'relaxed': () => import('../../wasm/peruse-relaxed.mjs'),
+  'simd-threads': () => import('../../wasm/peruse-simd-threads.mjs'),
+  'relaxed-threads': () => import('../../wasm/peruse-relaxed-threads.mjs'),
 };
 
 /** Takes a build that was imported already: where import() is not allowed (service workers). */
@@ -20,10 +20,10 @@ export function provideModule(variant: Variant, factory: EngineModuleFactory): v
 
 /** The same builds with the GPU's part in them. */
 const kGpuModules: Record<Variant, Importer> = {
-  'simd': () => import('../wasm/peruse-simd-webgpu.mjs'),
-  'relaxed': () => import('../wasm/peruse-relaxed-webgpu.mjs'),
-  'simd-threads': () => import('../wasm/peruse-simd-threads-webgpu.mjs'),
-  'relaxed-threads': () => import('../wasm/peruse-relaxed-threads-webgpu.mjs'),
+  'simd': () => import('../../wasm/peruse-simd-webgpu.mjs'),
+  'relaxed': () => import('../../wasm/peruse-relaxed-webgpu.mjs'),
+  'simd-threads': () => import('../../wasm/peruse-simd-threads-webgpu.mjs'),
+  'relaxed-threads': () => import('../../wasm/peruse-relaxed-threads-webgpu.mjs'),
 };
 
 export interface EngineRequest {
@@ -45,30 +45,12 @@ export interface StartedModule {
   lastWords: () => string;
 }
 
-/** Starts the engine. `findGpu`: where WebGPU is, if not in the navigator. */
-export async function startEngine(request: EngineRequest, findGpu = navigatorGpu): Promise<Engine> {
-  if (request.device !== 'cpu') {
-    const { startWithGpu } = await importGpuPart();
-    return startWithGpu(request, findGpu, (gpu) => startModule({ choice: request.choice, wasmPath: request.wasmPath }, gpu));
-  }
-  return startCpuEngine(request.choice, request.wasmPath);
-}
-
 export async function startCpuEngine(choice: VariantChoice, wasmPath?: string): Promise<Engine> {
   const { module, lastWords } = await startModule({ choice, wasmPath }, false);
   return new Engine(module, choice.threads, lastWords);
 }
 
-/** A page that computes on the CPU never loads it. */
-async function importGpuPart() {
-  try {
-    return await import('./gpu/place.js');
-  } catch (error) {
-    throw new PeruseError('no_gpu', `The GPU's part of Peruse could not be loaded: ${describe(error)}`, { cause: error });
-  }
-}
-
-async function startModule({ choice, wasmPath }: { choice: VariantChoice; wasmPath: string | undefined }, gpu: boolean): Promise<StartedModule> {
+export async function startModule({ choice, wasmPath }: { choice: VariantChoice; wasmPath: string | undefined }, gpu: boolean): Promise<StartedModule> {
   let lastWords = '';
   const options = {
     print: () => {},
@@ -90,8 +72,4 @@ async function startModule({ choice, wasmPath }: { choice: VariantChoice; wasmPa
 function importFrom(build: string, wasmPath: string): Promise<{ default: EngineModuleFactory }> {
   const url = new URL(`peruse-${build}.mjs`, wasmPath.endsWith('/') ? wasmPath : `${wasmPath}/`).href;
   return import(/* @vite-ignore */ /* webpackIgnore: true */ url);
-}
-
-async function navigatorGpu(): Promise<GPU | undefined> {
-  return (globalThis.navigator as Navigator | undefined)?.gpu;
 }

@@ -1,8 +1,8 @@
 // What a host needs from Node, in the caller's thread and in a worker alike.
-import { DiskCache } from './cache_node.js';
-import { fetchInNode, nodeSha256 } from './fetching_node.js';
-import { DiskFolder } from './folder_node.js';
-import { findGpuInNode } from './gpu_node.js';
+import { DiskCache } from '../cache/cache_node.js';
+import { fetchInNode, nodeSha256 } from '../sources/fetching_node.js';
+import { DiskFolder } from '../sources/folder_node.js';
+import { findGpuInNode } from '../gpu/gpu_node.js';
 import type { HostParts } from './host.js';
 
 export const nodeHostParts: HostParts = {

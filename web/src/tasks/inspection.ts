@@ -1,8 +1,7 @@
 // inspect(): what a model computes on its way to an answer: attention maps, span kernels and hidden states.
-import type { EngineInput } from './engine.js';
-import { PeruseError } from './errors.js';
-import { engineOptions, nameOf, type CallOptions, type OptionNames } from './tasks/call.js';
-import type { TextPair } from './tasks/text_classification.js';
+import { PeruseError } from '../errors.js';
+import { engineOptions, nameOf, type CallOptions, type EngineInput, type OptionNames } from './call.js';
+import type { TextPair } from './text_classification.js';
 
 /** What to look at: nothing but the tokens unless asked for. */
 export interface InspectOptions extends CallOptions {

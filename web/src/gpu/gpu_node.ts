@@ -1,5 +1,5 @@
 // WebGPU in Node: the npm package `webgpu` (Dawn), which the caller installs beside this one.
-import { describe, PeruseError } from './errors.js';
+import { describe, PeruseError } from '../errors.js';
 
 interface DawnPackage {
   create(flags: string[]): GPU;

@@ -1,5 +1,5 @@
 // A model's folder behind a URL.
-import { describe, PeruseError, throwIfAborted } from './errors.js';
+import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import { fetchInBrowser, type FetchFile, type Fetched, type Hasher } from './fetching.js';
 import { Sha256 } from './sha256.js';
 import type { MissingFile, ModelFile, ModelFolder, UrlSpec } from './source.js';

@@ -1,7 +1,8 @@
 // The C++ engine as TypeScript sees it: the Embind surface of bindings/, and a synchronous class over it.
 // This file is TypeScript's only side of that contract.
-import { describe, PeruseError, type ErrorCode } from './errors.js';
-import { fillInspection, type EngineInspection, type Inspection, type InspectRequest } from './inspection.js';
+import { describe, PeruseError, type ErrorCode } from '../errors.js';
+import type { EngineInput } from '../tasks/call.js';
+import { fillInspection, type EngineInspection, type Inspection, type InspectRequest } from '../tasks/inspection.js';
 import type { Placement } from './placement.js';
 import { wellFormed } from './text.js';
 
@@ -69,9 +70,6 @@ export interface WeightReport {
   /** Bytes of the weights as held. */
   weightBytes: number;
 }
-
-/** One input of a task, as core/tasks describes it. */
-export type EngineInput = Record<string, string | readonly string[]>;
 
 export interface RunRequest {
   inputs: EngineInput[];

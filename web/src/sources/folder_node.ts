@@ -1,7 +1,7 @@
 // A model's folder on disk (Node).
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, PeruseError, throwIfAborted } from './errors.js';
+import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 const kChunkBytes = 1 << 20;

@@ -1,5 +1,5 @@
 // One at a time by name: among all tabs and workers of a site where the platform has Web Locks, else within this thread.
-import { throwIfAborted } from './errors.js';
+import { throwIfAborted } from '../errors.js';
 
 const held = new Map<string, Promise<void>>();
 

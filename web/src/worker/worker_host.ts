@@ -1,8 +1,8 @@
 // The two ends of a worker: RemoteHost on the caller's side, serve() on the worker's. Both speak the verbs of host.ts.
-import { describe, fromPlainError, PeruseError, throwIfAborted, toPlainError, type PlainError } from './errors.js';
+import { describe, fromPlainError, PeruseError, throwIfAborted, toPlainError, type PlainError } from '../errors.js';
 import { LocalHost, type Host, type HostParts, type Verb, type Verbs } from './host.js';
-import { buffersOf, type Inspection } from './inspection.js';
-import type { ProgressCallback, ProgressInfo } from './progress.js';
+import { buffersOf, type Inspection } from '../tasks/inspection.js';
+import type { ProgressCallback, ProgressInfo } from '../progress.js';
 
 /** To the worker: a verb, or the wish to stop an earlier one. */
 export type WorkerCall = { [V in Verb]: { id: number; verb: V; request: Verbs[V]['takes'] } }[Verb];

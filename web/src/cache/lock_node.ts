@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { throwIfAborted } from './errors.js';
+import { throwIfAborted } from '../errors.js';
 import { lock } from './locks.js';
 
 const kTouchEvery = 2000;

@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { detectFeatures } from './features.js';
-import { nodeHostParts } from './host_parts_node.js';
+import { detectFeatures } from '../engine/features.js';
+import { nodeHostParts } from '../worker/host_parts_node.js';
 import type { Platform } from './platform.js';
-import type { WorkerMessage, WorkerPort } from './worker_host.js';
+import type { WorkerMessage, WorkerPort } from '../worker/worker_host.js';
 
 export const nodePlatform: Platform = {
   workerByDefault: false,
@@ -24,7 +24,7 @@ async function findFolder(text: string): Promise<string | undefined> {
 }
 
 function startWorker(): WorkerPort {
-  const worker = new Worker(new URL('./worker_node.js', import.meta.url), { name: 'peruse', execArgv: [] });
+  const worker = new Worker(new URL('../worker/worker_node.js', import.meta.url), { name: 'peruse', execArgv: [] });
   let ended = false;
   let waiting = 0;  // An idle worker does not keep the process alive.
   worker.unref();

@@ -1,8 +1,8 @@
 // Opens a source where the engine runs.
-import { openBrowserCache } from './cache_browser.js';
-import type { CustomCache } from './env.js';
-import { PeruseError } from './errors.js';
-import { FileStore } from './file_store.js';
+import { openBrowserCache } from '../cache/cache_browser.js';
+import type { CustomCache } from '../env.js';
+import { PeruseError } from '../errors.js';
+import { FileStore } from '../cache/file_store.js';
 import { BytesFolder } from './folder_bytes.js';
 import { CachedFolder } from './folder_cached.js';
 import { EitherFolder } from './folder_either.js';

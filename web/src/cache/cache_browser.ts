@@ -1,5 +1,5 @@
 // Cache Storage: where browsers keep model files.
-import type { CustomCache } from './env.js';
+import type { CustomCache } from '../env.js';
 import { kStoreVersion } from './file_store.js';
 
 const kPrefix = 'peruse-models-v';

@@ -1,8 +1,8 @@
 // The browser: a module worker that lies beside this file.
-import { describe, PeruseError } from './errors.js';
-import { detectFeatures } from './features.js';
+import { describe, PeruseError } from '../errors.js';
+import { detectFeatures } from '../engine/features.js';
 import type { Platform } from './platform.js';
-import type { WorkerMessage, WorkerPort } from './worker_host.js';
+import type { WorkerMessage, WorkerPort } from '../worker/worker_host.js';
 
 const kHasWorkers = typeof Worker === 'function';  // Service workers can't start any.
 
@@ -24,7 +24,7 @@ export const browserPlatform: Platform = {
 function startWorker(): WorkerPort {
   let worker: Worker;
   try {
-    worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'peruse' });
+    worker = new Worker(new URL('../worker/worker.js', import.meta.url), { type: 'module', name: 'peruse' });
   } catch (error) {
     throw new PeruseError('worker_died', `The worker can't be started: ${describe(error)}`, { cause: error });
   }

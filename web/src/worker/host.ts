@@ -1,16 +1,17 @@
 // A host runs the verbs of one pipeline's engine: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
-import type { Engine, RunRequest } from './engine.js';
-import { describe, PeruseError, throwIfAborted } from './errors.js';
-import type { Inspection, InspectRequest } from './inspection.js';
-import { loadModel, type LoadReport } from './load.js';
-import type { DeviceWish, Placement, ProbeMemory } from './placement.js';
-import type { MemoryReport } from './memory_report.js';
-import { openFolder, type FolderParts } from './open_folder.js';
-import type { ProgressCallback } from './progress.js';
-import type { SourceSpec } from './source.js';
-import type { UsageReport } from './usage_report.js';
-import type { VariantChoice } from './variant.js';
-import { startEngine, type EngineRequest } from './wasm_modules.js';
+import type { Engine, RunRequest } from '../engine/engine.js';
+import { loadModel, type LoadReport } from '../engine/load.js';
+import type { MemoryReport } from '../engine/memory_report.js';
+import type { DeviceWish, Placement, ProbeMemory } from '../engine/placement.js';
+import type { UsageReport } from '../engine/usage_report.js';
+import type { VariantChoice } from '../engine/variant.js';
+import type { EngineRequest } from '../engine/wasm_modules.js';
+import { describe, PeruseError, throwIfAborted } from '../errors.js';
+import type { ProgressCallback } from '../progress.js';
+import { openFolder, type FolderParts } from '../sources/open_folder.js';
+import type { SourceSpec } from '../sources/source.js';
+import type { Inspection, InspectRequest } from '../tasks/inspection.js';
+import { startEngine } from './start_engine.js';
 
 export interface LoadRequest {
   task: string;

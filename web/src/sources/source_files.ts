@@ -1,6 +1,5 @@
 // Files as a source: in a page chosen, dropped or held; anywhere as bytes.
-import { describe, PeruseError } from './errors.js';
-import type { SourceSpec } from './source.js';
+import { describe, PeruseError } from '../errors.js';
 
 /** What a file may hold. */
 export type FileContent = Uint8Array | ArrayBuffer | Blob | string;
@@ -18,8 +17,15 @@ export type FilesSource =
 
 type Files = Map<string, Uint8Array | Blob>;
 
+/** Files in plain form. */
+export interface FilesSpec {
+  kind: 'bytes';
+  name: string;
+  files: Files;
+}
+
 /** Reads names now and contents later. What was dropped must be taken within the event, so nothing waits before. */
-export async function readFiles(source: FilesSource): Promise<SourceSpec> {
+export async function readFiles(source: FilesSource): Promise<FilesSpec> {
   const files = await gather(source);
   if (files.size === 0) throw new PeruseError('invalid_argument', 'The source holds no files.');
   return { kind: 'bytes', name: 'the given files', files };

@@ -1,6 +1,6 @@
 // Stored files over anything that behaves like the web's Cache: what is kept beside a body, and how it is checked.
-import type { CustomCache } from './env.js';
-import { describe, PeruseError } from './errors.js';
+import type { CustomCache } from '../env.js';
+import { describe, PeruseError } from '../errors.js';
 import { lock } from './locks.js';
 
 /** Changes with the form of what is stored; what other versions stored is not read. */

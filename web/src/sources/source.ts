@@ -1,7 +1,7 @@
 // Where a model's files come from: what the caller may say, and the plain form that crosses to the worker.
-import { env, type CustomCache } from './env.js';
-import { PeruseError } from './errors.js';
-import { readFiles, type FilesSource } from './source_files.js';
+import { env, type CustomCache } from '../env.js';
+import { PeruseError } from '../errors.js';
+import { readFiles, type FilesSource, type FilesSpec } from './source_files.js';
 
 /**
  * Where the model is:
@@ -17,7 +17,7 @@ export type Source = string | URL | FilesSource;
 export type SourceSpec =
   | UrlSpec
   | { kind: 'folder'; name: string; path: string }
-  | { kind: 'bytes'; name: string; files: Map<string, Uint8Array | Blob> }
+  | FilesSpec
   /** The first, if it has a config.json; else the second. */
   | { kind: 'either'; name: string; first: SourceSpec; second: SourceSpec }
   /** Read by the other end of the port (folder_port.ts). */

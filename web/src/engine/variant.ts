@@ -1,5 +1,5 @@
 // Which build of the engine to load: one pure function of what the machine has and what the caller wished.
-import { PeruseError } from './errors.js';
+import { PeruseError } from '../errors.js';
 
 /** The builds of the engine: plain or relaxed SIMD, each with or without threads. Of each there are two modules, without and with the GPU's part. */
 export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';

@@ -1,6 +1,6 @@
 // One tensor of a checkpoint, quantised as its bytes arrive.
 import { quantizeRow } from './quantize_row.js';
-import type { TensorEntry } from './safetensors.js';
+import type { TensorEntry } from '../sources/safetensors.js';
 
 const kElementBytes: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2 };
 const kBatchElements = 1 << 18;

@@ -4,14 +4,14 @@
 // The result loads like any checkpoint, and gives the same bits as quantising the original while loading.
 import { mkdir, open, realpath, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import './index_node.js';
-import { describe, PeruseError, throwIfAborted } from './errors.js';
-import { openFolder } from './open_folder.js';
-import { platform } from './platform.js';
-import { ByteReporter, Totals, type ProgressCallback } from './progress.js';
+import '../index_node.js';
+import { describe, PeruseError, throwIfAborted } from '../errors.js';
+import { openFolder } from '../sources/open_folder.js';
+import { platform } from '../platform/current.js';
+import { ByteReporter, Totals, type ProgressCallback } from '../progress.js';
 import { QuantizedTensor, isQuantizable } from './quantize_tensor.js';
-import { dtypeBits, encodeHeader, headerLength, malformed, parseHeader, type TensorEntry } from './safetensors.js';
-import { resolveSource, type ModelFile, type ModelFolder, type Source, type SourceOptions } from './source.js';
+import { dtypeBits, encodeHeader, headerLength, malformed, parseHeader, type TensorEntry } from '../sources/safetensors.js';
+import { resolveSource, type ModelFile, type ModelFolder, type Source, type SourceOptions } from '../sources/source.js';
 
 export interface QuantizeOptions extends SourceOptions {
   /** Told of the weights' bytes as they are read. */
