@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { withLock } from './lock.mjs';
 
 export const cacheDir =
   process.env.PERUSE_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'peruse');
@@ -26,14 +27,27 @@ export function verify(file, pin) {
 
 /**
  * Makes the folder `name` in the cache by calling `fill(folder)`, unless it is already there for the same `key`.
- * The folder appears under its name only when `fill` has finished. Returns its path.
+ * The folder appears under its name only when `fill` has finished; of several set-ups one fills it and the others wait.
+ * Returns its path. `isSame` says whether a folder's key means the same as `key`.
  */
-export function cachedFolder(name, key, fill) {
+export function cachedFolder(name, key, fill, isSame = (found) => found === key) {
   const folder = join(cacheDir, name);
   const stamp = join(folder, '.peruse-key');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === key) return { folder, fresh: false };
-  const partial = `${folder}.partial-${process.pid}`;
-  rmSync(partial, { recursive: true, force: true });
+  const isThere = () => existsSync(stamp) && isSame(readFileSync(stamp, 'utf8'));
+  if (isThere()) return { folder, fresh: false };
+  return withLock(`${folder}.lock`, () => {
+    if (isThere()) return { folder, fresh: false };
+    fillFolder(folder, key, fill);
+    return { folder, fresh: true };
+  });
+}
+
+function fillFolder(folder, key, fill) {
+  const partials = `${basename(folder)}.partial-`;
+  for (const name of readdirSync(dirname(folder)).filter((one) => one.startsWith(partials))) {
+    rmSync(join(dirname(folder), name), { recursive: true, force: true });  // Left by one that was killed.
+  }
+  const partial = join(dirname(folder), `${partials}${process.pid}`);
   mkdirSync(partial, { recursive: true });
   try {
     fill(partial);
@@ -43,7 +57,6 @@ export function cachedFolder(name, key, fill) {
   } finally {
     rmSync(partial, { recursive: true, force: true });
   }
-  return { folder, fresh: true };
 }
 
 /** If `folder` holds nothing but one folder (as most source archives do), moves its contents up. */

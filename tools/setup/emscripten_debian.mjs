@@ -41,17 +41,29 @@ function configure(prefix, finalPrefix) {
   const lines = [
     `LLVM_ROOT = '${llvm}'`,
     `BINARYEN_ROOT = '${finalPrefix}/binaryen'`,
-    `NODE_JS = '${process.execPath}'`,
     `CACHE = '${finalPrefix}/usr/share/emscripten/cache'`,
   ];
   writeFileSync(join(root, '.emscripten'), lines.join('\n') + '\n');
   symlinkSync('../nodejs', join(root, 'node_modules'));
 }
 
+const kLayout = 'layout 1';
+
+/** What the folder's contents depend on: not on the Node that runs this, so that set-ups under two Nodes share it. */
+export function emscriptenKey() {
+  return JSON.stringify([kPackages, kLayout]);
+}
+
+/** Keys of earlier set-ups named their Node too. */
+export function isSameEmscripten(found) {
+  const list = JSON.parse(found);
+  return JSON.stringify([list.at(0), list.at(-1)]) === emscriptenKey();
+}
+
 export function unpackEmscripten() {
   const finalPrefix = join(cacheDir, 'emscripten');
-  const key = JSON.stringify([kPackages, process.execPath, 'layout 1']);
-  const { fresh } = cachedFolder('emscripten', key, (partial) => {
+  process.env.EM_NODE_JS ??= process.execPath;  // For the builds that this process starts; others take the PATH's.
+  const { fresh } = cachedFolder('emscripten', emscriptenKey(), (partial) => {
     const downloads = join(partial, 'downloads');
     mkdirSync(downloads);
     download(downloads);
@@ -59,7 +71,7 @@ export function unpackEmscripten() {
     rmSync(downloads, { recursive: true });
     wrapBinaryen(partial, finalPrefix);
     configure(partial, finalPrefix);
-  });
+  }, isSameEmscripten);
   const note = `3.1.69 from Debian 13's packages${fresh ? '' : ', already unpacked'}`;
   return { root: join(finalPrefix, 'usr/share/emscripten'), note };
 }

@@ -70,7 +70,7 @@ export const kSources = [
 function unpackFromDebian(source, folder) {
   const downloads = join(cacheDir, 'downloads');
   mkdirSync(downloads, { recursive: true });
-  const archive = join(downloads, source.pool.split('/').at(-1));
+  const archive = join(downloads, source.pool.split('/').at(-1));  // The lock on `folder` is the lock on this.
   downloadFromPool(source.pool, archive, source.sha256);
   verify(archive, source.sha256);
   if (archive.endsWith('.deb')) capture('dpkg', ['-x', archive, folder]);

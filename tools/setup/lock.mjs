@@ -1,0 +1,70 @@
+// One set-up at a time for a thing in the cache: a file that its holder makes, and that is known to be left if its process is gone.
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+
+const kAskEvery = 200;
+const kForgottenAfter = 3600e3;  // For holders on other machines, of which nothing else is known.
+
+function sleep(milliseconds) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
+function take(path) {
+  try {
+    writeFileSync(path, `${process.pid} ${hostname()}`, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);  // Sends nothing.
+    return true;
+  } catch (error) {
+    return error.code !== 'ESRCH';
+  }
+}
+
+function isLeft(path) {
+  try {
+    const [pid, host] = readFileSync(path, 'utf8').split(' ');
+    const age = Date.now() - statSync(path).mtimeMs;
+    if (host === undefined) return age > 1000;  // Nothing was written into it: its maker died between two steps.
+    return host === hostname() ? !isAlive(Number(pid)) : age > kForgottenAfter;
+  } catch (error) {
+    if (error.code === 'ENOENT') return false;  // Just let go of.
+    throw error;
+  }
+}
+
+/** By renaming, which succeeds for one of those who try. */
+function clear(path) {
+  const left = `${path}.left-${process.pid}`;
+  try {
+    renameSync(path, left);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+  rmSync(left, { force: true });
+}
+
+/** Runs `action` (not async) while holding the lock. */
+export function withLock(path, action) {
+  mkdirSync(dirname(path), { recursive: true });
+  for (let said = false; !take(path); sleep(kAskEvery)) {
+    if (isLeft(path)) clear(path);
+    else if (!said && existsSync(path)) {
+      process.stdout.write('waiting for another set-up ... ');
+      said = true;
+    }
+  }
+  try {
+    return action();
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
