@@ -1,0 +1,20 @@
+// Goldens of encoders stay small enough to live in the repository: every checkpoint with its results below 300 kB, all below 6 MB.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
+const kFolders = ['tiny', 'conv', 'attention', 'sharded'];
+
+function bytesOf(path: string): number {
+  const stats = statSync(path);
+  return stats.isDirectory() ? readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0) : stats.size;
+}
+
+test('goldens are below 300 kB each and 6 MB together', () => {
+  const parts = kFolders.flatMap((folder) => readdirSync(join(kFixtures, folder)).map((name) => `${folder}/${name}`));
+  expect(parts.length).toBeGreaterThan(90);
+  expect(parts.filter((part) => bytesOf(join(kFixtures, part)) >= 300_000)).toEqual([]);
+  expect(parts.reduce((sum, part) => sum + bytesOf(join(kFixtures, part)), 0)).toBeLessThan(6_000_000);
+});
