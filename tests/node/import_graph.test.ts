@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const kSources = fileURLToPath(new URL('../../web/src', import.meta.url));
 
 const kLayers = [
-  'cli', 'quantize', 'index_node index_service_worker', 'index', 'pipeline model_cache', 'platform', 'worker', 'gpu', 'engine',
+  'cli', 'quantize', 'index_node index_service_worker', 'index', 'pipeline model_cache', 'pipeline_info', 'platform', 'worker', 'gpu', 'engine',
   'sources', 'tasks cache', 'env errors progress',
 ].map((names) => names.split(' '));
 

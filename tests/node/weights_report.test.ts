@@ -1,6 +1,6 @@
 // What a caller learns of a checkpoint's tensors: those that the head was made of, those that nobody needs, and what is wrong.
 import { afterEach, expect, test } from 'vitest';
-import { pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';
+import { env, pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';
 import { joinSafetensors, splitSafetensors, tinyText, type Files, type TensorEntry } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
@@ -47,6 +47,22 @@ test('tensors that the task does not need are counted and named', async () => {
   const { weights } = (await load('feature-extraction', files)).info;
   expect([...weights.extraTensors].sort()).toEqual(['qa_outputs.bias', 'qa_outputs.weight']);
   expect(weights.tensors).toBe(tensors.length - 2);
+});
+
+test('env.debug is told of them, and of the head', async () => {
+  const { files } = await readTiny('deberta-v2-question');
+  const told: string[] = [];
+  env.debug = (message) => told.push(message);
+  try {
+    await load('feature-extraction', files);
+    await load('question-answering', files);
+  } finally {
+    env.debug = undefined;
+  }
+  await load('question-answering', files);
+  expect(told).toHaveLength(6);
+  expect(told.join('\n')).toMatch(/feature-extraction: \d+ tensors in use; the task has no head\.\n2 tensors of the checkpoint left over: qa_outputs\.bias, qa_outputs\.weight\./);
+  expect(told.join('\n')).toMatch(/head is made of qa_outputs\.\w+, qa_outputs\.\w+\.\nNo tensor of the checkpoint is left over\./);
 });
 
 test('legacy names and other spellings are the same model', async () => {

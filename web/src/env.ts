@@ -30,6 +30,11 @@ export interface Env {
   wasmPath: string | URL | undefined;
   /** Threads to work with, 1 to 16. */
   threads: number | 'auto';
+  /**
+   * Told in sentences what loading decided: the build and why, the head and its tensors, tensors of the checkpoint that nothing
+   * needs. For example `console.debug`. Default: nobody is told; `info` of a pipeline has the same as data.
+   */
+  debug: ((message: string) => void) | undefined;
 }
 
 /** Settings for the whole library: set them before you load. */
@@ -42,4 +47,5 @@ export const env: Env = {
   cacheFolder: undefined,
   wasmPath: undefined,
   threads: 'auto',
+  debug: undefined,
 };

@@ -1,7 +1,8 @@
 // Peruse: reads text inside the page. The package's face; what is not exported here is private.
 export { PeruseError, type ErrorCode } from './errors.js';
 export type { InspectCall, InspectedToken, InspectOptions, Inspection, NumberArray } from './tasks/inspection.js';
-export { pipeline, type Pipeline, type PipelineInfo, type PipelineOptions } from './pipeline.js';
+export { pipeline, type Pipeline, type PipelineOptions } from './pipeline.js';
+export type { PipelineInfo } from './pipeline_info.js';
 export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
 export { env, type CustomCache, type Env } from './env.js';
 export { modelCache, type CachedFile } from './model_cache.js';

@@ -7,14 +7,15 @@ import { inspectCall, type InspectCall } from './tasks/inspection.js';
 import type { LoadReport } from './engine/load.js';
 import type { MemoryReport } from './engine/memory_report.js';
 import { openFolder, staysHere } from './sources/open_folder.js';
-import type { DeviceWish, GpuReport, ProbeMemory, ProbeReport } from './engine/placement.js';
+import type { DeviceWish, ProbeMemory } from './engine/placement.js';
+import { describeLoad, kDtypes, loadNotes, type Dtype, type PipelineInfo } from './pipeline_info.js';
 import { platform } from './platform/current.js';
 import type { ProgressCallback } from './progress.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
 import type { Run } from './tasks/call.js';
 import { kAliases, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
 import type { UsageReport } from './engine/usage_report.js';
-import { chooseVariant, type Variant, type VariantChoice, type VariantWish } from './engine/variant.js';
+import { chooseVariant, type VariantWish } from './engine/variant.js';
 import { RemoteHost } from './worker/worker_host.js';
 
 /** How to load a model, and where to run it. */
@@ -59,32 +60,6 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
   wasmPath?: string | URL;
 }
 
-/** What was loaded, where it runs, and why nothing better. */
-export interface PipelineInfo {
-  task: Task;
-  /** The model, as the caller named it. */
-  model: string;
-  variant: Variant;
-  /** Threads of the CPU that compute; 1 on a GPU. */
-  threads: number;
-  /** Why this device, build and number of threads. */
-  reason: string;
-  device: 'cpu' | 'webgpu';
-  dtype: Dtype;
-  /** The adapter and what was got of it, on a GPU. */
-  gpu?: GpuReport;
-  /** The times that device 'auto' chose by. */
-  probe?: ProbeReport;
-  /** In a worker, or in the caller's own thread. */
-  worker: boolean;
-  /** Bytes read: all files. */
-  bytes: number;
-  /** From the call of pipeline() to its return. */
-  milliseconds: number;
-  /** The engine's account of the weights: heads found, tensors unused. */
-  weights: Omit<LoadReport['weights'], 'dtype'>;
-}
-
 /** A loaded model: call it as its task is called. */
 export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   readonly task: T;
@@ -98,11 +73,6 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   /** Gives all memory back. Later calls fail with 'disposed'; calls under way with 'aborted'. */
   dispose(): Promise<void>;
 };
-
-/** Precisions by the names of transformers.js, and the engine's names for them. */
-const kDtypes = { fp32: 'f32', fp16: 'f16', q8: 'q8' } as const;
-type Dtype = keyof typeof kDtypes;
-const kNames = { f32: 'fp32', f16: 'fp16', q8: 'q8' } as const;
 
 /**
  * Loads a model.
@@ -146,7 +116,10 @@ export async function pipeline<T extends TaskOrAlias>(
   }
   if (loaded.placement.device === 'cpu' || onDeviceLost === 'refuse') loading.abort();  // Nothing will be read again.
   report({ status: 'ready', task: resolvedTask, model: spec.name });
+  const { probe, probeKey } = loaded.placement;
+  if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
   const info = describeLoad(resolvedTask, spec.name, choice, loaded, inWorker, performance.now() - start);
+  if (env.debug) for (const note of loadNotes(info)) env.debug(note);
   return assemble(resolvedTask, host, info, () => loading.abort()) as unknown as Pipeline<ResolvedTask<T>>;
 }
 
@@ -196,25 +169,6 @@ function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): Va
 
 /** What `device: 'auto'` found out in this session. */
 const kProbes: ProbeMemory = {};
-
-function describeLoad(
-  task: Task, model: string, choice: VariantChoice, loaded: LoadReport, worker: boolean, milliseconds: number,
-): PipelineInfo {
-  const { device, reason, gpu, probe, probeKey } = loaded.placement;
-  if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
-  const onGpu = device === 'webgpu';
-  const { dtype, ...weights } = loaded.weights;
-  return {
-    task, model,
-    variant: choice.variant,
-    threads: onGpu ? 1 : choice.threads,
-    reason: onGpu ? reason ?? '' : [reason, choice.reason].filter(Boolean).join(' '),
-    device,
-    dtype: kNames[dtype],
-    ...(gpu && { gpu }), ...(probe && { probe }),
-    worker, bytes: loaded.bytes, milliseconds, weights,
-  };
-}
 
 /** A source in a form that can go to the worker. What can't is read in this thread until the signal fires. */
 async function sendable(spec: SourceSpec, signal: AbortSignal): Promise<SourceSpec> {

@@ -155,6 +155,13 @@ describe('models', () => {
     }
   });
 
+  test('--debug says on standard error what loading decided', async () => {
+    const { err, lines } = await peruse(['classify', kSentiment, 'A gem.', '--debug']);
+    env.debug = undefined;  // A process of the command has it for its whole life.
+    expect(err).toMatch(/computes on the CPU, build \w+.*\n.*for text-classification: \d+ tensors in use; its head is made of classifier\..*\nNo tensor/);
+    expect(lines).toHaveLength(1);
+  });
+
   test('a progress bar is drawn only on a terminal, and goes away', async () => {
     const { err } = await peruse(['classify', kSentiment, 'A gem.'], { errIsTty: true });
     expect(err).toMatch(/\[#{24}\] \d+\.\d of \d+\.\d MB/);

@@ -19,6 +19,7 @@ export const kModelOptions: Options = {
   dtype: { type: 'string', value: 'precision', help: 'fp32, fp16 or q8: how weights are held (as the checkpoint says, else fp32)' },
   device: { type: 'string', value: 'device', help: 'cpu, webgpu or auto (cpu)' },
   threads: { type: 'string', value: 'n', help: 'threads of the CPU' },
+  debug: { type: 'boolean', help: 'say on standard error which build and which tensors were chosen, and which nothing needs' },
   'no-cache': { type: 'boolean', help: 'keep nothing of what is fetched, and use nothing that was kept' },
   ...kSourceOptions,
 };
@@ -30,6 +31,7 @@ export async function withModel<T extends TaskOrAlias>(
   task: T, model: string, values: Values, io: Io, use: (loaded: Pipeline<ResolvedTask<T>>) => Promise<void>,
 ): Promise<void> {
   if (flag(values, 'no-cache')) env.cache = false;
+  if (flag(values, 'debug')) env.debug = (message) => { io.err(`${message}\n`); };
   const bar = io.errIsTty ? new ProgressBar(io) : undefined;
   const options: PipelineOptions = {
     revision: text(values, 'revision'),

@@ -1,0 +1,73 @@
+// What a caller learns of a loaded model: as data (`info`) and in sentences (`env.debug`).
+import type { LoadReport } from './engine/load.js';
+import type { GpuReport, ProbeReport } from './engine/placement.js';
+import type { Variant, VariantChoice } from './engine/variant.js';
+import type { Task } from './tasks/tasks.js';
+
+/** Precisions by the names of transformers.js, and the engine's names for them. */
+export const kDtypes = { fp32: 'f32', fp16: 'f16', q8: 'q8' } as const;
+export type Dtype = keyof typeof kDtypes;
+const kNames = { f32: 'fp32', f16: 'fp16', q8: 'q8' } as const;
+
+/** What was loaded, where it runs, and why nothing better. */
+export interface PipelineInfo {
+  task: Task;
+  /** The model, as the caller named it. */
+  model: string;
+  variant: Variant;
+  /** Threads of the CPU that compute; 1 on a GPU. */
+  threads: number;
+  /** Why this device, build and number of threads. */
+  reason: string;
+  device: 'cpu' | 'webgpu';
+  dtype: Dtype;
+  /** The adapter and what was got of it, on a GPU. */
+  gpu?: GpuReport;
+  /** The times that device 'auto' chose by. */
+  probe?: ProbeReport;
+  /** In a worker, or in the caller's own thread. */
+  worker: boolean;
+  /** Bytes read: all files. */
+  bytes: number;
+  /** From the call of pipeline() to its return. */
+  milliseconds: number;
+  /** The engine's account of the weights: heads found, tensors unused. */
+  weights: Omit<LoadReport['weights'], 'dtype'>;
+}
+
+/** From the engine's account to the caller's. */
+export function describeLoad(
+  task: Task, model: string, choice: VariantChoice, loaded: LoadReport, worker: boolean, milliseconds: number,
+): PipelineInfo {
+  const { device, reason, gpu, probe } = loaded.placement;
+  const onGpu = device === 'webgpu';
+  const { dtype, ...weights } = loaded.weights;
+  return {
+    task, model,
+    variant: choice.variant,
+    threads: onGpu ? 1 : choice.threads,
+    reason: onGpu ? reason ?? '' : [reason, choice.reason].filter(Boolean).join(' '),
+    device,
+    dtype: kNames[dtype],
+    ...(gpu && { gpu }), ...(probe && { probe }),
+    worker, bytes: loaded.bytes, milliseconds, weights,
+  };
+}
+
+/** What loading decided, in sentences. */
+export function loadNotes({ model, task, variant, threads, reason, device, dtype, weights }: PipelineInfo): string[] {
+  const { architecture, tensors, headTensors, extraTensors } = weights;
+  const place = device === 'webgpu' ? 'the GPU' : `the CPU, build ${variant}, ${count(threads, 'thread')}`;
+  const head = headTensors.length > 0 ? `its head is made of ${headTensors.join(', ')}` : 'the task has no head';
+  return [
+    `${model} computes on ${place}, weights as ${dtype}. ${reason}`.trim(),
+    `${architecture} for ${task}: ${count(tensors, 'tensor')} in use; ${head}.`,
+    extraTensors.length === 0
+      ? 'No tensor of the checkpoint is left over.'
+      : `${count(extraTensors.length, 'tensor')} of the checkpoint left over: ${extraTensors.join(', ')}.`,
+  ];
+}
+
+function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`;
+}
