@@ -122,9 +122,9 @@ export class GpuExecutor {
         }
       }
     } finally {
-      const validation = this.device_.popErrorScope();
-      const memoryError = this.device_.popErrorScope();
-      refused = (await memoryError) ?? (await validation);
+      // Both at once: a lost device rejects both, and a rejection that nobody awaits would reach the page's console.
+      const [validation, memoryError] = await Promise.all([this.device_.popErrorScope(), this.device_.popErrorScope()]);
+      refused = memoryError ?? validation;
     }
     if (refused !== null) throw gpuFailure(refused, made === this.counts.buffers ? undefined : this.counts.bufferBytes);
   }
