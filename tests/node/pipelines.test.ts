@@ -1,9 +1,8 @@
 // Every task over tiny checkpoints with real vocabularies gives what the reference's pipelines give (tests/fixtures/pipelines):
 // labels, spans and texts exactly, scores to 1e-4.
-import { readFile } from 'node:fs/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pipeline, type Task } from '../../web/dist/index_node.js';
-import { joinSafetensors, splitSafetensors, type TensorEntry } from './support/tiny.js';
+import { pipelineModel, readFixture } from './support/pipeline_models.js';
 
 interface Case {
   task: Task;
@@ -14,39 +13,7 @@ interface Case {
   expected: unknown;
 }
 
-const kFixtures = new URL('../fixtures/', import.meta.url);
 const kTolerance = 1e-4;
-const read = async (path: string) => new Uint8Array(await readFile(new URL(path, kFixtures)));
-const readJson = async <T>(path: string) => JSON.parse(new TextDecoder().decode(await read(path))) as T;
-const toBytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
-
-/** One file of the encoder's tensors and those of a head. */
-function merge(parts: Uint8Array[]): Uint8Array {
-  const header: Record<string, TensorEntry> = {};
-  const bodies: Uint8Array[] = [];
-  let offset = 0;
-  for (const part of parts.map(splitSafetensors)) {
-    for (const [name, entry] of Object.entries(part.header)) {
-      if (name === '__metadata__') continue;
-      header[name] = { ...entry, data_offsets: [entry.data_offsets[0] + offset, entry.data_offsets[1] + offset] };
-    }
-    bodies.push(part.body);
-    offset += part.body.length;
-  }
-  return joinSafetensors(header, Buffer.concat(bodies));
-}
-
-async function modelFiles(family: string, one: Case, vocabulary: Record<string, string>) {
-  const config = { ...await readJson<object>(`pipelines/${family}/${one.head}.config.json`), ...one.config };
-  const weights = [await read(`pipelines/${family}/base.safetensors`)];
-  const head = await read(`pipelines/${family}/${one.head}.safetensors`).catch(() => undefined);
-  if (head) weights.push(head);
-  const files: Record<string, Uint8Array> = {
-    'config.json': toBytes(config), 'model.safetensors': merge(weights), 'tokenizer_config.json': toBytes({ model_max_length: 96 }),
-  };
-  for (const [name, path] of Object.entries(vocabulary)) files[name] = await read(path);
-  return files;
-}
 
 /** The reference counts code points, we UTF-16 units. */
 function toUtf16(value: unknown, text: string): unknown {
@@ -98,7 +65,7 @@ async function runCase(call: AnyCall, one: Case): Promise<[unknown, unknown]> {
 }
 
 describe.each(['convbert', 'deberta-v2', 'deberta'])('%s', async (family) => {
-  const fixture = await readJson<{ files: Record<string, string>; cases: Case[] }>(`pipelines/${family}/cases.json`);
+  const fixture = await readFixture<{ cases: Case[] }>(`pipelines/${family}/cases.json`);
   const opened = new Map<string, Promise<{ dispose(): Promise<void> }>>();
   afterAll(async () => { for (const made of opened.values()) await (await made).dispose(); });
 
@@ -108,7 +75,7 @@ describe.each(['convbert', 'deberta-v2', 'deberta'])('%s', async (family) => {
     expect(cases.length).toBeGreaterThan(0);
     for (const one of cases) {
       const key = JSON.stringify([task, one.head, one.config]);
-      if (!opened.has(key)) opened.set(key, pipeline(task, await modelFiles(family, one, fixture.files)));
+      if (!opened.has(key)) opened.set(key, pipeline(task, await pipelineModel(family, one.head, one.config)));
       const call = (await opened.get(key)) as unknown as AnyCall;
       const [actual, expected] = await runCase(call, one);
       expectAlike(actual, expected, JSON.stringify([one.inputs, one.options]).slice(0, 200));
