@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,simd-webgpu,...] [--native debug|release]
 // Without options: all wasm variants (to web/wasm), the TypeScript (to web/dist) and the demo page (to web/demo). Builds are incremental, in build/<preset>.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -55,6 +55,7 @@ export async function buildVariants(variants = kVariants) {
 export async function buildTypeScript() {
   await step('node packages', installNodeModules);
   await step('TypeScript', () => {
+    rmSync(join(root, 'web/dist'), { recursive: true, force: true });  // The compiler leaves the output of files that are gone.
     capture('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json'], { cwd: root });
   });
 }
