@@ -44,6 +44,7 @@ export default defineConfig({
       {
         test: {
           name: 'node', include: ['tests/node/**/*.test.ts'], exclude: ['tests/node/gpu/**'], environment: 'node', pool: 'forks', testTimeout: 60_000,
+          setupFiles: ['tests/node/support/own_cache.ts'],
           server: { deps: { external: [/\/web\/(dist|wasm)\//] } },  // What ships runs as it ships.
         },
       },
