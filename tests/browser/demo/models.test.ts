@@ -153,9 +153,14 @@ it('computes the same on a GPU', async () => {
   expect(bars[1]).toBe(bars[0]);
 });
 
-it('says which precision is in use', async () => {
-  await panel.getByLabel('Precision').selectOption('fp16');
-  await panel.locator('.examples button').first().click();
-  await shown(panel, '.bars li');
-  expect(await panel.locator('.runtime').textContent()).toContain(' in fp16 on ');
+it.each(['fp16', 'q8'])('computes in %s, says so, and comes to the same label', async (precision) => {
+  const labels: string[] = [];
+  for (const choice of ['fp32', precision]) {
+    await panel.getByLabel('Precision').selectOption(choice);
+    await panel.locator('.examples button').first().click();
+    await shown(panel, '.bars li');
+    expect(await panel.locator('.runtime').textContent()).toContain(` in ${choice} on `);
+    labels.push((await panel.locator('.bars .label').first().textContent())!);
+  }
+  expect(labels[1]).toBe(labels[0]);
 });

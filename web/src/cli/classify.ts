@@ -5,7 +5,7 @@ import { given, kModelOptions, textBatches, withModel } from './model_options.js
 export const classify: Command = {
   summary: 'Label texts, one JSON line each',
   usage: '<model> [text ...]',
-  details: 'Without a text, each line of standard input is one.',
+  details: 'Without a text, each line of standard input that is not empty is one.',
   options: {
     'top-k': { type: 'string', short: 'k', value: 'n', help: 'so many labels a text, best first; 0 for all of them (1)' },
     'function': { type: 'string', value: 'name', help: "sigmoid, softmax or none: how logits become scores (the model's own)" },

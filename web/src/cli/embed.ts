@@ -5,7 +5,7 @@ import { given, kModelOptions, textBatches, withModel } from './model_options.js
 export const embed: Command = {
   summary: 'Turn texts into vectors, one JSON line each',
   usage: '<model> [text ...]',
-  details: 'Without a text, each line of standard input is one.',
+  details: 'Without a text, each line of standard input that is not empty is one.',
   options: {
     pooling: { type: 'string', value: 'name', help: 'cls, mean or max: how token vectors become one (mean)' },
     normalize: { type: 'boolean', help: 'scale each vector to length 1' },

@@ -5,7 +5,7 @@ import { allTexts, given, kModelOptions, withModel } from './model_options.js';
 export const rank: Command = {
   summary: 'Sort documents by their relevance to a query, one JSON line each',
   usage: '<model> <query> [document ...]',
-  details: 'Without a document, each line of standard input is one. corpus_id counts documents from 0.',
+  details: 'Without a document, each line of standard input that is not empty is one. corpus_id counts documents from 0.',
   options: {
     'top-k': { type: 'string', short: 'k', value: 'n', help: 'only the best n' },
     ...kModelOptions,

@@ -5,7 +5,7 @@ import { given, kModelOptions, textBatches, withModel } from './model_options.js
 export const tag: Command = {
   summary: 'Find entities in texts, one JSON line a text',
   usage: '<model> [text ...]',
-  details: 'Without a text, each line of standard input is one. start and end are UTF-16 indices into it.',
+  details: 'Without a text, each line of standard input that is not empty is one. start and end are UTF-16 indices into it.',
   options: {
     aggregation: { type: 'string', value: 'name', help: 'none, simple, first, average or max: how tokens become entities (simple)' },
     stride: { type: 'string', value: 'n', help: 'read texts that are too long in windows that overlap by n tokens' },
