@@ -26,7 +26,6 @@ Status SpeedProbe::Initialize(std::string_view config_json, Precision precision)
   intermediate_ = config.intermediate_size;
   heads_ = hidden_ % config.num_attention_heads == 0 ? config.num_attention_heads : 1;
   model_layers_ = config.num_hidden_layers;
-  backend_.Prepare({.precision = precision, .head_dim = hidden_ / heads_});
   PERUSE_RETURN_IF_ERROR(MakeLinear(hidden_, 3 * hidden_, precision, &query_key_value_));
   PERUSE_RETURN_IF_ERROR(MakeLinear(hidden_, hidden_, precision, &output_));
   PERUSE_RETURN_IF_ERROR(MakeLinear(hidden_, intermediate_, precision, &up_));

@@ -135,9 +135,8 @@ Result<int32_t> Session::Probe(int32_t layers, std::string_view dtype) {
     PERUSE_ASSIGN_OR_RETURN(probe_, SpeedProbe::Create(config->second, precision, *backend_));
     stage_ = Stage::kProbing;
   }
-  if (layers == 0) layers = probe_->model_layers();
-  PERUSE_RETURN_IF_ERROR(probe_->Run(layers));
-  return layers;
+  PERUSE_RETURN_IF_ERROR(probe_->Run(layers == 0 ? probe_->model_layers() : layers));
+  return probe_->model_layers();
 }
 
 Status Session::FeedWeights(std::span<const uint8_t> chunk) {

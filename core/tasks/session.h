@@ -43,7 +43,7 @@ class Session {
   Result<std::string> FinishWeights();
 
   // How fast is the backend with a model of config.json's size? After AddFile("config.json"): a run of `layers` typical
-  // layers (SpeedProbe), for the caller to time; 0: as many as the model has. Gives how many it ran. Once it was asked,
+  // layers (SpeedProbe), for the caller to time; 0: as many as the model has. Gives the model's number. Once it was asked,
   // the session can't be opened any more.
   Result<int32_t> Probe(int32_t layers, std::string_view dtype);
 

@@ -44,6 +44,16 @@ describe.each([['an isolated', kIsolation], ['a plain', {}]])('on %s page', (kin
     expect(result).toMatchObject({ ...kGood, variant: 'relaxed', threads: 1 });
     expect(elsewhere).toEqual([]);
   });
+
+  test('a service worker that leaves the device to us: the CPU, for it can load nothing more', async () => {
+    const { result } = await visit(page('service_worker_page.js'), { ...headers, 'Content-Security-Policy': kPolicy }, '?device=auto');
+    expect(result).toMatchObject({ ...kGood, device: 'cpu', reason: expect.stringMatching(/^the CPU, because the GPU can't be used: .*import\(\)/) });
+  });
+
+  test('a service worker that asks for the GPU is told why not', async () => {
+    const { result } = await visit(page('service_worker_page.js'), { ...headers, 'Content-Security-Policy': kPolicy }, '?device=webgpu');
+    expect(result).toEqual({ error: expect.stringMatching(/^no_gpu: The GPU's part of Peruse could not be loaded: .*import\(\)/) });
+  });
 });
 
 describe('an extension of Manifest V3', () => {

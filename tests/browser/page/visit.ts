@@ -63,15 +63,15 @@ export async function withPage<T>(site: Site, headers: Record<string, string>, u
   }
 }
 
-/** Opens index.html and calls its function work(). */
-export function visit(site: Site, headers: Record<string, string>): Promise<Visit> {
+/** Opens index.html and calls its function work(). `query`: of its address. */
+export function visit(site: Site, headers: Record<string, string>, query = ''): Promise<Visit> {
   return withPage(site, headers, async (page, server) => {
     const urls: string[] = [];
     const complaints: string[] = [];
     page.context().on('request', (request) => urls.push(request.url()));
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
-    await page.goto(`${server.url}index.html`);
+    await page.goto(`${server.url}index.html${query}`);
     await page.waitForFunction('globalThis.work');
     const result = await page.evaluate('work()') as Record<string, unknown>;
     const elsewhere = urls.filter((url) => !url.startsWith(server.url) && !url.startsWith('data:'));

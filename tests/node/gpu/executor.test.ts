@@ -73,6 +73,32 @@ test('a run that was never submitted comes to nothing', async () => {
   expect(heap.floats(64, 1)).toEqual([8]);
 });
 
+test('disposed of in the middle of a run: it reads and writes the memory no more', async () => {
+  const { device, heap } = await open();
+  let answer: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    const createBuffer = device.createBuffer.bind(device);
+    device.createBuffer = (descriptor) => {
+      const buffer = createBuffer(descriptor);
+      buffer.destroy = () => undefined;  // Else the mapping itself would fail.
+      buffer.mapAsync = (...all) => new Promise((mapped) => {
+        GPUBuffer.prototype.mapAsync.apply(buffer, all).then(() => { answer = mapped as () => void; resolve(); }, () => undefined);
+      });
+      return buffer;
+    };
+  });
+  const executor = new GpuExecutor(device);
+  const running = executor.replay(() => heap.bytes, doubling(setUp(heap), [1, 2]).place());
+  const refused = expect(running).rejects.toMatchObject({ code: 'aborted' });
+  await asked;
+  executor.dispose();
+  await refused;
+  heap.bytes.fill(0xab);  // Somebody else's now.
+  answer();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(heap.bytes.every((byte) => byte === 0xab)).toBe(true);
+});
+
 describe('faults', () => {
   test('a lost device', async () => {
     const { device, executor, heap } = await open();

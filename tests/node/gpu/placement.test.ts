@@ -1,12 +1,12 @@
 // Where device 'auto' computes and what it says of it; a GPU that is lost; what a warm call makes anew.
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LocalHost, type HostParts, type LoadRequest } from '../../../web/dist/worker/host.js';
 import type { LoadReport } from '../../../web/dist/engine/load.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
 import { tinyText } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';
 import { nullGpu } from './gpu_device.mjs';
-import { watchGpu } from './watched_gpu.js';
+import { watchGpu, type WatchedGpu } from './watched_gpu.js';
 
 const kOpen: LocalHost[] = [];
 afterEach(() => { for (const host of kOpen.splice(0)) host.dispose(); });
@@ -26,6 +26,19 @@ async function load(wish: Partial<LoadRequest>, parts: HostParts, name = 'convbe
 const remembered = (gpuMilliseconds: number, cpuMilliseconds: number) =>
   new Proxy({}, { get: () => ({ gpuMilliseconds, cpuMilliseconds }) }) as LoadRequest['probes'];
 
+const kNever = new Promise<never>(() => {});
+
+/** Instead of reading back: what the test says of the nth time. */
+function readingBack(gpu: WatchedGpu, instead: (own: () => Promise<void>, nth: number) => Promise<void>): void {
+  let reads = 0;
+  gpu.tamper.set('createBuffer', (own) => (...all) => {
+    const buffer = own(...all) as GPUBuffer;
+    const mapAsync = buffer.mapAsync.bind(buffer);
+    buffer.mapAsync = (...args) => instead(() => mapAsync(...args), ++reads) as ReturnType<typeof mapAsync>;
+    return buffer;
+  });
+}
+
 const text = (tokens: number) => tinyText(Array.from({ length: tokens }, (_, i) => (i * 7) % 40));
 const run = (host: LocalHost, ...texts: string[]) =>
   host.call('run', { inputs: texts.map((one) => ({ text: one })), options: { top_k: null } });
@@ -43,8 +56,73 @@ describe('device auto', () => {
     const { probe, device, reason } = report.placement;
     expect(probe!.gpuMilliseconds).toBeGreaterThan(0);
     expect(probe!.cpuMilliseconds).toBeGreaterThan(0);
-    expect(device).toBe(probe!.gpuMilliseconds < probe!.cpuMilliseconds ? 'webgpu' : 'cpu');
-    expect(reason).toMatch(/^the (CPU|GPU), because a short text takes it [\d.]+ ms and the (GPU|CPU) [\d.]+ ms \(probe\)\.$/);
+    expect(device).toBe(probe!.gaveUp === undefined && probe!.gpuMilliseconds < probe!.cpuMilliseconds ? 'webgpu' : 'cpu');
+    // The adapter may be software, and the machine busy: then it is given up.
+    const end = { none: '[\\d.]+ ms', slower: 'more than [\\d.]+ ms', unfinished: 'could not run one within 3 s, its shaders\' compilation included' };
+    expect(reason).toMatch(new RegExp(`^the (CPU|GPU), because a short text takes it [\\d.]+ ms and the (GPU|CPU) ${end[probe!.gaveUp ?? 'none']} \\(probe\\)\\.$`));
+  });
+
+  // What was given up is still under way when the CPU goes to work, in memory that was the GPU's session's.
+  describe('gives a GPU up', () => {
+    let unhandled: unknown[];
+    const note = (error: unknown) => { unhandled.push(error); };
+    beforeEach(() => {
+      unhandled = [];
+      process.on('unhandledRejection', note);
+    });
+    afterEach(() => { process.off('unhandledRejection', note); });
+
+    async function expectCpu(gpu: WatchedGpu, reason: RegExp, end: () => void): Promise<void> {
+      const { report, host } = await load({ device: 'auto' }, gpu);
+      expect(report).toMatchObject({ dtype: 'f32', placement: { device: 'cpu', reason: expect.stringMatching(reason) } });
+      const answers = async () => [await run(host, text(3)), await run(host, text(7), text(11))];
+      const before = await answers();
+      end();
+      await gpu.devices[0]!.lost;  // It was destroyed.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(await answers()).toEqual(before);
+      const { host: other } = await load({ device: 'cpu' }, {});
+      expect(await run(other, text(3))).toEqual(before[0]);
+      expect(unhandled).toEqual([]);
+    }
+
+    test('whose shaders do not compile in time', async () => {
+      const gpu = watchGpu();
+      const late: (() => void)[] = [];
+      gpu.tamper.set('createComputePipelineAsync', () => () => new Promise((resolve) => { late.push(() => { resolve({}); }); }));
+      await expectCpu(gpu, /could not run one within 3 s, its shaders' compilation included/, () => { for (const one of late) one(); });
+    });
+
+    test('that never answers', async () => {
+      const gpu = watchGpu();
+      readingBack(gpu, () => kNever);
+      await expectCpu(gpu, /could not run one within 3 s/, () => {});
+    });
+
+    test('whose answer comes too late', async () => {
+      const gpu = watchGpu();
+      const late: (() => void)[] = [];
+      readingBack(gpu, (own, nth) => (nth === 1 ? own() : new Promise((resolve) => { late.push(resolve); })));
+      // On a busy machine a software adapter's shaders may not compile in time either.
+      const reason = /^the CPU, because a short text takes it [\d.]+ ms and the GPU (more than [\d.]+ ms|could not run one within 3 s.*) \(probe\)\.$/;
+      await expectCpu(gpu, reason, () => { for (const one of late) one(); });
+    });
+
+    test('that gives no device', async () => {
+      const gpu = { requestAdapter: () => kNever } as unknown as GPU;
+      const { report, host } = await load({ device: 'auto' }, { findGpu: async () => gpu });
+      expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/no device within 2 s/) });
+      expect(await run(host, text(3))).toHaveLength(1);
+      expect(unhandled).toEqual([]);
+    });
+
+    test('and remembers it', async () => {
+      const gpu = watchGpu();
+      const probes = { 'of another size': { gpuMilliseconds: 3000, cpuMilliseconds: 5000, gaveUp: 'unfinished' } } as const;
+      const { report } = await load({ device: 'auto', probes }, gpu);
+      expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/^the CPU, because the GPU could not run a short text within 3 s/) });
+      expect(gpu.devices).toEqual([]);
+    });
   });
 
   test.each([[1, 'webgpu', 'f16'], [3, 'cpu', 'f32']] as const)('goes by an earlier probe of the session: %s ms to 2', async (gpuMilliseconds, device, dtype) => {

@@ -4,6 +4,6 @@ import { work } from './work.js';
 
 self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('message', (event) => {
-  const answer = work(pipeline).catch((error) => ({ error: `${error.code}: ${error.message}` }));
+  const answer = work(pipeline, event.data).catch((error) => ({ error: `${error.code}: ${error.message}` }));
   event.waitUntil(answer.then((result) => event.ports[0].postMessage(result)));
 });

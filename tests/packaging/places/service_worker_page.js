@@ -1,9 +1,9 @@
-// A page whose service worker uses the package.
+// A page whose service worker uses the package, with the options that the page's address names.
 globalThis.work = async () => {
   await navigator.serviceWorker.register('./service_worker.js', { type: 'module' });
   const { active } = await navigator.serviceWorker.ready;
   const { port1, port2 } = new MessageChannel();
   const answer = new Promise((resolve) => { port1.onmessage = ({ data }) => resolve(data); });
-  active.postMessage('work', [port2]);
+  active.postMessage(Object.fromEntries(new URLSearchParams(location.search)), [port2]);
   return answer;
 };

@@ -130,7 +130,7 @@ export class Engine {
 
   /**
    * To be timed: as many typical layers of the size that config.json says, 0 for the model's own number. After
-   * addFile('config.json'), on an engine that is then of no other use. Gives the number of layers.
+   * addFile('config.json'), on an engine that is then of no other use. Gives the model's number of layers.
    */
   probe(layers: number, dtype: string): number | Promise<number> {
     return this.call(() => this.session_.probe(layers, dtype)).layers as number;

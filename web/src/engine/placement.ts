@@ -14,8 +14,11 @@ export interface GpuReport {
 
 /** The two times that device 'auto' went by: one short text through as many layers of this size as the model has. */
 export interface ProbeReport {
-  gpuMilliseconds: number;
   cpuMilliseconds: number;
+  /** Of a GPU that was given up: how long it was waited for. */
+  gpuMilliseconds: number;
+  /** 'slower': its runs could no longer beat the CPU. 'unfinished': within the probe's limit it had not run at all. */
+  gaveUp?: 'slower' | 'unfinished';
 }
 
 export interface Placement {

@@ -45,9 +45,10 @@ export interface StartedModule {
   lastWords: () => string;
 }
 
-export async function startCpuEngine(choice: VariantChoice, wasmPath?: string): Promise<Engine> {
+/** `reason`: why the CPU, where there was a choice. */
+export async function startCpuEngine(choice: VariantChoice, wasmPath?: string, reason?: string): Promise<Engine> {
   const { module, lastWords } = await startModule({ choice, wasmPath }, false);
-  return new Engine(module, choice.threads, lastWords);
+  return new Engine(module, choice.threads, lastWords, undefined, { device: 'cpu', ...(reason === undefined ? {} : { reason }) });
 }
 
 export async function startModule({ choice, wasmPath }: { choice: VariantChoice; wasmPath: string | undefined }, gpu: boolean): Promise<StartedModule> {

@@ -137,6 +137,7 @@ export class GpuExecutor {
 
   private async run(memory: () => Uint8Array, dispatches: Dispatch[], downloads: Download[]): Promise<void> {
     await this.awaitPipelines(dispatches);
+    this.goOn();
     const parameters = this.uploadParameters(dispatches);
     const encoder = this.device_.createCommandEncoder();
     const pass = encoder.beginComputePass();
@@ -152,7 +153,12 @@ export class GpuExecutor {
     this.device_.queue.submit([encoder.finish()]);
     this.counts.submits++;
     this.counts.dispatches += dispatches.length;
-    if (staging !== undefined) await readBack(staging, memory, downloads);
+    if (staging !== undefined) await this.readBack(staging, memory, downloads);
+  }
+
+  /** To be asked after every wait: an executor that was disposed of meanwhile touches neither device nor the engine's memory. */
+  private goOn(): void {
+    if (this.failure_ !== undefined) throw this.failure_;
   }
 
   private async awaitPipelines(dispatches: Dispatch[]): Promise<void> {
@@ -214,6 +220,22 @@ export class GpuExecutor {
     return this.staging_;
   }
 
+  private async readBack(staging: GPUBuffer, memory: () => Uint8Array, downloads: Download[]): Promise<void> {
+    const bytes = downloads.reduce((sum, download) => sum + download.bytes, 0);
+    await staging.mapAsync(kMapRead, 0, bytes);
+    this.goOn();
+    try {
+      const mapped = new Uint8Array(staging.getMappedRange(0, bytes));
+      let offset = 0;
+      for (const download of downloads) {
+        memory().set(mapped.subarray(offset, offset + download.bytes), download.address);
+        offset += download.bytes;
+      }
+    } finally {
+      staging.unmap();
+    }
+  }
+
   private makeBuffer(bytes: number, usage: number): GPUBuffer {
     const buffer = this.device_.createBuffer({ size: bytes, usage });
     this.counts.buffers++;
@@ -243,21 +265,6 @@ export class GpuExecutor {
     if (ended !== undefined) return ended;
     if (error instanceof PeruseError) return error;
     return new PeruseError('gpu_failed', `The GPU refused its work: ${describe(error)}.`, { cause: error });
-  }
-}
-
-async function readBack(staging: GPUBuffer, memory: () => Uint8Array, downloads: Download[]): Promise<void> {
-  const bytes = downloads.reduce((sum, download) => sum + download.bytes, 0);
-  await staging.mapAsync(kMapRead, 0, bytes);
-  try {
-    const mapped = new Uint8Array(staging.getMappedRange(0, bytes));
-    let offset = 0;
-    for (const download of downloads) {
-      memory().set(mapped.subarray(offset, offset + download.bytes), download.address);
-      offset += download.bytes;
-    }
-  } finally {
-    staging.unmap();
   }
 }
 

@@ -62,12 +62,9 @@ export class GpuEngine extends Engine {
     return super.healthy() && this.executor_.failure === undefined;
   }
 
-  override dispose(): void {
-    try {
-      super.dispose();
-    } finally {
-      this.executor_.dispose();
-    }
+  override release(): void {
+    this.executor_.dispose();  // First: what it still does reads and writes the session's memory.
+    super.release();
   }
 
   private get session(): GpuSession {

@@ -21,6 +21,11 @@ export class PipelineCache {
     return pipeline;
   }
 
+  /** When nothing compiles any more, whether it could or not. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.pipelines_.values());
+  }
+
   get size(): number {
     return this.pipelines_.size;
   }

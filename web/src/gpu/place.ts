@@ -1,14 +1,15 @@
 // Chooses between CPU and GPU and starts the engine there. With device 'webgpu' it must be the GPU; with 'auto' it is
 // whichever a short timed probe finds faster, and the CPU where there is no GPU that works.
 import { Engine, type EngineModule } from '../engine/engine.js';
-import { describe } from '../errors.js';
+import { describe, PeruseError } from '../errors.js';
 import type { Placement, ProbeReport } from '../engine/placement.js';
 import type { EngineRequest, StartedModule } from '../engine/wasm_modules.js';
 import { openGpu, type OpenedGpu } from './device.js';
-import { GpuEngine, OwningGpuEngine } from './gpu_engine.js';
+import { OwningGpuEngine } from './gpu_engine.js';
+import { kGpuLimit, probeSpeed } from './probe.js';
+import { within } from './within.js';
 
-const kTimedRuns = 3;
-const kLongRun = 100;  // milliseconds; after one of these no other is needed
+const kOpenLimit = 2000;  // milliseconds that device 'auto' waits for a GPU's device
 
 export async function startWithGpu(
   request: EngineRequest, findGpu: () => Promise<GPU | undefined>, startModule: (gpu: boolean) => Promise<StartedModule>,
@@ -18,20 +19,39 @@ export async function startWithGpu(
     return new Engine(module, request.choice.threads, lastWords, undefined, { device: 'cpu', reason });
   };
   if (request.device === 'auto' && request.dtype === 'q8') return onCpu("the CPU, because dtype 'q8' is for it alone.");
+  // It would only be at its shaders again, and everything else would wait for it.
+  if (request.device === 'auto' && Object.values(request.probes).some(({ gaveUp }) => gaveUp === 'unfinished')) {
+    return onCpu(`the CPU, because the GPU could not run a short text within ${kGpuLimit / 1000} s when it was asked first (probe).`);
+  }
   let gpu: OpenedGpu;
   try {
-    gpu = await openGpu(await findGpu(), request.shaderF16);
+    const opening = findGpu().then((found) => openGpu(found, request.shaderF16));
+    gpu = await (request.device === 'auto' ? openInTime(opening) : opening);
   } catch (error) {
     if (request.device === 'webgpu') throw error;
     return onCpu(`the CPU, because the GPU can't be used: ${describe(error)}`);
   }
+  let started: StartedModule;
   try {
-    const started = await startModule(true);
+    started = await startModule(true);
+  } catch (error) {
+    gpu.device.destroy();
+    if (request.device === 'webgpu') throw error;
+    return onCpu(`the CPU, because the GPU's part can't be used: ${describe(error)}`);
+  }
+  try {
     return await place(request, gpu, started);
   } catch (error) {
     gpu.device.destroy();
     throw error;
   }
+}
+
+async function openInTime(opening: Promise<OpenedGpu>): Promise<OpenedGpu> {
+  const gpu = await within(kOpenLimit, opening);
+  if (gpu !== undefined) return gpu;
+  opening.then(({ device }) => { device.destroy(); }, () => undefined);
+  throw new PeruseError('no_gpu', `WebGPU gave no device within ${kOpenLimit / 1000} s.`);
 }
 
 async function place(request: EngineRequest, gpu: OpenedGpu, { module, lastWords }: StartedModule): Promise<Engine> {
@@ -43,7 +63,8 @@ async function place(request: EngineRequest, gpu: OpenedGpu, { module, lastWords
     module.PThread?.terminateAllThreads();  // The CPU's helpers are of no use now.
     return new OwningGpuEngine(module, gpu, lastWords, placement);
   }
-  gpu.device.destroy();
+  // Not at once: that waits for shaders that still compile, in Node on this thread, in Chromium on one that all pages share.
+  void gpu.pipelines.settled().then(() => { gpu.device.destroy(); });
   return new Engine(module, request.choice.threads, lastWords, undefined, placement);
 }
 
@@ -52,16 +73,29 @@ async function decide(request: EngineRequest, gpu: OpenedGpu, module: EngineModu
   const probeKey = keyOf(request, gpu, config);
   let probe = request.probes[probeKey];
   try {
-    probe ??= await compare(request, gpu, module, config);
+    probe ??= await probeSpeed({
+      module, gpu, config, threads: request.choice.threads,
+      cpuDtype: request.dtype === 'auto' ? 'f32' : request.dtype,
+      gpuDtype: request.dtype === 'auto' ? 'f16' : request.dtype,
+    });
   } catch (error) {
     // A fault of config.json shows again, and better, when the CPU opens it.
     return { device: 'cpu', reason: `the CPU, because the GPU failed its probe: ${describe(error)}` };
   }
-  const device = probe.gpuMilliseconds < probe.cpuMilliseconds ? 'webgpu' : 'cpu';
-  const [ours, other] = device === 'cpu' ? ['CPU', 'GPU'] : ['GPU', 'CPU'];
-  const [mine, its] = device === 'cpu' ? [probe.cpuMilliseconds, probe.gpuMilliseconds] : [probe.gpuMilliseconds, probe.cpuMilliseconds];
-  const reason = `the ${ours}, because a short text takes it ${mine.toFixed(1)} ms and the ${other} ${its.toFixed(1)} ms (probe).`;
-  return { device, reason, probe, probeKey, ...(device === 'webgpu' ? { gpu: gpu.report } : {}) };
+  const device = probe.gaveUp === undefined && probe.gpuMilliseconds < probe.cpuMilliseconds ? 'webgpu' : 'cpu';
+  return { device, reason: reasonOf(device, probe), probe, probeKey, ...(device === 'webgpu' ? { gpu: gpu.report } : {}) };
+}
+
+function reasonOf(device: Placement['device'], { cpuMilliseconds, gpuMilliseconds, gaveUp }: ProbeReport): string {
+  const cpu = `${cpuMilliseconds.toFixed(1)} ms`;
+  if (gaveUp === 'unfinished') {
+    return `the CPU, because a short text takes it ${cpu} and the GPU could not run one within ${kGpuLimit / 1000} s, ` +
+      'its shaders\' compilation included (probe).';
+  }
+  const gpu = `${gaveUp === 'slower' ? 'more than ' : ''}${gpuMilliseconds.toFixed(1)} ms`;
+  return device === 'cpu'
+    ? `the CPU, because a short text takes it ${cpu} and the GPU ${gpu} (probe).`
+    : `the GPU, because a short text takes it ${gpu} and the CPU ${cpu} (probe).`;
 }
 
 /** What the speed depends on: the sizes that config.json names, and the machine. */
@@ -75,40 +109,4 @@ function keyOf(request: EngineRequest, gpu: OpenedGpu, config: Uint8Array): stri
   }
   const { vendor, architecture, description } = gpu.report;
   return JSON.stringify([...sizes, request.dtype, request.choice.variant, request.choice.threads, vendor, architecture, description]);
-}
-
-async function compare(request: EngineRequest, gpu: OpenedGpu, module: EngineModule, config: Uint8Array): Promise<ProbeReport> {
-  const onGpu = new GpuEngine(module, gpu, () => '', { device: 'webgpu' });
-  let layers: number;
-  let gpuMilliseconds: number;
-  try {
-    onGpu.addFile('config.json', config);
-    const dtype = request.dtype === 'auto' ? 'f16' : request.dtype;
-    layers = await onGpu.probe(0, dtype);
-    gpuMilliseconds = await shortest(() => onGpu.probe(0, dtype));
-  } finally {
-    onGpu.dispose();
-  }
-  // Layers follow one another on the CPU without waits, so one of them tells.
-  const onCpu = new Engine(module, request.choice.threads, () => '');
-  try {
-    onCpu.addFile('config.json', config);
-    const dtype = request.dtype === 'auto' ? 'f32' : request.dtype;
-    await onCpu.probe(1, dtype);
-    return { gpuMilliseconds, cpuMilliseconds: layers * (await shortest(() => onCpu.probe(1, dtype))) };
-  } finally {
-    onCpu.release();
-  }
-}
-
-async function shortest(run: () => unknown): Promise<number> {
-  let best = Infinity;
-  for (let i = 0; i < kTimedRuns && best > 0; i++) {
-    const start = performance.now();
-    await run();
-    const time = performance.now() - start;
-    best = Math.min(best, time);
-    if (time > kLongRun) break;
-  }
-  return best;
 }

@@ -5,14 +5,18 @@ import { describe, PeruseError } from '../errors.js';
 
 /** Starts the engine. `findGpu`: where WebGPU is, if not in the navigator. */
 export async function startEngine(request: EngineRequest, findGpu = navigatorGpu): Promise<Engine> {
-  if (request.device !== 'cpu') {
-    const { startWithGpu } = await importGpuPart();
-    return startWithGpu(request, findGpu, (gpu) => startModule({ choice: request.choice, wasmPath: request.wasmPath }, gpu));
+  if (request.device === 'cpu') return startCpuEngine(request.choice, request.wasmPath);
+  let part: Awaited<ReturnType<typeof importGpuPart>>;
+  try {
+    part = await importGpuPart();
+  } catch (error) {
+    if (request.device === 'webgpu') throw error;
+    return startCpuEngine(request.choice, request.wasmPath, `the CPU, because the GPU can't be used: ${(error as PeruseError).message}`);
   }
-  return startCpuEngine(request.choice, request.wasmPath);
+  return part.startWithGpu(request, findGpu, (gpu) => startModule({ choice: request.choice, wasmPath: request.wasmPath }, gpu));
 }
 
-/** A page that computes on the CPU never loads it. */
+/** A page that computes on the CPU never loads it; a service worker can't. */
 async function importGpuPart() {
   try {
     return await import('../gpu/place.js');

@@ -1,0 +1,77 @@
+// Is the CPU or the GPU faster with models of a size? The CPU's time is taken first; the GPU then has a limited time to beat it.
+import { Engine, type EngineModule } from '../engine/engine.js';
+import type { ProbeReport } from '../engine/placement.js';
+import type { OpenedGpu } from './device.js';
+import { GpuEngine } from './gpu_engine.js';
+import { within } from './within.js';
+
+/**
+ * Milliseconds for all of the GPU's part, its shaders' compilation included. A GPU needs a tenth of it; where software stands in
+ * for one it can be minutes.
+ */
+export const kGpuLimit = 3000;
+const kHopeless = 2;           // A run on the GPU that takes so many times what the CPU takes ends its chances ...
+const kShortestChance = 20;    // ... but not before so many milliseconds: a first run has things to make.
+const kTimedRuns = 3;
+const kLongRun = 100;          // milliseconds; after one of these no other is needed
+
+export interface ProbeJob {
+  module: EngineModule;
+  gpu: OpenedGpu;
+  /** Of the CPU. */
+  threads: number;
+  /** The content of config.json. */
+  config: Uint8Array;
+  /** What the model would be held as. */
+  cpuDtype: string;
+  gpuDtype: string;
+}
+
+type GpuTime = Pick<ProbeReport, 'gpuMilliseconds' | 'gaveUp'>;
+
+export async function probeSpeed(job: ProbeJob): Promise<ProbeReport> {
+  const cpuMilliseconds = await timeCpu(job);
+  const engine = new GpuEngine(job.module, job.gpu, () => '', { device: 'webgpu' });
+  try {
+    engine.addFile('config.json', job.config);
+    const time = await within(kGpuLimit, timeGpu(engine, job.gpuDtype, cpuMilliseconds));
+    return { cpuMilliseconds, ...(time ?? { gpuMilliseconds: kGpuLimit, gaveUp: 'unfinished' }) };
+  } finally {
+    engine.release();  // What it has not finished ends here, and is heard of no more.
+  }
+}
+
+async function timeCpu({ module, threads, config, cpuDtype }: ProbeJob): Promise<number> {
+  const engine = new Engine(module, threads);
+  try {
+    engine.addFile('config.json', config);
+    const layers = await engine.probe(1, cpuDtype);
+    // Layers follow one another on the CPU without waits, so one of them tells.
+    let best = Infinity;
+    for (let i = 0; i < kTimedRuns && (i === 0 || best <= kLongRun); i++) {
+      best = Math.min(best, await timed(() => engine.probe(1, cpuDtype)));
+    }
+    return layers * best;
+  } finally {
+    engine.release();
+  }
+}
+
+async function timeGpu(engine: GpuEngine, dtype: string, toBeat: number): Promise<GpuTime> {
+  await engine.probe(1, dtype);  // The shaders compile.
+  const chance = Math.max(kHopeless * toBeat, kShortestChance);
+  let best = Infinity;
+  for (const layers of [1, ...Array<number>(kTimedRuns).fill(0)]) {
+    const time = await within(chance, timed(() => engine.probe(layers, dtype)));
+    if (time === undefined) return { gpuMilliseconds: chance, gaveUp: 'slower' };
+    if (layers === 0) best = Math.min(best, time);
+    if (layers === 0 && time > kLongRun) break;
+  }
+  return { gpuMilliseconds: best };
+}
+
+async function timed(run: () => unknown): Promise<number> {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+}
