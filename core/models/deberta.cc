@@ -174,14 +174,14 @@ void DebertaEncoder::FirstLayerWithConvolution(const Run& run, Tensor x, Kept ke
 // EnhancedMaskDecoder of the original code: the last layer, twice, with queries from the absolute positions.
 void DebertaEncoder::MaskDecoder(const Run& run, Tensor hidden, Kept kept, Tensor out) {
   Backend& backend = run.backend;
-  std::vector<int32_t> position_ids;
-  position_ids.reserve(static_cast<size_t>(run.batch.rows()));
+  position_ids_.clear();
+  position_ids_.reserve(static_cast<size_t>(run.batch.rows()));
   for (int32_t s = 0; s < run.batch.sequences(); ++s) {
-    for (int32_t t = 0; t < run.batch.length(s); ++t) position_ids.push_back(t);
+    for (int32_t t = 0; t < run.batch.length(s); ++t) position_ids_.push_back(t);
   }
   Scope scope(backend);
   const Tensor positions = backend.New(hidden.rows, hidden.cols);
-  backend.SelectRows(positions_, position_ids, positions);
+  backend.SelectRows(positions_, position_ids_, positions);
   const Tensor queries = backend.New(hidden.rows, hidden.cols);
   backend.Add(positions, hidden, queries);
   const Tensor once = backend.New(hidden.rows, hidden.cols);

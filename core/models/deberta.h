@@ -66,7 +66,8 @@ class DebertaEncoder : public Encoder {
   const ModelConfig& config_;
   const bool enhanced_mask_decoder_;
   RelativeSlots slots_;
-  Tensor relative_table_;  // [slots, hidden]; only read while folding
+  std::vector<int32_t> position_ids_;  // of MaskDecoder's run
+  Tensor relative_table_;              // [slots, hidden]; only read while folding
   Norm relative_norm_;
   Weight convolution_;
   Norm convolution_norm_;

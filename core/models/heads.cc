@@ -27,14 +27,12 @@ class PooledHead : public HeadLayer {
     binder.LinearF32(plan_.classifier, hidden_, plan_.labels, &classifier_);
   }
 
-  std::vector<int32_t> RowsRead(const RaggedBatch& batch) const override {
+  void RowsRead(const RaggedBatch& batch, std::vector<int32_t>* rows) const override {
     const bool last = plan_.pick == SummaryConfig::Type::kLast;
-    std::vector<int32_t> rows;
-    rows.reserve(static_cast<size_t>(batch.sequences()));
+    rows->reserve(static_cast<size_t>(batch.sequences()));
     for (int32_t s = 0; s < batch.sequences(); ++s) {
-      rows.push_back(batch.start(s) + (last ? batch.length(s) - 1 : 0));
+      rows->push_back(batch.start(s) + (last ? batch.length(s) - 1 : 0));
     }
-    return rows;
   }
   int32_t logit_cols() const override { return plan_.labels; }
 

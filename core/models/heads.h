@@ -17,10 +17,11 @@ class HeadLayer {
   virtual ~HeadLayer() = default;
 
   virtual void Declare(Binder& binder) = 0;
-  // The rows of the hidden states that the head reads, one row of logits for each; empty: all.
-  virtual std::vector<int32_t> RowsRead(const RaggedBatch& batch) const {
+  // Appends to `rows`, which is empty, the rows of the hidden states that the head reads, one row of logits for each.
+  // None: all.
+  virtual void RowsRead(const RaggedBatch& batch, std::vector<int32_t>* rows) const {
     (void)batch;
-    return {};
+    (void)rows;
   }
   virtual int32_t logit_cols() const = 0;
   // hidden: the rows read [rows, hidden_size]; logits: [rows, logit_cols]. The masked-LM head takes any rows.

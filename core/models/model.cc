@@ -171,8 +171,8 @@ class CheckpointModel : public Model {
   Status CheckLogitRows(const RunOptions& options, int64_t rows) const;
   Status CheckSize(const RaggedBatch& batch, const RunOptions& options) const;
   Status Run(std::span<const ModelInput> inputs, const RunOptions& options);
-  // The rows of the last hidden state that the head needs; empty: all.
-  std::vector<int32_t> RowsRead(const RunOptions& options) const;
+  // Makes rows_read_.
+  void FindRowsRead(const RunOptions& options);
 
   const ModelConfig config_;
   const ModelOptions options_;
@@ -191,7 +191,10 @@ class CheckpointModel : public Model {
   Status failure_;  // of loading
   LoadReport report_;
 
+  // What follows is used again by each run: a warm call allocates nothing (tests/native/memory/warm_call_test.cc).
   RaggedBatch batch_;
+  RaggedBatch next_batch_;          // until it is known to be sound
+  std::vector<int32_t> rows_read_;  // of the last hidden state, by the head; empty: all
   Inspection inspection_;
   FloatBuffer output_;  // logits, or the last hidden state
   int32_t output_rows_ = 0;
@@ -332,20 +335,21 @@ Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptio
     tokens += static_cast<int64_t>(inputs[i].ids.size());
   }
   if (tokens > kMaxElements) return OutOfMemory("a batch of " + std::to_string(tokens) + " tokens is too large");
-  RaggedBatch batch;
-  for (const ModelInput& input : inputs) batch.Append(static_cast<int32_t>(input.ids.size()));
+  next_batch_.Clear();
+  for (const ModelInput& input : inputs) next_batch_.Append(static_cast<int32_t>(input.ids.size()));
   PERUSE_RETURN_IF_ERROR(CheckLogitRows(options, tokens));
-  PERUSE_RETURN_IF_ERROR(CheckSize(batch, options));
+  PERUSE_RETURN_IF_ERROR(CheckSize(next_batch_, options));
 
-  batch_ = std::move(batch);
+  batch_ = next_batch_;  // a copy: both keep their memory
   inspection_.Begin(options);
   return Run(inputs, options);
 }
 
-std::vector<int32_t> CheckpointModel::RowsRead(const RunOptions& options) const {
-  if (!head_) return {};
-  if (!options.logit_rows.empty()) return {options.logit_rows.begin(), options.logit_rows.end()};
-  return head_->RowsRead(batch_);
+void CheckpointModel::FindRowsRead(const RunOptions& options) {
+  rows_read_.clear();
+  if (!head_) return;
+  if (options.logit_rows.empty()) return head_->RowsRead(batch_, &rows_read_);
+  rows_read_.assign(options.logit_rows.begin(), options.logit_rows.end());
 }
 
 Status CheckpointModel::Run(std::span<const ModelInput> inputs, const RunOptions& options) {
@@ -356,13 +360,13 @@ Status CheckpointModel::Run(std::span<const ModelInput> inputs, const RunOptions
   PERUSE_RETURN_IF_ERROR(embeddings_.Forward(backend_, inputs, batch_, embedded));
   inspection_.HiddenState(backend_, embedded);
 
-  const std::vector<int32_t> read = RowsRead(options);
+  FindRowsRead(options);
   // Who wants the hidden states wants all rows of them.
-  const std::span<const int32_t> kept = options.hidden_states ? std::span<const int32_t>() : std::span(read);
+  const std::span<const int32_t> kept = options.hidden_states ? std::span<const int32_t>() : std::span(rows_read_);
   Tensor result = backend_.New(kept.empty() ? rows : static_cast<int32_t>(kept.size()), config_.hidden_size);
   encoder_->Forward(backend_, embedded, batch_, inspection_, kept, result);
   if (head_) {
-    if (kept.empty()) result = KeepRows(backend_, result, read);
+    if (kept.empty()) result = KeepRows(backend_, result, rows_read_);
     const Tensor logits = backend_.New(result.rows, head_->logit_cols());
     head_->Forward(backend_, result, batch_, logits);
     result = logits;

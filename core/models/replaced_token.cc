@@ -40,13 +40,13 @@ class DebertaDiscriminator : public HeadLayer {
   }
   int32_t logit_cols() const override { return 1; }
   void Forward(Backend& backend, Tensor hidden, const RaggedBatch& batch, Tensor logits) override {
-    std::vector<int32_t> first_rows;
+    first_rows_.clear();
     for (int32_t s = 0; s < batch.sequences(); ++s) {
-      first_rows.insert(first_rows.end(), static_cast<size_t>(batch.length(s)), batch.start(s));
+      first_rows_.insert(first_rows_.end(), static_cast<size_t>(batch.length(s)), batch.start(s));
     }
     Scope scope(backend);
     const Tensor first = backend.New(batch.rows(), config_.hidden_size);
-    backend.SelectRows(hidden, first_rows, first);
+    backend.SelectRows(hidden, first_rows_, first);
     const Tensor normed = backend.New(batch.rows(), config_.hidden_size);
     backend.AddNorm(hidden, first, norm_, normed);
     const Tensor dense = backend.New(batch.rows(), config_.hidden_size);
@@ -59,6 +59,7 @@ class DebertaDiscriminator : public HeadLayer {
   Weight dense_;
   Norm norm_;
   Weight classifier_;
+  std::vector<int32_t> first_rows_;  // of the run: each row's text's first
 };
 
 }  // namespace

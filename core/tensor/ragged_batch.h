@@ -13,6 +13,12 @@ class RaggedBatch {
  public:
   RaggedBatch() : starts_{0} {}
 
+  // Back to no sequences; the memory stays.
+  void Clear() {
+    starts_.resize(1);
+    longest_ = 0;
+  }
+
   // Appends a sequence of `length` rows (length >= 1).
   void Append(int32_t length) {
     PERUSE_CHECK(length > 0);

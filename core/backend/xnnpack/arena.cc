@@ -22,12 +22,7 @@ AlignedBytes AllocateAligned(int64_t bytes) {
   return AlignedBytes(static_cast<std::byte*>(p));
 }
 
-void Arena::Reset() {
-  buffers_.clear();
-  if (blocks_.size() == 1 && blocks_[0].size >= peak_) return;
-  blocks_.clear();
-  if (peak_ > 0) AddBlock(peak_);
-}
+void Arena::Reset() { Pop(0); }
 
 bool Arena::AddBlock(int64_t bytes) {
   AlignedBytes memory = AllocateAligned(bytes);
@@ -67,6 +62,9 @@ bool Arena::Push(int64_t bytes) {
 void Arena::Pop(int64_t size) {
   PERUSE_CHECK(size >= 0 && size <= this->size());
   buffers_.resize(static_cast<size_t>(size));
+  if (size > 0 || (blocks_.size() == 1 && blocks_[0].size >= peak_)) return;
+  blocks_.clear();
+  if (peak_ > 0) AddBlock(peak_);
 }
 
 int64_t Arena::capacity() const {

@@ -21,12 +21,11 @@ using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
 // `bytes` uninitialised bytes and kOverread readable ones after them; null if there is no memory.
 AlignedBytes AllocateAligned(int64_t bytes);
 
-// A stack of buffers. The first run allocates block by block; from the second on one block, as large as the
+// A stack of buffers. The first run allocates block by block; once its last buffer is popped one block, as large as the
 // largest run so far, holds everything, so that a warm run allocates nothing.
 class Arena {
  public:
-  // Gives every buffer back and makes room for the largest run so far in one block. Never fails: what cannot be had
-  // now is asked for again by Push.
+  // Gives every buffer back: Pop(0).
   void Reset();
 
   // An uninitialised buffer on top of the stack; its index counts from 0. False without memory: the index is taken
@@ -34,7 +33,8 @@ class Arena {
   bool Push(int64_t bytes);
 
   int64_t size() const { return static_cast<int64_t>(buffers_.size()); }
-  // Pops down to `size` buffers.
+  // Pops down to `size` buffers. With the last one it makes room for the largest run so far in one block. Never fails: what
+  // cannot be had now is asked for again by Push.
   void Pop(int64_t size);
 
   std::byte* data(int64_t index) const { return buffers_[static_cast<size_t>(index)].data; }
