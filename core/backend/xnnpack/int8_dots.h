@@ -24,7 +24,6 @@ struct VectorSums {
 
   static Vector Zero() { return simd::hn::Zero(kInts); }
   static Vector LoadSums(const int32_t* p) { return simd::hn::LoadU(kInts, p); }
-  static void StoreSums(Vector v, int32_t* p) { simd::hn::StoreU(v, kInts, p); }
   static Vector Add(Vector a, Vector b) { return simd::hn::Add(a, b); }
   static Vector ShiftLeft7(Vector v) { return simd::hn::ShiftLeft<7>(v); }
 };

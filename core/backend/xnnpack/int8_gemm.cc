@@ -10,6 +10,15 @@
 #include "core/backend/xnnpack/int8_kernel.h"
 
 namespace peruse::xnnpack {
+
+// Read from memory, once for a row: V8 makes what the compiler knows to be constant anew at each use. So it is neither
+// const nor of this file alone.
+struct QuantizeConstants {
+  int32_t magnitude = 0x7FFFFFFF;
+  float shift = 12582912.0f;  // 1.5 * 2^23: added to it, a float's last bit is 1
+};
+QuantizeConstants quantize_constants;
+
 namespace {
 
 using namespace simd;  // NOLINT: this file is vector code throughout
@@ -65,7 +74,7 @@ Int8Path ChoosePath() { return Int8Path::kI16; }
 
 uint32_t LargestBits(const float* values, int64_t count) {
   const VectorSums::Tag ints;
-  const auto mask = hn::Set(ints, 0x7FFFFFFF);
+  const auto mask = hn::Set(ints, quantize_constants.magnitude);
   auto largest = hn::Zero(ints);
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
@@ -75,32 +84,94 @@ uint32_t LargestBits(const float* values, int64_t count) {
   return static_cast<uint32_t>(hn::ReduceMax(ints, largest));
 }
 
-// value * inverse to the nearest integer, ties to even: added to 1.5 * 2^23 a float's last bit is 1. Never fused into
-// one rounding.
-VectorSums::Vector Round(Floats values, Floats inverse) {
-  const Floats shifted = hn::Add(hn::Mul(values, inverse), Set(12582912.0f));
-  return hn::Sub(hn::BitCast(VectorSums::kInts, shifted), hn::Set(VectorSums::kInts, 0x4B400000));
+// Steps of four rows are written four at a time: a row's are one vector of 16 bytes before they are spread.
+constexpr hn::FixedTag<float, 4> kFour;
+constexpr hn::FixedTag<int32_t, 4> kFourInts;
+constexpr hn::FixedTag<int16_t, 8> kEightShorts;
+constexpr hn::FixedTag<int8_t, 16> kSixteenBytes;
+using Steps = hn::Vec<decltype(kFourInts)>;
+using Shorts = hn::Vec<decltype(kEightShorts)>;
+constexpr int64_t kStepsAtOnce = 4;
+
+// Rows on their way into a tile.
+struct FourRows {
+  const float* values[kInt8TileRows];
+  float inverses[kInt8TileRows];
+  hn::Vec<decltype(kFour)> shift = hn::Set(kFour, quantize_constants.shift);
+
+  // value * inverse to the nearest integer, ties to even. Never fused into one rounding.
+  Steps Round(const float* four, hn::Vec<decltype(kFour)> inverse) const {
+    const auto shifted = hn::Add(hn::Mul(hn::LoadU(kFour, four), inverse), shift);
+    return hn::Sub(hn::BitCast(kFourInts, shifted), hn::BitCast(kFourInts, shift));
+  }
+
+  // Eight integers of a row. A row that has no inverse is zero, whatever its values.
+  Shorts Eight(int64_t row, int64_t at) const {
+    const auto inverse = hn::Set(kFour, inverses[row]);
+    const Shorts rounded =
+        hn::OrderedDemote2To(kEightShorts, Round(values[row] + at, inverse), Round(values[row] + at + 4, inverse));
+    return hn::And(rounded, hn::Set(kEightShorts, inverses[row] == 0 ? 0 : -1));
+  }
+};
+
+// 16 values as bytes: `first` and `second` as they are, or, of wide ones, the high or low part; plus `offset`.
+enum class Part : uint8_t { kWhole, kHigh, kLow };
+Steps Bytes(Shorts first, Shorts second, Part part, int8_t offset) {
+  if (part != Part::kWhole) {
+    const auto half = hn::Set(kEightShorts, 64);
+    const Shorts high[2] = {hn::ShiftRight<7>(hn::Add(first, half)), hn::ShiftRight<7>(hn::Add(second, half))};
+    first = part == Part::kHigh ? high[0] : hn::Sub(first, hn::ShiftLeft<7>(high[0]));
+    second = part == Part::kHigh ? high[1] : hn::Sub(second, hn::ShiftLeft<7>(high[1]));
+  }
+  const auto bytes = hn::OrderedDemote2To(kSixteenBytes, first, second);
+  return hn::BitCast(kFourInts, hn::Add(bytes, hn::Set(kSixteenBytes, offset)));
 }
 
-[[gnu::noinline]] void QuantizeToI16(const float* values, int64_t count, float inverse, int16_t* out) {
-  const Floats factor = Set(inverse);
-  int64_t i = 0;
-  for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    const auto low = Round(Load(values + i), factor);
-    const auto high = Round(Load(values + i + kLanes), factor);
-    hn::StoreU(hn::OrderedDemote2To(DotI16::kShorts, low, high), DotI16::kShorts, out + i);
-  }
-  for (; i < count; ++i) {
-    const Floats value = LoadFirst(values + i, 1);
-    out[i] = static_cast<int16_t>(hn::GetLane(Round(value, factor)));
-  }
+// Four steps of each of four rows, to where they lie side by side.
+void StoreSteps(const Steps (&rows)[kInt8TileRows], std::byte* out) {
+  const auto store = [out](Steps v, int64_t step) {
+    hn::StoreU(v, kFourInts, reinterpret_cast<int32_t*>(out + step * kInt8StepBytes));
+  };
+  const Steps even_lower = hn::InterleaveLower(kFourInts, rows[0], rows[2]);
+  const Steps odd_lower = hn::InterleaveLower(kFourInts, rows[1], rows[3]);
+  const Steps even_upper = hn::InterleaveUpper(kFourInts, rows[0], rows[2]);
+  const Steps odd_upper = hn::InterleaveUpper(kFourInts, rows[1], rows[3]);
+  store(hn::InterleaveLower(kFourInts, even_lower, odd_lower), 0);
+  store(hn::InterleaveUpper(kFourInts, even_lower, odd_lower), 1);
+  store(hn::InterleaveLower(kFourInts, even_upper, odd_upper), 2);
+  store(hn::InterleaveUpper(kFourInts, even_upper, odd_upper), 3);
 }
 
-// A row's steps, of four bytes each, to where they lie among the other rows'.
-[[gnu::noinline]] void Spread(const void* steps, int64_t count, std::byte* out) {
-  const auto* from = static_cast<const std::byte*>(steps);
-#pragma clang loop vectorize(disable)
-  for (int64_t i = 0; i < count; ++i) std::memcpy(out + i * kInt8StepBytes, from + 4 * i, 4);
+// Pairs of 16-bit numbers, from value `at` on.
+void QuantizePairs(const FourRows& rows, int64_t at, std::byte* out) {
+  Steps steps[kInt8TileRows];
+  for (int64_t r = 0; r < kInt8TileRows; ++r) steps[r] = hn::BitCast(kFourInts, rows.Eight(r, at));
+  StoreSteps(steps, out);
+}
+
+// Fours of bytes.
+void QuantizeFours(const FourRows& rows, int64_t at, Part part, int8_t offset, std::byte* out) {
+  Steps steps[kInt8TileRows];
+  for (int64_t r = 0; r < kInt8TileRows; ++r) steps[r] = Bytes(rows.Eight(r, at), rows.Eight(r, at + 8), part, offset);
+  StoreSteps(steps, out);
+}
+
+// All steps of four rows; what is left over after the last four steps goes through a piece that zeros fill up.
+template <typename Quantize>
+void QuantizeRows(const FourRows& rows, int64_t k, int64_t step, std::byte* out, Quantize quantize) {
+  const int64_t piece = kStepsAtOnce * step;
+  int64_t at = 0;
+  for (; at + piece <= k; at += piece, out += kStepsAtOnce * kInt8StepBytes) quantize(rows, at, out);
+  if (at == k) return;
+  float padded[kInt8TileRows][16] = {};
+  FourRows last = rows;
+  for (int64_t r = 0; r < kInt8TileRows; ++r) {
+    std::copy(rows.values[r] + at, rows.values[r] + k, padded[r]);
+    last.values[r] = padded[r];
+  }
+  std::byte steps[kStepsAtOnce * kInt8StepBytes];
+  quantize(last, 0, steps);
+  std::memcpy(out, steps, static_cast<size_t>((k - at + step - 1) / step * kInt8StepBytes));
 }
 
 }  // namespace
@@ -129,40 +200,30 @@ int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide) {
   return Int8Depth(path, k) / Step(path) * kInt8StepBytes * (split ? 2 : 1);
 }
 
-float QuantizeActivations(Int8Path path, const float* values, int64_t k, bool wide, int64_t row, void* tile) {
-  const RowScale scale = ScaleOf(LargestBits(values, k), InputLevels(k, wide));
-  const bool bytes = path != Int8Path::kI16;
-  const int offset = path == Int8Path::kUsdot ? 128 : 0;
-  std::byte* out = static_cast<std::byte*>(tile) + 4 * row;
-  std::byte* low_out = out + Int8Depth(path, k) / Step(path) * kInt8StepBytes;
-  constexpr int64_t kPiece = 256;
-  int16_t integers[kPiece];
-  uint8_t high[kPiece], low[kPiece];
-  for (int64_t first = 0; first < k; first += kPiece) {
-    const int64_t count = std::min(k - first, kPiece);
-    const int64_t padded = Int8Depth(path, count);
-    std::fill(integers + count, integers + padded, int16_t{0});  // where a step is not full
-    if (scale.inverse == 0) {
-      std::fill_n(integers, count, int16_t{0});
+void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
+                  float* scales) {
+  FourRows four;
+  for (int64_t r = 0; r < kInt8TileRows; ++r) {  // a row that is not there is the last one once more
+    const int64_t row = std::min(r, rows - 1);
+    four.values[r] = values + row * stride;
+    if (r < rows) {
+      const RowScale scale = ScaleOf(LargestBits(four.values[r], k), InputLevels(k, wide));
+      scales[r] = scale.scale;
+      four.inverses[r] = scale.inverse;
     } else {
-      QuantizeToI16(values + first, count, scale.inverse, integers);
+      four.inverses[r] = four.inverses[row];
     }
-    if (!bytes) {
-      Spread(integers, padded / 2, out);
-    } else {
-#pragma clang loop vectorize(disable)  // small rather than fast: the product is longer by far
-      for (int64_t i = 0; i < padded; ++i) {
-        const int upper = wide ? (integers[i] + 64) >> 7 : integers[i];
-        high[i] = static_cast<uint8_t>(upper + offset);
-        low[i] = static_cast<uint8_t>(integers[i] - 128 * upper + offset);
-      }
-      Spread(high, padded / 4, out);
-      if (wide) Spread(low, padded / 4, low_out);
-    }
-    out += padded / Step(path) * kInt8StepBytes;
-    low_out += padded / Step(path) * kInt8StepBytes;
   }
-  return scale.scale;
+  auto* out = static_cast<std::byte*>(tile);
+  if (path == Int8Path::kI16) return QuantizeRows(four, k, Step(path), out, QuantizePairs);
+  const int8_t offset = path == Int8Path::kUsdot ? -128 : 0;  // modulo 256 as good as 128
+  const auto quantize = [&](Part part, std::byte* to) {
+    QuantizeRows(four, k, Step(path), to, [=](const FourRows& from, int64_t at, std::byte* piece) {
+      QuantizeFours(from, at, part, offset, piece);
+    });
+  };
+  quantize(wide ? Part::kHigh : Part::kWhole, out);
+  if (wide) quantize(Part::kLow, out + Int8Depth(path, k) / Step(path) * kInt8StepBytes);
 }
 
 int64_t Int8PanelScratch(Int8Path path, int64_t k) {
@@ -180,19 +241,18 @@ const void* PrepareInt8Panel(Int8Path path, const int8_t* panel, int64_t k, void
   return scratch;
 }
 
-void MultiplyInt8Tile(Int8Path path, const void* tile, int64_t rows, int64_t k, bool wide, const void* panel,
-                      const int32_t* weight_sums, int32_t* sums) {
+void MultiplyInt8Tile(Int8Path path, const void* tile, int64_t k, bool wide, const void* panel,
+                      const int32_t* weight_sums, const Int8Output& output) {
   const auto* inputs = static_cast<const std::byte*>(tile);
   const auto* weights = static_cast<const std::byte*>(panel);
   const int64_t steps = Int8Depth(path, k) / Step(path);
   if (path == Int8Path::kI16) {
-    return Int8Tile<DotI16>(inputs, rows, steps, /*passes=*/1, weights, /*correction=*/nullptr, sums);
+    return Int8Tile<DotI16>(inputs, steps, /*passes=*/1, weights, /*correction=*/nullptr, output);
   }
 #if defined(__wasm_relaxed_simd__)
   int32_t correction[kTileCols];
   for (int64_t c = 0; c < kTileCols; ++c) correction[c] = -128 * weight_sums[c];
-  Int8Tile<DotRelaxed>(inputs, rows, steps, wide ? 2 : 1, weights, path == Int8Path::kUsdot ? correction : nullptr,
-                       sums);
+  Int8Tile<DotRelaxed>(inputs, steps, wide ? 2 : 1, weights, path == Int8Path::kUsdot ? correction : nullptr, output);
 #endif
 }
 

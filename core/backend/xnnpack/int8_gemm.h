@@ -12,7 +12,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+
+#include "core/backend/xnnpack/int8_kernel.h"
 
 namespace peruse::xnnpack {
 
@@ -38,8 +39,10 @@ inline int64_t Int8PanelOffset(Int8Path path, int64_t k, int64_t n) { return n *
 
 inline constexpr int64_t kInt8TileRows = 4;
 int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide);
-// Quantises a row (core/backend/quantize.h) into its place in a tile, and returns its scale.
-float QuantizeActivations(Int8Path path, const float* values, int64_t k, bool wide, int64_t row, void* tile);
+// Quantises `rows` (1 to kInt8TileRows) rows of k values, `stride` floats apart, each on its own
+// (core/backend/quantize.h), into a tile, and gives their scales.
+void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
+                  float* scales);
 
 // ---- The product ------------------------------------------------------------------------------------------------------
 
@@ -49,9 +52,8 @@ int64_t Int8PanelScratch(Int8Path path, int64_t k);
 // One panel of weights, ready for the kernel: kI16 widens it into `scratch`.
 const void* PrepareInt8Panel(Int8Path path, const int8_t* panel, int64_t k, void* scratch);
 
-// sums[r][c] = row r of the tile times column c of the panel, for r < rows <= kInt8TileRows; rows of `sums` are
-// Int8TileCols() apart, and there is room for kInt8TileRows of them. `weight_sums`: of each column's weights (kUsdot).
-void MultiplyInt8Tile(Int8Path path, const void* tile, int64_t rows, int64_t k, bool wide, const void* panel,
-                      const int32_t* weight_sums, int32_t* sums);
+// The product of a tile and a panel, as `output` wants it. `weight_sums`: of each column's weights (kUsdot).
+void MultiplyInt8Tile(Int8Path path, const void* tile, int64_t k, bool wide, const void* panel,
+                      const int32_t* weight_sums, const Int8Output& output);
 
 }  // namespace peruse::xnnpack

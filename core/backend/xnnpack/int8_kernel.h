@@ -4,13 +4,16 @@
 //   kStep            values of k in one step; a row's are four bytes
 //   Vector           32-bit sums of kVectorCols columns; half a tile is one vector
 //   Weights, Input   a step of one column vector's weights; a step of one row's activations, in every lane
-//   Zero, LoadSums, StoreSums, Add, ShiftLeft7      on Vector, modulo 2^32
+//   Zero, LoadSums, Add, ShiftLeft7                 on Vector, modulo 2^32
 //   LoadWeights(p), LoadInput(p)                    kWeightBytes and four bytes at p
 //   Accumulate(sums, weights, input)                sums + their dot product, exact
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+
+#include "core/backend/xnnpack/simd.h"
 
 namespace peruse::xnnpack {
 
@@ -36,37 +39,75 @@ inline void AccumulateInt8(const std::byte* input, const std::byte* panel, const
   }
 }
 
+// What becomes of a tile's sums: any type with `rows` and Take. This one: out = sum * (row scale * column scale) + bias, product and sum rounded on their own.
+struct Int8Output {
+  const float* row_scales;  // of the tile's rows; four can be read
+  const float* scales;      // of the panel's columns, as are the biases; whole panels of both can be read
+  const float* biases;
+  float* out;  // [rows, cols]
+  int64_t stride;
+  int64_t rows;
+  int64_t cols;
+
+  template <typename Dot, int kRows>
+  void Take(const typename Dot::Vector (&sums)[kRows][2]) const {
+    using namespace simd;  // NOLINT: vector code
+    if (rows >= kRows && cols >= 2 * kLanes) return Convert<Dot, kRows>(sums, out, stride);
+    float tile[kRows * 2 * kLanes];
+    Convert<Dot, kRows>(sums, tile, 2 * kLanes);
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(tile + r * 2 * kLanes, cols, out + r * stride);
+  }
+
+ private:
+  template <typename Dot, int kRows>
+  void Convert(const typename Dot::Vector (&sums)[kRows][2], float* to, int64_t to_stride) const {
+    using namespace simd;  // NOLINT: vector code
+    const Floats column_scales[2] = {Load(scales), Load(scales + kLanes)};
+    const Floats column_biases[2] = {Load(biases), Load(biases + kLanes)};
+    for (int r = 0; r < kRows; ++r) {
+      const Floats row_scale = Set(row_scales[r]);
+      for (int half = 0; half < 2; ++half) {
+        const Floats product = hn::Mul(hn::ConvertTo(kTag, sums[r][half]), hn::Mul(row_scale, column_scales[half]));
+        Store(hn::Add(product, column_biases[half]), to + r * to_stride + half * kLanes);
+      }
+    }
+  }
+};
+
 // One tile. `correction`: what to add to each column's sum for every pass over the inputs; null: nothing. With two
 // passes the rows' high parts come first, `steps` steps of them, and then their low parts: the sum is 128 * high + low.
 // Intermediate sums may wrap around, the result, which fits, is right all the same.
-template <typename Dot, int kRows>
+template <typename Dot, int kRows, typename Output>
 void Int8TileOf(const std::byte* activations, int64_t steps, int passes, const std::byte* panel,
-                const int32_t* correction, int32_t* result) {
+                const int32_t* correction, const Output& output) {
   typename Dot::Vector sums[kRows][2];
-  for (int r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = Dot::Zero();
-  for (int pass = 0; pass < passes; ++pass) {
+  const auto correct = [&] {
+    if (correction == nullptr) return;
     for (int r = 0; r < kRows; ++r) {
       for (int half = 0; half < 2; ++half) {
-        if (pass > 0) sums[r][half] = Dot::ShiftLeft7(sums[r][half]);
-        if (correction != nullptr) {
-          sums[r][half] = Dot::Add(sums[r][half], Dot::LoadSums(correction + half * Dot::kVectorCols));
-        }
+        sums[r][half] = Dot::Add(sums[r][half], Dot::LoadSums(correction + half * Dot::kVectorCols));
       }
     }
-    AccumulateInt8<Dot, kRows>(activations, panel, panel + steps * 2 * Dot::kWeightBytes, sums);
-    activations += steps * kInt8StepBytes;
+  };
+  const std::byte* const panel_end = panel + steps * 2 * Dot::kWeightBytes;
+  for (int r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = Dot::Zero();
+  correct();
+  AccumulateInt8<Dot, kRows>(activations, panel, panel_end, sums);
+  if (passes == 2) {
+    for (int r = 0; r < kRows; ++r) {
+      for (int half = 0; half < 2; ++half) sums[r][half] = Dot::ShiftLeft7(sums[r][half]);
+    }
+    correct();
+    AccumulateInt8<Dot, kRows>(activations + steps * kInt8StepBytes, panel, panel_end, sums);
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int half = 0; half < 2; ++half) Dot::StoreSums(sums[r][half], result + (2 * r + half) * Dot::kVectorCols);
-  }
+  output.template Take<Dot, kRows>(sums);
 }
 
-// `result` has room for four rows.
-template <typename Dot>
-void Int8Tile(const std::byte* activations, int64_t rows, int64_t steps, int passes, const std::byte* panel,
-              const int32_t* correction, int32_t* result) {
-  if (rows <= 2) return Int8TileOf<Dot, 2>(activations, steps, passes, panel, correction, result);
-  Int8TileOf<Dot, 4>(activations, steps, passes, panel, correction, result);
+template <typename Dot, typename Output>
+void Int8Tile(const std::byte* activations, int64_t steps, int passes, const std::byte* panel,
+              const int32_t* correction, const Output& output) {
+  if (output.rows <= 2) return Int8TileOf<Dot, 2>(activations, steps, passes, panel, correction, output);
+  Int8TileOf<Dot, 4>(activations, steps, passes, panel, correction, output);
 }
 
 }  // namespace peruse::xnnpack

@@ -4,12 +4,9 @@
 
 #include "core/backend/xnnpack/activations.h"
 #include "core/backend/xnnpack/int8_gemm.h"
-#include "core/backend/xnnpack/simd.h"
 
 namespace peruse::xnnpack {
 namespace {
-
-using namespace simd;  // NOLINT: this file is vector code throughout
 
 constexpr int64_t kFloat = sizeof(float);
 constexpr int64_t kRowBlockBytes = 256 << 10;  // quantised rows that stay in the second-level cache
@@ -51,22 +48,6 @@ int64_t BlockRows(const Plan& plan, int64_t col_blocks, int32_t threads) {
   return RoundUp(std::max<int64_t>(size, 1), kInt8TileRows);
 }
 
-// out = sums * (row scale * column scale) + bias for `count` columns: product and sum are rounded on their own.
-void Dequantize(const int32_t* sums, float row_scale, const float* scales, const float* biases, int64_t count,
-                float* out) {
-  const hn::RebindToSigned<FloatTag> ints;
-  const Floats row = Set(row_scale);
-  for (int64_t c = 0; c < count; c += kLanes) {
-    const Floats product = hn::Mul(hn::ConvertTo(kTag, hn::LoadU(ints, sums + c)), hn::Mul(row, Load(scales + c)));
-    const Floats value = hn::Add(product, Load(biases + c));
-    if (c + kLanes <= count) {
-      Store(value, out + c);
-    } else {
-      StoreFirst(value, out + c, count - c);
-    }
-  }
-}
-
 }  // namespace
 
 int64_t QuantizedLinearScratch(const PackedLinear& weight, int64_t rows, int32_t threads) {
@@ -81,13 +62,12 @@ void RunQuantizedLinear(const ThreadPool& pool, const Block& x, int64_t group_st
   std::byte* inputs = reinterpret_cast<std::byte*>(scratch) + plan.scale_bytes;
   std::byte* panel_scratch = inputs + plan.input_bytes;
 
-  pool.ForRows(plan.groups * plan.rows, 8, [&](int64_t first, int64_t end) {
+  pool.ForRows(plan.groups * plan.tiles, 2, [&](int64_t first, int64_t end) {
     for (int64_t i = first; i < end; ++i) {
-      const int64_t group = i / plan.rows;
-      const int64_t row = i % plan.rows;
-      std::byte* tile = inputs + (group * plan.tiles + row / kInt8TileRows) * plan.tile_bytes;
-      row_scales[i] = QuantizeActivations(plan.path, x.row(row) + group * group_step, plan.depth, plan.wide,
-                                          row % kInt8TileRows, tile);
+      const int64_t group = i / plan.tiles;
+      const int64_t row = i % plan.tiles * kInt8TileRows;
+      QuantizeTile(plan.path, x.row(row) + group * group_step, x.stride, std::min(kInt8TileRows, plan.rows - row),
+                   plan.depth, plan.wide, inputs + i * plan.tile_bytes, row_scales + group * plan.rows + row);
     }
   });
 
@@ -109,15 +89,15 @@ void RunQuantizedLinear(const ThreadPool& pool, const Block& x, int64_t group_st
       const void* panel = PrepareInt8Panel(plan.path, weight.Int8Panels(group, col), plan.depth,
                                            panel_scratch + thread * plan.panel_bytes);
       for (int64_t r = first_row; r < end_row; r += kInt8TileRows) {
-        const int64_t tile = std::min(kInt8TileRows, end_row - r);
-        int32_t sums[kInt8TileRows * 2 * kLanes];
-        MultiplyInt8Tile(plan.path, inputs + (group * plan.tiles + r / kInt8TileRows) * plan.tile_bytes, tile,
-                         plan.depth, plan.wide, panel, weight.weight_sums(group) + col, sums);
-        for (int64_t i = 0; i < tile; ++i) {
-          Dequantize(sums + i * tile_cols, row_scales[group * plan.rows + r + i], weight.scales(group) + col,
-                     weight.biases(group) + col, std::min(tile_cols, end_col - col),
-                     result + (r + i) * out.stride + col);
-        }
+        const Int8Output output = {row_scales + group * plan.rows + r,
+                                   weight.scales(group) + col,
+                                   weight.biases(group) + col,
+                                   result + r * out.stride + col,
+                                   out.stride,
+                                   std::min(kInt8TileRows, end_row - r),
+                                   std::min(tile_cols, end_col - col)};
+        MultiplyInt8Tile(plan.path, inputs + (group * plan.tiles + r / kInt8TileRows) * plan.tile_bytes, plan.depth,
+                         plan.wide, panel, weight.weight_sums(group) + col, output);
       }
     }
     if (activation == Activation::kNone) return;

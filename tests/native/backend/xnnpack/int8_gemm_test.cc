@@ -35,7 +35,6 @@ struct DefinedDot {
   }
   static Vector Zero() { return {}; }
   static Vector LoadSums(const int32_t* p) { return Load<Vector>(p); }
-  static void StoreSums(Vector v, int32_t* p) { std::memcpy(p, &v, sizeof(v)); }
   static Vector Add(Vector a, Vector b) {
     for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
     return a;
@@ -50,6 +49,21 @@ struct DefinedDot {
     for (size_t i = 0; i < weights.size(); ++i)
       sums[i / 4] += static_cast<uint32_t>(int{weights[i]} * int{input[i % 4]});
     return sums;
+  }
+};
+
+// The sums themselves.
+struct Sums {
+  int32_t* sums;  // [kInt8TileRows, Int8TileCols()]
+  int64_t rows;
+
+  template <typename Dot, int kRows>
+  void Take(const typename Dot::Vector (&tile)[kRows][2]) const {
+    for (int r = 0; r < kRows; ++r) {
+      for (int half = 0; half < 2; ++half) {
+        std::memcpy(sums + (2 * r + half) * Dot::kVectorCols, &tile[r][half], sizeof(int32_t) * Dot::kVectorCols);
+      }
+    }
   }
 };
 
@@ -107,25 +121,29 @@ std::vector<int64_t> Computed(const Problem& p, Int8Path path) {
     weight_sums.push_back(sum);
   }
   std::vector<std::byte> tile(static_cast<size_t>(QuantizedTileBytes(path, p.k, p.wide)) + 64);
-  for (int64_t r = 0; r < p.rows; ++r) {
-    EXPECT_EQ(QuantizeActivations(path, p.inputs.data() + r * p.k, p.k, p.wide, r, tile.data()), 1.0f);
-  }
+  std::array<float, kInt8TileRows> scales;
+  QuantizeTile(path, p.inputs.data(), p.k, p.rows, p.k, p.wide, tile.data(), scales.data());
+  for (int64_t r = 0; r < p.rows; ++r) EXPECT_EQ(scales[static_cast<size_t>(r)], 1.0f);
   std::vector<std::byte> scratch(static_cast<size_t>(Int8PanelScratch(path, p.k)) + 64);
   const void* panel = PrepareInt8Panel(path, packed.data(), p.k, scratch.data());
   std::vector<int32_t> sums(static_cast<size_t>(kInt8TileRows * cols));
-  if (path == ChosenInt8Path() || path == Int8Path::kI16) {
-    MultiplyInt8Tile(path, tile.data(), p.rows, p.k, p.wide, panel, weight_sums.data(), sums.data());
+  const Sums output = {sums.data(), p.rows};
+  const auto* weights = static_cast<const std::byte*>(panel);
+  const int64_t steps = Int8Depth(path, p.k) / (path == Int8Path::kI16 ? 2 : 4);
+  std::vector<int32_t> correction;
+  for (int32_t sum : weight_sums) correction.push_back(-128 * sum);
+  const int32_t* const corrections = path == Int8Path::kUsdot ? correction.data() : nullptr;
+  const int passes = path != Int8Path::kI16 && p.wide ? 2 : 1;
+  if (path == Int8Path::kI16) {
+    Int8Tile<DotI16>(tile.data(), steps, passes, weights, corrections, output);
+#if defined(__wasm_relaxed_simd__)
+  } else if (path == ChosenInt8Path()) {
+    Int8Tile<DotRelaxed>(tile.data(), steps, passes, weights, corrections, output);
+#endif
+  } else if (path == Int8Path::kSdot) {
+    Int8Tile<DefinedDot<int8_t>>(tile.data(), steps, passes, weights, corrections, output);
   } else {
-    const auto* weights = static_cast<const std::byte*>(panel);
-    const int64_t steps = Int8Depth(path, p.k) / 4;
-    std::vector<int32_t> correction;
-    for (int32_t sum : weight_sums) correction.push_back(-128 * sum);
-    if (path == Int8Path::kSdot) {
-      Int8Tile<DefinedDot<int8_t>>(tile.data(), p.rows, steps, p.wide ? 2 : 1, weights, nullptr, sums.data());
-    } else {
-      Int8Tile<DefinedDot<uint8_t>>(tile.data(), p.rows, steps, p.wide ? 2 : 1, weights, correction.data(),
-                                    sums.data());
-    }
+    Int8Tile<DefinedDot<uint8_t>>(tile.data(), steps, passes, weights, corrections, output);
   }
   sums.resize(static_cast<size_t>(p.rows * cols));
   return {sums.begin(), sums.end()};
@@ -177,9 +195,14 @@ TEST(Int8GemmTest, RowsQuantiseByTheRule) {
         }
         std::vector<int16_t> expected(values.size());
         const float scale = QuantizeRow(std::span<const float>(values), InputLevels(k, wide), expected.data());
-        const int64_t lane = round % kInt8TileRows;
+        const int64_t rows = 1 + round % kInt8TileRows;  // the last of so many, behind zeros
+        const int64_t lane = rows - 1;
+        std::vector<float> block(static_cast<size_t>(lane * k), 0.0f);
+        block.insert(block.end(), values.begin(), values.end());
         std::vector<int16_t> tile(static_cast<size_t>(QuantizedTileBytes(Int8Path::kI16, k, wide)));
-        const float got_scale = QuantizeActivations(Int8Path::kI16, values.data(), k, wide, lane, tile.data());
+        std::array<float, kInt8TileRows> scales = {};
+        QuantizeTile(Int8Path::kI16, block.data(), k, rows, k, wide, tile.data(), scales.data());
+        const float got_scale = scales[static_cast<size_t>(lane)];
         EXPECT_EQ(std::bit_cast<uint32_t>(scale), std::bit_cast<uint32_t>(got_scale));
         std::vector<int16_t> got;
         for (int64_t i = 0; i < k; ++i) got.push_back(tile[static_cast<size_t>(i / 2 * 8 + lane * 2 + i % 2)]);
