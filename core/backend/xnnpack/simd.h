@@ -84,13 +84,6 @@ inline Floats Exp(Floats x) {
   return ScaledExp(r, shifted);
 }
 
-// 2^y for y in [-126, 127].
-inline Floats Exp2(Floats y) {
-  const Floats shifted = hn::Add(y, Set(kExponentShift));
-  const Floats n = hn::Sub(shifted, Set(kExponentShift));
-  return ScaledExp(hn::Mul(hn::Sub(y, n), Set(0.693147181f)), shifted);
-}
-
 // out[i] = f(x[i]) for vectors of x; x and out may be the same.
 template <typename Function>
 inline void Map(const float* x, float* out, int64_t count, Function f) {
