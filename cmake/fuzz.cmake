@@ -3,7 +3,7 @@ file(GLOB peruse_parser_files CONFIGURE_DEPENDS core/base/*.cc core/tokenizer/*.
 add_library(peruse_parsers STATIC EXCLUDE_FROM_ALL ${peruse_parser_files} core/weights/safetensors.cc)
 target_include_directories(peruse_parsers PUBLIC "${PROJECT_SOURCE_DIR}")
 target_compile_options(peruse_parsers PRIVATE ${PERUSE_WARNINGS})
-target_link_libraries(peruse_parsers PRIVATE peruse_utf8proc peruse_rapidjson)
+target_link_libraries(peruse_parsers PRIVATE peruse_rapidjson)
 
 file(GLOB peruse_fuzz_files CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cc)
 foreach(file IN LISTS peruse_fuzz_files)

@@ -11,7 +11,7 @@ else()
   set(peruse_test_target peruse_tests)
 endif()
 add_executable(${peruse_test_target} EXCLUDE_FROM_ALL ${peruse_test_files})
-target_link_libraries(${peruse_test_target} PRIVATE peruse_core peruse_gtest)
+target_link_libraries(${peruse_test_target} PRIVATE peruse_core peruse_gtest peruse_utf8proc)
 target_compile_options(${peruse_test_target} PRIVATE ${PERUSE_WARNINGS})
 target_compile_definitions(${peruse_test_target} PRIVATE PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
 if(EMSCRIPTEN)
@@ -28,6 +28,10 @@ if(NOT EMSCRIPTEN)
   add_executable(encode_lines EXCLUDE_FROM_ALL tests/tools/encode_lines.cc tests/native/tokenizer/case_json.cc)
   target_link_libraries(encode_lines PRIVATE peruse_core)
   target_compile_options(encode_lines PRIVATE ${PERUSE_WARNINGS})
+
+  # Writes core/tokenizer/unicode_mappings.inc.
+  add_executable(make_unicode_mappings EXCLUDE_FROM_ALL tests/tools/make_unicode_mappings.cc)
+  target_link_libraries(make_unicode_mappings PRIVATE peruse_utf8proc)
 endif()
 
 # Which int8 path a build takes, and what comes out: compared between builds by tests/node/int8_bits.test.ts.

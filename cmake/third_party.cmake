@@ -1,8 +1,8 @@
-# The small third-party libraries: Unicode tables, portable SIMD headers, JSON headers, and the test framework.
+# The small third-party libraries: Unicode tables (for tests and for make_unicode_mappings), portable SIMD headers, JSON headers, and the test framework.
 include(cmake/pthreadpool.cmake)
 include(cmake/xnnpack.cmake)
 
-add_library(peruse_utf8proc STATIC "${PERUSE_SOURCE_UTF8PROC}/utf8proc.c")
+add_library(peruse_utf8proc STATIC EXCLUDE_FROM_ALL "${PERUSE_SOURCE_UTF8PROC}/utf8proc.c")
 target_include_directories(peruse_utf8proc SYSTEM PUBLIC "${PERUSE_SOURCE_UTF8PROC}")
 target_compile_definitions(peruse_utf8proc PUBLIC UTF8PROC_STATIC)
 target_compile_options(peruse_utf8proc PRIVATE -w)
