@@ -1,5 +1,5 @@
-# The wasm modules, as ES modules of the variant's name (peruse-simd.mjs, peruse-relaxed-threads.mjs, ...): `peruse` computes
-# on the CPU; `peruse_webgpu` (peruse-simd-webgpu.mjs, ...) can compute on a GPU too.
+# The wasm modules, as ES modules: `peruse`, of the variant's name (peruse-simd.mjs, peruse-relaxed-threads.mjs, ...), computes on
+# the CPU; `peruse_webgpu` (peruse-webgpu.mjs, of the simd preset alone: the CPU only records there) computes on a GPU.
 file(GLOB peruse_binding_files CONFIGURE_DEPENDS bindings/*.cc)
 if(NOT peruse_binding_files)
   message(STATUS "bindings/ is empty: no wasm module")
@@ -43,5 +43,7 @@ function(peruse_module target name)
 endfunction()
 
 peruse_module(peruse "peruse-${PERUSE_VARIANT}")
-peruse_module(peruse_webgpu "peruse-${PERUSE_VARIANT}-webgpu")
-target_compile_definitions(peruse_webgpu PRIVATE PERUSE_WEBGPU)
+if(PERUSE_VARIANT STREQUAL "simd")
+  peruse_module(peruse_webgpu peruse-webgpu)
+  target_compile_definitions(peruse_webgpu PRIVATE PERUSE_WEBGPU)
+endif()

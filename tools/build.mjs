@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,simd-webgpu,...] [--native debug|release]
+// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu] [--native debug|release]
 // Without options: all wasm variants (to web/wasm), the TypeScript (to web/dist) and the demo page (to web/demo). Builds are incremental, in build/<preset>.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -13,9 +13,8 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-const kCpuVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
-/** Each without the GPU's part and with it. */
-export const kVariants = [...kCpuVariants, ...kCpuVariants.map((name) => `${name}-webgpu`)];
+/** The last computes on a GPU, the others on the CPU. */
+export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu'];
 
 /** Configures a preset where needed and builds the targets; returns the build folder. */
 export function buildPreset(preset, targets) {
@@ -36,8 +35,7 @@ function forBundlers(glue) {
 }
 
 function buildVariant(variant) {
-  const gpu = variant.endsWith('-webgpu');
-  const folder = buildPreset(`wasm-${variant.replace('-webgpu', '')}`, [gpu ? 'peruse_webgpu' : 'peruse']);
+  const folder = variant === 'webgpu' ? buildPreset('wasm-simd', ['peruse_webgpu']) : buildPreset(`wasm-${variant}`, ['peruse']);
   const out = join(root, 'web/wasm');
   mkdirSync(out, { recursive: true });
   const name = `peruse-${variant}`;

@@ -14,6 +14,7 @@ export interface PipelineInfo {
   task: Task;
   /** The model, as the caller named it. */
   model: string;
+  /** The build of the CPU. On a GPU 'simd', which only records. */
   variant: Variant;
   /** Threads of the CPU that compute; 1 on a GPU. */
   threads: number;
@@ -44,7 +45,7 @@ export function describeLoad(
   const { dtype, ...weights } = loaded.weights;
   return {
     task, model,
-    variant: choice.variant,
+    variant: onGpu ? 'simd' : choice.variant,
     threads: onGpu ? 1 : choice.threads,
     reason: onGpu ? reason ?? '' : [reason, choice.reason].filter(Boolean).join(' '),
     device,

@@ -6,25 +6,21 @@ import type { Variant, VariantChoice } from './variant.js';
 
 type Importer = () => Promise<{ default: EngineModuleFactory }>;
 
-const kModules: Record<Variant, Importer> = {
+/** The variants compute on the CPU. 'webgpu' can compute on a GPU, where the CPU only records: it has no threads. */
+export type Build = Variant | 'webgpu';
+
+const kModules: Record<Build, Importer> = {
   'simd': () => import('../../wasm/peruse-simd.mjs'),
   'relaxed': () => import('../../wasm/peruse-relaxed.mjs'),
   'simd-threads': () => import('../../wasm/peruse-simd-threads.mjs'),
   'relaxed-threads': () => import('../../wasm/peruse-relaxed-threads.mjs'),
+  'webgpu': () => import('../../wasm/peruse-webgpu.mjs'),
 };
 
 /** Takes a build that was imported already: where import() is not allowed (service workers). */
 export function provideModule(variant: Variant, factory: EngineModuleFactory): void {
   kModules[variant] = async () => ({ default: factory });
 }
-
-/** The same builds with the GPU's part in them. */
-const kGpuModules: Record<Variant, Importer> = {
-  'simd': () => import('../../wasm/peruse-simd-webgpu.mjs'),
-  'relaxed': () => import('../../wasm/peruse-relaxed-webgpu.mjs'),
-  'simd-threads': () => import('../../wasm/peruse-simd-threads-webgpu.mjs'),
-  'relaxed-threads': () => import('../../wasm/peruse-relaxed-threads-webgpu.mjs'),
-};
 
 export interface EngineRequest {
   choice: VariantChoice;
@@ -47,22 +43,19 @@ export interface StartedModule {
 
 /** `reason`: why the CPU, where there was a choice. */
 export async function startCpuEngine(choice: VariantChoice, wasmPath?: string, reason?: string): Promise<Engine> {
-  const { module, lastWords } = await startModule({ choice, wasmPath }, false);
+  const { module, lastWords } = await startModule(choice.variant, choice.threads, wasmPath);
   return new Engine(module, choice.threads, lastWords, undefined, { device: 'cpu', ...(reason === undefined ? {} : { reason }) });
 }
 
-export async function startModule({ choice, wasmPath }: { choice: VariantChoice; wasmPath: string | undefined }, gpu: boolean): Promise<StartedModule> {
+export async function startModule(build: Build, threads: number, wasmPath: string | undefined): Promise<StartedModule> {
   let lastWords = '';
   const options = {
     print: () => {},
     printErr: (line: string) => { lastWords = line; },
-    pthreadPoolSize: choice.threads - 1,
+    pthreadPoolSize: threads - 1,
   };
-  const build = gpu ? `${choice.variant}-webgpu` : choice.variant;
   try {
-    const { default: factory } = await (wasmPath === undefined
-      ? (gpu ? kGpuModules : kModules)[choice.variant]()
-      : importFrom(build, wasmPath));
+    const { default: factory } = await (wasmPath === undefined ? kModules[build]() : importFrom(build, wasmPath));
     return { module: await factory(options), lastWords: () => lastWords };
   } catch (error) {
     const where = wasmPath === undefined ? '' : ` from ${wasmPath}`;
@@ -70,7 +63,7 @@ export async function startModule({ choice, wasmPath }: { choice: VariantChoice;
   }
 }
 
-function importFrom(build: string, wasmPath: string): Promise<{ default: EngineModuleFactory }> {
+function importFrom(build: Build, wasmPath: string): Promise<{ default: EngineModuleFactory }> {
   const url = new URL(`peruse-${build}.mjs`, wasmPath.endsWith('/') ? wasmPath : `${wasmPath}/`).href;
   return import(/* @vite-ignore */ /* webpackIgnore: true */ url);
 }

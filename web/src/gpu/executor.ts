@@ -104,7 +104,7 @@ export class GpuExecutor {
             this.free(command.id);
             break;
           case 'write':
-            this.device_.queue.writeBuffer(this.buffer(command.id), command.offset, unshared(command.bytes));
+            this.device_.queue.writeBuffer(this.buffer(command.id), command.offset, command.bytes as Uint8Array<ArrayBuffer>);
             break;
           case 'dispatch':
             dispatches.push(command.dispatch);
@@ -266,11 +266,6 @@ export class GpuExecutor {
     if (error instanceof PeruseError) return error;
     return new PeruseError('gpu_failed', `The GPU refused its work: ${describe(error)}.`, { cause: error });
   }
-}
-
-/** Memory of a module with threads is shared, which not every WebGPU takes. */
-function unshared(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return bytes.buffer instanceof ArrayBuffer ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }
 
 function lostError(info: GPUDeviceLostInfo): PeruseError {

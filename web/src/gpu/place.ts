@@ -3,7 +3,7 @@
 import { Engine, type EngineModule } from '../engine/engine.js';
 import { describe, PeruseError } from '../errors.js';
 import type { Placement, ProbeReport } from '../engine/placement.js';
-import type { EngineRequest, StartedModule } from '../engine/wasm_modules.js';
+import { startCpuEngine, startModule, type EngineRequest, type StartedModule } from '../engine/wasm_modules.js';
 import { openGpu, type OpenedGpu } from './device.js';
 import { OwningGpuEngine } from './gpu_engine.js';
 import { kGpuLimit, probeSpeed } from './probe.js';
@@ -11,40 +11,40 @@ import { within } from './within.js';
 
 const kOpenLimit = 2000;  // milliseconds that device 'auto' waits for a GPU's device
 
-export async function startWithGpu(
-  request: EngineRequest, findGpu: () => Promise<GPU | undefined>, startModule: (gpu: boolean) => Promise<StartedModule>,
-): Promise<Engine> {
-  const onCpu = async (reason: string) => {
-    const { module, lastWords } = await startModule(false);
-    return new Engine(module, request.choice.threads, lastWords, undefined, { device: 'cpu', reason });
-  };
-  if (request.device === 'auto' && request.dtype === 'q8') return onCpu("the CPU, because dtype 'q8' is for it alone.");
+export async function startWithGpu(request: EngineRequest, findGpu: () => Promise<GPU | undefined>): Promise<Engine> {
+  const onCpu = (reason: string) => startCpuEngine(request.choice, request.wasmPath, `the CPU, because ${reason}`);
+  if (request.device === 'webgpu') return startOnGpu(request, await openGpu(await findGpu(), request.shaderF16));
+  if (request.dtype === 'q8') return onCpu("dtype 'q8' is for it alone.");
   // It would only be at its shaders again, and everything else would wait for it.
-  if (request.device === 'auto' && Object.values(request.probes).some(({ gaveUp }) => gaveUp === 'unfinished')) {
-    return onCpu(`the CPU, because the GPU could not run a short text within ${kGpuLimit / 1000} s when it was asked first (probe).`);
+  if (Object.values(request.probes).some(({ gaveUp }) => gaveUp === 'unfinished')) {
+    return onCpu(`the GPU could not run a short text within ${kGpuLimit / 1000} s when it was asked first (probe).`);
   }
   let gpu: OpenedGpu;
   try {
-    const opening = findGpu().then((found) => openGpu(found, request.shaderF16));
-    gpu = await (request.device === 'auto' ? openInTime(opening) : opening);
+    gpu = await openInTime(findGpu().then((found) => openGpu(found, request.shaderF16)));
   } catch (error) {
-    if (request.device === 'webgpu') throw error;
-    return onCpu(`the CPU, because the GPU can't be used: ${describe(error)}`);
-  }
-  let started: StartedModule;
-  try {
-    started = await startModule(true);
-  } catch (error) {
-    gpu.device.destroy();
-    if (request.device === 'webgpu') throw error;
-    return onCpu(`the CPU, because the GPU's part can't be used: ${describe(error)}`);
+    return onCpu(`the GPU can't be used: ${describe(error)}`);
   }
   try {
-    return await place(request, gpu, started);
+    return await startWhereFaster(request, gpu);
   } catch (error) {
     gpu.device.destroy();
     throw error;
   }
+}
+
+async function startOnGpu(request: EngineRequest, gpu: OpenedGpu): Promise<Engine> {
+  try {
+    const { module, lastWords } = await startGpuModule(request);
+    return new OwningGpuEngine(module, gpu, lastWords, { device: 'webgpu', reason: 'the GPU was asked for.', gpu: gpu.report });
+  } catch (error) {
+    gpu.device.destroy();
+    throw error;
+  }
+}
+
+function startGpuModule(request: EngineRequest): Promise<StartedModule> {
+  return startModule('webgpu', 1, request.wasmPath);
 }
 
 async function openInTime(opening: Promise<OpenedGpu>): Promise<OpenedGpu> {
@@ -54,33 +54,43 @@ async function openInTime(opening: Promise<OpenedGpu>): Promise<OpenedGpu> {
   throw new PeruseError('no_gpu', `WebGPU gave no device within ${kOpenLimit / 1000} s.`);
 }
 
-async function place(request: EngineRequest, gpu: OpenedGpu, { module, lastWords }: StartedModule): Promise<Engine> {
-  const asked: Placement = { device: 'webgpu', reason: 'the GPU was asked for.', gpu: gpu.report };
-  if (request.device === 'webgpu') return new OwningGpuEngine(module, gpu, lastWords, asked);
-
-  const placement = await decide(request, gpu, module);
+async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise<Engine> {
+  const { choice, wasmPath } = request;
+  const modules: { cpu?: StartedModule; gpu?: StartedModule } = {};
+  const placement = await decide(request, gpu, {
+    cpu: async () => (modules.cpu = await startModule(choice.variant, choice.threads, wasmPath)).module,
+    gpu: async () => (modules.gpu = await startGpuModule(request)).module,
+  });
   if (placement.device === 'webgpu') {
-    module.PThread?.terminateAllThreads();  // The CPU's helpers are of no use now.
+    modules.cpu?.module.PThread?.terminateAllThreads();  // They are of no use now.
+    const { module, lastWords } = modules.gpu ?? await startGpuModule(request);
     return new OwningGpuEngine(module, gpu, lastWords, placement);
   }
   // Not at once: that waits for shaders that still compile, in Node on this thread, in Chromium on one that all pages share.
   void gpu.pipelines.settled().then(() => { gpu.device.destroy(); });
-  return new Engine(module, request.choice.threads, lastWords, undefined, placement);
+  const { module, lastWords } = modules.cpu ?? await startModule(choice.variant, choice.threads, wasmPath);
+  return new Engine(module, choice.threads, lastWords, undefined, placement);
 }
 
-async function decide(request: EngineRequest, gpu: OpenedGpu, module: EngineModule): Promise<Placement> {
+/** By the probe of an earlier load of this size, or by one of now, for which it starts the modules. */
+async function decide(
+  request: EngineRequest, gpu: OpenedGpu, start: Record<'cpu' | 'gpu', () => Promise<EngineModule>>,
+): Promise<Placement> {
   const config = await request.config;
   const probeKey = keyOf(request, gpu, config);
   let probe = request.probes[probeKey];
-  try {
-    probe ??= await probeSpeed({
-      module, gpu, config, threads: request.choice.threads,
-      cpuDtype: request.dtype === 'auto' ? 'f32' : request.dtype,
-      gpuDtype: request.dtype === 'auto' ? 'f16' : request.dtype,
-    });
-  } catch (error) {
-    // A fault of config.json shows again, and better, when the CPU opens it.
-    return { device: 'cpu', reason: `the CPU, because the GPU failed its probe: ${describe(error)}` };
+  if (probe === undefined) {
+    const cpuModule = await start.cpu();
+    try {
+      probe = await probeSpeed({
+        cpuModule, gpu, startGpuModule: start.gpu, config, threads: request.choice.threads,
+        cpuDtype: request.dtype === 'auto' ? 'f32' : request.dtype,
+        gpuDtype: request.dtype === 'auto' ? 'f16' : request.dtype,
+      });
+    } catch (error) {
+      // A fault of config.json shows again, and better, when the CPU opens it.
+      return { device: 'cpu', reason: `the CPU, because the GPU failed its probe: ${describe(error)}` };
+    }
   }
   const device = probe.gaveUp === undefined && probe.gpuMilliseconds < probe.cpuMilliseconds ? 'webgpu' : 'cpu';
   return { device, reason: reasonOf(device, probe), probe, probeKey, ...(device === 'webgpu' ? { gpu: gpu.report } : {}) };

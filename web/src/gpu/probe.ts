@@ -16,8 +16,10 @@ const kTimedRuns = 3;
 const kLongRun = 100;          // milliseconds; after one of these no other is needed
 
 export interface ProbeJob {
-  module: EngineModule;
+  cpuModule: EngineModule;
   gpu: OpenedGpu;
+  /** Called when the CPU's time is known. */
+  startGpuModule: () => Promise<EngineModule>;
   /** Of the CPU. */
   threads: number;
   /** The content of config.json. */
@@ -31,7 +33,7 @@ type GpuTime = Pick<ProbeReport, 'gpuMilliseconds' | 'gaveUp'>;
 
 export async function probeSpeed(job: ProbeJob): Promise<ProbeReport> {
   const cpuMilliseconds = await timeCpu(job);
-  const engine = new GpuEngine(job.module, job.gpu, () => '', { device: 'webgpu' });
+  const engine = new GpuEngine(await job.startGpuModule(), job.gpu, () => '', { device: 'webgpu' });
   try {
     engine.addFile('config.json', job.config);
     const time = await within(kGpuLimit, timeGpu(engine, job.gpuDtype, cpuMilliseconds));
@@ -41,8 +43,8 @@ export async function probeSpeed(job: ProbeJob): Promise<ProbeReport> {
   }
 }
 
-async function timeCpu({ module, threads, config, cpuDtype }: ProbeJob): Promise<number> {
-  const engine = new Engine(module, threads);
+async function timeCpu({ cpuModule, threads, config, cpuDtype }: ProbeJob): Promise<number> {
+  const engine = new Engine(cpuModule, threads);
   try {
     engine.addFile('config.json', config);
     const layers = await engine.probe(1, cpuDtype);

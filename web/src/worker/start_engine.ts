@@ -1,6 +1,6 @@
 // Starts an engine for the device that was wished for.
 import type { Engine } from '../engine/engine.js';
-import { startCpuEngine, startModule, type EngineRequest } from '../engine/wasm_modules.js';
+import { startCpuEngine, type EngineRequest } from '../engine/wasm_modules.js';
 import { describe, PeruseError } from '../errors.js';
 
 /** Starts the engine. `findGpu`: where WebGPU is, if not in the navigator. */
@@ -13,7 +13,7 @@ export async function startEngine(request: EngineRequest, findGpu = navigatorGpu
     if (request.device === 'webgpu') throw error;
     return startCpuEngine(request.choice, request.wasmPath, `the CPU, because the GPU can't be used: ${(error as PeruseError).message}`);
   }
-  return part.startWithGpu(request, findGpu, (gpu) => startModule({ choice: request.choice, wasmPath: request.wasmPath }, gpu));
+  return part.startWithGpu(request, findGpu);
 }
 
 /** A page that computes on the CPU never loads it; a service worker can't. */
