@@ -67,11 +67,11 @@ class SessionBinding {
   }
 #if defined(PERUSE_WEBGPU)
   // On a GPU with these webgpu::Limits. The first argument is that of the CPU, and of no use here.
-  SessionBinding(int, uint32_t binding_bytes, bool shader_f16) {
+  SessionBinding(int, uint32_t binding_bytes, bool shader_f16, bool packed_dot) {
     std::unique_ptr<WebGpuBackend> backend =
-        CreateWebGpuBackend({.binding_bytes = binding_bytes, .shader_f16 = shader_f16});
+        CreateWebGpuBackend({.binding_bytes = binding_bytes, .shader_f16 = shader_f16, .packed_dot = packed_dot});
     gpu_ = backend.get();
-    session_ = std::make_unique<Session>(std::move(backend));
+    session_ = std::make_unique<Session>(std::move(backend), Precision::kF16);
   }
 #endif
   ~SessionBinding() { std::free(staging_); }
@@ -181,7 +181,7 @@ EMSCRIPTEN_BINDINGS(peruse) {
   emscripten::class_<SessionBinding>("Session")
       .constructor<int>()
 #if defined(PERUSE_WEBGPU)
-      .constructor<int, uint32_t, bool>()
+      .constructor<int, uint32_t, bool, bool>()
 #endif
       .function("reserve", &SessionBinding::Reserve)
       .function("addFile", &SessionBinding::AddFile)

@@ -124,7 +124,7 @@ class CheckpointModel : public Model {
       : config_(std::move(config)),
         options_(options),
         backend_(backend),
-        precision_(options.precision.value_or(config_.int8_weights ? Precision::kQ8 : Precision::kF32)),
+        precision_(options.precision.value_or(config_.int8_weights ? Precision::kQ8 : options.usual_precision)),
         bytes_before_(backend.WeightBytes()),
         embeddings_(config_),
         binder_(std::make_unique<Binder>(backend, precision_, Prefixes(config_.architecture),

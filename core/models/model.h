@@ -32,8 +32,9 @@ struct ModelInput {
 
 struct ModelOptions {
   Head head = Head::kNone;
-  // Of the linear layers of the encoder. Unset: kQ8 for a q8 checkpoint, kF32 for others.
+  // Of the linear layers of the encoder. Unset: kQ8 for a q8 checkpoint, `usual_precision` for others.
   std::optional<Precision> precision;
+  Precision usual_precision = Precision::kF32;
   // DeBERTa's masked-LM head after its enhanced mask decoder, as in pre-training (spec: Part D6). transformers
   // leaves it out.
   bool enhanced_mask_decoder = false;

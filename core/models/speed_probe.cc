@@ -2,34 +2,51 @@
 
 #include <cmath>
 
+#include "core/backend/quantize.h"
 #include "core/models/config.h"
 
 namespace peruse {
 
-Result<std::unique_ptr<SpeedProbe>> SpeedProbe::Create(std::string_view config_json, Precision precision,
-                                                       Backend& backend) {
+Result<std::unique_ptr<SpeedProbe>> SpeedProbe::Create(std::string_view config_json, std::optional<Precision> precision,
+                                                       Precision usual, Backend& backend) {
   std::unique_ptr<SpeedProbe> probe(new SpeedProbe(backend));
-  PERUSE_RETURN_IF_ERROR(probe->Initialize(config_json, precision));
+  PERUSE_RETURN_IF_ERROR(probe->Initialize(config_json, precision, usual));
   return probe;
 }
 
-Status SpeedProbe::MakeLinear(int32_t in, int32_t out, Precision precision, Weight* weight) {
-  PERUSE_ASSIGN_OR_RETURN(*weight, backend_.CreateLinear({in, out, 1, precision}));
-  const std::vector<float> row(static_cast<size_t>(in), 1.0f / static_cast<float>(in));
-  for (int32_t r = 0; r < out; ++r) PERUSE_RETURN_IF_ERROR(backend_.WriteLinear(*weight, r, row));
-  return backend_.WriteBias(*weight, 0, std::vector<float>(static_cast<size_t>(out)));
+Status SpeedProbe::MakeLinear(const LinearSpec& spec, Weight* weight) {
+  PERUSE_ASSIGN_OR_RETURN(*weight, backend_.CreateLinear(spec));
+  const std::vector<float> row(static_cast<size_t>(spec.in), 1.0f / static_cast<float>(spec.in));
+  std::vector<int8_t> integers(row.size());
+  const std::vector<float> scale = {QuantizeRow(std::span(row), kWeightLevels, integers.data())};
+  for (int32_t r = 0; r < spec.out; ++r) {
+    if (spec.precision == Precision::kQ8) {
+      PERUSE_RETURN_IF_ERROR(backend_.WriteInt8(*weight, r, integers));
+      PERUSE_RETURN_IF_ERROR(backend_.WriteScales(*weight, r, scale));
+    } else {
+      PERUSE_RETURN_IF_ERROR(backend_.WriteLinear(*weight, r, row));
+    }
+  }
+  return backend_.WriteBias(*weight, 0, std::vector<float>(static_cast<size_t>(spec.out)));
 }
 
-Status SpeedProbe::Initialize(std::string_view config_json, Precision precision) {
+Status SpeedProbe::Initialize(std::string_view config_json, std::optional<Precision> precision, Precision usual) {
   PERUSE_ASSIGN_OR_RETURN(const ModelConfig config, ParseModelConfig(config_json));
   hidden_ = config.hidden_size;
   intermediate_ = config.intermediate_size;
   heads_ = hidden_ % config.num_attention_heads == 0 ? config.num_attention_heads : 1;
   model_layers_ = config.num_hidden_layers;
-  PERUSE_RETURN_IF_ERROR(MakeLinear(hidden_, 3 * hidden_, precision, &query_key_value_));
-  PERUSE_RETURN_IF_ERROR(MakeLinear(hidden_, hidden_, precision, &output_));
-  PERUSE_RETURN_IF_ERROR(MakeLinear(hidden_, intermediate_, precision, &up_));
-  PERUSE_RETURN_IF_ERROR(MakeLinear(intermediate_, hidden_, precision, &down_));
+  LinearSpec spec = {.precision = precision.value_or(config.int8_weights ? Precision::kQ8 : usual)};
+  const auto make = [&](int32_t in, int32_t out, Weight* weight) {
+    spec.in = in;
+    spec.out = out;
+    return MakeLinear(spec, weight);
+  };
+  PERUSE_RETURN_IF_ERROR(make(hidden_, 3 * hidden_, &query_key_value_));
+  PERUSE_RETURN_IF_ERROR(make(hidden_, hidden_, &output_));
+  PERUSE_RETURN_IF_ERROR(make(hidden_, intermediate_, &up_));
+  spec.wide_input = true;  // as in FeedForward
+  PERUSE_RETURN_IF_ERROR(make(intermediate_, hidden_, &down_));
   const std::vector<float> ones(static_cast<size_t>(hidden_), 1.0f);
   PERUSE_ASSIGN_OR_RETURN(norm_.weight, backend_.CreateConstant(1, hidden_));
   PERUSE_ASSIGN_OR_RETURN(norm_.bias, backend_.CreateConstant(1, hidden_));

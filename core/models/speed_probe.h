@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,10 @@ namespace peruse {
 
 class SpeedProbe {
  public:
-  // The sizes are those of config_json. Errors: those of ParseModelConfig and of CreateLinear. `backend` outlives it.
-  static Result<std::unique_ptr<SpeedProbe>> Create(std::string_view config_json, Precision precision,
-                                                    Backend& backend);
+  // The sizes are those of config_json, the precision as in ModelOptions. Errors: those of ParseModelConfig and of
+  // CreateLinear. `backend` outlives it.
+  static Result<std::unique_ptr<SpeedProbe>> Create(std::string_view config_json, std::optional<Precision> precision,
+                                                    Precision usual, Backend& backend);
 
   // Computes, or on a deferred backend records, `layers` layers over kTokens tokens, all with the same weights.
   Status Run(int32_t layers);
@@ -27,8 +29,8 @@ class SpeedProbe {
   static constexpr int32_t kTokens = 64;
 
   explicit SpeedProbe(Backend& backend) : backend_(backend) {}
-  Status Initialize(std::string_view config_json, Precision precision);
-  Status MakeLinear(int32_t in, int32_t out, Precision precision, Weight* weight);
+  Status Initialize(std::string_view config_json, std::optional<Precision> precision, Precision usual);
+  Status MakeLinear(const LinearSpec& spec, Weight* weight);
   void Layer(const RaggedBatch& batch, Tensor x, Tensor out);
 
   Backend& backend_;

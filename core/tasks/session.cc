@@ -1,5 +1,6 @@
 #include "core/tasks/session.h"
 
+#include <optional>
 #include <utility>
 
 #include "core/base/memory.h"
@@ -14,11 +15,13 @@ constexpr size_t kRequestCopies = 4;
 constexpr std::pair<std::string_view, Precision> kPrecisions[] = {
     {"f32", Precision::kF32}, {"f16", Precision::kF16}, {"q8", Precision::kQ8}};
 
-Result<Precision> ParsePrecision(std::string_view name) {
+// Nothing for "auto".
+Result<std::optional<Precision>> ParsePrecision(std::string_view name) {
+  if (name == "auto") return std::optional<Precision>();
   for (const auto& [known, precision] : kPrecisions) {
-    if (name == known) return precision;
+    if (name == known) return std::optional(precision);
   }
-  return InvalidArgument("dtype must be \"f32\", \"f16\" or \"q8\", not \"" + std::string(name) + "\"");
+  return InvalidArgument("dtype must be \"auto\", \"f32\", \"f16\" or \"q8\", not \"" + std::string(name) + "\"");
 }
 
 void WriteNames(JsonWriter& writer, std::string_view key, const std::vector<std::string>& names) {
@@ -85,9 +88,8 @@ Status Session::CreateParts(std::string_view request) {
   PERUSE_RETURN_IF_ERROR(ReadOption(document.root(), "dtype", &dtype));
   ModelOptions options;
   PERUSE_ASSIGN_OR_RETURN(options.head, HeadOfTask(task));
-  if (dtype != "auto") {
-    PERUSE_ASSIGN_OR_RETURN(options.precision, ParsePrecision(dtype));
-  }
+  PERUSE_ASSIGN_OR_RETURN(options.precision, ParsePrecision(dtype));
+  options.usual_precision = usual_;
   PERUSE_RETURN_IF_ERROR(ReadOption(document.root(), "enhanced_mask_decoder", &options.enhanced_mask_decoder));
 
   const auto config = files_.find("config.json");
@@ -131,8 +133,8 @@ Result<int32_t> Session::Probe(int32_t layers, std::string_view dtype) {
   if (!probe_) {
     const auto config = files_.find("config.json");
     if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
-    PERUSE_ASSIGN_OR_RETURN(const Precision precision, ParsePrecision(dtype));
-    PERUSE_ASSIGN_OR_RETURN(probe_, SpeedProbe::Create(config->second, precision, *backend_));
+    PERUSE_ASSIGN_OR_RETURN(const std::optional<Precision> precision, ParsePrecision(dtype));
+    PERUSE_ASSIGN_OR_RETURN(probe_, SpeedProbe::Create(config->second, precision, usual_, *backend_));
     stage_ = Stage::kProbing;
   }
   PERUSE_RETURN_IF_ERROR(probe_->Run(layers == 0 ? probe_->model_layers() : layers));

@@ -30,10 +30,12 @@ namespace peruse {
 
 class Session {
  public:
-  explicit Session(std::unique_ptr<Backend> backend) : backend_(std::move(backend)) {}
+  // `usual`: how weights are held when nobody says.
+  explicit Session(std::unique_ptr<Backend> backend, Precision usual = Precision::kF32)
+      : backend_(std::move(backend)), usual_(usual) {}
 
   Status AddFile(std::string_view name, std::string_view bytes);
-  // `request`: {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8"}; "auto": as the checkpoint says, else f32.
+  // `request`: {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8"}; "auto": q8 for a q8 checkpoint, else the usual.
   Status Open(std::string_view request);
   // model.safetensors.index.json: a JSON array of the files to feed, in this order (Model::SetShardIndex).
   Result<std::string> SetShardIndex(std::string_view index_json);
@@ -43,7 +45,7 @@ class Session {
   Result<std::string> FinishWeights();
 
   // How fast is the backend with a model of config.json's size? After AddFile("config.json"): a run of `layers` typical
-  // layers (SpeedProbe), for the caller to time; 0: as many as the model has. Gives the model's number. Once it was asked,
+  // layers (SpeedProbe), for the caller to time; `dtype` as in Open; 0: as many as the model has. Gives the model's number. Once it was asked,
   // the session can't be opened any more.
   Result<int32_t> Probe(int32_t layers, std::string_view dtype);
 
@@ -69,6 +71,7 @@ class Session {
   Status StartTask(Task* task, std::string_view call, std::string_view request);
 
   std::unique_ptr<Backend> backend_;
+  const Precision usual_;
   Stage stage_ = Stage::kFiles;
   std::map<std::string, std::string, std::less<>> files_;
   std::unique_ptr<SpeedProbe> probe_;

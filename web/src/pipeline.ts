@@ -33,7 +33,7 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
   device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
   /**
    * Precision of the weights as held. 'q8': linear layers and words as 8-bit integers, a quarter of the memory and faster on
-   * the CPU (docs/precision.md says what it costs). Default 'auto': on the CPU 'q8' for a q8 checkpoint and 'fp32' for others; on
+   * the CPU (docs/precision.md says what it costs). Default 'auto': 'q8' for a q8 checkpoint; for others on the CPU 'fp32', on
    * the GPU 'fp16', where arithmetic is float32 all the same: exact for checkpoints that are float16 (and most bfloat16), about
    * three digits for others, which 'fp32' holds in full.
    */
@@ -141,9 +141,6 @@ function resolveTask(task: string): Task {
 function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): string {
   if (!['auto', 'cpu', 'wasm', 'webgpu'].includes(device)) {
     throw new PeruseError('unsupported', `Peruse does not compute on '${device}', only on 'cpu' and 'webgpu'.`);
-  }
-  if (device === 'webgpu' && dtype === 'q8') {
-    throw new PeruseError('unsupported', "dtype 'q8' is not there for device 'webgpu': use fp32 or fp16.");
   }
   if (dtype === 'auto') return 'auto';
   if (Object.hasOwn(kDtypes, dtype)) return kDtypes[dtype];

@@ -4,7 +4,7 @@
 // quarter of the tile apart. Tiles of x and w are kept as vec4 along k, one vec4 of padding a row against bank
 // conflicts. The groups are also the heads of DeBERTa's position tables. vec4t is vec4<f32>; or, for float16 weights on a
 // GPU with shader-f16, vec4<f16> (recorder.cc): then four products are added up in half, all else stays float32.
-#include "activation.wgsl"
+#include "linear_params.wgsl"
 #include "weights.wgsl"
 
 override TILE_M: u32 = 32u;
@@ -14,35 +14,6 @@ const QUADS = 4u;          // vec4s along k in a tile
 const ROW = QUADS + 1u;    // with padding
 override THREADS_X: u32 = TILE_N / 4u;
 override THREADS_Y: u32 = TILE_M / 4u;
-
-struct Params {
-  rows: u32,
-  depth: u32,            // k
-  width: u32,            // n, of one group
-  x_first: u32,          // element of row 0, group 0
-  x_stride: u32,
-  x_group: u32,          // elements from one group to the next
-  w_first: u32,          // in elements
-  w_stride: u32,
-  w_group: u32,
-  bias_first: u32,
-  bias_group: u32,
-  out_first: u32,
-  out_stride: u32,
-  out_group: u32,
-  other_first: u32,
-  other_stride: u32,
-  activation: u32,
-  has_bias: u32,
-  combine: u32,          // 0: nothing, 1: + other, 2: * other
-}
-
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> w: array<u32>;
-@group(0) @binding(3) var<storage, read> bias: array<f32>;
-@group(0) @binding(4) var<storage, read> other: array<f32>;
-@group(0) @binding(5) var<storage, read_write> out: array<f32>;
 
 var<workgroup> x_tile: array<vec4t, TILE_M * ROW>;
 var<workgroup> w_tile: array<vec4t, TILE_N * ROW>;
@@ -88,19 +59,8 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_id) local:
   }
 
   for (var i = 0u; i < 4u; i++) {
-    let row = first_row + local.y + i * THREADS_Y;
     for (var j = 0u; j < 4u; j++) {
-      let col = first_col + local.x + j * THREADS_X;
-      if (row >= params.rows || col >= params.width) { continue; }
-      var y = sums[i][j];
-      if (params.has_bias != 0u) { y += bias[params.bias_first + group * params.bias_group + col]; }
-      y = activate(y, params.activation);
-      let position = group * params.out_group + col;
-      if (params.combine != 0u) {
-        let z = other[params.other_first + row * params.other_stride + position];
-        y = select(y + z, y * z, params.combine == 2u);
-      }
-      out[params.out_first + row * params.out_stride + position] = y;
+      put(first_row + local.y + i * THREADS_Y, first_col + local.x + j * THREADS_X, group, sums[i][j]);
     }
   }
 }

@@ -2,6 +2,10 @@
 // x w^T + bias, their softmax over each head's taps is the kernel, and
 // out[t, c] = sum_j kernel[t, head(c), j] values[t + j - (TAPS - 1) / 2, c]; taps outside the sequence add zero.
 // Workgroup: (tile of TOKENS tokens, head, sequence). Neither logits nor kernels leave it.
+//
+// Over int8 weights x becomes integers too. Sums of their products are exact in float32 too as long as they are below 2^24
+// (recording_convolution.cc), so only the scales are to be added here.
+#include "quantize.wgsl"
 #include "weights.wgsl"
 
 override TAPS: u32 = 9u;  // at most 63: TAPS * ROW vec4s and TOKENS * TAPS floats of workgroup memory
@@ -10,6 +14,7 @@ const THREADS = 64u;
 const TOKENS = 16u;
 const QUADS = 8u;         // vec4s along k in a tile
 const ROW = QUADS + 1u;   // with padding against bank conflicts
+const QUANTIZED_ROWS = TOKENS;
 
 struct Params {
   depth: u32,             // k
@@ -21,6 +26,8 @@ struct Params {
   out_first: u32,
   out_stride: u32,
   head_dim: u32,
+  scales_first: u32,      // of int8 weights, in `bias`
+  levels: u32,            // of x beside them
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -44,14 +51,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let tokens = min(TOKENS, length - first);
   let head = workgroup.y;
 
-  for (var e = thread; e < TOKENS * TAPS; e += THREADS) { kernels[e] = bias[head * TAPS + e % TAPS]; }
+  let x_first = params.x_first + (start + first) * params.x_stride;
+  if (INT8_WEIGHTS) { find_scales(x_first, params.x_stride, tokens, params.depth, params.levels, thread, THREADS); }
+  for (var e = thread; e < TOKENS * TAPS; e += THREADS) { kernels[e] = 0.0; }
   for (var k0 = 0u; k0 < params.depth; k0 += 4u * QUADS) {
     workgroupBarrier();
     for (var e = thread; e < TOKENS * QUADS; e += THREADS) {
       let m = e / QUADS;
       let k = k0 + 4u * (e % QUADS);
       let count = select(0u, params.depth - min(k, params.depth), m < tokens);
-      x_tile[m * ROW + e % QUADS] = load_x(params.x_first + (start + first + m) * params.x_stride + k, count);
+      var values = load_x(x_first + m * params.x_stride + k, count);
+      if (INT8_WEIGHTS) { values = quantize(values, m); }
+      x_tile[m * ROW + e % QUADS] = values;
     }
     for (var e = thread; e < TAPS * QUADS; e += THREADS) {
       let n = e / QUADS;
@@ -64,6 +75,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
       for (var q = 0u; q < QUADS; q++) { sum += dot(x_tile[e / TAPS * ROW + q], w_tile[e % TAPS * ROW + q]); }
       kernels[e] = sum;
     }
+  }
+  workgroupBarrier();
+  for (var e = thread; e < TOKENS * TAPS; e += THREADS) {
+    let column = head * TAPS + e % TAPS;
+    var sum = kernels[e];
+    if (INT8_WEIGHTS) { sum *= scales[e / TAPS].x * bias[params.scales_first + column]; }
+    kernels[e] = sum + bias[column];
   }
   workgroupBarrier();
   if (thread < tokens) {

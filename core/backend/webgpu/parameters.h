@@ -19,6 +19,7 @@ struct LinearParams {
   uint32_t out_first, out_stride, out_group;
   Place other;
   uint32_t activation, has_bias, combine;
+  uint32_t scales_first, levels;  // kQ8
 };
 
 struct NormParams {
@@ -61,6 +62,7 @@ struct LinearSpanConvParams {
   uint32_t w_stride;
   Place values, out;
   uint32_t head_dim;
+  uint32_t scales_first, levels;  // kQ8
 };
 
 struct SpanKernelsParams {

@@ -2,15 +2,25 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <utility>
 
 #include "core/backend/webgpu/shaders.h"
 
 namespace peruse::webgpu {
 namespace {
 
-constexpr std::string_view kHalfSuffix = "+f16";
-constexpr std::string_view kFloatPrelude = "alias vec4t = vec4<f32>;\n";
-constexpr std::string_view kHalfPrelude = "enable f16;\nalias vec4t = vec4<f16>;\n";
+// What comes before a shader's text, by the suffix of its name.
+constexpr std::pair<std::string_view, std::string_view> kPreludes[] = {
+    {"+f16", "enable f16;\nalias vec4t = vec4<f16>;\n"},
+    // The sum of the products of four signed bytes each.
+    {"+dot4",
+     "requires packed_4x8_integer_dot_product;\nfn dot4(a: u32, b: u32) -> i32 { return dot4I8Packed(a, b); }\n"},
+    {"+bytes",
+     "fn bytes(a: u32) -> vec4i { return bitcast<vec4i>(vec4u(a << 24u, a << 16u, a << 8u, a)) >> vec4u(24u); }\n"
+     "fn dot4(a: u32, b: u32) -> i32 { return dot(bytes(a), bytes(b)); }\n"},
+    {"", "alias vec4t = vec4<f32>;\n"},
+};
 
 constexpr uint64_t kSmallestBuffer = 256;  // bytes
 
@@ -91,10 +101,13 @@ void Recorder::Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> b
 uint32_t Recorder::ShaderId(std::string_view name) {
   const auto found = shaders_.find(name);
   if (found != shaders_.end()) return found->second;
-  const bool half = name.ends_with(kHalfSuffix);
-  const std::string_view body = ShaderText(half ? name.substr(0, name.size() - kHalfSuffix.size()) : name);
+  const size_t suffix = std::min(name.find('+'), name.size());
+  const auto prelude = std::find_if(std::begin(kPreludes), std::end(kPreludes),
+                                    [&](const auto& known) { return known.first == name.substr(suffix); });
+  PERUSE_CHECK(prelude != std::end(kPreludes));
+  const std::string_view body = ShaderText(name.substr(0, suffix));
   PERUSE_CHECK(!body.empty());
-  const std::string text = std::string(half ? kHalfPrelude : kFloatPrelude).append(body);
+  const std::string text = std::string(prelude->second).append(body);
   const auto id = static_cast<uint32_t>(shaders_.size());
   if (!stream_.Begin(Opcode::kShader, 2 + WordsOf(text.size()))) return id;
   stream_.Word(id);

@@ -18,6 +18,7 @@ struct Limits {
   uint64_t binding_bytes = 128u << 20;        // maxStorageBufferBindingSize
   uint32_t workgroups_per_dimension = 65535;  // maxComputeWorkgroupsPerDimension
   bool shader_f16 = false;                    // products of float16 weights in half precision
+  bool packed_dot = false;                    // WGSL has packed_4x8_integer_dot_product
 };
 
 // Runs are planned for lengths of these: 16, 32, 48, 64, 96, 128, 192, ... Every length between two of them uses the
@@ -63,7 +64,8 @@ class Recorder {
   void BeginRun();
   // Makes the pipeline known, which compiles it, before a dispatch needs it.
   void Expect(std::string_view shader, const Constants& constants) { PipelineId(shader, constants); }
-  // A shader is a file of this folder without its ending; with "+f16" after it, its vec4t is of halves.
+  // A shader is a file of this folder without its ending. With "+f16" after it, its vec4t is of halves; with "+dot4" its
+  // dot4 is WGSL's own, with "+bytes" one that needs no language feature.
   // `parameters` is the shader's Params struct; the last buffer is the output.
   template <typename Parameters>
   void Dispatch(std::string_view shader, const Constants& constants, const Parameters& parameters,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/backend/quantize.h"
 #include "core/backend/shape_check.h"
 
 namespace peruse::webgpu {
@@ -13,26 +14,23 @@ constexpr uint32_t kRowBlock = 192;  // from so many rows on the large tiles of 
 constexpr uint32_t kSmallTile = 32;
 constexpr uint32_t kLargeTile = 64;
 
-Constants LinearConstants(uint32_t tile, bool half) {
-  return {
-      {"TILE_M", static_cast<float>(tile)}, {"TILE_N", static_cast<float>(tile)}, {"HALF_WEIGHTS", half ? 1.0f : 0.0f}};
-}
-
 }  // namespace
 
 // Names every pipeline that such a model's runs will use, so that all compile at once, while weights arrive.
 void Recording::Prepare(const Outlook& outlook) {
-  const bool half = outlook.precision == Precision::kF16;
-  for (const uint32_t tile : {kSmallTile, kLargeTile})
-    recorder_.Expect(LinearShader(half), LinearConstants(tile, half));
+  const Precision precision = outlook.precision;
+  for (const uint32_t tile : {kSmallTile, kLargeTile}) {
+    ExpectLinear(tile, {precision});
+    if (precision == Precision::kQ8) ExpectLinear(tile, {precision, /*wide=*/true});
+  }
   // Heads are float32, and narrow; so are position tables, which are wide.
-  if (half) recorder_.Expect("linear", LinearConstants(kSmallTile, false));
-  if (half && outlook.relative_positions) recorder_.Expect("linear", LinearConstants(kLargeTile, false));
+  if (precision != Precision::kF32) ExpectLinear(kSmallTile, {});
+  if (precision != Precision::kF32 && outlook.relative_positions) ExpectLinear(kLargeTile, {});
   for (const char* shader : {"norm", "activate", "select_rows"}) recorder_.Expect(shader, {});
   if (outlook.head_dim > 0) PrepareAttention(outlook.head_dim);
   if (outlook.depthwise) recorder_.Expect("depthwise_conv", {});
   if (outlook.conv1d) recorder_.Expect("unfold", {});
-  for (const int32_t taps : outlook.span_taps) PrepareSpanConv(taps, half);
+  for (const int32_t taps : outlook.span_taps) PrepareSpanConv(taps, precision);
 }
 
 // ---- A run --------------------------------------------------------------------------------------------------------
@@ -172,11 +170,34 @@ void Recording::Copy(const View& x, int32_t rows, int32_t cols, const View& out)
 
 // ---- Linear and norm ----------------------------------------------------------------------------------------------
 
+std::string_view Recording::LinearShader(const Held& held) const {
+  switch (held.precision) {
+    case Precision::kF32:
+      return "linear";
+    case Precision::kF16:
+      return recorder_.limits().shader_f16 ? "linear+f16" : "linear";
+    case Precision::kQ8:
+      return recorder_.limits().packed_dot ? "linear_q8+dot4" : "linear_q8+bytes";
+  }
+  return {};
+}
+
+Constants Recording::LinearConstants(uint32_t tile, const Held& held) {
+  const auto size = static_cast<float>(tile);
+  const bool q8 = held.precision == Precision::kQ8;
+  const bool option = q8 ? held.wide : held.precision == Precision::kF16;
+  return {{"TILE_M", size}, {"TILE_N", size}, {q8 ? "WIDE" : "HALF_WEIGHTS", option ? 1.0f : 0.0f}};
+}
+
+void Recording::ExpectLinear(uint32_t tile, const Held& held) {
+  recorder_.Expect(LinearShader(held), LinearConstants(tile, held));
+}
+
 // buffers: x, w, bias, residual, out
-void Recording::DispatchLinear(bool half, const LinearParams& params, uint32_t groups,
+void Recording::DispatchLinear(const Held& held, const LinearParams& params, uint32_t groups,
                                std::initializer_list<int32_t> buffers) {
   const uint32_t tile = params.rows >= kRowBlock && params.width >= kLargeTile ? kLargeTile : kSmallTile;
-  recorder_.Dispatch(LinearShader(half), LinearConstants(tile, half), params, buffers,
+  recorder_.Dispatch(LinearShader(held), LinearConstants(tile, held), params, buffers,
                      {CeilDivide(params.width, tile), CeilDivide(params.rows, tile), groups});
 }
 
@@ -185,7 +206,7 @@ void Recording::Project(const View& x, int32_t rows, Weight weight, Activation a
   const LinearWeight& linear = memory_.linear(weight);
   const auto groups = static_cast<uint32_t>(linear.spec.groups);
   const uint32_t depth = static_cast<uint32_t>(linear.spec.in) / groups;
-  const auto row_elements = static_cast<uint32_t>(linear.row_elements);
+  const uint32_t row_elements = static_cast<uint32_t>(linear.row_elements) / (linear.q8() ? 4 : 1);
   for (const LinearPart& part : linear.parts) {
     // A part is rows of the one group there is, or whole groups.
     const uint32_t width =
@@ -211,8 +232,12 @@ void Recording::Project(const View& x, int32_t rows, Weight weight, Activation a
     params.activation = static_cast<uint32_t>(activation);
     params.has_bias = 1;
     params.combine = combined.how;
+    params.scales_first = static_cast<uint32_t>(linear.spec.out) + first;
+    params.levels =
+        linear.q8() ? static_cast<uint32_t>(InputLevels(static_cast<int64_t>(depth), linear.spec.wide_input)) : 0;
     const int32_t other = combined.how == Combined::kNot ? x.buffer : combined.with.buffer;
-    DispatchLinear(linear.half(), params, part_groups, {x.buffer, part.buffer, linear.bias, other, out.buffer});
+    DispatchLinear({linear.spec.precision, linear.spec.wide_input}, params, part_groups,
+                   {x.buffer, part.buffer, linear.bias, other, out.buffer});
   }
 }
 

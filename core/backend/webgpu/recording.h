@@ -33,6 +33,12 @@ class Recording final : public WebGpuBackend {
   Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) override {
     return memory_.WriteLinear(weight, first_row, rows);
   }
+  Status WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) override {
+    return memory_.WriteInt8(weight, first_row, rows);
+  }
+  Status WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) override {
+    return memory_.WriteScales(weight, first_row, scales);
+  }
   Status WriteBias(Weight weight, int32_t first, std::span<const float> values) override {
     return memory_.WriteBias(weight, first, values);
   }
@@ -119,10 +125,16 @@ class Recording final : public WebGpuBackend {
 
   Grid Elementwise(int64_t count) const;
   Grid TokenGrid(int64_t columns, const RaggedBatch& batch) const;
-  std::string_view LinearShader(bool half) const {
-    return half && recorder_.limits().shader_f16 ? "linear+f16" : "linear";
-  }
-  void DispatchLinear(bool half, const LinearParams& params, uint32_t groups, std::initializer_list<int32_t> buffers);
+  // How a linear layer's weights are held: what its pipeline depends on, beside the tile.
+  struct Held {
+    Precision precision = Precision::kF32;
+    bool wide = false;  // LinearSpec::wide_input
+  };
+  std::string_view LinearShader(const Held& held) const;
+  static Constants LinearConstants(uint32_t tile, const Held& held);
+  void ExpectLinear(uint32_t tile, const Held& held);
+  void DispatchLinear(const Held& held, const LinearParams& params, uint32_t groups,
+                      std::initializer_list<int32_t> buffers);
   void Copy(const View& x, int32_t rows, int32_t cols, const View& out);
   // What happens to a product on its way out.
   struct Combined {
@@ -133,7 +145,7 @@ class Recording final : public WebGpuBackend {
                const View& out);
   void Pair(Tensor x, Tensor y, bool multiply, Tensor out);
   void PrepareAttention(int32_t head_dim);
-  void PrepareSpanConv(int32_t taps, bool half);
+  void PrepareSpanConv(int32_t taps, Precision precision);
   void WriteSpanKernels(Tensor logits, int32_t heads, Tensor kernels);
   void Normalise(const View& x, const View* y, const Norm& norm, Tensor out);
   void Product(const View& x, const View& table, int32_t head_dim, const PositionProducts& products, int32_t rows,

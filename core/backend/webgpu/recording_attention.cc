@@ -79,7 +79,7 @@ void Recording::Product(const View& x, const View& table, int32_t head_dim, cons
   params.w_group = depth;
   params.out_stride = heads * slots;
   params.out_group = slots;
-  DispatchLinear(false, params, heads, {x.buffer, table.buffer, table.buffer, x.buffer, out});
+  DispatchLinear({}, params, heads, {x.buffer, table.buffer, table.buffer, x.buffer, out});
 }
 
 void Recording::AttendHeads(const AttentionArgs& args, const RelativePositions& positions,

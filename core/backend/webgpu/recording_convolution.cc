@@ -1,6 +1,7 @@
 // Convolutions over the tokens of a text.
 #include <algorithm>
 
+#include "core/backend/quantize.h"
 #include "core/backend/shape_check.h"
 #include "core/backend/webgpu/recording.h"
 
@@ -10,14 +11,24 @@ namespace {
 constexpr uint32_t kSpanTokens = 16;    // TOKENS of linear_span_conv.wgsl
 constexpr int32_t kMostFusedTaps = 63;  // that its workgroup memory holds
 
-Constants SpanConvConstants(int32_t taps, bool half) {
-  return {{"TAPS", static_cast<float>(taps)}, {"HALF_WEIGHTS", half ? 1.0f : 0.0f}};
+constexpr int64_t kExactFloats = 1 << 24;  // integers up to here are float32s
+
+Constants SpanConvConstants(int32_t taps, Precision precision) {
+  return {{"TAPS", static_cast<float>(taps)},
+          {"HALF_WEIGHTS", precision == Precision::kF16 ? 1.0f : 0.0f},
+          {"INT8_WEIGHTS", precision == Precision::kQ8 ? 1.0f : 0.0f}};
+}
+
+// Whether linear_span_conv.wgsl can add up the products of such a layer.
+bool HasExactSums(const LinearSpec& spec) {
+  return spec.precision != Precision::kQ8 ||
+         (!spec.wide_input && spec.in * kInputLevels * kWeightLevels <= kExactFloats);
 }
 
 }  // namespace
 
-void Recording::PrepareSpanConv(int32_t taps, bool half) {
-  if (taps <= kMostFusedTaps) recorder_.Expect("linear_span_conv", SpanConvConstants(taps, half));
+void Recording::PrepareSpanConv(int32_t taps, Precision precision) {
+  if (taps <= kMostFusedTaps) recorder_.Expect("linear_span_conv", SpanConvConstants(taps, precision));
 }
 
 Grid Recording::TokenGrid(int64_t columns, const RaggedBatch& batch) const {
@@ -74,7 +85,7 @@ void Recording::LinearSpanConv(Tensor x, Weight weight, Tensor values, int32_t h
   if (failed()) return;
   const LinearWeight& linear = memory_.linear(weight);
   const int32_t taps = weight.out / heads;
-  if (taps > kMostFusedTaps || linear.parts.size() > 1 || weight.groups > 1) {
+  if (!HasExactSums(linear.spec) || taps > kMostFusedTaps || linear.parts.size() > 1 || weight.groups > 1) {
     return Backend::LinearSpanConv(x, weight, values, heads, batch, out, kernels);
   }
   const View input = Input(x, out);
@@ -87,8 +98,10 @@ void Recording::LinearSpanConv(Tensor x, Weight weight, Tensor values, int32_t h
                                        static_cast<uint32_t>(linear.row_elements),
                                        source.place,
                                        result.place,
-                                       static_cast<uint32_t>(values.cols / heads)};
-  recorder_.Dispatch("linear_span_conv", SpanConvConstants(taps, linear.half()), params,
+                                       static_cast<uint32_t>(values.cols / heads),
+                                       static_cast<uint32_t>(weight.out),
+                                       kInputLevels};
+  recorder_.Dispatch("linear_span_conv", SpanConvConstants(taps, linear.spec.precision), params,
                      {starts, input.buffer, linear.parts[0].buffer, linear.bias, source.buffer, result.buffer},
                      {CeilDivide(batch.longest(), kSpanTokens), static_cast<uint32_t>(heads),
                       static_cast<uint32_t>(batch.sequences())});

@@ -19,11 +19,16 @@ std::span<const uint8_t> BytesOf(std::span<const float> values) {
 }
 
 uint64_t RowBytes(const LinearWeight& linear) {
-  return static_cast<uint64_t>(linear.row_elements) * (linear.half() ? 2 : 4);
+  return static_cast<uint64_t>(linear.row_elements) * (linear.q8() ? 1 : linear.half() ? 2 : 4);
+}
+
+// Of the floats that go with each row.
+uint64_t ColumnBytes(const LinearWeight& linear) {
+  return static_cast<uint64_t>(linear.spec.out) * sizeof(float) * (linear.q8() ? 2 : 1);
 }
 
 int64_t Bytes(const LinearWeight& linear) {
-  return static_cast<int64_t>(RowBytes(linear)) * linear.spec.out + int64_t{linear.spec.out} * 4;
+  return static_cast<int64_t>(RowBytes(linear)) * linear.spec.out + static_cast<int64_t>(ColumnBytes(linear));
 }
 
 // Rows of `width` floats as rows of float16 of even length. False if a finite value is beyond float16.
@@ -54,11 +59,12 @@ Status Memory::Failure() const {
 
 Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
   CheckSpec(spec);
-  if (spec.precision == Precision::kQ8) return Unsupported("dtype q8 is not there for device webgpu: use f32 or f16");
+  PERUSE_RETURN_IF_ERROR(CheckInt8Depth(spec));
   LinearWeight linear;
   linear.spec = spec;
   const int32_t width = spec.in / spec.groups;
-  linear.row_elements = linear.half() ? (width + 1) / 2 * 2 : width;
+  const int32_t multiple = linear.q8() ? 4 : linear.half() ? 2 : 1;
+  linear.row_elements = (width + multiple - 1) / multiple * multiple;
   // A group's rows stay together, so a part is whole groups; with one group, any rows.
   const int32_t unit = spec.groups == 1 ? 1 : spec.out / spec.groups;
   const auto fit = static_cast<int64_t>(recorder_.limits().binding_bytes / RowBytes(linear)) / unit * unit;
@@ -70,7 +76,7 @@ Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
     linear.parts.push_back({first, rows, buffer});
     first += rows;
   }
-  linear.bias = recorder_.CreateBuffer(static_cast<uint64_t>(spec.out) * sizeof(float));
+  linear.bias = recorder_.CreateBuffer(ColumnBytes(linear));
   if (linear.bias == Recorder::kNoBuffer) return Failure();
   weight_bytes_ += Bytes(linear);
   linears_.push_back(std::move(linear));
@@ -83,31 +89,62 @@ const LinearWeight& Memory::linear(Weight weight) const {
   return linears_[static_cast<size_t>(weight.id)];
 }
 
-Status Memory::WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) {
-  const LinearWeight& linear = this->linear(weight);
-  const int32_t width = linear.spec.in / linear.spec.groups;
-  PERUSE_CHECK(rows.size() % static_cast<size_t>(width) == 0);
-  const auto count = static_cast<int64_t>(rows.size()) / width;
+template <typename Fill>
+Status Memory::WriteParts(const LinearWeight& linear, int32_t first_row, int64_t count, Fill fill) {
   PERUSE_CHECK(first_row >= 0 && first_row + count <= linear.spec.out);
   for (const LinearPart& part : linear.parts) {
     const int64_t begin = std::max(first_row, part.first_row);
     const int64_t end = std::min<int64_t>(first_row + count, part.first_row + part.rows);
     if (begin >= end) continue;
-    const auto slice =
-        rows.subspan(static_cast<size_t>((begin - first_row) * width), static_cast<size_t>((end - begin) * width));
     const uint64_t bytes = RowBytes(linear) * static_cast<uint64_t>(end - begin);
     uint8_t* room = recorder_.WriteRoom(part.buffer, RowBytes(linear) * static_cast<uint64_t>(begin - part.first_row),
                                         static_cast<size_t>(bytes));
     if (room == nullptr) return Failure();
-    if (linear.half()) {
-      if (!WriteHalves(slice, width, linear.row_elements, room)) {
-        return Unsupported("a weight is larger than float16 holds (65504): use dtype fp32");
-      }
-    } else {
-      std::memcpy(room, slice.data(), slice.size_bytes());
-    }
+    PERUSE_RETURN_IF_ERROR(fill(static_cast<size_t>(begin - first_row), static_cast<size_t>(end - begin), room));
   }
   return OkStatus();
+}
+
+Status Memory::WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) {
+  const LinearWeight& linear = this->linear(weight);
+  CheckWrite(linear.spec, /*int8=*/false);
+  const auto width = static_cast<size_t>(linear.spec.in / linear.spec.groups);
+  PERUSE_CHECK(rows.size() % width == 0);
+  const auto fill = [&](size_t first, size_t count, uint8_t* room) -> Status {
+    const auto slice = rows.subspan(first * width, count * width);
+    if (!linear.half()) {
+      std::memcpy(room, slice.data(), slice.size_bytes());
+    } else if (!WriteHalves(slice, static_cast<int32_t>(width), linear.row_elements, room)) {
+      return Unsupported("a weight is larger than float16 holds (65504): use dtype fp32");
+    }
+    return OkStatus();
+  };
+  return WriteParts(linear, first_row, static_cast<int64_t>(rows.size() / width), fill);
+}
+
+Status Memory::WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) {
+  const LinearWeight& linear = this->linear(weight);
+  CheckWrite(linear.spec, /*int8=*/true);
+  const auto width = static_cast<size_t>(linear.spec.in / linear.spec.groups);
+  PERUSE_CHECK(rows.size() % width == 0);
+  const auto padded = static_cast<size_t>(linear.row_elements);
+  const auto fill = [&](size_t first, size_t count, uint8_t* room) -> Status {
+    for (size_t r = 0; r < count; ++r, room += padded) {
+      std::memcpy(room, rows.data() + (first + r) * width, width);
+      std::memset(room + width, 0, padded - width);
+    }
+    return OkStatus();
+  };
+  return WriteParts(linear, first_row, static_cast<int64_t>(rows.size() / width), fill);
+}
+
+Status Memory::WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) {
+  const LinearWeight& linear = this->linear(weight);
+  CheckWrite(linear.spec, /*int8=*/true);
+  PERUSE_CHECK(first_row >= 0 && first_row + static_cast<int64_t>(scales.size()) <= linear.spec.out);
+  const auto offset = static_cast<uint64_t>(linear.spec.out) + static_cast<uint64_t>(first_row);
+  recorder_.Write(linear.bias, offset * sizeof(float), BytesOf(scales));
+  return recorder_.stream().failed() ? Failure() : OkStatus();
 }
 
 Status Memory::WriteBias(Weight weight, int32_t first, std::span<const float> values) {

@@ -19,11 +19,12 @@ struct LinearPart {
 
 struct LinearWeight {
   LinearSpec spec;
-  int32_t row_elements = 0;       // in / groups, made even for float16
-  std::vector<LinearPart> parts;  // several where one binding can't hold all rows
-  int32_t bias = Recorder::kNoBuffer;
+  int32_t row_elements = 0;            // in / groups, made even for float16, a multiple of 4 for int8
+  std::vector<LinearPart> parts;       // several where one binding can't hold all rows
+  int32_t bias = Recorder::kNoBuffer;  // and for int8 the scales behind it
 
   bool half() const { return spec.precision == Precision::kF16; }
+  bool q8() const { return spec.precision == Precision::kQ8; }
 };
 
 class Memory {
@@ -32,6 +33,8 @@ class Memory {
 
   Result<Weight> CreateLinear(const LinearSpec& spec);
   Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows);
+  Status WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows);
+  Status WriteScales(Weight weight, int32_t first_row, std::span<const float> scales);
   Status WriteBias(Weight weight, int32_t first, std::span<const float> values);
   void FreeLinear(Weight weight);
   Result<Tensor> CreateConstant(int32_t rows, int32_t cols);
@@ -58,6 +61,10 @@ class Memory {
   };
 
   Status Failure() const;
+  // Calls fill(first, rows, room) for each part that holds some of the rows [first_row, first_row + count): `rows` of them,
+  // from the first-th on, belong to `room`.
+  template <typename Fill>
+  Status WriteParts(const LinearWeight& linear, int32_t first_row, int64_t count, Fill fill);
 
   Recorder& recorder_;
   std::vector<LinearWeight> linears_;

@@ -132,6 +132,16 @@ void AddQuantized(std::vector<OperationCase>& cases) {
            .kernel = 3,
            .activation = Activation::kGelu});
     }
+    add({.operation = Op::kLinearMultiply, .lengths = kRagged, .cols = 31, .out = 33, .strided_out = true});
+    add({.operation = Op::kLinearSpanConv, .lengths = kRagged, .cols = 30, .heads = 3, .kernel = 9});
+    add({.operation = Op::kLinearSpanConv,
+         .lengths = {5, 40},
+         .cols = 32,
+         .heads = 2,
+         .kernel = 5,
+         .strided_in = true,
+         .strided_out = true,
+         .extra_output = true});
   }
 }
 

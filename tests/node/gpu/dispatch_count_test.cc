@@ -9,7 +9,7 @@ namespace {
 
 // Dispatches of a run over one text of `length` tokens, of the checkpoint's first `layers` layers; recorded only, no GPU
 // needed.
-int32_t Dispatches(const std::string& name, size_t length, int32_t layers) {
+int32_t Dispatches(const std::string& name, size_t length, int32_t layers, Precision precision) {
   const GoldenCase golden{name, "", "of the class"};
   std::string config = golden.Config();
   const std::string key = "\"num_hidden_layers\": ";
@@ -17,7 +17,7 @@ int32_t Dispatches(const std::string& name, size_t length, int32_t layers) {
   PERUSE_CHECK(place != std::string::npos);
   config[place + key.size()] = static_cast<char>('0' + layers);
   const auto backend = CreateWebGpuBackend();
-  auto model = LoadModel(config, golden.Weights(), {.head = Head::kSequenceClassification}, *backend);
+  auto model = LoadModel(config, golden.Weights(), {.head = Head::kSequenceClassification, .precision = precision}, *backend);
   PERUSE_CHECK(model.ok() && (*model)->config().num_hidden_layers == layers);
   const std::vector<int32_t> ids(length, 7);
   const ModelInput input = {ids, {}};
@@ -26,9 +26,10 @@ int32_t Dispatches(const std::string& name, size_t length, int32_t layers) {
 }
 
 // What one layer more costs, at whatever length.
-void ExpectPerLayer(const std::string& name, int32_t per_layer) {
+void ExpectPerLayer(const std::string& name, int32_t per_layer, Precision precision = Precision::kF16) {
   for (const size_t length : {1, 20, 60}) {
-    EXPECT_EQ(Dispatches(name, length, 2) - Dispatches(name, length, 1), per_layer) << name << ", " << length;
+    EXPECT_EQ(Dispatches(name, length, 2, precision) - Dispatches(name, length, 1, precision), per_layer)
+        << name << ", " << length;
   }
 }
 
@@ -42,6 +43,13 @@ TEST(DispatchCount, Bert) { ExpectPerLayer("bert-sequence", 7); }
 
 // BERT's 7, and for the convolution heads: depthwise, pointwise times query, span convolution with its kernels.
 TEST(DispatchCount, ConvBert) { ExpectPerLayer("convbert-sequence", 10); }
+
+// Rows are quantised by the shaders that multiply them.
+TEST(DispatchCount, Q8) {
+  ExpectPerLayer("bert-sequence", 7, Precision::kQ8);
+  ExpectPerLayer("deberta-v2-sequence", 9, Precision::kQ8);
+  ExpectPerLayer("convbert-sequence", 10, Precision::kQ8);
+}
 
 TEST(DispatchCount, Electra) { ExpectPerLayer("electra-sequence", 7); }
 
@@ -81,10 +89,14 @@ int32_t Pipelines(const WebGpuBackend& backend) {
 }
 
 TEST(WarmRun, PipelinesAreNamedBeforeTheWeights) {
-  for (const char* name : {"deberta-v2-conv", "convbert-sequence", "bert-sequence"}) {
+  for (const auto& [name, precision] : {std::pair("deberta-v2-conv", Precision::kF16),
+                                        {"convbert-sequence", Precision::kF16},
+                                        {"bert-sequence", Precision::kF16},
+                                        {"deberta-v2-conv", Precision::kQ8},
+                                        {"convbert-sequence", Precision::kQ8}}) {
     const GoldenCase golden{name, "", "of the class"};
     const auto backend = CreateWebGpuBackend();
-    const ModelOptions options = {.head = Head::kSequenceClassification, .precision = Precision::kF16};
+    const ModelOptions options = {.head = Head::kSequenceClassification, .precision = precision};
     ASSERT_TRUE(Model::Create(golden.Config(), options, *backend).ok());
     const int32_t prepared = Pipelines(*backend);
     EXPECT_GT(prepared, 4) << name;

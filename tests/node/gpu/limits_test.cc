@@ -29,6 +29,27 @@ TEST(GpuLimits, WeightsInSeveralBuffers) {
   ExpectAgreement({.operation = Operation::kLinear, .lengths = {4}, .cols = 300, .out = 100}, 16384);
   ExpectAgreement({.operation = Operation::kLinear, .lengths = {4}, .cols = 600, .out = 100, .groups = 4}, 16384);
   ExpectAgreement({.operation = Operation::kLinearAddNorm, .lengths = {3}, .cols = 300, .out = 100}, 16384);
+  // 100 rows of 300 bytes: parts of 54 rows, and of two groups of 25.
+  ExpectAgreement({.operation = Operation::kLinear, .lengths = {4}, .cols = 300, .out = 100, .q8 = true}, 16384);
+  ExpectAgreement({.operation = Operation::kLinear, .lengths = {4}, .cols = 1000, .out = 100, .groups = 4, .q8 = true},
+                  16384);
+}
+
+// The language's own products of four int8, and those by hand (which the conformance list runs).
+TEST(GpuLimits, PackedDotProductsGiveTheSameBits) {
+  const auto packed = CreateHostedWebGpuBackendWithin({.packed_dot = true});
+  const auto by_hand = CreateHostedWebGpuBackendWithin({});
+  int compared = 0;
+  for (const OperationCase& c : AllCases()) {
+    if (!c.q8) continue;
+    const std::vector<HostMatrix> operands = MakeOperands(c);
+    const Outcome want = RunCase(*by_hand, c, operands);
+    const Outcome got = RunCase(*packed, c, operands);
+    ASSERT_TRUE(got.status.ok()) << got.status.message();
+    for (size_t i = 0; i < want.outputs.size(); ++i) ASSERT_EQ(got.outputs[i].values, want.outputs[i].values) << c.name();
+    ++compared;
+  }
+  EXPECT_GT(compared, 30);
 }
 
 TEST(GpuLimits, HeadsInSeveralDispatches) {
@@ -46,7 +67,7 @@ TEST(GpuLimits, HeadsInSeveralDispatches) {
 TEST(GpuLimits, WhatDoesNotFitIsATypedError) {
   const auto backend = CreateHostedWebGpuBackendWithin({.binding_bytes = 16384});
   EXPECT_EQ(backend->CreateLinear({5000, 1, 1, Precision::kF32}).status().code(), StatusCode::kOutOfMemory);
-  EXPECT_EQ(backend->CreateLinear({4, 4, 1, Precision::kQ8}).status().code(), StatusCode::kUnsupported);
+  EXPECT_EQ(backend->CreateLinear({200000, 1, 1, Precision::kQ8}).status().code(), StatusCode::kUnsupported);
   backend->BeginRun();
   backend->New(100, 100);
   EXPECT_EQ(backend->Submit().code(), StatusCode::kOutOfMemory);

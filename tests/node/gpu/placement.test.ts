@@ -150,14 +150,10 @@ describe('device auto', () => {
     expect(await run(host, text(3))).toHaveLength(1);
   });
 
-  test('dtype q8 is the CPU\'s', async () => {
-    const gpu = watchGpu();
-    const loading = load({ device: 'auto', dtype: 'q8' }, gpu);
-    await loading.then(
-      ({ report }) => expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringContaining('q8') }),
-      (error: unknown) => expect(error).toMatchObject({ code: 'unsupported' }),
-    );
-    expect(gpu.devices).toEqual([]);
+  test('dtype q8 is probed like any other', async () => {
+    const { report, host } = await load({ device: 'auto', dtype: 'q8', probes: remembered(1, 2) }, watchGpu());
+    expect(report).toMatchObject({ dtype: 'q8', placement: { device: 'webgpu' } });
+    expect(await run(host, text(3))).toHaveLength(1);
   });
 });
 

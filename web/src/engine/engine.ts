@@ -3,7 +3,7 @@
 import { describe, PeruseError, type ErrorCode } from '../errors.js';
 import type { EngineInput } from '../tasks/call.js';
 import { fillInspection, type EngineInspection, type Inspection, type InspectRequest } from '../tasks/inspection.js';
-import type { Placement } from './placement.js';
+import type { GpuReport, Placement } from './placement.js';
 import { wellFormed } from './text.js';
 
 /** What the module that Emscripten makes (web/wasm/peruse-<variant>.mjs) resolves to. */
@@ -11,7 +11,7 @@ export interface EngineModule {
   /** The engine's memory. Growing replaces it: read the property again after every call. */
   HEAPU8: Uint8Array;
   /** With one argument it computes on the CPU; with all, in modules that can, on a GPU. */
-  Session: new (threads: number, gpuBindingBytes?: number, shaderF16?: boolean) => Session;
+  Session: new (threads: number, gpuBindingBytes?: number, shaderF16?: boolean, packedDot?: boolean) => Session;
   /** The thread variants' workers (Emscripten's own object). */
   PThread?: { terminateAllThreads(): void };
 }
@@ -50,7 +50,7 @@ export interface Session {
 
 export interface OpenRequest {
   task: string;
-  /** 'f32', 'f16', 'q8', or 'auto': as the checkpoint says, else 'f32'. */
+  /** 'f32', 'f16', 'q8', or 'auto': 'q8' for a q8 checkpoint, for others 'f32' on the CPU and 'f16' on a GPU. */
   dtype: string;
   /** DeBERTa's masked-LM head after its decoder of pre-training; only for fill-mask. */
   enhanced_mask_decoder?: boolean;
@@ -93,11 +93,13 @@ export class Engine {
     threads: number,
     /** The engine's last words, which say more than the trap that follows them. */
     private readonly lastWords_: () => string = () => '',
-    gpu?: { maxBindingBytes: number; features: string[] },
+    gpu?: GpuReport,
     readonly placement: Placement = { device: 'cpu' },
   ) {
     this.session_ = this.guard(() => (
-      gpu ? new module_.Session(threads, gpu.maxBindingBytes, gpu.features.includes('shader-f16')) : new module_.Session(threads)
+      gpu
+        ? new module_.Session(threads, gpu.maxBindingBytes, gpu.features.includes('shader-f16'), gpu.packedDot)
+        : new module_.Session(threads)
     ));
   }
 

@@ -25,7 +25,7 @@ export interface LoadReport {
 
 export interface LoadJob {
   task: string;
-  /** 'auto': f16 on a GPU (arithmetic is float32 there too), f32 on the CPU. */
+  /** 'auto': q8 for a q8 checkpoint; for others f16 on a GPU (arithmetic is float32 there too), f32 on the CPU. */
   dtype: string;
   /** fill-mask through DeBERTa's decoder of pre-training. */
   enhancedMaskDecoder?: boolean;
@@ -68,8 +68,7 @@ export async function loadModel(request: LoadJob): Promise<{ engine: Engine; rep
       bytes += content.length;
     }
     const { placement } = engine;
-    const dtype = job.dtype === 'auto' && placement.device === 'webgpu' ? 'f16' : job.dtype;
-    await engine.open({ task: job.task, dtype, enhanced_mask_decoder: job.enhancedMaskDecoder });
+    await engine.open({ task: job.task, dtype: job.dtype, enhanced_mask_decoder: job.enhancedMaskDecoder });
     bytes += await feedWeights(job, engine);
     const weights = await engine.finishWeights();
     return { engine, report: { bytes, milliseconds: performance.now() - start, weights, placement, dtype: weights.dtype } };

@@ -8,6 +8,8 @@ export interface GpuReport {
   description: string;
   /** Optional WebGPU features that are in use. */
   features: string[];
+  /** Whether its WGSL multiplies four int8 at once (packed_4x8_integer_dot_product): what 'q8' then uses. */
+  packedDot: boolean;
   /** The largest piece that a shader can see at once; WebGPU promises 134217728. */
   maxBindingBytes: number;
 }

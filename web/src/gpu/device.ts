@@ -27,11 +27,16 @@ export async function openGpu(gpu: GPU | undefined, shaderF16 = false): Promise<
       requiredFeatures: features,
       requiredLimits: { maxStorageBufferBindingSize: bytes, maxBufferSize: Math.max(bytes, adapter.limits.maxBufferSize) },
     });
+    // Browsers older than this property have no such features.
+    const language = gpu.wgslLanguageFeatures as WGSLLanguageFeatures | undefined;
     const { vendor, architecture, description } = adapter.info;
     return {
       device,
       pipelines: new PipelineCache(device),
-      report: { vendor, architecture, description, features, maxBindingBytes: bytes },
+      report: {
+        vendor, architecture, description, features,
+        packedDot: language?.has('packed_4x8_integer_dot_product') === true, maxBindingBytes: bytes,
+      },
     };
   } catch (error) {
     if (error instanceof PeruseError) throw error;

@@ -14,7 +14,6 @@ const kOpenLimit = 2000;  // milliseconds that device 'auto' waits for a GPU's d
 export async function startWithGpu(request: EngineRequest, findGpu: () => Promise<GPU | undefined>): Promise<Engine> {
   const onCpu = (reason: string) => startCpuEngine(request.choice, request.wasmPath, `the CPU, because ${reason}`);
   if (request.device === 'webgpu') return startOnGpu(request, await openGpu(await findGpu(), request.shaderF16));
-  if (request.dtype === 'q8') return onCpu("dtype 'q8' is for it alone.");
   // It would only be at its shaders again, and everything else would wait for it.
   if (Object.values(request.probes).some(({ gaveUp }) => gaveUp === 'unfinished')) {
     return onCpu(`the GPU could not run a short text within ${kGpuLimit / 1000} s when it was asked first (probe).`);
@@ -83,9 +82,7 @@ async function decide(
     const cpuModule = await start.cpu();
     try {
       probe = await probeSpeed({
-        cpuModule, gpu, startGpuModule: start.gpu, config, threads: request.choice.threads,
-        cpuDtype: request.dtype === 'auto' ? 'f32' : request.dtype,
-        gpuDtype: request.dtype === 'auto' ? 'f16' : request.dtype,
+        cpuModule, gpu, startGpuModule: start.gpu, config, threads: request.choice.threads, dtype: request.dtype,
       });
     } catch (error) {
       // A fault of config.json shows again, and better, when the CPU opens it.

@@ -24,9 +24,8 @@ export interface ProbeJob {
   threads: number;
   /** The content of config.json. */
   config: Uint8Array;
-  /** What the model would be held as. */
-  cpuDtype: string;
-  gpuDtype: string;
+  /** The engine's name for it, or 'auto'. */
+  dtype: string;
 }
 
 type GpuTime = Pick<ProbeReport, 'gpuMilliseconds' | 'gaveUp'>;
@@ -36,22 +35,22 @@ export async function probeSpeed(job: ProbeJob): Promise<ProbeReport> {
   const engine = new GpuEngine(await job.startGpuModule(), job.gpu, () => '', { device: 'webgpu' });
   try {
     engine.addFile('config.json', job.config);
-    const time = await within(kGpuLimit, timeGpu(engine, job.gpuDtype, cpuMilliseconds));
+    const time = await within(kGpuLimit, timeGpu(engine, job.dtype, cpuMilliseconds));
     return { cpuMilliseconds, ...(time ?? { gpuMilliseconds: kGpuLimit, gaveUp: 'unfinished' }) };
   } finally {
     engine.release();  // What it has not finished ends here, and is heard of no more.
   }
 }
 
-async function timeCpu({ cpuModule, threads, config, cpuDtype }: ProbeJob): Promise<number> {
+async function timeCpu({ cpuModule, threads, config, dtype }: ProbeJob): Promise<number> {
   const engine = new Engine(cpuModule, threads);
   try {
     engine.addFile('config.json', config);
-    const layers = await engine.probe(1, cpuDtype);
+    const layers = await engine.probe(1, dtype);
     // Layers follow one another on the CPU without waits, so one of them tells.
     let best = Infinity;
     for (let i = 0; i < kTimedRuns && (i === 0 || best <= kLongRun); i++) {
-      best = Math.min(best, await timed(() => engine.probe(1, cpuDtype)));
+      best = Math.min(best, await timed(() => engine.probe(1, dtype)));
     }
     return layers * best;
   } finally {

@@ -1,0 +1,47 @@
+// What the shaders of linear layers share: their operands, and what happens to a product on its way out.
+#include "activation.wgsl"
+
+struct Params {
+  rows: u32,
+  depth: u32,            // k
+  width: u32,            // n, of one group
+  x_first: u32,          // element of row 0, group 0
+  x_stride: u32,
+  x_group: u32,          // elements from one group to the next
+  w_first: u32,          // in elements; of int8 weights in words of four
+  w_stride: u32,
+  w_group: u32,
+  bias_first: u32,
+  bias_group: u32,
+  out_first: u32,
+  out_stride: u32,
+  out_group: u32,
+  other_first: u32,
+  other_stride: u32,
+  activation: u32,
+  has_bias: u32,
+  combine: u32,          // 0: nothing, 1: + other, 2: * other
+  scales_first: u32,     // of int8 weights, in `bias`
+  levels: u32,           // of activations beside int8 weights
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> w: array<u32>;
+@group(0) @binding(3) var<storage, read> bias: array<f32>;
+@group(0) @binding(4) var<storage, read> other: array<f32>;
+@group(0) @binding(5) var<storage, read_write> out: array<f32>;
+
+// out[row, group, col] = activation(product + bias), then plus or times other, if it is inside.
+fn put(row: u32, col: u32, group: u32, product: f32) {
+  if (row >= params.rows || col >= params.width) { return; }
+  var y = product;
+  if (params.has_bias != 0u) { y += bias[params.bias_first + group * params.bias_group + col]; }
+  y = activate(y, params.activation);
+  let position = group * params.out_group + col;
+  if (params.combine != 0u) {
+    let z = other[params.other_first + row * params.other_stride + position];
+    y = select(y + z, y * z, params.combine == 2u);
+  }
+  out[params.out_first + row * params.out_stride + position] = y;
+}
