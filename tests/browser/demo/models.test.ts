@@ -142,6 +142,7 @@ it('says that there is no GPU, and goes on with the CPU', async () => {
 });
 
 it('computes the same on a GPU', async () => {
+  visit.page.setDefaultTimeout(120_000);  // A software GPU beside other tests that use one.
   const bars: string[] = [];
   for (const device of ['cpu', 'webgpu']) {
     await panel.getByLabel('Device').selectOption(device);
@@ -151,7 +152,7 @@ it('computes the same on a GPU', async () => {
   }
   expect(await panel.locator('.runtime').textContent()).toContain(' on the GPU');
   expect(bars[1]).toBe(bars[0]);
-});
+}, 300_000);
 
 it.each(['fp16', 'q8'])('computes in %s, says so, and comes to the same label', async (precision) => {
   const labels: string[] = [];
