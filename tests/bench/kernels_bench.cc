@@ -237,6 +237,14 @@ int Main(int argc, char** argv) {
     bench.AddLinear(rows, 3072, 768, Activation::kNone, Precision::kQ8);
   }
   bench.AddLinear(1, 768, 768, Activation::kNone);
+  for (int32_t hidden : {256, 384}) {  // the small shapes
+    for (const Precision precision : {Precision::kF32, Precision::kQ8}) {
+      bench.AddLinear(128, hidden, 4 * hidden, Activation::kGelu, precision);
+      bench.AddLinear(128, hidden, 4 * hidden, Activation::kNone, precision);
+      bench.AddLinear(128, 4 * hidden, hidden, Activation::kNone, precision);
+      bench.AddLinear(128, hidden, hidden, Activation::kNone, precision);
+    }
+  }
   for (int32_t length : {32, 128, 512}) {
     bench.AddAttention(length, 12, 64, false);
     bench.AddAttention(length, 12, 64, true);

@@ -20,12 +20,13 @@ namespace peruse::xnnpack {
 
 namespace {
 
-// Looks at a variable before going to sleep: some tens of microseconds. wasm has no pause instruction, so there a look is
-// shorter.
+// Looks at a variable before going to sleep: one or two tenths of a millisecond, longer than one thread waits for another
+// at the end of an operation, because whoever sleeps is woken too late for the next one. wasm has no pause instruction, so
+// there a look is shorter.
 #if defined(__wasm__)
-constexpr int kSpins = 20000;
+constexpr int kSpins = 300000;
 #else
-constexpr int kSpins = 1000;
+constexpr int kSpins = 8000;
 #endif
 
 template <typename Condition>

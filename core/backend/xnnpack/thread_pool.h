@@ -2,7 +2,7 @@
 //
 // Made for machines that others use too. Indices are handed out one by one, and a helper takes part only from the moment that
 // it runs: the caller never waits for one that the system has not let run, only for those in the middle of a task. So a busy
-// machine costs the help, not more. Helpers spin for some tens of microseconds for the next operation, then sleep.
+// machine costs the help, not more. Helpers spin for a tenth of a millisecond or two for the next operation, then sleep.
 #pragma once
 
 #include <cstdint>
