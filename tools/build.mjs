@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu] [--native debug|release]
 // Without options: all wasm variants (to web/wasm), the TypeScript (to web/dist) and the demo page (to web/demo). Builds are incremental, in build/<preset>.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -44,8 +44,18 @@ function buildVariant(variant) {
   return `${(statSync(join(out, `peruse-${variant}.wasm`)).size / 1024).toFixed(0)} KB`;
 }
 
+/** Builds that were made of an older tree and are no more: what lies in web/wasm goes into the package. */
+function removeOtherBuilds() {
+  const out = join(root, 'web/wasm');
+  const known = new Set(kVariants.flatMap((variant) => [`peruse-${variant}.wasm`, `peruse-${variant}.mjs`]));
+  for (const name of existsSync(out) ? readdirSync(out) : []) {
+    if (!known.has(name)) rmSync(join(out, name), { recursive: true });
+  }
+}
+
 /** Builds the named wasm variants into web/wasm. */
 export async function buildVariants(variants = kVariants) {
+  removeOtherBuilds();
   for (const variant of variants) await step(`wasm ${variant}`, () => buildVariant(variant));
 }
 

@@ -59,7 +59,7 @@ describe('a command line that makes no sense is one line and exit code 2', () =>
     [['classify', kSentiment, 'x', '--top-k'], /top-k/],
     [['classify', kSentiment, 'x', '--top-k', '-1'], /ambiguous/],
     [['classify', kSentiment, 'x', '--top-k', 'many'], /--top-k takes a number, not 'many'/],
-    [['classify', kSentiment, 'x', '--dtype', 'q4'], /--dtype takes fp32 or fp16 or q8, not 'q4'/],
+    [['classify', kSentiment, 'x', '--dtype', 'q4'], /--dtype takes auto or fp32 or fp16 or q8, not 'q4'/],
     [['classify', kSentiment, '--labels', ' , '], /--labels names no label/],
     [['cache', 'frob'], /there is no 'frob'/],
     [['cache', 'remove'], /<model> is missing/],
