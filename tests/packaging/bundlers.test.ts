@@ -1,12 +1,13 @@
 // Pages made by bundlers from the installed package find the worker and the wasm, with threads and without.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { kIsolation, readFolder, tinyModels, visit, type Site } from '../browser/page/visit.js';
+import { createServer } from 'vite';
+import { kIsolation, readFolder, tinyModels, visit, visitServed, type Site, type Visit } from '../browser/page/visit.js';
 
 const { folder: app } = inject('installed');
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -21,16 +22,42 @@ beforeAll(async () => {
 });
 afterAll(() => rm(out, { recursive: true }));
 
+const kPages: [string, Record<string, string>, string][] = [
+  ['an isolated', kIsolation, availableParallelism() > 1 ? 'relaxed-threads' : 'relaxed'],
+  ['a plain', {}, 'relaxed'],
+];
+
+function expectWork({ result, elsewhere, complaints }: Omit<Visit, 'requests'>, variant: string): void {
+  expect(result).toMatchObject({ variant, labels: [{ label: expect.any(String) }], best: { answer: expect.any(String) } });
+  expect(elsewhere).toEqual([]);
+  expect(complaints.filter((line) => !/404|^\[vite\] connect/.test(line))).toEqual([]);
+}
+
 describe.each(['vite', 'webpack', 'esbuild', 'rollup'])('%s', (bundler) => {
   beforeAll(() => promisify(execFile)(process.execPath, [here('bundle.mjs'), bundler, app, join(out, bundler)]));
 
-  test.each([
-    ['an isolated', kIsolation, availableParallelism() > 1 ? 'relaxed-threads' : 'relaxed'],
-    ['a plain', {}, 'relaxed'],
-  ])('%s page works', async (_, headers, variant) => {
-    const { result, elsewhere, complaints } = await visit({ ...await readFolder(join(out, bundler), join(out, bundler)), ...models }, headers);
-    expect(result).toMatchObject({ variant, labels: [{ label: expect.any(String) }], best: { answer: expect.any(String) } });
-    expect(elsewhere).toEqual([]);
-    expect(complaints.filter((line) => !/404/.test(line))).toEqual([]);
+  test.each(kPages)('%s page works', async (_, headers, variant) => {
+    expectWork(await visit({ ...await readFolder(join(out, bundler), join(out, bundler)), ...models }, headers), variant);
+  });
+});
+
+describe("vite's development server", () => {
+  beforeAll(async () => {
+    for (const [path, content] of Object.entries(models)) {
+      const file = join(app, 'public', path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, content as string | Uint8Array);
+    }
+  });
+
+  // It rewrites addresses of workers and puts dependencies elsewhere, which the made page does not.
+  test.each(kPages)('%s page works, with no settings at all', async (_, headers, variant) => {
+    const server = await createServer({ configFile: false, root: app, logLevel: 'error', server: { host: '127.0.0.1', port: 0, headers } });
+    try {
+      await server.listen();
+      expectWork(await visitServed(server.resolvedUrls!.local[0]!), variant);
+    } finally {
+      await server.close();
+    }
   });
 });

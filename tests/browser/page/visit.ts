@@ -65,16 +65,28 @@ export async function withPage<T>(site: Site, headers: Record<string, string>, u
 
 /** Opens index.html and calls its function work(). `query`: of its address. */
 export function visit(site: Site, headers: Record<string, string>, query = ''): Promise<Visit> {
-  return withPage(site, headers, async (page, server) => {
-    const urls: string[] = [];
-    const complaints: string[] = [];
-    page.context().on('request', (request) => urls.push(request.url()));
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(error.message));
-    await page.goto(`${server.url}index.html${query}`);
-    await page.waitForFunction('globalThis.work');
-    const result = await page.evaluate('work()') as Record<string, unknown>;
-    const elsewhere = urls.filter((url) => !url.startsWith(server.url) && !url.startsWith('data:'));
-    return { result, requests: server.requests, elsewhere, complaints };
-  });
+  return withPage(site, headers, async (page, server) => ({ ...await letWork(page, server.url, `index.html${query}`), requests: server.requests }));
+}
+
+/** The same of a site that somebody else serves. */
+export async function visitServed(url: string): Promise<Omit<Visit, 'requests'>> {
+  const context = await (await theBrowser()).newContext();
+  try {
+    return await letWork(await context.newPage(), url, 'index.html');
+  } finally {
+    await context.close();
+  }
+}
+
+async function letWork(page: Page, site: string, path: string): Promise<Omit<Visit, 'requests'>> {
+  const urls: string[] = [];
+  const complaints: string[] = [];
+  page.context().on('request', (request) => urls.push(request.url()));
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(`${site}${path}`);
+  await page.waitForFunction('globalThis.work');
+  const result = await page.evaluate('work()') as Record<string, unknown>;
+  const elsewhere = urls.filter((url) => !url.startsWith(site) && !url.startsWith('data:'));
+  return { result, elsewhere, complaints };
 }
