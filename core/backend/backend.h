@@ -75,7 +75,7 @@ struct AttentionArgs {
   Tensor key;    // [rows, heads * head_dim]
   Tensor value;  // [rows, heads * head_dim]
   int32_t heads = 0;
-  float scale = 1;  // multiplies the whole score, position terms included
+  float scale = 1;  // multiplies the whole score, position terms included; not negative
   // Where to put the probabilities, if wanted: [sum over sequences of heads * length, longest length], row
   // (first row of the sequence) * heads + h * length + i for head h and query i; columns past length are zero.
   Tensor probabilities;

@@ -7,27 +7,14 @@
 
 namespace peruse::xnnpack {
 
-// The constants of Gelu, read from memory where they are used: V8 makes a vector constant anew at each use, of three
-// instructions, and Gelu has so many that this was most of its time.
-struct GeluConstants {
-  static constexpr int kCount = 17;
-  static constexpr float kValues[kCount] = {8.0f, 0.5f,
-                                            // log2 of erfc(a / sqrt 2) / a, powers of a from 0 to 7
-                                            -1.151113748550415f, -0.4591415822505951f, -0.05268554389476776f,
-                                            0.007325115613639355f, -0.00033113936660811305f, -0.00010751467198133469f,
-                                            2.307261456735432e-05f, -1.4879732361805509e-06f,
-                                            // e^r, as in ScaledExp: powers of r from 0 (and 1) to 6
-                                            1.0f, 0.49999991059303284f, 0.16666410863399506f, 0.04166828840970993f,
-                                            0.00837564468383789f, 0.0013835792196914554f, 0.693147181f};
-  alignas(16) float vectors[kCount][4];
-
-  constexpr GeluConstants() : vectors() {
-    for (int i = 0; i < kCount; ++i) {
-      for (float& lane : vectors[i]) lane = kValues[i];
-    }
-  }
-};
-GeluConstants gelu_constants;  // neither const nor of this file alone: else they would be instructions again
+simd::ConstantVectors<17> gelu_constants({8.0f, 0.5f,
+                                          // log2 of erfc(a / sqrt 2) / a, powers of a from 0 to 7
+                                          -1.151113748550415f, -0.4591415822505951f, -0.05268554389476776f,
+                                          0.007325115613639355f, -0.00033113936660811305f, -0.00010751467198133469f,
+                                          2.307261456735432e-05f, -1.4879732361805509e-06f,
+                                          // e^r, as in Exp: powers of r from 0 (and 1) to 6
+                                          1.0f, 0.49999991059303284f, 0.16666410863399506f, 0.04166828840970993f,
+                                          0.00837564468383789f, 0.0013835792196914554f, 0.693147181f});
 
 namespace {
 
@@ -39,14 +26,14 @@ inline Floats Sigmoid(Floats x) { return hn::Div(Set(1.0f), hn::Add(Set(1.0f), E
 // erfc is nearly a parabola: a polynomial of degree 8 leaves 1.3e-8 of absolute error in the result. Past |x| = 8
 // the second term is below 1e-14. Both polynomials by Estrin's scheme: Horner's is one long chain of dependent steps.
 inline Floats Gelu(Floats x) {
-  const auto constant = [](int i) { return hn::LoadDup128(kTag, gelu_constants.vectors[i]); };
+  const auto constant = [](int i) { return gelu_constants[i]; };
   const auto pair = [&](Floats v, int i) { return Madd(v, constant(i + 1), constant(i)); };
   const Floats a = hn::Min(constant(0), hn::Abs(x));
   const Floats a2 = hn::Mul(a, a);
   const Floats low = Madd(pair(a, 4), a2, pair(a, 2));
   const Floats high = Madd(pair(a, 8), a2, pair(a, 6));
   const Floats log2 = hn::Mul(Madd(high, hn::Mul(a2, a2), low), a);
-  // 2^log2 = e^r * 2^n, n in the low bits of `shifted` as for ScaledExp
+  // 2^log2 = e^r * 2^n, n + 127 in the low bits of `shifted` as in Exp
   const Floats shift = Set(kExponentShift);
   const Floats shifted = hn::Add(log2, shift);
   const Floats r = hn::Mul(hn::Sub(log2, hn::Sub(shifted, shift)), constant(16));

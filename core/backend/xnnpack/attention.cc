@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "core/backend/xnnpack/arena.h"
 #include "core/backend/xnnpack/gemm.h"
@@ -142,7 +141,7 @@ class HeadTask {
     const int64_t last = runs_.run(length_ - 1);
     for (int64_t run = first_run_; run <= last; ++run) {
       const float* row = blocks_.position_query.row(runs_.slot(run)) + column_;
-      std::memcpy(position_queries_ + (run - first_run_) * d_, row, static_cast<size_t>(d_) * sizeof(float));
+      Map(row, position_queries_ + (run - first_run_) * d_, d_, [](Floats v) { return v; });
     }
   }
 
@@ -199,10 +198,35 @@ class HeadTask {
       }
       band += tile * width;
     }
-    for (int64_t r = 0; r < rows; ++r) {
-      const int32_t* diagonal = diagonals_ + (most - first - r);
-      float* scores = scores_ + r * sizes_.row;
-      for (int64_t j = 0; j < length_; ++j) scores[j] += query_band_[diagonal[j] + j];
+    int64_t j = 0;
+    for (; j + 4 <= length_; j += 4) AddFourKeys(rows, j, diagonals_ + (rows - 1 + j));
+    for (; j < length_; ++j) {
+      for (int64_t r = 0; r < rows; ++r) scores_[r * sizes_.row + j] += Band(diagonals_[rows - 1 - r + j], j)[0];
+    }
+  }
+
+  // The scores with keys from `key` on, of a position query whose row in query_band_ `diagonal` tells.
+  const float* Band(int32_t diagonal, int64_t key) const { return query_band_ + (diagonal + key); }
+
+  // The position terms of four keys from j on. diagonals[-r] is for the distance of query r to key j, and that of the key
+  // l places on is one less for each place: lane l of a row comes from diagonals[l - r]. So of what is loaded for a
+  // distance each of four rows takes a lane; the others can be anything.
+  void AddFourKeys(int64_t rows, int64_t j, const int32_t* diagonals) {
+    constexpr hn::FixedTag<float, 4> kFour;
+    const float* band = query_band_ + j;
+    const auto load = [&](const int32_t* d) { return hn::LoadU(kFour, band + *d); };
+    auto previous = load(diagonals + 1);
+    auto pair = hn::OddEven(load(diagonals + 2), previous);  // lanes 0 and 1, or 2 and 3, of two distances
+    auto older = hn::OddEven(load(diagonals + 3), load(diagonals + 2));
+    float* scores = scores_ + j;
+    const float* const end = scores + rows * sizes_.row;
+    for (; scores != end; scores += sizes_.row, --diagonals) {
+      const auto next = load(diagonals);
+      const auto newest = hn::OddEven(previous, next);
+      hn::StoreU(hn::Add(hn::LoadU(kFour, scores), hn::ConcatUpperLower(kFour, older, newest)), kFour, scores);
+      older = pair;
+      pair = newest;
+      previous = next;
     }
   }
 

@@ -59,29 +59,45 @@ inline Floats LoadHalves(const uint16_t* p) {
 inline Floats AtLeast(float bound, Floats x) { return hn::Max(Set(bound), x); }
 inline Floats AtMost(float bound, Floats x) { return hn::Min(Set(bound), x); }
 
-// e^r * 2^n for |r| <= ln(2) / 2. `shifted` is n + 127 added to 1.5 * 2^23, so that n + 127 stands in its low bits.
-inline Floats ScaledExp(Floats r, Floats shifted) {
-  // Minimax of degree 6; relative error 2e-9.
-  Floats p = Madd(r, Set(0.0013835792196914554f), Set(0.00837564468383789f));
-  p = Madd(p, r, Set(0.04166828840970993f));
-  p = Madd(p, r, Set(0.16666410863399506f));
-  p = Madd(p, r, Set(0.49999991059303284f));
-  p = Madd(p, r, Set(1.0f));
-  p = Madd(p, r, Set(1.0f));
-  const hn::RebindToUnsigned<FloatTag> bits;
-  return hn::Mul(p, hn::BitCast(kTag, hn::ShiftLeft<23>(hn::BitCast(bits, shifted))));
-}
+// Vector constants that are read from memory where they are used: V8 makes a constant of its own anew at each use, of three
+// instructions, which in functions of many constants is most of the time. An object must be neither const nor of one file
+// alone: else the compiler knows its values, and they are instructions again.
+template <int kCount>
+struct ConstantVectors {
+  constexpr explicit ConstantVectors(const float (&values)[kCount]) : vectors() {
+    for (int i = 0; i < kCount; ++i) {
+      for (float& lane : vectors[i]) lane = values[i];
+    }
+  }
+  Floats operator[](int i) const { return hn::LoadDup128(kTag, vectors[i]); }
+
+  alignas(16) float vectors[kCount][4];
+};
 
 inline constexpr float kExponentShift = 12583039.0f;  // 1.5 * 2^23 + 127
 
-// e^x to about 1 ulp; x is clamped to [-87.3, 88].
+inline ConstantVectors<12> exp_constants(
+    {88.0f, -87.3f, 1.44269504f, kExponentShift,  // limits of x; x to a power of two
+     -0.693145752f, -1.42860677e-6f,              // -ln 2 in two parts: n times the first is exact
+     // e^r, powers of r from 0 (and 1) to 6: minimax, relative error 2e-9 for |r| <= ln(2) / 2
+     1.0f, 0.49999991059303284f, 0.16666410863399506f, 0.04166828840970993f, 0.00837564468383789f,
+     0.0013835792196914554f});
+
+// e^x to about 1 ulp; x is clamped to [-87.3, 88], NaN stays NaN (x86 returns the second operand of Min and Max then).
 inline Floats Exp(Floats x) {
-  x = AtMost(88.0f, AtLeast(-87.3f, x));
-  const Floats shifted = Madd(x, Set(1.44269504f), Set(kExponentShift));
-  const Floats n = hn::Sub(shifted, Set(kExponentShift));
-  Floats r = Madd(n, Set(-0.693145752f), x);  // ln 2 in two parts: n times the first is exact
-  r = Madd(n, Set(-1.42860677e-6f), r);
-  return ScaledExp(r, shifted);
+  const ConstantVectors<12>& c = exp_constants;
+  x = hn::Min(c[0], hn::Max(c[1], x));
+  const Floats shifted = Madd(x, c[2], c[3]);  // n + 127 in its low bits
+  const Floats n = hn::Sub(shifted, c[3]);
+  const Floats r = Madd(n, c[5], Madd(n, c[4], x));
+  Floats p = Madd(r, c[11], c[10]);
+  p = Madd(p, r, c[9]);
+  p = Madd(p, r, c[8]);
+  p = Madd(p, r, c[7]);
+  p = Madd(p, r, c[6]);
+  p = Madd(p, r, c[6]);
+  const hn::RebindToUnsigned<FloatTag> bits;
+  return hn::Mul(p, hn::BitCast(kTag, hn::ShiftLeft<23>(hn::BitCast(bits, shifted))));  // times 2^n
 }
 
 // out[i] = f(x[i]) for vectors of x; x and out may be the same.
@@ -100,32 +116,27 @@ inline void Map2(const float* x, const float* y, float* out, int64_t count, Func
   if (i < count) StoreFirst(f(LoadFirst(x + i, count - i), LoadFirst(y + i, count - i)), out + i, count - i);
 }
 
-// Turns x into e^(scale x - max) and returns the sum. The order of summation depends on count alone.
+// Turns x into e^(scale (x - max)) and returns the sum; scale is not negative. The order of summation depends on count
+// alone.
 inline float ExpInPlace(float* x, int64_t count, float scale) {
   Floats largest = Set(-3.4028235e38f);
-  const Floats vector_scale = Set(scale);
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const Floats value = hn::Mul(Load(x + i), vector_scale);
-    Store(value, x + i);
-    largest = hn::Max(largest, value);
-  }
+  for (; i + kLanes <= count; i += kLanes) largest = hn::Max(largest, Load(x + i));
   float max = hn::ReduceMax(kTag, largest);
-  for (int64_t j = i; j < count; ++j) {
-    x[j] *= scale;
-    max = x[j] > max ? x[j] : max;
-  }
-  const Floats vector_max = Set(max);
+  for (int64_t j = i; j < count; ++j) max = x[j] > max ? x[j] : max;
+  const Floats vector_scale = Set(scale);
+  const Floats offset = Set(-max * scale);
+  const auto exp = [&](Floats v) { return Exp(Madd(v, vector_scale, offset)); };
   Floats sums = hn::Zero(kTag);
   i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    const Floats value = Exp(hn::Sub(Load(x + i), vector_max));
+    const Floats value = exp(Load(x + i));
     Store(value, x + i);
     sums = hn::Add(sums, value);
   }
   float sum = hn::ReduceSum(kTag, sums);
   if (i < count) {
-    StoreFirst(Exp(hn::Sub(LoadFirst(x + i, count - i), vector_max)), x + i, count - i);
+    StoreFirst(exp(LoadFirst(x + i, count - i)), x + i, count - i);
     for (; i < count; ++i) sum += x[i];
   }
   return sum;
