@@ -85,8 +85,7 @@ async function main() {
   if (Number(process.versions.node.split('.')[0]) < 22) continueInNewerNode();
 
   if (options.device === 'webgpu') {
-    const rows = await measureOnGpu(options, environment);
-    printGpu(rows);
+    const rows = await measureOnGpu(options, environment, printGpu);
     if (options.json) writeFileSync(options.json, JSON.stringify(rows, null, 1));
     return;
   }

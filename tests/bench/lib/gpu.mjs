@@ -12,19 +12,24 @@ import { median } from './statistics.mjs';
 const kOwn = process.env.PERUSE_GPU === 'own';
 const kFlags = ['--enable-unsafe-webgpu', ...(kOwn ? ['--enable-features=Vulkan'] : ['--use-webgpu-adapter=swiftshader'])];
 
-export async function measureOnGpu(options, environment) {
+/** A row for each runtime, shape, length, library and precision; `report` is given those of one shape in one runtime as they come. */
+export async function measureOnGpu(options, environment, report) {
   const batches = Object.fromEntries(options.lengths.filter((name) => name !== 'ragged').map((name) => [name, batchOf(name)[0]]));
   const rows = [];
+  const take = (measured) => {
+    rows.push(...measured);
+    report(measured);
+  };
   for (const shape of options.shapes) {
     const folder = await randomModel(shape);
     const onnx = options.ort ? (await exportOnnx(folder, options.task)).f32 : undefined;
     for (const dtype of ['fp16', 'fp32']) {
       process.stderr.write(`${shape} ${dtype} over Dawn ...\n`);
       const { peak, ...found } = inNode({ folder, dtype, batches });
-      rows.push(...rowsOf({ shape, runtime: 'node', library: 'peruse', dtype, peak }, found, batches));
+      take(rowsOf({ shape, runtime: 'node', library: 'peruse', dtype, peak }, found, batches));
     }
     process.stderr.write(`${shape} in Chromium ...\n`);
-    rows.push(...(await inChromium(environment, { shape, folder, onnx, batches })));
+    take(await inChromium(environment, { shape, folder, onnx, batches }));
   }
   return rows;
 }
