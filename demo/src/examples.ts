@@ -44,7 +44,7 @@ export const passages: readonly PassageExample[] = [
 
 /** Messages to sort, and labels to sort them by. */
 export const messages: readonly { readonly text: string; readonly labels: string }[] = [
-  { text: 'My card was charged twice for one order and I would like the money back.', labels: 'refund, delivery, praise, lost card' },
+  { text: 'My parcel still has not arrived and nobody answers my emails.', labels: 'delivery, refund, praise, lost card' },
   { text: 'The evening train to the coast leaves from platform four.', labels: 'travel, cooking, sports, politics' },
   { text: 'Stir the onions until they are golden, then add the rice and the stock.', labels: 'travel, cooking, sports, politics' },
 ];

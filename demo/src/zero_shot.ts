@@ -14,7 +14,7 @@ export function startZeroShot(panel: HTMLElement): void {
   const list = find(panel, '.bars', HTMLElement);
   let looked = { text: '', text_pair: '' };  // The text and the sentence of its best label.
 
-  const task = new TaskPanel(panel, [], {
+  const task = new TaskPanel(panel, [{ name: 'Any labels, DeBERTa, 3.6 MB', folder: 'peruse-zero-shot-deberta-tiny' }], {
     load: (source, options) => pipeline('zero-shot-classification', source, options),
     ask: async (classify, signal) => {
       const hypothesis = template.value;

@@ -1,7 +1,9 @@
 // The demo models say in Chromium what the reference library's pipelines say of them, on real text.
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index.js';
-import { checkQuantizedSentiment, checkReader, checkSentiment, type ReaderFixture, type SentimentFixture } from '../node/support/demo_cases.js';
+import {
+  checkQuantizedSentiment, checkReader, checkSentiment, checkZeroShot, type ReaderFixture, type SentimentFixture, type ZeroShotFixture,
+} from '../node/support/demo_cases.js';
 
 async function fetchFixture<T>(name: string): Promise<T> {
   const response = await fetch(`/tests/fixtures/demo/${name}.json`);
@@ -24,6 +26,15 @@ test('answers to 100 questions', async () => {
     await checkReader(await fetchFixture<ReaderFixture>('reader'), answer);
   } finally {
     await answer.dispose();
+  }
+}, 120_000);
+
+test('labels of 140 texts, unknown to the model', async () => {
+  const classify = await pipeline('zero-shot-classification', '/models/peruse-zero-shot-deberta-tiny');
+  try {
+    await checkZeroShot(await fetchFixture<ZeroShotFixture>('zero-shot'), classify);
+  } finally {
+    await classify.dispose();
   }
 }, 120_000);
 

@@ -3,7 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
-import { checkQuantizedSentiment, checkReader, checkSentiment, checkTagger, type ReaderFixture, type SentimentFixture, type TaggerFixture } from './support/demo_cases.js';
+import {
+  checkQuantizedSentiment, checkReader, checkSentiment, checkTagger, checkZeroShot,
+  type ReaderFixture, type SentimentFixture, type TaggerFixture, type ZeroShotFixture,
+} from './support/demo_cases.js';
 
 const kRoot = new URL('../../', import.meta.url);
 const folder = (name: string) => fileURLToPath(new URL(`models/${name}/`, kRoot));
@@ -42,6 +45,17 @@ test('entities of 170 texts, by every aggregation strategy', async () => {
     await checkTagger(fixture, tag);
   } finally {
     await tag.dispose();
+  }
+}, 120_000);
+
+test.each([false, true])('labels of 140 texts, unknown to the model, with worker: %s', async (worker) => {
+  const fixture = await readFixture<ZeroShotFixture>('zero-shot');
+  expect(fixture.cases.length).toBeGreaterThanOrEqual(140);
+  const classify = await pipeline('zero-shot-classification', folder('peruse-zero-shot-deberta-tiny'), { worker });
+  try {
+    await checkZeroShot(fixture, classify);
+  } finally {
+    await classify.dispose();
   }
 }, 120_000);
 

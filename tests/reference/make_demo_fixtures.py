@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tools" / "train"))
 
 from entities import ner_sentences  # noqa: E402
 from texts import DEFAULT_DATA_DIR, read_squad, sentiment_rows  # noqa: E402
+from zero_shot_sets import label_table, labelled_sets  # noqa: E402
 
 ODD_SENTENCES = [
     "A", "!", "...", "not bad", "Not good.", "NOT GOOD", "BEST FILM OF THE YEAR!!!", "worst. movie. ever.", "👍", "👎👎👎",
@@ -143,6 +144,34 @@ def run_tagger(model_dir, data_dir):
     return {"cases": cases}
 
 
+def zero_shot_inputs(data_dir):
+    """(source, text, labels, options): sets with their own labels, long reviews (cut), odd texts; the options take turns."""
+    table, sets = label_table(), labelled_sets(data_dir, "test")
+    names = {name: [listed[0] for _, listed in table[name].values()] for name in ("clinc150-domains", "snips", "banking77")}
+    plans = [("snips", 50, names["snips"]), ("clinc150", 80, names["clinc150-domains"]), ("banking77", 30, names["banking77"][::6])]
+    turns = [{}, {"multi_label": True}, {"hypothesis_template": "This text is about {}."}, {}]
+    picks = [(name, row.text, labels) for name, count, labels in plans for row in chosen(sets[name], lambda row: row.text, count)]
+    picks += [("movie-reviews", text, ["music", "a film", "a recipe"])
+              for _, text in chosen(sentiment_rows(data_dir, "movie-reviews", "test-halfA"), lambda row: row[1], 6)]
+    picks += [("odd", text, ["a film", "ÉCOLE", "日本", "the price of a camera, in euros"]) for text in ODD_SENTENCES]
+    picks += [("odd", "The evening train leaves at nine.", ["travel"])]
+    for number, (source, text, labels) in enumerate(picks):
+        yield source, text, labels, turns[number % len(turns)]
+
+
+def run_zero_shot(model_dir, data_dir):
+    model = AutoModelForSequenceClassification.from_pretrained(model_dir, dtype=torch.float32)
+    tokenizer = AutoTokenizer.from_pretrained(model_dir)
+    classify = pipeline("zero-shot-classification", model=model, tokenizer=tokenizer, device="cpu")
+    cases = []
+    for source, text, labels, options in zero_shot_inputs(data_dir):
+        result = classify(text, labels, **options)
+        if all(a - b > 1e-4 for a, b in zip(result["scores"], result["scores"][1:])):
+            cases.append({"source": source, "text": text, "candidates": labels, "options": options,
+                          "labels": result["labels"], "scores": result["scores"]})
+    return {"cases": cases}
+
+
 def write(path, content):
     versions = {module.__name__: module.__version__ for module in (transformers, tokenizers, torch)}
     content = {"made_by": "tests/reference/make_demo_fixtures.py", "versions": versions} | content
@@ -157,13 +186,14 @@ def main():
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--models-dir", type=Path, default=ROOT / "models")
     parser.add_argument("--out-dir", type=Path, default=ROOT / "tests" / "fixtures" / "demo")
-    parser.add_argument("--only", choices=["sentiment", "reader", "tagger"])
+    parser.add_argument("--only", choices=["sentiment", "reader", "tagger", "zero-shot"])
     args = parser.parse_args()
     torch.set_num_threads(1)
     args.out_dir.mkdir(parents=True, exist_ok=True)
     for name, run, model in (("sentiment", run_sentiment, "peruse-sentiment-convbert-tiny"),
                              ("reader", run_reader, "peruse-reader-deberta-tiny"),
-                             ("tagger", run_tagger, "peruse-tagger-convbert-tiny")):
+                             ("tagger", run_tagger, "peruse-tagger-convbert-tiny"),
+                             ("zero-shot", run_zero_shot, "peruse-zero-shot-deberta-tiny")):
         if args.only in (None, name):
             write(args.out_dir / f"{name}.json", run(args.models_dir / model, args.data_dir))
 

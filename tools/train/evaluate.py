@@ -1,6 +1,7 @@
 """Scores of a saved demo model, read back through transformers' own loaders.
 
-    python evaluate.py --task sentiment|reader|tagger --model-dir DIR [--data-dir DATA] [--json OUT.json]
+    python evaluate.py --task sentiment|reader|tagger|zero-shot --model-dir DIR [--data-dir DATA] [--json OUT.json]
+        [--teacher MINILM_DIR]
 
 The test halves are for reporting only; nothing was trained on them or chosen by them.
 """
@@ -15,10 +16,13 @@ from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClas
 
 import finetune_sentiment
 import finetune_tagger
+import finetune_zero_shot
 import reading
 from entities import NER_SETS, f1, ner_sentences, total_f1
 from splits import reader_rows
 from texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, read_squad, sentiment_rows
+from zero_shot_sets import label_table, labelled_sets
+from zero_shot_teacher import Teacher
 
 
 def evaluate_sentiment(model_dir, tokenizer, data_dir):
@@ -60,7 +64,40 @@ def evaluate_tagger(model_dir, tokenizer, data_dir):
     return result
 
 
-EVALUATE = {"sentiment": evaluate_sentiment, "reader": evaluate_reader, "tagger": evaluate_tagger}
+def zero_shot_parts(data_dir, most=400):
+    """{what: (texts, labels to choose from)}: of labels that were trained on; then the same of labels that were not."""
+    table, sets = label_table(), labelled_sets(data_dir, "test")
+    parts = {}
+    for part, word in (("train", "known"), ("test", "new")):
+        for name in sets:
+            rows, names = finetune_zero_shot.rows_of(sets, table, name, part, most)
+            if rows and len(names) > 1:
+                parts[f"{name}, {word} labels"] = rows, names
+    cars = [row for row in sets["clinc150-domains"] if table["clinc150-domains"][row.labels[0]][0] == "test"]
+    all_domains = {key: names[0] for key, (_, names) in table["clinc150-domains"].items()}
+    parts["clinc150-domains, texts of the new one"] = cars, all_domains
+    return parts
+
+
+def evaluate_zero_shot(model_dir, tokenizer, data_dir, teacher=None):
+    model = AutoModelForSequenceClassification.from_pretrained(model_dir, dtype=torch.float32)
+    result = {}
+    for what, (rows, names) in zero_shot_parts(data_dir).items():
+        result[what] = {"texts": len(rows), "labels": len(names), "chance": chance(rows, names),
+                        "accuracy": round(finetune_zero_shot.accuracy(model, tokenizer, rows, names), 1)}
+        if teacher:
+            result[what]["teacher"] = round(teacher.accuracy(rows, names), 1)
+        print(what, result[what], flush=True)
+    return result
+
+
+def chance(rows, names):
+    """Percent that a random label is right for; some texts have several."""
+    return round(100 * sum(len(set(row.labels)) for row in rows) / len(rows) / len(names), 1)
+
+
+EVALUATE = {"sentiment": evaluate_sentiment, "reader": evaluate_reader, "tagger": evaluate_tagger,
+            "zero-shot": evaluate_zero_shot}
 
 
 def main():
@@ -69,10 +106,12 @@ def main():
     parser.add_argument("--model-dir", type=Path, required=True)
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--teacher", type=Path, help="zero-shot: score sentence vectors of this model too")
     args = parser.parse_args()
     torch.set_num_threads(1)
     tokenizer = Tokenizer.from_file(str(args.model_dir / "tokenizer.json"))
-    result = EVALUATE[args.task](args.model_dir, tokenizer, args.data_dir)
+    extra = [Teacher(args.teacher)] if args.teacher else []
+    result = EVALUATE[args.task](args.model_dir, tokenizer, args.data_dir, *extra)
     print(json.dumps(result, indent=1))
     if args.json:
         args.json.write_text(json.dumps(result, indent=1) + "\n")

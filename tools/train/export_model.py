@@ -1,6 +1,6 @@
 """Saves a trained demo model in the hub layout with F16 weights.
 
-    python export_model.py --task sentiment|reader|tagger --weights OUT/best.pt --tokenizer-dir TOK --out-dir MODEL_DIR
+    python export_model.py --task sentiment|reader|tagger|zero-shot --weights OUT/best.pt --tokenizer-dir TOK --out-dir MODEL_DIR
 """
 
 import argparse
@@ -12,9 +12,10 @@ from tokenizers import Tokenizer
 import finetune_reader
 import finetune_sentiment
 import finetune_tagger
+import finetune_zero_shot
 from schedule import load_checkpoint
 
-TASKS = {"sentiment": finetune_sentiment, "reader": finetune_reader, "tagger": finetune_tagger}
+TASKS = {"sentiment": finetune_sentiment, "reader": finetune_reader, "tagger": finetune_tagger, "zero-shot": finetune_zero_shot}
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 
 

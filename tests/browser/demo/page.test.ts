@@ -13,11 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => demo.close());
 
-/** Uses every tab that has a model beside the page, so that all of the page is there. Ends on the answer tab. */
+/** Uses every tab, so that all of the page is there. Ends on the answer tab. */
 async function useAll(page: Page): Promise<void> {
   await page.locator('#tab-classify').click();
   await page.locator('#classify .examples button').first().click();
   await shown(page.locator('#classify'), '.bars li');
+  await page.locator('#tab-zero-shot').click();
+  await page.locator('#zero-shot .examples button').first().click();
+  await shown(page.locator('#zero-shot'), '.bars li');
   await page.locator('#tab-entities').click();
   await page.locator('#entities .examples button').first().click();
   await shown(page.locator('#entities'), 'mark');
@@ -111,6 +114,8 @@ it('states the scores that the models\u2019 cards state', async () => {
   // Columns: set, questions, exact match, F1.
   const squad = row(await card('peruse-reader-deberta-tiny'), 'SQuAD').split('|').map((cell) => cell.trim());
   expect([squad[3], squad[4]]).toEqual([await stated('squad-exact'), await stated('squad-f1')]);
+  // Columns: set, labels, texts, chance, model.
+  expect(row(await card('peruse-zero-shot-deberta-tiny'), 'Snips').split('|')[5]?.trim()).toBe(await stated('snips'));
   await close();
 });
 

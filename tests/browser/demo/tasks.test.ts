@@ -83,7 +83,7 @@ describe('the zero-shot tab', () => {
     await visit.page.goto(`${demo.url}#zero-shot`);
     const panel = visit.page.locator('#zero-shot');
     await panel.locator('.examples button').first().click();
-    expect(await panel.locator('[name=text]').inputValue()).toMatch(/charged twice/);
+    expect(await panel.locator('[name=text]').inputValue()).toMatch(/parcel/);
     expect(await panel.locator('[name=labels]').inputValue()).toMatch(/refund/);
   });
 });

@@ -2,7 +2,7 @@
 // and spans must be identical, scores within kScoreTolerance. Runs in Node and in browsers.
 import { expect } from 'vitest';
 import type {
-  Answer, LabelScore, QuestionAnsweringOptions, TextClassificationOptions, TokenClassificationOptions, TokenEntity,
+  Answer, LabelScore, QuestionAnsweringOptions, TextClassificationOptions, TokenClassificationOptions, TokenEntity, ZeroShotClassificationOptions, ZeroShotClassificationOutput,
 } from '../../../web/dist/index.js';
 
 /** Rounding of two float32 implementations over a dozen layers, seen through a softmax. */
@@ -21,6 +21,10 @@ export interface ReaderFixture {
 export interface TaggerFixture {
   /** Offsets of these entities are code points. */
   cases: { text: string; options: TokenClassificationOptions; entities: TokenEntity[] }[];
+}
+
+export interface ZeroShotFixture {
+  cases: { text: string; candidates: string[]; options: ZeroShotClassificationOptions; labels: string[]; scores: number[] }[];
 }
 
 /** Where the code point of that number starts in the string. */
@@ -72,6 +76,19 @@ export async function checkTagger(
     const spans = (list: TokenEntity[]) => list.map(({ entity, entity_group, index, start, end }) => ({ entity, entity_group, index, start, end }));
     expect(spans(actual), what).toEqual(spans(expected));
     expectScores(actual, expected, what);
+  }
+}
+
+export async function checkZeroShot(
+  fixture: ZeroShotFixture, classify: (text: string, labels: string[], options: ZeroShotClassificationOptions) => Promise<ZeroShotClassificationOutput>,
+): Promise<void> {
+  const scored = (scores: number[]) => scores.map((score) => ({ score }));
+  for (const { text, candidates, options, labels, scores } of fixture.cases) {
+    const what = JSON.stringify({ text: text.slice(0, 60), options });
+    const actual = await classify(text, candidates, options);
+    expect(actual.sequence).toBe(text);
+    expect(actual.labels, what).toEqual(labels);
+    expectScores(scored(actual.scores), scored(scores), what);
   }
 }
 
