@@ -16,7 +16,7 @@ export const kSourceOptions: Options = {
 
 /** How a model is found and run. */
 export const kModelOptions: Options = {
-  dtype: { type: 'string', value: 'precision', help: 'auto, fp32, fp16 or q8: how weights are held (auto: fp32, or as the checkpoint or a GPU needs)' },
+  dtype: { type: 'string', value: 'precision', help: 'auto, fp32, fp16 or q8: how weights are held (auto: as the checkpoint says, else fp32)' },
   device: { type: 'string', value: 'device', help: 'cpu, webgpu or auto (cpu)' },
   threads: { type: 'string', value: 'n', help: 'threads of the CPU' },
   debug: { type: 'boolean', help: 'say on standard error which build and which tensors were chosen, and which nothing needs' },
