@@ -60,7 +60,7 @@ inline void CheckLinear(Tensor x, Weight weight, Tensor out) {
 inline void CheckAttention(const AttentionArgs& args, const RaggedBatch& batch, Tensor out) {
   const int32_t rows = batch.rows();
   const int32_t width = args.query.cols;
-  PERUSE_CHECK(args.heads > 0 && width % args.heads == 0);
+  PERUSE_CHECK(args.heads > 0 && width % args.heads == 0 && args.scale >= 0);
   CheckShape(args.query, rows, width);
   CheckShape(args.key, rows, width);
   CheckShape(args.value, rows, width);

@@ -141,7 +141,7 @@ class HeadTask {
     const int64_t last = runs_.run(length_ - 1);
     for (int64_t run = first_run_; run <= last; ++run) {
       const float* row = blocks_.position_query.row(runs_.slot(run)) + column_;
-      Map(row, position_queries_ + (run - first_run_) * d_, d_, [](Floats v) { return v; });
+      Copy(row, d_, position_queries_ + (run - first_run_) * d_);
     }
   }
 

@@ -164,13 +164,8 @@ void PackMatrix(const float* values, int64_t stride, int64_t k, int64_t n, float
     std::fill_n(packed, nr, 0.0f);
     packed += nr;
     for (int64_t i = 0; i < k; ++i, packed += nr) {
-      const float* row = values + i * stride + first;
-      if (lanes == nr) {  // not memcpy, which in wasm is a call out of the module
-        for (int64_t j = 0; j < nr; j += simd::kLanes) simd::Store(simd::Load(row + j), packed + j);
-      } else {
-        std::copy_n(row, lanes, packed);
-        std::fill_n(packed + lanes, nr - lanes, 0.0f);
-      }
+      simd::Copy(values + i * stride + first, lanes, packed);
+      if (lanes < nr) std::fill_n(packed + lanes, nr - lanes, 0.0f);
     }
   }
 }

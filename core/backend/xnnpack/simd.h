@@ -108,6 +108,11 @@ inline void Map(const float* x, float* out, int64_t count, Function f) {
   if (i < count) StoreFirst(f(LoadFirst(x + i, count - i)), out + i, count - i);
 }
 
+// out[i] = x[i], for rows that are short: memcpy is a call out of the module in wasm.
+inline void Copy(const float* x, int64_t count, float* out) {
+  Map(x, out, count, [](Floats v) { return v; });
+}
+
 // out[i] = f(x[i], y[i]).
 template <typename Function>
 inline void Map2(const float* x, const float* y, float* out, int64_t count, Function f) {
