@@ -5,6 +5,7 @@
 //   browser-gpu    tests/browser/gpu: the backend's own tests in Chromium, on its software GPU
 //   browser-plain  the same files on an ordinary page: one thread
 //   page           tests/browser/page: a page as a stranger would serve it, driven from Node; requests are recorded
+//   others         tests/browser/others: pages in Firefox and in WebKitGTK, driven from Node
 //   package        tests/packaging: the packed package in a fresh folder, in bundlers, in every place that a page has
 //   demo           tests/browser/demo: the demo page's site as tools/site.mjs builds it, driven from Node
 import { playwright } from '@vitest/browser-playwright';
@@ -43,15 +44,25 @@ export default defineConfig({
     projects: [
       {
         test: {
-          name: 'node', include: ['tests/node/**/*.test.ts'], exclude: ['tests/node/gpu/**'], environment: 'node', pool: 'forks', testTimeout: 60_000,
+          name: 'node',
+          include: ['tests/node/**/*.test.ts'],
+          exclude: ['tests/node/gpu/**'],
+          environment: 'node',
+          pool: 'forks',
+          testTimeout: 60_000,
           setupFiles: ['tests/node/support/own_cache.ts'],
-          server: { deps: { external: [/\/web\/(dist|wasm)\//] } },  // What ships runs as it ships.
+          server: { deps: { external: [/\/web\/(dist|wasm)\//] } }, // What ships runs as it ships.
         },
       },
       {
         test: {
-          name: 'gpu', include: ['tests/node/gpu/*.test.ts'], environment: 'node', pool: 'forks', fileParallelism: false,
-          testTimeout: 600_000, hookTimeout: 60_000,
+          name: 'gpu',
+          include: ['tests/node/gpu/*.test.ts'],
+          environment: 'node',
+          pool: 'forks',
+          fileParallelism: false,
+          testTimeout: 600_000,
+          hookTimeout: 60_000,
         },
       },
       inChromium('browser', kIsolation),
@@ -60,14 +71,35 @@ export default defineConfig({
       { test: { name: 'page', include: ['tests/browser/page/*.test.ts'], environment: 'node', pool: 'forks', testTimeout: 120_000 } },
       {
         test: {
-          name: 'package', include: ['tests/packaging/*.test.ts'], globalSetup: ['tests/packaging/install.ts'],
-          environment: 'node', pool: 'forks', testTimeout: 120_000, hookTimeout: 120_000,
+          name: 'others',
+          include: ['tests/browser/others/*.test.ts'],
+          environment: 'node',
+          pool: 'forks',
+          execArgv: ['--experimental-websocket'], // Node 20; later ones have it without.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
         test: {
-          name: 'demo', include: ['tests/browser/demo/*.test.ts'], globalSetup: ['tests/browser/demo/demo.ts'],
-          environment: 'node', pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000,
+          name: 'package',
+          include: ['tests/packaging/*.test.ts'],
+          globalSetup: ['tests/packaging/install.ts'],
+          environment: 'node',
+          pool: 'forks',
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'demo',
+          include: ['tests/browser/demo/*.test.ts'],
+          globalSetup: ['tests/browser/demo/demo.ts'],
+          environment: 'node',
+          pool: 'forks',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
     ],

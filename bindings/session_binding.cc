@@ -1,58 +1,22 @@
-// The Embind surface: Session, with every result as JSON text and every text coming in as staged UTF-8.
-//
-// Texts and weights enter through one staging buffer (reserve, then HEAPU8.set), because that is one copy, and
-// because it keeps lone surrogates and NUL out of string conversions. Every method returns
-//   {"ok": true, ...}  or  {"ok": false, "code": string, "message": string}.
+// The Embind surface: Session, with every result as JSON text and every text coming in as staged UTF-8 (reply.h).
 #include <emscripten/bind.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <new>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "bindings/reply.h"
 #if defined(PERUSE_WEBGPU)
 #include "core/backend/webgpu/webgpu_backend.h"
 #endif
+#include "core/api/session.h"
 #include "core/backend/xnnpack/xnnpack_backend.h"
-#include "core/base/json_writer.h"
-#include "core/base/memory.h"
-#include "core/tasks/session.h"
 
 namespace peruse {
 namespace {
-
-std::string Failure(const Status& status) {
-  std::string json;
-  JsonWriter writer(&json);
-  writer.BeginObject();
-  writer.Key("ok");
-  writer.Bool(false);
-  writer.Key("code");
-  writer.String(StatusCodeName(status.code()));
-  writer.Key("message");
-  writer.String(status.message());
-  writer.EndObject();
-  return json;
-}
-
-// {"ok": true, "<key>": <value, JSON already>}.
-std::string Success(std::string_view key, std::string_view value) {
-  return "{\"ok\":true,\"" + std::string(key) + "\":" + std::string(value) + "}";
-}
-
-std::string Reply(const Status& status) { return status.ok() ? "{\"ok\":true}" : Failure(status); }
-
-std::string Reply(std::string_view key, const Result<std::string>& result) {
-  if (!result.ok()) return Failure(result.status());
-  // The reply, and its copy on the way to JavaScript.
-  if (const Status memory = EnsureMemory(SaturatingMultiply(3, result->size()), "the results"); !memory.ok()) {
-    return Failure(memory);
-  }
-  return Success(key, *result);
-}
 
 class SessionBinding {
  public:
@@ -74,36 +38,45 @@ class SessionBinding {
     session_ = std::make_unique<Session>(std::move(backend), Precision::kF16);
   }
 #endif
-  ~SessionBinding() { std::free(staging_); }
 
-  // Where to write the next `bytes` bytes: an address in the heap, valid until the next reserve; 0: out of memory.
-  uintptr_t Reserve(uint32_t bytes) {
-    if (bytes > capacity_) {
-      std::free(staging_);
-      staging_ = static_cast<uint8_t*>(std::malloc(bytes));
-      capacity_ = staging_ ? bytes : 0;
-    }
-    return reinterpret_cast<uintptr_t>(staging_);
-  }
+  uintptr_t Reserve(uint32_t bytes) { return staging_.Reserve(bytes); }
 
   std::string AddFile(const std::string& name, uint32_t bytes) {
-    return With(bytes, [&] { return Reply(session_->AddFile(name, Staged(bytes))); });
+    return With(bytes, [&] { return Reply(session_->AddFile(name, staging_.Text(bytes))); });
   }
   std::string Open(uint32_t bytes) {
-    return With(bytes, [&] { return Reply(session_->Open(Staged(bytes))); });
+    return With(bytes, [&] { return Reply(session_->Open(staging_.Text(bytes))); });
+  }
+  std::string FeedAdapter(uint32_t bytes) {
+    return With(bytes, [&] { return Reply(session_->FeedAdapter(staging_.Bytes(bytes))); });
+  }
+  std::string FinishAdapter() {
+    return With(0, [&] { return Reply(session_->FinishAdapter()); });
   }
   std::string SetShardIndex(uint32_t bytes) {
-    return With(bytes, [&] { return Reply("files", session_->SetShardIndex(Staged(bytes))); });
+    return With(bytes, [&] { return Reply("files", session_->SetShardIndex(staging_.Text(bytes))); });
   }
   std::string EndShard() {
     return With(0, [&] { return Reply(session_->EndShard()); });
   }
   std::string FeedWeights(uint32_t bytes) {
-    return With(bytes, [&] { return Reply(session_->FeedWeights({staging_, bytes})); });
+    return With(bytes, [&] { return Reply(session_->FeedWeights(staging_.Bytes(bytes))); });
   }
   std::string FinishWeights() {
     return With(0, [&] { return Reply("report", session_->FinishWeights()); });
   }
+#if !defined(PERUSE_WEBGPU)
+  // The program of the model that was opened, as text.
+  std::string PrintProgram() {
+    return With(0, [&] {
+      const Program* program = session_->program();
+      if (program == nullptr) return Failure(InvalidArgument("no model is open"));
+      std::string json;
+      JsonWriter(&json).String(Print(*program));
+      return Success("program", json);
+    });
+  }
+#endif
   // Session::Probe; on a GPU only recorded.
   std::string Probe(int layers, const std::string& dtype) {
     return With(0, [&] {
@@ -115,14 +88,10 @@ class SessionBinding {
     });
   }
   std::string Start(uint32_t bytes) {
-    return With(bytes, [&] { return Reply(session_->Start(Staged(bytes))); });
+    return With(bytes, [&] { return Started(session_->Start(staging_.Text(bytes))); });
   }
   std::string StartInspection(uint32_t bytes) {
-    return With(bytes, [&] { return Reply(session_->StartInspection(Staged(bytes))); });
-  }
-  // Where the floats of an array of the last look inside lie, until the next run; 0: there is no such array.
-  uintptr_t InspectedArray(uint32_t index) const {
-    return session_ ? reinterpret_cast<uintptr_t>(session_->InspectedArray(index).data()) : 0;
+    return With(bytes, [&] { return Started(session_->StartInspection(staging_.Text(bytes))); });
   }
   std::string Step() {
     return With(0, [&] {
@@ -130,8 +99,12 @@ class SessionBinding {
       return more.ok() ? Success("more", *more ? "true" : "false") : Failure(more.status());
     });
   }
-  std::string Finish() {
-    return With(0, [&] { return Reply("result", session_->Finish()); });
+  std::string Take() {
+    return With(0, [&] { return Reply("parts", session_->Take()); });
+  }
+  // Where the floats of array `index` of what was last taken lie, until the next step or request; 0: there is no such array.
+  uintptr_t Array(uint32_t index) const {
+    return session_ ? reinterpret_cast<uintptr_t>(session_->array(index).data()) : 0;
   }
 
   // A double, exact up to 2^53.
@@ -159,12 +132,16 @@ class SessionBinding {
 #endif
 
  private:
-  std::string_view Staged(uint32_t bytes) const { return {reinterpret_cast<const char*>(staging_), bytes}; }
+  // The memory of a huge request goes back once it was read.
+  std::string Started(const Status& status) {
+    staging_.FreeAbove(uint32_t{4} << 20);
+    return Reply(status);
+  }
 
   template <typename Call>
-  std::string With(uint32_t bytes, Call call) const {
+  std::string With(uint32_t bytes, Call call) {
     if (!session_) return Failure(failure_);
-    if (bytes > capacity_) return Failure(InvalidArgument("more bytes were named than were reserved"));
+    if (const Status status = staging_.Check(bytes); !status.ok()) return Failure(status);
     return call();
   }
 
@@ -173,8 +150,7 @@ class SessionBinding {
   WebGpuBackend* gpu_ = nullptr;  // the session's
 #endif
   Status failure_;
-  uint8_t* staging_ = nullptr;
-  uint32_t capacity_ = 0;
+  Staging staging_;
 };
 
 EMSCRIPTEN_BINDINGS(peruse) {
@@ -186,14 +162,18 @@ EMSCRIPTEN_BINDINGS(peruse) {
       .function("reserve", &SessionBinding::Reserve)
       .function("addFile", &SessionBinding::AddFile)
       .function("open", &SessionBinding::Open)
+      .function("feedAdapter", &SessionBinding::FeedAdapter)
+      .function("finishAdapter", &SessionBinding::FinishAdapter)
       .function("setShardIndex", &SessionBinding::SetShardIndex)
       .function("endShard", &SessionBinding::EndShard)
       .function("feedWeights", &SessionBinding::FeedWeights)
       .function("finishWeights", &SessionBinding::FinishWeights)
+#if !defined(PERUSE_WEBGPU)
+      .function("program", &SessionBinding::PrintProgram)
+#endif
       .function("probe", &SessionBinding::Probe)
       .function("start", &SessionBinding::Start)
       .function("startInspection", &SessionBinding::StartInspection)
-      .function("inspectedArray", &SessionBinding::InspectedArray)
       .function("step", &SessionBinding::Step)
 #if defined(PERUSE_WEBGPU)
       .function("beginStep", &SessionBinding::BeginStep)
@@ -203,7 +183,8 @@ EMSCRIPTEN_BINDINGS(peruse) {
       .function("replayed", &SessionBinding::Replayed)
 #endif
       .function("tokensRead", &SessionBinding::TokensRead)
-      .function("finish", &SessionBinding::Finish);
+      .function("take", &SessionBinding::Take)
+      .function("array", &SessionBinding::Array);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 # One program for each tests/bench/<name>_bench.cc; built by name only: `ninja kernels_bench`.
 file(GLOB peruse_bench_files CONFIGURE_DEPENDS tests/bench/*_bench.cc)
+peruse_vector_code(${peruse_bench_files} tests/bench/engine/bench_engine.cc)
 foreach(file IN LISTS peruse_bench_files)
   get_filename_component(name "${file}" NAME_WE)
   add_executable(${name} EXCLUDE_FROM_ALL "${file}")
@@ -16,8 +17,7 @@ foreach(file IN LISTS peruse_bench_files)
 endforeach()
 
 # The engine that `npm run bench` drives: a module beside the shipped one, with its flags, or natively a program.
-add_library(peruse_bench_engine STATIC EXCLUDE_FROM_ALL tests/bench/engine/bench_engine.cc
-  tests/bench/engine/counting_backend.cc)
+add_library(peruse_bench_engine STATIC EXCLUDE_FROM_ALL tests/bench/engine/bench_engine.cc)
 target_link_libraries(peruse_bench_engine PUBLIC peruse_core)
 target_compile_options(peruse_bench_engine PRIVATE ${PERUSE_WARNINGS})
 if(NOT EMSCRIPTEN)
@@ -29,5 +29,6 @@ elseif(NOT PERUSE_WEBGPU)
   target_link_libraries(peruse_bench PRIVATE peruse_bench_engine)
   target_compile_definitions(peruse_bench PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
   set_target_properties(peruse_bench PROPERTIES SUFFIX ".mjs")
-  target_link_options(peruse_bench PRIVATE $<TARGET_PROPERTY:peruse,LINK_OPTIONS>)
+  target_link_options(peruse_bench PRIVATE $<TARGET_PROPERTY:peruse,LINK_OPTIONS>
+    -sENVIRONMENT=web,worker,node -sUSE_ES6_IMPORT_META=1 -sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0)
 endif()

@@ -8,8 +8,9 @@ if(NOT CMAKE_TOOLCHAIN_FILE AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
   endif()
 endif()
 
+# Names of files count from the root of the clone, so that clones share what was compiled.
 find_program(peruse_ccache ccache)
 if(peruse_ccache)
-  set(CMAKE_C_COMPILER_LAUNCHER "${peruse_ccache}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${peruse_ccache}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${peruse_ccache}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_C_COMPILER_LAUNCHER}")
 endif()

@@ -1,5 +1,5 @@
-# One flag set for every file of a build, third-party kernels included: the instruction set is chosen per build, never
-# per file, because headers with inline functions would otherwise be compiled twice with different instructions.
+# The instruction set is chosen for each build. Relaxed SIMD is asked for by the vector code alone (peruse_vector_code), so that
+# all other files compile to the same objects with and without it, and ccache compiles them once.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -17,9 +17,6 @@ add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions> $<$<COMPILE_LANGU
 if(EMSCRIPTEN)
   add_link_options(-fno-exceptions -fno-rtti)  # Emscripten picks the builds of its system libraries by these.
   add_compile_options(-msimd128)
-  if(PERUSE_RELAXED)
-    add_compile_options(-mrelaxed-simd)
-  endif()
   if(PERUSE_THREADS)
     add_compile_options(-pthread)
     add_link_options(-pthread)
@@ -35,6 +32,14 @@ if(PERUSE_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()
+if(PERUSE_SANITIZE_THREADS)
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+endif()
+if(PERUSE_COVERAGE)
+  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
+endif()
 if(PERUSE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
@@ -42,3 +47,11 @@ endif()
 # The warnings that our own targets are held to.
 set(PERUSE_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
     -Wno-deprecated-declarations)  # libstdc++ 12 uses its own deprecated parts inside <algorithm>.
+
+# Marks files that include simd.h or XNNPACK's kernels. They share no header with inline vector code with other files: one
+# compiled with relaxed SIMD and once without would break the rule of one definition.
+function(peruse_vector_code)
+  if(EMSCRIPTEN AND PERUSE_RELAXED)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -mrelaxed-simd)
+  endif()
+endfunction()

@@ -1,6 +1,8 @@
 # One libFuzzer program for each tests/fuzz/<name>_fuzz.cc, over the parsers alone: what they link, they instrument.
-file(GLOB peruse_parser_files CONFIGURE_DEPENDS core/base/*.cc core/tokenizer/*.cc core/models/config*.cc core/backend/*.cc)
-add_library(peruse_parsers STATIC EXCLUDE_FROM_ALL ${peruse_parser_files} core/weights/safetensors.cc)
+file(GLOB peruse_parser_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc core/families/*.cc core/heads/*.cc core/program/*.cc
+  core/weights/pytorch/*.cc core/ops/*.cc core/formats/*.cc)
+add_library(peruse_parsers STATIC EXCLUDE_FROM_ALL ${peruse_parser_files} core/weights/safetensors.cc
+  core/weights/tensor_info.cc core/weights/weights_parser.cc)
 target_include_directories(peruse_parsers PUBLIC "${PROJECT_SOURCE_DIR}")
 target_compile_options(peruse_parsers PRIVATE ${PERUSE_WARNINGS})
 target_link_libraries(peruse_parsers PRIVATE peruse_rapidjson)

@@ -1,12 +1,12 @@
 # peruse_gpu_tests: the backend and model tests of tests/native over the WebGPU backend, as a wasm module that waits for
 # the GPU with Asyncify (tests/node/gpu/run_gpu_tests.mjs runs it in Node,
 # tests/browser/gpu/operations.test.ts in Chromium). Only the tests wait so; the library does not.
-file(GLOB peruse_gpu_test_files CONFIGURE_DEPENDS tests/node/gpu/*.cc tests/native/backend/*.cc tests/native/models/*.cc)
+file(GLOB peruse_gpu_test_files CONFIGURE_DEPENDS tests/node/gpu/*.cc tests/native/backend/*.cc
+  tests/native/ops/*.cc tests/native/models/*.cc)
 add_executable(peruse_gpu_tests EXCLUDE_FROM_ALL ${peruse_gpu_test_files})
 target_link_libraries(peruse_gpu_tests PRIVATE peruse_core peruse_gtest)
 target_compile_options(peruse_gpu_tests PRIVATE ${PERUSE_WARNINGS})
-target_compile_definitions(peruse_gpu_tests PRIVATE PERUSE_GPU_TESTS
-  PERUSE_FIXTURES_DIR="/fixtures")  # The runners put them there.
+target_compile_definitions(peruse_gpu_tests PRIVATE PERUSE_GPU_TESTS)
 set_target_properties(peruse_gpu_tests PROPERTIES SUFFIX ".mjs")
 target_link_options(peruse_gpu_tests PRIVATE -O1 -sENVIRONMENT=node,web -lnodefs.js -sFORCE_FILESYSTEM=1
   -sEXPORTED_RUNTIME_METHODS=FS -sMODULARIZE=1 -sEXPORT_ES6=1

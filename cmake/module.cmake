@@ -1,14 +1,17 @@
-# The wasm modules, as ES modules: `peruse`, of the variant's name (peruse-simd.mjs, peruse-relaxed-threads.mjs, ...), computes on
+# The wasm modules and their glue, an ES module: `peruse`, of the variant's name (peruse-simd.wasm, peruse-relaxed-threads.wasm, ...), computes on
 # the CPU; `peruse_webgpu` (peruse-webgpu.mjs, of the simd preset alone: the CPU only records there) computes on a GPU.
 file(GLOB peruse_binding_files CONFIGURE_DEPENDS bindings/*.cc)
+set(peruse_tool_files "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")  # Tools use them, with a CPU's module.
 if(NOT peruse_binding_files)
   message(STATUS "bindings/ is empty: no wasm module")
   return()
 endif()
 
-# Links the module `target` under the given file name.
+list(REMOVE_ITEM peruse_binding_files ${peruse_tool_files})
+
+# Links the module `target` under the given file name, of the bindings and further files.
 function(peruse_module target name)
-  add_executable(${target} ${peruse_binding_files})
+  add_executable(${target} ${peruse_binding_files} ${ARGN})
   target_link_libraries(${target} PRIVATE peruse_core)
   target_compile_options(${target} PRIVATE ${PERUSE_WARNINGS} -Oz)
   target_compile_definitions(${target} PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
@@ -18,7 +21,8 @@ function(peruse_module target name)
     -sMODULARIZE=1
     -sEXPORT_ES6=1
     -sEXPORT_NAME=createPeruse
-    -sENVIRONMENT=web,worker,node
+    -sENVIRONMENT=web,worker    # In Node too: TypeScript brings the file and the helpers, so the glue asks for nothing of the place.
+    -sUSE_ES6_IMPORT_META=0
     -sFILESYSTEM=0
     -sDYNAMIC_EXECUTION=0       # Works under a Content-Security-Policy without 'unsafe-eval'.
     -sALLOW_MEMORY_GROWTH=1
@@ -29,20 +33,18 @@ function(peruse_module target name)
     -sABORTING_MALLOC=0         # Out of memory is an answer, not an abort.
     -sWASM_BIGINT=1
     -sEXPORTED_RUNTIME_METHODS=HEAPU8
-    -sNODEJS_CATCH_EXIT=0
-    -sNODEJS_CATCH_REJECTION=0
   )
   if(PERUSE_THREADS)
     # The caller sets the option pthreadPoolSize: helpers beside the calling thread, started before the module is ready.
     # PThread: disposing of a model ends its helpers, else they keep the memory.
     target_link_options(${target} PRIVATE -sPTHREAD_POOL_SIZE=Module.pthreadPoolSize -Wno-pthreads-mem-growth
       -sEXPORTED_RUNTIME_METHODS=HEAPU8,PThread
-      --js-library "${CMAKE_SOURCE_DIR}/bindings/pthread_worker.js")
-    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/bindings/pthread_worker.js")
+      --js-library "${CMAKE_SOURCE_DIR}/bindings/start_helper.js")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/bindings/start_helper.js")
   endif()
 endfunction()
 
-peruse_module(peruse "peruse-${PERUSE_VARIANT}")
+peruse_module(peruse "peruse-${PERUSE_VARIANT}" ${peruse_tool_files})
 if(PERUSE_VARIANT STREQUAL "simd")
   peruse_module(peruse_webgpu peruse-webgpu)
   target_compile_definitions(peruse_webgpu PRIVATE PERUSE_WEBGPU)

@@ -5,6 +5,10 @@ if(NOT peruse_test_files)
   return()
 endif()
 
+set(peruse_vector_tests ${peruse_test_files})
+list(FILTER peruse_vector_tests INCLUDE REGEX "/backend/xnnpack/")
+peruse_vector_code(${peruse_vector_tests} tests/tools/int8_bits.cc)
+
 if(EMSCRIPTEN)
   set(peruse_test_target peruse_wasm_tests)
 else()
@@ -13,7 +17,8 @@ endif()
 add_executable(${peruse_test_target} EXCLUDE_FROM_ALL ${peruse_test_files})
 target_link_libraries(${peruse_test_target} PRIVATE peruse_core peruse_gtest peruse_utf8proc)
 target_compile_options(${peruse_test_target} PRIVATE ${PERUSE_WARNINGS})
-target_compile_definitions(${peruse_test_target} PRIVATE PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
+set_source_files_properties(tests/native/fixtures_dir.cc PROPERTIES
+  COMPILE_DEFINITIONS PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
 if(EMSCRIPTEN)
   set_target_properties(${peruse_test_target} PROPERTIES SUFFIX ".cjs")
   target_link_options(${peruse_test_target} PRIVATE -O1 -sENVIRONMENT=node,worker -sNODERAWFS=1 -sEXIT_RUNTIME=1
@@ -25,17 +30,17 @@ endif()
 
 if(NOT EMSCRIPTEN)
   # The program that tests/reference/make_tokenizer_fixtures.py runs.
-  add_executable(encode_lines EXCLUDE_FROM_ALL tests/tools/encode_lines.cc tests/native/tokenizer/case_json.cc)
+  add_executable(encode_lines EXCLUDE_FROM_ALL tests/tools/encode_lines.cc tests/native/text/case_json.cc)
   target_link_libraries(encode_lines PRIVATE peruse_core)
   target_compile_options(encode_lines PRIVATE ${PERUSE_WARNINGS})
 
-  # Writes core/tokenizer/unicode_mappings.inc.
+  # Writes core/text/unicode_mappings.inc.
   add_executable(make_unicode_mappings EXCLUDE_FROM_ALL tests/tools/make_unicode_mappings.cc)
   target_link_libraries(make_unicode_mappings PRIVATE peruse_utf8proc)
 endif()
 
 # Which int8 path a build takes, and what comes out: compared between builds by tests/node/int8_bits.test.ts.
-add_executable(int8_bits EXCLUDE_FROM_ALL tests/tools/int8_bits.cc)
+add_executable(int8_bits EXCLUDE_FROM_ALL tests/tools/int8_bits.cc tests/native/ops/run_program.cc)
 target_link_libraries(int8_bits PRIVATE peruse_core)
 target_compile_options(int8_bits PRIVATE ${PERUSE_WARNINGS})
 if(EMSCRIPTEN)

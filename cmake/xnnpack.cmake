@@ -43,6 +43,7 @@ else()
 endif()
 list(TRANSFORM peruse_kernels PREPEND "${PERUSE_SOURCE_XNNPACK}/src/")
 
+peruse_vector_code(${peruse_kernels})
 add_library(peruse_xnnpack STATIC ${peruse_kernels})
 target_include_directories(peruse_xnnpack SYSTEM PUBLIC
   "${PERUSE_SOURCE_XNNPACK}/include" "${PERUSE_SOURCE_XNNPACK}/src" "${PERUSE_SOURCE_FP16}/include")

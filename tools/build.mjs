@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 // Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu] [--native debug|release]
-// Without options: all wasm variants (to web/wasm), the TypeScript (to web/dist) and the demo page (to web/demo). Builds are incremental, in build/<preset>.
+// Without options: all wasm variants (to web/wasm), the TypeScript (to web/dist and web/bundle) and the demo page (to web/demo). Builds are
+// incremental, in build/<preset>.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { capture } from './setup/exec.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
+import { bundle, linkBuilds } from './bundle.mjs';
 import { buildPackagedDemo } from './packaged_demo.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
@@ -20,18 +22,27 @@ export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 
 export function buildPreset(preset, targets) {
   const folder = join(root, 'build', preset);
   if (!existsSync(join(folder, 'build.ninja'))) capture('cmake', ['--preset', preset], { cwd: root });
-  capture('ninja', ['-C', folder, `-j${availableParallelism()}`, ...targets]);
+  capture('ninja', ['-C', folder, `-j${process.env.CMAKE_BUILD_PARALLEL_LEVEL ?? availableParallelism()}`, ...targets]);
   return folder;
 }
 
+/** The glue that a build shares with others of its kind of threading. */
+function glueOf(variant) {
+  if (variant === 'webgpu') return 'glue-webgpu.mjs';
+  return variant.endsWith('-threads') ? 'glue-threads.mjs' : 'glue.mjs';
+}
+
 /**
- * Emscripten's glue imports modules of Node where it runs in Node. Bundlers for the browser look for them everywhere and give up,
- * unless the imports are hidden from them.
+ * Emscripten's glue names the wasm file and asks for its own script's address, where it would look for both by itself, which it never
+ * does here. (Rolldown 1.2 minifies that address away and leaves its use.)
  */
-function forBundlers(glue) {
-  const hidden = glue.replaceAll(/import\((['"])([\w:]+)\1\)/g, 'import(/* webpackIgnore: true *//* @vite-ignore */["$2"][0])');
-  if (hidden === glue) throw new Error('the glue no longer imports anything: is forBundlers still needed?');
-  return hidden;
+function withoutNames(glue, variant) {
+  let text = glue.replaceAll(`peruse-${variant}`, 'peruse');
+  for (const code of [/^.*var _scriptName = .*$/m, /if\(_scriptName\)\{scriptDirectory=_scriptName\}/]) {
+    if (!code.test(text)) throw new Error(`the glue holds no ${code}: is this still needed?`);
+    text = text.replace(code, '');
+  }
+  return text;
 }
 
 function buildVariant(variant) {
@@ -40,14 +51,25 @@ function buildVariant(variant) {
   mkdirSync(out, { recursive: true });
   const name = `peruse-${variant}`;
   copyFileSync(join(folder, `${name}.wasm`), join(out, `${name}.wasm`));
-  writeFileSync(join(out, `${name}.mjs`), forBundlers(readFileSync(join(folder, `${name}.mjs`), 'utf8')));
-  return `${(statSync(join(out, `peruse-${variant}.wasm`)).size / 1024).toFixed(0)} KB`;
+  writeFileSync(join(out, glueOf(variant)), withoutNames(readFileSync(join(folder, `${name}.mjs`), 'utf8'), variant));
+  return `${(statSync(join(out, `${name}.wasm`)).size / 1024).toFixed(0)} KB`;
+}
+
+/** Plain and relaxed SIMD share their glue: a difference would show as a crash. */
+function checkGlue() {
+  for (const threads of ['', '-threads']) {
+    const [plain, relaxed] = ['simd', 'relaxed'].map((simd) => {
+      const variant = simd + threads;
+      return withoutNames(readFileSync(join(root, `build/wasm-${variant}/peruse-${variant}.mjs`), 'utf8'), variant);
+    });
+    if (plain !== relaxed) throw new Error(`the glue of simd${threads} is not that of relaxed${threads}`);
+  }
 }
 
 /** Builds that were made of an older tree and are no more: what lies in web/wasm goes into the package. */
 function removeOtherBuilds() {
   const out = join(root, 'web/wasm');
-  const known = new Set(kVariants.flatMap((variant) => [`peruse-${variant}.wasm`, `peruse-${variant}.mjs`]));
+  const known = new Set(kVariants.flatMap((variant) => [`peruse-${variant}.wasm`, glueOf(variant)]));
   for (const name of existsSync(out) ? readdirSync(out) : []) {
     if (!known.has(name)) rmSync(join(out, name), { recursive: true });
   }
@@ -57,15 +79,18 @@ function removeOtherBuilds() {
 export async function buildVariants(variants = kVariants) {
   removeOtherBuilds();
   for (const variant of variants) await step(`wasm ${variant}`, () => buildVariant(variant));
+  if (variants.length === kVariants.length) checkGlue();
+  linkBuilds();
 }
 
-/** Compiles web/src to web/dist. */
+/** Compiles web/src to web/dist, for Node, and bundles it to web/bundle, for pages. */
 export async function buildTypeScript() {
   await step('node packages', installNodeModules);
   await step('TypeScript', () => {
-    rmSync(join(root, 'web/dist'), { recursive: true, force: true });  // The compiler leaves the output of files that are gone.
+    rmSync(join(root, 'web/dist'), { recursive: true, force: true }); // The compiler leaves the output of files that are gone.
     capture('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json'], { cwd: root });
   });
+  await step('bundles', bundle);
 }
 
 function parseOptions() {

@@ -15,9 +15,13 @@ export function coverageTable() {
   const list = (folder) => JSON.parse(readFileSync(join(root, 'tests/fixtures', folder, 'cases.json'), 'utf8'));
   const { versions, cases: transformersCases } = list('tiny');
   const cases = [...transformersCases, ...list('conv').cases];
-  const libraries = Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ');
-  const rows = cases.map(({ about, model, dtype, head }) =>
-    `| ${about} | \`${model}\`${head === 'of the class' ? '' : ` + ${head}`} | ${kStorage[dtype] ?? dtype} |`);
+  const libraries = Object.entries(versions)
+    .map(([name, version]) => `${name} ${version}`)
+    .join(', ');
+  const rows = cases.map(
+    ({ about, model, dtype, head }) =>
+      `| ${about} | \`${model}\`${head === 'of the class' ? '' : ` + ${head}`} | ${kStorage[dtype] ?? dtype} |`,
+  );
   return `# Covered configurations
 
 Every line is a tiny random checkpoint in \`tests/fixtures/tiny\` or \`conv\`, run over four texts of different lengths. The CPU

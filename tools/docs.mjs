@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-// Makes the API reference from the docstrings: npm run docs. It goes to build/docs.
+// Makes the site of documentation, guides and API reference in one, from docs/ and the docstrings: npm run docs. It goes to build/docs,
+// and npm run demo serves it beside the page.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
 import { run } from './setup/exec.mjs';
@@ -8,9 +10,17 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 
 const folder = join(root, 'tools/docs');
+export const docsFolder = join(root, 'build/docs');
 
-await runAsProgram(import.meta.url, async () => {
+/** The folders to serve beside the page: the documentation, if it has been made. */
+export const docsIfMade = () => (existsSync(join(docsFolder, 'index.html')) ? { '/docs/': docsFolder } : {});
+
+export async function buildDocs() {
   await step('TypeDoc', () => installNodeModules(folder));
   run(process.execPath, [join(folder, 'node_modules/typedoc/bin/typedoc'), '--options', join(folder, 'typedoc.json')], { cwd: folder });
-  console.log('The API reference is in build/docs/index.html');
+}
+
+await runAsProgram(import.meta.url, async () => {
+  await buildDocs();
+  console.log('The documentation is in build/docs/index.html');
 });

@@ -1,9 +1,11 @@
 #!/usr/bin/env node
-// Formats our C++ by .clang-format; with --check only says which files differ.
+// Formats our C++ by .clang-format and our TypeScript and JavaScript by biome.json; with --check only says which files differ, and
+// what the linter finds.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, which } from './setup/exec.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
+import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
 
 const kFolders = ['core', 'bindings', 'tests/native', 'tests/fuzz'];
@@ -19,8 +21,21 @@ function sourceFiles(folder) {
   }
 }
 
-await runAsProgram(import.meta.url, () => {
+function formatCpp(check) {
   const program = which('clang-format-19') ?? 'clang-format';
-  const mode = process.argv.includes('--check') ? ['--dry-run', '-Werror'] : ['-i'];
+  const mode = check ? ['--dry-run', '-Werror'] : ['-i'];
   run(program, [...mode, ...kFolders.flatMap(sourceFiles)], { cwd: root });
+}
+
+function formatTypeScript(check) {
+  const folder = join(root, 'tools/lint');
+  installNodeModules(folder);
+  const program = join(folder, `node_modules/@biomejs/cli-linux-${process.arch}/biome`);
+  run(program, check ? ['check', '--error-on-warnings', '.'] : ['format', '--write', '.'], { cwd: root });
+}
+
+await runAsProgram(import.meta.url, () => {
+  const check = process.argv.includes('--check');
+  formatCpp(check);
+  formatTypeScript(check);
 });

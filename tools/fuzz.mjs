@@ -14,7 +14,16 @@ import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
 /** The programs, and the longest input that each makes: parsers of small files need no more, and short ones run faster. */
-const kTargets = { config: 4096, safetensors: 2048, sentencepiece: 4096, tokenizer_json: 8192, tokenizer_text: 512 };
+const kTargets = {
+  config: 4096,
+  json: 1024,
+  pytorch: 8192,
+  safetensors: 2048,
+  sentencepiece: 4096,
+  tokenizer_json: 8192,
+  tokenizer_text: 512,
+  vocab_files: 2048,
+};
 const kAtOnce = 2;
 const kFindings = join(root, 'build/fuzz-findings');
 /** A corpus of more files is merged to those that still reach something new. */
@@ -22,7 +31,14 @@ const kMostFiles = 1500;
 
 /** Builds and runs; { passed, failed } by program. */
 export async function runFuzzers({ seconds, targets = Object.keys(kTargets) }) {
-  await step('build fuzzers', () => void buildPreset('native-fuzz', targets.map((name) => `${name}_fuzz`)));
+  await step(
+    'build fuzzers',
+    () =>
+      void buildPreset(
+        'native-fuzz',
+        targets.map((name) => `${name}_fuzz`),
+      ),
+  );
   mkdirSync(kFindings, { recursive: true });
   const left = [...targets];
   const result = { passed: 0, failed: 0 };
@@ -38,7 +54,13 @@ async function fuzz(name, seconds) {
   mkdirSync(corpus, { recursive: true });
   // The longest that an input may take, and the most that it may allocate: none of the parsers needs a tenth of it.
   const limits = [`-max_len=${kTargets[name]}`, '-timeout=10', '-rss_limit_mb=2048', '-malloc_limit_mb=128'];
-  const { status, output } = await runProgram(name, [`-max_total_time=${seconds}`, `-artifact_prefix=${kFindings}/${name}-`, ...limits, corpus, ...seeds(name)]);
+  const { status, output } = await runProgram(name, [
+    `-max_total_time=${seconds}`,
+    `-artifact_prefix=${kFindings}/${name}-`,
+    ...limits,
+    corpus,
+    ...seeds(name),
+  ]);
   const runs = /^Done (\d+) runs/m.exec(output)?.[1];
   if (status !== 0 || runs === undefined) {
     console.error(`${output.split('\n').slice(-60).join('\n')}\nfuzz ${name}: FAILED; the input is in ${kFindings}`);
@@ -46,7 +68,9 @@ async function fuzz(name, seconds) {
   }
   const found = readdirSync(corpus).length;
   if (found > kMostFiles) await minimise(name, corpus);
-  console.log(`fuzz ${name}: ${runs} runs in ${seconds} s, ${readdirSync(corpus).length} inputs kept${found > kMostFiles ? ` of ${found}` : ''}`);
+  console.log(
+    `fuzz ${name}: ${runs} runs in ${seconds} s, ${readdirSync(corpus).length} inputs kept${found > kMostFiles ? ` of ${found}` : ''}`,
+  );
   return true;
 }
 
@@ -67,7 +91,9 @@ function runProgram(name, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(join(root, `build/native-fuzz/${name}_fuzz`), args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    const keep = (text) => { output = (output + text).slice(-100_000); };
+    const keep = (text) => {
+      output = (output + text).slice(-100_000);
+    };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     child.on('error', reject);

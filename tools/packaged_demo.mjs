@@ -5,7 +5,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
-import { buildSite } from './site.mjs';
+import { buildSite, bytesOf } from './site.mjs';
 
 export function buildPackagedDemo() {
   const site = buildSite();
@@ -14,8 +14,9 @@ export function buildPackagedDemo() {
   cpSync(site, demo, { recursive: true, filter: (path) => !['peruse', 'models'].includes(relative(site, path).split(sep)[0]) });
   // The service worker stores what this file lists: no models.
   const list = join(demo, 'files.json');
-  const withoutModels = (_, value) => (Array.isArray(value) ? value.filter((file) => !file.startsWith('models/')) : value);
-  writeFileSync(list, `${JSON.stringify(JSON.parse(readFileSync(list, 'utf8'), withoutModels), null, 1)}\n`);
+  const files = JSON.parse(readFileSync(list, 'utf8'));
+  const inUse = files.inUse.filter((file) => !file.startsWith('models/'));
+  writeFileSync(list, `${JSON.stringify({ ...files, inUse, bytesInUse: bytesOf(inUse) }, null, 1)}\n`);
 }
 
 await runAsProgram(import.meta.url, buildPackagedDemo);

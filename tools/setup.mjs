@@ -35,7 +35,7 @@ export async function setup() {
   });
   mkdirSync(dirname(environmentFile), { recursive: true });
   const partial = `${environmentFile}.${process.pid}`;
-  writeFileSync(partial, JSON.stringify(environment, null, 2) + '\n');
+  writeFileSync(partial, `${JSON.stringify(environment, null, 2)}\n`);
   renameSync(partial, environmentFile);
   return environment;
 }

@@ -11,7 +11,7 @@ import { root } from './setup/root.mjs';
 export const siteFolder = join(root, 'build/site');
 
 export function buildSite() {
-  for (const needed of ['web/dist/index.js', 'web/wasm', 'models']) {
+  for (const needed of ['web/bundle/peruse.js', 'models']) {
     if (!existsSync(join(root, needed))) throw new Error(`${needed} is not there: build the package first`);
   }
   rmSync(siteFolder, { recursive: true, force: true });
@@ -19,8 +19,10 @@ export function buildSite() {
   for (const file of readdirSync(join(root, 'demo'))) {
     if (/\.(html|css|svg|js)$/.test(file)) cpSync(join(root, 'demo', file), join(siteFolder, file));
   }
-  cpSync(join(root, 'web/dist'), join(siteFolder, 'peruse/dist'), { recursive: true });
-  cpSync(join(root, 'web/wasm'), join(siteFolder, 'peruse/wasm'), { recursive: true });
+  mkdirSync(join(siteFolder, 'peruse'));
+  for (const file of readdirSync(join(root, 'web/bundle'))) {
+    if (/^peruse(-worker|-gpu)?\.js$|\.wasm$/.test(file)) cpSync(join(root, 'web/bundle', file), join(siteFolder, 'peruse', file));
+  }
   cpSync(join(root, 'models'), join(siteFolder, 'models'), { recursive: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   for (const project of ['demo', 'demo/service_worker']) {
@@ -30,16 +32,25 @@ export function buildSite() {
   return siteFolder;
 }
 
-/** What the service worker stores at once (`page`), and what it stores when it is used or the page is at rest (`inUse`). */
+/** What so many of the site's files are together. */
+export function bytesOf(files) {
+  return files.reduce((sum, file) => sum + statSync(join(siteFolder, file)).size, 0);
+}
+
+/** What the service worker stores at once (`page`), and what it stores when it is used or the visitor asks for it (`inUse`). */
 function siteFiles() {
-  const files = readdirSync(siteFolder, { recursive: true }).map((file) => file.replaceAll('\\', '/')).sort();
-  const isInUse = (file) => /^(models|peruse\/wasm)\//.test(file);
+  const files = readdirSync(siteFolder, { recursive: true })
+    .map((file) => file.replaceAll('\\', '/'))
+    .sort();
+  const isInUse = (file) => /^models\/|\.wasm$/.test(file);
   const hash = createHash('sha256');
   for (const file of files) if (statSync(join(siteFolder, file)).isFile()) hash.update(file).update(readFileSync(join(siteFolder, file)));
+  const inUse = files.filter((file) => isInUse(file) && /\.(json|safetensors|wasm)$/.test(file));
   return {
     version: hash.digest('hex').slice(0, 16),
-    page: ['./', ...files.filter((file) => /\.(css|svg|js)$/.test(file) && !isInUse(file) && !/_node\.js$/.test(file))],
-    inUse: files.filter((file) => isInUse(file) && /\.(json|safetensors|mjs|wasm)$/.test(file)),
+    page: ['./', ...files.filter((file) => /\.(css|svg|js)$/.test(file) && !isInUse(file))],
+    inUse,
+    bytesInUse: bytesOf(inUse),
   };
 }
 

@@ -1,17 +1,19 @@
 #include "core/base/json.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <new>
+#include <vector>
 
-// A failed RapidJSON assertion is a fault of ours: every accessor below checks the type first.
 #define RAPIDJSON_ASSERT(condition) PERUSE_CHECK(condition)
 #define RAPIDJSON_NOEXCEPT_ASSERT(condition) PERUSE_CHECK(condition)
 #include "core/base/json_writer.h"
 #include "core/base/memory.h"
 #include "core/base/utf8.h"
-#include "rapidjson/document.h"
 #include "rapidjson/error/en.h"
 #include "rapidjson/reader.h"
 #include "rapidjson/stream.h"
@@ -19,9 +21,21 @@
 namespace peruse {
 namespace {
 
-// The pool allocator frees whole chunks, so destroying a deep tree does not recurse.
-using Document = rapidjson::Document;
-using Node = rapidjson::Value;
+// One value. The children of an array or object (there: name, value, name, value, ...) stand side by side.
+struct Node {
+  enum class Kind : uint8_t { kNull, kBool, kInteger, kDouble, kString, kArray, kObject };
+
+  Kind kind = Kind::kNull;
+  bool truth = false;
+  uint32_t size = 0;  // bytes of a string, elements or members
+  union {
+    int64_t integer = 0;
+    double number;
+    const char* text;
+    size_t first;       // of the children, among all nodes, while the tree is built
+    const Node* nodes;  // the children
+  };
+};
 
 // Strings stay where they are, in a copy of the text. Numbers come as text, see ReadDouble. That the text is UTF-8 is
 // checked before, which is faster.
@@ -75,115 +89,142 @@ double ReadDouble(std::string_view text) {
   return ReadPlainDouble(text, &value) ? value : std::strtod(std::string(text).c_str(), nullptr);
 }
 
-// A bound on the memory that the tree of `text` takes while it is built: every value comes after one of these four, and has
-// a place on the parser's stack, which grows by copying, and one in the tree.
-size_t TreeBytesBound(std::string_view text) {
-  size_t values = 1;
-  for (const char c : text) values += c == ',' || c == ':' || c == '[' || c == '{' ? 1 : 0;
-  return SaturatingMultiply(values, 5 * sizeof(Node)) + text.size();
-}
-
 const Node& AsNode(const void* node) { return *static_cast<const Node*>(node); }
 
-std::string_view AsView(const Node& node) { return std::string_view(node.GetString(), node.GetStringLength()); }
+std::string_view AsView(const Node& node) { return std::string_view(node.text, node.size); }
 
-// Passes parse events on to the document while counting the nesting.
-class DepthLimiter {
+bool IsContainer(const Node& node) { return node.kind == Node::Kind::kArray || node.kind == Node::Kind::kObject; }
+
+// For the parser's stack, which holds a few bytes for each level of nesting: memory as a plain operator new gives it.
+struct PlainAllocator {
+  void* Malloc(size_t size) { return size == 0 ? nullptr : ::operator new(size); }
+  void* Realloc(void* old, size_t old_size, size_t size) {
+    void* const block = Malloc(size);
+    if (old != nullptr && block != nullptr) std::memcpy(block, old, std::min(old_size, size));
+    Free(old);
+    return block;
+  }
+  static void Free(void* block) { ::operator delete(block); }
+};
+
+// Makes the nodes of parse events. A false answer stops the parser.
+class TreeBuilder {
  public:
-  explicit DepthLimiter(Document* document) : document_(document) {}
+  explicit TreeBuilder(std::vector<Node>* nodes) : nodes_(*nodes) {}
 
-  bool too_deep() const { return too_deep_; }
+  bool too_deep() const { return depth_ > JsonDocument::kMaxDepth; }
   bool number_too_big() const { return number_too_big_; }
+  bool out_of_memory() const { return out_of_memory_; }
+  bool half_a_pair() const { return half_a_pair_; }
 
-  bool Null() { return document_->Null(); }
-  bool Bool(bool value) { return document_->Bool(value); }
-  bool Int(int value) { return document_->Int(value); }
-  bool Uint(unsigned value) { return document_->Uint(value); }
-  bool Int64(int64_t value) { return document_->Int64(value); }
-  bool Uint64(uint64_t value) { return document_->Uint64(value); }
-  bool Double(double value) { return document_->Double(value); }
+  bool Null() { return Open({}); }
+  bool Bool(bool value) {
+    Node node{Node::Kind::kBool};
+    node.truth = value;
+    return Open(node);
+  }
   bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
-    int64_t integer = 0;
-    const auto [end, error] = std::from_chars(text, text + length, integer);
-    if (error == std::errc() && end == text + length) return document_->Int64(integer);
-    const double value = ReadDouble(std::string_view(text, length));
-    number_too_big_ = !std::isfinite(value);
-    return !number_too_big_ && document_->Double(value);
+    Node node{Node::Kind::kInteger};
+    const auto [end, error] = std::from_chars(text, text + length, node.integer);
+    if (error == std::errc() && end == text + length) return Open(node);
+    node.kind = Node::Kind::kDouble;
+    node.number = ReadDouble(std::string_view(text, length));
+    number_too_big_ = !std::isfinite(node.number);
+    return !number_too_big_ && Open(node);
   }
-  bool String(const char* text, rapidjson::SizeType length, bool copy) { return document_->String(text, length, copy); }
-  bool Key(const char* text, rapidjson::SizeType length, bool copy) { return document_->Key(text, length, copy); }
-  bool StartObject() { return Enter() && document_->StartObject(); }
-  bool StartArray() { return Enter() && document_->StartArray(); }
-  bool EndObject(rapidjson::SizeType count) {
-    --depth_;
-    return document_->EndObject(count);
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    // RapidJSON writes \ude00 alone as three bytes that are no UTF-8: the only ones that begin so.
+    const std::string_view bytes(text, length);
+    for (size_t at = bytes.find('\xED'); at != std::string_view::npos; at = bytes.find('\xED', at + 1)) {
+      half_a_pair_ = static_cast<unsigned char>(bytes[at + 1]) >= 0xA0;
+      if (half_a_pair_) return false;
+    }
+    Node node{Node::Kind::kString};
+    node.size = length;
+    node.text = text;
+    return Open(node);
   }
-  bool EndArray(rapidjson::SizeType count) {
-    --depth_;
-    return document_->EndArray(count);
+  bool Key(const char* text, rapidjson::SizeType length, bool copy) { return String(text, length, copy); }
+  bool StartObject() { return Open({Node::Kind::kObject}) && ++depth_ <= JsonDocument::kMaxDepth; }
+  bool StartArray() { return Open({Node::Kind::kArray}) && ++depth_ <= JsonDocument::kMaxDepth; }
+  bool EndObject(rapidjson::SizeType count) { return Close(count, 2 * size_t{count}); }
+  bool EndArray(rapidjson::SizeType count) { return Close(count, count); }
+
+  // Never called by the parser: numbers come as text.
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(int64_t) { return false; }
+  bool Uint64(uint64_t) { return false; }
+  bool Double(double) { return false; }
+
+  // Puts the root last, and makes pointers of indices. False when there is no memory.
+  [[nodiscard]] bool Finish() {
+    if (open_.empty() || !TryPushBack(&nodes_, open_[0])) return false;
+    for (Node& node : nodes_) {
+      if (IsContainer(node)) node.nodes = nodes_.data() + node.first;
+    }
+    return true;
   }
 
  private:
-  bool Enter() {
-    too_deep_ = ++depth_ > JsonDocument::kMaxDepth;
-    return !too_deep_;
+  bool Open(Node node) {
+    out_of_memory_ = !TryPushBack(&open_, node);
+    return !out_of_memory_;
   }
 
-  Document* document_;
+  // The last `nodes` values are the children of the one before them.
+  bool Close(uint32_t count, size_t nodes) {
+    --depth_;
+    Node& parent = open_[open_.size() - nodes - 1];
+    parent.size = count;
+    parent.first = nodes_.size();
+    out_of_memory_ = !TryGrow(&nodes_, nodes);
+    if (out_of_memory_) return false;
+    nodes_.insert(nodes_.end(), open_.end() - static_cast<std::ptrdiff_t>(nodes), open_.end());
+    open_.resize(open_.size() - nodes);
+    return true;
+  }
+
+  std::vector<Node>& nodes_;
+  std::vector<Node> open_;  // what is not a child yet
   int depth_ = 0;
-  bool too_deep_ = false;
   bool number_too_big_ = false;
-};
-
-// Feeds Document::Populate and keeps what it needs to tell of a failure.
-struct Generator {
-  char* text;  // ends with NUL
-  rapidjson::ParseResult result;
-  bool too_deep = false;
-  bool number_too_big = false;
-
-  bool operator()(Document& document) {
-    rapidjson::InsituStringStream input(text);
-    DepthLimiter limiter(&document);
-    rapidjson::Reader reader;
-    result = reader.Parse<kParseFlags>(input, limiter);
-    too_deep = limiter.too_deep();
-    number_too_big = limiter.number_too_big();
-    return !result.IsError();
-  }
+  bool half_a_pair_ = false;
+  bool out_of_memory_ = false;
 };
 
 // Recursion is bounded by kMaxDepth.
 void Write(const Node& node, JsonWriter* writer) {
-  if (node.IsObject()) {
-    writer->BeginObject();
-    for (const auto& member : node.GetObject()) {
-      writer->Key(AsView(member.name));
-      Write(member.value, writer);
-    }
-    writer->EndObject();
-  } else if (node.IsArray()) {
-    writer->BeginArray();
-    for (const Node& item : node.GetArray()) Write(item, writer);
-    writer->EndArray();
-  } else if (node.IsString()) {
-    writer->String(AsView(node));
-  } else if (node.IsBool()) {
-    writer->Bool(node.GetBool());
-  } else if (node.IsInt64()) {
-    writer->Int(node.GetInt64());
-  } else if (node.IsNumber()) {
-    writer->Double(node.GetDouble());
-  } else {
-    writer->Null();
+  switch (node.kind) {
+    case Node::Kind::kNull:
+      return writer->Null();
+    case Node::Kind::kBool:
+      return writer->Bool(node.truth);
+    case Node::Kind::kInteger:
+      return writer->Int(node.integer);
+    case Node::Kind::kDouble:
+      return writer->Double(node.number == 0 ? 0 : node.number);  // -0 would be read as the integer 0
+    case Node::Kind::kString:
+      return writer->String(AsView(node));
+    case Node::Kind::kArray:
+      writer->BeginArray();
+      for (uint32_t i = 0; i < node.size; ++i) Write(node.nodes[i], writer);
+      return writer->EndArray();
+    case Node::Kind::kObject:
+      writer->BeginObject();
+      for (uint32_t i = 0; i < node.size; ++i) {
+        writer->Key(AsView(node.nodes[2 * i]));
+        Write(node.nodes[2 * i + 1], writer);
+      }
+      return writer->EndObject();
   }
 }
 
 }  // namespace
 
 struct JsonDocument::Tree {
-  std::string text;  // the document's strings lie in here
-  Document document;
+  std::string text;         // the document's strings lie in here
+  std::vector<Node> nodes;  // the last one is the root
 };
 
 JsonDocument::JsonDocument(std::unique_ptr<Tree> tree) : tree_(std::move(tree)) {}
@@ -200,92 +241,88 @@ Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view
   const size_t start = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   // RapidJSON takes NUL for the end of the text.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) return bad(nul, "a NUL");
-  PERUSE_RETURN_IF_ERROR(EnsureMemory(TreeBytesBound(text), name));
+  const auto no_memory = [&] { return OutOfMemory("no memory to read " + std::string(name)); };
+  PERUSE_RETURN_IF_ERROR(HoldReserve());
   auto tree = std::make_unique<Tree>();
-  tree->text = std::string(text.substr(start));
-  Generator generator{tree->text.data(), {}};
-  tree->document.Populate(generator);
-  if (generator.result.IsError()) {
-    if (generator.too_deep) {
-      return MalformedFile(std::string(name) + ": nested deeper than " + std::to_string(kMaxDepth));
-    }
-    const auto code = generator.number_too_big ? rapidjson::kParseErrorNumberTooBig : generator.result.Code();
-    return bad(start + generator.result.Offset(), rapidjson::GetParseError_En(code));
+  if (!TryAssign(&tree->text, text.substr(start))) return no_memory();
+  rapidjson::InsituStringStream input(tree->text.data());
+  TreeBuilder builder(&tree->nodes);
+  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, PlainAllocator> reader;
+  const rapidjson::ParseResult result = reader.Parse<kParseFlags>(input, builder);
+  if (builder.out_of_memory()) return no_memory();
+  if (builder.too_deep()) return MalformedFile(std::string(name) + ": nested deeper than " + std::to_string(kMaxDepth));
+  if (builder.half_a_pair()) return bad(start + result.Offset(), "half of a surrogate pair");
+  if (result.IsError()) {
+    const auto code = builder.number_too_big() ? rapidjson::kParseErrorNumberTooBig : result.Code();
+    return bad(start + result.Offset(), rapidjson::GetParseError_En(code));
   }
+  if (!builder.Finish()) return no_memory();
   return JsonDocument(std::move(tree));
 }
 
-JsonValue JsonDocument::root() const { return JsonValue(static_cast<const Node*>(&tree_->document)); }
+JsonValue JsonDocument::root() const { return JsonValue(&tree_->nodes.back()); }
 
 JsonType JsonValue::type() const {
   if (node_ == nullptr) return JsonType::kAbsent;
-  switch (AsNode(node_).GetType()) {
-    case rapidjson::kNullType:
+  switch (AsNode(node_).kind) {
+    case Node::Kind::kNull:
       return JsonType::kNull;
-    case rapidjson::kFalseType:
-    case rapidjson::kTrueType:
+    case Node::Kind::kBool:
       return JsonType::kBool;
-    case rapidjson::kObjectType:
-      return JsonType::kObject;
-    case rapidjson::kArrayType:
-      return JsonType::kArray;
-    case rapidjson::kStringType:
-      return JsonType::kString;
-    case rapidjson::kNumberType:
+    case Node::Kind::kInteger:
+    case Node::Kind::kDouble:
       return JsonType::kNumber;
+    case Node::Kind::kString:
+      return JsonType::kString;
+    case Node::Kind::kArray:
+      return JsonType::kArray;
+    case Node::Kind::kObject:
+      return JsonType::kObject;
   }
   return JsonType::kAbsent;
 }
 
 std::optional<bool> JsonValue::GetBool() const {
-  if (node_ == nullptr || !AsNode(node_).IsBool()) return std::nullopt;
-  return AsNode(node_).GetBool();
+  if (type() != JsonType::kBool) return std::nullopt;
+  return AsNode(node_).truth;
 }
 
 std::optional<int64_t> JsonValue::GetInt64() const {
-  if (node_ == nullptr || !AsNode(node_).IsInt64()) return std::nullopt;
-  return AsNode(node_).GetInt64();
+  if (node_ == nullptr || AsNode(node_).kind != Node::Kind::kInteger) return std::nullopt;
+  return AsNode(node_).integer;
 }
 
 std::optional<double> JsonValue::GetDouble() const {
-  if (node_ == nullptr || !AsNode(node_).IsNumber()) return std::nullopt;
-  return AsNode(node_).GetDouble();
+  if (type() != JsonType::kNumber) return std::nullopt;
+  const Node& node = AsNode(node_);
+  return node.kind == Node::Kind::kInteger ? static_cast<double>(node.integer) : node.number;
 }
 
 std::optional<std::string_view> JsonValue::GetString() const {
-  if (node_ == nullptr || !AsNode(node_).IsString()) return std::nullopt;
+  if (type() != JsonType::kString) return std::nullopt;
   return AsView(AsNode(node_));
 }
 
-size_t JsonValue::size() const {
-  if (node_ == nullptr) return 0;
-  const Node& node = AsNode(node_);
-  if (node.IsArray()) return node.Size();
-  return node.IsObject() ? node.MemberCount() : 0;
-}
+size_t JsonValue::size() const { return IsArray() || IsObject() ? AsNode(node_).size : 0; }
 
 JsonValue JsonValue::operator[](size_t index) const {
   if (!IsArray() || index >= size()) return JsonValue();
-  return JsonValue(&AsNode(node_)[static_cast<rapidjson::SizeType>(index)]);
+  return JsonValue(&AsNode(node_).nodes[index]);
 }
 
 std::string_view JsonValue::MemberName(size_t index) const {
   if (!IsObject() || index >= size()) return {};
-  return AsView((AsNode(node_).MemberBegin() + static_cast<std::ptrdiff_t>(index))->name);
+  return AsView(AsNode(node_).nodes[2 * index]);
 }
 
 JsonValue JsonValue::MemberValue(size_t index) const {
   if (!IsObject() || index >= size()) return JsonValue();
-  return JsonValue(
-      static_cast<const Node*>(&(AsNode(node_).MemberBegin() + static_cast<std::ptrdiff_t>(index))->value));
+  return JsonValue(&AsNode(node_).nodes[2 * index + 1]);
 }
 
 JsonValue JsonValue::FindMember(std::string_view name) const {
-  if (!IsObject()) return JsonValue();
-  const Node& node = AsNode(node_);
-  for (auto member = node.MemberEnd(); member != node.MemberBegin();) {
-    --member;
-    if (AsView(member->name) == name) return JsonValue(static_cast<const Node*>(&member->value));
+  for (size_t i = IsObject() ? size() : 0; i > 0; --i) {
+    if (MemberName(i - 1) == name) return MemberValue(i - 1);
   }
   return JsonValue();
 }

@@ -74,7 +74,7 @@ class JsonValue {
   friend class JsonDocument;
   explicit JsonValue(const void* node) : node_(node) {}
 
-  const void* node_ = nullptr;  // a RapidJSON value
+  const void* node_ = nullptr;  // a value of json.cc
 };
 
 class JsonDocument {

@@ -11,7 +11,7 @@ void JsonWriter::Append(std::string_view text) {
   if (failed_) return;
   if (text.size() > out_->capacity() - out_->size()) {
     const size_t capacity = 2 * out_->capacity() + text.size();
-    failed_ = !HasMemory(capacity);
+    failed_ = !EnsureMemory(capacity, "the results").ok();
     if (failed_) return;
     out_->reserve(capacity);
   }
@@ -52,7 +52,10 @@ void JsonWriter::Int(int64_t value) {
 }
 
 void JsonWriter::Double(double value) {
-  if (!std::isfinite(value)) return Null();
+  if (!std::isfinite(value)) {
+    all_finite_ = false;
+    return Null();
+  }
   BeforeValue();
   char buffer[32];
   std::snprintf(buffer, sizeof(buffer), "%.17g", value);

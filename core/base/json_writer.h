@@ -24,6 +24,8 @@ class JsonWriter {
 
   // Whether there was no memory for something: then the text is void.
   bool failed() const { return failed_; }
+  // Whether every Double was finite.
+  bool all_finite() const { return all_finite_; }
 
  private:
   void Append(std::string_view text);
@@ -35,6 +37,7 @@ class JsonWriter {
   std::string* out_;
   bool needs_comma_ = false;
   bool failed_ = false;
+  bool all_finite_ = true;
 };
 
 }  // namespace peruse

@@ -1,22 +1,70 @@
 #include "core/base/memory.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <new>
 #include <string>
 
 namespace peruse {
+namespace {
+
+std::atomic<void*> reserve = nullptr;
+std::atomic<bool> has_failed = false;  // since work began
+
+// The new-handler: operator new calls it when there is no memory, and then tries once more. The second time in a row there is
+// nothing left to give, and without a handler operator new fails.
+void GiveReserveUp() {
+  has_failed = true;
+  if (void* const block = reserve.exchange(nullptr))
+    std::free(block);
+  else
+    std::set_new_handler(nullptr);
+}
+
+bool CanAllocate(size_t bytes) {
+  if (bytes >= SIZE_MAX / 2) return false;
+  // Volatile, or a compiler may drop the pair and take the answer to be yes.
+  void* volatile block = std::malloc(bytes);
+  const bool can = block != nullptr;
+  std::free(block);
+  return can;
+}
+
+}  // namespace
+
+Status HoldReserve() {
+  if (reserve.load(std::memory_order_relaxed) != nullptr) {
+    has_failed = false;
+    return OkStatus();
+  }
+  void* block = std::malloc(kReserveBytes);
+  if (block == nullptr) {
+    has_failed = true;
+    return OutOfMemory("no memory");
+  }
+  void* none = nullptr;
+  if (!reserve.compare_exchange_strong(none, block)) std::free(block);  // another thread was faster
+  std::set_new_handler(GiveReserveUp);
+  has_failed = false;
+  return OkStatus();
+}
 
 bool HasMemory(size_t bytes) {
-  if (bytes > SIZE_MAX / 2 - kMemorySlack) return false;
-  // Volatile, or a compiler may drop the pair and take the answer to be yes.
-  void* volatile block = std::malloc(bytes + kMemorySlack);
-  const bool has = block != nullptr;
-  std::free(block);
-  return has;
+  if (has_failed.load(std::memory_order_relaxed)) return false;
+  if (bytes == 0 || CanAllocate(bytes)) return true;
+  has_failed = true;
+  return false;
 }
 
 Status EnsureMemory(size_t bytes, std::string_view what) {
-  if (HasMemory(bytes)) return OkStatus();
+  if (HoldReserve().ok() && HasMemory(bytes)) return OkStatus();
   return OutOfMemory("no memory for " + std::string(what) + ", which may take " + std::to_string(bytes >> 20) + " MB");
+}
+
+Result<std::string> CopyText(std::string_view text) {
+  std::string copy;
+  if (!TryAppend(&copy, text)) return OutOfMemory("no memory for a text of " + std::to_string(text.size()) + " bytes");
+  return copy;
 }
 
 }  // namespace peruse

@@ -108,6 +108,14 @@ std::string ReplaceInvalidUtf8(std::string_view text) {
   return out;
 }
 
+std::string Excerpt(std::string_view text) {
+  constexpr size_t kLongest = 100;
+  if (text.size() <= kLongest) return std::string(text);
+  size_t end = kLongest;
+  while (end > 0 && IsUtf8Continuation(text[end])) --end;
+  return std::string(text.substr(0, end)) + "...";
+}
+
 size_t CountCodePoints(std::string_view text) {
   size_t count = 0;
   for (const char byte : text) count += !IsUtf8Continuation(byte);

@@ -62,6 +62,8 @@ bool IsAscii(std::string_view text);
 // chapter 3.9, and what String::from_utf8_lossy and TextDecoder do).
 std::string ReplaceInvalidUtf8(std::string_view text);
 
+// The beginning of a text, up to about 100 bytes, to be quoted in a message.
+std::string Excerpt(std::string_view text);
 // The number of code points in valid UTF-8.
 size_t CountCodePoints(std::string_view text);
 

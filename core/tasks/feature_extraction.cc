@@ -1,110 +1,103 @@
 #include "core/tasks/feature_extraction.h"
 
 #include <algorithm>
-#include <cmath>
-#include <string>
 #include <utility>
 
-#include "core/tasks/options.h"
+#include "core/tasks/pooling.h"
 
 namespace peruse {
 namespace {
 
-constexpr double kSmallestLength = 1e-12;  // sentence-transformers' Normalize
-
-void Normalize(std::span<float> vector) {
-  double squares = 0;
-  for (float value : vector) squares += static_cast<double>(value) * value;
-  const double length = std::max(std::sqrt(squares), kSmallestLength);
-  for (float& value : vector) value = static_cast<float>(value / length);
-}
-
-}  // namespace
-
-Status FeatureExtraction::Read(JsonValue inputs, JsonValue options) {
-  results_.clear();
-  PERUSE_RETURN_IF_ERROR(ReadOptions(options));
-  for (JsonValue input : inputs) {
-    PERUSE_ASSIGN_OR_RETURN(const std::string_view text, ReadText(input, "text"));
-    PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> windows, tokenizer_.Encode(text, encode_options_));
-    PERUSE_RETURN_IF_ERROR(CheckText(windows[0], results_.size(), "pass truncation: true to read only its beginning"));
-    Enqueue(std::move(windows[0]));
-    results_.emplace_back();
-  }
-  return OkStatus();
-}
-
-Status FeatureExtraction::ReadOptions(JsonValue options) {
-  std::string pooling = "none";
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "pooling", &pooling));
-  constexpr std::string_view kNames[] = {"none", "cls", "mean", "max"};
-  const auto* name = std::find(std::begin(kNames), std::end(kNames), pooling);
-  if (name == std::end(kNames)) {
-    return InvalidArgument("option pooling must be \"none\", \"cls\", \"mean\" or \"max\", not \"" + pooling + "\"");
-  }
-  pooling_ = static_cast<Pooling>(name - std::begin(kNames));
-  normalize_ = false;
-  bool truncation = false;
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "normalize", &normalize_));
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "truncation", &truncation));
-  const int32_t layers = model_.config().num_hidden_layers;
-  int32_t layer = -1;
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "layer", -layers - 1, &layer));
-  if (layer > layers) {
-    return InvalidArgument("option layer is " + std::to_string(layer) + " and the model has " + std::to_string(layers) +
-                           " layers");
-  }
-  layer_ = layer < 0 ? layer + layers + 1 : layer;
-  encode_options_ = {};
-  if (truncation && MaxTokens() != ModelConfig::kUnlimited) {
-    encode_options_.truncation = Truncation::kLongestFirst;
-    encode_options_.max_length = MaxTokens();
-  }
-  return OkStatus();
-}
-
-Status FeatureExtraction::Collect(size_t index, std::span<const float> hidden) {
-  const auto width = static_cast<size_t>(model_.config().hidden_size);
-  std::vector<float>& result = results_[index];
-  result = Pool(hidden, width);
-  for (size_t row = 0; normalize_ && row < result.size(); row += width) Normalize({&result[row], width});
-  return OkStatus();
-}
-
-std::vector<float> FeatureExtraction::Pool(std::span<const float> hidden, size_t width) const {
-  if (pooling_ == Pooling::kNone) return {hidden.begin(), hidden.end()};
-  std::vector<float> pooled(hidden.begin(), hidden.begin() + static_cast<ptrdiff_t>(width));
-  if (pooling_ == Pooling::kCls) return pooled;
-  const size_t tokens = hidden.size() / width;
-  for (size_t c = 0; c < width; ++c) {
+std::vector<float> Pool(Pooling pooling, const Matrix& hidden) {
+  if (pooling == Pooling::kNone) return {hidden.values.begin(), hidden.values.end()};
+  const std::span<const float> first = hidden.row(0);
+  std::vector<float> pooled(first.begin(), first.end());
+  if (pooling == Pooling::kCls) return pooled;
+  const size_t tokens = hidden.values.size() / hidden.cols;
+  for (size_t c = 0; c < hidden.cols; ++c) {
     double sum = 0;
     for (size_t t = 0; t < tokens; ++t) {
-      const float value = hidden[t * width + c];
+      const float value = hidden.row(t)[c];
       sum += value;
-      if (pooling_ == Pooling::kMax) pooled[c] = std::max(pooled[c], value);
+      if (pooling == Pooling::kMax) pooled[c] = std::max(pooled[c], value);
     }
-    if (pooling_ == Pooling::kMean) pooled[c] = static_cast<float>(sum / static_cast<double>(tokens));
+    if (pooling == Pooling::kMean) pooled[c] = static_cast<float>(sum / static_cast<double>(tokens));
   }
   return pooled;
 }
 
-void FeatureExtraction::Write(JsonWriter& writer) const {
-  const auto width = static_cast<size_t>(model_.config().hidden_size);
-  writer.BeginArray();
-  for (const std::vector<float>& result : results_) {
-    writer.BeginObject();
-    writer.Key("dims");
-    writer.BeginArray();
-    if (pooling_ == Pooling::kNone) writer.Int(static_cast<int64_t>(result.size() / width));
-    writer.Int(static_cast<int64_t>(width));
-    writer.EndArray();
-    writer.Key("data");
-    writer.BeginArray();
-    for (float value : result) writer.Double(value);
-    writer.EndArray();
-    writer.EndObject();
+}  // namespace
+
+Status FeatureExtraction::CheckPooling() {
+  const bool has_prompt = request.prompt || request.prompt_name;
+  pooling_ = request.pooling.value_or(has_prompt ? Pooling::kSentence : Pooling::kNone);
+  width_ = static_cast<size_t>(model_.config().hidden_size);
+  if (pooling_ == Pooling::kSentence) {
+    if (sentence_ == nullptr) return InternalError("nobody read what the model's folder says of sentences");
+    PERUSE_ASSIGN_OR_RETURN(prompt_, sentence_->Prompt(request.prompt, request.prompt_name));
+    width_ = sentence_->width();
+  } else if (has_prompt) {
+    return InvalidArgument("a prompt goes with pooling \"sentence\" only");
   }
-  writer.EndArray();
+  if (!request.dimensions) return OkStatus();
+  const auto dimensions = static_cast<size_t>(*request.dimensions);
+  if (pooling_ == Pooling::kNone) return InvalidArgument("option dimensions goes with a pooling");
+  if (dimensions > width_) {
+    return InvalidArgument("option dimensions is " + std::to_string(dimensions) + " and a vector has " +
+                           std::to_string(width_) + " numbers");
+  }
+  width_ = dimensions;
+  return OkStatus();
+}
+
+Result<text::Encoding> FeatureExtraction::ReadSentence(size_t input) {
+  PERUSE_ASSIGN_OR_RETURN(SentenceEmbedder::Reading reading,
+                          sentence_->Read(tokenizer_, model_.config(), prompt_, request.inputs[input]));
+  PERUSE_RETURN_IF_ERROR(CheckTokens(reading.tokens, input, "the tokenizer has a limit below that of the folder"));
+  skips_.push_back(reading.skip);
+  return std::move(reading.tokens);
+}
+
+Status FeatureExtraction::Start() {
+  const int32_t layers = model_.config().num_hidden_layers;
+  const int32_t layer = request.layer < 0 ? request.layer + layers + 1 : request.layer;
+  if (layer < 0 || layer > layers) {
+    return InvalidArgument("option layer is " + std::to_string(request.layer) + " and the model has " +
+                           std::to_string(layers) + " layers");
+  }
+  output_ = "hidden." + std::to_string(layer);
+  PERUSE_RETURN_IF_ERROR(CheckPooling());
+  const text::EncodeOptions options =
+      request.truncation ? CutTo(MaxTokens(), text::Truncation::kLongestFirst) : text::EncodeOptions();
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    if (pooling_ == Pooling::kSentence) {
+      PERUSE_ASSIGN_OR_RETURN(text::Encoding sentence, ReadSentence(i));
+      Enqueue(i, std::move(sentence));
+      continue;
+    }
+    PERUSE_ASSIGN_OR_RETURN(text::Encoding tokens, Checked(tokenizer_.Encode(request.inputs[i], options), i,
+                                                           "pass truncation: true to read only its beginning"));
+    Enqueue(i, std::move(tokens));
+  }
+  return OkStatus();
+}
+
+Status FeatureExtraction::Collect(const Reading& reading, size_t text) {
+  const Matrix hidden = outputs_.Get(output_, text);
+  Features features;
+  features.values =
+      pooling_ == Pooling::kSentence ? sentence_->Embed(hidden.values, skips_[reading.input]) : Pool(pooling_, hidden);
+  if (pooling_ == Pooling::kNone) {
+    features.dims.push_back(static_cast<int64_t>(reading.tokens.size()));
+  } else {
+    features.values.resize(width_);
+  }
+  features.dims.push_back(static_cast<int64_t>(width_));
+  for (size_t at = 0; request.normalize && at < features.values.size(); at += width_) {
+    NormalizeVector({&features.values[at], width_});
+  }
+  Give(reading.input, std::move(features));
+  return OkStatus();
 }
 
 }  // namespace peruse

@@ -1,44 +1,58 @@
 // Feature extraction: the encoder's hidden states, pooled to one vector a text or as they are (transformers'
-// FeatureExtractionPipeline and sentence-transformers' Pooling; spec: pipelines.md section 6).
-//
-// Input:   {"text": string}
-// Options: pooling     "none" (every token, special ones included; the default), "cls", "mean", "max"
-//          layer       which hidden state: 0 is the embeddings, 1 the first layer, ..., -1 the last (the default)
-//          normalize   divide each vector by its length (default false)
-//          truncation  cut texts that are too long (default false: text_too_long)
-// Result:  {"dims": [tokens, hidden_size] or [hidden_size], "data": [number, ...]}, row-major
+// FeatureExtractionPipeline and sentence-transformers' Pooling).
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "core/tasks/sentence_embedder.h"
 #include "core/tasks/task.h"
 
 namespace peruse {
 
-class FeatureExtraction : public Task {
+// kNone: every token, special ones included. kSentence: what the folder of the model says (sentence_embedder.h), which cuts
+// texts that are too long.
+enum class Pooling { kNone, kCls, kMean, kMax, kSentence };
+
+struct FeatureExtractionRequest {
+  std::vector<std::string> inputs;
+  std::optional<Pooling> pooling;          // default: kSentence with a prompt, else kNone
+  std::optional<std::string> prompt;       // what to put before each text, for kSentence; or
+  std::optional<std::string> prompt_name;  // its name in the folder. Default: the folder's own default
+  std::optional<int32_t> dimensions;       // keep the first so many numbers of each vector; then comes `normalize`
+  int32_t layer = -1;       // which hidden state: 0 the embeddings, 1 the first layer, ...; negative ones from the end
+  bool normalize = false;   // divide each vector by its length
+  bool truncation = false;  // cut a text that is too long; else kTextTooLong
+};
+
+struct Features {
+  std::vector<int64_t> dims;  // [tokens, width], or [width] with pooling
+  std::vector<float> values;  // row by row
+};
+
+class FeatureExtraction : public TaskOf<FeatureExtractionRequest, Features> {
  public:
-  FeatureExtraction(const Tokenizer& tokenizer, Model& model) : Task(tokenizer, model) {}
+  static constexpr Head kHead = Head::kNone;
+  explicit FeatureExtraction(const TaskContext& context) : TaskOf(context), sentence_(context.sentence) {}
+  Status Start() override;
 
  protected:
-  Status Read(JsonValue inputs, JsonValue options) override;
-  int32_t HiddenState() const override { return layer_; }
-  Status Collect(size_t index, std::span<const float> hidden) override;
-  void Write(JsonWriter& writer) const override;
+  std::vector<std::string> Wanted() const override { return {output_}; }
+  Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  enum class Pooling { kNone, kCls, kMean, kMax };
+  Status CheckPooling();
+  // A text as a sentence.
+  Result<text::Encoding> ReadSentence(size_t input);
 
-  Status ReadOptions(JsonValue options);
-  // hidden: [tokens, width]
-  std::vector<float> Pool(std::span<const float> hidden, size_t width) const;
-
+  const SentenceEmbedder* sentence_;
   Pooling pooling_ = Pooling::kNone;
-  bool normalize_ = false;
-  int32_t layer_ = 0;  // 0: embeddings; as many as there are layers: the last
-  EncodeOptions encode_options_;
-  std::vector<std::vector<float>> results_;
+  std::string prompt_;
+  std::vector<size_t> skips_;  // by input: tokens that are not pooled, of a sentence
+  size_t width_ = 0;           // of a vector
+  std::string output_;
 };
 
 }  // namespace peruse

@@ -1,56 +1,35 @@
 #include "core/tasks/multiple_choice.h"
 
-#include <string>
 #include <utility>
 
-#include "core/tasks/options.h"
 #include "core/tasks/scores.h"
 
 namespace peruse {
 
-Status MultipleChoice::Read(JsonValue inputs, JsonValue) {
-  choices_.clear();
-  logits_.clear();
-  for (JsonValue input : inputs) {
-    PERUSE_ASSIGN_OR_RETURN(const std::string_view prompt, ReadText(input, "prompt"));
-    std::vector<std::string> choices;
-    PERUSE_RETURN_IF_ERROR(ReadOption(input, "choices", &choices));
+Status MultipleChoice::Start() {
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    const auto& [prompt, choices] = request.inputs[i];
     if (choices.empty()) return InvalidArgument("an input has no choices");
+    std::vector<text::Encoding> pairs;
     for (const std::string& choice : choices) {
-      PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> windows, tokenizer_.EncodePair(prompt, choice));
-      PERUSE_RETURN_IF_ERROR(CheckText(windows[0], choices_.size(), "shorten the prompt"));
-      Enqueue(std::move(windows[0]));
+      PERUSE_ASSIGN_OR_RETURN(text::Encoding tokens,
+                              Checked(tokenizer_.EncodePair(prompt, choice), i, "shorten the prompt"));
+      pairs.push_back(std::move(tokens));
     }
-    choices_.push_back(choices.size());
+    EnqueueAll(i, std::move(pairs));
   }
   return OkStatus();
 }
 
-Status MultipleChoice::Collect(size_t, std::span<const float> logits) {
-  logits_.push_back(logits[0]);
+Status MultipleChoice::Collect(const Reading& reading, size_t text) {
+  logits_.push_back(outputs_.Get("logits", text).values[0]);
+  if (!reading.last) return OkStatus();
+  std::vector<float> scores = std::exchange(logits_, {});
+  Softmax(scores);
+  std::vector<ChoiceScore> choices;
+  for (size_t choice : BestFirst(scores)) choices.push_back({choice, scores[choice]});
+  Give(reading.input, std::move(choices));
   return OkStatus();
-}
-
-void MultipleChoice::Write(JsonWriter& writer) const {
-  writer.BeginArray();
-  size_t first = 0;
-  for (size_t count : choices_) {
-    std::vector<float> scores(logits_.begin() + static_cast<ptrdiff_t>(first),
-                              logits_.begin() + static_cast<ptrdiff_t>(first + count));
-    Softmax(scores);
-    writer.BeginArray();
-    for (size_t i : BestFirst(scores)) {
-      writer.BeginObject();
-      writer.Key("choice");
-      writer.Int(static_cast<int64_t>(i));
-      writer.Key("score");
-      writer.Double(scores[i]);
-      writer.EndObject();
-    }
-    writer.EndArray();
-    first += count;
-  }
-  writer.EndArray();
 }
 
 }  // namespace peruse

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/tasks/options.h"
 #include "core/tasks/scores.h"
-#include "core/tasks/spans.h"
-#include "core/tokenizer/unicode.h"
+#include "core/text/unicode.h"
 
 namespace peruse {
 namespace {
@@ -16,10 +14,10 @@ constexpr int32_t kDefaultStride = 128;  // tokens
 
 constexpr int8_t kContextSequence = 1;
 
-bool IsContext(const Encoding& window, size_t token) { return window.sequence_ids[token] == kContextSequence; }
+bool IsContext(const text::Encoding& window, size_t token) { return window.sequence_ids[token] == kContextSequence; }
 
 // Softmax over the tokens where an answer may begin or end, and [CLS], which stands for "no answer"; zero elsewhere.
-std::vector<float> CandidateProbabilities(const Encoding& window, std::span<const float> logits, size_t column,
+std::vector<float> CandidateProbabilities(const text::Encoding& window, std::span<const float> logits, size_t column,
                                           int32_t cls_id) {
   const size_t tokens = window.ids.size();
   std::vector<float> probabilities(tokens);
@@ -35,7 +33,7 @@ std::vector<float> CandidateProbabilities(const Encoding& window, std::span<cons
 std::string Folded(std::string_view text) {
   std::string folded;
   for (size_t at = 0; at < text.size();) {
-    const LowerCase lower = ToLower(DecodeUtf8(text, &at));
+    const text::LowerCase lower = text::ToLower(DecodeUtf8(text, &at));
     AppendUtf8(lower.first, &folded);
     if (lower.second) AppendUtf8(lower.second, &folded);
   }
@@ -48,102 +46,90 @@ Status Blank(std::string_view what) {
 
 }  // namespace
 
-Status QuestionAnswering::Read(JsonValue inputs, JsonValue options) {
-  questions_.clear();
-  question_of_window_.clear();
-  PERUSE_RETURN_IF_ERROR(ReadOptions(options));
-  for (JsonValue input : inputs) {
-    PERUSE_ASSIGN_OR_RETURN(const std::string_view question, ReadText(input, "question"));
-    PERUSE_ASSIGN_OR_RETURN(const std::string_view context, ReadText(input, "context"));
-    PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> windows, Windows(question, context));
-    questions_.emplace_back().context = std::string(context);
-    for (Encoding& window : windows) {
-      Enqueue(std::move(window));
-      question_of_window_.push_back(questions_.size() - 1);
-    }
+Status QuestionAnswering::Start() {
+  PERUSE_ASSIGN_OR_RETURN(const text::EncodeOptions options, WindowOptions());
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, Windows(request.inputs[i], options));
+    EnqueueAll(i, std::move(windows));
   }
   return OkStatus();
 }
 
-Result<std::vector<Encoding>> QuestionAnswering::Windows(std::string_view question, std::string_view context) const {
-  EncodeOptions plain;
-  plain.add_special_tokens = false;
-  PERUSE_ASSIGN_OR_RETURN(const std::vector<Encoding> alone, tokenizer_.Encode(question, plain));
-  const size_t question_tokens = alone[0].ids.size();
-  if (question_tokens == 0) return Blank("question");
+Result<text::EncodeOptions> QuestionAnswering::WindowOptions() const {
+  const int32_t limit = MaxTokens();
+  const int32_t window = request.max_seq_len.value_or(std::min(limit, kDefaultWindow));
+  if (window > limit) {
+    return InvalidArgument("option max_seq_len is " + std::to_string(window) + " and the model takes " +
+                           std::to_string(limit) + " tokens");
+  }
+  const int32_t stride = request.doc_stride.value_or(std::min(window / 2, kDefaultStride));
+  if (stride > window) {
+    return InvalidArgument("option doc_stride (" + std::to_string(stride) + ") is larger than max_seq_len (" +
+                           std::to_string(window) + ")");
+  }
+  text::EncodeOptions options;
+  options.truncation = text::Truncation::kOnlySecond;
+  options.max_length = window;
+  options.stride = stride;
+  return options;
+}
 
-  Result<std::vector<Encoding>> windows = tokenizer_.EncodePair(question, context, encode_options_);
+Result<std::vector<text::Encoding>> QuestionAnswering::Windows(const QuestionInput& input,
+                                                               const text::EncodeOptions& options) const {
+  text::EncodeOptions plain;
+  plain.add_special_tokens = false;
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer_.Encode(input.question, plain));
+  const size_t question_tokens = alone[0].ids.size();
+  if (alone[0].is_blank[0]) return Blank("question");
+
+  Result<std::vector<text::Encoding>> windows = tokenizer_.EncodePair(input.question, input.context, options);
   if (!windows.ok()) {
     if (windows.status().code() != StatusCode::kInvalidArgument) return windows.status();
     return Status(StatusCode::kTextTooLong,
                   "the question has " + std::to_string(question_tokens) +
                       " tokens, which leaves too little room for the context in windows of max_seq_len " +
-                      std::to_string(encode_options_.max_length) + " tokens that share doc_stride " +
-                      std::to_string(encode_options_.stride));
+                      std::to_string(options.max_length) + " tokens that share doc_stride " +
+                      std::to_string(options.stride));
   }
   const std::vector<int8_t>& sequences = (*windows)[0].sequence_ids;
   if (std::find(sequences.begin(), sequences.end(), kContextSequence) == sequences.end()) return Blank("context");
   return windows;
 }
 
-Status QuestionAnswering::ReadOptions(JsonValue options) {
-  top_k_ = 1;
-  max_answer_len_ = 15;
-  handle_impossible_answer_ = false;
-  align_to_words_ = true;
-  const int32_t limit = MaxTokens();
-  int32_t window = std::min(limit, kDefaultWindow);
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "top_k", 1, &top_k_));
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "max_answer_len", 1, &max_answer_len_));
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "handle_impossible_answer", &handle_impossible_answer_));
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "align_to_words", &align_to_words_));
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "max_seq_len", 1, &window));
-  if (window > limit) {
-    return InvalidArgument("option max_seq_len is " + std::to_string(window) + " and the model takes " +
-                           std::to_string(limit) + " tokens");
-  }
-  int32_t stride = std::min(window / 2, kDefaultStride);
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "doc_stride", 0, &stride));
-  if (stride > window) {
-    return InvalidArgument("option doc_stride (" + std::to_string(stride) + ") is larger than max_seq_len (" +
-                           std::to_string(window) + ")");
-  }
-  encode_options_ = {};
-  encode_options_.truncation = Truncation::kOnlySecond;
-  encode_options_.max_length = window;
-  encode_options_.stride = stride;
-  return OkStatus();
-}
-
-Status QuestionAnswering::Collect(size_t index, std::span<const float> logits) {
-  const Encoding& window = encoding(index);
-  if (logits.size() != 2 * window.ids.size()) {
+Status QuestionAnswering::Collect(const Reading& reading, size_t text) {
+  const text::Encoding& window = reading.tokens;
+  const Matrix logits = outputs_.Get("logits", text);
+  if (logits.cols != 2) {
     return Status(StatusCode::kShapeMismatch, "a question-answering head must have 2 outputs, start and end");
   }
-  Question& question = questions_[question_of_window_[index]];
-  std::vector<float> start = CandidateProbabilities(window, logits, 0, tokenizer_.cls_id());
-  std::vector<float> end = CandidateProbabilities(window, logits, 1, tokenizer_.cls_id());
-  question.null_score = std::min(question.null_score, start[0] * end[0]);
-  for (const Span& span : BestSpans(window, start, end)) {
-    AddAnswer(question, SpanBytes(window, span), span.score);
-  }
+  const std::vector<float> start = CandidateProbabilities(window, logits.values, 0, tokenizer_.cls_id());
+  const std::vector<float> end = CandidateProbabilities(window, logits.values, 1, tokenizer_.cls_id());
+  const std::string_view context = request.inputs[reading.input].context;
+  null_score_ = std::min(null_score_, start[0] * end[0]);
+  for (const Span& span : BestSpans(window, start, end)) AddCandidate(context, SpanBytes(window, span), span.score);
+  if (!reading.last) return OkStatus();
+  Give(reading.input, Ranked(context));
+  candidates_.clear();
+  by_text_.clear();
+  null_score_ = 1e6f;
   return OkStatus();
 }
 
-std::vector<QuestionAnswering::Span> QuestionAnswering::BestSpans(const Encoding& window, std::span<const float> start,
+std::vector<QuestionAnswering::Span> QuestionAnswering::BestSpans(const text::Encoding& window,
+                                                                  std::span<const float> start,
                                                                   std::span<const float> end) const {
   std::vector<Span> spans;
   const size_t tokens = window.ids.size();
   for (size_t i = 0; i < tokens; ++i) {
     if (!IsContext(window, i)) continue;
-    const size_t limit = std::min(tokens, i + static_cast<size_t>(max_answer_len_));
+    const size_t limit = std::min(tokens, i + static_cast<size_t>(request.max_answer_len));
     for (size_t j = i; j < limit && IsContext(window, j); ++j) {
       spans.push_back({static_cast<int32_t>(i), static_cast<int32_t>(j), start[i] * end[j]});
     }
   }
   // More than top_k, because widening to words makes some of them equal.
-  const size_t wanted = align_to_words_ ? 2 * static_cast<size_t>(top_k_) + 10 : static_cast<size_t>(top_k_);
-  const size_t kept = std::min(wanted, spans.size());
+  const int64_t wanted = request.align_to_words ? 2 * int64_t{request.top_k} + 10 : request.top_k;
+  const auto kept = static_cast<size_t>(std::min(wanted, static_cast<int64_t>(spans.size())));
   const auto better = [](const Span& a, const Span& b) {
     if (a.score != b.score) return a.score > b.score;
     return a.first_token != b.first_token ? a.first_token < b.first_token : a.last_token < b.last_token;
@@ -153,10 +139,10 @@ std::vector<QuestionAnswering::Span> QuestionAnswering::BestSpans(const Encoding
   return spans;
 }
 
-Offset QuestionAnswering::SpanBytes(const Encoding& window, const Span& span) const {
-  Offset bytes{window.offsets[static_cast<size_t>(span.first_token)].start,
-               window.offsets[static_cast<size_t>(span.last_token)].end};
-  if (!align_to_words_) return bytes;
+text::Offset QuestionAnswering::SpanBytes(const text::Encoding& window, const Span& span) const {
+  text::Offset bytes{window.offsets[static_cast<size_t>(span.first_token)].start,
+                     window.offsets[static_cast<size_t>(span.last_token)].end};
+  if (!request.align_to_words) return bytes;
   const auto same_word = [&](size_t token, size_t other) {
     return IsContext(window, token) && window.word_ids[token] == window.word_ids[other];
   };
@@ -167,46 +153,27 @@ Offset QuestionAnswering::SpanBytes(const Encoding& window, const Span& span) co
   return {window.offsets[first].start, window.offsets[last].end};
 }
 
-void QuestionAnswering::AddAnswer(Question& question, Offset bytes, float score) const {
-  std::string text =
-      question.context.substr(static_cast<size_t>(bytes.start), static_cast<size_t>(bytes.end - bytes.start));
-  std::string folded = Folded(text);
-  for (Answer& known : question.answers) {
-    if (known.folded == folded) {
-      known.score += score;
-      return;
-    }
+void QuestionAnswering::AddCandidate(std::string_view context, text::Offset bytes, float score) {
+  const auto [known, is_new] = by_text_.emplace(Folded(Slice(context, bytes)), candidates_.size());
+  if (is_new) {
+    candidates_.push_back({score, bytes});
+  } else {
+    candidates_[known->second].score += score;
   }
-  question.answers.push_back({std::move(text), std::move(folded), score, bytes});
 }
 
-std::vector<QuestionAnswering::Answer> QuestionAnswering::Ranked(const Question& question) const {
-  std::vector<Answer> answers = question.answers;
-  if (handle_impossible_answer_) answers.push_back({"", "", question.null_score, {0, 0}});
+std::vector<Answer> QuestionAnswering::Ranked(std::string_view context) const {
+  std::vector<Candidate> candidates = candidates_;
+  if (request.handle_impossible_answer) candidates.push_back({null_score_, {0, 0}});
   std::vector<float> scores;
-  for (const Answer& answer : answers) scores.push_back(answer.score);
+  for (const Candidate& candidate : candidates) scores.push_back(candidate.score);
+  Utf8IndexConverter index(context);
   std::vector<Answer> ranked;
-  for (size_t i : BestFirst(scores, static_cast<size_t>(top_k_))) ranked.push_back(answers[i]);
-  return ranked;
-}
-
-void QuestionAnswering::Write(JsonWriter& writer) const {
-  writer.BeginArray();
-  for (const Question& question : questions_) {
-    Utf8IndexConverter index(question.context);
-    writer.BeginArray();
-    for (const Answer& answer : Ranked(question)) {
-      writer.BeginObject();
-      writer.Key("answer");
-      writer.String(answer.text);
-      writer.Key("score");
-      writer.Double(answer.score);
-      WriteSpan(writer, index, answer.bytes);
-      writer.EndObject();
-    }
-    writer.EndArray();
+  for (size_t i : BestFirst(scores, static_cast<size_t>(request.top_k))) {
+    const text::Offset bytes = candidates[i].bytes;
+    ranked.push_back({std::string(Slice(context, bytes)), scores[i], ToTextSpan(index, bytes)});
   }
-  writer.EndArray();
+  return ranked;
 }
 
 }  // namespace peruse

@@ -1,21 +1,13 @@
 // Extractive question answering: the span of a context that answers a question (transformers'
-// QuestionAnsweringPipeline; spec: pipelines.md section 3).
-//
-// Input:   {"question": string, "context": string}
-// Options: top_k (1)                       answers per question, best first
-//          max_answer_len (15)             longest answer, in tokens
-//          max_seq_len (384 or the model's limit) tokens of one window: question, context and special tokens
-//          doc_stride (128 or half a window) tokens that neighbouring windows share
-//          handle_impossible_answer (false) also offer the empty answer, with the model's no-answer score
-//          align_to_words (true)           widen answers to whole words
-// Result:  [{"answer": string, "score": number, "start": n, "end": n}, ...]; start and end are UTF-16 indices, so
-//          context.slice(start, end) === answer in JavaScript.
+// QuestionAnsweringPipeline).
 //
 // A context longer than a window is read in overlapping windows, all of them. Where the reference can return spans
 // of score zero that end before they start (short contexts, large top_k), Peruse returns fewer answers instead.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,14 +17,36 @@
 
 namespace peruse {
 
-class QuestionAnswering : public Task {
+struct QuestionInput {
+  std::string question;
+  std::string context;
+};
+
+struct QuestionAnsweringRequest {
+  std::vector<QuestionInput> inputs;
+  int32_t top_k = 1;            // answers to a question, best first
+  int32_t max_answer_len = 15;  // tokens
+  std::optional<int32_t>
+      max_seq_len;                    // tokens of a window, question and special ones included; unset: 384 or the limit
+  std::optional<int32_t> doc_stride;  // tokens that neighbouring windows share; unset: 128 or half a window
+  bool handle_impossible_answer = false;  // also offer the empty answer, with the model's no-answer score
+  bool align_to_words = true;             // widen answers to whole words
+};
+
+struct Answer {
+  std::string answer;
+  float score;
+  TextSpan span;  // of the context
+};
+
+class QuestionAnswering : public TaskOf<QuestionAnsweringRequest, std::vector<Answer>> {
  public:
-  QuestionAnswering(const Tokenizer& tokenizer, Model& model) : Task(tokenizer, model) {}
+  static constexpr Head kHead = Head::kQuestionAnswering;
+  using TaskOf::TaskOf;
+  Status Start() override;
 
  protected:
-  Status Read(JsonValue inputs, JsonValue options) override;
-  Status Collect(size_t index, std::span<const float> logits) override;
-  void Write(JsonWriter& writer) const override;
+  Status Collect(const Reading& reading, size_t text) override;
 
  private:
   struct Span {
@@ -40,36 +54,27 @@ class QuestionAnswering : public Task {
     int32_t last_token;
     float score;
   };
-  struct Answer {
-    std::string text;
-    std::string folded;  // lower-cased, for merging
+  struct Candidate {
     float score;
-    Offset bytes;  // in the context
-  };
-  struct Question {
-    std::string context;
-    std::vector<Answer> answers;  // merged over windows, in order of discovery
-    float null_score = 1e6f;      // smallest no-answer probability over windows
+    text::Offset bytes;  // in the context
   };
 
-  Status ReadOptions(JsonValue options);
+  Result<text::EncodeOptions> WindowOptions() const;
   // The pair as the model reads it, in as many windows as it takes.
-  Result<std::vector<Encoding>> Windows(std::string_view question, std::string_view context) const;
+  Result<std::vector<text::Encoding>> Windows(const QuestionInput& input, const text::EncodeOptions& options) const;
   // The best spans of one window. `start` and `end` are probabilities over its tokens.
-  std::vector<Span> BestSpans(const Encoding& window, std::span<const float> start, std::span<const float> end) const;
+  std::vector<Span> BestSpans(const text::Encoding& window, std::span<const float> start,
+                              std::span<const float> end) const;
   // The bytes of the context that a span covers.
-  Offset SpanBytes(const Encoding& window, const Span& span) const;
-  void AddAnswer(Question& question, Offset bytes, float score) const;
+  text::Offset SpanBytes(const text::Encoding& window, const Span& span) const;
+  void AddCandidate(std::string_view context, text::Offset bytes, float score);
   // The question's answers as they are returned: sorted and cut.
-  std::vector<Answer> Ranked(const Question& question) const;
+  std::vector<Answer> Ranked(std::string_view context) const;
 
-  int32_t top_k_ = 1;
-  int32_t max_answer_len_ = 15;
-  bool handle_impossible_answer_ = false;
-  bool align_to_words_ = true;
-  EncodeOptions encode_options_;
-  std::vector<Question> questions_;
-  std::vector<size_t> question_of_window_;
+  // Of the question that is being read, over its windows so far:
+  std::vector<Candidate> candidates_;      // in order of discovery
+  std::map<std::string, size_t> by_text_;  // equal texts, whatever their case, are one candidate
+  float null_score_ = 1e6f;                // smallest no-answer probability
 };
 
 }  // namespace peruse

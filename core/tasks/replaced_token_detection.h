@@ -1,14 +1,7 @@
-// Replaced-token detection: which tokens of a text look out of place, by the discriminator of ELECTRA or DeBERTa v3
-// (spec: pipelines.md section 9).
-//
-// Input:   {"text": string}
-// Options: none
-// Result:  [{"word": token, "score": probability that it was replaced, "replaced": boolean, "index": token, "start": n,
-//          "end": n}, ...]; special tokens left out; start and end are UTF-16 indices of the text
+// Replaced-token detection: which tokens of a text look out of place, by the discriminator of ELECTRA or DeBERTa v3.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,28 +9,27 @@
 
 namespace peruse {
 
-class ReplacedTokenDetection : public Task {
+struct ReplacedTokenRequest {
+  std::vector<std::string> inputs;
+};
+
+struct TokenReplacement {
+  std::string word;
+  float score;  // probability that it was replaced
+  bool replaced;
+  int32_t index;  // of the token
+  TextSpan span;
+};
+
+// For each input its tokens, special ones left out.
+class ReplacedTokenDetection : public TaskOf<ReplacedTokenRequest, std::vector<TokenReplacement>> {
  public:
-  ReplacedTokenDetection(const Tokenizer& tokenizer, Model& model) : Task(tokenizer, model) {}
+  static constexpr Head kHead = Head::kReplacedTokenDetection;
+  using TaskOf::TaskOf;
+  Status Start() override;
 
  protected:
-  Status Read(JsonValue inputs, JsonValue options) override;
-  Status Collect(size_t index, std::span<const float> logits) override;
-  void Write(JsonWriter& writer) const override;
-
- private:
-  struct Token {
-    std::string word;
-    float logit;
-    int32_t index;
-    Offset bytes;
-  };
-  struct Text {
-    std::string text;
-    std::vector<Token> tokens;
-  };
-
-  std::vector<Text> texts_;
+  Status Collect(const Reading& reading, size_t text) override;
 };
 
 }  // namespace peruse

@@ -23,6 +23,13 @@ inline void Sigmoid(std::span<float> values) {
   for (float& value : values) value = static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(value))));
 }
 
+enum class ScoreFunction { kSigmoid, kNone, kSoftmax };
+
+inline void Apply(ScoreFunction function, std::span<float> values) {
+  if (function == ScoreFunction::kSoftmax) Softmax(values);
+  if (function == ScoreFunction::kSigmoid) Sigmoid(values);
+}
+
 // The indices of `scores`, highest score first, of equal ones the lower index; at most `limit` of them, 0 meaning all.
 inline std::vector<size_t> BestFirst(std::span<const float> scores, size_t limit = 0) {
   std::vector<size_t> order(scores.size());

@@ -4,33 +4,15 @@
 #include <utility>
 
 #include "core/base/memory.h"
-#include "core/tasks/feature_extraction.h"
-#include "core/tasks/fill_mask.h"
-#include "core/tasks/multiple_choice.h"
-#include "core/tasks/question_answering.h"
-#include "core/tasks/replaced_token_detection.h"
-#include "core/tasks/text_classification.h"
-#include "core/tasks/text_ranking.h"
-#include "core/tasks/token_classification.h"
-#include "core/tasks/zero_shot_classification.h"
 
 namespace peruse {
 namespace {
 
 // Rows a batch may have: enough to keep the matrix products busy, little enough that workspace stays small and a
 // caller who cancels does not wait long. A single longer text makes a batch of its own.
-constexpr int32_t kBatchRows = 1024;
+constexpr size_t kBatchRows = 1024;
 
 }  // namespace
-
-Status Task::Start(JsonValue request) {
-  queue_.clear();
-  done_ = 0;
-  begun_ = 0;
-  const JsonValue inputs = request.FindMember("inputs");
-  if (!inputs.IsArray()) return InvalidArgument("the request has no array \"inputs\"");
-  return Read(inputs, request.FindMember("options"));
-}
 
 Result<bool> Task::Step() {
   PERUSE_ASSIGN_OR_RETURN(const bool begun, BeginStep());
@@ -40,76 +22,77 @@ Result<bool> Task::Step() {
 
 Result<bool> Task::BeginStep() {
   begun_ = 0;
-  logit_rows_.clear();
-  if (done_ == queue_.size()) return false;
-  std::vector<ModelInput> batch;
-  int32_t rows = 0;
-  for (size_t i = done_; i < queue_.size(); ++i) {
-    const auto length = static_cast<int32_t>(queue_[i].ids.size());
-    if (!batch.empty() && rows + length > kBatchRows) break;
-    batch.push_back({queue_[i].ids, queue_[i].type_ids});
-    for (const int32_t position : RowsOf(i)) logit_rows_.push_back(rows + position);
-    rows += length;
+  size_t rows = 0;
+  size_t count = 0;
+  for (; done_ + count < queue_.size(); ++count) {
+    const Reading& next = queue_[done_ + count];
+    rows += next.tokens.size();
+    if (count > 0 && (rows > kBatchRows || !next.head.words.empty())) break;
   }
-  RunOptions options = run_options();
-  options.logit_rows = logit_rows_;
-  options.hidden_states |= HiddenState() != model_.config().num_hidden_layers;
-  PERUSE_RETURN_IF_ERROR(model_.Begin(batch, options));
-  begun_ = batch.size();
+  if (count == 0) return false;
+  wanted_ = Wanted();
+  PERUSE_RETURN_IF_ERROR(outputs_.Begin({queue_.data() + done_, count}, wanted_));
+  begun_ = count;
   return true;
 }
 
 Result<bool> Task::EndStep() {
   if (begun_ == 0) return InternalError("EndStep was called without a step begun");
   const size_t count = std::exchange(begun_, 0);
-  PERUSE_RETURN_IF_ERROR(model_.Finish());
-  tokens_read_ += model_.batch().rows();
-  PERUSE_RETURN_IF_ERROR(EnsureMemory(CollectBytesBound(), "the results"));
-  size_t first_row = 0;
-  for (size_t i = 0; i < count; ++i) {
-    PERUSE_RETURN_IF_ERROR(Collect(done_ + i, OutputsOf(static_cast<int32_t>(i), first_row)));
-    first_row += RowsOf(done_ + i).size();
+  PERUSE_RETURN_IF_ERROR(outputs_.Finish());
+  tokens_read_ += outputs_.rows();
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(CollectBytesBound(count), "the results"));
+  for (size_t text = 0; text < count; ++text, ++done_) {
+    PERUSE_RETURN_IF_ERROR(Collect(queue_[done_], text));
+    queue_[done_] = {};  // its memory
   }
-  done_ += count;
-  return done_ < queue_.size();
+  return !done();
 }
 
-Result<std::string> Task::Finish() {
-  if (done_ != queue_.size()) return InternalError("Finish was called before every batch had run");
-  std::string json;
-  JsonWriter writer(&json);
-  Write(writer);
-  queue_.clear();
-  done_ = 0;
-  if (writer.failed()) return OutOfMemory("no memory to write the results down");
-  return json;
-}
-
-Status Task::CheckText(const Encoding& encoding, size_t input, std::string_view advice) const {
-  const std::vector<uint8_t>& special = encoding.special_tokens_mask;
-  if (std::all_of(special.begin(), special.end(), [](uint8_t mark) { return mark != 0; })) {
-    return Status(StatusCode::kEmptyText,
-                  "input " + std::to_string(input) + " has no text: it is empty or only white space");
-  }
-  if (encoding.size() > static_cast<size_t>(MaxTokens())) {
-    return Status(StatusCode::kTextTooLong, "input " + std::to_string(input) + " has " +
-                                                std::to_string(encoding.size()) + " tokens and the model takes " +
-                                                std::to_string(MaxTokens()) + "; " + std::string(advice));
-  }
-  return OkStatus();
-}
-
-size_t Task::Enqueue(Encoding encoding) {
-  queue_.push_back(std::move(encoding));
-  return queue_.size() - 1;
-}
-
-size_t Task::CollectBytesBound() const {
+size_t Task::CollectBytesBound(size_t count) const {
   // A copy of the outputs and one more with a list for each token; a token's string, label, word and what else is told of it.
   constexpr size_t kBytesPerToken = 1024;
-  const size_t outputs = model_.head() == Head::kNone ? model_.last_hidden().size() : model_.logits().size();
-  return SaturatingAdd(SaturatingMultiply(3 * sizeof(float), outputs),
-                       SaturatingMultiply(kBytesPerToken, static_cast<size_t>(model_.batch().rows())));
+  size_t floats = 0;
+  // Who looks at several outputs copies none of them.
+  if (wanted_.size() == 1) {
+    for (size_t text = 0; text < count; ++text) floats += outputs_.Get(wanted_[0], text).values.size();
+  }
+  return SaturatingAdd(SaturatingMultiply(3 * sizeof(float), floats),
+                       SaturatingMultiply(kBytesPerToken, static_cast<size_t>(outputs_.rows())));
+}
+
+Result<std::vector<text::Encoding>> Task::Encode(const TextInput& input, const text::EncodeOptions& options) const {
+  if (input.pair) return tokenizer_.EncodePair(input.text, *input.pair, options);
+  return tokenizer_.Encode(input.text, options);
+}
+
+Result<text::Encoding> Task::Checked(Result<std::vector<text::Encoding>> windows, size_t number,
+                                     std::string_view advice) const {
+  PERUSE_RETURN_IF_ERROR(windows.status());
+  text::Encoding& first = windows->front();
+  PERUSE_RETURN_IF_ERROR(CheckTokens(first, number, advice));
+  return std::move(first);
+}
+
+Status Task::CheckTokens(const text::Encoding& tokens, size_t number, std::string_view advice) const {
+  const std::string input = "input " + std::to_string(number);
+  if (tokens.is_blank[0] && tokens.is_blank[1]) {
+    return Status(StatusCode::kEmptyText, input + " has no text: it is empty or only white space");
+  }
+  if (tokens.size() <= static_cast<size_t>(MaxTokens())) return OkStatus();
+  return Status(StatusCode::kTextTooLong, input + " has " + std::to_string(tokens.size()) +
+                                              " tokens and the model takes " + std::to_string(MaxTokens()) + "; " +
+                                              std::string(advice));
+}
+
+void Task::Enqueue(size_t input, text::Encoding tokens, std::vector<int32_t> rows) {
+  queue_.push_back({.input = input, .tokens = std::move(tokens), .rows = std::move(rows)});
+}
+
+void Task::EnqueueAll(size_t input, std::vector<text::Encoding> windows) {
+  for (size_t i = 0; i < windows.size(); ++i) {
+    queue_.push_back({.input = input, .number = i, .last = i + 1 == windows.size(), .tokens = std::move(windows[i])});
+  }
 }
 
 int32_t Task::MaxTokens() const {
@@ -119,67 +102,18 @@ int32_t Task::MaxTokens() const {
   return static_cast<int32_t>(limit);
 }
 
-std::span<const float> Task::OutputsOf(int32_t sequence, size_t first_row) const {
-  const RaggedBatch& batch = model_.batch();
-  const bool hidden = model_.head() == Head::kNone;
-  const bool is_last = HiddenState() == model_.config().num_hidden_layers;
-  const std::span<const float> outputs = !hidden   ? model_.logits()
-                                         : is_last ? model_.last_hidden()
-                                                   : model_.hidden_state(HiddenState());
-  const auto cols = static_cast<size_t>(hidden ? model_.config().hidden_size : model_.logit_cols());
-  if (!logit_rows_.empty()) {
-    return outputs.subspan(first_row * cols, RowsOf(done_ + static_cast<size_t>(sequence)).size() * cols);
-  }
-  const bool per_text = !hidden && model_.logit_rows() == batch.sequences();
-  if (per_text) return outputs.subspan(static_cast<size_t>(sequence) * cols, cols);
-  return outputs.subspan(static_cast<size_t>(batch.start(sequence)) * cols,
-                         static_cast<size_t>(batch.length(sequence)) * cols);
+Result<int32_t> Task::Length(std::optional<int32_t> max_length, int32_t usual) const {
+  if (max_length.value_or(0) <= MaxTokens()) return max_length.value_or(usual);
+  return InvalidArgument("option max_length is " + std::to_string(*max_length) + " and the model takes " +
+                         std::to_string(MaxTokens()) + " tokens");
 }
 
-namespace {
-
-struct TaskEntry {
-  std::string_view name;
-  Head head;
-  std::unique_ptr<Task> (*create)(const Tokenizer&, Model&);
-};
-
-template <typename T>
-std::unique_ptr<Task> Make(const Tokenizer& tokenizer, Model& model) {
-  return std::make_unique<T>(tokenizer, model);
-}
-
-constexpr TaskEntry kTasks[] = {
-    {"text-classification", Head::kSequenceClassification, Make<TextClassification>},
-    {"question-answering", Head::kQuestionAnswering, Make<QuestionAnswering>},
-    {"token-classification", Head::kTokenClassification, Make<TokenClassification>},
-    {"fill-mask", Head::kMaskedLm, Make<FillMask>},
-    {"zero-shot-classification", Head::kSequenceClassification, Make<ZeroShotClassification>},
-    {"text-ranking", Head::kSequenceClassification, Make<TextRanking>},
-    {"multiple-choice", Head::kMultipleChoice, Make<MultipleChoice>},
-    {"replaced-token-detection", Head::kReplacedTokenDetection, Make<ReplacedTokenDetection>},
-    {"feature-extraction", Head::kNone, Make<FeatureExtraction>},
-};
-
-Result<const TaskEntry*> FindTask(std::string_view name) {
-  std::string known;
-  for (const TaskEntry& entry : kTasks) {
-    if (entry.name == name) return &entry;
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
-  }
-  return Unsupported("there is no task \"" + std::string(name) + "\"; Peruse has: " + known);
-}
-
-}  // namespace
-
-Result<Head> HeadOfTask(std::string_view task) {
-  PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
-  return entry->head;
-}
-
-Result<std::unique_ptr<Task>> CreateTask(std::string_view task, const Tokenizer& tokenizer, Model& model) {
-  PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
-  return entry->create(tokenizer, model);
+text::EncodeOptions Task::CutTo(int32_t max_length, text::Truncation truncation) {
+  text::EncodeOptions options;
+  if (max_length == ModelConfig::kUnlimited) return options;
+  options.truncation = truncation;
+  options.max_length = max_length;
+  return options;
 }
 
 }  // namespace peruse

@@ -1,24 +1,58 @@
-// A task turns texts into answers: it reads a request, runs the model over ragged batches, and writes results.
+// A task is one request on its way: texts in, typed results out, which come batch by batch.
 //
-// Requests and results are JSON, so that every host (Embind, a command line, a native test) speaks the same
-// language and all semantics stand here. A run has three steps, so that a host can stop between batches:
-//   Start(request), then Step() until it says false, then Finish().
+//   class Mine : public TextClassification { void Give(size_t input, std::vector<LabelScore> labels) override ... };
+//   Mine task({tokenizer, model});
+//   task.request.inputs = ...;
+//   task.Start();
+//   while (task.Step()) ...
+//
+// A task serves one request; the next request gets a task of its own. Requests and results are plain structs, which
+// core/api reads and writes as JSON. Between two steps a host may do anything else, and may give up the task.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/base/json.h"
-#include "core/base/json_writer.h"
 #include "core/base/status.h"
-#include "core/models/model.h"
-#include "core/tokenizer/tokenizer.h"
+#include "core/base/utf8.h"
+#include "core/model/model.h"
+#include "core/tasks/outputs.h"
+#include "core/text/tokenizer.h"
 
 namespace peruse {
+
+// What a task runs on. All of it outlives the task.
+struct TaskContext {
+  const text::Tokenizer& tokenizer;
+  Model& model;
+  std::string_view ranking_activation = {};  // of config_sentence_transformers.json, which goes before config.json's
+  const class SentenceEmbedder* sentence = nullptr;  // what the folder says of turning a text into one vector
+};
+
+// One text, or two that belong together.
+struct TextInput {
+  std::string text;
+  std::optional<std::string> pair;
+};
+
+// A part of a text as UTF-16 indices: text.slice(start, end) in JavaScript.
+struct TextSpan {
+  int64_t start;
+  int64_t end;
+};
+
+inline TextSpan ToTextSpan(Utf8IndexConverter& index, text::Offset bytes) {
+  const auto start = static_cast<int64_t>(index.ToUtf16(static_cast<size_t>(bytes.start)));
+  return {start, static_cast<int64_t>(index.ToUtf16(static_cast<size_t>(bytes.end)))};
+}
+
+inline std::string_view Slice(std::string_view text, text::Offset bytes) {
+  return text.substr(static_cast<size_t>(bytes.start), static_cast<size_t>(bytes.end - bytes.start));
+}
 
 class Task {
  public:
@@ -26,66 +60,82 @@ class Task {
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  // Reads {"inputs": [...], "options": {...}} and tokenises. Forgets whatever an earlier run left.
-  Status Start(JsonValue request);
+  // Checks and tokenises the request. Once, before the first step.
+  virtual Status Start() = 0;
   // Runs one batch. True while batches remain.
   Result<bool> Step();
   // The same in halves, for a backend that only records (Backend::deferred): between them a host replays the run.
   // BeginStep is false when there is no batch left to run, and then there is nothing to end.
   Result<bool> BeginStep();
   Result<bool> EndStep();
-  // The results, one per input, in order: a JSON array.
-  Result<std::string> Finish();
 
-  // Tokens that the model has read in all runs so far, special tokens and texts read again in another window or pair included.
+  // After Start: whether nothing is left to run.
+  bool done() const { return done_ == queue_.size(); }
+
+  // Tokens that the model has read, special tokens and texts read again in another window or pair included.
   int64_t tokens_read() const { return tokens_read_; }
 
  protected:
-  Task(const Tokenizer& tokenizer, Model& model) : tokenizer_(tokenizer), model_(model) {}
+  explicit Task(const TaskContext& context)
+      : tokenizer_(context.tokenizer), model_(context.model), outputs_(context.model) {}
 
-  // Forgets the last run, reads one request and calls Enqueue for every text that the model must read.
-  virtual Status Read(JsonValue inputs, JsonValue options) = 0;
-  // What a run is to keep beside its outputs; read anew for every batch.
-  virtual RunOptions run_options() const { return {}; }
-  // What the model made of the text that was enqueued as number `index`: logits, [labels] or [tokens, labels] by head;
-  // without a head the last hidden state, [tokens, hidden_size].
-  virtual Status Collect(size_t index, std::span<const float> outputs) = 0;
-  virtual void Write(JsonWriter& writer) const = 0;
-  // Without a head: which hidden state Collect is given, of Model::hidden_state_count.
-  virtual int32_t HiddenState() const { return model_.config().num_hidden_layers; }
-  // The tokens of a text that the head is to score, by position; empty: all. A task names some for every text or for none,
-  // and Collect is given the logits of these. The positions live until Finish.
-  virtual std::span<const int32_t> RowsOf(size_t index) const { return {}; }
+  // The outputs that the model is to give (outputs.h).
+  virtual std::vector<std::string> Wanted() const { return {"logits"}; }
+  // What the model made of a reading: `outputs_.Get(name, text)`. Readings come in the order in which they were enqueued.
+  virtual Status Collect(const Reading& reading, size_t text) = 0;
 
-  // kEmptyText when `encoding` holds special tokens alone, kTextTooLong when the model does not take so many tokens;
-  // `input` is the number of the input and `advice` what to do about a long one, for the message.
-  Status CheckText(const Encoding& encoding, size_t input, std::string_view advice) const;
-  size_t Enqueue(Encoding encoding);
-  const Encoding& encoding(size_t index) const { return queue_[index]; }
+  Result<std::vector<text::Encoding>> Encode(const TextInput& input, const text::EncodeOptions& options) const;
+  // The first window of input `number`, checked.
+  Result<text::Encoding> Checked(Result<std::vector<text::Encoding>> windows, size_t number,
+                                 std::string_view advice) const;
+  // kEmptyText when the texts are blank, kTextTooLong when there are more than the model takes; `advice` says
+  // what to do about that.
+  Status CheckTokens(const text::Encoding& tokens, size_t number, std::string_view advice) const;
+
+  void Enqueue(size_t input, text::Encoding tokens, std::vector<int32_t> rows = {});
+  void Enqueue(Reading reading) { queue_.push_back(std::move(reading)); }
+  // All for one input.
+  void EnqueueAll(size_t input, std::vector<text::Encoding> windows);
 
   // Tokens of the longest text that tokenizer and model both take; ModelConfig::kUnlimited when neither sets a limit.
   int32_t MaxTokens() const;
+  // `max_length`, or `usual` where it is unset. kInvalidArgument when the model does not take so many.
+  Result<int32_t> Length(std::optional<int32_t> max_length, int32_t usual) const;
+  // What a text is read in where a limit is wanted and the model has none of its own: as many tokens as its configuration
+  // has positions, which is what the reference cuts to, 512 for most.
+  int32_t UsualTokens() const { return std::min(MaxTokens(), model_.config().max_position_embeddings); }
+  // Options that cut to `max_length` tokens; nothing is cut when that is kUnlimited.
+  static text::EncodeOptions CutTo(int32_t max_length, text::Truncation truncation);
 
-  const Tokenizer& tokenizer_;
+  const text::Tokenizer& tokenizer_;
   Model& model_;
+  ModelOutputs outputs_;
 
  private:
-  // What the last batch gave for its text `sequence`, whose chosen rows begin at `first_row` of the logits.
-  std::span<const float> OutputsOf(int32_t sequence, size_t first_row) const;
-  // A bound on the memory that Collect takes for one batch.
-  size_t CollectBytesBound() const;
+  // A bound on the memory that Collect takes for a batch of `count` readings.
+  size_t CollectBytesBound(size_t count) const;
 
-  std::vector<Encoding> queue_;
-  size_t done_ = 0;
+  std::vector<Reading> queue_;
+  std::vector<std::string> wanted_;
+  size_t done_ = 0;   // readings
+  size_t begun_ = 0;  // of the batch between BeginStep and EndStep
   int64_t tokens_read_ = 0;
-  size_t begun_ = 0;                 // texts of the batch between BeginStep and EndStep
-  std::vector<int32_t> logit_rows_;  // of that batch, RunOptions::logit_rows
 };
 
-// The head that a task reads; nothing for a name that is not a task.
-Result<Head> HeadOfTask(std::string_view task);
+// A task with its types: what is asked, and what each input gets.
+template <typename RequestType, typename ResultType>
+class TaskOf : public Task {
+ public:
+  using Request = RequestType;
+  using Output = ResultType;
+  explicit TaskOf(const TaskContext& context) : Task(context) {}
 
-// Both must outlive the task.
-Result<std::unique_ptr<Task>> CreateTask(std::string_view task, const Tokenizer& tokenizer, Model& model);
+  Request request;  // stays as it is from Start on
+
+ protected:
+  // Takes the result of an input, or a part of it: where an input gets several parts, they are lists, to be joined in the
+  // order they come.
+  virtual void Give(size_t input, Output result) = 0;
+};
 
 }  // namespace peruse

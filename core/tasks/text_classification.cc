@@ -3,116 +3,103 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/tasks/options.h"
-#include "core/tasks/scores.h"
-
 namespace peruse {
 namespace {
 
-constexpr std::string_view kLongTextAdvice = "pass truncation: true to read only its beginning";
+constexpr std::string_view kLongTextAdvice =
+    "pass truncation: true to read only its beginning, or stride to read it in windows";
+
+// The bytes from the first token of the text to the last; none where there is no token.
+text::Offset Covered(const text::Encoding& tokens) {
+  text::Offset covered = {INT32_MAX, 0};
+  for (size_t t = 0; t < tokens.size(); ++t) {
+    if (tokens.special_tokens_mask[t]) continue;
+    covered = {std::min(covered.start, tokens.offsets[t].start), std::max(covered.end, tokens.offsets[t].end)};
+  }
+  return covered.start <= covered.end ? covered : text::Offset();
+}
 
 }  // namespace
-Status TextClassification::Read(JsonValue inputs, JsonValue options) {
-  results_.clear();
-  PERUSE_RETURN_IF_ERROR(ReadOptions(options));
-  for (JsonValue input : inputs) {
-    PERUSE_ASSIGN_OR_RETURN(const std::string_view text, ReadText(input, "text"));
-    std::vector<Encoding> windows;
-    if (input.FindMember("text_pair").exists()) {
-      PERUSE_ASSIGN_OR_RETURN(const std::string_view pair, ReadText(input, "text_pair"));
-      PERUSE_ASSIGN_OR_RETURN(windows, tokenizer_.EncodePair(text, pair, encode_options_));
-    } else {
-      PERUSE_ASSIGN_OR_RETURN(windows, tokenizer_.Encode(text, encode_options_));
-    }
-    PERUSE_RETURN_IF_ERROR(CheckText(windows[0], results_.size(), kLongTextAdvice));
-    Enqueue(std::move(windows[0]));
-    results_.emplace_back();
+
+Status TextClassification::Start() {
+  PERUSE_RETURN_IF_ERROR(CheckWindows());
+  PERUSE_ASSIGN_OR_RETURN(const int32_t max_length,
+                          Length(request.max_length, request.stride ? UsualTokens() : MaxTokens()));
+  text::EncodeOptions options;
+  if (request.truncation) options = CutTo(max_length, text::Truncation::kLongestFirst);
+  if (request.stride) {
+    options = CutTo(max_length, text::Truncation::kOnlyFirst);
+    options.stride = *request.stride;
+  }
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, Encode(request.inputs[i], options));
+    PERUSE_RETURN_IF_ERROR(CheckTokens(windows[0], i, kLongTextAdvice));
+    if (!request.stride) windows.resize(1);
+    EnqueueAll(i, std::move(windows));
   }
   return OkStatus();
 }
 
-Status TextClassification::ReadOptions(JsonValue options) {
-  top_k_ = 1;
-  if (options.FindMember("top_k").IsNull()) {
-    top_k_ = 0;
-  } else {
-    PERUSE_RETURN_IF_ERROR(ReadOption(options, "top_k", 1, &top_k_));
-  }
-  PERUSE_RETURN_IF_ERROR(ReadFunction(options));
-  bool truncation = false;
-  int32_t max_length = MaxTokens();
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "truncation", &truncation));
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "max_length", 1, &max_length));
-  if (max_length > MaxTokens()) {
-    return InvalidArgument("option max_length is " + std::to_string(max_length) + " and the model takes " +
-                           std::to_string(MaxTokens()) + " tokens");
-  }
-  encode_options_ = {};
-  if (truncation && max_length != ModelConfig::kUnlimited) {
-    encode_options_.truncation = Truncation::kLongestFirst;
-    encode_options_.max_length = max_length;
-  }
-  return OkStatus();
-}
-
-Status TextClassification::ReadFunction(JsonValue options) {
-  std::string name;
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "function_to_apply", &name));
-  if (name.empty()) {
-    function_ = DefaultFunction();
-  } else if (name == "softmax") {
-    function_ = Function::kSoftmax;
-  } else if (name == "sigmoid") {
-    function_ = Function::kSigmoid;
-  } else if (name == "none") {
-    function_ = Function::kNone;
-  } else {
-    return InvalidArgument("option function_to_apply must be \"softmax\", \"sigmoid\" or \"none\", not \"" + name +
-                           "\"");
-  }
-  return OkStatus();
-}
-
-TextClassification::Function TextClassification::DefaultFunction() const {
+ScoreFunction TextClassification::DefaultFunction() const {
   const ModelConfig& config = model_.config();
-  if (config.problem_type == ProblemType::kRegression) return Function::kNone;
-  if (config.problem_type == ProblemType::kMultiLabel || config.num_labels() == 1) return Function::kSigmoid;
-  return Function::kSoftmax;
+  if (config.problem_type == ProblemType::kRegression) return ScoreFunction::kNone;
+  if (config.problem_type == ProblemType::kMultiLabel || config.num_labels() == 1) return ScoreFunction::kSigmoid;
+  return ScoreFunction::kSoftmax;
 }
 
-Status TextClassification::Collect(size_t index, std::span<const float> logits) {
-  std::vector<float> scores(logits.begin(), logits.end());
-  switch (function_) {
-    case Function::kSoftmax:
-      Softmax(scores);
-      break;
-    case Function::kSigmoid:
-      Sigmoid(scores);
-      break;
-    case Function::kNone:
-      break;
+Status TextClassification::CheckWindows() const {
+  const std::vector<std::string>& labels = model_.config().id2label;
+  if (!(request.temperature > 0)) return InvalidArgument("option temperature must be above 0");
+  if (!request.window_label.empty() && std::count(labels.begin(), labels.end(), request.window_label) == 0) {
+    return InvalidArgument("option window_label is \"" + request.window_label + "\", which is no label of the model");
   }
-  for (size_t label : BestFirst(scores, static_cast<size_t>(top_k_))) {
-    results_[index].push_back({static_cast<int32_t>(label), scores[label]});
+  if (!request.stride) return OkStatus();
+  if (request.truncation) return InvalidArgument("options truncation and stride exclude each other");
+  for (const TextInput& input : request.inputs) {
+    if (input.pair) return InvalidArgument("option stride is for single texts: pairs are not read in windows");
   }
   return OkStatus();
 }
 
-void TextClassification::Write(JsonWriter& writer) const {
-  writer.BeginArray();
-  for (const std::vector<LabelScore>& labels : results_) {
-    writer.BeginArray();
-    for (const LabelScore& item : labels) {
-      writer.BeginObject();
-      writer.Key("label");
-      writer.String(model_.config().id2label[static_cast<size_t>(item.label)]);
-      writer.Key("score");
-      writer.Double(item.score);
-      writer.EndObject();
+Status TextClassification::Collect(const Reading& reading, size_t text) {
+  const std::span<const float> logits = outputs_.Get("logits", text).values;
+  std::vector<float>& scores = scores_.emplace_back(logits.begin(), logits.end());
+  for (float& score : scores) score /= request.temperature;
+  Apply(request.function.value_or(DefaultFunction()), scores);
+  spans_.push_back(Covered(reading.tokens));
+  if (!reading.last) return OkStatus();
+  Give(reading.input, Together(request.inputs[reading.input].text));
+  scores_.clear();
+  spans_.clear();
+  return OkStatus();
+}
+
+std::vector<LabelScore> TextClassification::Together(std::string_view text) const {
+  const std::vector<std::string>& labels = model_.config().id2label;
+  std::vector<float> together = scores_[0];
+  std::vector<size_t> window(labels.size(), 0);  // by label, where its score comes from
+  for (size_t label = 0; label < labels.size(); ++label) {
+    double sum = 0;
+    for (size_t w = 0; w < scores_.size(); ++w) {
+      sum += scores_[w][label];
+      if (scores_[w][label] > scores_[window[label]][label]) window[label] = w;
     }
-    writer.EndArray();
+    together[label] = scores_[window[label]][label];
+    if (request.windows == WindowChoice::kMean) together[label] = static_cast<float>(sum / double(scores_.size()));
   }
-  writer.EndArray();
+  if (!request.window_label.empty()) {
+    const auto named = std::find(labels.begin(), labels.end(), request.window_label) - labels.begin();
+    window.assign(labels.size(), window[static_cast<size_t>(named)]);
+    together = scores_[window[0]];
+  }
+  Utf8IndexConverter index(text);
+  const bool tell = request.stride && (request.windows == WindowChoice::kMax || !request.window_label.empty());
+  std::vector<LabelScore> found;
+  for (size_t label : BestFirst(together, static_cast<size_t>(request.top_k))) {
+    found.push_back({labels[label], together[label], std::nullopt});
+    if (tell) found.back().window = ToTextSpan(index, spans_[window[label]]);
+  }
+  return found;
 }
 
 }  // namespace peruse

@@ -1,49 +1,59 @@
-// Text classification: a text, or a pair of texts, to labels with scores (transformers'
-// TextClassificationPipeline; spec: pipelines.md section 1).
-//
-// Input:   {"text": string, "text_pair"?: string}
-// Options: top_k             how many labels, best first (default 1; null: all)
-//          function_to_apply "softmax", "sigmoid" or "none" (default: what the configuration implies)
-//          truncation        cut texts that are too long, longest first (default false: text_too_long)
-//          max_length        tokens to cut to (default: the model's limit)
-// Result:  [{"label": string, "score": number}, ...]
+// Text classification: a text, or a pair of texts, to labels with scores (transformers' TextClassificationPipeline).
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/tasks/scores.h"
 #include "core/tasks/task.h"
 
 namespace peruse {
 
-class TextClassification : public Task {
+// What the windows of a text make together: of each label the highest score, or the mean.
+enum class WindowChoice { kMax, kMean };
+
+struct TextClassificationRequest {
+  std::vector<TextInput> inputs;
+  int32_t top_k = 1;                      // labels to give, best first; 0: all
+  std::optional<ScoreFunction> function;  // unset: what the configuration implies
+  float temperature = 1;                  // logits are divided by it
+  bool truncation = false;                // cut a text that is too long, the longer of a pair first; else kTextTooLong
+  // Instead: read it in windows that share this many tokens.
+  std::optional<int32_t> stride;
+  // Tokens to cut to, or of a window; unset: what the model takes, for windows at most max_position_embeddings.
+  std::optional<int32_t> max_length;
+  WindowChoice windows = WindowChoice::kMax;
+  // The window where this label's score is highest speaks for the text, with all its scores, instead of `windows`.
+  std::string window_label;
+};
+
+struct LabelScore {
+  std::string_view label;  // lives as long as the model
+  float score;
+  std::optional<TextSpan> window;  // of windows the one that the score comes from
+};
+
+class TextClassification : public TaskOf<TextClassificationRequest, std::vector<LabelScore>> {
  public:
-  TextClassification(const Tokenizer& tokenizer, Model& model) : Task(tokenizer, model) {}
+  static constexpr Head kHead = Head::kSequenceClassification;
+  using TaskOf::TaskOf;
+  Status Start() override;
 
  protected:
-  Status Read(JsonValue inputs, JsonValue options) override;
-  Status Collect(size_t index, std::span<const float> logits) override;
-  void Write(JsonWriter& writer) const override;
+  Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  enum class Function { kSoftmax, kSigmoid, kNone };
-
-  Status ReadOptions(JsonValue options);
-  Status ReadFunction(JsonValue options);
   // What the configuration implies where the caller does not say.
-  Function DefaultFunction() const;
+  ScoreFunction DefaultFunction() const;
+  Status CheckWindows() const;
+  // The scores of a text from those of its windows.
+  std::vector<LabelScore> Together(std::string_view text) const;
 
-  struct LabelScore {
-    int32_t label;
-    float score;
-  };
-
-  int32_t top_k_ = 1;  // 0: all
-  Function function_ = Function::kSoftmax;
-  EncodeOptions encode_options_;
-  std::vector<std::vector<LabelScore>> results_;  // per input, best first
+  std::vector<std::vector<float>> scores_;  // of the windows so far of the text that is being read
+  std::vector<text::Offset> spans_;         // and the bytes of the text that each covers
 };
 
 }  // namespace peruse

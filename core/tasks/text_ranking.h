@@ -1,44 +1,59 @@
 // Text ranking: which documents answer a query best, by a cross-encoder that reads query and document together
-// (sentence-transformers' CrossEncoder.rank; spec: pipelines.md section 8).
-//
-// Input:   {"query": string, "documents": [string, ...]}
-// Options: top_k              how many documents, best first (default: all)
-//          return_documents   also give their texts (default false)
-//          function_to_apply  "sigmoid" or "none"; default: what config.json says (sentence-transformers), else sigmoid
-// Result:  [{"corpus_id": index of the document, "score": number, "text"?: string}, ...], best first
-//
-// A pair that is too long is cut, the longer text first, as in the reference.
+// (sentence-transformers' CrossEncoder.rank, and predict for models of several labels). A pair that is too long is cut,
+// the longer text first, as in the reference: also where the model has no limit of its own.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/tasks/scores.h"
 #include "core/tasks/task.h"
 
 namespace peruse {
 
-class TextRanking : public Task {
+struct RankingInput {
+  std::string query;
+  std::vector<std::string> documents;
+};
+
+struct TextRankingRequest {
+  std::vector<RankingInput> inputs;
+  int32_t top_k = 0;  // documents to give, best first; 0: all
+  // Unset: what the checkpoint names for sentence-transformers, else kSigmoid for one label and kNone for several.
+  std::optional<ScoreFunction> function;
+  std::optional<int32_t> max_length;  // tokens to cut to; unset: the model's limit, at most max_position_embeddings
+  std::string label;                  // of several labels the one to rank by
+};
+
+struct RankedDocument {
+  size_t corpus_id;  // which document
+  float score;
+  std::vector<float> scores;  // of all labels, where there are several
+};
+
+class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument>> {
  public:
-  TextRanking(const Tokenizer& tokenizer, Model& model) : Task(tokenizer, model) {}
+  static constexpr Head kHead = Head::kSequenceClassification;
+  explicit TextRanking(const TaskContext& context) : TaskOf(context), activation_(context.ranking_activation) {
+    if (activation_.empty()) activation_ = model_.config().ranking_activation;
+  }
+  Status Start() override;
 
  protected:
-  Status Read(JsonValue inputs, JsonValue options) override;
-  Status Collect(size_t index, std::span<const float> logits) override;
-  void Write(JsonWriter& writer) const override;
+  Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  Status ReadOptions(JsonValue options);
-  // Whether the model's configuration asks for a sigmoid, as it does where it says nothing.
-  Result<bool> ConfiguredSigmoid() const;
-  Status ReadInput(JsonValue input);
+  Result<ScoreFunction> ConfiguredFunction() const;
+  // Sets column_.
+  Status FindLabel();
 
-  int32_t top_k_ = 0;  // 0: all
-  bool return_documents_ = false;
-  bool sigmoid_ = true;
-  std::vector<std::vector<std::string>> documents_;  // per input
-  std::vector<float> scores_;                        // of all documents of all inputs, in order
+  std::string_view activation_;  // the name of a class of PyTorch, "torch.nn.modules.activation.Sigmoid", or empty
+  ScoreFunction function_ = ScoreFunction::kSigmoid;
+  size_t column_ = 0;                      // to rank by
+  std::vector<RankedDocument> documents_;  // so far, of the input that is being read
 };
 
 }  // namespace peruse

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/tasks/options.h"
 #include "core/tasks/scores.h"
-#include "core/tasks/spans.h"
 
 namespace peruse {
 namespace {
+
+constexpr int32_t kUsualStride = 64;  // tokens
 
 constexpr std::string_view kLongTextAdvice = "pass stride and an aggregation_strategy to read it in windows";
 
@@ -34,78 +34,73 @@ size_t ArgMax(std::span<const float> values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
-std::string_view Slice(std::string_view text, Offset bytes) {
-  return text.substr(static_cast<size_t>(bytes.start), static_cast<size_t>(bytes.end - bytes.start));
+// The first byte of the text that a window covers.
+int32_t Begin(const text::Encoding& window) {
+  for (size_t t = 0; t < window.size(); ++t) {
+    if (!window.special_tokens_mask[t]) return window.offsets[t].start;
+  }
+  return 0;
 }
 
 }  // namespace
 
-Status TokenClassification::Read(JsonValue inputs, JsonValue options) {
-  texts_.clear();
-  text_of_window_.clear();
-  PERUSE_RETURN_IF_ERROR(ReadOptions(options));
-  for (JsonValue input : inputs) {
-    PERUSE_ASSIGN_OR_RETURN(const std::string_view text, ReadText(input, "text"));
-    PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> windows, tokenizer_.Encode(text, encode_options_));
-    PERUSE_RETURN_IF_ERROR(CheckText(windows[0], texts_.size(), kLongTextAdvice));
-    texts_.push_back({std::string(text), {}, static_cast<int32_t>(windows.size())});
-    for (Encoding& window : windows) {
-      Enqueue(std::move(window));
-      text_of_window_.push_back(texts_.size() - 1);
+Status TokenClassification::Start() {
+  text::EncodeOptions options;
+  if (request.stride || request.windows) {
+    if (request.aggregation_strategy == Aggregation::kNone) {
+      return InvalidArgument("option stride needs an aggregation_strategy other than \"none\"");
     }
+    PERUSE_ASSIGN_OR_RETURN(const int32_t length,
+                            Length(request.max_length, request.windows ? UsualTokens() : MaxTokens()));
+    options = CutTo(length, text::Truncation::kOnlyFirst);
+    options.stride = request.stride.value_or(std::min(length / 4, kUsualStride));
+  } else if (request.max_length) {
+    return InvalidArgument("option max_length is the length of windows, which need the option stride");
+  }
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, tokenizer_.Encode(request.inputs[i], options));
+    PERUSE_RETURN_IF_ERROR(CheckTokens(windows[0], i, kLongTextAdvice));
+    // A tokenizer that truncates on the left gives the last window first.
+    if (windows.size() > 1 && Begin(windows[0]) > Begin(windows[1])) std::reverse(windows.begin(), windows.end());
+    EnqueueAll(i, std::move(windows));
   }
   return OkStatus();
 }
 
-Status TokenClassification::ReadOptions(JsonValue options) {
-  std::string strategy = "none";
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "aggregation_strategy", &strategy));
-  constexpr std::string_view kNames[] = {"none", "simple", "first", "max", "average"};
-  const auto* name = std::find(std::begin(kNames), std::end(kNames), strategy);
-  if (name == std::end(kNames)) {
-    return InvalidArgument(
-        "option aggregation_strategy must be \"none\", \"simple\", \"first\", \"max\" or \"average\", not \"" +
-        strategy + "\"");
-  }
-  strategy_ = static_cast<Strategy>(name - std::begin(kNames));
-  ignore_labels_ = {"O"};
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "ignore_labels", &ignore_labels_));
-
-  encode_options_ = {};
-  if (!options.FindMember("stride").exists()) return OkStatus();
-  if (strategy_ == Strategy::kNone) {
-    return InvalidArgument("option stride needs an aggregation_strategy other than \"none\"");
-  }
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "stride", 0, &encode_options_.stride));
-  if (MaxTokens() == ModelConfig::kUnlimited) return OkStatus();
-  encode_options_.truncation = Truncation::kOnlyFirst;
-  encode_options_.max_length = MaxTokens();
-  return OkStatus();
-}
-
-Status TokenClassification::Collect(size_t index, std::span<const float> logits) {
-  Text& text = texts_[text_of_window_[index]];
-  const std::vector<Token> tokens = Tokens(encoding(index), text.text, logits);
+Status TokenClassification::Collect(const Reading& reading, size_t text) {
+  const std::string_view all = request.inputs[reading.input];
+  const Aggregation strategy = request.aggregation_strategy;
+  const std::vector<Token> tokens = Tokens(reading.tokens, all, outputs_.Get("logits", text));
   std::vector<Entity> entities;
-  if (strategy_ == Strategy::kNone || strategy_ == Strategy::kSimple) {
+  if (strategy == Aggregation::kNone || strategy == Aggregation::kSimple) {
     for (const Token& token : tokens) entities.push_back(Labelled(token, token.scores));
   } else {
     entities = Words(tokens);
   }
-  if (strategy_ != Strategy::kNone) entities = Groups(entities);
-  for (Entity& entity : entities) {
-    if (!Ignored(entity.label)) text.entities.push_back(std::move(entity));
+  if (strategy != Aggregation::kNone) entities = Groups(entities);
+  std::erase_if(entities, [this](const Entity& entity) { return Ignored(entity.label); });
+
+  if (reading.number > 0 || !reading.last) {
+    const auto earlier = [](const Entity& a, const Entity& b) { return a.bytes.start < b.bytes.start; };
+    for (Entity& entity : entities) {
+      const auto place = std::upper_bound(found_.begin(), found_.end(), entity, earlier);
+      found_.insert(place, std::move(entity));
+    }
+    // A later window begins no earlier than this one.
+    entities = Settled(reading.last || tokens.empty() ? INT32_MAX : tokens[0].bytes.start);
   }
+  if (reading.number == 0) index_.emplace(all);
+  for (Entity& entity : entities) entity.span = ToTextSpan(*index_, entity.bytes);
+  Give(reading.input, std::move(entities));
   return OkStatus();
 }
 
-std::vector<TokenClassification::Token> TokenClassification::Tokens(const Encoding& window, std::string_view text,
-                                                                    std::span<const float> logits) const {
-  const auto labels = static_cast<size_t>(model_.logit_cols());
+std::vector<TokenClassification::Token> TokenClassification::Tokens(const text::Encoding& window, std::string_view text,
+                                                                    const Matrix& logits) const {
   std::vector<Token> tokens;
   for (size_t t = 0; t < window.size(); ++t) {
     if (window.special_tokens_mask[t]) continue;
-    const std::span<const float> row = logits.subspan(t * labels, labels);
+    const std::span<const float> row = logits.row(t);
     Token token{"", {row.begin(), row.end()}, window.offsets[t], static_cast<int32_t>(t), false};
     Softmax(token.scores);
     if (window.ids[t] == tokenizer_.unk_id()) {
@@ -120,7 +115,7 @@ std::vector<TokenClassification::Token> TokenClassification::Tokens(const Encodi
   return tokens;
 }
 
-bool TokenClassification::IsSubword(std::string_view text, Offset bytes, std::string_view token) const {
+bool TokenClassification::IsSubword(std::string_view text, text::Offset bytes, std::string_view token) const {
   if (!tokenizer_.continuing_subword_prefix().empty()) {
     return CountCodePoints(token) != CountCodePoints(Slice(text, bytes));
   }
@@ -130,12 +125,12 @@ bool TokenClassification::IsSubword(std::string_view text, Offset bytes, std::st
   return text[start - 1] != ' ' && (start >= text.size() || text[start] != ' ');
 }
 
-TokenClassification::Entity TokenClassification::Labelled(const Token& token, std::span<const float> scores) const {
+Entity TokenClassification::Labelled(const Token& token, std::span<const float> scores) const {
   const size_t label = ArgMax(scores);
   return {model_.config().id2label[label], scores[label], token.word, token.bytes, token.index};
 }
 
-std::vector<TokenClassification::Entity> TokenClassification::Words(std::span<const Token> tokens) const {
+std::vector<Entity> TokenClassification::Words(std::span<const Token> tokens) const {
   std::vector<Entity> words;
   for (size_t first = 0; first < tokens.size();) {
     size_t end = first + 1;
@@ -146,13 +141,13 @@ std::vector<TokenClassification::Entity> TokenClassification::Words(std::span<co
   return words;
 }
 
-TokenClassification::Entity TokenClassification::Word(std::span<const Token> tokens) const {
+Entity TokenClassification::Word(std::span<const Token> tokens) const {
   std::vector<float> scores = tokens[0].scores;
-  if (strategy_ == Strategy::kMax) {
+  if (request.aggregation_strategy == Aggregation::kMax) {
     for (const Token& token : tokens) {
       if (token.scores[ArgMax(token.scores)] > scores[ArgMax(scores)]) scores = token.scores;
     }
-  } else if (strategy_ == Strategy::kAverage) {
+  } else if (request.aggregation_strategy == Aggregation::kAverage) {
     for (size_t label = 0; label < scores.size(); ++label) {
       double sum = 0;
       for (const Token& token : tokens) sum += token.scores[label];
@@ -167,7 +162,7 @@ TokenClassification::Entity TokenClassification::Word(std::span<const Token> tok
   return word;
 }
 
-std::vector<TokenClassification::Entity> TokenClassification::Groups(std::span<const Entity> entities) const {
+std::vector<Entity> TokenClassification::Groups(std::span<const Entity> entities) const {
   std::vector<Entity> groups;
   for (size_t first = 0; first < entities.size();) {
     size_t end = first + 1;
@@ -181,7 +176,7 @@ std::vector<TokenClassification::Entity> TokenClassification::Groups(std::span<c
   return groups;
 }
 
-TokenClassification::Entity TokenClassification::Group(std::span<const Entity> entities) const {
+Entity TokenClassification::Group(std::span<const Entity> entities) const {
   double score = 0;
   std::vector<std::string> names;
   for (const Entity& entity : entities) {
@@ -191,67 +186,38 @@ TokenClassification::Entity TokenClassification::Group(std::span<const Entity> e
   return {std::string(GroupName(entities[0].label)),
           static_cast<float>(score / static_cast<double>(entities.size())),
           tokenizer_.ConvertTokensToString(names),
-          {entities[0].bytes.start, entities.back().bytes.end},
-          entities[0].index};
+          {entities[0].bytes.start, entities.back().bytes.end}};
 }
 
 bool TokenClassification::Ignored(std::string_view label) const {
-  return std::find(ignore_labels_.begin(), ignore_labels_.end(), label) != ignore_labels_.end();
+  const std::vector<std::string>& ignored = request.ignore_labels;
+  return std::find(ignored.begin(), ignored.end(), label) != ignored.end();
 }
-
-namespace {
 
 // Of items from overlapping windows the longer one stays; of equally long ones the surer (the reference's
-// aggregate_overlapping_entities). `entities` need not be sorted.
-template <typename Entity>
-std::vector<Entity> WithoutOverlaps(std::vector<Entity> entities) {
-  std::vector<size_t> order(entities.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    const int32_t start_a = entities[a].bytes.start;
-    const int32_t start_b = entities[b].bytes.start;
-    return start_a != start_b ? start_a < start_b : a < b;
-  });
+// aggregate_overlapping_entities).
+std::vector<Entity> TokenClassification::Settled(int32_t end) {
   std::vector<Entity> kept;
-  for (size_t i : order) {
-    Entity& next = entities[i];
-    if (kept.empty() || next.bytes.start >= kept.back().bytes.end) {
-      kept.push_back(std::move(next));
+  size_t next = 0;
+  for (; next < found_.size() && found_[next].bytes.start < end; ++next) {
+    Entity& entity = found_[next];
+    if (kept.empty() || entity.bytes.start >= kept.back().bytes.end) {
+      kept.push_back(std::move(entity));
       continue;
     }
-    const int32_t length = next.bytes.end - next.bytes.start;
+    const int32_t length = entity.bytes.end - entity.bytes.start;
     const int32_t kept_length = kept.back().bytes.end - kept.back().bytes.start;
-    if (length > kept_length || (length == kept_length && next.score > kept.back().score))
-      kept.back() = std::move(next);
+    if (length > kept_length || (length == kept_length && entity.score > kept.back().score)) {
+      kept.back() = std::move(entity);
+    }
+  }
+  found_.erase(found_.begin(), found_.begin() + static_cast<ptrdiff_t>(next));
+  // What a later item could still overlap waits.
+  if (!kept.empty() && end != INT32_MAX) {
+    found_.insert(found_.begin(), std::move(kept.back()));
+    kept.pop_back();
   }
   return kept;
-}
-
-}  // namespace
-
-void TokenClassification::Write(JsonWriter& writer) const {
-  writer.BeginArray();
-  for (const Text& text : texts_) {
-    Utf8IndexConverter index(text.text);
-    writer.BeginArray();
-    for (const Entity& entity : text.windows > 1 ? WithoutOverlaps(text.entities) : text.entities) {
-      writer.BeginObject();
-      writer.Key(strategy_ == Strategy::kNone ? "entity" : "entity_group");
-      writer.String(entity.label);
-      writer.Key("score");
-      writer.Double(entity.score);
-      if (strategy_ == Strategy::kNone) {
-        writer.Key("index");
-        writer.Int(entity.index);
-      }
-      writer.Key("word");
-      writer.String(entity.word);
-      WriteSpan(writer, index, entity.bytes);
-      writer.EndObject();
-    }
-    writer.EndArray();
-  }
-  writer.EndArray();
 }
 
 }  // namespace peruse

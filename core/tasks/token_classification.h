@@ -1,19 +1,9 @@
 // Token classification (named entities, PII, parts of speech): labelled spans of a text (transformers'
-// TokenClassificationPipeline; spec: pipelines.md section 4).
-//
-// Input:   {"text": string}
-// Options: aggregation_strategy  "none" (one item per token, the default), "simple" (neighbouring tokens of one label
-//                                become one item), "first", "max", "average" (words first, each labelled by its first
-//                                token, its surest token or its tokens' mean)
-//          ignore_labels         labels to leave out (default ["O"])
-//          stride                read a text that is too long in windows that share this many tokens, and merge what
-//                                they find; needs a strategy other than "none" (default: such a text is refused)
-// Result:  [{"entity" or "entity_group": string, "score": number, "index"?: token, "word": string, "start": n,
-//          "end": n}, ...]; start and end are UTF-16 indices of the text. "index" only with "none".
+// TokenClassificationPipeline).
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,43 +13,54 @@
 
 namespace peruse {
 
-class TokenClassification : public Task {
+// kNone: an item for each token. kSimple: neighbouring tokens of one label become an item. The others: words first, each
+// labelled by its first token, its surest token or its tokens' mean.
+enum class Aggregation { kNone, kSimple, kFirst, kMax, kAverage };
+
+struct TokenClassificationRequest {
+  std::vector<std::string> inputs;
+  Aggregation aggregation_strategy = Aggregation::kNone;
+  std::vector<std::string> ignore_labels = {"O"};  // labels to leave out
+  // Read a text that is too long in windows that share this many tokens, and merge what they find; needs a strategy other
+  // than kNone. Unset: such a text is refused.
+  std::optional<int32_t> stride;
+  std::optional<int32_t> max_length;  // tokens of a window; unset: what the model takes
+  // Windows in any case: of at most max_position_embeddings, and sharing a quarter of that, at most 64, where neither is set.
+  bool windows = false;
+};
+
+// A token, word or group: what is labelled.
+struct Entity {
+  std::string label;
+  float score = 0;
+  std::string word;
+  text::Offset bytes;                 // in the text
+  std::optional<int32_t> index = {};  // of a token, in its window; words and groups have none
+  TextSpan span = {0, 0};             // the bytes, in UTF-16
+};
+
+// For each input its entities in order; a long text's come window by window.
+class TokenClassification : public TaskOf<TokenClassificationRequest, std::vector<Entity>> {
  public:
-  TokenClassification(const Tokenizer& tokenizer, Model& model) : Task(tokenizer, model) {}
+  static constexpr Head kHead = Head::kTokenClassification;
+  using TaskOf::TaskOf;
+  Status Start() override;
 
  protected:
-  Status Read(JsonValue inputs, JsonValue options) override;
-  Status Collect(size_t index, std::span<const float> logits) override;
-  void Write(JsonWriter& writer) const override;
+  Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  enum class Strategy { kNone, kSimple, kFirst, kMax, kAverage };
-
-  // A token, word or group: what is labelled.
-  struct Entity {
-    std::string label;
-    float score = 0;
-    std::string word;
-    Offset bytes;       // in the text
-    int32_t index = 0;  // of the first token, in its window
-  };
   // A token of the text with its probabilities.
   struct Token {
     std::string word;
     std::vector<float> scores;
-    Offset bytes;
+    text::Offset bytes;
     int32_t index;
     bool is_subword;  // continues the word of the token before
   };
-  struct Text {
-    std::string text;
-    std::vector<Entity> entities;
-    int32_t windows = 0;
-  };
 
-  Status ReadOptions(JsonValue options);
-  std::vector<Token> Tokens(const Encoding& window, std::string_view text, std::span<const float> logits) const;
-  bool IsSubword(std::string_view text, Offset bytes, std::string_view token) const;
+  std::vector<Token> Tokens(const text::Encoding& window, std::string_view text, const Matrix& logits) const;
+  bool IsSubword(std::string_view text, text::Offset bytes, std::string_view token) const;
   Entity Labelled(const Token& token, std::span<const float> scores) const;
   // One item per word: a token that is no subword begins one.
   std::vector<Entity> Words(std::span<const Token> tokens) const;
@@ -68,12 +69,12 @@ class TokenClassification : public Task {
   std::vector<Entity> Groups(std::span<const Entity> entities) const;
   Entity Group(std::span<const Entity> entities) const;
   bool Ignored(std::string_view label) const;
+  // Takes from found_ what no later window can change: what begins before the byte `end`, overlaps removed.
+  std::vector<Entity> Settled(int32_t end);
 
-  Strategy strategy_ = Strategy::kNone;
-  std::vector<std::string> ignore_labels_;
-  EncodeOptions encode_options_;
-  std::vector<Text> texts_;
-  std::vector<size_t> text_of_window_;
+  // Of the text that is being read in windows:
+  std::vector<Entity> found_;  // sorted by their start
+  std::optional<Utf8IndexConverter> index_;
 };
 
 }  // namespace peruse

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/tasks/options.h"
 #include "core/tasks/scores.h"
 
 namespace peruse {
@@ -20,47 +19,110 @@ bool BeginsWithEntail(std::string_view label) {
 
 }  // namespace
 
-Status ZeroShotClassification::Read(JsonValue inputs, JsonValue options) {
-  texts_.clear();
-  logits_.clear();
-  PERUSE_RETURN_IF_ERROR(ReadOptions(options));
-  for (JsonValue input : inputs) {
-    PERUSE_ASSIGN_OR_RETURN(const std::string_view text, ReadText(input, "text"));
-    PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> encodings, EncodeWithHypotheses(text));
-    for (Encoding& encoding : encodings) Enqueue(std::move(encoding));
-    texts_.emplace_back(text);
+Status ZeroShotClassification::Start() {
+  if (!model_.config().prompt.marker.empty()) return StartAtOnce();
+  PERUSE_RETURN_IF_ERROR(CheckRequest());
+  PERUSE_RETURN_IF_ERROR(FindEntailment());
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<std::string> hypotheses, Hypotheses());
+  const text::EncodeOptions options = CutTo(MaxTokens(), text::Truncation::kOnlyFirst);
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> pairs,
+                            tokenizer_.EncodeWithEach(request.inputs[i], hypotheses, options));
+    if (pairs[0].is_blank[0]) {
+      return Status(StatusCode::kEmptyText,
+                    "input " + std::to_string(i) + " has no text: it is empty or only white space");
+    }
+    EnqueueAll(i, std::move(pairs));
   }
   return OkStatus();
 }
 
-Status ZeroShotClassification::ReadOptions(JsonValue options) {
-  if (model_.config().num_labels() < 2) {
-    return Unsupported(
-        "zero-shot-classification needs a model of natural-language inference, with an entailment and a "
-        "contradiction label; this one has a single label");
+Status ZeroShotClassification::StartAtOnce() {
+  if (request.candidate_labels.empty()) {
+    return InvalidArgument("option candidate_labels must name at least one label");
   }
-  candidates_.clear();
-  template_ = "This example is {}.";
-  multi_label_ = false;
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "candidate_labels", &candidates_));
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "hypothesis_template", &template_));
-  PERUSE_RETURN_IF_ERROR(ReadOption(options, "multi_label", &multi_label_));
-  if (candidates_.empty()) return InvalidArgument("option candidate_labels must name at least one label");
-  if (template_.find(kPlaceholder) == std::string::npos) {
-    return InvalidArgument("option hypothesis_template has no {} for the label to go to: \"" + template_ + "\"");
+  std::string prompt;
+  for (const std::string& label : request.candidate_labels) prompt += model_.config().prompt.marker + label;
+  prompt += model_.config().prompt.separator;
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    PERUSE_ASSIGN_OR_RETURN(Reading reading, ReadAtOnce(i, prompt));
+    Enqueue(std::move(reading));
   }
   return OkStatus();
 }
 
-Result<std::vector<Encoding>> ZeroShotClassification::EncodeWithHypotheses(std::string_view text) const {
-  EncodeOptions whole;
+// <<LABEL>>travel<<LABEL>>food<<SEP>>The train was late, in this order or with the text first.
+Result<Reading> ZeroShotClassification::ReadAtOnce(size_t input, const std::string& prompt) const {
+  constexpr int32_t kMostTokens = 1024;  // the package's max_length
+  const LabelPrompt& config = model_.config().prompt;
+  const std::string& text = request.inputs[input];
+  const text::EncodeOptions options = CutTo(std::min(MaxTokens(), kMostTokens), text::Truncation::kOnlyFirst);
+  PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows,
+                          tokenizer_.Encode(config.labels_first ? prompt + text : text + prompt, options));
+  Reading reading = {.input = input, .tokens = std::move(windows[0])};
+  const std::vector<int32_t>& ids = reading.tokens.ids;
+  const int32_t behind = config.embed_marker ? 0 : 1;
+  for (size_t t = 0; t < ids.size(); ++t) {
+    const auto row = static_cast<int32_t>(t);
+    if (ids[t] == config.marker_id) reading.head.labels.push_back(row + behind);
+    if (ids[t] == config.separator_id && config.from_separator && reading.head.words.empty())
+      reading.head.words = {row};
+  }
+  if (!config.from_separator) reading.head.words = {0};
+  const size_t labels = request.candidate_labels.size();
+  if (windows.size() > 1 && (reading.head.labels.size() < labels || reading.head.words.empty())) {
+    return Status(StatusCode::kTextTooLong, "input " + std::to_string(input) + " and its labels have more than the " +
+                                                std::to_string(options.max_length) + " tokens that are read at once");
+  }
+  if (reading.head.labels.size() != labels || reading.head.words.empty()) {
+    return InvalidArgument("a label or input " + std::to_string(input) + " contains a marker of the model");
+  }
+  for (size_t label = 0; label < labels; ++label) {
+    reading.head.pair_first.push_back(0);
+    reading.head.pair_second.push_back(static_cast<int32_t>(label));
+  }
+  return reading;
+}
+
+Status ZeroShotClassification::CheckRequest() const {
+  if (request.candidate_labels.empty()) {
+    return InvalidArgument("option candidate_labels must name at least one label");
+  }
+  if (request.hypothesis_template.find(kPlaceholder) == std::string::npos) {
+    return InvalidArgument("option hypothesis_template has no {} for the label to go to: \"" +
+                           request.hypothesis_template + "\"");
+  }
+  return OkStatus();
+}
+
+Status ZeroShotClassification::FindEntailment() {
+  const ModelConfig& config = model_.config();
+  const bool several = config.num_labels() > 1;
+  for (const auto& [name, id] : config.label2id) {
+    entailment_ = static_cast<size_t>(id);
+    if (several && BeginsWithEntail(name)) return OkStatus();
+  }
+  std::string names;
+  for (entailment_ = 0; entailment_ < config.id2label.size(); ++entailment_) {
+    const std::string& name = config.id2label[entailment_];
+    if (several && BeginsWithEntail(name)) return OkStatus();
+    if (names.size() < 100) names += (names.empty() ? "" : ", ") + name;
+  }
+  return Unsupported(
+      "zero-shot-classification needs a model of natural-language inference, with an entailment and a contradiction "
+      "label; this one has " +
+      names);
+}
+
+Result<std::vector<std::string>> ZeroShotClassification::Hypotheses() const {
+  text::EncodeOptions whole;
   whole.add_special_tokens = false;
   const size_t room = static_cast<size_t>(MaxTokens() - tokenizer_.special_tokens_count(true));
   std::vector<std::string> hypotheses;
-  for (const std::string& label : candidates_) {
-    std::string hypothesis = template_;
+  for (const std::string& label : request.candidate_labels) {
+    std::string hypothesis = request.hypothesis_template;
     hypothesis.replace(hypothesis.find(kPlaceholder), kPlaceholder.size(), label);
-    PERUSE_ASSIGN_OR_RETURN(const std::vector<Encoding> alone, tokenizer_.Encode(hypothesis, whole));
+    PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer_.Encode(hypothesis, whole));
     if (alone[0].size() >= room) {
       return Status(StatusCode::kTextTooLong, "the hypothesis for the label \"" + label.substr(0, 100) +
                                                   "\" leaves no room for the text: the model takes " +
@@ -68,75 +130,54 @@ Result<std::vector<Encoding>> ZeroShotClassification::EncodeWithHypotheses(std::
     }
     hypotheses.push_back(std::move(hypothesis));
   }
-  EncodeOptions options;
-  if (MaxTokens() != ModelConfig::kUnlimited) {
-    options.truncation = Truncation::kOnlyFirst;
-    options.max_length = MaxTokens();
-  }
-  PERUSE_ASSIGN_OR_RETURN(std::vector<Encoding> encodings, tokenizer_.EncodeWithEach(text, hypotheses, options));
-  const std::vector<int8_t>& sequences = encodings[0].sequence_ids;
-  if (std::find(sequences.begin(), sequences.end(), 0) == sequences.end()) {
-    return Status(StatusCode::kEmptyText,
-                  "input " + std::to_string(texts_.size()) + " has no text: it is empty or only white space");
-  }
-  return encodings;
+  return hypotheses;
 }
 
-Status ZeroShotClassification::Collect(size_t, std::span<const float> logits) {
+Status ZeroShotClassification::Collect(const Reading& reading, size_t text) {
+  const std::span<const float> logits = outputs_.Get("logits", text).values;
+  if (!model_.config().prompt.marker.empty()) {
+    std::vector<float> scores(logits.begin(), logits.end());
+    if (request.multi_label) {
+      Sigmoid(scores);
+    } else {
+      Softmax(scores);
+    }
+    GiveScores(reading.input, std::move(scores));
+    return OkStatus();
+  }
   logits_.insert(logits_.end(), logits.begin(), logits.end());
+  if (!reading.last) return OkStatus();
+  GiveScores(reading.input, Scores());
+  logits_.clear();
   return OkStatus();
 }
 
-size_t ZeroShotClassification::EntailmentColumn() const {
-  const std::vector<std::string>& labels = model_.config().id2label;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    if (BeginsWithEntail(labels[i])) return i;
+void ZeroShotClassification::GiveScores(size_t input, std::vector<float> scores) {
+  // Of equal scores the later label first, as in the reference, which sorts ascending and reverses.
+  std::reverse(scores.begin(), scores.end());
+  ZeroShotScores result;
+  for (size_t i : BestFirst(scores)) {
+    result.labels.push_back(request.candidate_labels[scores.size() - 1 - i]);
+    result.scores.push_back(scores[i]);
   }
-  return labels.size() - 1;
+  Give(input, std::move(result));
 }
 
-std::vector<float> ZeroShotClassification::Scores(std::span<const float> logits) const {
+std::vector<float> ZeroShotClassification::Scores() const {
   const size_t labels = model_.config().id2label.size();
-  const size_t entailment = EntailmentColumn();
-  const size_t contradiction = entailment == 0 ? labels - 1 : 0;
-  std::vector<float> scores(candidates_.size());
-  for (size_t i = 0; i < scores.size(); ++i) scores[i] = logits[i * labels + entailment];
-  if (!multi_label_ && scores.size() > 1) {
+  const size_t contradiction = entailment_ == 0 ? labels - 1 : 0;
+  std::vector<float> scores(request.candidate_labels.size());
+  for (size_t i = 0; i < scores.size(); ++i) scores[i] = logits_[i * labels + entailment_];
+  if (!request.multi_label && scores.size() > 1) {
     Softmax(scores);
     return scores;
   }
   for (size_t i = 0; i < scores.size(); ++i) {
-    float pair[2] = {logits[i * labels + contradiction], scores[i]};
+    float pair[2] = {logits_[i * labels + contradiction], scores[i]};
     Softmax(pair);
     scores[i] = pair[1];
   }
   return scores;
-}
-
-void ZeroShotClassification::Write(JsonWriter& writer) const {
-  const size_t per_text = candidates_.size() * model_.config().id2label.size();
-  writer.BeginArray();
-  for (size_t text = 0; text < texts_.size(); ++text) {
-    const std::vector<float> scores = Scores(std::span(logits_).subspan(text * per_text, per_text));
-    std::vector<size_t> order(scores.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    // Of equal scores the later label first, as in the reference, which sorts ascending and reverses.
-    std::sort(order.begin(), order.end(),
-              [&](size_t a, size_t b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a > b; });
-    writer.BeginObject();
-    writer.Key("sequence");
-    writer.String(texts_[text]);
-    writer.Key("labels");
-    writer.BeginArray();
-    for (size_t i : order) writer.String(candidates_[i]);
-    writer.EndArray();
-    writer.Key("scores");
-    writer.BeginArray();
-    for (size_t i : order) writer.Double(scores[i]);
-    writer.EndArray();
-    writer.EndObject();
-  }
-  writer.EndArray();
 }
 
 }  // namespace peruse

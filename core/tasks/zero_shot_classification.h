@@ -1,48 +1,59 @@
 // Zero-shot classification: any labels, by asking a model of natural-language inference whether the text entails
-// "This example is <label>." (transformers' ZeroShotClassificationPipeline; spec: pipelines.md section 2).
-//
-// Input:   {"text": string}
-// Options: candidate_labels      list of strings; required
-//          hypothesis_template   with "{}" where the label goes (default "This example is {}.")
-//          multi_label           judge each label by itself (default false: the scores of all labels sum to 1)
-// Result:  {"sequence": string, "labels": [string, ...], "scores": [number, ...]}, best first
+// "This example is <label>." (transformers' ZeroShotClassificationPipeline).
 //
 // A text that is too long is cut (the text alone, never the hypothesis), as in the reference. A hypothesis that leaves no
 // room for a single token of the text is refused; the reference gives the model more tokens than it takes.
+//
+// With a GLiClass model: all labels at once (the package's ZeroShotClassificationPipeline). Scores depend on the order of the
+// labels, and on which others there are.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/tasks/task.h"
 
 namespace peruse {
 
-class ZeroShotClassification : public Task {
+struct ZeroShotRequest {
+  std::vector<std::string> inputs;
+  std::vector<std::string> candidate_labels;
+  std::string hypothesis_template = "This example is {}.";  // the label goes to {}
+  bool multi_label = false;                                 // judge each label by itself; else all scores sum to 1
+};
+
+// Best first.
+struct ZeroShotScores {
+  std::vector<std::string> labels;
+  std::vector<float> scores;
+};
+
+class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
  public:
-  ZeroShotClassification(const Tokenizer& tokenizer, Model& model) : Task(tokenizer, model) {}
+  static constexpr Head kHead = Head::kSequenceClassification;
+  using TaskOf::TaskOf;
+  Status Start() override;
 
  protected:
-  Status Read(JsonValue inputs, JsonValue options) override;
-  Status Collect(size_t index, std::span<const float> logits) override;
-  void Write(JsonWriter& writer) const override;
+  Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  Status ReadOptions(JsonValue options);
-  // The text with each candidate's hypothesis.
-  Result<std::vector<Encoding>> EncodeWithHypotheses(std::string_view text) const;
-  // The column of "entailment": the first label whose name begins with "entail", else the last.
-  size_t EntailmentColumn() const;
-  // The scores of one text's candidates from their logits, [candidates, labels].
-  std::vector<float> Scores(std::span<const float> logits) const;
+  // GLiClass: all labels in the text that the model reads.
+  Status StartAtOnce();
+  Result<Reading> ReadAtOnce(size_t input, const std::string& prompt) const;
+  void GiveScores(size_t input, std::vector<float> scores);
 
-  std::vector<std::string> candidates_;
-  std::string template_;
-  bool multi_label_ = false;
-  std::vector<std::string> texts_;
-  std::vector<float> logits_;  // [texts * candidates, labels]
+  Status CheckRequest() const;
+  // Sets entailment_: the first label of label2id whose name begins with "entail", else of id2label.
+  Status FindEntailment();
+  // One sentence for each label, each short enough to leave room for the text.
+  Result<std::vector<std::string>> Hypotheses() const;
+  // The scores of one text's candidates from their logits, [candidates, labels].
+  std::vector<float> Scores() const;
+
+  size_t entailment_ = 0;      // a column of the logits
+  std::vector<float> logits_;  // [candidates, labels] so far of the input that is being read
 };
 
 }  // namespace peruse

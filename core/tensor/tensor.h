@@ -1,4 +1,4 @@
-// Handles to matrices that a backend owns. A handle says where and how large; it never gives values.
+// Where a matrix lies in a backend, and how large it is. It never gives values.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,12 @@
 
 namespace peruse {
 
-// A row-major float32 matrix in a backend's workspace, or a block of columns of one.
+// Buffers from this number on are constants, below it the slots of the plan that runs.
+inline constexpr int32_t kFirstConstant = 1 << 30;
+
+// A row-major float32 matrix, or a block of columns of one.
 struct Tensor {
-  int32_t buffer = -1;  // which buffer of the backend
+  int32_t buffer = -1;
   int32_t rows = 0;
   int32_t cols = 0;
   int32_t stride = 0;     // floats from one row to the next

@@ -2,7 +2,11 @@
 #include "core/weights/binder.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
+
+#include "core/base/memory.h"
+#include "core/formats/quantize.h"
 
 namespace peruse {
 namespace {
@@ -18,6 +22,10 @@ std::string Described(const std::string& name, std::span<const int64_t> shape) {
 
 // The scales of an int8 tensor are in the same file, under its name and this: F32, one for each row.
 constexpr std::string_view kScaleSuffix = "_scale";
+
+Status NotFinite(const std::string& tensor) {
+  return MalformedFile("tensor \"" + tensor + "\" holds NaN or infinity: nothing can be computed with it");
+}
 
 // What a header lacks, as messages are put together.
 struct Misfit {
@@ -47,10 +55,19 @@ struct Misfit {
 
 }  // namespace
 
-Binder::Binder(Backend& backend, Precision precision, std::vector<std::string> prefixes, Declare declare)
-    : backend_(backend), precision_(precision), prefixes_(std::move(prefixes)), declare_(std::move(declare)) {}
+Binder::Binder(Backend& backend, Precision precision, std::vector<std::string> prefixes, const Parameters& parameters,
+               Weights& weights)
+    : backend_(backend),
+      precision_(precision),
+      prefixes_(std::move(prefixes)),
+      parameters_(parameters),
+      weights_(weights) {}
 
-bool Binder::Has(std::string_view name) const { return names_.contains(name); }
+const std::string& Binder::NameOf(const Piece& piece) const {
+  const std::vector<std::string>& signs = piece.if_has.empty() ? piece.names : piece.if_has;
+  const auto found = std::find_if(signs.begin(), signs.end(), [this](const std::string& name) { return Has(name); });
+  return piece.names[found == signs.end() ? 0 : static_cast<size_t>(found - signs.begin())];
+}
 
 // Without the encoder's prefix, and with today's names for a layer norm's parameters.
 std::string Binder::Normalise(std::string_view name) const {
@@ -75,7 +92,8 @@ Status Binder::ResolveNames(const std::vector<std::string_view>& names) {
     }
   }
   resolved_ = true;
-  return declare_(*this);
+  for (const Piece& piece : parameters_.pieces) requirements_.push_back({&piece, NameOf(piece)});
+  return OkStatus();
 }
 
 Status Binder::SetNames(const std::vector<std::string>& names) {
@@ -90,25 +108,21 @@ Status Binder::CheckFit(std::span<const TensorInfo> tensors) const {
 
   Misfit misfit;
   for (const Requirement& requirement : requirements_) {
+    const Piece& piece = *requirement.piece;
     if (!Has(requirement.name)) {
-      if (requirement.head.empty()) {
-        AppendItem(misfit.missing, Described(requirement.name, requirement.shape));
-      } else {
-        misfit.head = requirement.head;
-        AppendItem(misfit.missing_head, Described(requirement.name, requirement.shape));
-      }
+      if (!piece.head.empty()) misfit.head = piece.head;
+      AppendItem(piece.head.empty() ? misfit.missing : misfit.missing_head, Described(requirement.name, piece.shape));
       continue;
     }
     const auto found = by_name.find(requirement.name);
     if (found == by_name.end()) continue;  // in another shard
     const TensorInfo& tensor = *found->second;
-    if (tensor.shape != requirement.shape) {
-      AppendItem(misfit.misshapen,
-                 Described(tensor.name, tensor.shape) + " instead of " + ShapeString(requirement.shape));
-    } else if (tensor.dtype == DType::kI8 && !TakesInt8(requirement)) {
+    if (tensor.shape != piece.shape) {
+      AppendItem(misfit.misshapen, Described(tensor.name, tensor.shape) + " instead of " + ShapeString(piece.shape));
+    } else if (tensor.dtype == DType::kI8 && !TakesInt8(piece)) {
       AppendItem(misfit.int8, tensor.name);
     } else if (tensor.dtype == DType::kI8) {
-      const std::vector<int64_t> shape = {requirement.shape[0]};
+      const std::vector<int64_t> shape = {piece.shape[0]};
       const auto scales = by_name.find(requirement.name + std::string(kScaleSuffix));
       if (scales == by_name.end()) {
         AppendItem(misfit.missing, Described(tensor.name + std::string(kScaleSuffix), shape));
@@ -126,6 +140,7 @@ Status Binder::CheckFit(std::span<const TensorInfo> tensors) const {
 }
 
 Status Binder::OnHeader(std::span<const TensorInfo> tensors) {
+  PERUSE_RETURN_IF_ERROR(EnsureTensorMemory(tensors.size()));
   if (!resolved_) {
     std::vector<std::string_view> names;
     names.reserve(tensors.size());
@@ -162,53 +177,39 @@ Status Binder::OnHeader(std::span<const TensorInfo> tensors) {
   return OkStatus();
 }
 
-bool Binder::TakesInt8(const Requirement& requirement) const {
-  if (requirement.table != nullptr) return requirement.words && precision_ == Precision::kQ8;
-  return requirement.plan != nullptr && requirement.plan->spec.precision == Precision::kQ8;
-}
-
-Status Binder::EnsureTable(const Requirement& requirement, DType source) {
-  if (requirement.table->bytes() > 0) return OkStatus();
-  DType storage = source;
-  if (precision_ == Precision::kF16 && source == DType::kF32) storage = DType::kF16;
-  if (precision_ == Precision::kQ8 && requirement.words) storage = DType::kI8;
-  return requirement.table->Allocate(static_cast<int32_t>(requirement.shape[0]),
-                                     static_cast<int32_t>(requirement.shape[1]), storage);
-}
-
-// What takes the rows of a tensor of this type.
-FloatReader::WriteRows Binder::Writer(const Target& target, DType dtype) {
-  const Requirement& requirement = *target.requirement;
-  if (EmbeddingTable* table = requirement.table; table != nullptr && target.scales) {
-    return [table](int32_t row, std::span<const float> scales) {
-      table->WriteScales(row, scales);
-      return OkStatus();
-    };
+bool Binder::TakesInt8(const Piece& piece) const {
+  switch (piece.kind) {
+    case Piece::Kind::kTable:
+      return parameters_.tables[static_cast<size_t>(piece.parameter)].words && precision_ == Precision::kQ8;
+    case Piece::Kind::kRows:
+    case Piece::Kind::kInterleaved:
+      return linear(piece).precision == Precision::kQ8;
+    default:
+      return false;
   }
-  if (requirement.plan == nullptr) return requirement.write;
-  return [this, &requirement, scales = target.scales, int8 = dtype == DType::kI8](int32_t row,
-                                                                                  std::span<const float> values) {
-    if (scales) return WritePlacedScales(requirement, row, values);
-    return int8 ? WritePlacedInt8(requirement, row, values) : WritePlaced(requirement, row, values);
-  };
 }
 
 Status Binder::OpenTensor(const TensorInfo& tensor, const std::vector<Target>& targets) {
+  if (!HasMemory()) return OutOfMemory("no memory for the weights");
   routes_.clear();
   for (const Target& target : targets) {
     Route route{target, nullptr};
     const DType dtype = *tensor.dtype;
-    const Requirement& requirement = *target.requirement;
+    const Piece& piece = *target.requirement->piece;
     bool raw = false;
-    if (requirement.table != nullptr) {
-      PERUSE_RETURN_IF_ERROR(EnsureTable(requirement, target.scales ? DType::kI8 : dtype));
-      raw = !target.scales && requirement.table->storage() == dtype;
+    if (piece.kind == Piece::Kind::kTable) {
+      EmbeddingTable* table = nullptr;
+      PERUSE_RETURN_IF_ERROR(EnsureTable(piece, target.scales ? DType::kI8 : dtype, &table));
+      raw = !target.scales && table->storage() == dtype;
     }
     if (!raw) {
-      const int64_t rows = target.scales ? requirement.shape[0] : requirement.rows;
+      const int64_t units = target.scales ? piece.shape[0] : Units(piece);
       int64_t elements = 1;
       for (const int64_t size : tensor.shape) elements *= size;
-      route.reader = std::make_unique<FloatReader>(dtype, rows, elements / rows, Writer(target, dtype));
+      const auto write = [this, target, &tensor](int32_t first, std::span<const float> values) {
+        return AllFinite(values) ? Write(target, *tensor.dtype, first, values) : NotFinite(tensor.name);
+      };
+      route.reader = std::make_unique<FloatReader>(dtype, units, elements / units, write);
     }
     routes_.push_back(std::move(route));
   }
@@ -227,7 +228,8 @@ Status Binder::OnData(size_t index, std::span<const uint8_t> bytes) {
     if (route.reader) {
       PERUSE_RETURN_IF_ERROR(route.reader->Feed(bytes));
     } else {
-      route.target.requirement->table->AppendBytes(bytes);
+      EmbeddingTable& table = weights_.tables[static_cast<size_t>(route.target.requirement->piece->parameter)];
+      if (!table.AppendBytes(bytes)) return NotFinite(tensors_[index].name);
     }
     if (open_bytes_ == tensors_[index].bytes() && !route.target.scales) route.target.requirement->filled = true;
   }
@@ -245,7 +247,7 @@ void Binder::NextFile() {
 Status Binder::Finish() const {
   std::string missing;
   for (const Requirement& requirement : requirements_) {
-    if (!requirement.filled) AppendItem(missing, Described(requirement.name, requirement.shape));
+    if (!requirement.filled) AppendItem(missing, Described(requirement.name, requirement.piece->shape));
   }
   if (missing.empty()) return OkStatus();
   return Status(StatusCode::kMissingTensor, "the index names tensors that no file has: " + missing);
@@ -254,7 +256,7 @@ Status Binder::Finish() const {
 std::vector<std::string> Binder::HeadTensors() const {
   std::vector<std::string> names;
   for (const Requirement& requirement : requirements_) {
-    if (!requirement.head.empty()) names.push_back(requirement.name);
+    if (!requirement.piece->head.empty()) names.push_back(requirement.name);
   }
   return names;
 }

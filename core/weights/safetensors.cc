@@ -1,11 +1,11 @@
 #include "core/weights/safetensors.h"
 
 #include <algorithm>
-#include <limits>
 #include <unordered_set>
 #include <utility>
 
 #include "core/base/json.h"
+#include "core/base/sort.h"
 
 namespace peruse {
 namespace {
@@ -22,23 +22,6 @@ int DTypeBits(std::string_view name) {
   if (name == "F6_E2M3" || name == "F6_E3M2") return 6;
   if (name == "F4") return 4;
   return 0;
-}
-
-// shape * type in bytes; nothing on overflow or a broken byte.
-std::optional<uint64_t> ByteCount(std::span<const int64_t> shape, int bits) {
-  // Zero sizes first: [0, huge, huge] holds nothing and must not overflow.
-  for (const int64_t size : shape) {
-    if (size == 0) return 0;
-  }
-  constexpr uint64_t kMaxElements = std::numeric_limits<uint64_t>::max() / 64;
-  uint64_t elements = 1;
-  for (const int64_t size : shape) {
-    if (elements > kMaxElements / static_cast<uint64_t>(size)) return std::nullopt;
-    elements *= static_cast<uint64_t>(size);
-  }
-  const uint64_t total_bits = elements * static_cast<uint64_t>(bits);
-  if (total_bits % 8 != 0) return std::nullopt;
-  return total_bits / 8;
 }
 
 Status Malformed(const std::string& what) { return MalformedFile("safetensors: " + what); }
@@ -85,7 +68,7 @@ Result<TensorInfo> ParseTensor(std::string_view name, JsonValue entry) {
   tensor.begin = static_cast<uint64_t>(*begin);
   tensor.end = static_cast<uint64_t>(*end);
 
-  const std::optional<uint64_t> bytes = ByteCount(tensor.shape, bits);
+  const std::optional<uint64_t> bytes = TensorBytes(tensor.shape, bits);
   if (!bytes || *bytes != tensor.bytes()) {
     return BadTensor(tensor.name, "of type " + tensor.dtype_name + " and shape " + ShapeString(tensor.shape) +
                                       " cannot have " + std::to_string(tensor.bytes()) + " bytes");
@@ -120,19 +103,11 @@ Status CheckDuplicates(std::span<const TensorInfo> tensors) {
 
 }  // namespace
 
-std::string ShapeString(std::span<const int64_t> shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += std::to_string(shape[i]);
-  }
-  return text + "]";
-}
-
 Result<std::vector<TensorInfo>> ParseSafetensorsHeader(std::string_view json) {
   if (json.empty() || json.front() != '{') return Malformed("the header does not start with '{'");
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json, "safetensors header"));
   const JsonValue root = document.root();
+  PERUSE_RETURN_IF_ERROR(EnsureTensorMemory(root.size()));
   std::vector<TensorInfo> tensors;
   tensors.reserve(root.size());
   for (size_t i = 0; i < root.size(); ++i) {
@@ -141,7 +116,7 @@ Result<std::vector<TensorInfo>> ParseSafetensorsHeader(std::string_view json) {
     tensors.push_back(std::move(tensor));
   }
   PERUSE_RETURN_IF_ERROR(CheckDuplicates(tensors));
-  std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
+  HeapSort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   PERUSE_RETURN_IF_ERROR(CheckLayout(tensors));

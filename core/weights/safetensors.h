@@ -7,52 +7,28 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/tensor/dtype.h"
+#include "core/weights/file_parser.h"
+#include "core/weights/tensor_info.h"
 
 namespace peruse {
 
-struct TensorInfo {
-  std::string name;
-  std::string dtype_name;      // as written
-  std::optional<DType> dtype;  // nothing for types that no model of ours reads (U16, F8_E4M3, ...)
-  std::vector<int64_t> shape;
-  uint64_t begin = 0;  // bytes from the end of the header
-  uint64_t end = 0;
-
-  uint64_t bytes() const { return end - begin; }
-};
-
-// "[2, 3]"
-std::string ShapeString(std::span<const int64_t> shape);
-
-// Where tensors go.
-class SafetensorsVisitor {
- public:
-  virtual ~SafetensorsVisitor() = default;
-  // The checked header, tensors in file order. An error stops the parse.
-  virtual Status OnHeader(std::span<const TensorInfo> tensors) = 0;
-  // The next bytes of tensor `index`, in order and without gaps. Tensors without bytes get no call.
-  virtual Status OnData(size_t index, std::span<const uint8_t> bytes) = 0;
-};
-
-class SafetensorsParser {
+class SafetensorsParser : public FileParser {
  public:
   static constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // as the reference implementation
 
   // `visitor` outlives the parser.
-  explicit SafetensorsParser(SafetensorsVisitor& visitor) : visitor_(visitor) {}
+  explicit SafetensorsParser(TensorVisitor& visitor) : visitor_(visitor) {}
 
   // kMalformedFile, kUnsupported, or an error of the visitor. After an error every call returns it again.
-  Status Feed(std::span<const uint8_t> chunk);
+  Status Feed(std::span<const uint8_t> chunk) override;
   // The end of the file: kTruncatedFile if it came too soon.
-  Status Finish();
+  Status Finish() override;
 
  private:
   Status FeedChunk(std::span<const uint8_t> chunk);
@@ -63,7 +39,7 @@ class SafetensorsParser {
 
   enum class State : uint8_t { kLength, kHeader, kBody };
 
-  SafetensorsVisitor& visitor_;
+  TensorVisitor& visitor_;
   State state_ = State::kLength;
   Status failure_;
   std::string buffer_;  // the length's bytes, then the header's

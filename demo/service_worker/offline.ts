@@ -1,5 +1,6 @@
 // Lets the page work without a connection: its own files from the first moment on, engines and models once they have been used
-// or the page asks for them all. With a connection everything comes fresh from the server; the cache is only for when that fails.
+// or the visitor asks for them all. With a connection everything comes fresh from the server; the cache is only for when that fails.
+// It also tells the page of every request that the page or one of its workers makes.
 
 const worker = self as unknown as ServiceWorkerGlobalScope;
 const kCache = 'peruse-demo';
@@ -32,10 +33,16 @@ async function storeAll(): Promise<void> {
   await cache.put('./kept', new Response(version));
 }
 
-async function networkFirst(event: FetchEvent): Promise<Response> {
+/** Tells all pages of the site of a request; a worker's is its page's too. */
+async function tell(request: string, at: number, size: number): Promise<void> {
+  for (const client of await worker.clients.matchAll({ type: 'window' })) client.postMessage({ request, at, bytes: size });
+}
+
+async function networkFirst(event: FetchEvent, at: number): Promise<Response> {
   const cache = await caches.open(kCache);
   try {
     const response = await fetch(event.request);
+    void tell(event.request.url, at, Number(response.headers.get('content-length') ?? 0));
     // Cancelled transfers and a full disk leave the cache as it was, and the page goes on.
     if (response.status === 200) event.waitUntil(cache.put(event.request, response.clone()).catch(() => {}));
     return response;
@@ -54,10 +61,18 @@ worker.addEventListener('activate', (event) => event.waitUntil(worker.clients.cl
 worker.addEventListener('message', (event) => {
   if (event.data !== 'keep all') return;
   // Without a connection or room on the disk, what is stored by then stays, and the next visit goes on.
-  event.waitUntil(storeAll().then(() => event.source?.postMessage('all kept'), () => {}));
+  event.waitUntil(
+    storeAll().then(
+      () => event.source?.postMessage('all kept'),
+      () => event.source?.postMessage('not all kept'),
+    ),
+  );
 });
 worker.addEventListener('fetch', (event) => {
+  const at = Date.now();
   if (event.request.method === 'GET' && new URL(event.request.url).origin === location.origin) {
-    event.respondWith(networkFirst(event));
+    event.respondWith(networkFirst(event, at));
+  } else {
+    void tell(event.request.url, at, 0);
   }
 });

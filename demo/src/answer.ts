@@ -1,31 +1,42 @@
 // The question answering tab.
-import { pipeline, type Answer } from '../peruse/dist/index.js';
+import { pipeline, type Answer } from '../peruse/peruse.js';
+import { readerModels } from './curated.js';
+import { answerStep } from './inside/answer_step.js';
 import { find, make, makeButton } from './dom.js';
-import { passages, type PassageExample } from './examples.js';
+import { passages } from './examples.js';
 import { percent } from './format.js';
 import { markedText, plainMark } from './marked_text.js';
-import { summary, TaskPanel } from './task_panel.js';
+import type { BundledModel } from './model_picker.js';
+import type { Proof } from './proof.js';
+import { summary, TaskPanel, type Tab } from './task_panel.js';
 
-const kCandidates = 5;
+export const readerModel: BundledModel = { name: 'Reader, DeBERTa, 2.7 MB', folder: 'peruse-reader-deberta-tiny' };
+const kOptions = { top_k: 5 } as const;
 
-export function startAnswer(panel: HTMLElement): void {
+export function startAnswer(panel: HTMLElement, proof: Proof): Tab {
   const passage = find(panel, '[name=passage]', HTMLTextAreaElement);
   const question = find(panel, '[name=question]', HTMLInputElement);
   const quote = find(panel, 'blockquote', HTMLElement);
   const candidates = find(panel, '.candidates', HTMLDetailsElement);
   const list = find(candidates, 'ol', HTMLElement);
-  let asked = { text: '', text_pair: '' };  // Question and passage of the call under way or shown; the form may hold others by now.
+  let asked = { text: '', text_pair: '' }; // Question and passage of the call under way or shown; the form may hold others by now.
+  let focus = 0;
 
-  const task = new TaskPanel(panel, [{ name: 'Reader, DeBERTa, 2.7 MB', folder: 'peruse-reader-deberta-tiny' }], {
+  passage.value = passages[0]?.text ?? '';
+  question.value = passages[0]?.questions[0] ?? '';
+  const task = new TaskPanel(panel, proof, {
+    bundled: readerModel,
+    curated: readerModels,
     load: (source, options) => pipeline('question-answering', source, options),
     ask: (answer, signal) => {
       asked = { text: question.value, text_pair: passage.value };
-      return answer(asked.text, asked.text_pair, { top_k: kCandidates, signal });
+      return answer(asked.text, asked.text_pair, { ...kOptions, signal });
     },
     show: (answers) => {
+      const context = asked.text_pair;
       const buttons = answers.map((answer) => makeButton(candidate(answer), () => choose(answer)));
       const choose = (chosen: Answer) => {
-        quote.replaceChildren(...markedText(asked.text_pair, [chosen], plainMark));
+        quote.replaceChildren(...markedText(context, [chosen], plainMark));
         for (const [index, button] of buttons.entries()) {
           button.setAttribute('aria-pressed', String(answers[index] === chosen));
         }
@@ -33,24 +44,25 @@ export function startAnswer(panel: HTMLElement): void {
       list.replaceChildren(...buttons.map((button) => make('li', '', button)));
       candidates.hidden = answers.length < 2;
       const best = answers[0];
+      focus = best?.start ?? 0;
       if (!best) return ['No answer was found in the passage.'];
       choose(best);
       return summary(best.answer, percent(best.score));
     },
-    inside: () => asked,
+    inside: () => ({ input: asked, focus }),
+    lastStep: (answer) => answerStep(answer, asked),
+    code: () => ({ task: 'question-answering', name: 'answer', args: [question.value, passage.value, kOptions] }),
   });
-
-  const questionExamples = find(panel, '.questions', HTMLElement);
-  const choosePassage = (example: PassageExample) => {
-    passage.value = example.passage;
-    question.value = '';
-    task.offer(example.questions, (text) => {
-      question.value = text;
-    }, questionExamples);
-  };
-  const passageExamples = find(panel, '.passages', HTMLElement);
-  for (const example of passages) passageExamples.append(makeButton([example.name], () => choosePassage(example)));
-  if (passages[0]) choosePassage(passages[0]);
+  const tries = passages.flatMap(({ text, questions }) => questions.map((words) => ({ text, words })));
+  task.offer(
+    tries,
+    ({ words }) => words,
+    ({ text, words }) => {
+      passage.value = text;
+      question.value = words;
+    },
+  );
+  return task;
 }
 
 function candidate({ answer, score }: Answer): Node[] {

@@ -1,30 +1,79 @@
-// The classification tab.
-import { pipeline } from '../peruse/dist/index.js';
+// The sentiment tab: labels for a text, and the words that decided.
+import { pipeline, type LabelScore } from '../peruse/peruse.js';
 import { bars } from './bars.js';
+import { sentimentModels } from './curated.js';
 import { find } from './dom.js';
 import { remarks } from './examples.js';
-import { percent } from './format.js';
-import { summary, TaskPanel } from './task_panel.js';
+import { count, percent } from './format.js';
+import { influences, influenceView } from './influence.js';
+import { HideView } from './inside/hide_view.js';
+import type { Proof } from './proof.js';
+import { summary, TaskPanel, type Tab } from './task_panel.js';
+import { inParts, type Part } from './windows.js';
 
-export function startClassify(panel: HTMLElement): void {
+const kModel = { name: 'Sentiment, ConvBERT, 2.7 MB', folder: 'peruse-sentiment-convbert-tiny' };
+const kOptions = { top_k: null } as const;
+
+export function startClassify(panel: HTMLElement, proof: Proof): Tab {
   const text = find(panel, '[name=text]', HTMLTextAreaElement);
   const list = find(panel, '.bars', HTMLElement);
+  const influence = find(panel, '.influence', HTMLElement);
   let asked = '';
 
-  const task = new TaskPanel(panel, [{ name: 'Sentiment, ConvBERT, 2.7 MB', folder: 'peruse-sentiment-convbert-tiny' }], {
+  text.value = remarks[0] ?? '';
+  const task = new TaskPanel(panel, proof, {
+    bundled: kModel,
+    curated: sentimentModels,
     load: (source, options) => pipeline('text-classification', source, options),
-    ask: (classify, signal) => {
+    ask: async (classify, signal) => {
       asked = text.value;
-      return classify(asked, { top_k: null, signal });
+      const parts = await inParts(asked, (part) => classify(part, { ...kOptions, signal }));
+      return { labels: mean(parts), parts };
     },
-    show: (labels) => {
+    show: ({ labels, parts }) => {
       list.replaceChildren(...bars(labels));
+      influence.replaceChildren();
       const best = labels[0];
-      return best ? summary(best.label, percent(best.score)) : ['The model has no labels.'];
+      if (!best) return ['The model has no labels.'];
+      const read = parts.length > 1 ? `, the mean of ${count(parts.length, 'part')}` : '';
+      return summary(best.label, `${percent(best.score)}${read}`);
     },
-    inside: () => asked,
+    explain: async (classify, { labels, parts }, signal) => {
+      const label = labels[0]?.label ?? '';
+      const words = asked;
+      if (parts.length > 1) return;
+      const scoreOf = (all: LabelScore[]) => all.find((one) => one.label === label)?.score ?? 0;
+      const found = await influences(words, async (texts) => (await classify(texts, { ...kOptions, signal })).map(scoreOf), signal);
+      if (found && !signal.aborted) influence.replaceChildren(...influenceView(words, found, label));
+    },
+    inside: () => ({ input: asked }),
+    lastStep: async (classify) => ({
+      sentence: 'The first token\u2019s numbers become one score a label; hide words and see them move.',
+      element: new HideView(asked, async (words) => {
+        const parts = await inParts(words, (part) => classify(part, kOptions));
+        return mean(parts)
+          .map(({ label, score }) => `${label} ${percent(score)}`)
+          .join(', ');
+      }).element,
+    }),
+    code: () => ({ task: 'text-classification', name: 'classify', args: [text.value, kOptions] }),
   });
-  task.offer(remarks, (remark) => {
-    text.value = remark;
-  });
+  task.offer(
+    remarks,
+    (remark) => remark,
+    (remark) => {
+      text.value = remark;
+    },
+  );
+  return task;
+}
+
+/** The labels of all parts in one, each part with the weight of its length; best first. */
+function mean(parts: readonly Part<LabelScore[]>[]): LabelScore[] {
+  const length = parts.reduce((sum, { start, end }) => sum + end - start, 0);
+  const scores = new Map<string, number>();
+  for (const { start, end, result } of parts) {
+    for (const { label, score } of result) scores.set(label, (scores.get(label) ?? 0) + (score * (end - start)) / Math.max(length, 1));
+  }
+  return [...scores].map(([label, score]) => ({ label, score })).sort((a, b) => b.score - a.score);
 }

@@ -1,45 +1,49 @@
-// Files and folders that are dropped on the page.
+// Files and folders that are dropped on the page: a model, or a text to read.
+import { filesOf } from '../peruse/peruse.js';
 
-/** Calls `onDrop` with the files dropped anywhere while the panel is shown, those of a dropped folder included. */
-export function acceptDrops(panel: HTMLElement, onDrop: (files: File[]) => void): void {
+/** A checkpoint's files have names of their own; whatever else is dropped is a text. */
+export function isModel(files: readonly File[]): boolean {
+  return files.some(({ name }) => /^(config|tokenizer)\.json$|\.(safetensors|bin|model)$/.test(name));
+}
+
+export interface Drops {
+  onModel(files: File[]): void;
+  onText(text: string): void;
+  /** It is neither, or can't be read. */
+  onRefused(why: string): void;
+}
+
+/** Takes what is dropped anywhere while the panel is shown, the files of a dropped folder included. */
+export function acceptDrops(panel: HTMLElement, drops: Drops): void {
   const isForPanel = (event: DragEvent) => !panel.hidden && event.dataTransfer?.types.includes('Files') === true;
   document.addEventListener('dragover', (event) => {
     if (!isForPanel(event)) return;
-    event.preventDefault();  // Without this the browser opens the files.
+    event.preventDefault(); // Without this the browser opens the files.
     panel.classList.add('is-dropping');
   });
   document.addEventListener('dragleave', (event) => {
-    if (event.relatedTarget === null) panel.classList.remove('is-dropping');  // Out of the window.
+    if (event.relatedTarget === null) panel.classList.remove('is-dropping'); // Out of the window.
   });
   document.addEventListener('drop', (event) => {
     panel.classList.remove('is-dropping');
     if (!isForPanel(event)) return;
     event.preventDefault();
-    // The list is emptied when this listener returns, so its entries are taken before anything is waited for.
-    const items = [...(event.dataTransfer?.items ?? [])].filter(({ kind }) => kind === 'file');
-    const found = items.map((item) => item.webkitGetAsEntry() ?? item.getAsFile());
-    void Promise.all(found.map(filesOf)).then((lists) => {
-      const files = lists.flat();
-      if (files.length > 0) onDrop(files);
-    });
+    if (!event.dataTransfer) return;
+    filesOf(event.dataTransfer).then(
+      (files) => take([...files.values()] as File[], drops),
+      (error: Error) => drops.onRefused(error.message),
+    );
   });
 }
 
-/** The file, or the files that lie directly in the folder. */
-async function filesOf(entry: FileSystemEntry | File | null): Promise<File[]> {
-  if (!entry) return [];
-  if (entry instanceof File) return [entry];
-  if (!entry.isDirectory) return [await fileOf(entry as FileSystemFileEntry)];
-  const reader = (entry as FileSystemDirectoryEntry).createReader();
-  const files: File[] = [];
-  for (;;) {
-    // A reader gives a hundred entries at a time, and none at the end.
-    const some = await new Promise<FileSystemEntry[]>((done, fail) => reader.readEntries(done, fail));
-    if (some.length === 0) return files;
-    for (const one of some) if (one.isFile) files.push(await fileOf(one as FileSystemFileEntry));
+async function take(files: File[], { onModel, onText, onRefused }: Drops): Promise<void> {
+  const [first] = files;
+  if (!first) return;
+  if (isModel(files)) {
+    onModel(files);
+    return;
   }
-}
-
-function fileOf(entry: FileSystemFileEntry): Promise<File> {
-  return new Promise((done, fail) => entry.file(done, fail));
+  const text = await first.text();
+  if (text.includes('\0') || text.includes('\ufffd')) onRefused(`\u201c${first.name}\u201d is neither a text nor a model\u2019s file.`);
+  else onText(text);
 }

@@ -1,57 +1,133 @@
-// Texts to click on. Written for this page.
+// Texts to start from and to click on, written for this page. A test holds the bundled models to right answers on each.
 
-export interface PassageExample {
+/** A text with what it is called on its button. */
+export interface NamedText {
   readonly name: string;
-  readonly passage: string;
-  readonly questions: readonly string[];
+  readonly text: string;
 }
+
+/** Messages with private details in them. */
+export const messages: readonly NamedText[] = [
+  {
+    name: 'An order',
+    text:
+      'Hello, my name is Thomas Miller and I live in Boston. My order has not arrived. You can reach me at ' +
+      'thomas.miller@example.org or on +1 617 555 0142. I paid with my card, 4111 1111 1111 1111.',
+  },
+  {
+    name: 'A contract',
+    text:
+      'Please send the contract to David Miller in London. His email is david.miller@example.com and his phone is ' +
+      '+44 20 7946 0958. The fee goes to GB29 NWBK 6016 1331 9268 19.',
+  },
+  {
+    name: 'A visit',
+    text:
+      'Mary Johnson from the University of Oxford will visit us in New York. Her page is https://example.com/mary and her ' +
+      'number is (212) 555-0187.',
+  },
+];
+
+export interface LinesExample extends NamedText {
+  readonly labels: string;
+}
+
+/** Lines to sort, and labels to sort them by. */
+export const lines: readonly LinesExample[] = [
+  {
+    name: 'Customer mail',
+    text: [
+      'My parcel still has not arrived and nobody answers my emails.',
+      'You charged my credit card twice.',
+      'I cannot log in to my account.',
+      'Thank you, the service was excellent!',
+    ].join('\n'),
+    labels: 'delivery, payment, account, praise',
+  },
+  {
+    name: 'Requests',
+    text: [
+      'Book a table for two at an Italian restaurant.',
+      'Will it rain in Oslo tomorrow?',
+      'Play some jazz from the sixties.',
+      'Find me a cheap flight to Madrid in June.',
+    ].join('\n'),
+    labels: 'travel, restaurant, music, weather',
+  },
+  {
+    name: 'One line',
+    text: 'Stir the onions until they are golden, then add the rice and the stock.',
+    labels: 'travel, cooking, sports, politics',
+  },
+];
+
+/** A document to search, and questions about it. */
+export const cottage =
+  'Welcome to the cottage. The key is in the small box beside the blue door, and the code of the box is 4071. Please leave your ' +
+  'shoes in the hall.\n\n' +
+  'Heating and water. The stove in the kitchen burns wood, which is stored in the shed behind the house. Hot water comes from the ' +
+  'boiler in the cellar and takes about twenty minutes to warm up. Please turn the boiler off when you leave.\n\n' +
+  'Kitchen. The fridge is under the window. The nearest shop is in Hallstead, three miles away, and it closes at six in the ' +
+  'evening. Fresh eggs can be bought from Mrs. Carter at the farm across the road.\n\n' +
+  'Rubbish. The bins are emptied on Thursday mornings. Glass and paper go into the green container by the church.\n\n' +
+  'The boat. You may use the rowing boat from May to September. Life jackets hang in the shed, and children must wear them at all ' +
+  'times.\n\n' +
+  'Internet. The network is called Heron, and the password is written on the back of the router in the living room.\n\n' +
+  'Leaving. Please leave before eleven o\u2019clock on the day of departure. Strip the beds, close all windows, and put the key back ' +
+  'into the box. A cleaning fee of forty pounds is charged if the kitchen is left dirty.';
+
+export const queries: readonly string[] = [
+  'When are the bins emptied?',
+  'How long does hot water take to warm up?',
+  'Where is the password written?',
+  'How much is the cleaning fee?',
+];
 
 export const remarks: readonly string[] = [
   'A warm, funny film with a cast that clearly enjoys every minute.',
   'Two hours of noise and not one idea worth remembering.',
   'Easy to set up, great picture, and the battery lasts for days.',
   'Flimsy hinges, slow menus, and support that never answers.',
-  'The story is thin, but the music and the landscapes are a joy.',
 ];
+
+/** Texts with names in them. */
+export const reports: readonly NamedText[] = [
+  {
+    name: 'An archive',
+    text: 'In May the University of Oxford and the BBC opened an archive of letters by Charles Dickens and Mary Shelley in London.',
+  },
+  { name: 'A career', text: 'Marie Curie was born in Warsaw and worked at the University of Paris.' },
+  { name: 'A meeting', text: 'Angela Merkel met Barack Obama in Berlin. Apple opened a shop in Paris.' },
+];
+
+export interface PassageExample extends NamedText {
+  readonly questions: readonly string[];
+}
 
 export const passages: readonly PassageExample[] = [
   {
     name: 'The lighthouse',
-    passage:
+    text:
       'The lighthouse at Skarholm was built in 1874 by the engineer Anna Lindqvist, after three ships were lost on the reef in a ' +
       'single winter. Its lamp burned whale oil until 1902, when it was replaced by a kerosene burner that could be seen from ' +
       'eighteen miles away. The last keeper, Jonas Berg, left the island in 1968. Today the tower belongs to the town, which ' +
       'opens it to visitors on Sundays in summer.',
-    questions: ['When was the lighthouse built?', 'Who was the last keeper?', 'What did the lamp burn until 1902?'],
+    questions: ['Who was the last keeper?', 'What did the lamp burn until 1902?'],
   },
   {
     name: 'The kettle',
-    passage:
+    text:
       'I bought this kettle for my daughter, who moved to Leeds in September. It boils a full litre in about three minutes and ' +
       'the handle stays cool. The lid is the weak point: it came loose after six weeks and the shop sent a new one for free. ' +
       'She likes the blue light most of all.',
-    questions: ['How long does it take to boil a litre?', 'What is the weak point?', 'What does she like most?'],
+    questions: ['How long does it take to boil a litre?', 'What is the weak point?'],
   },
   {
     name: 'The fox',
-    passage:
+    text:
       'Once upon a time a hungry fox came to a frozen lake where an old woman was pulling fish through a hole in the ice. "Give ' +
       'me one," said the fox, "and I will tell you where the king has hidden his golden bell." The old woman laughed and gave him ' +
       'the smallest fish. "It hangs in the tallest birch of the forest," said the fox, and ran away over the snow.',
-    questions: ['What was the old woman doing?', 'Where does the golden bell hang?', 'What did the old woman give the fox?'],
+    questions: ['Who came to a frozen lake?', 'What was the old woman doing?'],
   },
-];
-
-/** Messages to sort, and labels to sort them by. */
-export const messages: readonly { readonly text: string; readonly labels: string }[] = [
-  { text: 'My parcel still has not arrived and nobody answers my emails.', labels: 'delivery, refund, praise, lost card' },
-  { text: 'The evening train to the coast leaves from platform four.', labels: 'travel, cooking, sports, politics' },
-  { text: 'Stir the onions until they are golden, then add the rice and the stock.', labels: 'travel, cooking, sports, politics' },
-];
-
-/** Texts with names in them. */
-export const reports: readonly string[] = [
-  'Anna Lindqvist moved from Gothenburg to New York in 1984 to work for the United Nations.',
-  'In May the University of Oxford and the BBC opened an archive of letters by Charles Dickens and Mary Shelley in London.',
-  'The band Northern Lights will play in Berlin, Prague and Vienna before David Moore flies home to Canada.',
 ];

@@ -13,5 +13,13 @@ export function buildFrame(panel: HTMLElement): void {
   const error = find(frame, '.error', HTMLElement);
   error.id = `${panel.id}-error`;
   for (const field of fields.querySelectorAll('textarea, input')) field.setAttribute('aria-describedby', error.id);
+  const examples = find(frame, '.examples', HTMLElement);
+  const label = find(examples, 'span', HTMLElement);
+  label.id = `${panel.id}-examples`;
+  examples.setAttribute('aria-labelledby', label.id);
+  const curated = find(frame, '.curated', HTMLElement);
+  const hub = find(curated, 'span', HTMLElement);
+  hub.id = `${panel.id}-curated`;
+  curated.setAttribute('aria-labelledby', hub.id);
   panel.append(frame);
 }

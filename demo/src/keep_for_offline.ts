@@ -1,23 +1,37 @@
-// Sees to it that the page works without a connection from now on.
+// Sees to it that what was fetched once works without a connection, and everything else if the visitor wants it.
+import { bytes } from './format.js';
 
-interface NetworkInformation {
-  saveData?: boolean;
+const container = navigator.serviceWorker as ServiceWorkerContainer | undefined; // Not there on plain http.
+const kPatience = 1500; // ms
+
+/**
+ * Over when the service worker sees all requests, those of the first model included, or will not in time. A browser that refuses
+ * service workers shows the page all the same.
+ */
+export const isInControl: Promise<void> = register().catch(() => {});
+
+async function register(): Promise<void> {
+  if (!container) return;
+  const isControlled = new Promise<void>((done) => container.addEventListener('controllerchange', () => done(), { once: true }));
+  const registration = await container.register('./offline.js');
+  if (container.controller || !registration) return;
+  await Promise.race([isControlled, new Promise((done) => setTimeout(done, kPatience))]);
 }
 
-/** Starts the service worker; once the page is at rest it also stores what was not used yet, unless the visitor saves data. */
-export async function keepForOffline(said: HTMLElement): Promise<void> {
-  const container = navigator.serviceWorker as ServiceWorkerContainer | undefined;
-  if (!container) return;  // Plain http: it simply does not.
-  try {
-    await container.register('./offline.js');
-    const { active } = await container.ready;
-    if ((navigator as { connection?: NetworkInformation }).connection?.saveData) return;
-    container.addEventListener('message', ({ data }) => {
-      if (data === 'all kept') said.textContent = 'All of it is stored now.';
-    });
-    await new Promise((done) => setTimeout(done, 3000));  // First things first.
-    active?.postMessage('keep all');
-  } catch {
-    // A browser that refuses service workers shows the page all the same.
-  }
+/** The button that fetches what was not used yet. */
+export async function offerToKeepAll(button: HTMLButtonElement, said: HTMLElement): Promise<void> {
+  button.hidden = true;
+  await isInControl;
+  if (!container?.controller) return;
+  const { bytesInUse } = (await (await fetch('./files.json')).json()) as { bytesInUse: number };
+  button.textContent = `Keep everything for offline use (${bytes(bytesInUse)})`;
+  button.hidden = false;
+  container.addEventListener('message', ({ data }) => {
+    if (data === 'all kept') said.textContent = 'All of it is stored now.';
+    if (data === 'not all kept') said.textContent = 'Not all of it could be stored.';
+  });
+  button.addEventListener('click', () => {
+    said.textContent = 'Storing\u2026';
+    container.controller?.postMessage('keep all');
+  });
 }

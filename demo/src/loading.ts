@@ -1,6 +1,8 @@
 // A model that is fetched when it is first used, once, and can be cancelled while it is on its way.
-import { env, PeruseError, type ProgressCallback } from '../peruse/dist/index.js';
+import { env, PeruseError, type ProgressCallback } from '../peruse/peruse.js';
+import { isInControl } from './keep_for_offline.js';
 import type { Settings } from './model_picker.js';
+import type { Proof } from './proof.js';
 
 export interface LoadOptions extends Omit<Settings, 'source'> {
   progress_callback: ProgressCallback;
@@ -17,7 +19,10 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
   private model_: Model | undefined;
   private controller_ = new AbortController();
 
-  constructor(private readonly load_: (source: Settings['source'], options: LoadOptions) => Promise<Model>) {}
+  constructor(
+    private readonly load_: (source: Settings['source'], options: LoadOptions) => Promise<Model>,
+    private readonly proof_: Proof,
+  ) {}
 
   /** The model, if it is there. */
   get loaded(): Model | undefined {
@@ -27,22 +32,27 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
   /** The model; loads it if it is not there. After a failure or a cancellation the next call starts afresh. */
   async get({ source, device, dtype }: Settings, onBytes: (bytes: Bytes) => void): Promise<Model> {
     if (this.model_) return this.model_;
-    const { signal } = (this.controller_ = new AbortController());
-    const files = new Map<string, Bytes>();
-    env.cache = !liesBesidePage(source);  // What does, the page's service worker keeps.
+    this.controller_ = new AbortController();
+    const { signal } = this.controller_;
+    await isInControl;
+    env.cache = !liesBesidePage(source); // What does, the page's service worker keeps.
     const model = await this.load_(source, {
-      device, dtype, signal,
+      device,
+      dtype,
+      signal,
       progress_callback: (progress) => {
         if (progress.status !== 'progress') return;
-        files.set(progress.file, progress);
-        onBytes(sum(files));
+        onBytes(progress.overall);
+        if (typeof source === 'string') this.proof_.loading(`${source}${progress.file}`, progress.loaded);
       },
     });
     if (signal.aborted) {
       await model.dispose();
       throw new PeruseError('aborted', 'Loading was cancelled.');
     }
-    return (this.model_ = model);
+    this.model_ = model;
+    this.proof_.modelIsReady();
+    return model;
   }
 
   cancel(): void {
@@ -58,17 +68,6 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
   }
 }
 
-function liesBesidePage(source: Settings['source']): boolean {
+export function liesBesidePage(source: Settings['source']): boolean {
   return typeof source === 'string' && source.startsWith(`${location.origin}/`);
-}
-
-function sum(files: ReadonlyMap<string, Bytes>): Bytes {
-  const all = { loaded: 0, total: 0 };
-  for (const { loaded, total } of files.values()) {
-    all.loaded += loaded;
-    all.total += total;
-  }
-  // The small files come first; next to the weights they are nothing, and alone they would be 100 %.
-  const hasWeights = [...files.keys()].some((file) => file.endsWith('.safetensors'));
-  return hasWeights ? all : { ...all, total: 0 };
 }

@@ -1,8 +1,10 @@
 // What a visitor may choose besides the text: the model (one beside the page, one elsewhere, files of one's own), the device and
 // the precision.
-import type { PipelineOptions, Source } from '../peruse/dist/index.js';
+import type { PipelineOptions, Source } from '../peruse/peruse.js';
+import type { HubModel } from './curated.js';
 import { acceptDrops } from './drops.js';
-import { find, make } from './dom.js';
+import { find, make, makeButton } from './dom.js';
+import { bytes } from './format.js';
 
 export interface Settings {
   source: Source;
@@ -16,6 +18,9 @@ export interface BundledModel {
   readonly folder: string;
 }
 
+const kElsewhere = 'elsewhere';
+const kOwn = 'own';
+
 const kModels = new URL('../models/', import.meta.url);
 
 export class ModelPicker {
@@ -26,11 +31,18 @@ export class ModelPicker {
   private readonly address_: HTMLInputElement;
   private readonly own_: HTMLElement;
   private readonly chosen_: HTMLElement;
+  private readonly name_: HTMLElement;
   private files_: File[] | undefined;
   private source_: Source | undefined;
 
-  /** Calls `onChange` whenever the visitor has chosen something else. */
-  constructor(panel: HTMLElement, bundled: readonly BundledModel[], private readonly onChange_: () => void) {
+  /** Calls `onChange` whenever the visitor has chosen something else, `onText` with a text that was dropped on the page. */
+  constructor(
+    panel: HTMLElement,
+    bundled: BundledModel,
+    curated: readonly HubModel[],
+    private readonly onChange_: () => void,
+    onText: (text: string) => void,
+  ) {
     const box = find(panel, '.model', HTMLElement);
     this.model_ = find(box, '[name=model]', HTMLSelectElement);
     this.device_ = find(box, '[name=device]', HTMLSelectElement);
@@ -40,8 +52,14 @@ export class ModelPicker {
     this.own_ = find(box, '.own', HTMLElement);
     this.chosen_ = find(box, '.chosen', HTMLElement);
 
-    for (const { name, folder } of bundled) this.model_.append(new Option(name, new URL(`${folder}/`, kModels).href));
-    this.model_.append(new Option('From the hub, or an address\u2026', 'elsewhere'), new Option('Files of your own\u2026', 'own'));
+    this.name_ = find(panel, '.model-name', HTMLElement);
+
+    this.model_.append(
+      new Option(bundled.name, new URL(`${bundled.folder}/`, kModels).href),
+      new Option('From the hub, or an address\u2026', kElsewhere),
+      new Option('Files of your own\u2026', kOwn),
+    );
+    find(box, '.curated', HTMLElement).append(...curated.map((model) => this.curatedButton(model)));
     this.model_.addEventListener('change', () => this.chooseModel());
     this.device_.addEventListener('change', this.onChange_);
     this.dtype_.addEventListener('change', this.onChange_);
@@ -54,11 +72,33 @@ export class ModelPicker {
         if (input.files?.length) this.useFiles([...input.files]);
       });
     }
-    acceptDrops(panel, (files) => {
-      this.model_.value = 'own';
-      this.useFiles(files);
+    acceptDrops(panel, {
+      onModel: (files) => {
+        this.model_.value = kOwn;
+        this.openDrawer();
+        this.useFiles(files);
+      },
+      onText,
+      onRefused: (why) => {
+        this.openDrawer();
+        this.chosen_.textContent = why;
+      },
     });
     this.takeModel();
+  }
+
+  /** A press names the model; another button loads it, because it is large. */
+  private curatedButton({ id, megabytes, about }: HubModel): HTMLButtonElement {
+    const size = bytes(1e6 * megabytes).replace('.0', '');
+    const button = makeButton([make('code', '', id), ` ${size}, ${about}`], () => {
+      this.address_.value = id;
+      this.address_.focus();
+    });
+    return button;
+  }
+
+  private openDrawer(): void {
+    this.model_.closest('details')?.setAttribute('open', '');
   }
 
   /** What is chosen; no source where a model elsewhere, or files, are still to be named. */
@@ -72,6 +112,7 @@ export class ModelPicker {
 
   /** Brings the visitor to where the model is to be named. */
   askForModel(): void {
+    this.openDrawer();
     (this.elsewhere_.hidden ? find(this.own_, 'input', HTMLInputElement) : this.address_).focus();
   }
 
@@ -82,9 +123,10 @@ export class ModelPicker {
 
   private takeModel(): void {
     const choice = this.model_.value;
-    this.elsewhere_.hidden = choice !== 'elsewhere';
-    this.own_.hidden = choice !== 'own';
-    this.source_ = choice === 'elsewhere' ? this.address_.value.trim() || undefined : choice === 'own' ? this.files_ : choice;
+    this.elsewhere_.hidden = choice !== kElsewhere;
+    this.own_.hidden = choice !== kOwn;
+    this.source_ = choice === kElsewhere ? this.address_.value.trim() || undefined : choice === kOwn ? this.files_ : choice;
+    this.name_.textContent = this.model_.selectedOptions[0]?.text ?? '';
     this.describe();
   }
 
@@ -99,8 +141,11 @@ export class ModelPicker {
   }
 
   private describe(): void {
-    const named = typeof this.source_ === 'string' ? [make('code', '', this.source_)] : [(this.files_ ?? []).map((file) => file.name).join(', ')];
+    const named =
+      typeof this.source_ === 'string' ? [make('code', '', this.source_)] : [(this.files_ ?? []).map((file) => file.name).join(', ')];
     const isBundled = this.elsewhere_.hidden && this.own_.hidden;
-    this.chosen_.replaceChildren(...(isBundled ? [] : this.source_ === undefined ? ['No model is named yet.'] : ['In use: ', ...named, '.']));
+    this.chosen_.replaceChildren(
+      ...(isBundled ? [] : this.source_ === undefined ? ['No model is named yet.'] : ['In use: ', ...named, '.']),
+    );
   }
 }

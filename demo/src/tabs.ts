@@ -1,6 +1,8 @@
 // Tabs after the ARIA authoring practices: one tab stop, arrow keys, Home and End; the address remembers the tab.
+import { panelInAddress } from './link.js';
 
-export function startTabs(tablist: HTMLElement): void {
+/** `onShow` is told of the first panel that is shown, and of each that is shown after it. */
+export function startTabs(tablist: HTMLElement, onShow: (panel: string) => void): void {
   const tabs = [...tablist.querySelectorAll<HTMLElement>('[role=tab]')];
   const panelOf = (tab: HTMLElement) => tab.getAttribute('aria-controls') ?? '';
 
@@ -11,12 +13,10 @@ export function startTabs(tablist: HTMLElement): void {
       tab.tabIndex = isChosen ? 0 : -1;
       document.getElementById(panelOf(tab))?.toggleAttribute('hidden', !isChosen);
     }
+    onShow(panelOf(chosen));
   }
 
-  function selectFromAddress(): void {
-    const tab = tabs.find((candidate) => `#${panelOf(candidate)}` === location.hash);
-    if (tab) select(tab);
-  }
+  const named = () => tabs.find((tab) => panelOf(tab) === panelInAddress());
 
   for (const [index, tab] of tabs.entries()) {
     const targets: Record<string, number> = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: -1 };
@@ -33,6 +33,10 @@ export function startTabs(tablist: HTMLElement): void {
       next?.click();
     });
   }
-  addEventListener('hashchange', selectFromAddress);
-  selectFromAddress();
+  addEventListener('hashchange', () => {
+    const tab = named();
+    if (tab) select(tab);
+  });
+  const first = named() ?? tabs[0];
+  if (first) select(first);
 }

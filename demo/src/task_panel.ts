@@ -1,37 +1,65 @@
-// What all tabs have in common: a form that asks a model, loading it first; progress, cancelling, failures, timing.
-import type { Pipeline, TextPair } from '../peruse/dist/index.js';
+// What all tabs have in common: a form that is answered while it changes, by a model that is loaded when the tab is first opened;
+// progress, cancelling, failures, timing; code and a link for what stands there.
+import type { Pipeline } from '../peruse/peruse.js';
+import { codeOf, type CallCode } from './code.js';
+import { copyOnClick } from './copy.js';
+import type { HubModel } from './curated.js';
 import { find, make, makeButton } from './dom.js';
 import { describeFailure, isAborted, isEmptyText, isFatal } from './failure.js';
 import { bytes } from './format.js';
 import { buildFrame } from './frame.js';
-import { Inside } from './inside/inside.js';
+import { Inside, type LastStep, type LookedAt } from './inside/inside.js';
+import { fillFromAddress, linkTo } from './link.js';
 import { LazyModel, type Bytes, type LoadOptions } from './loading.js';
 import { ModelPicker, type BundledModel, type Settings } from './model_picker.js';
+import type { Proof } from './proof.js';
+import { Race } from './race.js';
 import { describeCall, describeRuntime } from './runtime.js';
 
 export interface Task<Model, Output> {
+  readonly bundled: BundledModel;
+  readonly curated: readonly HubModel[];
   load(source: Settings['source'], options: LoadOptions): Promise<Model>;
   /** Asks the model about what the form holds now. */
   ask(model: Model, signal: AbortSignal): Promise<Output>;
   /** Shows the details of an output and returns its one-line summary, which is read out. */
   show(output: Output): (Node | string)[];
+  /** Shows what takes longer than an answer may; the signal is given when the form changes. */
+  explain?(model: Model, output: Output, signal: AbortSignal): Promise<void>;
   /** The text (or pair) of the last call, as the model reads it. */
-  inside(): string | TextPair;
+  inside(): LookedAt;
+  /** The answer to the last call, as the look inside ends with it. */
+  lastStep(model: Model): Promise<LastStep>;
+  /** The call for what the form holds. */
+  code(): CallCode;
 }
 
 /** What every pipeline has, whatever its task. */
-type AnyModel = Pick<Pipeline, 'info' | 'memory' | 'usage' | 'dispose' | 'inspect'>;
+export type AnyModel = Pick<Pipeline, 'info' | 'memory' | 'usage' | 'dispose' | 'inspect'>;
+
+/** A tab, for what shows it. */
+export interface Tab {
+  open(): void;
+}
 
 /** An output's one line: what matters, then the rest. */
 export function summary(best: string, rest: string): (Node | string)[] {
   return [make('strong', '', best), ` ${rest}`];
 }
 
-export class TaskPanel<Model extends AnyModel, Output> {
+const kQuick = 60; // ms: calls that take less are made at every key
+const kLongestPause = 500; // ms after the last key, for calls that take long
+const kBeforeExplaining = 200; // ms
+
+type Field = HTMLInputElement | HTMLTextAreaElement;
+
+export class TaskPanel<Model extends AnyModel, Output> implements Tab {
   private readonly model_: LazyModel<Model>;
   private readonly picker_: ModelPicker;
-  private readonly inside_: Inside;
+  private readonly inside_: Inside<Model>;
+  private readonly race_: Race<Model>;
   private readonly submit_: HTMLButtonElement;
+  private readonly result_: HTMLElement;
   private readonly loading_: HTMLElement;
   private readonly progress_: HTMLProgressElement;
   private readonly bytes_: HTMLElement;
@@ -40,19 +68,26 @@ export class TaskPanel<Model extends AnyModel, Output> {
   private readonly error_: HTMLElement;
   private readonly timing_: HTMLElement;
   private readonly runtime_: HTMLElement;
-  private readonly fields_: (HTMLInputElement | HTMLTextAreaElement)[];
+  private readonly code_: HTMLElement;
+  /** Those that have to be filled in. */
+  private readonly fields_: readonly Field[];
   private call_ = new AbortController();
+  private explaining_ = new AbortController();
+  private pause_: ReturnType<typeof setTimeout> | undefined;
+  private milliseconds_ = 0;
   private isBusy_ = false;
   private isAskedAgain_ = false;
+  private isOpened_ = false;
 
   constructor(
     private readonly panel_: HTMLElement,
-    bundled: readonly BundledModel[],
+    private readonly proof_: Proof,
     private readonly task_: Task<Model, Output>,
   ) {
     buildFrame(panel_);
-    this.model_ = new LazyModel((source, options) => task_.load(source, options));
+    this.model_ = new LazyModel((source, options) => task_.load(source, options), proof_);
     this.submit_ = find(panel_, '[type=submit]', HTMLButtonElement);
+    this.result_ = find(panel_, '.result', HTMLElement);
     this.loading_ = find(panel_, '.loading', HTMLElement);
     this.progress_ = find(panel_, 'progress', HTMLProgressElement);
     this.bytes_ = find(panel_, '.bytes', HTMLElement);
@@ -61,40 +96,103 @@ export class TaskPanel<Model extends AnyModel, Output> {
     this.error_ = find(panel_, '.error', HTMLElement);
     this.timing_ = find(panel_, '.timing', HTMLElement);
     this.runtime_ = find(panel_, '.runtime', HTMLElement);
-    this.fields_ = [...panel_.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('.field > textarea, .field > input')];
-    this.picker_ = new ModelPicker(panel_, bundled, () => void this.changeModel());
-    this.inside_ = new Inside(find(panel_, '.inside', HTMLDetailsElement), () => this.model_.loaded?.inspect);
+    this.code_ = find(panel_, '.code code', HTMLElement);
+    this.fields_ = [...panel_.querySelectorAll<Field>('.fields > .field > textarea, .fields > .field > input')];
+    const readText = (text: string) => {
+      const field = find(panel_, '.fields textarea', HTMLTextAreaElement);
+      field.value = text;
+      void this.run();
+    };
+    this.picker_ = new ModelPicker(panel_, task_.bundled, task_.curated, () => void this.changeModel(), readText);
+    this.inside_ = new Inside(
+      find(panel_, '.inside', HTMLDetailsElement),
+      () => this.model_.loaded,
+      (model) => task_.lastStep(model),
+    );
+    this.race_ = new Race(
+      find(panel_, '.race', HTMLDetailsElement),
+      () => this.picker_.settings.source,
+      task_,
+      () => proof_.modelIsReady(),
+    );
     this.sayWhenLoaded();
+    this.listen();
+  }
 
-    const form = find(panel_, 'form', HTMLFormElement);
+  private listen(): void {
+    const form = find(this.panel_, 'form', HTMLFormElement);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       void this.run();
     });
+    form.addEventListener('input', () => this.edited());
     find(form, 'textarea', HTMLTextAreaElement).addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
     });
-    find(panel_, '.cancel', HTMLButtonElement).addEventListener('click', () => {
+    find(this.panel_, '.cancel', HTMLButtonElement).addEventListener('click', () => {
+      this.isAskedAgain_ = false;
       this.model_.cancel();
       this.call_.abort();
-      this.submit_.focus();  // The button that had the focus is about to go.
+      this.submit_.focus(); // The button that had the focus is about to go.
     });
+    const said = find(this.panel_, '.copied', HTMLElement);
+    copyOnClick(find(this.panel_, '.copy-link', HTMLButtonElement), () => linkTo(this.panel_), said);
+    copyOnClick(find(this.panel_, '.copy-code', HTMLButtonElement), () => this.code_.textContent ?? '');
   }
 
-  /** Buttons that put an example into the form and ask about it, after the label of `place`. */
-  offer(examples: readonly string[], take: (example: string) => void, place = find(this.panel_, '.examples', HTMLElement)): void {
-    const buttons = examples.map((example) => makeButton([example], () => {
-      take(example);
+  /** The tab is shown: the first time, or with an address that carries a text, its form is answered. */
+  open(): void {
+    const isFilled = fillFromAddress(this.panel_);
+    if (this.isOpened_ && !isFilled) return;
+    this.isOpened_ = true;
+    void this.run();
+  }
+
+  /** Buttons that put an example into the form and ask about it. */
+  offer<E>(examples: readonly E[], nameOf: (example: E) => string, take: (example: E) => void): void {
+    const place = find(this.panel_, '.examples', HTMLElement);
+    const buttons = examples.map((example) =>
+      makeButton([nameOf(example)], () => {
+        take(example);
+        void this.run();
+      }),
+    );
+    place.append(...buttons);
+  }
+
+  /** The form holds something else: what is shown is out of date until the answer comes. */
+  private edited(): void {
+    this.explaining_.abort();
+    clearTimeout(this.pause_);
+    this.showCode();
+    if (this.emptyField()) {
+      this.isAskedAgain_ = false;
+      this.call_.abort();
+      this.clear();
+      this.headline_.textContent = this.panel_.dataset.placeholder ?? '';
+      return;
+    }
+    if (!this.model_.loaded && !this.isBusy_) return; // The visitor has yet to start it, or it has failed.
+    this.result_.classList.add('is-stale');
+    const pause = this.milliseconds_ < kQuick ? 0 : Math.min(this.milliseconds_, kLongestPause);
+    this.pause_ = setTimeout(() => {
+      this.call_.abort(); // It is about an older text.
       void this.run();
-    }));
-    place.replaceChildren(find(place, 'span', HTMLElement), ...buttons);
+    }, pause);
+  }
+
+  private emptyField(): Field | undefined {
+    return this.fields_.find((field) => field.value.trim() === '');
   }
 
   private async changeModel(): Promise<void> {
     await this.model_.drop();
     this.clear();
+    this.race_.reset();
+    this.showCode();
     this.headline_.textContent = this.panel_.dataset.placeholder ?? '';
     this.sayWhenLoaded();
+    if (this.isOpened_ && this.picker_.settings.source !== undefined && !this.emptyField()) void this.run();
   }
 
   private sayWhenLoaded(): void {
@@ -102,9 +200,10 @@ export class TaskPanel<Model extends AnyModel, Output> {
     this.runtime_.textContent = isNamed ? 'The model is read when you next use it.' : '';
   }
 
-  /** Answers what the form holds. If the form is sent again meanwhile, answers once more what it holds by then. */
+  /** Answers what the form holds. If the form changes meanwhile, answers once more what it holds by then. */
   async run(): Promise<void> {
     this.isAskedAgain_ = true;
+    this.showCode();
     if (this.isBusy_) return;
     this.setBusy(true);
     try {
@@ -121,6 +220,7 @@ export class TaskPanel<Model extends AnyModel, Output> {
       this.isAskedAgain_ = false;
       if (model) await this.ask(model);
     } catch (error) {
+      if (isAborted(error) && this.isAskedAgain_) return; // Only overtaken.
       this.isAskedAgain_ = false;
       this.showFailure(error);
     }
@@ -135,14 +235,29 @@ export class TaskPanel<Model extends AnyModel, Output> {
       const before = await model.usage();
       const output = await this.task_.ask(model, this.call_.signal);
       const after = await model.usage();
+      this.milliseconds_ = after.milliseconds - before.milliseconds;
+      this.proof_.answered(this.milliseconds_);
       this.headline_.replaceChildren(...this.task_.show(output));
       this.details_.hidden = false;
       this.timing_.textContent = describeCall(before, after, await model.memory());
+      if (this.isAskedAgain_) return;
+      this.result_.classList.remove('is-stale');
       this.inside_.use(this.task_.inside());
+      void this.explain(model, output);
     } finally {
       clearTimeout(slow);
       this.loading_.hidden = true;
     }
+  }
+
+  private async explain(model: Model, output: Output): Promise<void> {
+    this.explaining_.abort();
+    this.explaining_ = new AbortController();
+    const { signal } = this.explaining_;
+    await new Promise((done) => setTimeout(done, kBeforeExplaining));
+    if (signal.aborted || this.model_.loaded !== model) return;
+    // What cannot be explained has been answered all the same.
+    await this.task_.explain?.(model, output, signal).catch(() => {});
   }
 
   /** The model; nothing if the visitor has yet to name it, and is asked to. */
@@ -175,6 +290,10 @@ export class TaskPanel<Model extends AnyModel, Output> {
     this.bytes_.textContent = total > 0 ? `${bytes(loaded)} of ${bytes(total)}` : bytes(loaded);
   }
 
+  private showCode(): void {
+    this.code_.textContent = codeOf(this.task_.code(), this.picker_.settings);
+  }
+
   private showFailure(error: unknown): void {
     if (isFatal(error)) void this.model_.drop();
     this.clear();
@@ -189,7 +308,7 @@ export class TaskPanel<Model extends AnyModel, Output> {
   }
 
   private pointAtEmptyField(): void {
-    const empty = this.fields_.find((field) => field.value.trim() === '');
+    const empty = this.emptyField();
     empty?.setAttribute('aria-invalid', 'true');
     empty?.focus();
   }
@@ -197,6 +316,8 @@ export class TaskPanel<Model extends AnyModel, Output> {
   /** Takes away what an earlier call has shown. */
   private clear(): void {
     this.clearFailure();
+    this.explaining_.abort();
+    this.result_.classList.remove('is-stale');
     this.details_.hidden = true;
     this.timing_.textContent = '';
     this.inside_.use(undefined);

@@ -42,10 +42,24 @@ function parseOptions() {
   const flag = { type: 'boolean', default: false };
   const { values } = parseArgs({
     options: {
-      help: flag, quick: flag, bars: flag, profile: flag, blocks: flag, 'no-ort': flag, 'no-load': flag,
-      shapes: list, lengths: list, runtimes: list, variants: list, threads: list, dtypes: list,
-      task: { type: 'string', default: 'text-classification' }, minutes: list,
-      device: { type: 'string', default: 'cpu' }, clock: { type: 'string', default: 'wall' }, json: list,
+      help: flag,
+      quick: flag,
+      bars: flag,
+      profile: flag,
+      blocks: flag,
+      'no-ort': flag,
+      'no-load': flag,
+      shapes: list,
+      lengths: list,
+      runtimes: list,
+      variants: list,
+      threads: list,
+      dtypes: list,
+      task: { type: 'string', default: 'text-classification' },
+      minutes: list,
+      device: { type: 'string', default: 'cpu' },
+      clock: { type: 'string', default: 'wall' },
+      json: list,
     },
   });
   const choose = (name, all, quick, bars) => values[name]?.split(',') ?? (values.bars ? bars : values.quick ? quick : all);

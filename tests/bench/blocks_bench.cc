@@ -8,12 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <functional>
-#include <numeric>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/backend/xnnpack/xnnpack_backend.h"
+#include "tests/bench/filled_program.h"
 
 namespace peruse {
 namespace {
@@ -26,190 +26,121 @@ struct Shape {
   int32_t kernel = 9;
 };
 
-// A backend that counts multiply-adds (two operations each) of the products and convolutions it runs.
-class Counter {
- public:
-  explicit Counter(Backend& backend) : backend_(backend) {}
-
-  Backend& backend() { return backend_; }
-  double flops = 0;
-
-  Weight NewWeight(int32_t in, int32_t out) {
-    const Weight weight = backend_.CreateLinear({.in = in, .out = out}).value();
-    if (!backend_.WriteLinear(weight, 0, Random(static_cast<int64_t>(in) * out)).ok()) std::abort();
-    return weight;
-  }
-  Tensor NewConstant(int32_t rows, int32_t cols) {
-    const Tensor constant = backend_.CreateConstant(rows, cols).value();
-    if (!backend_.WriteConstant(constant, 0, Random(static_cast<int64_t>(rows) * cols)).ok()) std::abort();
-    return constant;
-  }
-
-  Tensor Linear(Tensor x, Weight weight) {
-    flops += 2.0 * x.rows * weight.in * weight.out;
-    const Tensor out = backend_.New(x.rows, weight.out);
-    backend_.Linear(x, weight, Activation::kNone, out);
-    return out;
-  }
-  void Output(Tensor x, Weight weight, Tensor residual, const Norm& norm, Tensor out) {
-    flops += 2.0 * x.rows * weight.in * weight.out;
-    backend_.LinearAddNorm(x, weight, residual, norm, out);
-  }
-  // scores and context; with position terms, one more product of the scores' size for each
-  void CountAttention(int32_t length, int32_t width, int32_t position_terms) {
-    flops += 2.0 * length * length * width * (2 + position_terms);
-  }
-  void CountConvolution(int32_t length, int32_t width, int32_t kernel) { flops += 2.0 * length * width * kernel; }
-
- private:
-  std::vector<float> Random(int64_t size) {
-    std::vector<float> values(static_cast<size_t>(size));
-    for (float& value : values) {
-      state_ = state_ * 1664525u + 1013904223u;
-      value = (static_cast<float>(state_ >> 8) / (1 << 24) - 0.5f) * 0.1f;
-    }
-    return values;
-  }
-
-  Backend& backend_;
-  uint32_t state_ = 1;
-};
-
-using Block = std::function<void(Counter&, Tensor x, const RaggedBatch&, Tensor out)>;
-
-Norm NewNorm(Counter& counter, int32_t width) {
-  return {counter.NewConstant(1, width), counter.NewConstant(1, width), 1e-12f};
-}
+// Writes one block down: from x, [tokens, hidden].
+using Block = void (*)(FilledProgram& p, Value x, const Shape& s);
 
 float Scale(const Shape& shape) { return 1.0f / std::sqrt(static_cast<float>(shape.hidden / shape.heads)); }
 
+Value Linear(FilledProgram& p, Value x, int32_t in, int32_t out) {
+  const Value result = p.New(out);
+  p.Add(ops::Linear{.x = x, .weight = p.Linear({.in = in, .out = out}), .out = result});
+  return result;
+}
+
+// Output projection, residual and norm.
+void Output(FilledProgram& p, Value context, Value x, const Shape& s) {
+  const NormArgs norm = {p.Constant(1, s.hidden), p.Constant(1, s.hidden), 1e-12f};
+  const LinearId weight = p.Linear({.in = s.hidden, .out = s.hidden});
+  p.Add(ops::Linear{.x = context, .weight = weight, .residual = x, .norm = norm, .out = p.New(s.hidden)});
+}
+
+ops::Attention Attention(FilledProgram& p, Value x, const Shape& s) {
+  const Value qkv = Linear(p, x, s.hidden, 3 * s.hidden);
+  return {.query = p.Columns(qkv, 0, s.hidden),
+          .key = p.Columns(qkv, s.hidden, s.hidden),
+          .value = p.Columns(qkv, 2 * s.hidden, s.hidden),
+          .heads = s.heads,
+          .scale = Scale(s),
+          .out = p.New(s.hidden)};
+}
+
 // BERT's: query, key, value at full width.
-Block SelfAttention(Counter& setup, const Shape& s) {
-  const Weight qkv = setup.NewWeight(s.hidden, 3 * s.hidden);
-  const Weight output = setup.NewWeight(s.hidden, s.hidden);
-  const Norm norm = NewNorm(setup, s.hidden);
-  return [=](Counter& counter, Tensor x, const RaggedBatch& batch, Tensor out) {
-    const Tensor p = counter.Linear(x, qkv);
-    const Tensor context = counter.backend().New(x.rows, s.hidden);
-    counter.backend().Attention({p.Columns(0, s.hidden), p.Columns(s.hidden, s.hidden),
-                                 p.Columns(2 * s.hidden, s.hidden), s.heads, Scale(s), Tensor()},
-                                batch, context);
-    counter.CountAttention(x.rows, s.hidden, 0);
-    counter.Output(context, output, x, norm, out);
-  };
+void SelfAttention(FilledProgram& p, Value x, const Shape& s) {
+  const ops::Attention op = Attention(p, x, s);
+  p.Add(op);
+  Output(p, op.out, x, s);
 }
 
 // DeBERTa's: both position terms, from a folded table of 2 * 512 rows.
-Block Disentangled(Counter& setup, const Shape& s) {
+void Disentangled(FilledProgram& p, Value x, const Shape& s) {
   constexpr int32_t kReach = 512;
-  const Weight qkv = setup.NewWeight(s.hidden, 3 * s.hidden);
-  const Weight output = setup.NewWeight(s.hidden, s.hidden);
-  const Norm norm = NewNorm(setup, s.hidden);
-  const Tensor position_key = setup.NewConstant(2 * kReach, s.hidden);
-  const Tensor position_query = setup.NewConstant(2 * kReach, s.hidden);
-  std::vector<int32_t> slots(2 * kReach);
-  std::iota(slots.begin(), slots.end(), 0);
-  return [=](Counter& counter, Tensor x, const RaggedBatch& batch, Tensor out) {
-    const Tensor p = counter.Linear(x, qkv);
-    const Tensor context = counter.backend().New(x.rows, s.hidden);
-    const size_t reach = static_cast<size_t>(x.rows);
-    const RelativePositions positions = {
-        position_key, position_query, std::span<const int32_t>(slots).subspan(kReach - reach, 2 * reach - 1), x.rows};
-    counter.backend().DisentangledAttention({p.Columns(0, s.hidden), p.Columns(s.hidden, s.hidden),
-                                             p.Columns(2 * s.hidden, s.hidden), s.heads, Scale(s), Tensor()},
-                                            positions, batch, context);
-    counter.CountAttention(x.rows, s.hidden, 2 * 2);  // 2 * length - 1 rows in use for each term
-    counter.Output(context, output, x, norm, out);
-  };
+  ops::Attention op = Attention(p, x, s);
+  op.position_key = p.Constant(2 * kReach, s.hidden);
+  op.position_query = p.Constant(2 * kReach, s.hidden);
+  op.slots = p.Slots({.rows = 2 * kReach});
+  p.Add(op);
+  Output(p, op.out, x, s);
 }
 
 // Wu et al.: gated linear unit, then a convolution with fixed or predicted kernels.
-Block GatedConvolution(Counter& setup, const Shape& s, bool dynamic) {
-  const Weight in_proj = setup.NewWeight(s.hidden, 2 * s.hidden);
-  const Weight kernel = dynamic ? setup.NewWeight(s.hidden, s.heads * s.kernel) : Weight();
-  const Tensor taps = dynamic ? Tensor() : setup.NewConstant(s.kernel, s.hidden);
-  const Weight output = setup.NewWeight(s.hidden, s.hidden);
-  const Norm norm = NewNorm(setup, s.hidden);
-  return [=](Counter& counter, Tensor x, const RaggedBatch& batch, Tensor out) {
-    Backend& backend = counter.backend();
-    const Tensor p = counter.Linear(x, in_proj);
-    const Tensor gates = backend.New(x.rows, s.hidden);
-    backend.Activate(p.Columns(s.hidden, s.hidden), Activation::kSigmoid, gates);
-    const Tensor gated = backend.New(x.rows, s.hidden);
-    backend.Multiply(p.Columns(0, s.hidden), gates, gated);
-    const Tensor convolved = backend.New(x.rows, s.hidden);
-    if (dynamic) {
-      backend.SpanConv(counter.Linear(gated, kernel), gated, s.heads, batch, convolved, Tensor());
-    } else {
-      backend.DepthwiseConv(gated, taps, batch, convolved);
-    }
-    counter.CountConvolution(x.rows, s.hidden, s.kernel);
-    counter.Output(convolved, output, x, norm, out);
-  };
+void GatedConvolution(FilledProgram& p, Value x, const Shape& s, bool dynamic) {
+  const Value projected = Linear(p, x, s.hidden, 2 * s.hidden);
+  const Value gates = p.New(s.hidden);
+  p.Add(ops::Activate{p.Columns(projected, s.hidden, s.hidden), Activation::kSigmoid, gates});
+  const Value gated = p.New(s.hidden);
+  p.Add(ops::Multiply{p.Columns(projected, 0, s.hidden), gates, gated});
+  const Value convolved = p.New(s.hidden);
+  if (dynamic) {
+    const Value logits = Linear(p, gated, s.hidden, s.heads * s.kernel);
+    p.Add(ops::SpanConv{.logits = logits, .values = gated, .heads = s.heads, .kernel_size = s.kernel, .out = convolved});
+  } else {
+    p.Add(ops::DepthwiseConv{gated, p.Constant(s.kernel, s.hidden), convolved});
+  }
+  Output(p, convolved, x, s);
 }
+void LightConvolution(FilledProgram& p, Value x, const Shape& s) { GatedConvolution(p, x, s, false); }
+void DynamicConvolution(FilledProgram& p, Value x, const Shape& s) { GatedConvolution(p, x, s, true); }
 
 // ConvBERT's convolution branch at `width` of the hidden size, and beside it attention with the rest.
-Block SpanConvolution(Counter& setup, const Shape& s, int32_t width) {
+void SpanConvolution(FilledProgram& p, Value x, const Shape& s, int32_t width) {
   const int32_t rest = s.hidden - width;
   const int32_t heads = s.heads * width / s.hidden;
-  const Weight projection = setup.NewWeight(s.hidden, 2 * width + 2 * rest);  // query, conv_out, key, value
-  const Tensor depthwise = setup.NewConstant(s.kernel, s.hidden);
-  const Weight pointwise = setup.NewWeight(s.hidden, width);
-  const Weight kernel = setup.NewWeight(width, heads * s.kernel);
-  const Weight output = setup.NewWeight(s.hidden, s.hidden);
-  const Norm norm = NewNorm(setup, s.hidden);
-  return [=](Counter& counter, Tensor x, const RaggedBatch& batch, Tensor out) {
-    Backend& backend = counter.backend();
-    const Tensor p = counter.Linear(x, projection);
-    const Tensor query = p.Columns(0, width);
-    const Tensor mixed = backend.New(x.rows, s.hidden);
-    if (rest > 0) {
-      backend.Attention(
-          {query, p.Columns(2 * width, rest), p.Columns(2 * width + rest, rest), s.heads - heads, Scale(s), Tensor()},
-          batch, mixed.Columns(0, rest));
-      counter.CountAttention(x.rows, rest, 0);
-    }
-    const Tensor local = backend.New(x.rows, s.hidden);
-    backend.DepthwiseConv(x, depthwise, batch, local);
-    counter.CountConvolution(x.rows, s.hidden, s.kernel);
-    const Tensor product = backend.New(x.rows, width);
-    backend.Multiply(counter.Linear(local, pointwise), query, product);
-    backend.SpanConv(counter.Linear(product, kernel), p.Columns(width, width), heads, batch, mixed.Columns(rest, width),
-                     Tensor());
-    counter.CountConvolution(x.rows, width, s.kernel);
-    counter.Output(mixed, output, x, norm, out);
-  };
+  const Value projected = Linear(p, x, s.hidden, 2 * width + 2 * rest);  // query, conv_out, key, value
+  const Value query = p.Columns(projected, 0, width);
+  const Value mixed = p.New(s.hidden);
+  const Value local = p.New(s.hidden);
+  p.Add(ops::DepthwiseConv{x, p.Constant(s.kernel, s.hidden), local});
+  const Value product = p.New(width);
+  p.Add(ops::Linear{.x = local, .weight = p.Linear({.in = s.hidden, .out = width}), .factor = query, .out = product});
+  p.Add(ops::SpanConv{.logits = Linear(p, product, width, heads * s.kernel),
+                      .values = p.Columns(projected, width, width),
+                      .heads = heads,
+                      .kernel_size = s.kernel,
+                      .out = p.Columns(mixed, rest, width)});
+  if (rest > 0) {
+    p.Add(ops::Attention{.query = query,
+                         .key = p.Columns(projected, 2 * width, rest),
+                         .value = p.Columns(projected, 2 * width + rest, rest),
+                         .heads = s.heads - heads,
+                         .scale = Scale(s),
+                         .out = p.Columns(mixed, 0, rest)});
+  }
+  Output(p, mixed, x, s);
 }
+void WholeSpanConvolution(FilledProgram& p, Value x, const Shape& s) { SpanConvolution(p, x, s, s.hidden); }
+void MixedAttention(FilledProgram& p, Value x, const Shape& s) { SpanConvolution(p, x, s, s.hidden / 2); }
 
 struct Cell {
   double flops;
   double seconds;
 };
 
-Cell Measure(Counter& counter, const Block& block, int32_t length, int32_t hidden, double seconds) {
-  Backend& backend = counter.backend();
-  const std::vector<float> values(static_cast<size_t>(length) * static_cast<size_t>(hidden), 0.5f);
-  RaggedBatch batch;
-  batch.Append(length);
+Cell Measure(Backend& backend, Block block, int32_t length, const Shape& shape, double seconds) {
+  FilledProgram program(backend, length);
+  block(program, program.Tokens(shape.hidden), shape);
+  const double flops = program.flops();
   std::vector<double> times;
   double total = 0;
   for (int run = 0; run < 4 || total < seconds; ++run) {
-    backend.BeginRun();
-    Scope scope(backend);
-    const Tensor x = backend.New(length, hidden);
-    backend.Upload(values, x);
-    const Tensor out = backend.New(length, hidden);
-    counter.flops = 0;
     const std::clock_t start = std::clock();
-    block(counter, x, batch, out);
+    program.Run();
     const double time = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    if (!backend.Submit().ok()) std::abort();
     if (run == 0) continue;  // first touch of the memory
     times.push_back(time);
     total += time;
   }
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return {counter.flops, times[times.size() / 2]};
+  return {flops, times[times.size() / 2]};
 }
 
 int Main(int argc, char** argv) {
@@ -224,15 +155,13 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "usage: blocks_bench [hidden] [even heads that divide it] [odd kernel] [seconds]\n");
     return 2;
   }
-  const std::unique_ptr<Backend> backend = CreateXnnpackBackend(1).value();
-  Counter counter(*backend);
   const std::pair<const char*, Block> blocks[] = {
-      {"self-attention", SelfAttention(counter, shape)},
-      {"disentangled attention", Disentangled(counter, shape)},
-      {"lightweight convolution", GatedConvolution(counter, shape, false)},
-      {"dynamic convolution", GatedConvolution(counter, shape, true)},
-      {"span-based dynamic convolution", SpanConvolution(counter, shape, shape.hidden)},
-      {"mixed attention", SpanConvolution(counter, shape, shape.hidden / 2)},
+      {"self-attention", SelfAttention},
+      {"disentangled attention", Disentangled},
+      {"lightweight convolution", LightConvolution},
+      {"dynamic convolution", DynamicConvolution},
+      {"span-based dynamic convolution", WholeSpanConvolution},
+      {"mixed attention", MixedAttention},
   };
   std::printf("One block, hidden %d, %d heads, kernel %d: MFLOP and milliseconds\n%-32s", shape.hidden, shape.heads,
               shape.kernel, "tokens");
@@ -241,7 +170,8 @@ int Main(int argc, char** argv) {
   for (const auto& [name, block] : blocks) {
     std::printf("%-32s", name);
     for (const int32_t length : kLengths) {
-      const Cell cell = Measure(counter, block, length, shape.hidden, seconds);
+      const std::unique_ptr<Backend> backend = CreateXnnpackBackend(1).value();  // and its weights go with it
+      const Cell cell = Measure(*backend, block, length, shape, seconds);
       std::printf("%9.0f %8.2f", cell.flops * 1e-6, cell.seconds * 1e3);
       std::fflush(stdout);
     }

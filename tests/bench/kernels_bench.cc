@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,9 @@
 #include <emscripten.h>
 #endif
 
-#include "core/backend/quantize.h"
 #include "core/backend/xnnpack/xnnpack_backend.h"
 #include "tests/bench/engine/peak_loops.h"
+#include "tests/bench/filled_program.h"
 
 namespace peruse {
 namespace {
@@ -50,85 +51,56 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-std::vector<float> Noise(int64_t count) {
-  std::vector<float> values(static_cast<size_t>(count));
-  uint32_t state = 1;
-  for (float& value : values) {
-    state = state * 1664525u + 1013904223u;
-    value = static_cast<float>(state >> 8) / (1 << 23) - 1;
-  }
-  return values;
-}
-
 class Bench {
  public:
-  explicit Bench(Backend& backend) : backend_(backend) { backend_.BeginRun(); }
+  explicit Bench(Backend& backend) : backend_(backend) {}
 
   void AddLinear(int32_t rows, int32_t in, int32_t out, Activation activation, Precision precision = Precision::kF32) {
     const bool int8 = precision == Precision::kQ8;
-    const Weight weight = backend_.CreateLinear({in, out, 1, precision, int8 && in > out}).value();
-    if (!(int8 ? WriteInt8(weight) : backend_.WriteLinear(weight, 0, Noise(int64_t{in} * out))).ok()) std::abort();
-    const Tensor x = Input(rows, in);
-    const Tensor y = backend_.New(rows, out);
+    FilledProgram& p = New(rows);
+    const LinearId weight = p.Linear({in, out, 1, precision, int8 && in > out});
+    p.Add(ops::Linear{.x = p.Tokens(in), .weight = weight, .activation = activation, .out = p.New(out)});
     Add("linear " + Shape({rows, in, out}) + (activation == Activation::kGelu ? " gelu" : "") +
-            (int8 ? " int8" : precision == Precision::kF16 ? " half" : ""),
-        2.0 * rows * in * out, [=, this] { backend_.Linear(x, weight, activation, y); });
+        (int8 ? " int8" : precision == Precision::kF16 ? " half" : ""));
   }
 
   void AddNorm(int32_t rows, int32_t cols) {
-    const Norm norm{Input(1, cols), Input(1, cols), 1e-7f};
-    const Tensor x = Input(rows, cols);
-    const Tensor y = Input(rows, cols);
-    const Tensor out = backend_.New(rows, cols);
-    Add("add norm " + Shape({rows, cols}), 0, [=, this] { backend_.AddNorm(x, y, norm, out); });
+    FilledProgram& p = New(rows);
+    const NormArgs norm = {p.Constant(1, cols), p.Constant(1, cols), 1e-7f};
+    p.Add(ops::LayerNorm{.x = p.Tokens(cols), .residual = p.Tokens(cols), .norm = norm, .out = p.New(cols)});
+    Add("add norm " + Shape({rows, cols}));
   }
 
   // With DeBERTa v3's slots (256 buckets over 512) or without position terms.
   void AddAttention(int32_t length, int32_t heads, int32_t head_dim, bool positions) {
     const int32_t width = heads * head_dim;
-    AttentionArgs args;
-    args.query = Input(length, width);
-    args.key = Input(length, width);
-    args.value = Input(length, width);
-    args.heads = heads;
-    args.scale = 0.05f;
-    const Tensor out = backend_.New(length, width);
-    RaggedBatch batch;
-    batch.Append(length);
-    RelativePositions relative;
-    int32_t slots_met = 0;
+    FilledProgram& p = New(length);
+    ops::Attention op = {.query = p.Tokens(width), .key = p.Tokens(width), .value = p.Tokens(width), .heads = heads,
+                         .scale = 0.05f};
     if (positions) {
-      slots_.push_back(LogBuckets(length));
-      relative.slots = slots_.back();
-      relative.reach = length;
-      relative.position_key = Input(512, width);
-      relative.position_query = Input(512, width);
-      slots_met = std::min(length, 256 + (length - 128) / 2);  // about what one query meets
+      op.position_key = p.Constant(512, width);
+      op.position_query = p.Constant(512, width);
+      op.slots = p.Slots({.buckets = 256, .max_position = 512, .rows = 512});
     }
-    const double flops = 2.0 * length * width * (2.0 * length + 2.0 * slots_met);
-    Add((positions ? "disentangled " : "attention ") + Shape({length, heads, head_dim}), flops, [=, this] {
-      if (positions) backend_.DisentangledAttention(args, relative, batch, out);
-      if (!positions) backend_.Attention(args, batch, out);
-    });
+    op.out = p.New(width);
+    p.Add(op);
+    Add((positions ? "disentangled " : "attention ") + Shape({length, heads, head_dim}));
   }
 
   void AddConvolutions(int32_t rows, int32_t width, int32_t heads, int32_t taps) {
-    RaggedBatch batch;
-    batch.Append(rows);
-    const Tensor x = Input(rows, width);
-    const Tensor kernel = Input(taps, width);
-    const Tensor out = backend_.New(rows, width);
-    Add("depthwise " + Shape({rows, width, taps}), 2.0 * rows * width * taps,
-        [=, this] { backend_.DepthwiseConv(x, kernel, batch, out); });
-    const Tensor logits = Input(rows, heads * taps);
-    Add("span conv " + Shape({rows, width, taps}), 2.0 * rows * width * taps,
-        [=, this] { backend_.SpanConv(logits, x, heads, batch, out, Tensor()); });
+    FilledProgram& depthwise = New(rows);
+    depthwise.Add(ops::DepthwiseConv{depthwise.Tokens(width), depthwise.Constant(taps, width), depthwise.New(width)});
+    Add("depthwise " + Shape({rows, width, taps}));
+    FilledProgram& span = New(rows);
+    span.Add(ops::SpanConv{.logits = span.Tokens(heads * taps), .values = span.Tokens(width), .heads = heads,
+                           .kernel_size = taps, .out = span.New(width)});
+    Add("span conv " + Shape({rows, width, taps}));
   }
 
   void AddActivation(int32_t rows, int32_t cols, Activation activation, const char* name) {
-    const Tensor x = Input(rows, cols);
-    const Tensor out = backend_.New(rows, cols);
-    Add(std::string(name) + " " + Shape({rows, cols}), 0, [=, this] { backend_.Activate(x, activation, out); });
+    FilledProgram& p = New(rows);
+    p.Add(ops::Activate{p.Tokens(cols), activation, p.New(cols)});
+    Add(std::string(name) + " " + Shape({rows, cols}));
   }
 
   void Run(double seconds, int threads, const char* filter) {
@@ -186,39 +158,20 @@ class Bench {
     return text;
   }
 
-  static std::vector<int32_t> LogBuckets(int32_t reach) {
-    std::vector<int32_t> slots;
-    for (int32_t distance = -(reach - 1); distance < reach; ++distance) {
-      const double size = std::abs(distance);
-      const double log = std::ceil(std::log(size / 128) / std::log(511.0 / 128) * 127) + 128;
-      const int32_t bucket = size <= 128 ? distance : static_cast<int32_t>(distance < 0 ? -log : log);
-      slots.push_back(std::clamp(bucket + 256, 0, 511));
-    }
-    return slots;
+  FilledProgram& New(int32_t rows) {
+    programs_.push_back(std::make_unique<FilledProgram>(backend_, rows));
+    return *programs_.back();
   }
 
-  Tensor Input(int32_t rows, int32_t cols) {
-    const Tensor tensor = backend_.New(rows, cols);
-    backend_.Upload(Noise(int64_t{rows} * cols), tensor);
-    return tensor;
-  }
-
-  void Add(std::string name, double flops, std::function<void()> call) {
-    measures_.push_back({std::move(name), flops, std::move(call), {}, {}});
-  }
-
-  Status WriteInt8(Weight weight) {
-    const std::vector<float> noise = Noise(int64_t{weight.in} * weight.out);
-    std::vector<int8_t> rows(noise.size());
-    const float scale = QuantizeRow(std::span<const float>(noise), kWeightLevels, rows.data());
-    PERUSE_RETURN_IF_ERROR(
-        backend_.WriteScales(weight, 0, std::vector<float>(static_cast<size_t>(weight.out), scale)));
-    return backend_.WriteInt8(weight, 0, rows);
+  // The program that was begun last; copying its inputs takes a part of its time.
+  void Add(std::string name) {
+    FilledProgram& program = *programs_.back();
+    measures_.push_back({std::move(name), program.flops(), [&program] { program.Run(); }, {}, {}});
   }
 
   Backend& backend_;
   std::vector<Measure> measures_;
-  std::vector<std::vector<int32_t>> slots_;
+  std::vector<std::unique_ptr<FilledProgram>> programs_;
 };
 
 int Main(int argc, char** argv) {

@@ -32,7 +32,7 @@ async function inBoth(task, source, use) {
   for (const dtype of kDtypes) {
     const run = await pipeline(task, source, { dtype, variant: options.variant, threads: 1 });
     try {
-      results.push({ ...await use(run), bytes: run.info.weights.weightBytes });
+      results.push({ ...(await use(run)), bytes: run.info.weights.weightBytes });
     } finally {
       await run.dispose();
     }
@@ -63,7 +63,9 @@ function report(name, what, { largest, relative }, metric, [exact, rough]) {
 function writeRandomModel(folder, config) {
   const vocab = Object.fromEntries(Array.from({ length: config.vocab_size }, (_, id) => [`t${id}`, id]));
   const tokenizer = {
-    version: '1.0', added_tokens: [], pre_tokenizer: { type: 'WhitespaceSplit' },
+    version: '1.0',
+    added_tokens: [],
+    pre_tokenizer: { type: 'WhitespaceSplit' },
     model: { type: 'WordPiece', unk_token: 't0', continuing_subword_prefix: '##', max_input_chars_per_word: 100, vocab },
   };
   const labels = { id2label: { 0: 'A', 1: 'B' }, label2id: { A: 0, B: 1 } };
@@ -80,10 +82,12 @@ async function randomModel(name) {
     const config = JSON.parse(readFileSync(new URL(`shapes/${name}.json`, kHere), 'utf8'));
     writeRandomModel(folder, config);
     let state = 1;
-    const texts = [16, 32, 64, 64, 128, 128, 256, 384].map((length) => Array.from({ length }, () => {
-      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-      return `t${state % config.vocab_size}`;
-    }).join(' '));
+    const texts = [16, 32, 64, 64, 128, 128, 256, 384].map((length) =>
+      Array.from({ length }, () => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+        return `t${state % config.vocab_size}`;
+      }).join(' '),
+    );
     const results = await inBoth('text-classification', folder, async (classify) => {
       const logits = [];
       for (const text of texts) logits.push(byLabel(await classify(text, kRaw)));
@@ -100,26 +104,44 @@ async function randomModel(name) {
 const demoModel = (name) => fileURLToPath(new URL(`../../models/${name}/`, kHere));
 const unpack = (...path) => gunzipSync(readFileSync(join(options.data, ...path))).toString('utf8');
 /** So many, evenly spread. */
-const some = (rows, count) => (rows.length <= count ? rows : Array.from({ length: count }, (_, i) => rows[Math.floor((i * rows.length) / count)]));
+const some = (rows, count) =>
+  rows.length <= count ? rows : Array.from({ length: count }, (_, i) => rows[Math.floor((i * rows.length) / count)]);
 
 async function sentiment(set) {
-  const rows = some(unpack('classification', `${set}-test-halfA.tsv.gz`).trim().split('\n').map((line) => {
-    const [label, ...text] = line.split('\t');
-    return { label: Number(label), text: text.join('\t') };
-  }), Number(options.texts));
+  const rows = some(
+    unpack('classification', `${set}-test-halfA.tsv.gz`)
+      .trim()
+      .split('\n')
+      .map((line) => {
+        const [label, ...text] = line.split('\t');
+        return { label: Number(label), text: text.join('\t') };
+      }),
+    Number(options.texts),
+  );
   const results = await inBoth('text-classification', demoModel('peruse-sentiment-convbert-tiny'), async (classify) => {
-    const logits = (await classify(rows.map(({ text }) => text), { ...kRaw, truncation: true })).map(byLabel);  // NEGATIVE, POSITIVE
+    const logits = (
+      await classify(
+        rows.map(({ text }) => text),
+        { ...kRaw, truncation: true },
+      )
+    ).map(byLabel); // NEGATIVE, POSITIVE
     const right = logits.filter(([negative, positive], i) => Number(positive > negative) === rows[i].label).length;
     return { logits, accuracy: (100 * right) / rows.length };
   });
   const [exact, rough] = results;
-  const flips = exact.logits.filter(([a, b], i) => (b > a) !== (rough.logits[i][1] > rough.logits[i][0])).length;
+  const flips = exact.logits.filter(([a, b], i) => b > a !== rough.logits[i][1] > rough.logits[i][0]).length;
   const metric = `accuracy ${exact.accuracy.toFixed(2)} -> ${rough.accuracy.toFixed(2)} % (${flips} labels differ)`;
   report('peruse-sentiment-convbert-tiny', `${rows.length} of ${set}`, drift(results.map(({ logits }) => logits)), metric, results);
 }
 
 /** The official SQuAD evaluation's normal form. */
-const words = (text) => text.toLowerCase().replace(/[!-/:-@[-`{-~]/g, '').replace(/\b(a|an|the)\b/g, ' ').split(/\s+/).filter(Boolean);
+const words = (text) =>
+  text
+    .toLowerCase()
+    .replace(/[!-/:-@[-`{-~]/g, '')
+    .replace(/\b(a|an|the)\b/g, ' ')
+    .split(/\s+/)
+    .filter(Boolean);
 
 function f1(predicted, gold) {
   const left = [...gold];
@@ -133,13 +155,20 @@ function f1(predicted, gold) {
 
 async function reader() {
   const { data } = JSON.parse(unpack('squad', 'dev-v1.1-halfA.json.gz'));
-  const rows = some(data.flatMap(({ paragraphs }) => paragraphs.flatMap(({ context, qas }) =>
-    qas.map(({ question, answers }) => ({ question, context, golds: answers.map(({ text }) => text) })))), Number(options.questions));
+  const rows = some(
+    data.flatMap(({ paragraphs }) =>
+      paragraphs.flatMap(({ context, qas }) =>
+        qas.map(({ question, answers }) => ({ question, context, golds: answers.map(({ text }) => text) })),
+      ),
+    ),
+    Number(options.questions),
+  );
   const results = await inBoth('question-answering', demoModel('peruse-reader-deberta-tiny'), async (answer) => {
     const answers = [];
     for (const { question, context } of rows) answers.push(await answer(question, context));
-    const mean = (score) => (100 / rows.length) * rows.reduce((sum, { golds }, i) =>
-      sum + Math.max(...golds.map((gold) => score(words(answers[i].answer), words(gold)))), 0);
+    const mean = (score) =>
+      (100 / rows.length) *
+      rows.reduce((sum, { golds }, i) => sum + Math.max(...golds.map((gold) => score(words(answers[i].answer), words(gold)))), 0);
     return { answers, exact: mean((a, b) => Number(a.join(' ') === b.join(' '))), f1: mean(f1) };
   });
   const [exact, rough] = results;
@@ -150,7 +179,9 @@ async function reader() {
   report('peruse-reader-deberta-tiny', `${rows.length} of SQuAD 1.1 dev, half A (scores)`, drift(scores), metric, results);
 }
 
-console.log('| model | over | largest drift of a logit | rms drift / spread | metric, fp32 -> q8 | weights, MB |\n|---|---|---|---|---|---|');
+console.log(
+  '| model | over | largest drift of a logit | rms drift / spread | metric, fp32 -> q8 | weights, MB |\n|---|---|---|---|---|---|',
+);
 for (const name of ['deberta_v3_base', 'convbert_base']) await randomModel(name);
 if (options.data !== undefined) {
   for (const set of ['rt-polarity', 'pros-cons']) await sentiment(set);

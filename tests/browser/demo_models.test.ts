@@ -1,13 +1,19 @@
 // The demo models say in Chromium what the reference library's pipelines say of them, on real text.
 import { expect, test } from 'vitest';
-import { pipeline } from '../../web/dist/index.js';
+import { pipeline } from '../../web/bundle/peruse.js';
 import {
-  checkQuantizedSentiment, checkReader, checkSentiment, checkZeroShot, type ReaderFixture, type SentimentFixture, type ZeroShotFixture,
+  checkQuantizedSentiment,
+  checkReader,
+  checkSentiment,
+  checkZeroShot,
+  type ReaderFixture,
+  type SentimentFixture,
+  type ZeroShotFixture,
 } from '../node/support/demo_cases.js';
 
 async function fetchFixture<T>(name: string): Promise<T> {
   const response = await fetch(`/tests/fixtures/demo/${name}.json`);
-  return await response.json() as T;
+  return (await response.json()) as T;
 }
 
 test('sentiment of 200 sentences', async () => {
@@ -38,12 +44,16 @@ test('labels of 140 texts, unknown to the model', async () => {
   }
 }, 120_000);
 
-test.each(['simd', 'relaxed'] as const)('sentiment of 200 sentences in q8, variant %s', async (variant) => {
-  const classify = await pipeline('text-classification', '/models/peruse-sentiment-convbert-tiny/', { dtype: 'q8', variant });
-  try {
-    const { different } = await checkQuantizedSentiment(await fetchFixture<SentimentFixture>('sentiment'), classify);
-    expect(different).toBeLessThanOrEqual(2);
-  } finally {
-    await classify.dispose();
-  }
-}, 120_000);
+test.each(['simd', 'relaxed'] as const)(
+  'sentiment of 200 sentences in q8, variant %s',
+  async (variant) => {
+    const classify = await pipeline('text-classification', '/models/peruse-sentiment-convbert-tiny/', { dtype: 'q8', variant });
+    try {
+      const { different } = await checkQuantizedSentiment(await fetchFixture<SentimentFixture>('sentiment'), classify);
+      expect(different).toBeLessThanOrEqual(2);
+    } finally {
+      await classify.dispose();
+    }
+  },
+  120_000,
+);

@@ -1,6 +1,6 @@
 // inspect() in Chromium, through the worker.
 import { expect, test } from 'vitest';
-import { pipeline } from '../../web/dist/index.js';
+import { pipeline } from '../../web/bundle/peruse.js';
 import { checkInspection, kInspectionCases } from '../node/support/inspection_cases.js';
 import { readTensors } from '../node/support/tiny.js';
 import { fetchTiny } from './tiny_served.js';

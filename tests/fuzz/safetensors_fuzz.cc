@@ -7,7 +7,7 @@
 namespace {
 
 // Checks what the parser promises.
-class Checker : public peruse::SafetensorsVisitor {
+class Checker : public peruse::TensorVisitor {
  public:
   peruse::Status OnHeader(std::span<const peruse::TensorInfo> tensors) override {
     left_.clear();

@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "core/base/utf8.h"
-#include "core/tokenizer/tokenizer.h"
+#include "core/text/tokenizer.h"
 
 namespace peruse {
 
-inline void CheckEncoding(const Tokenizer& tokenizer, std::string_view text, const Encoding& encoding) {
+inline void CheckEncoding(const text::Tokenizer& tokenizer, std::string_view text, const text::Encoding& encoding) {
   const size_t size = encoding.ids.size();
   PERUSE_CHECK(encoding.type_ids.size() == size && encoding.word_ids.size() == size && encoding.offsets.size() == size);
   PERUSE_CHECK(encoding.sequence_ids.size() == size && encoding.special_tokens_mask.size() == size);
   for (size_t i = 0; i < size; ++i) {
-    const Offset offset = encoding.offsets[i];
+    const text::Offset offset = encoding.offsets[i];
     PERUSE_CHECK(offset.start >= 0 && static_cast<size_t>(offset.start) <= text.size());
     PERUSE_CHECK(offset.end >= 0 && static_cast<size_t>(offset.end) <= text.size());
     for (const int32_t at : {offset.start, offset.end}) {
@@ -25,7 +25,7 @@ inline void CheckEncoding(const Tokenizer& tokenizer, std::string_view text, con
 }
 
 // Encodes `text` whole and in windows, and decodes it.
-inline void EncodeAndCheck(const Tokenizer& tokenizer, std::string_view text) {
+inline void EncodeAndCheck(const text::Tokenizer& tokenizer, std::string_view text) {
   const auto whole = tokenizer.Encode(text);
   if (!whole.ok()) {
     PERUSE_CHECK(!whole.status().message().empty());
@@ -34,13 +34,13 @@ inline void EncodeAndCheck(const Tokenizer& tokenizer, std::string_view text) {
   PERUSE_CHECK(whole->size() == 1);
   CheckEncoding(tokenizer, text, (*whole)[0]);
   tokenizer.Decode((*whole)[0].ids, true);
-  EncodeOptions options;
-  options.truncation = Truncation::kLongestFirst;
+  text::EncodeOptions options;
+  options.truncation = text::Truncation::kLongestFirst;
   options.max_length = 9;
   options.stride = 2;
   const auto windows = tokenizer.Encode(text, options);
   if (!windows.ok()) return;
-  for (const Encoding& window : *windows) CheckEncoding(tokenizer, text, window);
+  for (const text::Encoding& window : *windows) CheckEncoding(tokenizer, text, window);
 }
 
 }  // namespace peruse

@@ -6,7 +6,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto tokenizer = peruse::Tokenizer::Create({{"tokenizer.json", bytes}});
+  const auto tokenizer = peruse::text::Tokenizer::Create({{"tokenizer.json", bytes}});
   if (!tokenizer.ok()) {
     PERUSE_CHECK(!tokenizer.status().message().empty());
     return 0;

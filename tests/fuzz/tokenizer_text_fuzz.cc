@@ -21,10 +21,10 @@ constexpr const char* kTokenizers[] = {
         "strip_left":true,"strip_right":true},{"type":"NFC"},{"type":"Replace","pattern":{"Regex":" {2,}"},"content":" "}]},
         "pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first"},"decoder":{"type":"Metaspace","replacement":"▁"}})"};
 
-std::vector<std::unique_ptr<peruse::Tokenizer>> MakeTokenizers() {
-  std::vector<std::unique_ptr<peruse::Tokenizer>> tokenizers;
+std::vector<std::unique_ptr<peruse::text::Tokenizer>> MakeTokenizers() {
+  std::vector<std::unique_ptr<peruse::text::Tokenizer>> tokenizers;
   for (const char* json : kTokenizers) {
-    auto tokenizer = peruse::Tokenizer::Create({{"tokenizer.json", json}});
+    auto tokenizer = peruse::text::Tokenizer::Create({{"tokenizer.json", json}});
     PERUSE_CHECK(tokenizer.ok());
     tokenizers.push_back(std::move(*tokenizer));
   }
@@ -34,7 +34,7 @@ std::vector<std::unique_ptr<peruse::Tokenizer>> MakeTokenizers() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const auto* tokenizers = new std::vector<std::unique_ptr<peruse::Tokenizer>>(MakeTokenizers());
+  static const auto* tokenizers = new std::vector<std::unique_ptr<peruse::text::Tokenizer>>(MakeTokenizers());
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::string repaired = peruse::ReplaceInvalidUtf8(text);
   PERUSE_CHECK(peruse::IsValidUtf8(repaired));

@@ -4,8 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
 import {
-  checkQuantizedSentiment, checkReader, checkSentiment, checkTagger, checkZeroShot,
-  type ReaderFixture, type SentimentFixture, type TaggerFixture, type ZeroShotFixture,
+  checkQuantizedSentiment,
+  checkReader,
+  checkSentiment,
+  checkTagger,
+  checkZeroShot,
+  type ReaderFixture,
+  type SentimentFixture,
+  type TaggerFixture,
+  type ZeroShotFixture,
 } from './support/demo_cases.js';
 
 const kRoot = new URL('../../', import.meta.url);
@@ -15,27 +22,35 @@ async function readFixture<T>(name: string): Promise<T> {
   return JSON.parse(await readFile(new URL(`tests/fixtures/demo/${name}.json`, kRoot), 'utf8')) as T;
 }
 
-test.each([false, true])('sentiment of 200 sentences, with worker: %s', async (worker) => {
-  const fixture = await readFixture<SentimentFixture>('sentiment');
-  expect(fixture.cases.length).toBeGreaterThanOrEqual(200);
-  const classify = await pipeline('text-classification', folder('peruse-sentiment-convbert-tiny'), { worker });
-  try {
-    await checkSentiment(fixture, classify);
-  } finally {
-    await classify.dispose();
-  }
-}, 120_000);
+test.each([false, true])(
+  'sentiment of 200 sentences, with worker: %s',
+  async (worker) => {
+    const fixture = await readFixture<SentimentFixture>('sentiment');
+    expect(fixture.cases.length).toBeGreaterThanOrEqual(200);
+    const classify = await pipeline('text-classification', folder('peruse-sentiment-convbert-tiny'), { worker });
+    try {
+      await checkSentiment(fixture, classify);
+    } finally {
+      await classify.dispose();
+    }
+  },
+  120_000,
+);
 
-test.each([false, true])('answers to 100 questions, with worker: %s', async (worker) => {
-  const fixture = await readFixture<ReaderFixture>('reader');
-  expect(fixture.cases.length).toBeGreaterThanOrEqual(100);
-  const answer = await pipeline('question-answering', folder('peruse-reader-deberta-tiny'), { worker });
-  try {
-    await checkReader(fixture, answer);
-  } finally {
-    await answer.dispose();
-  }
-}, 120_000);
+test.each([false, true])(
+  'answers to 100 questions, with worker: %s',
+  async (worker) => {
+    const fixture = await readFixture<ReaderFixture>('reader');
+    expect(fixture.cases.length).toBeGreaterThanOrEqual(100);
+    const answer = await pipeline('question-answering', folder('peruse-reader-deberta-tiny'), { worker });
+    try {
+      await checkReader(fixture, answer);
+    } finally {
+      await answer.dispose();
+    }
+  },
+  120_000,
+);
 
 test('entities of 170 texts, by every aggregation strategy', async () => {
   const fixture = await readFixture<TaggerFixture>('tagger');
@@ -48,16 +63,20 @@ test('entities of 170 texts, by every aggregation strategy', async () => {
   }
 }, 120_000);
 
-test.each([false, true])('labels of 140 texts, unknown to the model, with worker: %s', async (worker) => {
-  const fixture = await readFixture<ZeroShotFixture>('zero-shot');
-  expect(fixture.cases.length).toBeGreaterThanOrEqual(140);
-  const classify = await pipeline('zero-shot-classification', folder('peruse-zero-shot-deberta-tiny'), { worker });
-  try {
-    await checkZeroShot(fixture, classify);
-  } finally {
-    await classify.dispose();
-  }
-}, 120_000);
+test.each([false, true])(
+  'labels of 140 texts, unknown to the model, with worker: %s',
+  async (worker) => {
+    const fixture = await readFixture<ZeroShotFixture>('zero-shot');
+    expect(fixture.cases.length).toBeGreaterThanOrEqual(140);
+    const classify = await pipeline('zero-shot-classification', folder('peruse-zero-shot-deberta-tiny'), { worker });
+    try {
+      await checkZeroShot(fixture, classify);
+    } finally {
+      await classify.dispose();
+    }
+  },
+  120_000,
+);
 
 test('sentiment of 200 sentences in q8: the same labels, in less memory', async () => {
   const fixture = await readFixture<SentimentFixture>('sentiment');

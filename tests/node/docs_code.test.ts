@@ -9,7 +9,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(root, 'build/docs-code-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const pages = ['README.md', ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)];
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
 
 /** What the pages' code takes for granted. */
 const kGiven = `
@@ -25,15 +30,25 @@ test('code that imports the package compiles', () => {
   const files = ['given.d.ts'];
   writeFileSync(join(folder, 'given.d.ts'), kGiven);
   for (const page of pages) {
-    const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/```(?:js|ts)\n([^]*?)```/g)].map(([, code]) => code!);
-    blocks.filter((code) => code.includes("from 'peruse")).forEach((code, index) => {
-      const name = `${page.replaceAll(/[^\w]/g, '_')}_${index}.ts`;
-      writeFileSync(join(folder, name), code);
-      files.push(name);
-    });
+    const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/```(?:js|ts)\n([\s\S]*?)```/g)].map(([, code]) => code!);
+    blocks
+      .filter((code) => code.includes("from 'peruse"))
+      .forEach((code, index) => {
+        const name = `${page.replaceAll(/[^\w]/g, '_')}_${index}.ts`;
+        writeFileSync(join(folder, name), code);
+        files.push(name);
+      });
   }
   expect(files.length).toBeGreaterThan(8);
-  const compilerOptions = { strict: true, noEmit: true, module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [], skipLibCheck: false };
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2022', 'dom'],
+    types: [],
+    skipLibCheck: false,
+  };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   expect(spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' }).stdout).toBe('');

@@ -10,17 +10,30 @@ import { pipelineModel } from './support/pipeline_models.js';
 import { readTiny } from './support/tiny_files.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = mkdtempSync(join(root, 'build/docs-run-'));  // Inside the repository, so that 'peruse' is found.
+const folder = mkdtempSync(join(root, 'build/docs-run-')); // Inside the repository, so that 'peruse' is found.
 afterAll(() => rmSync(folder, { recursive: true }));
+
+async function gliner(): Promise<Record<string, Uint8Array>> {
+  const files = [
+    'markerV0/gliner_config.json',
+    'markerV0/model.safetensors',
+    'tokenizer/tokenizer.json',
+    'tokenizer/tokenizer_config.json',
+  ];
+  return Object.fromEntries(files.map((path) => [path.split('/')[1]!, readFileSync(join(root, 'tests/fixtures/gliner', path))]));
+}
 
 const kModels: Record<string, string | (() => Promise<Record<string, Uint8Array>>)> = {
   'text-classification': 'peruse-sentiment-convbert-tiny',
   'sentiment-analysis': 'peruse-sentiment-convbert-tiny',
   'question-answering': 'peruse-reader-deberta-tiny',
   'token-classification': 'peruse-tagger-convbert-tiny',
-  'ner': 'peruse-tagger-convbert-tiny',
-  'zero-shot-classification': () => pipelineModel('convbert', 'sequence'),
-  'feature-extraction': () => pipelineModel('convbert', 'sequence'),
+  ner: 'peruse-tagger-convbert-tiny',
+  redact: 'peruse-tagger-convbert-tiny',
+  'zero-shot-classification': () =>
+    pipelineModel('convbert', 'sequence', { id2label: { 0: 'contradiction', 1: 'neutral', 2: 'entailment' } }),
+  'zero-shot-token-classification': gliner,
+  'feature-extraction': '../tests/fixtures/sentence/mean',
   'text-ranking': () => pipelineModel('convbert', 'one-logit'),
   'fill-mask': () => pipelineModel('convbert', 'masked-lm'),
   'multiple-choice': () => pipelineModel('convbert', 'choice'),
@@ -81,28 +94,32 @@ function literalIn(comment: string): string | undefined {
 const kAny = Symbol('any value');
 const kMore = Symbol('more of the same');
 
-function valueOf(literal: string): unknown {
+function shownValue(literal: string): unknown {
   const code = literal.replaceAll(/([{,]\s*)(\w+)(?=\s*[,}])/g, '$1$2: any').replaceAll('...', 'more');
   return new Function('any', 'more', `return ${code}`)(kAny, kMore) as unknown;
 }
 
 function expectAsShown(actual: unknown, shown: unknown, where: string): void {
-  if (shown === kAny) return expect(actual, where).toBeDefined();
-  if (typeof shown === 'number' && !Number.isInteger(shown)) return expect((actual as number).toFixed(2), where).toBe(shown.toFixed(2));
-  if (Array.isArray(shown)) {
-    const list = actual as unknown[];
-    const first = shown.filter((item) => item !== kMore);
-    if (first.length < shown.length) expect(list.length, where).toBeGreaterThan(first.length);
-    else expect(list, where).toHaveLength(shown.length);
-    return list.forEach((item, i) => {
-      if (i < first.length) expectAsShown(item, first[i], where);
-      else if (Array.isArray(first[0])) expect(item, where).toBeInstanceOf(Array);
-      else expect(Object.keys(item as object), where).toEqual(Object.keys(first[0] as object));
-    });
+  if (shown === kAny) expect(actual, where).toBeDefined();
+  else if (typeof shown === 'number' && !Number.isInteger(shown)) expect((actual as number).toFixed(2), where).toBe(shown.toFixed(2));
+  else if (Array.isArray(shown)) expectListAsShown(actual as unknown[], shown, where);
+  else if (typeof shown !== 'object' || shown === null) expect(actual, where).toBe(shown);
+  else {
+    expect(Object.keys(actual as object), where).toEqual(Object.keys(shown));
+    for (const [key, item] of Object.entries(shown)) expectAsShown((actual as Record<string, unknown>)[key], item, `${where} ${key}`);
   }
-  if (typeof shown !== 'object' || shown === null) return expect(actual, where).toBe(shown);
-  expect(Object.keys(actual as object), where).toEqual(Object.keys(shown));
-  for (const [key, item] of Object.entries(shown)) expectAsShown((actual as Record<string, unknown>)[key], item, `${where} ${key}`);
+}
+
+/** Where more items follow than are shown, they look like the first. */
+function expectListAsShown(list: unknown[], shown: unknown[], where: string): void {
+  const first = shown.filter((item) => item !== kMore);
+  if (first.length < shown.length) expect(list.length, where).toBeGreaterThan(first.length);
+  else expect(list, where).toHaveLength(shown.length);
+  for (const [i, item] of list.entries()) {
+    if (i < first.length) expectAsShown(item, first[i], where);
+    else if (Array.isArray(first[0])) expect(item, where).toBeInstanceOf(Array);
+    else expect(Object.keys(item as object), where).toEqual(Object.keys(first[0] as object));
+  }
 }
 
 /** Runs the code; gives what was reported. */
@@ -116,7 +133,9 @@ function run(code: string): unknown[] {
     '__env.offline = true;',
     'const __reported = [];',
     'const __report = (value) => (__reported.push(value), value);',
-    `Object.assign(globalThis, { ${Object.entries(kGiven).map((pair) => pair.join(': ')).join(', ')} });`,
+    `Object.assign(globalThis, { ${Object.entries(kGiven)
+      .map((pair) => pair.join(': '))
+      .join(', ')} });`,
     code,
     'process.stdout.write("\\n" + JSON.stringify(__reported));',
   ].join('\n');
@@ -125,13 +144,19 @@ function run(code: string): unknown[] {
   return JSON.parse(done.stdout.split('\n').at(-1)!) as unknown[];
 }
 
-const kPages = ['README.md', 'docs/coming-from-transformers-js.md', ...readdirSync(join(root, 'docs/tasks')).map((name) => `docs/tasks/${name}`)];
+const kPages = [
+  'README.md',
+  'docs/coming-from-transformers-js.md',
+  ...readdirSync(join(root, 'docs/tasks')).map((name) => `docs/tasks/${name}`),
+];
 
 function blocksOf(page: string): string[] {
-  const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/```js\n([^]*?)```/g)].map(([, code]) => code!);
+  const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!);
   const ours = blocks.filter((code) => !code.includes("from '@huggingface/transformers'"));
   // The README's first has printed output (readme.test.ts); its second names a folder of the reader's.
-  return page === 'README.md' ? ours.slice(1).map((code) => code.replace('./models/sentiment/', './models/peruse-sentiment-convbert-tiny/')) : ours;
+  return page === 'README.md'
+    ? ours.slice(1).map((code) => code.replace('./models/sentiment/', './models/peruse-sentiment-convbert-tiny/'))
+    : ours;
 }
 
 describe.each(kPages.filter((page) => blocksOf(page).length > 0))('%s', (page) => {
@@ -139,12 +164,13 @@ describe.each(kPages.filter((page) => blocksOf(page).length > 0))('%s', (page) =
     const { code: program, comments } = reporting(code);
     const reported = run(program);
     expect(reported).toHaveLength(comments.length);
-    comments.forEach((comment, index) => expectAsShown(reported[index], valueOf(literalIn(comment)!), comment));
+    for (const [index, comment] of comments.entries()) expectAsShown(reported[index], shownValue(literalIn(comment)!), comment);
   });
 });
 
 test('every page of a task shows what a call gives', () => {
-  const silent = kPages.filter((page) => page.startsWith('docs/tasks/') && blocksOf(page).length > 0)
+  const silent = kPages
+    .filter((page) => page.startsWith('docs/tasks/') && blocksOf(page).length > 0)
     .filter((page) => blocksOf(page).every((code) => reporting(code).comments.length === 0));
   expect(silent).toEqual([]);
 });

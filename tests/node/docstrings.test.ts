@@ -6,7 +6,11 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const program = ts.createProgram([`${root}web/src/index_node.ts`], {
-  target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, noEmit: true, skipLibCheck: true,
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  noEmit: true,
+  skipLibCheck: true,
 });
 const checker = program.getTypeChecker();
 
@@ -16,17 +20,29 @@ function isDocumented(symbol: ts.Symbol): boolean {
 
 function exported(): ts.Symbol[] {
   const module = checker.getSymbolAtLocation(program.getSourceFile(`${root}web/src/index_node.ts`)!)!;
-  return checker.getExportsOfModule(module).map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol));
+  return checker
+    .getExportsOfModule(module)
+    .map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol));
 }
 
 test('every export has a docstring', () => {
   expect(exported().length).toBeGreaterThan(30);
-  expect(exported().filter((symbol) => !isDocumented(symbol)).map(({ name }) => name)).toEqual([]);
+  expect(
+    exported()
+      .filter((symbol) => !isDocumented(symbol))
+      .map(({ name }) => name),
+  ).toEqual([]);
 });
 
 test('every option and setting has a docstring', () => {
-  const undocumented = exported().filter(({ name }) => /(Options|^Env)$/.test(name)).flatMap((symbol) => (
-    checker.getDeclaredTypeOfSymbol(symbol).getProperties().filter((property) => !isDocumented(property)).map(({ name }) => `${symbol.name}.${name}`)
-  ));
+  const undocumented = exported()
+    .filter(({ name }) => /(Options|^Env)$/.test(name))
+    .flatMap((symbol) =>
+      checker
+        .getDeclaredTypeOfSymbol(symbol)
+        .getProperties()
+        .filter((property) => !isDocumented(property))
+        .map(({ name }) => `${symbol.name}.${name}`),
+    );
   expect(undocumented).toEqual([]);
 });

@@ -7,8 +7,20 @@ import { expect, test } from 'vitest';
 const kSources = fileURLToPath(new URL('../../web/src', import.meta.url));
 
 const kLayers = [
-  'cli', 'quantize', 'index_node index_service_worker', 'index', 'pipeline model_cache', 'pipeline_info', 'platform', 'worker', 'gpu', 'engine',
-  'sources', 'tasks cache', 'env errors progress',
+  'cli',
+  'quantize',
+  'index index_node index_service_worker isolate isolate_worker',
+  'face',
+  'pipeline model_cache semantic_index',
+  'pipeline_info listener',
+  'platform',
+  'worker',
+  'gpu',
+  'engine',
+  'sources',
+  'tasks cache',
+  'env load_options',
+  'errors patience progress',
 ].map((names) => names.split(' '));
 
 /** A module's folder, or its own name where it lies at the top. */
@@ -52,12 +64,22 @@ test('every import goes down', () => {
 });
 
 test('no file imports itself over others', () => {
-  expect(circles(new Map(files.map(({ file, text }) => [file, importsOf(file, text).map((name) => name.replace(/js$/, 'ts'))])))).toEqual([]);
+  expect(circles(new Map(files.map(({ file, text }) => [file, importsOf(file, text).map((name) => name.replace(/js$/, 'ts'))])))).toEqual(
+    [],
+  );
 });
 
 test('what goes up would be found', () => {
   expect(upward('cache/a.ts', "import { b } from '../sources/b.js';")).toHaveLength(1);
   expect(upward('cache/a.ts', "import { b } from '../tasks/b.js';")).toHaveLength(1);
   expect(upward('sources/a.ts', "const { b } = await import('../cache/b.js');")).toEqual([]);
-  expect(circles(new Map([['a', ['b']], ['b', ['c']], ['c', ['b']]]))).toEqual(['b', 'c']);
+  expect(
+    circles(
+      new Map([
+        ['a', ['b']],
+        ['b', ['c']],
+        ['c', ['b']],
+      ]),
+    ),
+  ).toEqual(['b', 'c']);
 });

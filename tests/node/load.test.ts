@@ -22,7 +22,10 @@ let host: LocalHost;
 
 beforeEach(async () => {
   server = await startModelServer({
-    'm/config.json': kConfig, 'm/tokenizer.json': kTokenizer, 'm/tokenizer_config.json': '{}', 'm/model.safetensors': kWeights,
+    'm/config.json': kConfig,
+    'm/tokenizer.json': kTokenizer,
+    'm/tokenizer_config.json': '{}',
+    'm/model.safetensors': kWeights,
   });
   progress = [];
   host = newHost();
@@ -49,7 +52,13 @@ function weightsReceived(): Buffer {
 describe('a good model', () => {
   test('reaches the engine whole and in order, from nothing but its own files', async () => {
     const report = await load();
-    expect(record.files).toEqual(new Map([['config.json', kConfig], ['tokenizer.json', kTokenizer], ['tokenizer_config.json', '{}']]));
+    expect(record.files).toEqual(
+      new Map([
+        ['config.json', kConfig],
+        ['tokenizer.json', kTokenizer],
+        ['tokenizer_config.json', '{}'],
+      ]),
+    );
     expect(record.open).toEqual({ task: 't', dtype: 'f32' });
     expect(weightsReceived().equals(kWeights)).toBe(true);
     expect(report.bytes).toBe(kConfig.length + kTokenizer.length + 2 + kWeights.length);
@@ -60,7 +69,7 @@ describe('a good model', () => {
     const folder = await mkdtemp(join(tmpdir(), 'peruse-test-'));
     try {
       await writeFile(join(folder, 'config.json'), kConfig);
-      const tokenizer = JSON.stringify(Array.from({ length: 300_000 }, (_, i) => i));  // Longer than a chunk.
+      const tokenizer = JSON.stringify(Array.from({ length: 300_000 }, (_, i) => i)); // Longer than a chunk.
       await writeFile(join(folder, 'tokenizer.json'), tokenizer);
       await writeFile(join(folder, 'model.safetensors'), kWeights);
       host = newHost({ memory: 3 << 20 });
@@ -72,10 +81,25 @@ describe('a good model', () => {
     }
     host = newHost();
     const files = new Map<string, Uint8Array | Blob>([
-      ['config.json', new TextEncoder().encode(kConfig)], ['tokenizer.json', new Blob([kTokenizer])], ['model.safetensors', new Blob([kWeights])],
+      ['config.json', new TextEncoder().encode(kConfig)],
+      ['tokenizer.json', new Blob([kTokenizer])],
+      ['model.safetensors', new Blob([kWeights])],
     ]);
     await load({ kind: 'bytes', name: 'files', files });
     expect(weightsReceived().equals(kWeights)).toBe(true);
+  });
+
+  test('takes pytorch_model.bin where there is nothing better', async () => {
+    server.files.set('m/pytorch_model.bin', 'not this one');
+    await load();
+    expect(weightsReceived().equals(kWeights)).toBe(true);
+    server.files.delete('m/model.safetensors');
+    server.files.set('m/pytorch_model.bin', kWeights);
+    host = newHost();
+    progress.length = 0;
+    await load();
+    expect(weightsReceived().equals(kWeights)).toBe(true);
+    expect(progress.at(-1)).toMatchObject({ status: 'done', file: 'pytorch_model.bin' });
   });
 
   test('tells its progress in the words of transformers.js', async () => {
@@ -85,7 +109,12 @@ describe('a good model', () => {
     expect(ofWeights.at(-1)).toEqual({ status: 'done', name: 'm', file: 'model.safetensors' });
     const all = [...server.files.values()].reduce((sum: number, file) => sum + Buffer.from(file as Uint8Array | string).length, 0);
     expect(ofWeights.at(-2)).toEqual({
-      status: 'progress', name: 'm', file: 'model.safetensors', progress: 100, loaded: kWeights.length, total: kWeights.length,
+      status: 'progress',
+      name: 'm',
+      file: 'model.safetensors',
+      progress: 100,
+      loaded: kWeights.length,
+      total: kWeights.length,
       overall: { progress: 100, loaded: all, total: all },
     });
   });
@@ -106,10 +135,16 @@ describe('a good model', () => {
     server.files.set('m/added_tokens.json', '{}');
     host = newHost();
     await load();
-    expect([...record.files.keys()].sort()).toEqual(['added_tokens.json', 'config.json', 'merges.txt', 'tokenizer_config.json', 'vocab.json']);
+    expect([...record.files.keys()].sort()).toEqual([
+      'added_tokens.json',
+      'config.json',
+      'merges.txt',
+      'tokenizer_config.json',
+      'vocab.json',
+    ]);
   });
 
-  test('may be served compressed: the announced length is then not the file\'s', async () => {
+  test("may be served compressed: the announced length is then not the file's", async () => {
     const { gzipSync } = await import('node:zlib');
     const body = gzipSync(kConfig);
     server.files.set('m/config.json', (_, response) => {
@@ -128,25 +163,64 @@ describe('a good model', () => {
 describe('a bad source', () => {
   const kCases: [string, (files: ModelServer['files']) => void, string, RegExp][] = [
     ['no config.json', (f) => f.delete('m/config.json'), 'not_found', /m\/config\.json \(the server answered 404\)/],
-    ['no vocabulary', (f) => f.delete('m/tokenizer.json'), 'not_found', /neither .*tokenizer\.json .* nor .*vocab\.txt .* nor .*spm\.model .* nor .*vocab\.json/],
-    ['no weights', (f) => f.delete('m/model.safetensors'), 'not_found', /model\.safetensors/],
-    ['a page for every address', (f) => {
-      for (const name of f.keys()) f.set(name, (_, r) => { r.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>'); });
-    }, 'not_found', /config\.json \(the server answered with an HTML page\)/],
-    ['a page that claims to be JSON', (f) => f.set('m/config.json', '\n<!doctype html><title>Not found</title>'), 'malformed_file', /config\.json is an HTML page/],
-    ['a server error', (f) => f.set('m/config.json', (_, r) => { r.writeHead(503).end(); }), 'network', /config\.json: the server answered 503/],
-    ['a gated model', (f) => f.set('m/config.json', (_, r) => { r.writeHead(401).end(); }), 'unauthorized', /config\.json: the server answered 401: this address needs a permission/],
-    ['a connection that breaks', (f) => f.set('m/model.safetensors', (_, r) => {
-      r.writeHead(200, { 'content-length': 1000 });
-      r.write(new Uint8Array(10), () => r.destroy());
-    }), 'network', /model\.safetensors: the connection broke after 10 of 1000 bytes/],
-    ['only pytorch_model.bin', (f) => { f.delete('m/model.safetensors'); f.set('m/pytorch_model.bin', 'x'); }, 'unsupported', /pytorch_model\.bin.*save_pretrained/],
+    [
+      'no vocabulary',
+      (f) => f.delete('m/tokenizer.json'),
+      'not_found',
+      /neither .*tokenizer\.json .* nor .*vocab\.txt .* nor .*spm\.model .* nor .*vocab\.json/,
+    ],
+    ['no weights', (f) => f.delete('m/model.safetensors'), 'not_found', /Found neither .*model\.safetensors .* nor .*pytorch_model\.bin/],
+    [
+      'a page for every address',
+      (f) => {
+        for (const name of f.keys())
+          f.set(name, (_, r) => {
+            r.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
+          });
+      },
+      'not_found',
+      /config\.json \(the server answered with an HTML page\)/,
+    ],
+    [
+      'a page that claims to be JSON',
+      (f) => f.set('m/config.json', '\n<!doctype html><title>Not found</title>'),
+      'malformed_file',
+      /config\.json is an HTML page/,
+    ],
+    [
+      'a server error',
+      (f) =>
+        f.set('m/config.json', (_, r) => {
+          r.writeHead(503).end();
+        }),
+      'network',
+      /config\.json: the server answered 503/,
+    ],
+    [
+      'a gated model',
+      (f) =>
+        f.set('m/config.json', (_, r) => {
+          r.writeHead(401).end();
+        }),
+      'unauthorized',
+      /config\.json: the server answered 401: this address needs a permission/,
+    ],
+    [
+      'a connection that breaks',
+      (f) =>
+        f.set('m/model.safetensors', (_, r) => {
+          r.writeHead(200, { 'content-length': 1000 });
+          r.write(new Uint8Array(10), () => r.destroy());
+        }),
+      'network',
+      /model\.safetensors: the connection broke after 10 of 1000 bytes/,
+    ],
   ];
 
   test.each(kCases)('%s is one clear error', async (_, spoil, code, message) => {
     spoil(server.files);
     await expect(load()).rejects.toMatchObject({ name: 'PeruseError', code, message: expect.stringMatching(message) });
-    await expect.poll(() => record.deleted).toBe(true);  // A failed load leaves no engine behind.
+    await expect.poll(() => record.deleted).toBe(true); // A failed load leaves no engine behind.
   });
 
   test('a server that is not there', async () => {
@@ -158,7 +232,10 @@ describe('a bad source', () => {
   test('a body that ends early without breaking the connection', async () => {
     vi.stubGlobal('fetch', async () => new Response('{}', { headers: { 'content-length': '100', 'content-type': 'application/json' } }));
     try {
-      await expect(load()).rejects.toMatchObject({ code: 'truncated_file', message: expect.stringContaining('ended after 2 bytes; the server announced 100') });
+      await expect(load()).rejects.toMatchObject({
+        code: 'truncated_file',
+        message: expect.stringContaining('ended after 2 bytes; the server announced 100'),
+      });
     } finally {
       vi.unstubAllGlobals();
     }
@@ -167,9 +244,15 @@ describe('a bad source', () => {
   test('a folder without the files, and a file that is a folder', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'peruse-test-'));
     try {
-      await expect(load({ kind: 'folder', name: folder, path: folder })).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining('there is no such file') });
+      await expect(load({ kind: 'folder', name: folder, path: folder })).rejects.toMatchObject({
+        code: 'not_found',
+        message: expect.stringContaining('there is no such file'),
+      });
       await mkdir(join(folder, 'config.json'));
-      await expect(load({ kind: 'folder', name: folder, path: folder })).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining('not a file') });
+      await expect(load({ kind: 'folder', name: folder, path: folder })).rejects.toMatchObject({
+        code: 'not_found',
+        message: expect.stringContaining('not a file'),
+      });
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -177,7 +260,10 @@ describe('a bad source', () => {
 
   test('bytes without the files name those that were given', async () => {
     const files = new Map([['a.txt', new Uint8Array(1)]]);
-    await expect(load({ kind: 'bytes', name: 'f', files })).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining('a.txt') });
+    await expect(load({ kind: 'bytes', name: 'f', files })).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('a.txt'),
+    });
   });
 });
 
@@ -208,9 +294,17 @@ describe('the engine refuses', () => {
 });
 
 test('an engine that can not start is the error, even while files are still on their way', async () => {
-  server.files.set('m/tokenizer.json', (_, response) => { setTimeout(() => response.writeHead(404).end(), 100); });
-  server.files.set('m/config.json', (_, response) => { setTimeout(() => response.writeHead(404).end(), 100); });
-  host = new LocalHost(() => {}, { startEngine: async () => { throw new PeruseError('no_wasm', 'no wasm here'); } });
+  server.files.set('m/tokenizer.json', (_, response) => {
+    setTimeout(() => response.writeHead(404).end(), 100);
+  });
+  server.files.set('m/config.json', (_, response) => {
+    setTimeout(() => response.writeHead(404).end(), 100);
+  });
+  host = new LocalHost(() => {}, {
+    startEngine: async () => {
+      throw new PeruseError('no_wasm', 'no wasm here');
+    },
+  });
   await expect(load()).rejects.toMatchObject({ code: 'no_wasm' });
 });
 
@@ -239,7 +333,9 @@ describe('running', () => {
   });
 
   test('disposing cancels a load that is under way and a run', async () => {
-    server.files.set('m/model.safetensors', (_, response) => { response.writeHead(200, { 'content-length': 1000 }).write('x'); });
+    server.files.set('m/model.safetensors', (_, response) => {
+      response.writeHead(200, { 'content-length': 1000 }).write('x');
+    });
     const loading = load();
     await expect.poll(() => server.requests).toContain('m/model.safetensors');
     host.dispose();
@@ -247,4 +343,3 @@ describe('running', () => {
     await expect.poll(() => record.deleted).toBe(true);
   });
 });
-

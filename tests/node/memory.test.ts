@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Engine, type EngineModule, type EngineModuleFactory, type WeightReport } from '../../web/src/engine/engine.js';
+import { Engine, type EngineModule, type WeightReport } from '../../web/src/engine/engine.js';
+import { startCpuBuild } from '../../web/src/engine/builds.js';
+import { nodeWasm } from '../../web/src/engine/wasm_node.js';
 import { checkpointChunks } from '../bench/lib/checkpoint.mjs';
 
 const kRoot = join(import.meta.dirname, '../..');
@@ -11,8 +13,7 @@ const kTiny = join(kRoot, 'models/peruse-sentiment-convbert-tiny');
 const kMegabyte = 1 << 20;
 
 async function startModule(): Promise<EngineModule> {
-  const { default: createModule } = await import(join(kRoot, 'web/wasm/peruse-simd.mjs')) as { default: EngineModuleFactory };
-  return createModule({ print: () => {}, printErr: () => {}, pthreadPoolSize: 0 });
+  return (await startCpuBuild({ choice: { variant: 'simd', threads: 1, reason: '' }, parts: nodeWasm })).module;
 }
 
 /** An engine with the tokenizer of the tiny model, and the given configuration and weights. */
@@ -32,7 +33,7 @@ function loadTiny(module: EngineModule): Engine {
 function call(engine: Engine, words: number): void {
   engine.start({ inputs: [{ text: 'film '.repeat(words) }], options: {} });
   while (engine.step() === true);
-  expect(engine.finish()).toHaveLength(1);
+  expect(engine.take()).toHaveLength(1);
 }
 
 // Two layers of DeBERTa v3 base: the workspace of a call does not grow with the layers.
@@ -45,7 +46,7 @@ test('after loading, the heap is the weights and a tenth, and a call of 384 toke
   call(engine, 382);
   const afterCall = engine.heapBytes();
   console.log(`weights ${report.weightBytes / kMegabyte} MB, heap ${loaded / kMegabyte} MB, after a call ${afterCall / kMegabyte} MB`);
-  const kFoldingArena = 16 * kMegabyte;  // The workspace in which the relative tables are folded; calls use it again.
+  const kFoldingArena = 16 * kMegabyte; // The workspace in which the relative tables are folded; calls use it again.
   expect(report.weightBytes).toBeGreaterThan(140 * kMegabyte);
   expect(loaded).toBeLessThan(1.1 * report.weightBytes + kFoldingArena);
   expect(afterCall - report.weightBytes).toBeLessThan(64 * kMegabyte);
@@ -65,6 +66,19 @@ test('a thousand calls of random lengths leave the heap as the longest one made 
   engine.dispose();
 });
 
+test('a text takes at most 32 times its size, and one of 50 MB is refused', async () => {
+  const engine = loadTiny(await startModule());
+  const level = engine.heapBytes();
+  const text = (megabytes: number) => 'old film '.repeat((megabytes * kMegabyte) / 9);
+  engine.start({ inputs: [{ text: text(2) }], options: { truncation: true } });
+  const after = engine.heapBytes();
+  expect(after - level).toBeLessThan(2 * 32 * kMegabyte);
+  expect(() => engine.start({ inputs: [{ text: text(50) }], options: { truncation: true } })).toThrow(/32 MB at a time/);
+  expect(engine.heapBytes() - after).toBeLessThan(2 * 50 * kMegabyte);
+  call(engine, 5);
+  engine.dispose();
+});
+
 test('loading and disposing a hundred times ends at the first level', async () => {
   const module = await startModule();
   const cycle = (): void => {
@@ -76,4 +90,4 @@ test('loading and disposing a hundred times ends at the first level', async () =
   const level = module.HEAPU8.length;
   for (let i = 1; i < 100; ++i) cycle();
   expect(module.HEAPU8.length).toBe(level);
-}, 300_000);  // Seven seconds alone; minutes on a machine that is busy.
+}, 300_000); // Seven seconds alone; minutes on a machine that is busy.

@@ -9,20 +9,42 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(root, 'build/package-types-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('a strict project compiles', () => {
-  writeFileSync(join(folder, 'use.ts'), `
+const kUse = `
 import { pipeline, PeruseError } from 'peruse';
 const answer = await pipeline('question-answering', './model/');
 const { start } = await answer('Who?', 'Anna.');
 const first: number = start;
 if (first > 0) throw new PeruseError('internal', 'so');
-`);
-  const compilerOptions = {
-    strict: true, noEmit: true, module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [],
-    skipLibCheck: false,
-  };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }));
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const run = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
-  expect(run.stdout).toBe('');
-}, 60_000);
+const tag = await pipeline('token-classification', './model/');
+const [grouped] = await tag('Anna', { aggregation_strategy: 'simple' });
+const group: string | undefined = grouped?.entity_group;
+const [token] = await tag('Anna');
+const label: string | undefined = token?.entity;
+`;
+
+test.each([
+  ['a page', ['es2022', 'dom'], 'nodenext'],
+  ['a page whose bundler finds the modules', ['es2022', 'dom'], 'bundler'],
+  ['a worker', ['es2022', 'webworker'], 'nodenext'],
+])(
+  'a strict project for %s compiles',
+  (_, lib, resolution) => {
+    writeFileSync(join(folder, 'use.ts'), kUse);
+    const module = resolution === 'bundler' ? 'esnext' : 'nodenext';
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      module,
+      moduleResolution: resolution,
+      target: 'es2022',
+      lib,
+      types: [],
+      skipLibCheck: false,
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const run = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+    expect(run.stdout).toBe('');
+  },
+  60_000,
+);

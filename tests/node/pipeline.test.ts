@@ -9,7 +9,9 @@ import { joinSafetensors, splitSafetensors, tinyText, type Files, type TensorEnt
 import { readTiny } from './support/tiny_files.js';
 
 const kOpen: { dispose(): Promise<void> }[] = [];
-afterEach(async () => { await Promise.all(kOpen.splice(0).map((one) => one.dispose())); });
+afterEach(async () => {
+  await Promise.all(kOpen.splice(0).map((one) => one.dispose()));
+});
 
 async function classifier(files: Files | string, options: PipelineOptions = {}) {
   const made = await pipeline('text-classification', files, options);
@@ -44,7 +46,9 @@ describe.each([false, true])('with worker: %s', (worker) => {
     for (const i of [0, 1, 29, 30, 99, 199]) {
       const alone = await classify(texts[i]!, { top_k: null });
       expect(together[i]!.map(({ label }) => label)).toEqual(alone.map(({ label }) => label));
-      together[i]!.forEach(({ score }, k) => expect(score).toBeCloseTo(alone[k]!.score, 5));
+      together[i]!.forEach(({ score }, k) => {
+        expect(score).toBeCloseTo(alone[k]!.score, 5);
+      });
     }
   });
 
@@ -52,7 +56,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
     const answer = await pipeline('question-answering', reader.files, { worker });
     kOpen.push(answer);
     expect(await answer.usage()).toEqual({ calls: 0, tokens: 0, milliseconds: 0 });
-    await answer('t1 t2', 't3 t4 t5');  // This tokenizer adds no special tokens.
+    await answer('t1 t2', 't3 t4 t5'); // This tokenizer adds no special tokens.
     const once = await answer.usage();
     expect(once).toMatchObject({ calls: 1, tokens: 5 });
     expect(once.milliseconds).toBeGreaterThan(0);
@@ -67,13 +71,19 @@ describe.each([false, true])('with worker: %s', (worker) => {
     const classify = await classifier(tiny.files, { worker });
     expect(await classify('t1 t2')).toEqual([{ label: expect.stringMatching(/^LABEL_\d$/), score: expect.any(Number) }]);
     expect(await classify('t1', { top_k: 2 })).toHaveLength(2);
-    expect(await classify(['t1', 't2'])).toEqual([expect.objectContaining({ label: expect.any(String) }), expect.objectContaining({ label: expect.any(String) })]);
-    expect(await classify(['t1', 't2'], { top_k: 2 })).toEqual([[expect.anything(), expect.anything()], [expect.anything(), expect.anything()]]);
+    expect(await classify(['t1', 't2'])).toEqual([
+      expect.objectContaining({ label: expect.any(String) }),
+      expect.objectContaining({ label: expect.any(String) }),
+    ]);
+    expect(await classify(['t1', 't2'], { top_k: 2 })).toEqual([
+      [expect.anything(), expect.anything()],
+      [expect.anything(), expect.anything()],
+    ]);
     expect(await classify({ text: 't1', text_pair: 't2 t3' })).toHaveLength(1);
     expect(await classify([])).toEqual([]);
   });
 
-  test('answers are cut from the caller\'s text by UTF-16 indices', async () => {
+  test("answers are cut from the caller's text by UTF-16 indices", async () => {
     const answer = await pipeline('question-answering', reader.files, { worker });
     kOpen.push(answer);
     const context = 't5 t17 \u{1F600} t3 t40 t22 \uD83D t8';
@@ -94,13 +104,24 @@ describe.each([false, true])('with worker: %s', (worker) => {
     const classify = await classifier(tiny.files, { worker, threads: 1, progress_callback: (info) => progress.push(info) });
     const relaxed = Number(process.versions.node.split('.')[0]) >= 22;
     expect(classify.info).toEqual({
-      task: 'text-classification', model: 'the given files', device: 'cpu', dtype: 'fp32', worker,
-      variant: relaxed ? 'relaxed' : 'simd', threads: 1, reason: expect.stringContaining('1 thread, as asked for'),
-      bytes: Object.values(tiny.files).reduce((sum, file) => sum + file.length, 0), milliseconds: expect.any(Number),
+      task: 'text-classification',
+      model: 'the given files',
+      device: 'cpu',
+      dtype: 'fp32',
+      worker,
+      variant: relaxed ? 'relaxed' : 'simd',
+      threads: 1,
+      reason: expect.stringContaining('1 thread, as asked for'),
+      bytes: Object.values(tiny.files).reduce((sum, file) => sum + file.length, 0),
+      milliseconds: expect.any(Number),
       weights: {
-        architecture: 'DebertaV2ForSequenceClassification', tensors: expect.any(Number), weightBytes: expect.any(Number),
-        headTensors: expect.arrayContaining([expect.stringContaining('classifier')]), extraTensors: [],
+        architecture: 'DebertaV2ForSequenceClassification',
+        tensors: expect.any(Number),
+        weightBytes: expect.any(Number),
+        headTensors: expect.arrayContaining([expect.stringContaining('classifier')]),
+        extraTensors: [],
       },
+      notices: [],
     });
     expect(progress.at(-1)).toEqual({ status: 'ready', task: 'text-classification', model: 'the given files' });
     const { heapBytes, weightBytes } = await classify.memory();
@@ -120,7 +141,9 @@ describe.each([false, true])('with worker: %s', (worker) => {
   test.runIf(process.platform === 'linux')('dispose ends every thread that loading started', async () => {
     const threads = async () => Number(/Threads:\s*(\d+)/.exec(await readFile('/proc/self/status', 'utf8'))![1]);
     await (await classifier(tiny.files, { worker, variant: 'simd-threads', threads: 3 })).dispose();
-    await new Promise((resolve) => { setTimeout(resolve, 300); });  // Ending takes a moment.
+    await new Promise((resolve) => {
+      setTimeout(resolve, 300);
+    }); // Ending takes a moment.
     const before = await threads();
     for (let i = 0; i < 3; ++i) {
       const classify = await classifier(tiny.files, { worker, variant: 'simd-threads', threads: 3 });
@@ -177,7 +200,12 @@ describe.each([false, true])('with worker: %s', (worker) => {
   });
 
   test('a signal cancels loading', async () => {
-    const server = await startModelServer({ ...tiny.files, 'model.safetensors': (_, response) => { response.writeHead(200).write('x'); } });
+    const server = await startModelServer({
+      ...tiny.files,
+      'model.safetensors': (_, response) => {
+        response.writeHead(200).write('x');
+      },
+    });
     try {
       const controller = new AbortController();
       const loading = classifier(server.url, { worker, signal: controller.signal });
@@ -203,27 +231,89 @@ describe('bad checkpoints are one clear error each, and a good one loads afterwa
   const firstOf = (header: Record<string, TensorEntry>, part: string) => Object.keys(header).find((name) => name.includes(part))!;
 
   const kCases: [string, (files: Files) => Files, string, RegExp][] = [
-    ['a truncated file', (f) => ({ ...f, 'model.safetensors': f['model.safetensors']!.subarray(0, 20_000) }), 'truncated_file', /safetensors/],
-    ['a file that ends in its header', (f) => ({ ...f, 'model.safetensors': f['model.safetensors']!.subarray(0, 100) }), 'truncated_file', /safetensors|header/],
-    ['an empty file', (f) => ({ ...f, 'model.safetensors': new Uint8Array(0) }), 'truncated_file', /safetensors|header/],
+    [
+      'a truncated file',
+      (f) => ({ ...f, 'model.safetensors': f['model.safetensors']!.subarray(0, 20_000) }),
+      'truncated_file',
+      /safetensors/,
+    ],
+    [
+      'a file that ends in its header',
+      (f) => ({ ...f, 'model.safetensors': f['model.safetensors']!.subarray(0, 100) }),
+      'truncated_file',
+      /safetensors|header/,
+    ],
+    ['an empty file', (f) => ({ ...f, 'model.safetensors': new Uint8Array(0) }), 'truncated_file', /the weights end after 0 bytes/],
     ['a header that is not JSON', (f) => kEdit(f, (_, body) => joinSafetensors('{"a":', body)), 'malformed_file', /header|JSON/],
-    ['a header of absurd length', (f) => ({ ...f, 'model.safetensors': new Uint8Array(100).fill(255) }), 'malformed_file', /header/],
-    ['overlapping tensors', (f) => kEdit(f, (h, body) => {
-      h[Object.keys(h).filter((name) => name !== '__metadata__')[1]!]!.data_offsets = [0, 64];
-      return joinSafetensors(h, body);
-    }), 'malformed_file', /./],
-    ['a missing tensor', (f) => kEdit(f, (h, body) => {
-      const name = firstOf(h, 'layer.1.intermediate.dense.weight');
-      h['another.name'] = h[name]!;
-      delete h[name];
-      return joinSafetensors(h, body);
-    }), 'missing_tensor', /layer\.1\.intermediate\.dense\.weight/],
-    ['a wrong shape', (f) => kConfig(f, (c) => { c.intermediate_size = 50; }), 'shape_mismatch', /intermediate.*48.*50|intermediate.*50.*48/s],
+    [
+      'a header of absurd length',
+      (f) => ({ ...f, 'model.safetensors': new Uint8Array(100).fill(255) }),
+      'malformed_file',
+      /neither safetensors/,
+    ],
+    [
+      'overlapping tensors',
+      (f) =>
+        kEdit(f, (h, body) => {
+          h[Object.keys(h).filter((name) => name !== '__metadata__')[1]!]!.data_offsets = [0, 64];
+          return joinSafetensors(h, body);
+        }),
+      'malformed_file',
+      /./,
+    ],
+    [
+      'a missing tensor',
+      (f) =>
+        kEdit(f, (h, body) => {
+          const name = firstOf(h, 'layer.1.intermediate.dense.weight');
+          h['another.name'] = h[name]!;
+          delete h[name];
+          return joinSafetensors(h, body);
+        }),
+      'missing_tensor',
+      /layer\.1\.intermediate\.dense\.weight/,
+    ],
+    [
+      'a wrong shape',
+      (f) =>
+        kConfig(f, (c) => {
+          c.intermediate_size = 50;
+        }),
+      'shape_mismatch',
+      /intermediate.*48.*50|intermediate.*50.*48/s,
+    ],
     ['a head of another task', () => reader.files, 'missing_head', /./],
-    ['another architecture', (f) => kConfig(f, (c) => { c.model_type = 'gpt2'; c.architectures = ['GPT2LMHeadModel']; }), 'unsupported', /gpt2/i],
-    ['a configuration that is not JSON', (f) => ({ ...f, 'config.json': new TextEncoder().encode('{"model_type":') }), 'malformed_file', /config\.json/],
-    ['a tokenizer that is not JSON', (f) => ({ ...f, 'tokenizer.json': new TextEncoder().encode('{]') }), 'malformed_file', /tokenizer\.json/],
-    ['a missing file', (f) => { const { 'model.safetensors': _, ...rest } = f; return rest; }, 'not_found', /model\.safetensors/],
+    [
+      'another architecture',
+      (f) =>
+        kConfig(f, (c) => {
+          c.model_type = 'gpt2';
+          c.architectures = ['GPT2LMHeadModel'];
+        }),
+      'unsupported',
+      /gpt2/i,
+    ],
+    [
+      'a configuration that is not JSON',
+      (f) => ({ ...f, 'config.json': new TextEncoder().encode('{"model_type":') }),
+      'malformed_file',
+      /config\.json/,
+    ],
+    [
+      'a tokenizer that is not JSON',
+      (f) => ({ ...f, 'tokenizer.json': new TextEncoder().encode('{]') }),
+      'malformed_file',
+      /tokenizer\.json/,
+    ],
+    [
+      'a missing file',
+      (f) => {
+        const { 'model.safetensors': _, ...rest } = f;
+        return rest;
+      },
+      'not_found',
+      /model\.safetensors/,
+    ],
   ];
 
   test.each(kCases)('%s', async (_, spoil, code, message) => {
@@ -247,7 +337,7 @@ describe('bad checkpoints are one clear error each, and a good one loads afterwa
 });
 
 test('a text that is too long for the model is refused, or cut if the caller says so', async () => {
-  const { files } = await readTiny('convbert-sequence');  // Takes 64 tokens.
+  const { files } = await readTiny('convbert-sequence'); // Takes 64 tokens.
   const classify = await classifier(files);
   const long = 't1 t2 '.repeat(40);
   await expect(classify(long)).rejects.toMatchObject({ code: 'text_too_long', message: expect.stringMatching(/80 tokens.*64/) });

@@ -17,11 +17,16 @@ const kSentiment = fileURLToPath(new URL('../../models/peruse-sentiment-convbert
 let root: string;
 let folders = 0;
 const newFolder = () => join(root, `${++folders}`);
-beforeAll(async () => { root = await mkdtemp(join(tmpdir(), 'peruse-quantize-')); });
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'peruse-quantize-'));
+});
 afterAll(() => rm(root, { recursive: true }));
 
 async function failure(promise: Promise<unknown>): Promise<PeruseError> {
-  const error = await promise.then(() => undefined, (reason: unknown) => reason);
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
   expect(error).toBeInstanceOf(PeruseError);
   return error as PeruseError;
 }
@@ -40,7 +45,7 @@ async function scores(source: Files | string, options: PipelineOptions = {}) {
 
 describe('the rule', () => {
   // The same hash stands in tests/native/backend/xnnpack/int8_bits.h, over the core's own rule.
-  test('gives the core\'s bits', () => {
+  test("gives the core's bits", () => {
     const state = new Uint32Array([1]);
     const values = Float32Array.from({ length: 64 * 100 }, (_, i) => {
       state[0] = Math.imul(state[0]!, 1664525) + 1013904223;
@@ -73,7 +78,8 @@ describe('the rule', () => {
 
 describe('a q8 checkpoint', () => {
   test.each(['deberta-v2-sequence', 'deberta-v2-sequence-bf16', 'convbert-sequence', 'electra-sequence'])(
-    'of %s gives the bits of quantising while loading, and says what it is', async (name) => {
+    'of %s gives the bits of quantising while loading, and says what it is',
+    async (name) => {
       const { files } = await readTiny(name);
       const folder = newFolder();
       const report = await quantizeCheckpoint(files, folder);
@@ -85,7 +91,21 @@ describe('a q8 checkpoint', () => {
       expect(onDisk.info.weights.weightBytes).toBe(whileLoading.info.weights.weightBytes);
       expect(onDisk.info.weights.extraTensors).toEqual(whileLoading.info.weights.extraTensors);
       expect((await failure(scores(folder, { dtype: 'fp32' }))).code).toBe('unsupported');
-    });
+    },
+  );
+
+  test.each([Number.NaN, Number.NEGATIVE_INFINITY])('is not made of weights with %d', async (value) => {
+    const { files } = await readTiny('bert-sequence-f32');
+    const { header, body } = splitSafetensors(files['model.safetensors']!);
+    const [name, { data_offsets: offsets }] = Object.entries(header).find(([one]) => one.endsWith('layer.0.intermediate.dense.weight'))!;
+    const broken = body.slice();
+    new DataView(broken.buffer).setFloat32(offsets[0] + 4 * 40, value, true);
+    const folder = newFolder();
+    const weights = joinSafetensors(header, broken);
+    const error = await failure(quantizeCheckpoint({ ...files, 'model.safetensors': weights }, folder));
+    expect(error).toMatchObject({ code: 'malformed_file', message: expect.stringContaining(`"${name}" holds NaN or infinity in row 1`) });
+    expect(await readdir(folder)).toEqual([]);
+  });
 
   test('can be made of every tiny checkpoint', async () => {
     for (const set of ['tiny', 'conv']) {
@@ -102,13 +122,16 @@ describe('a q8 checkpoint', () => {
     }
   });
 
-  test('is written by the command, a quarter of the linear layers\' size', async () => {
+  test("is written by the command, a quarter of the linear layers' size", async () => {
     const folder = newFolder();
     const { code, lines, err } = await peruse(['quantize', kSentiment, folder]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(lines[0]).toMatchObject({ folder, quantized: expect.any(Number) });
     expect(await readdir(folder)).toEqual(expect.arrayContaining(['config.json', 'model.safetensors', 'tokenizer.json']));
-    const { code: loaded, lines: [result] } = await peruse(['classify', folder, 'A waste of two hours.']);
+    const {
+      code: loaded,
+      lines: [result],
+    } = await peruse(['classify', folder, 'A waste of two hours.']);
     expect({ loaded, label: result.label }).toEqual({ loaded: 0, label: 'NEGATIVE' });
   });
 
@@ -123,7 +146,8 @@ describe('a q8 checkpoint', () => {
       entries.forEach(([name, entry], i) => {
         if (i % 2 !== parity) return;
         const bytes = body.subarray(...entry.data_offsets);
-        own[name] = { ...entry, data_offsets: [at, at += bytes.length] };
+        own[name] = { ...entry, data_offsets: [at, at + bytes.length] };
+        at += bytes.length;
         parts.push(bytes);
       });
       return joinSafetensors(own, Buffer.concat(parts));
@@ -131,7 +155,9 @@ describe('a q8 checkpoint', () => {
     const map = Object.fromEntries(entries.map(([name], i) => [name, `part-${i % 2}.safetensors`]));
     const { 'model.safetensors': _, ...rest } = files;
     const sharded: Files = {
-      ...rest, 'part-0.safetensors': shard(0), 'part-1.safetensors': shard(1),
+      ...rest,
+      'part-0.safetensors': shard(0),
+      'part-1.safetensors': shard(1),
       'model.safetensors.index.json': new TextEncoder().encode(JSON.stringify({ weight_map: map })),
     };
     const [whole, parts] = [newFolder(), newFolder()];
@@ -139,10 +165,16 @@ describe('a q8 checkpoint', () => {
     await quantizeCheckpoint(sharded, parts);
     const index = JSON.parse(await readFile(join(parts, 'model.safetensors.index.json'), 'utf8')) as { weight_map: Record<string, string> };
     const single = splitSafetensors(new Uint8Array(await readFile(join(whole, 'model.safetensors'))));
-    expect(Object.keys(index.weight_map).sort()).toEqual(Object.keys(single.header).filter((name) => name !== '__metadata__').sort());
+    expect(Object.keys(index.weight_map).sort()).toEqual(
+      Object.keys(single.header)
+        .filter((name) => name !== '__metadata__')
+        .sort(),
+    );
     for (const [name, file] of Object.entries(index.weight_map)) {
       const part = splitSafetensors(new Uint8Array(await readFile(join(parts, file))));
-      expect(part.body.subarray(...part.header[name]!.data_offsets), name).toEqual(single.body.subarray(...single.header[name]!.data_offsets));
+      expect(part.body.subarray(...part.header[name]!.data_offsets), name).toEqual(
+        single.body.subarray(...single.header[name]!.data_offsets),
+      );
     }
   });
 });
@@ -157,9 +189,16 @@ describe('refused, and nothing is left behind', () => {
     expect((await tryWith(weights.subarray(0, 100))).code).toBe('truncated_file');
     expect((await tryWith(Buffer.concat([weights, Buffer.of(0)]))).code).toBe('malformed_file');
     expect((await tryWith(joinSafetensors('{"a": 1', new Uint8Array(0)))).code).toBe('malformed_file');
-    expect((await tryWith(joinSafetensors({ a: { dtype: 'F32', shape: [1], data_offsets: [4, 8] } }, new Uint8Array(8)))).code).toBe('malformed_file');
-    expect((await tryWith(joinSafetensors({ 'x.encoder.layer.0.a.weight': { dtype: 'F32', shape: [2, 2], data_offsets: [0, 8] } }, new Uint8Array(8)))).code)
-      .toBe('malformed_file');
+    expect((await tryWith(joinSafetensors({ a: { dtype: 'F32', shape: [1], data_offsets: [4, 8] } }, new Uint8Array(8)))).code).toBe(
+      'malformed_file',
+    );
+    expect(
+      (
+        await tryWith(
+          joinSafetensors({ 'x.encoder.layer.0.a.weight': { dtype: 'F32', shape: [2, 2], data_offsets: [0, 8] } }, new Uint8Array(8)),
+        )
+      ).code,
+    ).toBe('malformed_file');
     expect((await tryWith(new Uint8Array(8).fill(255))).code).toBe('malformed_file');
     expect(await readdir(folder)).toEqual([]);
   });

@@ -8,12 +8,19 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 const kTools = new URL('../../tools/setup/', import.meta.url).href;
 
 let cache: string;
-beforeEach(() => { cache = mkdtempSync(join(tmpdir(), 'peruse-setup-')); });
+beforeEach(() => {
+  cache = mkdtempSync(join(tmpdir(), 'peruse-setup-'));
+});
 afterEach(() => rmSync(cache, { recursive: true, force: true }));
 
 /** A set-up that fills the folder `thing`, which takes `milliseconds`. */
 function setUp(milliseconds: number, key = 'one', fault = ''): ChildProcess {
-  return spawn(process.execPath, ['--input-type=module', '-e', `
+  return spawn(
+    process.execPath,
+    [
+      '--input-type=module',
+      '-e',
+      `
     import { appendFileSync, writeFileSync } from 'node:fs';
     import { cachedFolder } from '${kTools}cache.mjs';
     const { folder, fresh } = cachedFolder('thing', '${key}', (partial) => {
@@ -24,14 +31,21 @@ function setUp(milliseconds: number, key = 'one', fault = ''): ChildProcess {
       writeFileSync(partial + '/second', '${key}');
     });
     process.stdout.write(JSON.stringify({ folder, fresh }) + '\\n');
-  `], { env: { ...process.env, PERUSE_CACHE: cache }, stdio: ['ignore', 'pipe', 'pipe'] });
+  `,
+    ],
+    { env: { ...process.env, PERUSE_CACHE: cache }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
 }
 
 function outcome(child: ChildProcess): Promise<{ code: number | null; out: string; err: string }> {
   let out = '';
   let err = '';
-  child.stdout!.on('data', (text) => { out += text; });
-  child.stderr!.on('data', (text) => { err += text; });
+  child.stdout!.on('data', (text) => {
+    out += text;
+  });
+  child.stderr!.on('data', (text) => {
+    err += text;
+  });
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })));
 }
 
@@ -80,14 +94,17 @@ test('a lock of another machine is waited for', async () => {
   writeFileSync(join(cache, 'thing.lock'), `1 not-${hostname()}`);
   const waiting = setUp(0);
   const end = outcome(waiting);
-  await new Promise((resolve) => { waiting.stdout!.once('data', resolve); });
+  await new Promise((resolve) => {
+    waiting.stdout!.once('data', resolve);
+  });
   rmSync(join(cache, 'thing.lock'));
   expect((await end).out).toMatch(/^waiting for another set-up \.\.\. \{.*"fresh":true\}\n$/);
 });
 
 test("Emscripten's folder is the same under every Node", async () => {
   const { emscriptenKey, isSameEmscripten } = (await import(`${kTools}emscripten_debian.mjs`)) as {
-    emscriptenKey(): string; isSameEmscripten(found: string): boolean;
+    emscriptenKey(): string;
+    isSameEmscripten(found: string): boolean;
   };
   const key = emscriptenKey();
   expect(key).not.toContain(process.execPath);

@@ -47,7 +47,7 @@ test('progress is that of one file with the bytes of all', async () => {
   const bytes = kShards.reduce((sum, shard) => sum + files[shard]!.length, 0);
   expect(ofWeights.map(({ status }) => status).filter((status) => status !== 'progress')).toEqual(['initiate', 'download', 'done']);
   const reports = ofWeights.filter((info) => info.status === 'progress');
-  expect(reports[0]!.total).toBe(36678);  // What the index says: the tensors without the files' headers.
+  expect(reports[0]!.total).toBe(36678); // What the index says: the tensors without the files' headers.
   expect(reports.at(-1)).toMatchObject({ loaded: bytes, total: bytes, progress: 100 });
   expect(progress.some((info) => info.status !== 'ready' && kShards.includes(info.file))).toBe(false);
 });
@@ -62,17 +62,57 @@ test('a single model.safetensors goes first', async () => {
 const text = (content: Uint8Array) => new TextDecoder().decode(content);
 const bytes = (content: string) => new TextEncoder().encode(content);
 const kBad: [string, (good: Files) => Files, string, RegExp][] = [
-  ['a shard that is not there', ({ [kShards[1]!]: _, ...rest }) => rest, 'not_found', /model-00002-of-00003\.safetensors.*which model\.safetensors\.index\.json names/],
-  ['a torn shard', (f) => ({ ...f, [kShards[0]!]: f[kShards[0]!]!.subarray(0, 9000) }), 'truncated_file', /model-00001-of-00003\.safetensors/],
-  ['a torn last shard', (f) => ({ ...f, [kShards[2]!]: f[kShards[2]!]!.subarray(0, 13000) }), 'truncated_file', /model-00003-of-00003\.safetensors/],
+  [
+    'a shard that is not there',
+    ({ [kShards[1]!]: _, ...rest }) => rest,
+    'not_found',
+    /model-00002-of-00003\.safetensors.*which model\.safetensors\.index\.json names/,
+  ],
+  [
+    'a torn shard',
+    (f) => ({ ...f, [kShards[0]!]: f[kShards[0]!]!.subarray(0, 9000) }),
+    'truncated_file',
+    /model-00001-of-00003\.safetensors/,
+  ],
+  [
+    'a torn last shard',
+    (f) => ({ ...f, [kShards[2]!]: f[kShards[2]!]!.subarray(0, 13000) }),
+    'truncated_file',
+    /model-00003-of-00003\.safetensors/,
+  ],
   ['an empty shard', (f) => ({ ...f, [kShards[1]!]: new Uint8Array(0) }), 'truncated_file', /model-00002-of-00003\.safetensors/],
-  ['a shard that is a page', (f) => ({ ...f, [kShards[1]!]: bytes('<!doctype html>'.repeat(10)) }), 'malformed_file', /model-00002-of-00003\.safetensors/],
-  ['the same shard twice', (f) => ({ ...f, [kShards[1]!]: f[kShards[0]!]! }), 'malformed_file', /model-00002-of-00003\.safetensors.*two files/],
-  ['an index that names a tensor that no shard has', (f) => ({ ...f, [kShards[1]!]: renamed(f[kShards[1]!]!) }), 'missing_tensor', /the index names tensors that no file has.*layer/],
-  ['an index that lacks a tensor', (f) => ({ ...f, [kIndex]: bytes(text(f[kIndex]!).replace('"classifier.bias"', '"classifier.other"')) }), 'missing_head', /classifier\.bias/],
-  ['an index that is not JSON', (f) => ({ ...f, [kIndex]: bytes('{"weight_map":') }), 'malformed_file', /index\.json/],
+  [
+    'a shard that is a page',
+    (f) => ({ ...f, [kShards[1]!]: bytes('<!doctype html>'.repeat(10)) }),
+    'malformed_file',
+    /model-00002-of-00003\.safetensors.*HTML/,
+  ],
+  [
+    'the same shard twice',
+    (f) => ({ ...f, [kShards[1]!]: f[kShards[0]!]! }),
+    'malformed_file',
+    /model-00002-of-00003\.safetensors.*two files/,
+  ],
+  [
+    'an index that names a tensor that no shard has',
+    (f) => ({ ...f, [kShards[1]!]: renamed(f[kShards[1]!]!) }),
+    'missing_tensor',
+    /the index names tensors that no file has.*layer/,
+  ],
+  [
+    'an index that lacks a tensor',
+    (f) => ({ ...f, [kIndex]: bytes(text(f[kIndex]!).replace('"classifier.bias"', '"classifier.other"')) }),
+    'missing_head',
+    /classifier\.bias/,
+  ],
+  ['an index that is not JSON', (f) => ({ ...f, [kIndex]: bytes('{"weight_map":') }), 'malformed_file', /the index of the weights/],
   ['an index without a map', (f) => ({ ...f, [kIndex]: bytes('{}') }), 'malformed_file', /weight_map/],
-  ['an index that leads elsewhere', (f) => ({ ...f, [kIndex]: bytes(text(f[kIndex]!).replaceAll(kShards[0]!, '../secret')) }), 'malformed_file', /plain name/],
+  [
+    'an index that leads elsewhere',
+    (f) => ({ ...f, [kIndex]: bytes(text(f[kIndex]!).replaceAll(kShards[0]!, '../secret')) }),
+    'malformed_file',
+    /plain name/,
+  ],
 ];
 
 /** A shard, one of whose tensors has another name. */

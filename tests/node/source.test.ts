@@ -6,7 +6,9 @@ const kPage: PlaceReader = { baseUrl: () => 'https://example.org/app/index.html?
 const kNode: PlaceReader = { baseUrl: () => undefined, findFolder: async (text) => (text === 'models/here' ? text : undefined) };
 
 const kDefaults = { ...env };
-afterEach(() => { Object.assign(env, kDefaults); });
+afterEach(() => {
+  Object.assign(env, kDefaults);
+});
 
 describe('on a page', () => {
   test.each([
@@ -28,9 +30,20 @@ describe('on a page', () => {
 
   test('a revision and another hub are honoured', async () => {
     env.remoteHost = 'https://hub.example/';
-    expect(await resolveSource('user/model', { revision: 'refs/pr/1' }, kPage))
-      .toMatchObject({ base: 'https://hub.example/user/model/resolve/refs%2Fpr%2F1/' });
+    expect(await resolveSource('user/model', { revision: 'refs/pr/1' }, kPage)).toMatchObject({
+      base: 'https://hub.example/user/model/resolve/refs%2Fpr%2F1/',
+    });
   });
+
+  test.each(['..', '../../other/model/resolve/main', 'refs/../x', '.', '', 'a//b', '/x', 7, null, {}])(
+    'the revision %j is refused',
+    async (revision) => {
+      const options = { revision: revision as string };
+      const refused = { name: 'PeruseError', code: 'invalid_argument', message: expect.stringContaining('A revision is') };
+      if (revision !== null) await expect(resolveSource('user/model', options, kPage)).rejects.toMatchObject(refused);
+      await expect(resolveSource('https://huggingface.co/user/model/tree/%2e%2e%2Fx', {}, kPage)).rejects.toMatchObject(refused);
+    },
+  );
 
   test.each([
     ['https://huggingface.co/user/model', {}, 'user/model/resolve/main/'],
@@ -43,16 +56,26 @@ describe('on a page', () => {
     expect(await resolveSource(page, options, kPage)).toMatchObject({ name: page, base: `https://huggingface.co/${path}`, hub: true });
   });
 
+  test('what looks like a folder beside the page is looked up on the hub, with a hint for who meant the folder', async () => {
+    expect(await resolveSource('models/x', {}, kPage)).toMatchObject({ hub: true, hint: expect.stringContaining("written './models/x'") });
+    expect(await resolveSource('user/x', {}, kPage)).not.toHaveProperty('hint');
+    expect(await resolveSource('models/x', {}, kNode)).not.toHaveProperty('hint');
+  });
+
   test('a token that is none is refused before it is sent', async () => {
     await expect(resolveSource('user/model', { token: 'hf_\u00e4\n' }, kPage)).rejects.toMatchObject({ code: 'invalid_argument' });
   });
 
-  test('only the hub is sent a token, and only the hub\'s revisions are used without asking', async () => {
+  test("only the hub is sent a token, and only the hub's revisions are used without asking", async () => {
     env.token = 'secret';
     const spec = (source: Source, options = {}) => resolveSource(source, options, kPage);
     expect(await spec('user/model')).toMatchObject({ hub: true, token: 'secret', keep: { immutable: true } });
     expect(await spec('user/model', { token: 'other' })).toMatchObject({ token: 'other' });
-    expect(await spec('https://huggingface.co/user/model/resolve/main')).toMatchObject({ hub: true, token: 'secret', keep: { immutable: true } });
+    expect(await spec('https://huggingface.co/user/model/resolve/main')).toMatchObject({
+      hub: true,
+      token: 'secret',
+      keep: { immutable: true },
+    });
     for (const elsewhere of ['https://huggingface.co.evil.example/m', 'http://huggingface.co/m', 'https://models.example/m', './m']) {
       const found = await spec(elsewhere, { token: 'secret' });
       expect(found).not.toHaveProperty('token');
@@ -63,13 +86,34 @@ describe('on a page', () => {
   test('settings: no cache, offline, a local folder first', async () => {
     Object.assign(env, { cache: false, offline: true });
     expect(await resolveSource('user/model', {}, kPage)).toEqual({
-      kind: 'url', name: 'user/model', base: 'https://huggingface.co/user/model/resolve/main/', hub: true, offline: true,
+      kind: 'url',
+      name: 'user/model',
+      base: 'https://huggingface.co/user/model/resolve/main/',
+      hub: true,
+      offline: true,
     });
     Object.assign(env, kDefaults, { localModelPath: './models' });
-    expect(await resolveSource('user/model', { local_files_only: true }, kPage)).toMatchObject({
-      kind: 'either', first: { base: 'https://example.org/app/models/user/model/' }, second: { hub: true, offline: true },
-    });
-    const inNode: PlaceReader = { baseUrl: () => undefined, findFolder: async (text) => (text === './models/user/model/' ? '/disk' : undefined) };
+    for (const [setting, options] of [
+      [false, { local_files_only: true }],
+      [true, {}],
+    ] as const) {
+      env.offline = setting;
+      const spec = await resolveSource('user/model', options, kPage);
+      expect(spec).toMatchObject({
+        kind: 'either',
+        first: { base: 'https://example.org/app/models/user/model/' },
+        second: { hub: true, offline: true },
+      });
+      expect(spec.kind === 'either' && spec.first).not.toHaveProperty('offline'); // The page's own server is no stranger.
+      env.localModelPath = 'https://elsewhere.example/models';
+      expect(await resolveSource('user/model', options, kPage)).toMatchObject({ first: { offline: true } });
+      env.localModelPath = './models';
+    }
+    env.offline = false;
+    const inNode: PlaceReader = {
+      baseUrl: () => undefined,
+      findFolder: async (text) => (text === './models/user/model/' ? '/disk' : undefined),
+    };
     expect(await resolveSource('user/model', {}, inNode)).toEqual({ kind: 'folder', name: 'user/model', path: '/disk' });
     expect(await resolveSource('user/other', {}, inNode)).toMatchObject({ kind: 'url' });
   });
@@ -81,12 +125,13 @@ describe('on a page', () => {
       return file;
     });
     const spec = await resolveSource(chosen, {}, kPage);
-    expect(spec.kind === 'bytes' && await (spec.files.get('config.json') as File).text()).toBe('m/config.json');
+    expect(spec.kind === 'bytes' && (await (spec.files.get('config.json') as File).text())).toBe('m/config.json');
   });
 
   test('a directory handle gives its files', async () => {
     const handle = {
-      kind: 'directory' as const, name: 'm',
+      kind: 'directory' as const,
+      name: 'm',
       async *values() {
         yield { kind: 'directory' as const, name: 'onnx' };
         yield { kind: 'file' as const, name: 'config.json', getFile: async () => new File(['{}'], 'config.json') };
@@ -94,8 +139,16 @@ describe('on a page', () => {
     };
     const spec = await resolveSource(handle, {}, kPage);
     expect(spec.kind === 'bytes' && [...spec.files.keys()]).toEqual(['config.json']);
-    const refused = { ...handle, async *values() { throw new DOMException('no permission', 'NotAllowedError'); } } as unknown as typeof handle;
-    await expect(resolveSource(refused, {}, kPage)).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining("'m' can't be read: no permission") });
+    const refused = {
+      ...handle,
+      values: () => ({
+        [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new DOMException('no permission', 'NotAllowedError')) }),
+      }),
+    } as unknown as typeof handle;
+    await expect(resolveSource(refused, {}, kPage)).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining("'m' can't be read: no permission"),
+    });
   });
 
   test('files come as an object, a Map or a list', async () => {
@@ -108,7 +161,21 @@ describe('on a page', () => {
   });
 
   test.each([
-    [''], ['  '], ['a/b/c'], ['no spaces here'], ['https://'], [{}], [[]], [null], [7], [{ 'config.json': 7 }], [[7]], [new URL('data:,x')],
+    [''],
+    ['  '],
+    ['a/b/c'],
+    ['user/..'],
+    ['user/.'],
+    ['user/...'],
+    ['no spaces here'],
+    ['https://'],
+    [{}],
+    [[]],
+    [null],
+    [7],
+    [{ 'config.json': 7 }],
+    [[7]],
+    [new URL('data:,x')],
   ])('%j is refused', async (source) => {
     await expect(resolveSource(source as Source, {}, kPage)).rejects.toMatchObject({ name: 'PeruseError', code: 'invalid_argument' });
   });

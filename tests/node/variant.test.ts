@@ -3,7 +3,13 @@ import { detectFeatures } from '../../web/src/engine/features.js';
 import { chooseVariant, type Features } from '../../web/src/engine/variant.js';
 
 const kAll: Features = {
-  wasm: true, simd: true, relaxedSimd: true, threads: true, sharedMemory: true, mayBlock: true, processors: 8,
+  wasm: true,
+  simd: true,
+  relaxedSimd: true,
+  threads: true,
+  sharedMemory: true,
+  mayBlock: true,
+  processors: 8,
 };
 
 describe('chooseVariant without a wish', () => {
@@ -38,7 +44,15 @@ describe('chooseVariant without a wish', () => {
 });
 
 describe('chooseVariant, threads', () => {
-  test.each([[1, 1], [2, 2], [3, 2], [4, 2], [6, 3], [8, 4], [64, 4]])('for %i processors, %i threads', (processors, threads) => {
+  test.each([
+    [1, 1],
+    [2, 2],
+    [3, 2],
+    [4, 2],
+    [6, 3],
+    [8, 4],
+    [64, 4],
+  ])('for %i processors, %i threads', (processors, threads) => {
     expect(chooseVariant({ ...kAll, processors }).threads).toBe(threads);
   });
 });
@@ -49,6 +63,24 @@ describe('chooseVariant with a wish', () => {
     expect(chooseVariant(kAll, { variant: 'simd-threads', threads: 3 })).toMatchObject({ variant: 'simd-threads', threads: 3 });
     expect(chooseVariant(kAll, { threads: 1 })).toMatchObject({ variant: 'relaxed', threads: 1 });
     expect(chooseVariant(kAll, { threads: 6 })).toMatchObject({ variant: 'relaxed-threads', threads: 6 });
+  });
+
+  test('a number in text is a number; what is not is quoted', () => {
+    expect(chooseVariant(kAll, { threads: '3' as unknown as number })).toMatchObject({ threads: 3 });
+    expect(() => chooseVariant(kAll, { threads: 'many' as unknown as number })).toThrow("not 'many'.");
+    expect(() => chooseVariant(kAll, { threads: '99' as unknown as number })).toThrow('not 99.');
+  });
+
+  test('a ceiling is no demand', () => {
+    expect(chooseVariant({ ...kAll, processors: 8 }, {}, 3)).toMatchObject({
+      threads: 3,
+      reason: expect.stringContaining('at most 3 by env.threads'),
+    });
+    expect(chooseVariant({ ...kAll, processors: 2 }, {}, 16).threads).toBe(2);
+    expect(chooseVariant({ ...kAll, sharedMemory: false }, {}, 4)).toMatchObject({ variant: 'relaxed', threads: 1 });
+    expect(chooseVariant(kAll, { variant: 'simd' }, 4).threads).toBe(1);
+    expect(chooseVariant({ ...kAll, processors: 8 }, { variant: 'simd-threads' }, 3).threads).toBe(3);
+    expect(chooseVariant(kAll, { threads: 6 }, 2).threads).toBe(6);
   });
 
   test.each([

@@ -5,7 +5,9 @@ import { joinSafetensors, splitSafetensors, tinyText, type Files, type TensorEnt
 import { readTiny } from './support/tiny_files.js';
 
 const kOpen: { dispose(): Promise<void> }[] = [];
-afterEach(async () => { await Promise.all(kOpen.splice(0).map((one) => one.dispose())); });
+afterEach(async () => {
+  await Promise.all(kOpen.splice(0).map((one) => one.dispose()));
+});
 
 async function load<T extends TaskOrAlias>(task: T, files: Files) {
   const made = await pipeline(task, files);
@@ -16,7 +18,9 @@ async function load<T extends TaskOrAlias>(task: T, files: Files) {
 /** The checkpoint with its tensors' names and entries changed. */
 function withHeader(files: Files, change: (name: string, entry: TensorEntry) => [string, TensorEntry][]): Files {
   const { header, body } = splitSafetensors(files['model.safetensors']!);
-  const entries = Object.entries(header).flatMap(([name, entry]): [string, TensorEntry][] => (name === '__metadata__' ? [[name, entry]] : change(name, entry)));
+  const entries = Object.entries(header).flatMap(([name, entry]): [string, TensorEntry][] =>
+    name === '__metadata__' ? [[name, entry]] : change(name, entry),
+  );
   return { ...files, 'model.safetensors': joinSafetensors(Object.fromEntries(entries), body) };
 }
 
@@ -61,7 +65,9 @@ test('env.debug is told of them, and of the head', async () => {
   }
   await load('question-answering', files);
   expect(told).toHaveLength(6);
-  expect(told.join('\n')).toMatch(/feature-extraction: \d+ tensors in use; the task has no head\.\n2 tensors of the checkpoint left over: qa_outputs\.bias, qa_outputs\.weight\./);
+  expect(told.join('\n')).toMatch(
+    /feature-extraction: \d+ tensors in use; the task has no head\.\n2 tensors of the checkpoint left over: qa_outputs\.bias, qa_outputs\.weight\./,
+  );
   expect(told.join('\n')).toMatch(/head is made of qa_outputs\.\w+, qa_outputs\.\w+\.\nNo tensor of the checkpoint is left over\./);
 });
 
@@ -70,9 +76,12 @@ test('legacy names and other spellings are the same model', async () => {
   const text = tinyText(expected.get('c.input_ids')!);
   const plain = await (await load('text-classification', files))(text, { top_k: null });
   const legacy = withHeader(files, (name, entry) => [
-    [name.replace(/LayerNorm\.weight$/, 'LayerNorm.gamma').replace(/LayerNorm\.bias$/, 'LayerNorm.beta'), entry]]);
+    [name.replace(/LayerNorm\.weight$/, 'LayerNorm.gamma').replace(/LayerNorm\.bias$/, 'LayerNorm.beta'), entry],
+  ]);
   const bare = withHeader(files, (name, entry) => [[name.replace(/^convbert\./, ''), entry]]);
-  const spelled = withConfig(files, (config) => { config.model_type = 'conv_bert'; });
+  const spelled = withConfig(files, (config) => {
+    config.model_type = 'conv_bert';
+  });
   for (const changed of [legacy, bare, spelled]) {
     expect(await (await load('text-classification', changed))(text, { top_k: null })).toEqual(plain);
   }
@@ -82,7 +91,9 @@ test('missing and misshapen tensors are reported together, by name and with thei
   const { files } = await readTiny('convbert-sequence');
   const spoilt = withConfig(
     withHeader(files, (name, entry) => [[name.replace('layer.0.attention.self.query.weight', 'layer.0.something'), entry]]),
-    (config) => { config.intermediate_size = 50; },
+    (config) => {
+      config.intermediate_size = 50;
+    },
   );
   const error = await load('text-classification', spoilt).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ name: 'PeruseError', code: 'missing_tensor' });
@@ -94,9 +105,11 @@ test('missing and misshapen tensors are reported together, by name and with thei
 
 test('a head that is not there is refused by name, as are talking heads', async () => {
   await expect(load('question-answering', (await readTiny('convbert-sequence')).files)).rejects.toMatchObject({
-    code: 'missing_head', message: expect.stringMatching(/question answering.*qa_outputs\.weight/),
+    code: 'missing_head',
+    message: expect.stringMatching(/question answering.*qa_outputs\.weight/),
   });
   await expect(load('text-classification', (await readTiny('deberta-v1-talking-heads')).files)).rejects.toMatchObject({
-    code: 'unsupported', message: expect.stringContaining('talking_head'),
+    code: 'unsupported',
+    message: expect.stringContaining('talking_head'),
   });
 });

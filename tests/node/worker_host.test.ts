@@ -6,10 +6,14 @@ import { fakeEngine, type FakeBehaviour } from './support/fake_engine.js';
 
 const kRun = { inputs: [{ text: 'x' }], options: {} };
 const kFiles = new Map([
-  ['config.json', new Uint8Array(2)], ['tokenizer.json', new Uint8Array(2)], ['model.safetensors', new Uint8Array(8)],
+  ['config.json', new Uint8Array(2)],
+  ['tokenizer.json', new Uint8Array(2)],
+  ['model.safetensors', new Uint8Array(8)],
 ]);
 const kLoad = {
-  task: 't', dtype: 'f32', choice: { variant: 'simd' as const, threads: 1, reason: '' },
+  task: 't',
+  dtype: 'f32' as const,
+  choice: { variant: 'simd' as const, threads: 1, reason: '' },
   source: { kind: 'bytes' as const, name: 'files', files: kFiles },
 };
 
@@ -19,14 +23,26 @@ function connected(behaviour: FakeBehaviour = {}) {
   let toWorker: (request: WorkerRequest) => void = () => {};
   let die: (reason: string) => void = () => {};
   const port: WorkerPort = {
-    post: (message) => { const copy = structuredClone(message); queueMicrotask(() => toWorker(copy)); },
-    onMessage: (listener) => { toHost = listener; },
-    onDeath: (listener) => { die = listener; },
+    post: (message) => {
+      const copy = structuredClone(message);
+      queueMicrotask(() => toWorker(copy));
+    },
+    onMessage: (listener) => {
+      toHost = listener;
+    },
+    onDeath: (listener) => {
+      die = listener;
+    },
     terminate: vi.fn(),
   };
   serve(
-    (message) => { const copy = structuredClone(message); queueMicrotask(() => toHost(copy)); },
-    (listener) => { toWorker = listener; },
+    (message) => {
+      const copy = structuredClone(message);
+      queueMicrotask(() => toHost(copy));
+    },
+    (listener) => {
+      toWorker = listener;
+    },
     { startEngine: async () => fakeEngine(behaviour).engine },
   );
   const progress = vi.fn();
@@ -55,7 +71,8 @@ describe('RemoteHost', () => {
     await host.call('load', kLoad);
     const waiting = [host.call('run', kRun), host.call('run', kRun)];
     die('it exited with code 1.');
-    for (const call of waiting) await expect(call).rejects.toMatchObject({ code: 'worker_died', message: expect.stringContaining('code 1') });
+    for (const call of waiting)
+      await expect(call).rejects.toMatchObject({ code: 'worker_died', message: expect.stringContaining('code 1') });
     await expect(host.call('memory', null)).rejects.toMatchObject({ code: 'worker_died' });
     expect(port.terminate).toHaveBeenCalled();
   });

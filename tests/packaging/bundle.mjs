@@ -2,6 +2,7 @@
 // README tells users to make, and no others.
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const [bundler, app, out] = process.argv.slice(2);
 const entry = join(app, 'main.js');
@@ -9,7 +10,7 @@ const entry = join(app, 'main.js');
 const kBundlers = {
   async vite() {
     const { build } = await import('vite');
-    await build({ configFile: false, root: app, logLevel: 'error', build: { outDir: out, emptyOutDir: true }, worker: { format: 'es' } });
+    await build({ configFile: false, root: app, logLevel: 'error', build: { outDir: out, emptyOutDir: true } });
   },
 
   async webpack() {
@@ -25,24 +26,51 @@ const kBundlers = {
     page();
   },
 
-  // esbuild and Rollup leave workers and wasm alone: the package's web folder is served as it is, and the bundle imports it.
+  // esbuild and Rollup leave workers and wasm alone: the package's files lie beside the bundle.
   async esbuild() {
     const esbuild = await import('esbuild');
     const { warnings } = await esbuild.build({
-      entryPoints: [entry], bundle: true, format: 'esm', outfile: join(out, 'main.js'), logLevel: 'error',
-      alias: { peruse: '/peruse/dist/index.js' }, external: ['/peruse/*'],
+      entryPoints: [entry],
+      bundle: true,
+      format: 'esm',
+      outfile: join(out, 'main.js'),
+      logLevel: 'error',
     });
     if (warnings.length > 0) throw new Error(JSON.stringify(warnings));
     page();
-    served();
+    beside();
+  },
+
+  /** A page that is being developed: there React mounts everything twice. */
+  async react() {
+    const esbuild = await import('esbuild');
+    await esbuild.build({
+      entryPoints: [join(app, 'strict.jsx')],
+      bundle: true,
+      format: 'esm',
+      jsx: 'automatic',
+      nodePaths: [fileURLToPath(new URL('node_modules', import.meta.url))],
+      define: { 'process.env.NODE_ENV': '"development"' },
+      outfile: join(out, 'main.js'),
+      logLevel: 'error',
+    });
+    page();
+    beside();
   },
 
   async rollup() {
     const { rollup } = await import('rollup');
-    const bundle = await rollup({ input: entry, external: ['peruse'], onwarn: (warning) => { throw new Error(warning.message); } });
-    await bundle.write({ file: join(out, 'main.js'), format: 'es', paths: { peruse: '/peruse/dist/index.js' } });
+    const { nodeResolve } = await import('@rollup/plugin-node-resolve');
+    const bundle = await rollup({
+      input: entry,
+      plugins: [nodeResolve({ browser: true })],
+      onwarn: (warning) => {
+        throw new Error(warning.message);
+      },
+    });
+    await bundle.write({ dir: out, format: 'es' });
     page();
-    served();
+    beside();
   },
 };
 
@@ -50,8 +78,8 @@ function page() {
   cpSync(join(app, 'index.html'), join(out, 'index.html'));
 }
 
-function served() {
-  cpSync(join(app, 'node_modules/peruse/web'), join(out, 'peruse'), { recursive: true });
+function beside() {
+  cpSync(join(app, 'node_modules/peruse/web/bundle'), out, { recursive: true });
 }
 
 mkdirSync(out, { recursive: true });

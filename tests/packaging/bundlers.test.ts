@@ -37,7 +37,7 @@ describe.each(['vite', 'webpack', 'esbuild', 'rollup'])('%s', (bundler) => {
   beforeAll(() => promisify(execFile)(process.execPath, [here('bundle.mjs'), bundler, app, join(out, bundler)]));
 
   test.each(kPages)('%s page works', async (_, headers, variant) => {
-    expectWork(await visit({ ...await readFolder(join(out, bundler), join(out, bundler)), ...models }, headers), variant);
+    expectWork(await visit({ ...(await readFolder(join(out, bundler), join(out, bundler))), ...models }, headers), variant);
   });
 });
 
@@ -60,4 +60,12 @@ describe("vite's development server", () => {
       await server.close();
     }
   });
+});
+
+test('a React component that is mounted, unmounted and mounted again leaves nothing behind', async () => {
+  await promisify(execFile)(process.execPath, [here('bundle.mjs'), 'react', app, join(out, 'react')]);
+  const { result, elsewhere, complaints } = await visit({ ...(await readFolder(join(out, 'react'), join(out, 'react'))), ...models }, {});
+  expect(result).toMatchObject({ mounted: 2, aborted: 1, others: [], labels: [{ label: expect.any(String) }] });
+  expect(elsewhere).toEqual([]);
+  expect(complaints.filter((line) => !/404|React DevTools/.test(line))).toEqual([]);
 });

@@ -18,7 +18,9 @@ export interface Installed {
 }
 
 declare module 'vitest' {
-  interface ProvidedContext { installed: Installed }
+  interface ProvidedContext {
+    installed: Installed;
+  }
 }
 
 const kRoot = fileURLToPath(new URL('../../', import.meta.url));

@@ -10,7 +10,7 @@ import { kChromiumFlags, kChromiumPath } from '../browser/chromium.js';
 import { kIsolation, readFolder, tinyModels, visit, type Site } from '../browser/page/visit.js';
 
 const { folder } = inject('installed');
-const kWeb = join(folder, 'node_modules/peruse/web');
+const kBundle = join(folder, 'node_modules/peruse/web/bundle');
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const kPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src data:";
 
@@ -18,19 +18,25 @@ let site: Site;
 beforeAll(async () => {
   site = {
     'work.js': await readFile(here('../browser/page/work.js')),
-    ...await readFolder(here('places'), here('places')),
-    ...Object.fromEntries(Object.entries(await readFolder(kWeb, kWeb)).map(([path, content]) => [`peruse/${path}`, content])),
-    ...await tinyModels(),
+    ...(await readFolder(here('places'), here('places'))),
+    ...Object.fromEntries(Object.entries(await readFolder(kBundle, kBundle)).map(([path, content]) => [`peruse/${path}`, content])),
+    ...(await tinyModels()),
   };
 });
 
 const kGood = { labels: [{ label: expect.stringMatching(/^LABEL_/), score: expect.any(Number) }], best: { answer: expect.any(String) } };
 
 function page(script: string): Site {
-  return { ...site, 'index.html': `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>t</title><script type="module" src="/${script}"></script>` };
+  return {
+    ...site,
+    'index.html': `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>t</title><script type="module" src="/${script}"></script>`,
+  };
 }
 
-describe.each([['an isolated', kIsolation], ['a plain', {}]])('on %s page', (kind, headers) => {
+describe.each([
+  ['an isolated', kIsolation],
+  ['a plain', {}],
+])('on %s page', (kind, headers) => {
   const threads = kind === 'an isolated' && availableParallelism() > 1;
 
   test('a module worker', async () => {
@@ -47,7 +53,11 @@ describe.each([['an isolated', kIsolation], ['a plain', {}]])('on %s page', (kin
 
   test('a service worker that leaves the device to us: the CPU, for it can load nothing more', async () => {
     const { result } = await visit(page('service_worker_page.js'), { ...headers, 'Content-Security-Policy': kPolicy }, '?device=auto');
-    expect(result).toMatchObject({ ...kGood, device: 'cpu', reason: expect.stringMatching(/^the CPU, because the GPU can't be used: .*import\(\)/) });
+    expect(result).toMatchObject({
+      ...kGood,
+      device: 'cpu',
+      reason: expect.stringMatching(/^the CPU, because the GPU can't be used: .*import\(\)/),
+    });
   });
 
   test('a service worker that asks for the GPU is told why not', async () => {
@@ -61,7 +71,7 @@ describe('an extension of Manifest V3', () => {
   beforeAll(async () => {
     place = await mkdtemp(join(tmpdir(), 'peruse-extension-'));
     await cp(here('places/extension'), place, { recursive: true });
-    await cp(kWeb, join(place, 'peruse'), { recursive: true });
+    await cp(kBundle, join(place, 'peruse'), { recursive: true });
     await cp(here('../browser/page/work.js'), join(place, 'work.js'));
     for (const [path, content] of Object.entries(await tinyModels())) {
       await mkdir(dirname(join(place, path)), { recursive: true });
@@ -73,14 +83,20 @@ describe('an extension of Manifest V3', () => {
   test('in its pages, and in its background', async () => {
     const profile = await mkdtemp(join(tmpdir(), 'peruse-profile-'));
     const context = await chromium.launchPersistentContext(profile, {
-      executablePath: kChromiumPath, headless: true,
-      args: [...kChromiumFlags, `--disable-extensions-except=${place}`, `--load-extension=${place}`, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+      executablePath: kChromiumPath,
+      headless: true,
+      args: [
+        ...kChromiumFlags,
+        `--disable-extensions-except=${place}`,
+        `--load-extension=${place}`,
+        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      ],
       ignoreDefaultArgs: ['--disable-extensions'],
     });
     try {
       const requests: string[] = [];
       context.on('request', (request) => requests.push(request.url()));
-      const background = context.serviceWorkers()[0] ?? await context.waitForEvent('serviceworker');
+      const background = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
       const base = new URL('/', background.url()).href;
       expect(base).toMatch(/^chrome-extension:/);
       expect(await background.evaluate('work()')).toMatchObject({ ...kGood, variant: 'relaxed', threads: 1 });
@@ -97,6 +113,46 @@ describe('an extension of Manifest V3', () => {
     } finally {
       await context.close();
       await rm(profile, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('a page that was not fetched over http', () => {
+  let place: string;
+  beforeAll(async () => {
+    place = await mkdtemp(join(tmpdir(), 'peruse-file-'));
+    for (const [path, content] of Object.entries(page('module.js'))) {
+      await mkdir(dirname(join(place, path)), { recursive: true });
+      await writeFile(join(place, path), content as Uint8Array);
+    }
+    await writeFile(
+      join(place, 'index.html'),
+      `<!doctype html><meta charset="utf-8"><title>t</title><script type="module">
+        import { pipeline } from './peruse/peruse.js';
+        globalThis.work = async () => {
+          const classify = await pipeline('text-classification', './models/classifier/');
+          const [{ label }] = await classify('t1 t2');
+          const missing = await pipeline('text-classification', './models/none/').catch((error) => error.code);
+          return { label, missing, variant: classify.info.variant };
+        };
+      </script>`,
+    );
+  });
+  afterAll(() => rm(place, { recursive: true }));
+
+  // As a web view that may read files, and as apps with a scheme of their own that fetch does not know.
+  test('from a file, where files may be read', async () => {
+    const browser = await chromium.launch({
+      executablePath: kChromiumPath,
+      args: [...kChromiumFlags, '--allow-file-access-from-files', '--host-resolver-rules=MAP * ~NOTFOUND'],
+    });
+    try {
+      const tab = await browser.newPage();
+      await tab.goto(`file://${place}/index.html`);
+      await tab.waitForFunction('globalThis.work');
+      expect(await tab.evaluate('work()')).toEqual({ label: expect.stringMatching(/^LABEL_/), missing: 'not_found', variant: 'relaxed' });
+    } finally {
+      await browser.close();
     }
   });
 });

@@ -10,13 +10,17 @@ const { folder } = inject('installed');
 const kModels = fileURLToPath(new URL('../../models', import.meta.url));
 
 let child: ChildProcess | undefined;
-afterEach(() => { child?.kill(); });
+afterEach(() => {
+  child?.kill();
+});
 
 /** Starts the command and gives the page's address. */
 async function serveDemo(...args: string[]): Promise<{ url: string; err: () => string }> {
   child = spawn(process.execPath, [join(folder, 'node_modules/.bin/peruse'), 'serve-demo', '--port', '0', ...args], { cwd: folder });
   let err = '';
-  child.stderr!.on('data', (words) => { err += words; });
+  child.stderr!.on('data', (words) => {
+    err += words;
+  });
   const url = await new Promise<string>((resolve, reject) => {
     child!.stdout!.once('data', (line) => resolve(String(line).trim()));
     child!.once('exit', (code) => reject(new Error(`serve-demo ended with ${code}: ${err}`)));
@@ -26,10 +30,14 @@ async function serveDemo(...args: string[]): Promise<{ url: string; err: () => s
 
 test('serves the page with models that are elsewhere, and the page starts', async () => {
   const { url } = await serveDemo('--models', kModels);
-  const statuses = await Promise.all(['', 'app/main.js', 'peruse/dist/index.js', 'peruse/wasm/peruse-simd.wasm', 'models/peruse-reader-deberta-tiny/config.json']
-    .map(async (path) => (await fetch(url + path)).status));
+  const statuses = await Promise.all(
+    ['', 'app/main.js', 'peruse/peruse.js', 'peruse/peruse-simd.wasm', 'models/peruse-reader-deberta-tiny/config.json'].map(
+      async (path) => (await fetch(url + path)).status,
+    ),
+  );
   expect(statuses).toEqual([200, 200, 200, 200, 200]);
-  for (const path of ['../package.json', '..%2fdist/index.js', 'models/..%2f..%2fpackage.json', 'nothing']) expect((await fetch(url + path)).status, path).toBe(404);
+  for (const path of ['../package.json', '..%2fbundle/peruse.js', 'models/..%2f..%2fpackage.json', 'nothing'])
+    expect((await fetch(url + path)).status, path).toBe(404);
 
   const browser = await chromium.launch({ executablePath: kChromiumPath, args: kChromiumFlags });
   try {
@@ -57,6 +65,8 @@ test('says that the package holds no models', async () => {
 test('a port that is taken is one line', async () => {
   const { url } = await serveDemo();
   const first = child!;
-  await expect(serveDemo('--port', new URL(url).port)).rejects.toThrow(/ended with 1: peruse serve-demo: Port \d+ can't be used: .*\(network\)/);
+  await expect(serveDemo('--port', new URL(url).port)).rejects.toThrow(
+    /ended with 1: peruse serve-demo: Port \d+ can't be used: .*\(network\)/,
+  );
   first.kill();
 });

@@ -21,7 +21,8 @@ const kBound = 1e-4;
 
 function python(program, args) {
   const result = spawnSync(program, [join(kHere, 'make_base_model.py'), ...args], { encoding: 'utf8', maxBuffer: 1 << 24 });
-  if (result.status !== 0) throw new Error(`${program} make_base_model.py ${args.join(' ')} failed: ${result.error?.message ?? result.stderr}`);
+  if (result.status !== 0)
+    throw new Error(`${program} make_base_model.py ${args.join(' ')} failed: ${result.error?.message ?? result.stderr}`);
   return result.stdout;
 }
 
@@ -31,7 +32,13 @@ function readTensors(path) {
   const length = Number(file.readBigUInt64LE(0));
   const header = JSON.parse(file.subarray(8, 8 + length).toString());
   const tensors = new Map();
-  for (const [name, { dtype, data_offsets: [start, end] }] of Object.entries(header)) {
+  for (const [
+    name,
+    {
+      dtype,
+      data_offsets: [start, end],
+    },
+  ] of Object.entries(header)) {
     if (name === '__metadata__') continue;
     const bytes = Uint8Array.from(file.subarray(8 + length + start, 8 + length + end)).buffer;
     tensors.set(name, dtype === 'I32' ? new Int32Array(bytes) : new Float32Array(bytes));
@@ -98,10 +105,15 @@ ${tableRows(results, versions.models).join('\n')}
 }
 
 async function main() {
-  const { values } = parseArgs({ options: {
-    python: { type: 'string', default: 'python3' }, models: { type: 'string' }, dtype: { type: 'string', default: 'fp32' },
-    variant: { type: 'string', default: 'auto' }, write: { type: 'boolean', default: false },
-  } });
+  const { values } = parseArgs({
+    options: {
+      python: { type: 'string', default: 'python3' },
+      models: { type: 'string' },
+      dtype: { type: 'string', default: 'fp32' },
+      variant: { type: 'string', default: 'auto' },
+      write: { type: 'boolean', default: false },
+    },
+  });
   const versions = JSON.parse(python(values.python, ['--list']));
   const results = [];
   for (const name of values.models?.split(',') ?? versions.models) {

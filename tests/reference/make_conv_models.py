@@ -4,7 +4,7 @@
 
 No library has these encoders; the modules below follow Wu et al. (2019) and fairseq's sequence-first layout (head of
 channel c: c // (channels / heads)), with loops over taps instead of unfolding tricks. The layout of the checkpoints is
-described in core/models/lightconv.h, that of the output in tests/fixtures/tiny/README.md.
+described in core/families/lightconv.cc, that of the output in tests/fixtures/tiny/README.md.
 """
 
 import argparse

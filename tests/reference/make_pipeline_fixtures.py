@@ -206,7 +206,7 @@ def text_classification(cases):
 
 
 def zero_shot(cases):
-    orders = [["contradiction", "neutral", "entailment"], ["ENTAILMENT", "neutral", "contradiction"], ["no", "entails", "maybe"], ["a", "b", "c"]]
+    orders = [["contradiction", "neutral", "entailment"], ["ENTAILMENT", "neutral", "contradiction"], ["no", "entails", "maybe"]]
     labels = ["travel", "nature", "the film", "food"]
     for names in orders:
         patch = {"id2label": {str(i): name for i, name in enumerate(names)}, "label2id": {name: i for i, name in enumerate(names)}}
@@ -331,4 +331,5 @@ def main():
         print(f"{name}: {len(cases.cases)} cases, {cases.dropped} unclear ones left out")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,7 @@ The layout of the output is described in tests/fixtures/tiny/README.md.
 
 import argparse
 import hashlib
+import inspect
 import json
 from pathlib import Path
 
@@ -111,6 +112,7 @@ def run(case, model, extra):
     """One text at a time and never padded, since padding changes what ConvBERT computes."""
     generator = generator_of(case.name + " inputs")
     vocab, types = model.config.vocab_size, getattr(model.config, "type_vocab_size", 0)
+    takes_segments = "token_type_ids" in inspect.signature(model.forward).parameters
     tensors = {}
     for name, length in zip("abcd", (1, 2, 11, case.long)):
         shape = (case.choices, length) if case.choices else (length,)
@@ -118,8 +120,8 @@ def run(case, model, extra):
         token_types = torch.randint(0, max(types, 1), shape, generator=generator)
         mask = torch.ones_like(ids)[None]
         with torch.no_grad():
-            outputs = model(input_ids=ids[None], token_type_ids=token_types[None], attention_mask=mask,
-                            output_hidden_states=True)
+            segments = {"token_type_ids": token_types[None]} if takes_segments else {}
+            outputs = model(input_ids=ids[None], **segments, attention_mask=mask, output_hidden_states=True)
             heads = head_outputs(case, model, extra, outputs, mask)
         tensors[f"{name}.input_ids"], tensors[f"{name}.token_type_ids"] = ids.int(), token_types.int()
         for layer, hidden in enumerate(outputs.hidden_states):
@@ -142,15 +144,18 @@ def write_case(case, out_dir):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out-dir", type=Path, default=OUT_DIR)
-    parser.add_argument("--only", nargs="*", help="write these cases and leave cases.json alone")
+    parser.add_argument("--only", nargs="*", help="write these cases; the others stay as they are")
     args = parser.parse_args()
     torch.set_num_threads(1)
     cases = [case for case in all_cases() if not args.only or case.name in args.only]
-    entries = [write_case(case, args.out_dir) for case in cases]
-    if not args.only:
+    written = {case.name: write_case(case, args.out_dir) for case in cases}
+    index_file = args.out_dir / "cases.json"
+    known = json.loads(index_file.read_text())["cases"] if args.only else []
+    entries = [written.pop(entry["name"], entry) for entry in known] + list(written.values())
+    if entries:
         versions = {module.__name__: module.__version__ for module in (transformers, tokenizers, torch, safetensors)}
         index = {"made_by": "tests/reference/make_tiny_models.py", "versions": versions, "cases": entries}
-        (args.out_dir / "cases.json").write_text(json.dumps(index, indent=1) + "\n")
+        index_file.write_text(json.dumps(index, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -223,7 +223,7 @@ def read_sentencepiece(path):
 
 
 def deberta_v2(model, split_by_punct=False, lowercase=False):
-    """As transformers 4 converts spm.model (DebertaV2Converter)."""
+    """As transformers 4 converts spm.model (DebertaV2Converter). DebertaV2Tokenizer finds [UNK] in normalised text."""
     tokenizer = Tokenizer(models.Unigram([(piece.piece, piece.score) for piece in model.pieces], model.trainer_spec.unk_id, False))
     steps = [normalizers.Lowercase()] if lowercase else []
     steps.append(normalizers.Strip())
@@ -233,7 +233,8 @@ def deberta_v2(model, split_by_punct=False, lowercase=False):
     tokenizer.normalizer = normalizers.Sequence(steps)
     splits = [pre_tokenizers.Punctuation(behavior="isolated")] if split_by_punct else []
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(splits + [pre_tokenizers.Metaspace(prepend_scheme="always")])
-    tokenizer.add_special_tokens([special(token) for token in ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")])
+    unknown = AddedToken("[UNK]", normalized=True, special=True)
+    tokenizer.add_special_tokens([special("[PAD]"), special("[CLS]"), special("[SEP]"), unknown, special("[MASK]")])
     tokenizer.post_processor = bert_template(tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]"))
     tokenizer.decoder = decoders.Metaspace()
     return tokenizer
@@ -512,7 +513,9 @@ def write(args):
                         file.write(line)
 
     vocab = cut_wordpiece(workshop.vocab_txt("bert-base-uncased", "vocab.txt"), sample, 2500)
-    emit("bert", bert_from_vocab(vocab, True), sample, {"vocab.txt": "".join(token + "\n" for token in vocab)})
+    # The goldens decode as `tokenizers` does. BertTokenizer alone would clean up spaces after it.
+    emit("bert", bert_from_vocab(vocab, True), sample, {"vocab.txt": "".join(token + "\n" for token in vocab),
+                                                        "tokenizer_config.json": json.dumps({"clean_up_tokenization_spaces": False}) + "\n"})
     tokenizer = added_token_rules(vocab)
     emit("added", tokenizer, sample[::4], {"tokenizer.json": tokenizer.to_str()})
     vocab, merges = cut_bpe(*workshop.byte_level_files("deberta-v1"), 1500)

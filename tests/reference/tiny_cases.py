@@ -173,5 +173,54 @@ def bert_cases():
     yield electra("choice", "multiple choice", "ElectraForMultipleChoice", choices=2)
 
 
+def roberta_cases():
+    """Texts hold the padding token (1) here and there: its position is the padding's, and the next count on."""
+    small = SMALL | {"max_position_embeddings": 40, "type_vocab_size": 1, "pad_token_id": 1}
+    distil = {"vocab_size": 48, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 40}
+    tags = labels("O", "B-PER", "I-PER")
+
+    def case(name, about, model, config=small, choices=0, **more):
+        return Case(name, about, model, config | more, choices=choices)
+
+    yield case("roberta-sequence", "RoBERTa, sequence classification", "RobertaForSequenceClassification", **LABELS)
+    yield case("roberta-masked-lm", "RoBERTa, masked language model", "RobertaForMaskedLM")
+    yield case("roberta-choice", "RoBERTa, multiple choice", "RobertaForMultipleChoice", choices=2)
+    yield case("roberta-relative-key", "RoBERTa, relative_key positions", "RobertaForTokenClassification",
+               position_embedding_type="relative_key", **tags)
+    yield case("xlm-roberta-token", "XLM-RoBERTa, token classification, padding token 0, two segments",
+               "XLMRobertaForTokenClassification", pad_token_id=0, type_vocab_size=2, **tags)
+    yield case("xlm-roberta-question", "XLM-RoBERTa, question answering", "XLMRobertaForQuestionAnswering")
+    yield case("distilbert-sequence", "DistilBERT, sequence classification", "DistilBertForSequenceClassification",
+               distil, **LABELS)
+    yield case("distilbert-question", "DistilBERT, question answering, relu", "DistilBertForQuestionAnswering", distil,
+               activation="relu")
+    yield case("distilbert-token", "DistilBERT, token classification, sinusoidal positions",
+               "DistilBertForTokenClassification", distil, sinusoidal_pos_embds=True, **tags)
+    yield case("distilbert-masked-lm", "DistilBERT, masked language model", "DistilBertForMaskedLM", distil)
+    yield case("distilbert-choice", "DistilBERT, multiple choice", "DistilBertForMultipleChoice", distil, choices=2)
+
+
+def rare_cases():
+    """Fields of config.json that few files have: the smallest models that show them."""
+    small = {"vocab_size": 16, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24,
+             "max_position_embeddings": 24}
+    v2 = small | {"relative_attention": True, "position_biased_input": False, "pos_att_type": "p2c|c2p", "position_buckets": 8,
+                  "type_vocab_size": 0}
+
+    def case(name, about, model, config=small, long=20, choices=0, **more):
+        return Case(name, about, model, config | more, long=long, choices=choices)
+
+    for name in ("leaky_relu", "relu2", "laplace"):
+        yield case("bert-" + name.replace("_", "-"), f"BERT, hidden_act {name}", "BertForSequenceClassification", hidden_act=name)
+    yield case("electra-choice-mean", "ELECTRA, multiple choice, the mean of all tokens, summary_proj_to_labels with as many labels as columns",
+               "ElectraForMultipleChoice", choices=2, embedding_size=16, summary_type="mean", summary_proj_to_labels=True, num_labels=16)
+    yield case("convbert-choice-mean", "ConvBERT, multiple choice, the mean of all tokens, no projection", "ConvBertForMultipleChoice",
+               choices=2, embedding_size=16, summary_type="mean")
+    yield case("deberta-v2-falling-buckets", "DeBERTa v2, max_relative_positions 3 below half of the 8 buckets: they fall with distance",
+               "DebertaV2ForSequenceClassification", v2, max_relative_positions=3)
+    yield case("deberta-v2-one-distance", "DeBERTa v2, max_relative_positions 1", "DebertaV2ForSequenceClassification", v2,
+               max_relative_positions=1)
+
+
 def all_cases():
-    return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases()]
+    return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *rare_cases()]

@@ -2,13 +2,13 @@
 // case gives {"error": ...}. Used by tests/reference/make_tokenizer_fixtures.py to compare with the reference.
 //
 // Usage: encode_lines tokenizer.json=<path> [tokenizer_config.json=<path> ...] < cases.jsonl
-// With "decode": [ids] instead of a text, a case gives the decoded string ("skip": true skips special tokens).
+// {"about": true} asks for the special ids and the limit. With "decode": [ids] instead of a text, a case gives the decoded string ("skip": true skips special tokens).
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "core/base/json_writer.h"
-#include "tests/native/tokenizer/case_json.h"
+#include "tests/native/text/case_json.h"
 
 namespace {
 
@@ -31,16 +31,49 @@ std::string Quote(std::string_view key, std::string_view text) {
   return out;
 }
 
-std::string Answer(const peruse::Tokenizer& tokenizer, const std::string& line) {
+// The special ids and the limit.
+std::string About(const peruse::text::Tokenizer& tokenizer) {
+  std::string out;
+  peruse::JsonWriter writer(&out);
+  writer.BeginObject();
+  const std::pair<const char*, int32_t> ids[] = {{"cls", tokenizer.cls_id()},
+                                                 {"sep", tokenizer.sep_id()},
+                                                 {"mask", tokenizer.mask_id()},
+                                                 {"pad", tokenizer.pad_id()},
+                                                 {"unk", tokenizer.unk_id()}};
+  for (const auto& [name, id] : ids) {
+    writer.Key(name);
+    writer.Int(id);
+  }
+  writer.Key("max_length");
+  if (tokenizer.model_max_length())
+    writer.Int(*tokenizer.model_max_length());
+  else
+    writer.Null();
+  writer.Key("tokens");
+  writer.Int(tokenizer.vocab_size());
+  writer.Key("special_ids");
+  writer.BeginArray();
+  for (int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
+    if (tokenizer.IsSpecialToken(id)) writer.Int(id);
+  }
+  writer.EndArray();
+  writer.EndObject();
+  return out;
+}
+
+std::string Answer(const peruse::text::Tokenizer& tokenizer, const std::string& line) {
   auto document = peruse::JsonDocument::Parse(line, "case");
   if (!document.ok()) return Quote("error", document.status().message());
   const peruse::JsonValue root = document->root();
+  if (root.FindMember("about").exists()) return About(tokenizer);
   if (root.FindMember("decode").exists()) {
     std::vector<int32_t> ids;
-    for (peruse::JsonValue id : root.FindMember("decode")) ids.push_back(static_cast<int32_t>(id.GetInt64().value_or(-1)));
+    for (peruse::JsonValue id : root.FindMember("decode"))
+      ids.push_back(static_cast<int32_t>(id.GetInt64().value_or(-1)));
     return Quote("decoded", tokenizer.Decode(ids, root.FindMember("skip").GetBool().value_or(false)));
   }
-  auto encoding = peruse::EncodeCase(tokenizer, root);
+  auto encoding = peruse::text::EncodeCase(tokenizer, root);
   return encoding.ok() ? *encoding : Quote("error", encoding.status().message());
 }
 
@@ -48,7 +81,7 @@ std::string Answer(const peruse::Tokenizer& tokenizer, const std::string& line) 
 
 int main(int argc, char** argv) {
   std::vector<std::string> contents(static_cast<size_t>(argc));
-  peruse::TokenizerFiles files;
+  peruse::text::TokenizerFiles files;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const size_t equals = argument.find('=');
@@ -58,7 +91,7 @@ int main(int argc, char** argv) {
     }
     files[argument.substr(0, equals)] = contents[static_cast<size_t>(i)];
   }
-  auto tokenizer = peruse::Tokenizer::Create(files);
+  auto tokenizer = peruse::text::Tokenizer::Create(files);
   if (!tokenizer.ok()) {
     std::fprintf(stderr, "%s\n", tokenizer.status().message().c_str());
     return 1;

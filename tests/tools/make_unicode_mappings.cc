@@ -1,7 +1,7 @@
-// Writes core/tokenizer/unicode_mappings.inc from utf8proc's tables (Unicode 15): what normalisation, lower-casing and grapheme
+// Writes core/text/unicode_mappings.inc from utf8proc's tables (Unicode 15): what normalisation, lower-casing and grapheme
 // clusters need of them, a sixth of their size.
 //
-// Usage: build/native-debug/make_unicode_mappings > core/tokenizer/unicode_mappings.inc
+// Usage: build/native-debug/make_unicode_mappings > core/text/unicode_mappings.inc
 #include <utf8proc.h>
 
 #include <cstdint>

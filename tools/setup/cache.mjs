@@ -5,8 +5,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { withLock } from './lock.mjs';
 
-export const cacheDir =
-  process.env.PERUSE_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'peruse');
+export const cacheDir = process.env.PERUSE_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'peruse');
 
 /** What set-up found, for the other tools and for cmake/environment.cmake. */
 export const environmentFile = join(cacheDir, 'env.json');
@@ -45,7 +44,7 @@ export function cachedFolder(name, key, fill, isSame = (found) => found === key)
 function fillFolder(folder, key, fill) {
   const partials = `${basename(folder)}.partial-`;
   for (const name of readdirSync(dirname(folder)).filter((one) => one.startsWith(partials))) {
-    rmSync(join(dirname(folder), name), { recursive: true, force: true });  // Left by one that was killed.
+    rmSync(join(dirname(folder), name), { recursive: true, force: true }); // Left by one that was killed.
   }
   const partial = join(dirname(folder), `${partials}${process.pid}`);
   mkdirSync(partial, { recursive: true });

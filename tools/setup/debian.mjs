@@ -24,8 +24,10 @@ export function parseSources(text, isDeb822) {
       for (const line of stanza.split('\n')) {
         if (line.startsWith('#')) continue;
         const field = /^([A-Za-z-]+):\s*(.*)$/.exec(line);
-        if (field) fields.set((last = field[1].toLowerCase()), field[2].trim());
-        else if (/^\s/.test(line) && last) fields.set(last, `${fields.get(last)} ${line.trim()}`);
+        if (field) {
+          last = field[1].toLowerCase();
+          fields.set(last, field[2].trim());
+        } else if (/^\s/.test(line) && last) fields.set(last, `${fields.get(last)} ${line.trim()}`);
       }
       if (/^no$/i.test(fields.get('enabled') ?? '')) continue;
       for (const uri of (fields.get('uris') ?? '').split(/\s+/).filter(Boolean))
@@ -44,7 +46,12 @@ export function parseSources(text, isDeb822) {
 export function debianMirror() {
   const files = ['/etc/apt/sources.list'];
   const parts = '/etc/apt/sources.list.d';
-  if (existsSync(parts)) files.push(...readdirSync(parts).sort().map((name) => join(parts, name)));
+  if (existsSync(parts))
+    files.push(
+      ...readdirSync(parts)
+        .sort()
+        .map((name) => join(parts, name)),
+    );
   const codename = /^VERSION_CODENAME=(\S+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
   for (const file of files) {
     if (!existsSync(file) || !/\.(list|sources)$/.test(file)) continue;
@@ -67,10 +74,7 @@ export function downloadFromPool(poolPath, file, pin) {
 export function privateRelease(suite, stateDir) {
   const sources = join(stateDir, `${suite}.sources`);
   for (const folder of ['lists/partial', 'cache/archives/partial']) mkdirSync(join(stateDir, folder), { recursive: true });
-  writeFileSync(
-    sources,
-    `Types: deb\nURIs: ${debianMirror()}\nSuites: ${suite}\nComponents: main\nSigned-By: ${kKeyring}\n`,
-  );
+  writeFileSync(sources, `Types: deb\nURIs: ${debianMirror()}\nSuites: ${suite}\nComponents: main\nSigned-By: ${kKeyring}\n`);
   const settings = {
     'Dir::Etc::sourcelist': sources,
     'Dir::Etc::sourceparts': '-',

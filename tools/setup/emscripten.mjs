@@ -45,6 +45,6 @@ export function findEmscripten(release) {
     run('git', ['clone', '-q', '--depth', '1', '--branch', kMinimum, 'https://github.com/emscripten-core/emsdk.git', partial]);
     capture(join(partial, 'emsdk'), ['install', kMinimum]);
   });
-  capture(join(folder, 'emsdk'), ['activate', kMinimum]);  // Writes the folder's own path into its configuration.
+  capture(join(folder, 'emsdk'), ['activate', kMinimum]); // Writes the folder's own path into its configuration.
   return { root: join(folder, 'upstream/emscripten'), note: `${kMinimum} from emsdk` };
 }

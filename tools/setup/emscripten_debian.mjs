@@ -6,13 +6,13 @@ import { privateRelease } from './debian.mjs';
 import { capture } from './exec.mjs';
 
 const kPackages = {
-  'emscripten': 'd2ac788b952c56ab6736b4db2ac0825aa63cfb4c08b8abaefe19e324779d1b2d',
-  'binaryen': '47be56009e56170f4338a0154fbff2028bd607bc3c8b6a5414658a985bef6470',
+  emscripten: 'd2ac788b952c56ab6736b4db2ac0825aa63cfb4c08b8abaefe19e324779d1b2d',
+  binaryen: '47be56009e56170f4338a0154fbff2028bd607bc3c8b6a5414658a985bef6470',
   'libstdc++6': 'ab1fa05837aa7a92aae748fd07a18a35f7d18bb4a71c4724fe2bbf0e32089de0',
   'libgcc-s1': '3c71917b490d1a17aed43196a2787a256ecf060526cdb20216a74bedc061b150',
   'node-acorn': '5c6814cf6536892b3a93cc72a0a3792beb0d3f6be3d69f499ca7d764583479a9',
   // Superseded by each security update of Debian 13; apt has checked its signature, and no pin outlives it.
-  'libc6': undefined,
+  libc6: undefined,
 };
 
 function download(folder) {
@@ -43,7 +43,7 @@ function configure(prefix, finalPrefix) {
     `BINARYEN_ROOT = '${finalPrefix}/binaryen'`,
     `CACHE = '${finalPrefix}/usr/share/emscripten/cache'`,
   ];
-  writeFileSync(join(root, '.emscripten'), lines.join('\n') + '\n');
+  writeFileSync(join(root, '.emscripten'), `${lines.join('\n')}\n`);
   symlinkSync('../nodejs', join(root, 'node_modules'));
 }
 
@@ -62,16 +62,21 @@ export function isSameEmscripten(found) {
 
 export function unpackEmscripten() {
   const finalPrefix = join(cacheDir, 'emscripten');
-  process.env.EM_NODE_JS ??= process.execPath;  // For the builds that this process starts; others take the PATH's.
-  const { fresh } = cachedFolder('emscripten', emscriptenKey(), (partial) => {
-    const downloads = join(partial, 'downloads');
-    mkdirSync(downloads);
-    download(downloads);
-    for (const file of readdirSync(downloads)) capture('dpkg', ['-x', join(downloads, file), partial]);
-    rmSync(downloads, { recursive: true });
-    wrapBinaryen(partial, finalPrefix);
-    configure(partial, finalPrefix);
-  }, isSameEmscripten);
+  process.env.EM_NODE_JS ??= process.execPath; // For the builds that this process starts; others take the PATH's.
+  const { fresh } = cachedFolder(
+    'emscripten',
+    emscriptenKey(),
+    (partial) => {
+      const downloads = join(partial, 'downloads');
+      mkdirSync(downloads);
+      download(downloads);
+      for (const file of readdirSync(downloads)) capture('dpkg', ['-x', join(downloads, file), partial]);
+      rmSync(downloads, { recursive: true });
+      wrapBinaryen(partial, finalPrefix);
+      configure(partial, finalPrefix);
+    },
+    isSameEmscripten,
+  );
   const note = `3.1.69 from Debian 13's packages${fresh ? '' : ', already unpacked'}`;
   return { root: join(finalPrefix, 'usr/share/emscripten'), note };
 }

@@ -6,8 +6,10 @@ export function capture(command, args = [], options = {}) {
   const result = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
   if (result.error) throw result.error;
   if (result.status !== 0) {
-    const tail = (result.stderr + result.stdout).trim().split('\n').slice(-30).join('\n');
-    throw new Error(`${command} ${args.join(' ')} failed (${result.status ?? result.signal}):\n${tail}`);
+    const lines = (result.stderr + result.stdout).trim().split('\n');
+    // A compiler tells the cause last, npm first.
+    const told = lines.length <= 40 ? lines : [...lines.slice(0, 15), '...', ...lines.slice(-25)];
+    throw new Error(`${command} ${args.join(' ')} failed (${result.status ?? result.signal}):\n${told.join('\n')}`);
   }
   return result.stdout;
 }

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 
 const kAskEvery = 200;
-const kForgottenAfter = 3600e3;  // For holders on other machines, of which nothing else is known.
+const kForgottenAfter = 3600e3; // For holders on other machines, of which nothing else is known.
 
 function sleep(milliseconds) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
@@ -22,7 +22,7 @@ function take(path) {
 
 function isAlive(pid) {
   try {
-    process.kill(pid, 0);  // Sends nothing.
+    process.kill(pid, 0); // Sends nothing.
     return true;
   } catch (error) {
     return error.code !== 'ESRCH';
@@ -33,10 +33,10 @@ function isLeft(path) {
   try {
     const [pid, host] = readFileSync(path, 'utf8').split(' ');
     const age = Date.now() - statSync(path).mtimeMs;
-    if (host === undefined) return age > 1000;  // Nothing was written into it: its maker died between two steps.
+    if (host === undefined) return age > 1000; // Nothing was written into it: its maker died between two steps.
     return host === hostname() ? !isAlive(Number(pid)) : age > kForgottenAfter;
   } catch (error) {
-    if (error.code === 'ENOENT') return false;  // Just let go of.
+    if (error.code === 'ENOENT') return false; // Just let go of.
     throw error;
   }
 }

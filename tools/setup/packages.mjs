@@ -2,8 +2,23 @@
 import { asRoot, capture, tryCapture } from './exec.mjs';
 
 const kPackages = [
-  'ca-certificates', 'ccache', 'chromium', 'clang-19', 'clang-format-19', 'cmake', 'git', 'libclang-rt-19-dev',
-  'libstdc++-12-dev', 'lld-19', 'llvm-19', 'ninja-build', 'python3', 'xz-utils',
+  'ca-certificates',
+  'ccache',
+  'chromium',
+  'clang-19',
+  'clang-format-19',
+  'cmake',
+  'firefox-esr',
+  'git',
+  'libclang-rt-19-dev',
+  'libstdc++-12-dev',
+  'lld-19',
+  'llvm-19',
+  'ninja-build',
+  'python3',
+  'webkit2gtk-driver',
+  'xvfb',
+  'xz-utils',
 ];
 
 /** On Debian 13 the toolchain itself is a package, and the C++ library of its own compiler is newer. */
@@ -12,9 +27,17 @@ function wanted(release) {
   return [...kPackages.filter((name) => name !== 'libstdc++-12-dev'), 'libstdc++-14-dev', 'emscripten'];
 }
 
+// biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own placeholders
+const kDpkgLine = '${Package} ${db:Status-Abbrev}\n';
+
 function installed() {
-  const list = tryCapture('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Abbrev}\n']) ?? '';
-  return new Set(list.split('\n').filter((line) => / ii/.test(line)).map((line) => line.split(' ')[0]));
+  const list = tryCapture('dpkg-query', ['-W', '-f', kDpkgLine]) ?? '';
+  return new Set(
+    list
+      .split('\n')
+      .filter((line) => / ii/.test(line))
+      .map((line) => line.split(' ')[0]),
+  );
 }
 
 /** Installs what is missing and nothing else; touches no network when nothing is. */

@@ -41,14 +41,14 @@ export const kSources = [
     pool: 'u/utf8proc/utf8proc_2.8.0.orig.tar.gz',
     sha256: 'a0a60a79fe6f6d54e7d411facbfcc867a6e198608f2cd992490e46f04b1bcecc',
     git: 'https://github.com/JuliaStrings/utf8proc.git',
-    commit: '1cb28a66ca79a0845e99433fd1056257456cef8b',  // v2.8.0
+    commit: '1cb28a66ca79a0845e99433fd1056257456cef8b', // v2.8.0
   },
   {
     name: 'highway',
     pool: 'h/highway/highway_1.2.0.orig.tar.gz',
     sha256: '7e0be78b8318e8bdbf6fa545d2ecb4c90f947df03f7aadc42c1967f019e63343',
     git: 'https://github.com/google/highway.git',
-    commit: '457c891775a7397bdb0376bb1031e6e027af1c48',  // 1.2.0
+    commit: '457c891775a7397bdb0376bb1031e6e027af1c48', // 1.2.0
   },
   {
     // The binary package: release 1.1.0 as such does not compile with current compilers, Debian's headers do.
@@ -63,14 +63,14 @@ export const kSources = [
     pool: 'g/googletest/googletest_1.16.0.orig.tar.gz',
     sha256: '2f54382b5d13d6cd0be2afc524f1e510d37f8ba78c2d439c5bea64ef37e30d01',
     git: 'https://github.com/google/googletest.git',
-    commit: '6910c9d9165801d8827d628cb72eb7ea9dd538c5',  // v1.16.0
+    commit: '6910c9d9165801d8827d628cb72eb7ea9dd538c5', // v1.16.0
   },
 ];
 
 function unpackFromDebian(source, folder) {
   const downloads = join(cacheDir, 'downloads');
   mkdirSync(downloads, { recursive: true });
-  const archive = join(downloads, source.pool.split('/').at(-1));  // The lock on `folder` is the lock on this.
+  const archive = join(downloads, source.pool.split('/').at(-1)); // The lock on `folder` is the lock on this.
   downloadFromPool(source.pool, archive, source.sha256);
   verify(archive, source.sha256);
   if (archive.endsWith('.deb')) capture('dpkg', ['-x', archive, folder]);

@@ -1,5 +1,7 @@
 """Configurations of the demo models. They stay below 4 MB as F16."""
 
+import numpy as np
+import torch
 from transformers import ConvBertConfig, DebertaV2Config
 
 MAX_LENGTH = 512
@@ -14,6 +16,13 @@ def convbert_config(vocab_size, **extra):
         eos_token_id=None, **extra)
 
 
+def wide_convbert_config(vocab_size, **extra):
+    """Token embeddings as wide as the hidden states, which begin as word vectors."""
+    config = convbert_config(vocab_size, **extra)
+    config.embedding_size = 128
+    return config
+
+
 def deberta_config(vocab_size, **extra):
     return DebertaV2Config(
         vocab_size=vocab_size, embedding_size=64, hidden_size=128, num_hidden_layers=4, num_attention_heads=4,
@@ -24,10 +33,40 @@ def deberta_config(vocab_size, **extra):
         pooler_hidden_size=128, pooler_dropout=0, pooler_hidden_act="gelu", **extra)
 
 
+def reader_config(vocab_size, size="small", **extra):
+    """Token embeddings begin as word vectors, and matching words begins with them. `large` needs a GPU to train, and fits 20 MB in q8."""
+    config = deberta_config(vocab_size, **extra)
+    config.embedding_size, config.position_buckets = 128, 32
+    if size == "large":
+        config.hidden_size = config.pooler_hidden_size = 384
+        config.num_hidden_layers, config.num_attention_heads, config.intermediate_size = 8, 6, 1536
+        config.position_buckets = 64
+    return config
+
+
+def generator_config(vocab_size, size):
+    """Of replaced-token detection: a third to a half of the reader."""
+    config = reader_config(vocab_size, size)
+    config.hidden_size = config.pooler_hidden_size = 192 if size == "large" else 64
+    config.num_hidden_layers, config.num_attention_heads = config.num_hidden_layers // 2, config.num_attention_heads // 2
+    config.intermediate_size = 4 * config.hidden_size
+    return config
+
+
 def zero_shot_config(vocab_size, dropout, **extra):
     """Fewer layers than the reader and more words: labels of any kind have to be known, and a label has a few words only."""
     config = deberta_config(vocab_size, **extra)
-    config.embedding_size, config.num_hidden_layers, config.position_buckets = 112, 2, 16
+    config.embedding_size, config.num_hidden_layers, config.position_buckets = 128, 2, 16
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
     config.initializer_range = 0.08  # else GELU begins nearly linear, and a comparison needs products
     return config
+
+
+@torch.no_grad()
+def begin_with_vectors(model, encoder, path):
+    """Word vectors as token embeddings; the other matrices large enough that states differ from the first step on."""
+    for name, weight in model.named_parameters():
+        if weight.ndim == 2 and "embeddings" not in name:
+            torch.nn.init.normal_(weight, std=weight.shape[1] ** -0.5)
+    encoder.embeddings.word_embeddings.weight.copy_(torch.from_numpy(np.load(path)))
+    encoder.embeddings.token_type_embeddings.weight.normal_(std=0.5)

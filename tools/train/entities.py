@@ -7,8 +7,9 @@ from pathlib import Path
 from texts import open_text
 
 NER_SETS = ("wikigold", "btc", "wnut17")
-TYPES = ("PER", "ORG", "LOC", "MISC")
-LABELS = ("O", *(f"{prefix}-{kind}" for kind in TYPES for prefix in "BI"))
+TYPES = ("PER", "ORG", "LOC", "MISC")  # what the labelled sets mark, and what is scored
+DETAILS = ("DATE", "AMOUNT", "EMAIL", "PHONE", "LINK", "CARD", "IBAN")  # see private_details.py
+LABELS = ("O", *(f"{prefix}-{kind}" for kind in (*TYPES, *DETAILS) for prefix in "BI"))
 TYPE_OF = {"person": "PER", "corporation": "ORG", "group": "ORG", "location": "LOC", "creative-work": "MISC",
            "product": "MISC"}
 WITHOUT_MISC = ("btc",)  # sets whose O may hide an entity of the type MISC

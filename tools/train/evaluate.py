@@ -1,7 +1,7 @@
 """Scores of a saved demo model, read back through transformers' own loaders.
 
     python evaluate.py --task sentiment|reader|tagger|zero-shot --model-dir DIR [--data-dir DATA] [--json OUT.json]
-        [--teacher MINILM_DIR]
+        [--teacher SENTENCE_DIR]
 
 The test halves are for reporting only; nothing was trained on them or chosen by them.
 """
@@ -14,15 +14,16 @@ import torch
 from tokenizers import Tokenizer
 from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification, AutoModelForTokenClassification
 
+import everyday
 import finetune_sentiment
 import finetune_tagger
 import finetune_zero_shot
 import reading
+import sentence_vectors
 from entities import NER_SETS, f1, ner_sentences, total_f1
 from splits import reader_rows
 from texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, read_squad, sentiment_rows
 from zero_shot_sets import label_table, labelled_sets
-from zero_shot_teacher import Teacher
 
 
 def evaluate_sentiment(model_dir, tokenizer, data_dir):
@@ -46,6 +47,13 @@ def evaluate_reader(model_dir, tokenizer, data_dir):
         exact, f1 = reading.scores(reading.predict(model, tokenizer, rows), rows)
         result[name] = {"exact": round(exact, 2), "f1": round(f1, 2), "questions": len(rows)}
         print(name, result[name], flush=True)
+    rows = sets["squad v1.1 dev half A"][::5]
+    exact, f1 = reading.scores(reading.predict(model, tokenizer, rows, may_decline=True), rows)
+    swapped = [row | {"context": rows[(number + len(rows) // 2) % len(rows)]["context"]} for number, row in enumerate(rows)]
+    declined = [text == "" for text in reading.predict(model, tokenizer, swapped, may_decline=True)]
+    result["squad v1.1 dev half A, where it may decline"] = {
+        "exact": round(exact, 2), "f1": round(f1, 2), "questions": len(rows),
+        "declined of as many with the passage of another article": round(100 * sum(declined) / len(declined), 1)}
     return result
 
 
@@ -106,12 +114,13 @@ def main():
     parser.add_argument("--model-dir", type=Path, required=True)
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--teacher", type=Path, help="zero-shot: score sentence vectors of this model too")
+    parser.add_argument("--teacher", type=Path, help="zero-shot: score the vectors of sentence_vectors.py too")
     args = parser.parse_args()
     torch.set_num_threads(1)
     tokenizer = Tokenizer.from_file(str(args.model_dir / "tokenizer.json"))
-    extra = [Teacher(args.teacher)] if args.teacher else []
+    extra = [sentence_vectors.load(args.teacher)] if args.teacher else []
     result = EVALUATE[args.task](args.model_dir, tokenizer, args.data_dir, *extra)
+    result["everyday"] = everyday.score(args.task, args.model_dir)
     print(json.dumps(result, indent=1))
     if args.json:
         args.json.write_text(json.dumps(result, indent=1) + "\n")

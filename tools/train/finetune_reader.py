@@ -1,8 +1,9 @@
-"""Trains the span head and the encoder of the reader: location examples first, then cloze ones too, then mostly real questions.
+"""Trains the reader: generated questions first, then more and more of those that people asked.
 
-    python finetune_reader.py --encoder PRE/checkpoint.pt --cloze CLOZE.npz --tokenizer-dir TOK --out-dir OUT --minutes 60
+    python finetune_reader.py --vectors VECTORS.npy --questions QUESTIONS.npz --tokenizer-dir TOK --out-dir OUT --steps 9000
 
-Resumes from OUT/checkpoint.pt. Keeps the weights with the best F1 on the choosing part in OUT/best.pt.
+Resumes from OUT/checkpoint.pt; --steps may differ then, and the rate falls over the last part of them. Keeps a running mean of the
+weights; the best one on the choosing part is OUT/best.pt.
 """
 
 import argparse
@@ -16,76 +17,25 @@ from tokenizers import Tokenizer
 from torch.nn import functional as F
 from transformers import DebertaV2ForQuestionAnswering
 
+import device_attention
+import fast_attention
 import reading
-from architectures import deberta_config
-from examples import assemble, encode_rows, load_examples
+from architectures import begin_with_vectors, reader_config
+from examples import encode_rows, load_examples
+from fast_dropout import replace_dropout
 from locate import LocateExamples
-from schedule import Budget, linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
-from splits import reader_rows
+from reader_data import Batches, Exchanged, Joined, Renamed, hide_words
+from schedule import load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread, trapezoid_rate
+from splits import qamr_rows, reader_rows
 from texts import DEFAULT_DATA_DIR
 
-# Shares of location, cloze and real examples from these parts of the time on.
-STAGES = [(0.0, (1.0, 0.0, 0.0)), (0.25, (0.35, 0.30, 0.35)), (0.50, (0.10, 0.15, 0.75)), (0.85, (0.0, 0.0, 1.0))]
-QUOTING_UNTIL = 0.15  # share of the time over which questions that quote the answer fall from all to one in ten
-WINDOWS = [(0.0, 56), (0.12, 96), (0.25, 144), (0.75, 288)]  # tokens of a window, from these parts of the time on
-
-
-class Batches:
-    """Endless batches of about the same number of tokens from one list of examples, sorted by length in pools."""
-
-    def __init__(self, examples, batch_tokens, rng, vocab):
-        self.examples, self.batch_tokens, self.rng = examples, batch_tokens, rng
-        self.cls_id, self.sep_id = vocab["[CLS]"], vocab["[SEP]"]
-        self.queue, self.pending, self.max_length = [], [], None
-
-    def window(self, example, answer, max_length):
-        """First context token shown; nearly always the answer is inside."""
-        room = max_length - min(len(example.question), max_length // 3) - 3
-        slack = len(example.context) - room
-        if slack <= 0:
-            return 0
-        if self.rng.random() < 0.05:
-            return self.rng.randint(0, slack)
-        least = max(0, min(answer[1] - room + 1, slack))
-        return self.rng.randint(least, max(least, min(answer[0], slack)))
-
-    def refill(self, max_length):
-        pool = []
-        while len(pool) < 512:
-            if not self.pending:
-                self.pending = list(range(len(self.examples)))
-                self.rng.shuffle(self.pending)
-            example = self.examples[self.pending.pop()]
-            answer = self.rng.choice(example.answers)
-            pool.append(assemble(example, answer, self.window(example, answer, max_length), max_length, self.cls_id,
-                                 self.sep_id))
-        pool.sort(key=lambda item: len(item[0]))
-        while pool:
-            size = max(1, self.batch_tokens // len(pool[-1][0]))
-            self.queue.append(pool[-size:])
-            del pool[-size:]
-        self.rng.shuffle(self.queue)
-
-    def next(self, max_length):
-        if max_length != self.max_length:
-            self.queue, self.max_length = [], max_length
-        if not self.queue:
-            self.refill(max_length)
-        items = self.queue.pop()
-        width = max(len(ids) for ids, _ in items)
-        ids = torch.zeros(len(items), width, dtype=torch.long)
-        mask = torch.zeros(len(items), width, dtype=torch.long)
-        for row, (values, _) in enumerate(items):
-            ids[row, :len(values)] = torch.from_numpy(values)
-            mask[row, :len(values)] = 1
-        answers = torch.tensor([answer for _, answer in items])
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": self.types(ids)}
-        return inputs, answers[:, 0], answers[:, 1]
-
-    def types(self, ids):
-        """1 from the passage on: after the first [SEP]."""
-        separators = (ids == self.sep_id).long()
-        return (separators.cumsum(1) - separators).clamp(max=1)
+# Shares of the sources from these parts of the steps on.
+SOURCES = ("locate", "made", "sentence", "real")
+STAGES = [(0.0, (1.0, 0.0, 0.0, 0.0)), (0.05, (0.15, 0.60, 0.15, 0.10)), (0.15, (0.02, 0.45, 0.13, 0.40)),
+          (0.40, (0.0, 0.15, 0.10, 0.75)), (0.75, (0.0, 0.05, 0.08, 0.87))]
+QUOTING_UNTIL = 0.03  # share of the steps over which questions that quote the answer fall from all to one in ten
+WINDOWS = [(0.0, 64), (0.03, 128), (0.45, 144), (0.85, 224)]  # tokens of a window, from these parts of the steps on
+MEAN_EVERY, MEAN_OVER = 4, 400  # steps, of the running mean of the weights
 
 
 def span_loss(output, mask, first, last):
@@ -100,10 +50,23 @@ def at(stages, progress):
     return [value for start, value in stages if progress >= start][-1]
 
 
-def build_model(vocab_size, dropout):
-    config = deberta_config(vocab_size)
+def build_model(vocab_size, dropout, size="small", device="cpu"):
+    config = reader_config(vocab_size, size)
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
-    return DebertaV2ForQuestionAnswering(config)
+    model = DebertaV2ForQuestionAnswering(config).to(device)
+    return replace_dropout(model) if device == "cpu" else model
+
+
+@torch.no_grad()
+def begin(model, vectors):
+    begin_with_vectors(model, model.deberta, vectors)
+    model.deberta.encoder.rel_embeddings.weight.normal_()
+    for layer in model.deberta.encoder.layer:
+        # A query equals its key where two tokens are the same: matching question and passage is there to begin with.
+        attention = layer.attention.self
+        attention.key_proj.weight.copy_(attention.query_proj.weight)
+        layer.attention.output.dense.weight.mul_(0.5)
+        layer.output.dense.weight.mul_(0.5)
 
 
 def choosing_rows(data_dir, count):
@@ -112,82 +75,128 @@ def choosing_rows(data_dir, count):
     return rows[:count]
 
 
-def main():
+def make_sources(args, tokenizer, vocab, rng):
+    made = load_examples(args.questions)
+    real = encode_rows(tokenizer, [row for part in reader_rows(args.data_dir, "train").values() for row in part])
+    sentence = encode_rows(tokenizer, qamr_rows(args.data_dir, "train"))
+    listed = {
+        "locate": LocateExamples(made[::4] + real, rng, vocab),
+        "made": Renamed(Exchanged(made, 0.08, rng), args.renamed, len(vocab), rng),
+        "sentence": Renamed(Joined(sentence, rng), args.renamed, len(vocab), rng),
+        "real": Renamed(Exchanged(real, args.exchanged, rng), args.renamed, len(vocab), rng)}
+    print({name: len(examples) for name, examples in listed.items()}, flush=True)
+    return listed["locate"], {name: Batches(listed[name], args.batch_tokens, rng, vocab) for name in SOURCES}
+
+
+class RunningMean:
+    """Exponential mean of the weights."""
+
+    def __init__(self, model):
+        self.values = {name: value.detach().clone() for name, value in model.state_dict().items()}
+
+    @torch.no_grad()
+    def update(self, model, step):
+        share = max(MEAN_EVERY / MEAN_OVER, MEAN_EVERY / (step + MEAN_EVERY))
+        for name, value in model.state_dict().items():
+            if value.is_floating_point():
+                self.values[name].lerp_(value, share)
+
+
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--tokenizer-dir", type=Path, required=True)
-    parser.add_argument("--encoder", type=Path, required=True, help="checkpoint of pretrain.py")
-    parser.add_argument("--cloze", type=Path, required=True)
+    parser.add_argument("--vectors", type=Path, required=True, help="result of word_vectors.py")
+    parser.add_argument("--encoder", type=Path, help="encoder.pt of pretrain_rtd.py, to begin with that")
+    parser.add_argument("--size", choices=["small", "large"], default="small")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--questions", type=Path, required=True, help="result of make_questions.py")
     parser.add_argument("--out-dir", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, required=True)
-    parser.add_argument("--batch-tokens", type=int, default=2048)
+    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--stop-at", type=int, help="stop after this step of the schedule")
+    parser.add_argument("--batch-tokens", type=int, default=2560)
     parser.add_argument("--rate", type=float, default=1e-3)
-    parser.add_argument("--dropout", type=float, default=0.0, help="no need below a few epochs")
-    parser.add_argument("--evaluate-every", type=float, default=10, help="minutes")
+    parser.add_argument("--dropout", type=float, default=0.0, help="0.1 from two epochs of real questions on")
+    parser.add_argument("--hidden-words", type=float, default=0.0, help="share of the tokens, as dropout")
+    parser.add_argument("--renamed", type=float, default=0.05, help="share of the examples with renamed words")
+    parser.add_argument("--exchanged", type=float, default=0.12, help="share of the questions that get another passage")
+    parser.add_argument("--evaluate-every", type=int, default=1000, help="steps")
+    parser.add_argument("--show-every", type=int, default=100, help="steps")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
     single_thread(args.seed)
     torch.set_num_threads(args.threads)
-
+    (fast_attention if args.device == "cpu" else device_attention).use()
     tokenizer = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json"))
     vocab = tokenizer.get_vocab()
-    model = build_model(len(vocab), args.dropout)
-    optimizer = make_optimizer([model])
-    path, step, elapsed, best = args.out_dir / "checkpoint.pt", 0, 0.0, -1.0
+    model = build_model(len(vocab), args.dropout, args.size, args.device)
+    begin(model, args.vectors)
+    if args.encoder:
+        model.deberta.load_state_dict(load_checkpoint(args.encoder)["encoder"], strict=False)
+    optimizer, mean = make_optimizer([model]), RunningMean(model)
+    path, step, best = args.out_dir / "checkpoint.pt", 0, -1.0
     if path.exists():
         state = load_checkpoint(path)
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
-        step, elapsed, best = state["step"], state["elapsed"], state["best"]
-    else:
-        # Pre-training saw single texts, so the embedding of the second type may be missing there: it starts afresh.
-        model.deberta.load_state_dict(load_checkpoint(args.encoder)["encoder"], strict=False)
+        mean.values = {name: value.to(args.device) for name, value in state["mean"].items()}
+        step, best = state["step"], state["best"]
+    torch.manual_seed(args.seed + step)
     rng = random.Random(args.seed + step)
-    cloze_examples = load_examples(args.cloze)
-    rows = [row for part in reader_rows(args.data_dir, "train").values() for row in part]
-    real_examples = encode_rows(tokenizer, rows)
-    examples = {"locate": LocateExamples(cloze_examples + real_examples, rng, vocab), "cloze": cloze_examples,
-                "real": real_examples}
-    sources = {name: Batches(listed, args.batch_tokens, rng, vocab) for name, listed in examples.items()}
-    held_out = choosing_rows(args.data_dir, 1000)
-    print(f"{len(cloze_examples)} cloze examples, {len(real_examples)} questions", flush=True)
-    budget, losses, seen = Budget(args.minutes, elapsed), {name: [] for name in sources}, 0
-    saved = evaluated = time.monotonic()
+    locate, sources = make_sources(args, tokenizer, vocab, rng)
+    held_out = choosing_rows(args.data_dir, 700)
+    shown, used, saved = {name: [] for name in SOURCES}, time.process_time(), time.monotonic()
 
-    while budget.progress < 1:
-        progress = budget.progress
-        set_rate(optimizer, args.rate * linear_rate(progress))
-        examples["locate"].quoting = max(0.1, 1 - 0.9 * progress / QUOTING_UNTIL)
-        name = rng.choices(list(sources), at(STAGES, progress))[0]
+    while step < args.steps:
+        progress = step / args.steps
+        set_rate(optimizer, args.rate * trapezoid_rate(progress))
+        locate.quoting = max(0.1, 1 - 0.9 * progress / QUOTING_UNTIL)
+        name = rng.choices(SOURCES, at(STAGES, progress))[0]
         inputs, first, last = sources[name].next(at(WINDOWS, progress))
+        inputs = {key: value.to(args.device) for key, value in inputs.items()}
         model.train()
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            output = model(**inputs)
-        loss = span_loss(output, inputs["attention_mask"], first, last)
+        with torch.autocast(model.device.type, dtype=torch.bfloat16):
+            output = model(**hide_words(inputs, args.hidden_words, vocab["[MASK]"]))
+        loss = span_loss(output, inputs["attention_mask"], first.to(args.device), last.to(args.device))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
-        losses[name].append(loss.item())
-        seen += len(first) * (name == "real")
         step += 1
-        if step % 100 == 0:
-            shown = " ".join(f"{name} {np.mean(values):.3f}" for name, values in losses.items() if values)
-            print(f"step {step} minutes {budget.elapsed / 60:.1f} questions {seen} loss {shown}", flush=True)
-            losses = {name: [] for name in sources}
-        last_step = budget.progress >= 1
-        if last_step or time.monotonic() - evaluated > args.evaluate_every * 60:
-            exact, f1 = reading.scores(reading.predict(model, tokenizer, held_out), held_out)
-            print(f"step {step} choosing part: exact {exact:.2f} F1 {f1:.2f}", flush=True)
-            if f1 > best:
-                best = f1
-                save_checkpoint(args.out_dir / "best.pt", model=model.state_dict())
-            evaluated = time.monotonic()
-        if last_step or time.monotonic() - saved > 180:
-            save_checkpoint(path, model=model.state_dict(), optimizer=optimizer.state_dict(), step=step,
-                            elapsed=budget.elapsed, best=best)
+        if step % MEAN_EVERY == 0:
+            mean.update(model, step)
+        shown[name].append(loss.item())
+        if step % args.show_every == 0:
+            losses = " ".join(f"{name} {np.mean(values):.3f}" for name, values in shown.items() if values)
+            print(f"step {step} processor {time.process_time() - used:.0f} s loss {losses}", flush=True)
+            shown = {name: [] for name in SOURCES}
+        stop = step in (args.steps, args.stop_at)
+        if stop or step % args.evaluate_every == 0:
+            best = evaluate(args, mean, model, tokenizer, held_out, step, best)
+        if stop or time.monotonic() - saved > 120:
+            save_checkpoint(path, model=model.state_dict(), optimizer=optimizer.state_dict(), mean=mean.values, step=step, best=best)
             saved = time.monotonic()
+        if stop:
+            break
+
+
+def evaluate(args, mean, model, tokenizer, held_out, step, best):
+    """Scores the running mean on the choosing part and keeps it if it is the best so far."""
+    current = {name: value.clone() for name, value in model.state_dict().items()}
+    model.load_state_dict(mean.values)
+    with torch.autocast(model.device.type, dtype=torch.bfloat16):
+        exact, f1 = reading.scores(reading.predict(model, tokenizer, held_out), held_out)
+    print(f"step {step} choosing part: exact {exact:.2f} F1 {f1:.2f}", flush=True)
+    if f1 > best:
+        best = f1
+        save_checkpoint(args.out_dir / "best.pt", model=mean.values)
+    model.load_state_dict(current)
+    return best
 
 
 if __name__ == "__main__":

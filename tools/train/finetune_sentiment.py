@@ -1,6 +1,6 @@
 """Fine-tunes the sentiment classifier on film sentences, product phrases and whole reviews.
 
-    python finetune_sentiment.py --encoder PRE/checkpoint.pt --tokenizer-dir TOK --out-dir OUT
+    python finetune_sentiment.py --vectors VECTORS.npy --tokenizer-dir TOK --out-dir OUT
 
 Keeps the averaged weights of the epoch that is best on the dev splits in OUT/best.pt. Batches hold texts of one length only,
 since padding changes what ConvBERT computes. Sentences of whole reviews take part with the soft labels of an n-gram teacher.
@@ -18,7 +18,8 @@ from tokenizers import Tokenizer
 from torch.nn import functional as F
 from transformers import ConvBertForSequenceClassification
 
-from architectures import MAX_LENGTH, convbert_config
+from architectures import MAX_LENGTH, begin_with_vectors, wide_convbert_config
+from fast_dropout import replace_dropout
 from ngram_teacher import NgramTeacher
 from schedule import linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
 from texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, sentiment_rows
@@ -29,11 +30,9 @@ CHOICE_WEIGHTS = {"rt-polarity": 0.5, "pros-cons": 0.35, "movie-reviews": 0.15}
 
 
 def build_model(vocab_size, dropout=0.1):
-    model = ConvBertForSequenceClassification(convbert_config(vocab_size, **LABELS))
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = dropout
-    return model
+    config = wide_convbert_config(vocab_size, **LABELS)
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
+    return replace_dropout(ConvBertForSequenceClassification(config))
 
 
 def encode(tokenizer, rows):
@@ -122,6 +121,7 @@ def main():
     parser.add_argument("--tokenizer-dir", type=Path, required=True)
     start = parser.add_mutually_exclusive_group(required=True)
     start.add_argument("--encoder", type=Path, help="checkpoint of pretrain.py")
+    start.add_argument("--vectors", type=Path, help="result of word_vectors.py")
     start.add_argument("--weights", type=Path, help="best.pt of an earlier run of this script, to continue from")
     parser.add_argument("--out-dir", type=Path, required=True)
     parser.add_argument("--epochs", type=int, default=6)
@@ -142,8 +142,10 @@ def main():
     model = build_model(len(vocab), args.dropout)
     if args.weights:
         model.load_state_dict(load_checkpoint(args.weights)["model"])
-    else:
+    elif args.encoder:
         model.convbert.load_state_dict(load_checkpoint(args.encoder)["encoder"])
+    else:
+        begin_with_vectors(model, model.convbert, args.vectors)
     optimizer = make_optimizer([model], args.weight_decay)
     average = Average(model, 0.998)
     train = {name: sentiment_rows(args.data_dir, name, "train") for name in SENTIMENT_SETS}

@@ -1,9 +1,10 @@
-"""Fine-tunes the entity tagger on three labelled corpora and on text that a teacher with an eye for capitals has labelled.
+"""Fine-tunes the entity tagger on three labelled corpora, on made-up messages with private details, and on text that a teacher labelled.
 
-    python finetune_tagger.py --encoder PRE/checkpoint.pt --tokenizer-dir TOK --out-dir OUT --minutes 40
+    python finetune_tagger.py --vectors VECTORS.npy --tokenizer-dir TOK --out-dir OUT --rounds 14
 
-Keeps the averaged weights of the round that is best on the dev parts in OUT/best.pt. Batches hold texts of one length only,
-since padding changes what ConvBERT computes; a text is one to four neighbouring sentences.
+Resumes from OUT/checkpoint.pt after the last whole round. Keeps the averaged weights of the round that is best on the dev parts in
+OUT/best.pt. Batches hold texts of one length only, since padding changes what ConvBERT computes; a text is one to four neighbouring
+sentences.
 """
 
 import argparse
@@ -17,27 +18,26 @@ from tokenizers import Tokenizer
 from torch.nn import functional as F
 from transformers import ConvBertForTokenClassification
 
-from architectures import MAX_LENGTH, convbert_config
+from architectures import MAX_LENGTH, begin_with_vectors, wide_convbert_config
 from case_teacher import EDITED, CaseTeacher
-from entities import LABELS, NER_SETS, WITHOUT_MISC, ner_sentences, scores, total_f1
+from entities import LABELS, NER_SETS, TYPES, WITHOUT_MISC, Sentence, ner_sentences, scores, spans, total_f1
+from fast_dropout import replace_dropout
 from finetune_sentiment import Average, equal_length_batches
 from ngram_teacher import TOKEN
-from schedule import Budget, linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
+from private_details import made_sentences, with_details
+from schedule import linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
 from splits import reader_rows
 from texts import DEFAULT_DATA_DIR, GENERAL_TEXTS, general_documents
 
-SHARES = {"wikigold": 3, "btc": 1, "wnut17": 1}  # times a round shows each set
+SHARES = {"wikigold": 3, "btc": 1, "wnut17": 1, "made": 1}  # times a round shows each set
 MAX_PIECES = 126  # of a training text
 
 
 def build_model(vocab_size, dropout=0.1):
     names = dict(enumerate(LABELS))
-    model = ConvBertForTokenClassification(convbert_config(
-        vocab_size, id2label=names, label2id={name: number for number, name in names.items()}))
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = dropout
-    return model
+    config = wide_convbert_config(vocab_size, id2label=names, label2id={name: number for number, name in names.items()})
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
+    return replace_dropout(ConvBertForTokenClassification(config))
 
 
 def one_hot(sentence):
@@ -54,6 +54,32 @@ def targets_of(sentence, name, teacher):
         is_other = targets[:, 0] == 1
         targets[is_other] = (chances / chances.sum(1, keepdims=True))[is_other]
     return targets
+
+
+class Renamer:
+    """Puts other names of the same type in the place of a sentence's names (Dai and Adel, 2020)."""
+
+    def __init__(self, sentences, places, rng):
+        self.rng = rng
+        self.names = {kind: [] for kind in TYPES}
+        self.names["LOC"] += [place.split() for place in places]
+        for sentence in sentences:
+            for start, end, kind in spans(sentence.labels):
+                if kind in self.names:
+                    self.names[kind].append(sentence.words[start:end])
+
+    def __call__(self, sentence, chance):
+        words, labels, at = [], [], 0
+        for start, end, kind in spans(sentence.labels):
+            words += sentence.words[at:start]
+            labels += sentence.labels[at:start]
+            name = sentence.words[start:end]
+            if kind in self.names and self.rng.random() < chance:
+                name = self.rng.choice(self.names[kind])
+            words += name
+            labels += [f"B-{kind}"] + [f"I-{kind}"] * (len(name) - 1)
+            at = end
+        return Sentence(words + sentence.words[at:], labels + sentence.labels[at:])
 
 
 def sentences_of(paragraphs):
@@ -117,13 +143,15 @@ def grouped(items, rng):
     return texts
 
 
-def round_texts(labelled, taught, share, rng):
-    """Texts of one round: each set as often as it is due, and `share` times as many taught sentences."""
-    texts = []
-    for name, items in labelled.items():
-        for _ in range(SHARES[name]):
-            texts += grouped(items, rng)
-    wanted = int(share * sum(SHARES[name] * len(items) for name, items in labelled.items()))
+def round_texts(train, taught, places, share, tokenizer, teacher, rng):
+    """Texts of one round: each set as often as it is due, with other names each time, and `share` times as many taught sentences."""
+    texts, listed = [], [sentence for part in train.values() for sentence in part]
+    renamed = Renamer(listed, places, rng)
+    for name, part in [*train.items(), ("made", None)]:
+        for repeat in range(SHARES[name]):
+            some = made_sentences(listed, 2500, rng) if part is None else [renamed(one, 0.45) for one in part]
+            texts += grouped(pieces(tokenizer, [one.words for one in some], [targets_of(one, name, teacher) for one in some]), rng)
+    wanted = int(share * len(texts))
     start = rng.randrange(max(1, len(taught) - wanted))
     return texts + grouped(taught[start:start + wanted], rng)
 
@@ -163,13 +191,26 @@ def measure(model, tokenizer, sentences, name):
     return scores([sentence.labels for sentence in sentences], predict(model, tokenizer, sentences), name)
 
 
+def kept_teacher(path, sentences):
+    """A CaseTeacher, trained once."""
+    if path.exists():
+        teacher = CaseTeacher([], epochs=0)
+        teacher.table = load_checkpoint(path)["table"]
+    else:
+        teacher = CaseTeacher(sentences)
+        save_checkpoint(path, table=teacher.table.detach())
+    return teacher
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--tokenizer-dir", type=Path, required=True)
-    parser.add_argument("--encoder", type=Path, required=True, help="checkpoint of pretrain.py")
+    start = parser.add_mutually_exclusive_group(required=True)
+    start.add_argument("--encoder", type=Path, help="checkpoint of pretrain.py")
+    start.add_argument("--vectors", type=Path, help="result of word_vectors.py")
     parser.add_argument("--out-dir", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, required=True)
+    parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--rate", type=float, default=6e-4)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--dropout", type=float, default=0.1)
@@ -182,27 +223,34 @@ def main():
 
     tokenizer = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json"))
     vocab = tokenizer.get_vocab()
-    train = {name: ner_sentences(args.data_dir, name, "train") for name in NER_SETS}
+    train = {name: [with_details(one) for one in ner_sentences(args.data_dir, name, "train")] for name in NER_SETS}
     held_out = {name: ner_sentences(args.data_dir, name, "dev") for name in NER_SETS}
-    teacher = CaseTeacher([(sentence, name) for name, part in train.items() for sentence in part])
-    labelled = {name: pieces(tokenizer, [sentence.words for sentence in part],
-                             [targets_of(sentence, name, teacher) for sentence in part]) for name, part in train.items()}
+    teacher = kept_teacher(args.out_dir / "teacher.pt", [(sentence, name) for name, part in train.items() for sentence in part])
     taught = taught_pieces(args.data_dir, teacher, tokenizer, args.taught, rng)
     rng.shuffle(taught)
     print(f"{len(taught)} taught sentences", flush=True)
 
+    places = [document[0] for document in general_documents(args.data_dir, "factbook") if document[0].replace(" ", "").isalpha()]
     model = build_model(len(vocab), args.dropout)
-    model.convbert.load_state_dict(load_checkpoint(args.encoder)["encoder"])
+    if args.encoder:
+        model.convbert.load_state_dict(load_checkpoint(args.encoder)["encoder"])
+    else:
+        begin_with_vectors(model, model.convbert, args.vectors)
     optimizer = make_optimizer([model])
     average = Average(model, 0.998)
-    budget, best, number = Budget(args.minutes), 0.0, 0
-    while budget.progress < 1:
-        texts = round_texts(labelled, taught, max(0.0, 1.5 * (1 - budget.progress / 0.9)), rng)
-        losses = []
-        for batch in equal_length_batches(texts, 3072, args.batch, rng):
-            if budget.progress >= 1:
-                break
-            set_rate(optimizer, args.rate * linear_rate(budget.progress))
+    best, number, path = 0.0, 0, args.out_dir / "checkpoint.pt"
+    if path.exists():
+        state = load_checkpoint(path)
+        model.load_state_dict(state["model"])
+        average.model.load_state_dict(state["average"])
+        optimizer.load_state_dict(state["optimizer"])
+        average.steps, best, number = state["steps"], state["best"], state["number"]
+    while number < args.rounds:
+        share = max(0.0, 0.6 * (1 - (number + 1) / args.rounds / 0.9))
+        texts = round_texts(train, taught, places, share, tokenizer, teacher, rng)
+        batches, losses = equal_length_batches(texts, 3072, args.batch, rng), []
+        for index, batch in enumerate(batches):
+            set_rate(optimizer, args.rate * linear_rate((number + index / len(batches)) / args.rounds))
             model.train()
             losses.append(train_step(model, torch.tensor([texts[i][0] for i in batch]),
                                      torch.from_numpy(np.stack([texts[i][1] for i in batch])), args.word_dropout, vocab))
@@ -213,11 +261,13 @@ def main():
         number += 1
         shown = {name: total_f1(measure(average.model, tokenizer, part, name)) for name, part in held_out.items()}
         choice = sum(shown.values()) / len(shown)
-        print(f"round {number} minutes {budget.elapsed / 60:.1f} loss {np.mean(losses):.4f} dev F1",
+        print(f"round {number} steps {average.steps} loss {np.mean(losses):.4f} dev F1",
               {name: round(value, 1) for name, value in shown.items()}, f"choice {choice:.2f}", flush=True)
         if choice > best:
             best = choice
             save_checkpoint(args.out_dir / "best.pt", model=average.model.state_dict(), choice=choice)
+        save_checkpoint(path, model=model.state_dict(), average=average.model.state_dict(), optimizer=optimizer.state_dict(),
+                        steps=average.steps, best=best, number=number)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Trains the zero-shot classifier: does a text entail "This example is ...", for labels that it has not seen.
 
-    python finetune_zero_shot.py --vectors VECTORS_DIR --out-dir OUT --steps 4000
+    python finetune_zero_shot.py --vectors SENTENCE_DIR --out-dir OUT --steps 8000
 
-Token embeddings begin as the teacher's vectors of single tokens, made shorter, so that words of similar meaning are near each other
-from the first step on. The encoder is then held to the teacher's vectors of text and label while the head learns to compare the two.
+Token embeddings begin as the vectors of sentence_vectors.py, so that words of similar meaning are near each other from the first step
+on. The encoder is then held to its vectors of text and label while the head learns to compare the two.
 Resumes from OUT/checkpoint.pt. Keeps the averaged weights that are best on the choosing parts in OUT/best.pt.
 """
 
@@ -19,6 +19,7 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import DebertaV2ForSequenceClassification
 
+import fast_attention
 from architectures import zero_shot_config
 from finetune_sentiment import Average
 from schedule import linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
@@ -43,16 +44,11 @@ def build_model(vocab_size, dropout):
 
 @torch.no_grad()
 def start_embeddings(model, token_vectors):
-    """The principal components of the teacher's vectors, frequent tokens shorter. Tokens are ordered by frequency."""
+    """The vectors of sentence_vectors.py, in which frequent tokens are short already."""
     words = model.deberta.embeddings.word_embeddings.weight
-    centred = token_vectors - token_vectors.mean(0)
-    _, _, components = torch.linalg.svd(centred[::3], full_matrices=False)
-    reduced = F.normalize(centred @ components[:words.shape[1]].T, dim=1)
-    chance = 1 / (12 * torch.arange(1, len(reduced) + 1))
-    words.copy_(reduced * (1e-3 / (1e-3 + chance))[:, None] * words.shape[1] ** 0.5 / 2)
+    words.copy_(token_vectors / token_vectors.norm(dim=1).median() * words.shape[1] ** 0.5 / 2)
     types = model.deberta.embeddings.token_type_embeddings.weight
     types.copy_(torch.randn_like(types) * TYPE_LENGTH / 2)
-    nn.init.orthogonal_(model.deberta.embeddings.embed_proj.weight)
     # What the first token gathers in the last layer is a mean of many: as it is, it would be lost beside the token's own state.
     model.deberta.encoder.layer[-1].attention.output.dense.weight.mul_(GATHERED)
 
@@ -107,7 +103,7 @@ def encode(tokenizer, texts):
 
 
 class Reading(nn.Module):
-    """The teacher's vector of one part of the input, from the states before the last layer. Left out of the exported model."""
+    """The vector of one part of the input, as sentence_vectors.py would have it, from the states before the last layer. Left out of the exported model."""
 
     def __init__(self, hidden_size, vector_size):
         super().__init__()
@@ -132,11 +128,12 @@ def losses_of(logits, among, alone):
 
 def train_step(model, reading, batch, text_vectors, phrase_vectors, weights):
     inputs, texts, phrases, among, alone = batch
-    output = model(**inputs, output_hidden_states=True)
-    compared, judged = losses_of(output.logits, among, alone)
-    states, second = output.hidden_states[-2], inputs["token_type_ids"]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output = model(**inputs, output_hidden_states=True)
+    compared, judged = losses_of(output.logits.float(), among, alone)
+    states, second = output.hidden_states[-2].float(), inputs["token_type_ids"]
     first = inputs["attention_mask"] - second
-    read = [reading(states, first), reading(states, second), *reading.compared(output.hidden_states[-1][:, 0])]
+    read = [reading(states, first), reading(states, second), *reading.compared(output.hidden_states[-1][:, 0].float())]
     wanted = [text_vectors[texts].repeat_interleave(LABELS, 0), phrase_vectors[phrases.reshape(-1)]] * 2
     errors = [1 - (one * other).sum(1).mean() for one, other in zip(read, wanted)]
     (compared + weights[0] * judged + weights[1] * sum(errors)).backward()
@@ -186,7 +183,7 @@ def choosing_parts(data_dir):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
-    parser.add_argument("--vectors", type=Path, required=True, help="what zero_shot_teacher.py wrote")
+    parser.add_argument("--vectors", type=Path, required=True, help="what sentence_vectors.py wrote")
     parser.add_argument("--out-dir", type=Path, required=True)
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--batch-tokens", type=int, default=2048)
@@ -196,7 +193,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     single_thread(args.seed)
-
+    fast_attention.use()
     tokenizer = Tokenizer.from_file(str(args.vectors / "tokenizer.json"))
     known = load_checkpoint(args.vectors / "vectors.pt")
     text_vectors, phrase_vectors = known["text_vectors"].float(), known["phrase_vectors"].float()

@@ -22,37 +22,37 @@ def windows(tokenizer, question, context, max_length, stride):
 
 
 def best_span(start_logits, end_logits, encoding):
-    """(score, start, end) in characters of the best span in one window."""
+    """(score, start, end, score of no answer) of the best span in one window, in characters."""
     allowed = np.array([s == 1 for s in encoding.sequence_ids])
     allowed[0] = True
 
     def probabilities(logits):
         logits = np.where(allowed, logits, -10000.0)
         exponentials = np.exp(logits - logits.max())
-        result = exponentials / exponentials.sum()
-        result[0] = 0.0
-        return result
+        return exponentials / exponentials.sum()
 
-    scores = np.triu(np.outer(probabilities(start_logits), probabilities(end_logits)))
-    scores = np.tril(scores, MAX_ANSWER_TOKENS - 1)
+    starts, ends = probabilities(start_logits), probabilities(end_logits)
+    none = float(starts[0] * ends[0])
+    starts[0] = ends[0] = 0.0
+    scores = np.tril(np.triu(np.outer(starts, ends)), MAX_ANSWER_TOKENS - 1)
     first, last = np.unravel_index(scores.argmax(), scores.shape)
     if not (allowed[first] and allowed[last]) or first == 0:
-        return 0.0, 0, 0
+        return 0.0, 0, 0, none
     words, offsets = encoding.word_ids, encoding.offsets
     inside = [i for i, s in enumerate(encoding.sequence_ids) if s == 1]
     start = min(offsets[i][0] for i in inside if words[i] == words[first])
     end = max(offsets[i][1] for i in inside if words[i] == words[last])
-    return float(scores[first, last]), start, end
+    return float(scores[first, last]), start, end, none
 
 
 @torch.no_grad()
-def predict(model, tokenizer, rows, max_length=384, stride=128, batch_tokens=8192):
-    """Answer text for every row. Batches are padded, which changes nothing for DeBERTa."""
+def predict(model, tokenizer, rows, max_length=384, stride=128, batch_tokens=8192, may_decline=False):
+    """Answer text for every row, "" where it declines. Batches are padded, which changes nothing for DeBERTa."""
     model.eval()
     jobs = [(number, encoding) for number, row in enumerate(rows)
             for encoding in windows(tokenizer, row["question"], row["context"], max_length, stride)]
     jobs.sort(key=lambda job: len(job[1].ids))
-    best = [(-1.0, "")] * len(rows)
+    best, least_none = [(-1.0, "")] * len(rows), [1.0] * len(rows)
     while jobs:
         size = max(1, batch_tokens // len(jobs[-1][1].ids))
         batch, jobs = jobs[-size:], jobs[:-size]
@@ -60,14 +60,16 @@ def predict(model, tokenizer, rows, max_length=384, stride=128, batch_tokens=819
         ids = torch.tensor([encoding.ids + [0] * (width - len(encoding.ids)) for _, encoding in batch])
         mask = torch.tensor([[1] * len(encoding.ids) + [0] * (width - len(encoding.ids)) for _, encoding in batch])
         types = torch.tensor([encoding.type_ids + [0] * (width - len(encoding.ids)) for _, encoding in batch])
+        ids, mask, types = (values.to(model.device) for values in (ids, mask, types))
         output = model(input_ids=ids, attention_mask=mask, token_type_ids=types)
-        for (number, encoding), s, e in zip(batch, output.start_logits.float().numpy(),
-                                            output.end_logits.float().numpy()):
+        for (number, encoding), s, e in zip(batch, output.start_logits.float().cpu().numpy(),
+                                            output.end_logits.float().cpu().numpy()):
             length = len(encoding.ids)
-            score, start, end = best_span(s[:length], e[:length], encoding)
+            score, start, end, none = best_span(s[:length], e[:length], encoding)
+            least_none[number] = min(least_none[number], none)
             if score > best[number][0]:
                 best[number] = (score, rows[number]["context"][start:end])
-    return [text for _, text in best]
+    return ["" if may_decline and none > score else text for (score, text), none in zip(best, least_none)]
 
 
 def normalise(text):

@@ -30,6 +30,11 @@ def linear_rate(progress, warmup=0.02):
     return max((1 - progress) / (1 - warmup), 0.01)
 
 
+def trapezoid_rate(progress, warmup=0.02, decay=0.35):
+    """Factor on the peak rate: linear warm-up, constant, then linear decay; the constant part may be made longer while it lasts."""
+    return min(max(progress / warmup, 0.01), 1.0, max((1 - progress) / decay, 0.01))
+
+
 def set_rate(optimizer, rate):
     for group in optimizer.param_groups:
         group["lr"] = rate

@@ -22,6 +22,12 @@ def reader_rows(data_dir, part):
     return rows
 
 
+def qamr_rows(data_dir, part):
+    """Questions on single sentences; there is a part for training and one for choosing."""
+    rows = read_squad(Path(data_dir) / "qamr" / "qamr-dev.json.gz")
+    return [row for row in rows if (part_of(row["context"]) == "dev") == (part == "dev")]
+
+
 def task_texts(data_dir):
     """Texts of the training parts of both tasks, for the vocabulary and for pre-training."""
     texts = [text for name in SENTIMENT_SETS for _, text in sentiment_rows(data_dir, name, "train")]

@@ -1,7 +1,7 @@
 """Texts and labels that the zero-shot model is trained on, and draws of a text with labels that fit it more or less.
 
 Labelled sets say which of some three hundred labels are true of a text. For thousands of other labels, and for texts without any,
-the teacher's vectors say how near a label is (`zero_shot_teacher.py`).
+vectors of texts and labels say how near a label is (`sentence_vectors.py`, called the teacher here).
 """
 
 import random

@@ -56,30 +56,71 @@ export interface PlainError {
 
 /** The one class of error that Peruse throws. `message` is one sentence that names the thing at fault. */
 export class PeruseError extends Error {
-  override readonly name = 'PeruseError';
+  /** 'AbortError' for 'aborted', as everywhere on the web; else 'PeruseError'. */
+  override readonly name: 'PeruseError' | 'AbortError';
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
+    this.name = code === 'aborted' ? 'AbortError' : 'PeruseError';
+  }
+
+  /** By name: the package is several bundles, each with a class of its own. */
+  static override [Symbol.hasInstance](value: unknown): value is PeruseError {
+    if (!(value instanceof Error)) return false;
+    return value.name === 'PeruseError' || (value.name === 'AbortError' && (value as Partial<PeruseError>).code === 'aborted');
   }
 }
 
 /** The words of anything that was thrown. */
 export function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : show(error);
   // Node's fetch says only "fetch failed"; the reason is one level down.
   const cause = error.cause instanceof Error && error.cause.message ? ` (${error.cause.message})` : '';
   return error.message + cause;
 }
 
+/** A value in a message, whatever it is. */
+export function show(value: unknown): string {
+  try {
+    return typeof value === 'string' ? `'${value}'` : typeof value === 'function' ? 'a function' : String(value);
+  } catch {
+    return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  }
+}
+
+/** What goes wrong while a caller's arguments are read (a getter that throws, say) is the arguments' fault. */
+export function asArgumentError(error: unknown): PeruseError {
+  if (error instanceof PeruseError) return error;
+  return new PeruseError('invalid_argument', `The arguments can't be read: ${describe(error)}`, { cause: error });
+}
+
+/** What is thrown elsewhere is a fault of Peruse. */
+export function toPeruseError(error: unknown): PeruseError {
+  return error instanceof PeruseError ? error : new PeruseError('internal', describe(error), { cause: error });
+}
+
 export function toPlainError(error: unknown): PlainError {
-  if (error instanceof PeruseError) return { code: error.code, message: error.message };
-  return { code: 'internal', message: describe(error) };
+  const { code, message } = toPeruseError(error);
+  return { code, message };
 }
 
 export function fromPlainError(error: PlainError): PeruseError {
   return new PeruseError(error.code, error.message);
+}
+
+/** A signal as a caller gave it: of whatever realm, but a signal, which can be listened to. */
+export function checkSignal(signal: unknown): AbortSignal | undefined {
+  if (signal === undefined) return undefined;
+  const given = signal as AbortSignal;
+  const listener = () => {};
+  try {
+    given.addEventListener('abort', listener);
+    given.removeEventListener('abort', listener);
+    if (typeof given.aborted === 'boolean') return given;
+  } catch {}
+  throw new PeruseError('invalid_argument', `signal must be an AbortSignal, not ${show(signal)}.`);
 }
 
 /** Throws 'aborted' if the signal has fired. */

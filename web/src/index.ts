@@ -1,26 +1,7 @@
-// Peruse: reads text inside the page. The package's face; what is not exported here is private.
-export { PeruseError, type ErrorCode } from './errors.js';
-export type { InspectCall, InspectedToken, InspectOptions, Inspection, NumberArray } from './tasks/inspection.js';
-export { pipeline, type Pipeline, type PipelineOptions } from './pipeline.js';
-export type { PipelineInfo } from './pipeline_info.js';
-export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';
-export { env, type CustomCache, type Env } from './env.js';
-export { modelCache, type CachedFile } from './model_cache.js';
-export type { Source, SourceOptions } from './sources/source.js';
-export type { DirectoryHandle, FileContent, FilesSource } from './sources/source_files.js';
-export type { CallOptions } from './tasks/call.js';
-export type * from './tasks/feature_extraction.js';
-export type * from './tasks/fill_mask.js';
-export type * from './tasks/multiple_choice.js';
-export type * from './tasks/question_answering.js';
-export type * from './tasks/replaced_token_detection.js';
-export type { ResolvedTask, Task, TaskCall, TaskOrAlias } from './tasks/tasks.js';
-export type * from './tasks/text_classification.js';
-export type * from './tasks/text_ranking.js';
-export type * from './tasks/token_classification.js';
-export type * from './tasks/zero_shot_classification.js';
-export type { WeightReport } from './engine/engine.js';
-export type { MemoryReport } from './engine/memory_report.js';
-export type { GpuReport, ProbeReport } from './engine/placement.js';
-export type { UsageReport } from './engine/usage_report.js';
-export type { Variant } from './engine/variant.js';
+// Peruse: reads text inside the page. The package's face in browsers.
+import { setPlatform } from './platform/current.js';
+import { browserPlatform } from './platform/platform_browser.js';
+
+setPlatform(browserPlatform);
+
+export * from './face.js';

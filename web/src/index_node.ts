@@ -4,4 +4,4 @@ import { nodePlatform } from './platform/platform_node.js';
 
 setPlatform(nodePlatform);
 
-export * from './index.js';
+export * from './face.js';

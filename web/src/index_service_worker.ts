@@ -1,9 +1,7 @@
-// The package's face in service workers, where import() is not allowed: the builds that run on one thread are imported beforehand.
-import relaxed from '../wasm/peruse-relaxed.mjs';
-import simd from '../wasm/peruse-simd.mjs';
-import { provideModule } from './engine/wasm_modules.js';
+// The package's face in service workers and wherever else no worker can be started and nothing imported later: all in one file.
+import { alonePlatform } from './platform/alone.js';
+import { setPlatform } from './platform/current.js';
 
-provideModule('relaxed', relaxed);
-provideModule('simd', simd);
+setPlatform(alonePlatform);
 
-export * from './index.js';
+export * from './face.js';

@@ -22,9 +22,9 @@ export const modelCache = {
     if (cache === undefined) return [];
     const store = new FileStore(cache);
     const files = await Promise.all((await urls(cache)).map(async (url) => ({ url, stored: await store.find(url) })));
-    return files.flatMap(({ url, stored }) => (
-      stored === undefined || stored.missing ? [] : [{ url, bytes: stored.size, storedAt: new Date(stored.storedAt) }]
-    ));
+    return files.flatMap(({ url, stored }) =>
+      stored === undefined || stored.missing ? [] : [{ url, bytes: stored.bytes, storedAt: new Date(stored.storedAt) }],
+    );
   },
 
   /**
@@ -48,7 +48,7 @@ export const modelCache = {
 
 async function current(): Promise<CustomCache | undefined> {
   if (env.cache === false) return undefined;
-  return openCache({ custom: env.cache === true ? undefined : env.cache, folder: env.cacheFolder }, platform().hostParts);
+  return openCache({ custom: env.cache === true ? undefined : env.cache, folder: env.cacheFolder }, platform().folderParts);
 }
 
 async function urls(cache: CustomCache): Promise<string[]> {
@@ -63,7 +63,7 @@ async function removeWhere(goes: (url: URL) => boolean): Promise<number> {
   let removed = 0;
   for (const url of (await urls(cache)).filter((one) => goes(new URL(one)))) {
     const stored = await store.find(url);
-    if (await store.remove(url) && stored?.missing === false) ++removed;
+    if ((await store.remove(url)) && stored?.missing === false) ++removed;
   }
   return removed;
 }

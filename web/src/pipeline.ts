@@ -1,21 +1,23 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // pipeline(): loads a model for a task and returns a function.
-import { env } from './env.js';
-import { abortError, PeruseError, throwIfAborted } from './errors.js';
+import { env, envNotices } from './env.js';
+import { abortError, asArgumentError, checkSignal, describe, PeruseError, show, throwIfAborted, toPeruseError } from './errors.js';
+import { checkLoadOptions, type OptionKind } from './load_options.js';
 import { serveFolder } from './sources/folder_port.js';
-import { LocalHost, type Host } from './worker/host.js';
+import type { Host, Verb, Verbs } from './worker/host.js';
+import { Listener } from './listener.js';
 import { inspectCall, type InspectCall } from './tasks/inspection.js';
-import type { LoadReport } from './engine/load.js';
-import type { MemoryReport } from './engine/memory_report.js';
+import type { DtypeWish } from './engine/load_request.js';
 import { openFolder, staysHere } from './sources/open_folder.js';
-import type { DeviceWish, ProbeMemory } from './engine/placement.js';
+import type { DeviceWish, MemoryReport, ProbeMemory, UsageReport } from './engine/reports.js';
 import { describeLoad, kDtypes, loadNotes, type Dtype, type PipelineInfo } from './pipeline_info.js';
 import { platform } from './platform/current.js';
-import type { ProgressCallback } from './progress.js';
+import type { ProgressCallback, ProgressInfo } from './progress.js';
+import { compact } from './sources/source_files.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
-import type { Run } from './tasks/call.js';
-import { kAliases, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
-import type { UsageReport } from './engine/usage_report.js';
-import { chooseVariant, type VariantWish } from './engine/variant.js';
+import { kAliases, kEngineTasks, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
+import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
+import { chooseVariant, type VariantChoice, type VariantWish } from './engine/variant.js';
 import { RemoteHost } from './worker/worker_host.js';
 
 /** How to load a model, and where to run it. */
@@ -39,6 +41,16 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    */
   dtype?: 'auto' | Dtype;
   /**
+   * A LoRA adapter (a folder of the library peft, named as a model is named): merged into the weights while they are read. A head
+   * that was trained with it comes along; its labels are those of the model's config.json.
+   */
+  adapter?: Source;
+  /**
+   * For an old GLiNER release, which only names its encoder (`model_name` in gliner_config.json): where that one's config.json and
+   * tokenizer are.
+   */
+  encoder?: Source;
+  /**
    * What a call does that finds the GPU lost (a driver reset, a laptop that slept). 'recover', the default, loads the model
    * again from its source first; bytes that were given as the source are kept for that. 'refuse' fails with 'gpu_lost'. The
    * call in which it is lost fails with 'gpu_lost' either way.
@@ -54,10 +66,15 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    * positions. Default false, as in transformers, which leaves it out.
    */
   enhanced_mask_decoder?: boolean;
-  /** Work in a worker? Default: true in browsers, false in Node. */
+  /** Work in a worker? Default: true in browsers; in Node for models on a server, and for others whose weights take more than 64 MB. */
   worker?: boolean;
-  /** URL of a folder that holds the engine's builds (peruse-*.mjs, peruse-*.wasm), instead of the package's own. Default: `env.wasmPath`. */
+  /** URL of a folder that holds the engine's builds (peruse-*.wasm), instead of the package's own. Default: `env.wasmPath`. */
   wasmPath?: string | URL;
+  /**
+   * The engine's build, compiled, where none may be compiled while the program runs (Cloudflare's workers): 'peruse-simd.wasm' or
+   * 'peruse-relaxed.wasm', with `variant` of the same name.
+   */
+  wasmModule?: WebAssembly.Module;
 }
 
 /** A loaded model: call it as its task is called. */
@@ -70,8 +87,12 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   memory(): Promise<MemoryReport>;
   /** Calls, tokens and time since loading. */
   usage(): Promise<UsageReport>;
+  /** @internal */
+  readonly [kVectorSearch]: VectorSearch;
   /** Gives all memory back. Later calls fail with 'disposed'; calls under way with 'aborted'. */
   dispose(): Promise<void>;
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
 /**
@@ -82,55 +103,135 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
  * @throws PeruseError with a `code` that says why. A failed load leaves nothing behind.
  */
 export async function pipeline<T extends TaskOrAlias>(
-  task: T, source: Source, settings: PipelineOptions = {},
+  task: T,
+  source: Source,
+  settings: PipelineOptions = {},
 ): Promise<Pipeline<ResolvedTask<T>>> {
+  try {
+    return await load(task, source, checkLoadOptions(settings, kOptionKinds));
+  } catch (error) {
+    throw asArgumentError(error);
+  }
+}
+
+const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
+  adapter: 'other',
+  device: 'other',
+  dtype: 'other',
+  encoder: 'other',
+  enhanced_mask_decoder: 'boolean',
+  local_files_only: 'boolean',
+  on_device_lost: 'other',
+  progress_callback: 'function',
+  revision: 'string',
+  shader_f16: 'boolean',
+  signal: 'signal',
+  threads: 'other',
+  token: 'string',
+  variant: 'other',
+  wasmModule: 'other',
+  wasmPath: 'other',
+  worker: 'boolean',
+};
+
+async function load<T extends TaskOrAlias>(task: T, source: Source, given: PipelineOptions): Promise<Pipeline<ResolvedTask<T>>> {
   const start = performance.now();
-  const options = withEnv(settings);
+  const options = { ...given, wasmPath: given.wasmPath ?? env.wasmPath };
   throwIfAborted(options.signal);
   const resolvedTask = resolveTask(task);
   const dtype = checkDevice(options);
-  const inWorker = options.worker ?? platform().workerByDefault;
   const device = deviceWish(options);
   const onDeviceLost = checkDeviceLost(options);
-  const choice = chooseVariant(platform().features(inWorker), device === 'webgpu' ? gpuVariant(options) : options);
+  const wish = device === 'webgpu' ? gpuVariant(options) : options;
+  const wasm = engineFiles(options);
   const spec = await resolveSource(source, options, platform().places);
+  const { adapter } = options;
+  const adapterSpec =
+    adapter === undefined ? undefined : await resolveSource(adapter, { ...options, revision: undefined }, platform().places);
+  const encoder =
+    options.encoder === undefined
+      ? undefined
+      : await resolveSource(options.encoder, { ...options, revision: undefined }, platform().places);
   throwIfAborted(options.signal);
 
-  const report = options.progress_callback ?? (() => {});
-  const host: Host = inWorker
-    ? new RemoteHost(platform().startWorker(), report)
-    : new LocalHost(report, platform().hostParts);
-  const wasmPath = options.wasmPath === undefined ? undefined : absolute(options.wasmPath);
+  const listener = new Listener(options.progress_callback);
+  const report = (progress: ProgressInfo) => listener.tell(progress);
+  const wantsWorker = options.worker ?? (await platform().worksInWorker(spec));
+  chooseVariant(platform().features(wantsWorker), wish, mostThreads()); // Refuses what can't be, before anything starts.
+  const { host, inWorker, trouble } = await startHost(wantsWorker, options.worker === true, report);
   const loading = new AbortController();
-  let loaded: LoadReport;
   try {
-    const sent = inWorker ? await sendable(spec, loading.signal) : spec;
-    loaded = await unlessAborted(host.call('load', {
-      task: resolvedTask, dtype, enhancedMaskDecoder: options.enhanced_mask_decoder, source: sent, choice, device, onDeviceLost,
-      shaderF16: options.shader_f16 === true, probes: { ...kProbes }, wasmPath,
-    }), options.signal);
+    const choice = withTrouble(chooseVariant(platform().features(inWorker), wish, mostThreads()), trouble);
+    const notices = envNotices(); // of this thread
+    const send = (one: SourceSpec) => (inWorker ? sendable(one, loading.signal, (sentence) => notices.push(sentence)) : one);
+    const request = {
+      task: kEngineTasks[resolvedTask] ?? resolvedTask,
+      dtype,
+      enhancedMaskDecoder: options.enhanced_mask_decoder,
+      source: await send(spec),
+      adapter: adapterSpec && (await send(adapterSpec)),
+      encoder: encoder && (await send(encoder)),
+      choice,
+      device,
+      onDeviceLost,
+      shaderF16: options.shader_f16 === true,
+      probes: { ...kProbes },
+      wasm,
+    };
+    const loaded = await listener.unlessFailed(unlessAborted(host.call('load', request), options.signal));
+    report({ status: 'ready', task: resolvedTask, model: spec.name });
+    listener.check();
+    if (loaded.placement.device === 'cpu' || onDeviceLost === 'refuse') loading.abort(); // Nothing will be read again.
+    const { probe, probeKey } = loaded.placement;
+    if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
+    loaded.notices.push(...notices);
+    const info = describeLoad(resolvedTask, spec.name, choice, loaded, inWorker, performance.now() - start);
+    tellDebug(loadNotes(info));
+    return assemble(resolvedTask, host, info, () => loading.abort()) as unknown as Pipeline<ResolvedTask<T>>;
   } catch (error) {
     host.dispose();
     loading.abort();
-    throw error;
+    throw toPeruseError(error);
   }
-  if (loaded.placement.device === 'cpu' || onDeviceLost === 'refuse') loading.abort();  // Nothing will be read again.
-  report({ status: 'ready', task: resolvedTask, model: spec.name });
-  const { probe, probeKey } = loaded.placement;
-  if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
-  const info = describeLoad(resolvedTask, spec.name, choice, loaded, inWorker, performance.now() - start);
-  if (env.debug) for (const note of loadNotes(info)) env.debug(note);
-  return assemble(resolvedTask, host, info, () => loading.abort()) as unknown as Pipeline<ResolvedTask<T>>;
 }
 
-/** What was not given comes from `env`. */
-function withEnv(options: PipelineOptions): PipelineOptions {
-  const oneThread = options.device === 'webgpu' || options.variant === 'simd' || options.variant === 'relaxed';
-  const threads = options.threads ?? (oneThread ? undefined : env.threads);
-  return { ...options, threads, wasmPath: options.wasmPath ?? env.wasmPath };
+/** In a worker; or in this thread, if the caller wants that, or leaves it to us and no worker can be started. */
+async function startHost(
+  wanted: boolean,
+  demanded: boolean,
+  report: ProgressCallback,
+): Promise<{ host: Host; inWorker: boolean; trouble?: string }> {
+  if (!wanted) return { host: await platform().startHere(report), inWorker: false };
+  try {
+    return { host: new RemoteHost(await platform().startWorker(), report), inWorker: true };
+  } catch (error) {
+    if (demanded) throw error;
+    return { host: await platform().startHere(report), inWorker: false, trouble: describe(error) };
+  }
+}
+
+function withTrouble(choice: VariantChoice, trouble: string | undefined): VariantChoice {
+  return trouble === undefined ? choice : { ...choice, reason: `${choice.reason} ${trouble} So the page's own thread works.` };
+}
+
+function tellDebug(notes: string[]): void {
+  if (!env.debug) return;
+  for (const note of notes) {
+    try {
+      const given: unknown = env.debug(note);
+      if (given instanceof Promise) given.catch(() => {});
+    } catch (error) {
+      throw new PeruseError('invalid_argument', `env.debug failed: ${describe(error)}`, { cause: error });
+    }
+  }
+}
+
+function mostThreads(): number | undefined {
+  return env.threads === 'auto' ? undefined : env.threads;
 }
 
 function resolveTask(task: string): Task {
+  if (typeof task !== 'string') throw new PeruseError('invalid_argument', `A task is a string, not ${show(task)}.`);
   const name = Object.hasOwn(kAliases, task) ? kAliases[task as keyof typeof kAliases] : task;
   if (Object.hasOwn(kTasks, name)) return name as Task;
   const known = [...Object.keys(kTasks), ...Object.keys(kAliases)].join(', ');
@@ -138,13 +239,13 @@ function resolveTask(task: string): Task {
 }
 
 /** Refuses devices and precisions that don't exist; gives the engine's name of the precision. */
-function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): string {
+function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): DtypeWish {
   if (!['auto', 'cpu', 'wasm', 'webgpu'].includes(device)) {
-    throw new PeruseError('unsupported', `Peruse does not compute on '${device}', only on 'cpu' and 'webgpu'.`);
+    throw new PeruseError('unsupported', `Peruse does not compute on ${show(device)}, only on 'cpu' and 'webgpu'.`);
   }
   if (dtype === 'auto') return 'auto';
   if (Object.hasOwn(kDtypes, dtype)) return kDtypes[dtype];
-  throw new PeruseError('unsupported', `Peruse knows no dtype '${String(dtype)}', only ${Object.keys(kDtypes).join(', ')}.`);
+  throw new PeruseError('unsupported', `Peruse knows no dtype ${show(dtype)}, only ${Object.keys(kDtypes).join(', ')}.`);
 }
 
 function deviceWish({ device = 'cpu' }: PipelineOptions): DeviceWish {
@@ -153,7 +254,7 @@ function deviceWish({ device = 'cpu' }: PipelineOptions): DeviceWish {
 
 function checkDeviceLost({ on_device_lost: wish = 'recover' }: PipelineOptions): 'recover' | 'refuse' {
   if (wish === 'recover' || wish === 'refuse') return wish;
-  throw new PeruseError('invalid_argument', `on_device_lost must be 'recover' or 'refuse', not '${String(wish)}'.`);
+  throw new PeruseError('invalid_argument', `on_device_lost must be 'recover' or 'refuse', not ${show(wish)}.`);
 }
 
 /** On a GPU the engine only records, for which one thread is enough. */
@@ -168,18 +269,24 @@ function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): Va
 const kProbes: ProbeMemory = {};
 
 /** A source in a form that can go to the worker. What can't is read in this thread until the signal fires. */
-async function sendable(spec: SourceSpec, signal: AbortSignal): Promise<SourceSpec> {
-  if (!staysHere(spec)) return spec;
+async function sendable(spec: SourceSpec, signal: AbortSignal, notice: (sentence: string) => void): Promise<SourceSpec> {
+  if (!staysHere(spec)) return spec.kind === 'bytes' ? compact(spec) : spec;
   const { port1, port2 } = new MessageChannel();
-  serveFolder(await openFolder(spec, platform().hostParts), port1, signal);
+  serveFolder(await openFolder(spec, { ...platform().folderParts, notice }), port1, signal);
   return { kind: 'port', name: spec.name, port: port2 };
+}
+
+function engineFiles({ wasmPath, wasmModule }: PipelineOptions): string | WebAssembly.Module | undefined {
+  if (wasmModule === undefined) return wasmPath === undefined ? undefined : absolute(wasmPath);
+  if (wasmModule instanceof WebAssembly.Module) return wasmModule;
+  throw new PeruseError('invalid_argument', 'wasmModule must be a WebAssembly.Module.');
 }
 
 function absolute(path: string | URL): string {
   try {
     return new URL(path, platform().places.baseUrl()).href;
   } catch (error) {
-    throw new PeruseError('invalid_argument', `wasmPath '${String(path)}' is not a URL.`, { cause: error });
+    throw new PeruseError('invalid_argument', `wasmPath ${show(path)} is not a URL.`, { cause: error });
   }
 }
 
@@ -202,33 +309,44 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undef
 
 function assemble(task: Task, host: Host, info: PipelineInfo, onDispose: () => void): Pipeline {
   let disposed = false;
-  const checkAlive = () => {
+  const ask = async <V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> => {
     if (disposed) throw new PeruseError('disposed', `This ${task} pipeline was disposed of; load it again.`);
+    checkSignal(signal);
+    try {
+      return await unlessAborted(host.call(verb, request, signal), signal);
+    } catch (error) {
+      throw toPeruseError(error);
+    }
   };
-  const run: Run = async (inputs, options, signal) => {
-    checkAlive();
-    return unlessAborted(host.call('run', { inputs, options }, signal), signal);
+  const dispose = async () => {
+    disposed = true;
+    host.dispose();
+    onDispose();
   };
   const members = {
     task,
     info,
-    inspect: inspectCall(async (request, signal) => {
-      checkAlive();
-      return unlessAborted(host.call('inspect', request, signal), signal);
-    }),
-    memory: async () => {
-      checkAlive();
-      return host.call('memory', null);
+    inspect: typed(inspectCall((request, signal) => ask('inspect', request, signal))),
+    memory: () => ask('memory', null),
+    usage: () => ask('usage', null),
+    dispose,
+    [kVectorSearch]: {
+      set: (request: SetVectors) => ask('setVectors', request),
+      nearest: (request: NearestRequest) => ask('nearest', request),
     },
-    usage: async () => {
-      checkAlive();
-      return host.call('usage', null);
-    },
-    dispose: async () => {
-      disposed = true;
-      host.dispose();
-      onDispose();
-    },
+    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // Browsers learnt it in 2025.
   };
-  return Object.assign(kTasks[task](run), members) as Pipeline;
+  const call = kTasks[task]((inputs, options, signal) => ask('run', { inputs, options }, signal));
+  return Object.assign(typed(call as (...given: unknown[]) => Promise<unknown>), members) as unknown as Pipeline;
+}
+
+/** A call whose every failure is a PeruseError, whatever its arguments do while they are read. */
+function typed<A extends unknown[], R>(call: (...given: A) => Promise<R>): (...given: A) => Promise<R> {
+  return async (...given) => {
+    try {
+      return await call(...given);
+    } catch (error) {
+      throw asArgumentError(error);
+    }
+  };
 }

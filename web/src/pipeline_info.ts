@@ -1,6 +1,6 @@
 // What a caller learns of a loaded model: as data (`info`) and in sentences (`env.debug`).
 import type { LoadReport } from './engine/load.js';
-import type { GpuReport, ProbeReport } from './engine/placement.js';
+import type { GpuReport, ProbeReport } from './engine/reports.js';
 import type { Variant, VariantChoice } from './engine/variant.js';
 import type { Task } from './tasks/tasks.js';
 
@@ -34,41 +34,62 @@ export interface PipelineInfo {
   milliseconds: number;
   /** The engine's account of the weights: heads found, tensors unused. */
   weights: Omit<LoadReport['weights'], 'dtype'>;
+  /** Sentences about what went otherwise than one may expect, and did not hinder: a cache that takes no files, say. */
+  notices: readonly string[];
 }
 
 /** From the engine's account to the caller's. */
 export function describeLoad(
-  task: Task, model: string, choice: VariantChoice, loaded: LoadReport, worker: boolean, milliseconds: number,
+  task: Task,
+  model: string,
+  choice: VariantChoice,
+  loaded: LoadReport,
+  worker: boolean,
+  milliseconds: number,
 ): PipelineInfo {
   const { device, reason, gpu, probe } = loaded.placement;
   const onGpu = device === 'webgpu';
   const { dtype, ...weights } = loaded.weights;
   return {
-    task, model,
+    task,
+    model,
     variant: onGpu ? 'simd' : choice.variant,
     threads: onGpu ? 1 : choice.threads,
-    reason: onGpu ? reason ?? '' : [reason, choice.reason].filter(Boolean).join(' '),
+    reason: onGpu ? (reason ?? '') : [reason, choice.reason].filter(Boolean).join(' '),
     device,
     dtype: kNames[dtype],
-    ...(gpu && { gpu }), ...(probe && { probe }),
-    worker, bytes: loaded.bytes, milliseconds, weights,
+    ...(gpu && { gpu }),
+    ...(probe && { probe }),
+    worker,
+    bytes: loaded.bytes,
+    milliseconds,
+    weights,
+    notices: loaded.notices,
   };
 }
 
 /** What loading decided, in sentences. */
-export function loadNotes({ model, task, variant, threads, reason, device, dtype, weights }: PipelineInfo): string[] {
+export function loadNotes({ model, task, variant, threads, reason, device, dtype, weights, notices }: PipelineInfo): string[] {
   const { architecture, tensors, headTensors, extraTensors } = weights;
   const place = device === 'webgpu' ? 'the GPU' : `the CPU, build ${variant}, ${count(threads, 'thread')}`;
-  const head = headTensors.length > 0 ? `its head is made of ${headTensors.join(', ')}` : 'the task has no head';
+  const head = headTensors.length > 0 ? `its head is made of ${someOf(headTensors)}` : 'the task has no head';
   return [
     `${model} computes on ${place}, weights as ${dtype}. ${reason}`.trim(),
     `${architecture} for ${task}: ${count(tensors, 'tensor')} in use; ${head}.`,
     extraTensors.length === 0
       ? 'No tensor of the checkpoint is left over.'
-      : `${count(extraTensors.length, 'tensor')} of the checkpoint left over: ${extraTensors.join(', ')}.`,
+      : `${count(extraTensors.length, 'tensor')} of the checkpoint left over: ${someOf(extraTensors)}.`,
+    ...notices,
   ];
 }
 
 function count(n: number, what: string): string {
   return `${n} ${what}${n === 1 ? '' : 's'}`;
+}
+
+const kNamesInSentence = 5;
+
+function someOf(names: readonly string[]): string {
+  const more = names.length - kNamesInSentence;
+  return more > 0 ? `${names.slice(0, kNamesInSentence).join(', ')} and ${more} more` : names.join(', ');
 }

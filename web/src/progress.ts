@@ -18,7 +18,7 @@ export interface BytesProgress {
   loaded: number;
   /** Bytes of the file; 0 if the server does not say. */
   total: number;
-  /** The same of all files that were begun so far; the weights, nearly all of it, are begun last. */
+  /** The same of all files together. Its total is known once the weights, nearly all of it, are begun; it never falls. */
   overall: Bytes;
 }
 
@@ -46,15 +46,24 @@ const kMillisecondsBetweenReports = 40;
 
 const bytesOf = (loaded: number, total: number): Bytes => ({ progress: total > 0 ? (loaded / total) * 100 : 0, loaded, total });
 
-/** What the files of one load add up to. */
+/** What the files of one load add up to. `last`: the files without one of which the total says nothing. */
 export class Totals {
   private readonly files_ = new Map<string, { loaded: number; total: number }>();
+  private most_ = 0; // per cent reported so far
+
+  constructor(private readonly last_?: readonly string[]) {}
 
   /** Takes a file's state; gives that of all. */
   with(file: string, loaded: number, total: number): Bytes {
     this.files_.set(file, { loaded, total });
     const files = [...this.files_.values()];
-    return bytesOf(files.reduce((sum, one) => sum + one.loaded, 0), files.reduce((sum, one) => sum + one.total, 0));
+    const known = this.last_?.some((name) => (this.files_.get(name)?.total ?? 0) > 0) ?? true;
+    const bytes = bytesOf(
+      files.reduce((sum, one) => sum + one.loaded, 0),
+      known ? files.reduce((sum, one) => sum + one.total, 0) : 0,
+    );
+    this.most_ = Math.max(this.most_, bytes.progress); // A total that was told wrongly grows.
+    return { ...bytes, progress: this.most_ };
   }
 }
 

@@ -1,14 +1,22 @@
-// The meaning of Backend's operations, runnable: plain loops, everything held and computed in double.
-// Slow by intent; every other backend is tested against it.
+// Runs the references of core/ops, everything held and computed in double. Slow by intent; every other backend is tested
+// against it.
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/backend/backend.h"
 
 namespace peruse {
 
-// Every Precision is held as double. The workspace starts as NaN, so that reading what nobody wrote shows.
-std::unique_ptr<Backend> CreateReferenceBackend();
+class ReferenceBackend : public Backend {
+ public:
+  // How far a float32 backend may be from a result of an operation of the last run, cell by cell (Bound in core/ops). For
+  // programs whose values share no memory.
+  virtual std::vector<double> ErrorBound(const Op& op, Value result) const = 0;
+};
+
+// Every Precision is held as double. A run's values start as NaN, so that reading what nobody wrote shows.
+std::unique_ptr<ReferenceBackend> CreateReferenceBackend();
 
 }  // namespace peruse

@@ -1,4 +1,4 @@
-// Included by shaders that apply an activation: a number of core/backend/activation.h's enum. It is a parameter and not an
+// Included by shaders that apply an activation: a number of core/ops/activation.h's enum. It is a parameter and not an
 // override constant because a pipeline for each would cost more to compile than the choice costs to make.
 
 // erf as an odd rational function of x, clamped where it is +-1 in float32 (the coefficients of Eigen's
@@ -65,6 +65,9 @@ fn activate(x: f32, activation: u32) -> f32 {
     case 9u { return mish(x); }
     case 10u { return hyperbolic_tangent(x); }
     case 11u { return sigmoid(x); }
+    case 12u { return select(x, 0.01 * x, x < 0.0); }
+    case 13u { return select(x * x, 0.0, x < 0.0); }
+    case 14u { return 0.5 * (1.0 + erf((x - 0.707107) * 2.5066296)); }
     default { return x; }
   }
 }

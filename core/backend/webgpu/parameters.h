@@ -87,6 +87,13 @@ struct SelectRowsParams {
   Place x, out;
 };
 
+struct LstmParams {
+  uint32_t rows, width, reverse;
+  Place gates, recurrent;
+  uint32_t bias_first;
+  Place out;
+};
+
 struct ActivateParams {
   uint32_t rows, columns;
   Place x, out;

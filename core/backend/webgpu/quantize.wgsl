@@ -1,4 +1,4 @@
-// The rule of core/backend/quantize.h, by which a row of activations becomes integers: the same integers on every GPU.
+// The rule of core/formats/quantize.h, by which a row of activations becomes integers: the same integers on every GPU.
 // Included by shaders that bind the rows as `x` and define QUANTIZED_ROWS, the rows of a workgroup.
 const SEEKERS = 8u;  // threads that look for one row's largest value
 

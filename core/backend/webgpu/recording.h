@@ -1,4 +1,6 @@
-// The class behind WebGpuBackend. Its operations stand in recording*.cc.
+// The class behind WebGpuBackend: a run that is being recorded, as the operations of this folder see it. Each operation is
+// in the file of its name: Record(recording, op) becomes dispatches of the shaders, Expect(recording, program, op) names the
+// pipelines that those need.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/backend/plan_run.h"
 #include "core/backend/webgpu/parameters.h"
 #include "core/backend/webgpu/recorder.h"
 #include "core/backend/webgpu/webgpu_backend.h"
@@ -18,8 +21,7 @@ inline constexpr uint32_t kThreads = 64;  // THREADS of the elementwise shaders
 
 inline uint32_t CeilDivide(int64_t a, int64_t b) { return static_cast<uint32_t>((a + b - 1) / b); }
 
-// Behind WebGpuBackend: every operation becomes dispatches of the shaders in this folder.
-class Recording final : public WebGpuBackend {
+class Recording final : public WebGpuBackend, public PlanRun {
  public:
   Recording(const Limits& limits, ReplayCommands replay)
       : recorder_(limits), memory_(recorder_), replay_(std::move(replay)) {}
@@ -27,7 +29,8 @@ class Recording final : public WebGpuBackend {
   std::string_view name() const override { return "webgpu"; }
   bool deferred() const override { return replay_ == nullptr; }
 
-  void Prepare(const Outlook& outlook) override;
+  // Names every pipeline that the plan's runs will use, so that all compile at once, while weights arrive.
+  void Prepare(const Plan& plan) override;
 
   Result<Weight> CreateLinear(const LinearSpec& spec) override { return memory_.CreateLinear(spec); }
   Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) override {
@@ -49,33 +52,9 @@ class Recording final : public WebGpuBackend {
   }
   int64_t WeightBytes() const override { return memory_.weight_bytes(); }
 
-  void BeginRun() override;
+  Status Run(const Plan& plan, const Weights& weights, const RunInputs& inputs,
+             std::span<FloatBuffer> results) override;
   Status Submit() override;
-  Tensor New(int32_t rows, int32_t cols) override;
-  int64_t WorkspaceMark() const override { return memory_.mark(); }
-  void WorkspaceRelease(int64_t mark) override { memory_.Release(mark); }
-  void Upload(std::span<const float> values, Tensor out) override;
-  void Download(Tensor x, std::span<float> destination) override;
-
-  void Linear(Tensor x, Weight weight, Activation activation, Tensor out) override;
-  void LinearMultiply(Tensor x, Weight weight, Tensor y, Tensor out) override;
-  void LinearAddNorm(Tensor x, Weight weight, Tensor residual, const Norm& norm, Tensor out) override;
-  void LayerNorm(Tensor x, const Norm& norm, Tensor out) override;
-  void AddNorm(Tensor x, Tensor y, const Norm& norm, Tensor out) override;
-  void Attention(const AttentionArgs& args, const RaggedBatch& batch, Tensor out) override;
-  void DisentangledAttention(const AttentionArgs& args, const RelativePositions& positions, const RaggedBatch& batch,
-                             Tensor out) override;
-  void DepthwiseConv(Tensor x, Tensor taps, const RaggedBatch& batch, Tensor out) override;
-  void SpanConv(Tensor logits, Tensor values, int32_t heads, const RaggedBatch& batch, Tensor out,
-                Tensor kernels) override;
-  void LinearSpanConv(Tensor x, Weight weight, Tensor values, int32_t heads, const RaggedBatch& batch, Tensor out,
-                      Tensor kernels) override;
-  void Conv1d(Tensor x, Weight weight, int32_t kernel_size, Activation activation, const RaggedBatch& batch,
-              Tensor out) override;
-  void Multiply(Tensor x, Tensor y, Tensor out) override;
-  void Add(Tensor x, Tensor y, Tensor out) override;
-  void Activate(Tensor x, Activation activation, Tensor out) override;
-  void SelectRows(Tensor x, std::span<const int32_t> rows, Tensor out) override;
 
   void EndRecording() override;
   std::span<const uint32_t> commands() const override { return recorder_.stream().words(); }
@@ -83,90 +62,127 @@ class Recording final : public WebGpuBackend {
   void Replayed() override { replayed_ = true; }
   int32_t dispatches() const override { return recorder_.dispatches(); }
 
- private:
+  // ---- For the operations -------------------------------------------------------------------------------------------
+
   // A matrix as a shader sees it.
   struct View {
     int32_t buffer = Recorder::kNoBuffer;
     Place place;
   };
-  // One part of DeBERTa's position terms: those of the heads [first_head, first_head + heads).
-  struct PositionProducts {
-    int32_t first_head = 0;
-    int32_t heads = 0;
-    int32_t first_slot = 0;
-    int32_t slots = 0;                          // from first_slot on, those that any distance reaches
-    int32_t most_slots = 0;                     // of any text of the same length bucket: what is allocated
-    int32_t to_position = Recorder::kNoBuffer;  // query . position_key     [rows, heads, slots]
-    int32_t to_content = Recorder::kNoBuffer;   // key . position_query     [rows, heads, slots]
-    int32_t slot_buffer = Recorder::kNoBuffer;
-  };
 
+  Recorder& recorder() { return recorder_; }
+  const LinearWeight& linear(LinearId id) const { return memory_.linear(at(id)); }
+
+  // The run fails; what follows records nothing.
   void Fail(Status status) {
     if (failure_.ok()) failure_ = std::move(status);
   }
   bool failed() const { return !failure_.ok(); }
-  // A buffer until this run ends; kNoBuffer fails the run.
-  int32_t TakeForRun(uint64_t bytes, bool fresh);
-  // The same for floats, [rows, cols] with no gap.
-  View TakeMatrix(int32_t rows, int32_t cols, bool fresh = false);
-  // Ends the use of what TakeForRun gave.
-  void GiveBack(int32_t buffer);
-  // With room for at least `capacity`.
-  int32_t UploadInts(std::span<const int32_t> values, int32_t capacity);
-  int32_t Starts(const RaggedBatch& batch);
-  int32_t Slots(const RelativePositions& positions);
+  const Status& failure() const { return failure_; }
 
   View Of(Tensor x) const {
     return {memory_.buffer(x), {static_cast<uint32_t>(x.first_col), static_cast<uint32_t>(x.stride)}};
   }
-  // An input of an operation that writes `out`. A dispatch can't read and write one buffer, so other columns of
+  View Of(Value x) const { return Of(at(x)); }
+  // An operand of an operation that writes `out`. A dispatch can't read and write one buffer, so other columns of
   // out's own buffer are copied first.
-  View Input(Tensor x, Tensor out);
-
-  Grid Elementwise(int64_t count) const;
-  Grid TokenGrid(int64_t columns, const RaggedBatch& batch) const;
-  // How a linear layer's weights are held: what its pipeline depends on, beside the tile.
-  struct Held {
-    Precision precision = Precision::kF32;
-    bool wide = false;  // LinearSpec::wide_input
-  };
-  std::string_view LinearShader(const Held& held) const;
-  static Constants LinearConstants(uint32_t tile, const Held& held);
-  void ExpectLinear(uint32_t tile, const Held& held);
-  void DispatchLinear(const Held& held, const LinearParams& params, uint32_t groups,
-                      std::initializer_list<int32_t> buffers);
+  View Operand(Value x, Value out);
+  // A matrix until this run ends, [rows, cols] with no gap. Without memory the run fails.
+  View TakeMatrix(int32_t rows, int32_t cols, bool fresh = false);
+  // Ends the use of a buffer that was taken.
+  void GiveBack(int32_t buffer);
+  // With room for at least `capacity`.
+  int32_t UploadInts(std::span<const int32_t> values, int32_t capacity);
+  // Where each text starts.
+  int32_t Starts();
+  int32_t Slots(IndexId slots);
+  // Room for the host's values of a result, [rows, cols] with no gap, filled by write(room).
+  template <typename Write>
+  void Upload(Value out, Write write);
   void Copy(const View& x, int32_t rows, int32_t cols, const View& out);
-  // What happens to a product on its way out.
-  struct Combined {
-    enum How : uint32_t { kNot, kAdded, kMultiplied } how = kNot;
-    View with;
-  };
-  void Project(const View& x, int32_t rows, Weight weight, Activation activation, const Combined& combined,
-               const View& out);
-  void Pair(Tensor x, Tensor y, bool multiply, Tensor out);
-  void PrepareAttention(int32_t head_dim);
-  void PrepareSpanConv(int32_t taps, Precision precision);
-  void WriteSpanKernels(Tensor logits, int32_t heads, Tensor kernels);
-  void Normalise(const View& x, const View* y, const Norm& norm, Tensor out);
-  void Product(const View& x, const View& table, int32_t head_dim, const PositionProducts& products, int32_t rows,
-               int32_t out);
-  void AttendHeads(const AttentionArgs& args, const RelativePositions& positions, const PositionProducts& products,
-                   const RaggedBatch& batch, Tensor out);
-  void WriteProbabilities(const AttentionArgs& args, const RelativePositions& positions,
-                          const PositionProducts& products, const RaggedBatch& batch);
+  Status Download(Tensor x, std::span<float> destination);
+
+  Grid Elementwise(int64_t count) const {
+    return {std::min(CeilDivide(count, kThreads), recorder_.limits().workgroups_per_dimension), 1, 1};
+  }
+  Grid TokenGrid(int64_t columns) const {
+    const uint32_t most = recorder_.limits().workgroups_per_dimension;
+    return {CeilDivide(columns, kThreads), std::min(static_cast<uint32_t>(batch().longest()), most),
+            static_cast<uint32_t>(batch().sequences())};
+  }
+
+ private:
+  // A buffer until this run ends; kNoBuffer fails the run.
+  int32_t TakeForRun(uint64_t bytes, bool fresh);
+  float* WriteRoom(int32_t buffer, int64_t count);
 
   Recorder recorder_;
   Memory memory_;
   ReplayCommands replay_;
   Status failure_;
-  bool recording_ = false;  // between BeginRun and EndRecording
+  bool recording_ = false;  // between Run and EndRecording
   bool replayed_ = true;
   bool downloads_ = false;  // the run has some
   std::vector<int32_t> run_buffers_;
-  std::vector<int32_t> starts_;  // last uploaded in this run, and where
   int32_t starts_buffer_ = Recorder::kNoBuffer;
-  std::span<const int32_t> slots_;
+  IndexId slots_;  // last uploaded in this run, and where
   int32_t slots_buffer_ = Recorder::kNoBuffer;
 };
+
+template <typename Write>
+void Recording::Upload(Value out, Write write) {
+  const Tensor x = at(out);
+  if (x.rows == 0 || x.cols == 0) return;
+  const bool whole = x.first_col == 0 && x.cols == x.stride;
+  View staged = Of(x);
+  if (whole) {
+    if (!memory_.Refresh(x)) return Fail(OutOfMemory("no buffer to write the run's inputs to"));
+    staged = Of(x);
+  } else {
+    staged = TakeMatrix(x.rows, x.cols, true);
+  }
+  if (failed()) return;
+  float* room = WriteRoom(staged.buffer, int64_t{x.rows} * x.cols);
+  if (room == nullptr) return Fail(OutOfMemory("no memory for the commands to the GPU"));
+  write(room);
+  if (!whole) Copy(staged, x.rows, x.cols, Of(x));
+}
+
+void Record(Recording& r, const ops::Input& op);
+void Record(Recording& r, const ops::Embed& op);
+void Record(Recording& r, const ops::Linear& op);
+void Record(Recording& r, const ops::LayerNorm& op);
+void Record(Recording& r, const ops::Activate& op);
+void Record(Recording& r, const ops::Add& op);
+void Record(Recording& r, const ops::Multiply& op);
+void Record(Recording& r, const ops::Attention& op);
+void Record(Recording& r, const ops::DepthwiseConv& op);
+void Record(Recording& r, const ops::SpanConv& op);
+void Record(Recording& r, const ops::Conv1d& op);
+void Record(Recording& r, const ops::SelectRows& op);
+void Record(Recording& r, const ops::MatMul& op);
+void Record(Recording& r, const ops::Lstm& op);
+inline void Record(Recording& r, const ops::Concat& op) { r.Fail(peruse::Run(static_cast<PlanRun&>(r), op)); }
+
+template <typename AnyOp>
+Status Run(Recording& r, const AnyOp& op) {
+  Record(r, op);
+  return r.failure();
+}
+
+// Of operations that need no pipeline, or only that of copies.
+template <typename AnyOp>
+void Expect(Recording&, const Program&, const AnyOp&) {}
+void Expect(Recording& r, const Program& program, const ops::Linear& op);
+void Expect(Recording& r, const Program& program, const ops::LayerNorm& op);
+void Expect(Recording& r, const Program& program, const ops::Add& op);
+void Expect(Recording& r, const Program& program, const ops::Multiply& op);
+void Expect(Recording& r, const Program& program, const ops::Attention& op);
+void Expect(Recording& r, const Program& program, const ops::DepthwiseConv& op);
+void Expect(Recording& r, const Program& program, const ops::SpanConv& op);
+void Expect(Recording& r, const Program& program, const ops::Conv1d& op);
+void Expect(Recording& r, const Program& program, const ops::SelectRows& op);
+void Expect(Recording& r, const Program& program, const ops::MatMul& op);
+void Expect(Recording& r, const Program& program, const ops::Lstm& op);
 
 }  // namespace peruse::webgpu

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string>
 
-#include "core/backend/shape_check.h"
 #include "core/base/half.h"
 
 namespace peruse::webgpu {
@@ -80,7 +79,7 @@ Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
   if (linear.bias == Recorder::kNoBuffer) return Failure();
   weight_bytes_ += Bytes(linear);
   linears_.push_back(std::move(linear));
-  return Weight{static_cast<int32_t>(linears_.size()) - 1, spec.in, spec.out, spec.groups};
+  return Weight{static_cast<int32_t>(linears_.size()) - 1};
 }
 
 const LinearWeight& Memory::linear(Weight weight) const {
@@ -107,7 +106,7 @@ Status Memory::WriteParts(const LinearWeight& linear, int32_t first_row, int64_t
 
 Status Memory::WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) {
   const LinearWeight& linear = this->linear(weight);
-  CheckWrite(linear.spec, /*int8=*/false);
+  PERUSE_CHECK(!linear.q8());
   const auto width = static_cast<size_t>(linear.spec.in / linear.spec.groups);
   PERUSE_CHECK(rows.size() % width == 0);
   const auto fill = [&](size_t first, size_t count, uint8_t* room) -> Status {
@@ -124,7 +123,7 @@ Status Memory::WriteLinear(Weight weight, int32_t first_row, std::span<const flo
 
 Status Memory::WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) {
   const LinearWeight& linear = this->linear(weight);
-  CheckWrite(linear.spec, /*int8=*/true);
+  PERUSE_CHECK(linear.q8());
   const auto width = static_cast<size_t>(linear.spec.in / linear.spec.groups);
   PERUSE_CHECK(rows.size() % width == 0);
   const auto padded = static_cast<size_t>(linear.row_elements);
@@ -140,7 +139,7 @@ Status Memory::WriteInt8(Weight weight, int32_t first_row, std::span<const int8_
 
 Status Memory::WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) {
   const LinearWeight& linear = this->linear(weight);
-  CheckWrite(linear.spec, /*int8=*/true);
+  PERUSE_CHECK(linear.q8());
   PERUSE_CHECK(first_row >= 0 && first_row + static_cast<int64_t>(scales.size()) <= linear.spec.out);
   const auto offset = static_cast<uint64_t>(linear.spec.out) + static_cast<uint64_t>(first_row);
   recorder_.Write(linear.bias, offset * sizeof(float), BytesOf(scales));
@@ -190,29 +189,24 @@ uint64_t Memory::MatrixBytes(int32_t rows, int32_t cols) const {
   return std::min(static_cast<uint64_t>(LengthBucket(rows)) * row_bytes, recorder_.limits().binding_bytes);
 }
 
-Tensor Memory::New(int32_t rows, int32_t cols, bool* ok) {
+bool Memory::New(int32_t rows, int32_t cols) {
   PERUSE_CHECK(rows >= 0 && cols >= 0);
   const uint64_t bytes = MatrixBytes(rows, cols);
-  const int32_t buffer = recorder_.Take(bytes, false);
-  if (buffer == Recorder::kNoBuffer) *ok = false;
-  workspace_.push_back({buffer, bytes});
-  return Tensor{static_cast<int32_t>(workspace_.size()) - 1, rows, cols, cols, 0};
+  workspace_.push_back({recorder_.Take(bytes, false), bytes});
+  return workspace_.back().buffer != Recorder::kNoBuffer;
 }
 
-void Memory::Release(int64_t mark) {
-  PERUSE_CHECK(mark >= 0 && mark <= this->mark());
-  while (this->mark() > mark) {
-    recorder_.Give(workspace_.back().buffer);
-    workspace_.pop_back();
-  }
+void Memory::Release() {
+  for (const Workspace& place : workspace_) recorder_.Give(place.buffer);
+  workspace_.clear();
 }
 
-void Memory::Refresh(Tensor tensor, bool* ok) {
+bool Memory::Refresh(Tensor tensor) {
   PERUSE_CHECK(tensor.valid() && static_cast<size_t>(tensor.buffer) < workspace_.size());
   Workspace& place = workspace_[static_cast<size_t>(tensor.buffer)];
   recorder_.Give(place.buffer);
   place.buffer = recorder_.Take(place.bytes, true);
-  if (place.buffer == Recorder::kNoBuffer) *ok = false;
+  return place.buffer != Recorder::kNoBuffer;
 }
 
 int32_t Memory::buffer(Tensor tensor) const {

@@ -44,17 +44,15 @@ class Memory {
 
   // Of a workspace matrix: that of its whole length bucket, if a binding holds it.
   uint64_t MatrixBytes(int32_t rows, int32_t cols) const;
-  // Without a buffer the handle is still well-formed and *ok becomes false.
-  Tensor New(int32_t rows, int32_t cols, bool* ok);
-  int64_t mark() const { return static_cast<int64_t>(workspace_.size()); }
-  void Release(int64_t mark);
-  // Puts a buffer that the host may write behind a workspace tensor whose contents don't matter.
-  void Refresh(Tensor tensor, bool* ok);
+  // The next slot of the plan that runs. False: it has no buffer.
+  bool New(int32_t rows, int32_t cols);
+  // Gives the buffers of all slots back.
+  void Release();
+  // Puts a buffer that the host may write behind a slot whose contents don't matter. False: there is none.
+  bool Refresh(Tensor tensor);
   int32_t buffer(Tensor tensor) const;
 
  private:
-  static constexpr int32_t kFirstConstant = 1 << 30;  // tensors below are workspace
-
   struct Workspace {
     int32_t buffer;
     uint64_t bytes;
@@ -69,7 +67,7 @@ class Memory {
   Recorder& recorder_;
   std::vector<LinearWeight> linears_;
   std::vector<int32_t> constants_;
-  std::vector<Workspace> workspace_;
+  std::vector<Workspace> workspace_;  // by slot
   int64_t weight_bytes_ = 0;
 };
 

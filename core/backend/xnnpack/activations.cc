@@ -22,13 +22,11 @@ using namespace simd;  // NOLINT: this file is vector code throughout
 
 inline Floats Sigmoid(Floats x) { return hn::Div(Set(1.0f), hn::Add(Set(1.0f), Exp(hn::Neg(x)))); }
 
-// max(x, 0) - |x| / 2 erfc(|x| / sqrt 2), which is x Phi(x) without its cancellation for negative x. log2 of the
-// erfc is nearly a parabola: a polynomial of degree 8 leaves 1.3e-8 of absolute error in the result. Past |x| = 8
-// the second term is below 1e-14. Both polynomials by Estrin's scheme: Horner's is one long chain of dependent steps.
-inline Floats Gelu(Floats x) {
+// erfc(a / sqrt 2) for a from 0 to 8. Its log2 is nearly a parabola: a polynomial of degree 8 leaves 1.3e-8 of absolute
+// error in Gelu. Both polynomials by Estrin's scheme: Horner's is one long chain of dependent steps.
+inline Floats Erfc(Floats a) {
   const auto constant = [](int i) { return gelu_constants[i]; };
   const auto pair = [&](Floats v, int i) { return Madd(v, constant(i + 1), constant(i)); };
-  const Floats a = hn::Min(constant(0), hn::Abs(x));
   const Floats a2 = hn::Mul(a, a);
   const Floats low = Madd(pair(a, 4), a2, pair(a, 2));
   const Floats high = Madd(pair(a, 8), a2, pair(a, 6));
@@ -42,8 +40,21 @@ inline Floats Gelu(Floats x) {
   const Floats end = Madd(r2, constant(15), pair(r, 13));
   const hn::RebindToUnsigned<FloatTag> bits;
   const Floats power = hn::BitCast(kTag, hn::ShiftLeft<23>(hn::BitCast(bits, shifted)));
-  const Floats erfc = hn::Mul(Madd(end, hn::Mul(r2, r2), start), power);
-  return hn::Sub(AtLeast(0.0f, x), hn::Mul(hn::Mul(a, constant(1)), erfc));
+  return hn::Mul(Madd(end, hn::Mul(r2, r2), start), power);
+}
+
+// max(x, 0) - |x| / 2 erfc(|x| / sqrt 2), which is x Phi(x) without its cancellation for negative x. Past |x| = 8 the second
+// term is below 1e-14.
+inline Floats Gelu(Floats x) {
+  const Floats a = hn::Min(gelu_constants[0], hn::Abs(x));
+  return hn::Sub(AtLeast(0.0f, x), hn::Mul(hn::Mul(a, gelu_constants[1]), Erfc(a)));
+}
+
+// Phi((x - 0.707107) / 0.282095), of which the far half is erfc / 2.
+inline Floats Laplace(Floats x) {
+  const Floats z = hn::Mul(hn::Sub(x, Set(0.707107f)), Set(1 / 0.282095f));
+  const Floats tail = hn::Mul(gelu_constants[1], Erfc(hn::Min(gelu_constants[0], hn::Abs(z))));
+  return hn::IfThenElse(hn::Lt(z, hn::Zero(kTag)), tail, hn::Sub(Set(1.0f), tail));
 }
 
 // 0.5 x (1 + tanh(u)) = x sigmoid(2u), u = k x (1 + 0.044715 x^2).
@@ -88,6 +99,15 @@ void ActivateRow(const float* x, int64_t count, Activation activation, float* ou
       return Map(x, out, count, [](Floats v) { return hn::Tanh(kTag, v); });
     case Activation::kSigmoid:
       return Map(x, out, count, [](Floats v) { return Sigmoid(v); });
+    case Activation::kLeakyRelu:
+      return Map(x, out, count, [](Floats v) { return hn::Max(hn::Mul(v, Set(0.01f)), v); });
+    case Activation::kReluSquared:
+      return Map(x, out, count, [](Floats v) {
+        const Floats positive = AtLeast(0.0f, v);
+        return hn::Mul(positive, positive);
+      });
+    case Activation::kLaplace:
+      return Map(x, out, count, [](Floats v) { return Laplace(v); });
   }
 }
 

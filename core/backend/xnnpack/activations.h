@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/backend/activation.h"
+#include "core/ops/activation.h"
 
 namespace peruse::xnnpack {
 

@@ -1,13 +1,12 @@
 // One task is one head of one sequence, or a part of its queries. It packs the head's keys and values once, then takes
 // the queries in tiles whose scores stay in the second-level cache: content scores, position terms, softmax, context.
-#include "core/backend/xnnpack/attention.h"
-
 #include <algorithm>
 #include <cstddef>
 
 #include "core/backend/xnnpack/arena.h"
 #include "core/backend/xnnpack/gemm.h"
 #include "core/backend/xnnpack/relative_positions.h"
+#include "core/backend/xnnpack/runner.h"
 #include "core/backend/xnnpack/simd.h"
 
 namespace peruse::xnnpack {
@@ -26,9 +25,20 @@ int64_t QueryTile(int64_t length) {
   return RoundUp((length + tiles - 1) / tiles, TileRows());
 }
 
+// The operation as memory. A Block without data is left out.
+struct AttentionBlocks {
+  Block query, key, value;  // [rows, heads * head_dim]
+  Block position_key;       // [slots, heads * head_dim]
+  Block position_query;     // [slots, heads * head_dim]
+  Block probabilities;
+  Block out;  // [rows, heads * head_dim]
+  int32_t heads = 0;
+  float scale = 1;
+};
+
 // What a thread needs besides the inputs. Sizes are for the longest sequence.
-struct Sizes {
-  Sizes(const AttentionBlocks& blocks, int64_t longest)
+struct Room {
+  Room(const AttentionBlocks& blocks, int64_t longest)
       : head_dim(blocks.query.cols / blocks.heads), row(RoundUp(longest, kSlack) + 2 * kSlack) {
     const int64_t distances = 2 * longest - 1;
     const int64_t tile_distances = longest + kMostQueries - 1;
@@ -67,7 +77,7 @@ struct Sizes {
 // The work of one head of one sequence.
 class HeadTask {
  public:
-  HeadTask(const AttentionBlocks& blocks, const PositionRuns& runs, const Sizes& sizes, float* scratch)
+  HeadTask(const AttentionBlocks& blocks, const PositionRuns& runs, const Room& sizes, float* scratch)
       : blocks_(blocks), runs_(runs), sizes_(sizes), d_(sizes.head_dim) {
     const auto take = [&scratch](int64_t floats) {
       float* begin = scratch;
@@ -251,7 +261,7 @@ class HeadTask {
 
   const AttentionBlocks& blocks_;
   const PositionRuns& runs_;
-  const Sizes& sizes_;
+  const Room& sizes_;
   const int64_t d_;
   int64_t start_ = 0;
   int64_t length_ = 0;
@@ -277,20 +287,19 @@ int64_t RunTableBytes(const AttentionBlocks& blocks, const RaggedBatch& batch) {
   return RoundUp(PositionRuns::ScratchInts(batch.longest()) * static_cast<int64_t>(sizeof(int32_t)), kAlignment);
 }
 
-}  // namespace
-
+// Bytes of workspace that RunAttention needs.
 int64_t AttentionScratch(const AttentionBlocks& blocks, const RaggedBatch& batch, int32_t threads) {
-  const Sizes sizes(blocks, batch.longest());
+  const Room sizes(blocks, batch.longest());
   return RunTableBytes(blocks, batch) + threads * sizes.total * static_cast<int64_t>(sizeof(float));
 }
 
-void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, const RelativePositions& positions,
+void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::span<const int32_t> slots,
                   const RaggedBatch& batch, std::byte* scratch) {
   if (batch.rows() == 0) return;
   PositionRuns runs;
-  if (HasPositions(blocks)) runs = PositionRuns(positions, batch.longest(), reinterpret_cast<int32_t*>(scratch));
+  if (HasPositions(blocks)) runs = PositionRuns(slots, batch.longest(), reinterpret_cast<int32_t*>(scratch));
   float* thread_scratch = reinterpret_cast<float*>(scratch + RunTableBytes(blocks, batch));
-  const Sizes sizes(blocks, batch.longest());
+  const Room sizes(blocks, batch.longest());
 
   // Several tasks for each thread, so that they end together: parts of a head's queries if there are few heads.
   const int64_t heads = int64_t{batch.sequences()} * blocks.heads;
@@ -307,6 +316,25 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, const R
     head_task.Run(batch.start(sequence), length, batch.longest(), task / parts % blocks.heads, first,
                   std::min(first + part_rows, length));
   });
+}
+
+}  // namespace
+
+Status Run(Runner& r, const ops::Attention& op) {
+  const AttentionBlocks blocks{r.View(op.query),
+                               r.View(op.key),
+                               r.View(op.value),
+                               r.View(op.position_key),
+                               r.View(op.position_query),
+                               r.View(op.probabilities),
+                               r.View(op.out),
+                               op.heads,
+                               op.scale};
+  const Scratch scratch(r, AttentionScratch(blocks, r.batch(), r.pool().threads()));
+  if (!scratch) return NoWorkspace();
+  RunAttention(r.pool(), blocks, op.slots.valid() ? r.at(op.slots) : std::span<const int32_t>(), r.batch(),
+               scratch.bytes());
+  return OkStatus();
 }
 
 }  // namespace peruse::xnnpack

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 namespace peruse::xnnpack {
 
@@ -14,6 +15,15 @@ struct Block {
 
   float* row(int64_t r) const { return data + r * stride; }
 };
+
+inline void CopyBlock(const Block& x, const Block& out) {
+  for (int64_t r = 0; r < x.rows; ++r) {
+    std::memcpy(out.row(r), x.row(r), static_cast<size_t>(x.cols) * sizeof(float));
+  }
+}
+
+// Rows of an operation on single elements that are worth a thread's while.
+inline constexpr int64_t kLeastRows = 16;
 
 constexpr int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstring>
 
-#include "core/backend/quantize.h"
 #include "core/backend/xnnpack/block.h"
 #include "core/backend/xnnpack/int8_dots.h"
 #include "core/backend/xnnpack/int8_kernel.h"
+#include "core/formats/quantize.h"
 
 namespace peruse::xnnpack {
 

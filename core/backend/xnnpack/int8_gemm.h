@@ -40,7 +40,7 @@ inline int64_t Int8PanelOffset(Int8Path path, int64_t k, int64_t n) { return n *
 inline constexpr int64_t kInt8TileRows = 4;
 int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide);
 // Quantises `rows` (1 to kInt8TileRows) rows of k values, `stride` floats apart, each on its own
-// (core/backend/quantize.h), into a tile, and gives their scales.
+// (core/formats/quantize.h), into a tile, and gives their scales.
 void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
                   float* scales);
 

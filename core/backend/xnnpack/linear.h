@@ -1,66 +1,13 @@
-// Linear layers: packed weights, and the loop over panels and rows around the GEMM kernels.
+// Linear layers: the loop over panels and rows around the GEMM kernels.
 #pragma once
 
 #include <cstdint>
-#include <span>
 
-#include "core/backend/backend.h"
-#include "core/backend/xnnpack/arena.h"
 #include "core/backend/xnnpack/block.h"
-#include "core/backend/xnnpack/thread_pool.h"
+#include "core/backend/xnnpack/packed_linear.h"
+#include "core/backend/xnnpack/runner.h"
 
 namespace peruse::xnnpack {
-
-class PackedLinear {
- public:
-  // Zero weights and biases.
-  static Result<PackedLinear> Create(const LinearSpec& spec);
-  // What is left of one that was freed: no memory, and no use.
-  static PackedLinear Freed() { return PackedLinear(LinearSpec()); }
-
-  // Rows [first_row, first_row + rows.size() / depth()) of W, packed as they arrive: floats, or kQ8's int8 and scales.
-  void WriteRows(int32_t first_row, std::span<const float> rows);
-  void WriteInt8(int32_t first_row, std::span<const int8_t> rows);
-  void WriteScales(int32_t first_row, std::span<const float> scales);
-  void WriteBias(int32_t first, std::span<const float> values);
-
-  const LinearSpec& spec() const { return spec_; }
-  int64_t depth() const { return spec_.in / spec_.groups; }         // inputs of a group
-  int64_t group_width() const { return spec_.out / spec_.groups; }  // outputs of a group
-  int64_t bytes() const;
-
-  // Columns [first, first + count) of a group, packed for Gemm; first is a multiple of TileCols(). Weights held as half
-  // are expanded into `scratch`, of PackedFloats(depth(), count) floats.
-  const float* Panels(int64_t group, int64_t first, int64_t count, float* scratch) const;
-
-  // kQ8: panels of a group from column `first` on, packed for ChosenInt8Path(), and what belongs to each column.
-  const int8_t* Int8Panels(int64_t group, int64_t first) const;
-  const float* biases(int64_t group) const { return columns(kBiases, group); }
-  const float* scales(int64_t group) const { return columns(kScales, group); }
-  const int32_t* weight_sums(int64_t group) const {
-    return reinterpret_cast<const int32_t*>(columns(kWeightSums, group));
-  }
-
- private:
-  explicit PackedLinear(const LinearSpec& spec) : spec_(spec) {}
-
-  // What is kept of each column beside its weights.
-  enum Columns : int64_t { kBiases, kScales, kWeightSums };
-
-  bool half() const { return spec_.precision == Precision::kF16; }
-  bool q8() const { return spec_.precision == Precision::kQ8; }
-  int64_t ColumnBytes() const;
-  float* columns(Columns what, int64_t g) const {
-    return reinterpret_cast<float*>(columns_.get()) + (what * spec_.groups + g) * PaddedWidth();
-  }
-  int64_t PaddedWidth() const;  // of a group, in whole panels
-  float* group(int64_t g) const;
-  uint16_t* group_halves(int64_t g) const;
-
-  LinearSpec spec_;
-  AlignedBytes bytes_;    // for each group its packed weights; kF32: with the biases
-  AlignedBytes columns_;  // kF16: biases; kQ8: biases, scales, weight sums: each [groups, PaddedWidth()]
-};
 
 // Floats of workspace that RunLinear needs for so many rows.
 int64_t LinearScratch(const PackedLinear& weight, int64_t rows, int32_t threads);
@@ -69,5 +16,8 @@ int64_t LinearScratch(const PackedLinear& weight, int64_t rows, int32_t threads)
 // Linear that is weight.depth(); a convolution's overlapping rows have their groups elsewhere.
 void RunLinear(const ThreadPool& pool, const Block& x, int64_t group_step, const PackedLinear& weight,
                Activation activation, float* scratch, const Block& out);
+
+// out = activation(x W^T + b)
+Status Project(Runner& r, const Block& x, LinearId weight, Activation activation, const Block& out);
 
 }  // namespace peruse::xnnpack

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <span>
 
-#include "core/backend/backend.h"
-
 namespace peruse::xnnpack {
 
 // For distances in (-longest, longest). All tables are views of one piece of scratch.
@@ -18,7 +16,8 @@ class PositionRuns {
   static int64_t ScratchInts(int64_t longest) { return 3 * (2 * longest - 1) + 1; }
 
   PositionRuns() = default;
-  PositionRuns(const RelativePositions& positions, int32_t longest, int32_t* scratch);
+  // slots: [2 * longest - 1], by distance
+  PositionRuns(std::span<const int32_t> slots, int32_t longest, int32_t* scratch);
 
   // The run of a distance; runs ascend with distance.
   int32_t run(int64_t distance) const { return run_[distance + longest_ - 1]; }

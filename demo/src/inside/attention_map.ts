@@ -1,27 +1,32 @@
 // One head's map: a row for each token that looks, a column for each that is looked at.
-import type { Inspection, TextPair } from '../../peruse/dist/index.js';
+import type { Inspection, TextPair } from '../../peruse/peruse.js';
 import { make } from '../dom.js';
 import { onColourChange, paint } from './heat.js';
 import { headMap, tokenText, type Change, type Look, type View } from './look.js';
 
-const kMostLabelled = 40;  // tokens; beyond, the words would be too small to read
+const kMostLabelled = 40; // tokens; beyond, the words would be too small to read
 
 export class AttentionMap implements View {
   readonly element = make('div', 'attention');
   private readonly canvas_ = make('canvas', 'map');
   private readonly row_ = make('div', 'map-row');
   private readonly column_ = make('div', 'map-column');
-  private readonly title_ = make('h2', '');
+  private readonly title_ = make('h3', '');
   private readonly plot_: HTMLElement;
   private layer_ = -1;
   private head_ = -1;
 
-  constructor(private readonly inspection_: Inspection, input: string | TextPair, change: Change) {
+  constructor(
+    private readonly inspection_: Inspection,
+    input: string | TextPair,
+    change: Change,
+  ) {
     const size = inspection_.tokens.length;
     this.plot_ = make('div', 'plot', this.canvas_, this.row_, this.column_);
     this.canvas_.setAttribute('role', 'img');
     const box = make('div', 'map-box');
     if (size <= kMostLabelled) box.append(words(inspection_, input, 'down'), words(inspection_, input, 'across'));
+    else box.append(ticks(size, 'down'), ticks(size, 'across'));
     box.append(this.plot_);
     box.style.setProperty('--tokens', String(size));
     this.element.append(this.title_, box, make('p', 'hint', 'Rows look, columns are looked at; the stronger the colour, the more.'));
@@ -53,6 +58,19 @@ export class AttentionMap implements View {
 function words(inspection: Inspection, input: string | TextPair, side: 'down' | 'across'): HTMLElement {
   const all = inspection.tokens.map((_, index) => make('span', '', tokenText(inspection, input, index)));
   const element = make('div', `map-words ${side}`, ...all);
+  element.setAttribute('aria-hidden', 'true');
+  return element;
+}
+
+/** Every twentieth token's number, where words have no room. */
+function ticks(size: number, side: 'down' | 'across'): HTMLElement {
+  const every = 20;
+  const marks = Array.from({ length: Math.floor(size / every) }, (_, index) => {
+    const mark = make('span', 'tick', String((index + 1) * every));
+    mark.style.setProperty('--at', String((index + 1) * every));
+    return mark;
+  });
+  const element = make('div', `map-ticks ${side}`, ...marks);
   element.setAttribute('aria-hidden', 'true');
   return element;
 }

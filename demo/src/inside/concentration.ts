@@ -9,16 +9,25 @@ export class Concentration {
   constructor(concentration: readonly (readonly number[])[]) {
     const rows = concentration.map((heads, layer) => {
       const near = heads.map((ratio) => (ratio === Infinity ? 1 : ratio / (1 + ratio)));
-      const track = make('span', 'dots', ...near.map((share) => {
-        const dot = make('span', 'dot');
-        dot.style.setProperty('--share', String(share));
-        return dot;
-      }));
+      const track = make(
+        'span',
+        'dots',
+        ...near.map((share) => {
+          const dot = make('span', 'dot');
+          dot.style.setProperty('--share', String(share));
+          return dot;
+        }),
+      );
       track.setAttribute('aria-hidden', 'true');
       const mean = near.reduce((sum, share) => sum + share, 0) / near.length;
       return make('li', '', make('span', 'label', `Layer ${layer + 1}`), track, make('span', 'score', percent(mean)));
     });
-    this.element = make('section', 'concentration', make('h2', '', 'Diagonal concentration'), make('ul', 'bars', ...rows),
-      make('p', 'hint', 'The share of attention that goes no further than four tokens; a dot for every head, the mean beside them.'));
+    this.element = make(
+      'section',
+      'concentration',
+      make('h3', '', 'Diagonal concentration'),
+      make('ul', 'bars', ...rows),
+      make('p', 'hint', 'The share of attention that goes no further than four tokens; a dot for every head, the mean beside them.'),
+    );
   }
 }

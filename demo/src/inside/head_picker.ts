@@ -1,5 +1,5 @@
 // All heads of all layers as small maps, one of which is chosen.
-import type { Inspection } from '../../peruse/dist/index.js';
+import type { Inspection } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
 import { onColourChange, paint, shrink } from './heat.js';
 import { headMap, type Change, type Look, type View } from './look.js';
@@ -13,12 +13,13 @@ export class HeadPicker implements View {
 
   constructor(inspection: Inspection, change: Change) {
     this.buttons_ = (inspection.attentions ?? []).map((layer, layerIndex) =>
-      Array.from({ length: layer.dims[0] ?? 0 }, (_, head) => smallMap(inspection, layerIndex, head, change)));
+      Array.from({ length: layer.dims[0] ?? 0 }, (_, head) => smallMap(inspection, layerIndex, head, change)),
+    );
     const rows = this.buttons_.map((buttons, layer) => make('div', 'layer', make('span', 'layer-name', `Layer ${layer + 1}`), ...buttons));
     const group = make('div', 'layers', ...rows);
     group.setAttribute('role', 'group');
     group.setAttribute('aria-label', 'Layers and heads');
-    this.element.append(make('h2', '', 'Heads'), group);
+    this.element.append(make('h3', '', 'Heads'), group);
     rove(group, this.buttons_.flat());
   }
 

@@ -22,6 +22,24 @@ export function paint(canvas: HTMLCanvasElement, map: Float32Array, size: number
   context.putImageData(image, 0, 0);
 }
 
+/** Draws rows of numbers of either sign: one colour above zero, another below, the ground at zero. */
+export function paintSigned(canvas: HTMLCanvasElement, numbers: Float32Array, rows: number, columns: number): void {
+  [canvas.width, canvas.height] = [columns, rows];
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  const [zero, above, below] = [colour('--card'), colour('--accent'), colour('--against')];
+  const image = context.createImageData(columns, rows);
+  // Three times the usual size is as strong as it gets, so that one large number does not pale all others.
+  const most = 3 * Math.sqrt(numbers.reduce((sum, number) => sum + number * number, 0) / Math.max(numbers.length, 1)) || 1;
+  for (const [cell, number] of numbers.entries()) {
+    const share = Math.min(1, Math.abs(number) / most);
+    const high = number > 0 ? above : below;
+    for (const channel of [0, 1, 2] as const) image.data[4 * cell + channel] = zero[channel] + share * (high[channel] - zero[channel]);
+    image.data[4 * cell + 3] = 255;
+  }
+  context.putImageData(image, 0, 0);
+}
+
 /** The map in at most `limit` rows and columns, each cell the largest of those that it stands for. */
 export function shrink(map: Float32Array, size: number, limit: number): { map: Float32Array; size: number } {
   if (size <= limit) return { map, size };

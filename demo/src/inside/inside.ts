@@ -1,97 +1,163 @@
-// "Look inside": what the model computed on the way to its answer, for the text of the last call.
-import { PeruseError, type InspectCall, type Inspection, type TextPair } from '../../peruse/dist/index.js';
-import { find, make } from '../dom.js';
+// "Look inside": in steps, what the model computed on the way to its answer, for the text of the last call.
+import type { InspectCall } from '../../peruse/peruse.js';
+import { find, make, makeButton } from '../dom.js';
 import { describeFailure } from '../failure.js';
-import { Concentration } from './concentration.js';
+import { count, shortPercent } from '../format.js';
+import { Arcs, kMostForArcs } from './arcs.js';
 import { AttentionMap } from './attention_map.js';
+import { Concentration } from './concentration.js';
+import { EmbeddingView } from './embedding_view.js';
 import { HeadPicker } from './head_picker.js';
-import { KernelView } from './kernel_view.js';
-import { describeToken, type Look, type View } from './look.js';
+import { KernelSlides } from './kernel_slides.js';
+import { describeToken, type Change, type Look, type View } from './look.js';
+import { chooseHead } from './measure.js';
+import { readInside, type Input, type Reading } from './reading.js';
+import { rove } from './roving.js';
 import { TokenStrip } from './token_strip.js';
 
-type Input = string | TextPair;
+/** What is to be looked at. */
+export interface LookedAt {
+  readonly input: Input;
+  /** Where in the text that stands which matters most. */
+  readonly focus?: number;
+}
 
-export class Inside {
+/** The way's last step: the answer itself. */
+export interface LastStep {
+  readonly sentence: string;
+  readonly element: HTMLElement;
+}
+
+interface Step {
+  readonly name: string;
+  readonly sentence: string;
+  readonly element: HTMLElement;
+}
+
+export class Inside<Model extends { inspect: InspectCall }> {
   private readonly body_: HTMLElement;
-  private input_: Input | undefined;
-  private shown_: Input | undefined;
+  private input_: LookedAt | undefined;
+  private shown_: LookedAt | undefined;
+  private step_ = 0;
 
-  /** `inspect` gives the call of the model that is loaded, if one is. */
-  constructor(private readonly box_: HTMLDetailsElement, private readonly inspect_: () => InspectCall | undefined) {
+  /** `model` gives the model that is loaded, if one is; `answer` what the last step shows of it. */
+  constructor(
+    private readonly box_: HTMLDetailsElement,
+    private readonly model_: () => Model | undefined,
+    private readonly answer_: (model: Model) => Promise<LastStep>,
+  ) {
     this.body_ = find(box_, '.inside-body', HTMLElement);
     box_.addEventListener('toggle', () => void this.look());
     this.use(undefined);
   }
 
   /** From now on it is about this text; about none if there is no call to look into. */
-  use(input: Input | undefined): void {
+  use(input: LookedAt | undefined): void {
     this.input_ = input;
     this.shown_ = undefined;
-    if (input === undefined) this.body_.replaceChildren(make('p', 'hint', 'Ask something first; then its tokens and the model\u2019s attention appear here.'));
+    if (input === undefined)
+      this.body_.replaceChildren(make('p', 'hint', 'Ask something first; then the model\u2019s way to its answer appears here.'));
     void this.look();
   }
 
   private async look(): Promise<void> {
     const input = this.input_;
-    const inspect = this.inspect_();
-    if (!this.box_.open || input === undefined || input === this.shown_ || !inspect) return;
+    const model = this.model_();
+    if (!this.box_.open || input === undefined || input === this.shown_ || !model) return;
     this.shown_ = input;
     try {
-      const reading = await inspectAll(inspect, input);
-      if (this.shown_ === input) this.body_.replaceChildren(...views(reading, input));
+      const reading = await readInside(model.inspect, input.input, input.focus);
+      const last = await this.answer_(model);
+      if (this.shown_ === input) this.show(reading, model, last);
     } catch (error) {
       if (this.shown_ === input) this.body_.replaceChildren(...describeFailure(error));
     }
   }
-}
 
-interface Reading {
-  inspection: Inspection;
-  /** The text is longer than the model takes at once, and only its beginning was read. */
-  isCut: boolean;
-}
-
-/** Attention, span kernels where the model has them, and as much of the text as it takes. */
-async function inspectAll(inspect: InspectCall, input: Input): Promise<Reading> {
-  const options = { output_attentions: true, output_span_kernels: true, truncation: false };
-  for (;;) {
-    try {
-      return { inspection: await inspect(input, options), isCut: options.truncation };
-    } catch (error) {
-      const code = error instanceof PeruseError ? error.code : undefined;
-      if (code === 'unsupported' && options.output_span_kernels) options.output_span_kernels = false;
-      else if (code === 'text_too_long' && !options.truncation) options.truncation = true;
-      else throw error;
-    }
+  private show(reading: Reading, model: Model, last: LastStep): void {
+    const { shared, steps } = stepsOf(reading, model.inspect, last);
+    const sentence = make('p', 'sentence');
+    sentence.setAttribute('role', 'status');
+    const place = make('div', 'step');
+    const go = (to: number) => {
+      this.step_ = Math.max(0, Math.min(to, steps.length - 1));
+      const step = steps[this.step_];
+      for (const [index, button] of buttons.entries()) button.setAttribute('aria-pressed', String(index === this.step_));
+      sentence.textContent = step?.sentence ?? '';
+      place.replaceChildren(...(step ? [step.element] : []));
+      shared.hidden = this.step_ === steps.length - 1 || step?.name === 'Convolution';
+      next.hidden = this.step_ === steps.length - 1;
+    };
+    const buttons = steps.map(({ name }, index) => makeButton([`${index + 1} ${name}`], () => go(index)));
+    const next = makeButton(['Next'], () => go(this.step_ + 1));
+    next.className = 'next';
+    const bar = make('div', 'steps', ...buttons);
+    bar.setAttribute('role', 'group');
+    bar.setAttribute('aria-label', 'Steps');
+    rove(bar, buttons);
+    const cut = reading.isCut ? [make('p', 'hint', `Only ${reading.inspection.tokens.length} tokens around the answer are shown.`)] : [];
+    this.body_.replaceChildren(bar, sentence, ...cut, shared, place, make('p', 'actions', next));
+    go(this.step_);
   }
 }
 
 /** The views of one inspection. They share what is looked at: pointing at a token, a map or a cell in one moves all. */
-function views({ inspection, isCut }: Reading, input: Input): HTMLElement[] {
+function stepsOf({ inspection, input }: Reading, inspect: InspectCall, last: LastStep): { shared: HTMLElement; steps: Step[] } {
   const first = inspection.tokens.findIndex(({ special }) => !special);
-  const look: Look = { layer: 0, head: 0, token: Math.max(0, first), other: undefined };
+  const chosen = chooseHead(inspection);
+  const look: Look = { layer: chosen.layer, head: chosen.head, token: Math.max(0, first), other: undefined };
   const said = make('p', 'readout');
-  said.setAttribute('role', 'status');
   const parts: View[] = [];
-  const change = (changed: Partial<Look>) => {
+  const change: Change = (changed) => {
     Object.assign(look, { other: undefined }, changed);
     for (const part of parts) part.update(look);
     said.textContent = describeToken(inspection, input, look);
   };
   const strip = new TokenStrip(inspection, input, change);
+  const embedding = new EmbeddingView(inspection, input);
   const heads = new HeadPicker(inspection, change);
   const map = new AttentionMap(inspection, input, change);
-  parts.push(strip, heads, map);
-  const left = make('div', 'inside-column', heads.element);
-  const right = make('div', 'inside-column', map.element);
-  if (inspection.diagonal_concentration) left.append(new Concentration(inspection.diagonal_concentration).element);
-  if (inspection.span_kernels) {
-    const kernels = new KernelView(inspection, input);
-    parts.push(kernels);
-    right.append(kernels.element);
+  parts.push(strip, embedding, heads, map);
+  const attention = make('div', 'inside-column');
+  if (inspection.tokens.length <= kMostForArcs) {
+    const arcs = new Arcs(inspection, input);
+    parts.push(arcs);
+    attention.append(arcs.element);
   }
+  const left = make('div', 'inside-column', heads.element);
+  if (inspection.diagonal_concentration) left.append(new Concentration(inspection.diagonal_concentration).element);
+  attention.append(said, make('div', 'inside-columns', left, make('div', 'inside-column', map.element)));
   change({});
-  const hint = 'Point at a word, or go from word to word with the arrow keys: the colours show where the chosen head looks from there.' +
-    (isCut ? ` Only the first ${inspection.tokens.length} tokens are here: the model takes no more at once.` : '');
-  return [make('p', 'hint', hint), strip.element, said, make('div', 'inside-columns', left, right)];
+
+  const width = inspection.hidden_states?.[0]?.dims[1] ?? 0;
+  const steps: Step[] = [
+    {
+      name: 'Tokens',
+      sentence: `The model reads ${count(inspection.tokens.length, 'token')} from a vocabulary of its own: words, and pieces of rarer words.`,
+      element: make('p', 'hint', 'Point at a token, or go from one to the next with the arrow keys; the steps that follow are about it.'),
+    },
+    {
+      name: 'Embedding',
+      sentence: `Each token becomes ${width} numbers, a row of colours here; words that are used alike have rows alike.`,
+      element: embedding.element,
+    },
+    {
+      name: 'Attention',
+      sentence:
+        `Of ${count(chosen.heads, 'head')}, head ${chosen.head + 1} of layer ${chosen.layer + 1} looks most decidedly from word to word, ` +
+        `each at another: ${shortPercent(chosen.decided)} of a word\u2019s attention, on average, goes to one other word.`,
+      element: attention,
+    },
+    ...(inspection.span_kernels
+      ? [
+          {
+            name: 'Convolution',
+            sentence: 'ConvBERT also mixes neighbours, by a kernel that it makes anew at every place from the words around.',
+            element: new KernelSlides(inspect).element,
+          },
+        ]
+      : []),
+    { name: 'Answer', ...last },
+  ];
+  return { shared: strip.element, steps };
 }

@@ -1,5 +1,5 @@
 // What is being looked at, and the numbers and words that all views of it share.
-import type { Inspection, TextPair } from '../../peruse/dist/index.js';
+import type { Inspection, TextPair } from '../../peruse/peruse.js';
 import { percent } from '../format.js';
 
 export interface Look {

@@ -8,7 +8,14 @@ export function rove(group: HTMLElement, buttons: readonly HTMLButtonElement[]):
   group.addEventListener('focusin', ({ target }) => makeStop(target as HTMLButtonElement));
   group.addEventListener('keydown', (event) => {
     const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    const targets: Record<string, number> = { ArrowLeft: at - 1, ArrowUp: at - 1, ArrowRight: at + 1, ArrowDown: at + 1, Home: 0, End: buttons.length - 1 };
+    const targets: Record<string, number> = {
+      ArrowLeft: at - 1,
+      ArrowUp: at - 1,
+      ArrowRight: at + 1,
+      ArrowDown: at + 1,
+      Home: 0,
+      End: buttons.length - 1,
+    };
     const target = targets[event.key];
     if (target === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();

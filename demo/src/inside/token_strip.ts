@@ -1,5 +1,5 @@
 // The text as the model's tokens, each as dark as the chosen token looks at it.
-import type { Inspection, TextPair } from '../../peruse/dist/index.js';
+import type { Inspection, TextPair } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
 import { attentionFrom, tokenText, type Change, type Look, type View } from './look.js';
 import { rove } from './roving.js';
@@ -8,7 +8,11 @@ export class TokenStrip implements View {
   readonly element = make('div', 'strip');
   private readonly buttons_: HTMLButtonElement[];
 
-  constructor(private readonly inspection_: Inspection, input: string | TextPair, change: Change) {
+  constructor(
+    private readonly inspection_: Inspection,
+    input: string | TextPair,
+    change: Change,
+  ) {
     this.element.setAttribute('role', 'group');
     this.element.setAttribute('aria-label', 'Tokens');
     this.buttons_ = inspection_.tokens.map((token, index) => {
@@ -16,7 +20,10 @@ export class TokenStrip implements View {
       button.className = 'token';
       button.classList.toggle('special', token.special);
       const before = inspection_.tokens[index - 1];
-      button.classList.toggle('goes-on', !token.special && !before?.special && before?.end === token.start && before?.sequence === token.sequence);
+      button.classList.toggle(
+        'goes-on',
+        !token.special && !before?.special && before?.end === token.start && before?.sequence === token.sequence,
+      );
       button.title = `${token.token} \u00b7 id ${token.id}`;
       button.addEventListener('pointerenter', () => change({ token: index }));
       button.addEventListener('focus', () => change({ token: index }));

@@ -12,7 +12,7 @@
 #include "core/backend/xnnpack/xnnpack_backend.h"
 #include "core/base/json.h"
 #include "core/base/json_writer.h"
-#include "core/tasks/task.h"
+#include "core/api/run.h"
 #include "tests/bench/engine/peak_loops.h"
 
 namespace peruse::bench {
@@ -69,9 +69,8 @@ Status BenchEngine::Open(std::string_view request) {
   PERUSE_ASSIGN_OR_RETURN(options.head, HeadOfTask(document.root().FindMember("task").GetString().value_or("")));
   PERUSE_ASSIGN_OR_RETURN(options.precision,
                           ParsePrecision(document.root().FindMember("dtype").GetString().value_or("")));
-  PERUSE_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, CreateXnnpackBackend(threads_));
   model_.reset();
-  backend_ = std::make_unique<CountingBackend>(std::move(backend));
+  PERUSE_ASSIGN_OR_RETURN(backend_, CreateXnnpackBackend(threads_));
   PERUSE_ASSIGN_OR_RETURN(model_, Model::Create(document.root().FindMember("config").ToString(), options, *backend_));
   return OkStatus();
 }
@@ -96,6 +95,8 @@ Status BenchEngine::SetBatch(std::string_view request) {
   }
   inputs_.clear();
   for (const std::vector<int32_t>& ids : ids_) inputs_.push_back({ids, {}});
+  PERUSE_RETURN_IF_ERROR(Count());
+  flops_ = counts_.flops();
   return OkStatus();
 }
 
@@ -105,42 +106,47 @@ Status BenchEngine::RunModel() {
   return model_->Finish();
 }
 
+// A call that is watched: the calls that are timed are not.
+Status BenchEngine::Count() {
+  if (!model_) return InvalidArgument("no model is open");
+  counts_.Clear();
+  backend_->set_observer(&counts_);
+  const Status status = RunModel();
+  backend_->set_observer(nullptr);
+  return status;
+}
+
 Result<std::string> BenchEngine::Run(int32_t calls) {
   if (calls < 1) return InvalidArgument("no calls were asked for");
-  if (backend_) backend_->Clear();
   const Moment start;
   for (int32_t i = 0; i < calls; ++i) PERUSE_RETURN_IF_ERROR(RunModel());
   const Moment end;
   return NumbersJson({{"seconds", (end.wall - start.wall) / calls},
                       {"threadSeconds", (end.thread - start.thread) / calls},
-                      {"flops", backend_->flops() / calls}});
+                      {"flops", flops_}});
 }
 
 std::string BenchEngine::Logits() const {
+  const ModelOutput logits = model_->output("logits");
   std::string json;
   JsonWriter writer(&json);
   writer.BeginObject();
   writer.Key("rows");
-  writer.Int(model_->logit_rows());
+  writer.Int(logits.row_count());
   writer.Key("cols");
-  writer.Int(model_->logit_cols());
+  writer.Int(logits.cols);
   writer.Key("values");
   writer.BeginArray();
-  for (const float value : model_->logits()) writer.Double(value);
+  for (const float value : logits.values) writer.Double(value);
   writer.EndArray();
   writer.EndObject();
   return json;
 }
 
 Result<std::string> BenchEngine::Profile() {
-  if (!model_) return InvalidArgument("no model is open");
-  backend_->Clear();
-  backend_->set_profiling(true);
   const double start = WallTime();
-  const Status run = RunModel();
+  PERUSE_RETURN_IF_ERROR(Count());
   const double seconds = WallTime() - start;
-  backend_->set_profiling(false);
-  PERUSE_RETURN_IF_ERROR(run);
   std::string json;
   JsonWriter writer(&json);
   writer.BeginObject();
@@ -148,7 +154,7 @@ Result<std::string> BenchEngine::Profile() {
   writer.Double(seconds);
   writer.Key("operations");
   writer.BeginArray();
-  for (const auto& [name, entry] : backend_->entries()) {
+  for (const auto& [name, entry] : counts_.entries()) {
     writer.BeginObject();
     writer.Key("operation");
     writer.String(name);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/models/model.h"
-#include "tests/bench/engine/counting_backend.h"
+#include "core/model/model.h"
+#include "tests/bench/engine/profile.h"
 
 namespace peruse::bench {
 
@@ -39,9 +39,12 @@ class BenchEngine {
 
  private:
   Status RunModel();
+  Status Count();
 
   const int32_t threads_;
-  std::unique_ptr<CountingBackend> backend_;
+  OpProfile counts_;
+  double flops_ = 0;  // of a call
+  std::unique_ptr<Backend> backend_;
   std::unique_ptr<Model> model_;
   std::vector<std::vector<int32_t>> ids_;
   std::vector<ModelInput> inputs_;

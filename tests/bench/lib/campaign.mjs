@@ -6,7 +6,7 @@ import { openPage } from './chromium.mjs';
 import { compareOutputs } from './compare.mjs';
 import { measureBatch, speedRatio, summary } from './measure.mjs';
 import { buildModule, buildProgram, exportOnnx, modelsDir, randomModel } from './prepare.mjs';
-import { batchOf, shapeConfig, tokensOf } from './shapes.mjs';
+import { batchOf, comparedTexts, shapeConfig, tokensOf } from './shapes.mjs';
 import { nativeSubject, nodeSubject, pageSubject } from './subjects.mjs';
 
 export const kAllLengths = ['16', '64', '128', '384', '512', 'ragged'];
@@ -62,13 +62,22 @@ async function measureShape({ shape, runtime, model, builds, seconds, options, e
     for (const length of options.lengths) {
       process.stderr.write(`${runtime} ${shape} ${length} ...\n`);
       const measured = await measureBatch(loaded, batchOf(length), {
-        seconds: seconds / options.lengths.length, rounds: options.quick ? 2 : 3, clock: options.clock,
+        seconds: seconds / options.lengths.length,
+        rounds: options.quick ? 2 : 3,
+        clock: options.clock,
       });
       for (const subject of loaded) {
         const baseline = (other) => speedRatio(measured.get(subject.name), measured.get(other));
         const { library, dtype, variant, threads } = subject;
         cells.push({
-          runtime, shape, length, library, dtype, variant, threads, error: errors.get(subject.name),
+          runtime,
+          shape,
+          length,
+          library,
+          dtype,
+          variant,
+          threads,
+          error: errors.get(subject.name),
           ...summary(measured.get(subject.name), tokensOf(length)),
           ...(library === 'peruse' && {
             overOrt: baseline(subjectName({ library: 'ort', dtype, threads })),
@@ -103,15 +112,27 @@ function plans(runtime, { variants, threads, dtypes, ort }) {
 async function openStage(runtime, environment) {
   if (runtime === 'native') return { start: ({ native }, { threads }) => nativeSubject(native, threads), path: (file) => file, close() {} };
   if (runtime === 'node') {
-    return { start: (_, create) => nodeSubject(create), path: (file) => file, module: (file) => pathToFileURL(file).href, ort: 'ort.node.min.mjs', close() {} };
+    return {
+      start: (_, create) => nodeSubject(create),
+      path: (file) => file,
+      module: (file) => pathToFileURL(file).href,
+      ort: 'ort.node.min.mjs',
+      close() {},
+    };
   }
   const page = await openPage(environment.chromium.path, {
-    '/bench/': join(root, 'tests/bench'), '/build/': join(root, 'build'), '/models/': modelsDir, '/ort/': kOrt,
+    '/bench/': join(root, 'tests/bench'),
+    '/build/': join(root, 'build'),
+    '/models/': modelsDir,
+    '/ort/': kOrt,
   });
   const url = (file) => file.replace(`${kOrt}/`, '/ort/').replace(`${modelsDir}/`, '/models/').replace(join(root, 'build/'), '/build/');
   return {
     start: (_, create) => pageSubject(page.page, create),
-    path: (file) => new URL(url(file), page.url).href, module: (file) => new URL(url(file), page.url).href, ort: 'ort.wasm.min.mjs', close: page.close,
+    path: (file) => new URL(url(file), page.url).href,
+    module: (file) => new URL(url(file), page.url).href,
+    ort: 'ort.wasm.min.mjs',
+    close: page.close,
   };
 }
 
@@ -120,7 +141,8 @@ async function startSubject(stage, plan, { shape, model, builds, options }) {
   const { library, variant, threads, dtype } = plan;
   const ours = library === 'peruse';
   const subject = await stage.start(builds, {
-    kind: library, threads,
+    kind: library,
+    threads,
     url: stage.module?.(ours ? builds[threads > 1 ? `${variant}-threads` : variant] : join(kOrt, stage.ort)),
   });
   const request = ours
@@ -138,11 +160,12 @@ async function startSubject(stage, plan, { shape, model, builds, options }) {
 
 /** Every subject's output against onnxruntime's f32, or without it against our own: by name, the error. */
 async function compareAll(subjects) {
-  const reference = subjects.find(({ library, dtype }) => library === 'ort' && dtype === 'f32') ?? subjects.find(({ dtype }) => dtype === 'f32');
+  const reference =
+    subjects.find(({ library, dtype }) => library === 'ort' && dtype === 'f32') ?? subjects.find(({ dtype }) => dtype === 'f32');
   const errors = new Map();
   if (!reference) return errors;
   for (const subject of subjects) {
-    if (subject !== reference) errors.set(subject.name, await compareOutputs(subject, reference, batchOf('64')));
+    if (subject !== reference) errors.set(subject.name, await compareOutputs(subject, reference, comparedTexts()));
   }
   return errors;
 }

@@ -1,7 +1,7 @@
 // Random checkpoints of a shape: the tensors that a configuration calls for, and their bytes as a model.safetensors, made
 // piece by piece, the same at every call. Runs in Node and in a browser.
 
-const kDeviation = 0.02;  // of the weights, as transformers initialises them
+const kDeviation = 0.02; // of the weights, as transformers initialises them
 
 /** Every tensor of the configuration with a question-answering and a classification head: [{ name, shape }]. */
 export function tensorsOf(config) {
@@ -30,7 +30,7 @@ export function* checkpointChunks(config) {
   }
 }
 
-const kChunk = 1 << 18;  // elements
+const kChunk = 1 << 18; // elements
 
 function distribution(name) {
   if (/LayerNorm\.weight$/.test(name)) return [1, 0.1];
@@ -130,10 +130,5 @@ function debertaTensors(config) {
     }
     tensors.push(...feedForward(layer, config));
   }
-  return [
-    ...tensors,
-    ...linear('qa_outputs', hidden, 2),
-    ...linear('pooler.dense', hidden, hidden),
-    ...linear('classifier', hidden, 2),
-  ];
+  return [...tensors, ...linear('qa_outputs', hidden, 2), ...linear('pooler.dense', hidden, hidden), ...linear('classifier', hidden, 2)];
 }

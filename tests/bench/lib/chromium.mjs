@@ -3,7 +3,13 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 
-const kTypes = { '.html': 'text/html', '.mjs': 'text/javascript', '.js': 'text/javascript', '.wasm': 'application/wasm', '.json': 'application/json' };
+const kTypes = {
+  '.html': 'text/html',
+  '.mjs': 'text/javascript',
+  '.js': 'text/javascript',
+  '.wasm': 'application/wasm',
+  '.json': 'application/json',
+};
 
 const kPage = `<!doctype html><title>bench</title><script>
 const workers = [];
@@ -41,10 +47,26 @@ export async function openPage(chromiumPath, folders, flags = []) {
   const server = await serveFolders(folders);
   const browser = await chromium.launch({
     executablePath: chromiumPath,
-    args: ['--headless=new', '--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync', ...flags],
+    args: [
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      ...flags,
+    ],
   });
   const page = await browser.newPage();
   await page.goto(server.url);
-  return { page, url: server.url, version: browser.version(), close: async () => { await browser.close(); server.close(); } };
+  return {
+    page,
+    url: server.url,
+    version: browser.version(),
+    close: async () => {
+      await browser.close();
+      server.close();
+    },
+  };
 }

@@ -1,27 +1,44 @@
 // Outputs are compared before anything is timed: a fast wrong answer is worth nothing.
 
-const kTolerance = { f32: 1e-4, f16: 5e-3 };  // of the largest output; q8 is reported, and only gross errors are refused
+const kTolerance = { f32: 1e-4, f16: 5e-3 }; // of the outputs' spread; q8 is reported, and only gross errors are refused
 const kGross = 0.5;
 
-/** Largest difference, divided by the spread (root mean square) of the reference's outputs. */
-export function normalisedError(actual, expected) {
+/**
+ * Differences of outputs, divided by the spread (root mean square around the mean) of the reference's: the largest, and their root
+ * mean square. A text has two logits in these models, so that of one text alone either is chance: over 24 texts the error of q8
+ * differed by factors of 20 to 1,500 between texts. Many texts are needed to tell the error of a kind of arithmetic.
+ */
+export function outputErrors(actual, expected) {
   if (actual.length !== expected.length) throw new Error(`${actual.length} outputs where the reference has ${expected.length}`);
+  const rms = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
   const mean = expected.reduce((sum, value) => sum + value, 0) / expected.length;
-  const spread = Math.sqrt(expected.reduce((sum, value) => sum + (value - mean) ** 2, 0) / expected.length);
-  const largest = Math.max(...expected.map((value, i) => Math.abs(value - actual[i])));
-  return largest / (spread || 1);
+  const spread = rms(expected.map((value) => value - mean)) || 1;
+  const differences = expected.map((value, i) => Math.abs(value - actual[i]));
+  return { largest: Math.max(...differences) / spread, rms: rms(differences) / spread };
 }
 
-/** Runs the reference and the subject on one text; throws where they differ by more than the precision explains. */
-export async function compareOutputs(subject, reference, ids) {
-  const outputs = [];
-  for (const { ask } of [subject, reference]) {
-    await ask('batch', { ids });
-    await ask('run', { calls: 1 });
-    outputs.push((await ask('logits')).values);
+/** Runs both on `texts`, one at a time; gives the rms error, and throws where outputs differ by more than the precision explains. */
+export async function compareOutputs(subject, reference, texts) {
+  const [actual, expected] = [await logitsOf(subject, texts), await logitsOf(reference, texts)];
+  const { largest, rms } = outputErrors(actual, expected);
+  const exact = kTolerance[subject.dtype];
+  const [error, limit] = exact === undefined ? [rms, kGross] : [largest, exact];
+  if (!(error <= limit))
+    throw new Error(`${subject.name} differs from ${reference.name} by ${error.toExponential(1)} of the outputs' spread`);
+  return rms;
+}
+
+/** The reference runs once for all its subjects. */
+const kept = new WeakMap();
+
+async function logitsOf(subject, texts) {
+  if (kept.has(subject)) return kept.get(subject);
+  const logits = [];
+  for (const text of texts) {
+    await subject.ask('batch', { ids: [text] });
+    await subject.ask('run', { calls: 1 });
+    logits.push(...(await subject.ask('logits')).values);
   }
-  const error = normalisedError(outputs[0], outputs[1]);
-  const limit = kTolerance[subject.dtype] ?? kGross;
-  if (!(error <= limit)) throw new Error(`${subject.name} differs from ${reference.name} by ${error.toExponential(1)} of the outputs' spread`);
-  return error;
+  kept.set(subject, logits);
+  return logits;
 }

@@ -36,39 +36,56 @@ export async function measureOnGpu(options, environment, report) {
 
 function inNode(request) {
   const program = [join(root, 'tests/bench/lib/gpu_node.mjs'), JSON.stringify(request)];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'tests/node/gpu/with_swiftshader.mjs'), process.execPath, ...program], {
-    cwd: root, encoding: 'utf8', maxBuffer: 1 << 26,
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(root, 'tests/node/gpu/with_swiftshader.mjs'), process.execPath, ...program],
+    {
+      cwd: root,
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+    },
+  );
   if (status !== 0) throw new Error(stderr || stdout);
   return JSON.parse(stdout.trim().split('\n').at(-1));
 }
 
 async function inChromium(environment, { shape, folder, onnx, batches }) {
   const ortFolder = join(root, 'tests/bench/node_modules/onnxruntime-web/dist');
-  const stage = await openPage(environment.chromium.path, {
-    '/bench/': join(root, 'tests/bench'), '/web/': join(root, 'web'), '/models/': modelsDir, '/ort/': ortFolder,
-  }, kFlags);
+  const stage = await openPage(
+    environment.chromium.path,
+    {
+      '/bench/': join(root, 'tests/bench'),
+      '/web/': join(root, 'web'),
+      '/models/': modelsDir,
+      '/ort/': ortFolder,
+    },
+    kFlags,
+  );
   const url = (file) => file.replace(modelsDir, '/models');
-  const run = (library, dtype) => stage.page.evaluate(async ({ library, dtype, folder, onnx, batches }) => {
-    const { countCalls, idTokenizer, measureOrt, measurePeak, measurePeruse } = await import('/bench/lib/gpu_subject.mjs');
-    window.peak ??= await measurePeak(navigator.gpu);
-    window.counts ??= countCalls(window);
-    const bytes = async (file) => new Uint8Array(await (await fetch(file)).arrayBuffer());
-    if (library === 'ort') {
-      const ort = await import('/ort/ort.webgpu.min.mjs');
-      ort.env.wasm.wasmPaths = '/ort/';
-      ort.env.logLevel = 'error';
-      return { peak: window.peak, ...(await measureOrt(ort, { onnx: await bytes(onnx), batches }, window.counts)) };
-    }
-    const { pipeline } = await import('/web/dist/index.js');
-    const config = await bytes(`${folder}/config.json`);
-    const files = {
-      'config.json': config,
-      'tokenizer.json': idTokenizer(JSON.parse(new TextDecoder().decode(config)).vocab_size),
-      'model.safetensors': await bytes(`${folder}/model.safetensors`),
-    };
-    return { peak: window.peak, ...(await measurePeruse(pipeline, { files, dtype, batches }, window.counts)) };
-  }, { library, dtype, folder: url(folder), onnx: onnx && url(onnx), batches });
+  const run = (library, dtype) =>
+    stage.page.evaluate(
+      async ({ library, dtype, folder, onnx, batches }) => {
+        const { countCalls, idTokenizer, measureOrt, measurePeak, measurePeruse } = await import('/bench/lib/gpu_subject.mjs');
+        window.peak ??= await measurePeak(navigator.gpu);
+        window.counts ??= countCalls(window);
+        const bytes = async (file) => new Uint8Array(await (await fetch(file)).arrayBuffer());
+        if (library === 'ort') {
+          const ort = await import('/ort/ort.webgpu.min.mjs');
+          ort.env.wasm.wasmPaths = '/ort/';
+          ort.env.logLevel = 'error';
+          return { peak: window.peak, ...(await measureOrt(ort, { onnx: await bytes(onnx), batches }, window.counts)) };
+        }
+        const { pipeline } = await import('/web/bundle/peruse.js');
+        const config = await bytes(`${folder}/config.json`);
+        const files = {
+          'config.json': config,
+          'tokenizer.json': idTokenizer(JSON.parse(new TextDecoder().decode(config)).vocab_size),
+          'model.safetensors': await bytes(`${folder}/model.safetensors`),
+        };
+        return { peak: window.peak, ...(await measurePeruse(pipeline, { files, dtype, batches }, window.counts)) };
+      },
+      { library, dtype, folder: url(folder), onnx: onnx && url(onnx), batches },
+    );
   try {
     const rows = [];
     for (const [library, dtype] of [['peruse', 'fp16'], ['peruse', 'fp32'], ...(onnx ? [['ort', 'fp32']] : [])]) {
@@ -90,7 +107,17 @@ function rowsOf({ peak, ...what }, { lengths, gpu, seconds, bufferBytes }, batch
   return Object.entries(lengths).map(([length, { times, asked }]) => {
     const operations = operationsOf(shapeConfig(what.shape), batches[length].length);
     const rate = operations / median(times);
-    return { ...what, adapter: gpu?.description, length, milliseconds: median(times) * 1000, loadSeconds: seconds, ...asked, heldBytes: bufferBytes, gigaflops: rate / 1e9, peakShare: rate / peak };
+    return {
+      ...what,
+      adapter: gpu?.description,
+      length,
+      milliseconds: median(times) * 1000,
+      loadSeconds: seconds,
+      ...asked,
+      heldBytes: bufferBytes,
+      gigaflops: rate / 1e9,
+      peakShare: rate / peak,
+    };
   });
 }
 
@@ -109,11 +136,36 @@ function operationsOf(config, tokens) {
 }
 
 export function printGpu(rows) {
-  const columns = ['shape', 'tokens', 'runtime', 'library', 'dtype', 'ms', 'dispatches', 'submits', 'new buffers', 'held MB', 'share of peak', 'x ort'];
+  const columns = [
+    'shape',
+    'tokens',
+    'runtime',
+    'library',
+    'dtype',
+    'ms',
+    'dispatches',
+    'submits',
+    'new buffers',
+    'held MB',
+    'share of peak',
+    'x ort',
+  ];
   console.log(`\n| ${columns.join(' | ')} |\n|${columns.map(() => '---').join('|')}|`);
   for (const row of rows) {
-    const cells = [row.shape, row.length, row.runtime, row.library, row.dtype, row.milliseconds.toFixed(1), row.dispatches, row.submits, row.buffers,
-      (row.heldBytes / 1e6).toFixed(1), `${(100 * row.peakShare).toFixed(0)} %`, row.overOrt?.toFixed(2) ?? ''];
+    const cells = [
+      row.shape,
+      row.length,
+      row.runtime,
+      row.library,
+      row.dtype,
+      row.milliseconds.toFixed(1),
+      row.dispatches,
+      row.submits,
+      row.buffers,
+      (row.heldBytes / 1e6).toFixed(1),
+      `${(100 * row.peakShare).toFixed(0)} %`,
+      row.overOrt?.toFixed(2) ?? '',
+    ];
     console.log(`| ${cells.join(' | ')} |`);
   }
 }

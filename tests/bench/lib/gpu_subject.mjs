@@ -13,10 +13,19 @@ export function countCalls(classes) {
       return own.apply(this, all);
     };
   };
-  wrap('GPUComputePassEncoder', 'dispatchWorkgroups', () => { counts.dispatches++; });
-  wrap('GPUComputePassEncoder', 'dispatchWorkgroupsIndirect', () => { counts.dispatches++; });
-  wrap('GPUQueue', 'submit', () => { counts.submits++; });
-  wrap('GPUDevice', 'createBuffer', ({ size }) => { counts.buffers++; counts.bufferBytes += size; });
+  wrap('GPUComputePassEncoder', 'dispatchWorkgroups', () => {
+    counts.dispatches++;
+  });
+  wrap('GPUComputePassEncoder', 'dispatchWorkgroupsIndirect', () => {
+    counts.dispatches++;
+  });
+  wrap('GPUQueue', 'submit', () => {
+    counts.submits++;
+  });
+  wrap('GPUDevice', 'createBuffer', ({ size }) => {
+    counts.buffers++;
+    counts.bufferBytes += size;
+  });
   return counts;
 }
 
@@ -79,10 +88,19 @@ export async function measureCalls(run, counts) {
 /** A tokenizer whose text is the ids themselves: t5 t17. */
 export function idTokenizer(vocabulary) {
   return JSON.stringify({
-    version: '1.0', truncation: null, padding: null, added_tokens: [], normalizer: null,
-    pre_tokenizer: { type: 'WhitespaceSplit' }, post_processor: null, decoder: null,
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: [],
+    normalizer: null,
+    pre_tokenizer: { type: 'WhitespaceSplit' },
+    post_processor: null,
+    decoder: null,
     model: {
-      type: 'WordPiece', unk_token: 't0', continuing_subword_prefix: '##', max_input_chars_per_word: 100,
+      type: 'WordPiece',
+      unk_token: 't0',
+      continuing_subword_prefix: '##',
+      max_input_chars_per_word: 100,
       vocab: Object.fromEntries(Array.from({ length: vocabulary }, (_, id) => [`t${id}`, id])),
     },
   });

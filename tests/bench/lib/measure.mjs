@@ -3,8 +3,8 @@
 import { median, medianRatio } from './statistics.mjs';
 
 const kWarmUpCalls = 3;
-const kLeastSeconds = 0.01;  // of a turn: shorter calls are repeated
-const kPeakSeconds = { wall: 0.004, cpu: 0.1 };  // processor time is told in steps of some milliseconds
+const kLeastSeconds = 0.01; // of a turn: shorter calls are repeated
+const kPeakSeconds = { wall: 0.004, cpu: 0.1 }; // processor time is told in steps of some milliseconds
 
 /**
  * Times one call of each subject ({ name, ask, library }) on `ids`: at least `rounds` rounds, and more while `seconds` are not
@@ -28,7 +28,7 @@ export async function measureBatch(subjects, ids, { seconds, rounds, clock = 'wa
 async function warmUp(subject) {
   let fastest = Infinity;
   const start = performance.now();
-  const least = subject.warm ? 50 : 1500;  // ms; the first batch of a subject pays for all
+  const least = subject.warm ? 50 : 1500; // ms; the first batch of a subject pays for all
   for (let call = 0; call < kWarmUpCalls || performance.now() - start < least; ++call) {
     const { seconds } = await subject.ask('run', { calls: 1 });
     fastest = Math.min(fastest, seconds);

@@ -29,14 +29,18 @@ export async function installPackages() {
 /** The folder of the bench module for a wasm variant. */
 export async function buildModule(variant) {
   let folder;
-  await step(`wasm ${variant}`, () => { folder = buildPreset(`wasm-${variant}`, ['peruse_bench']); });
+  await step(`wasm ${variant}`, () => {
+    folder = buildPreset(`wasm-${variant}`, ['peruse_bench']);
+  });
   return folder;
 }
 
 /** The path of a native program of tests/bench. */
 export async function buildProgram(name) {
   let folder;
-  await step(`native ${name}`, () => { folder = buildPreset('native-release', [name]); });
+  await step(`native ${name}`, () => {
+    folder = buildPreset('native-release', [name]);
+  });
   return join(folder, name);
 }
 

@@ -4,7 +4,14 @@ import { median } from './statistics.mjs';
 function table(rows) {
   const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)));
   const isText = rows[0].map((_, i) => rows.slice(1).every((row) => !/^[\d.<]/.test(row[i]) || /[a-z]{3}/.test(row[i])));
-  return rows.map((row) => row.map((cell, i) => (isText[i] ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ').trimEnd()).join('\n');
+  return rows
+    .map((row) =>
+      row
+        .map((cell, i) => (isText[i] ? cell.padEnd(widths[i]) : cell.padStart(widths[i])))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 const percent = (share) => (share === undefined ? '' : `${(100 * share).toFixed(0)}%`);
@@ -14,15 +21,49 @@ const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
 export function printCells(cells) {
   for (const runtime of new Set(cells.map((cell) => cell.runtime))) {
     for (const shape of new Set(cells.map((cell) => cell.shape))) {
-      const rows = cells.filter((cell) => cell.runtime === runtime && cell.shape === shape).map((cell) => [
-        cell.length, cell.library, cell.variant ?? '', cell.dtype, String(cell.threads), cell.milliseconds.toFixed(1),
-        cell.tokensPerSecond.toFixed(0), cell.gigaflops?.toFixed(1) ?? '', percent(cell.floatShare), percent(cell.integerShare),
-        times(cell.overOrt), times(cell.overF32), times(cell.overOneThread), cell.error?.toExponential(1) ?? '', String(cell.rounds),
-      ]);
+      const rows = cells
+        .filter((cell) => cell.runtime === runtime && cell.shape === shape)
+        .map((cell) => [
+          cell.length,
+          cell.library,
+          cell.variant ?? '',
+          cell.dtype,
+          String(cell.threads),
+          cell.milliseconds.toFixed(1),
+          cell.tokensPerSecond.toFixed(0),
+          cell.gigaflops?.toFixed(1) ?? '',
+          percent(cell.floatShare),
+          percent(cell.integerShare),
+          times(cell.overOrt),
+          times(cell.overF32),
+          times(cell.overOneThread),
+          cell.error?.toExponential(1) ?? '',
+          String(cell.rounds),
+        ]);
       if (rows.length === 0) continue;
       console.log(`\n${shape}, ${runtime}`);
-      console.log(table([['tokens', 'library', 'build', 'dtype', 'threads', 'ms', 'tokens/s', 'Gop/s', 'of f32 peak',
-        'of int peak', 'x ort', 'x own f32', 'x 1 thread', 'error', 'rounds'], ...rows]));
+      console.log(
+        table([
+          [
+            'tokens',
+            'library',
+            'build',
+            'dtype',
+            'threads',
+            'ms',
+            'tokens/s',
+            'Gop/s',
+            'of f32 peak',
+            'of int peak',
+            'x ort',
+            'x own f32',
+            'x 1 thread',
+            'error',
+            'rounds',
+          ],
+          ...rows,
+        ]),
+      );
     }
   }
 }
@@ -30,26 +71,47 @@ export function printCells(cells) {
 export function printLoads(loads) {
   if (loads.length === 0) return;
   console.log('\nLoading, full size, one thread');
-  console.log(table([
-    ['shape', 'dtype', 'download MB', 'held MB', 'engine s', 'heap MB', 'peak heap MB'],
-    ...loads.map((load) => [load.shape, load.dtype, megabytes(load.downloadBytes), megabytes(load.weightBytes),
-      load.seconds.toFixed(2), megabytes(load.loadedBytes), megabytes(load.peakBytes)]),
-  ]));
+  console.log(
+    table([
+      ['shape', 'dtype', 'download MB', 'held MB', 'engine s', 'heap MB', 'peak heap MB'],
+      ...loads.map((load) => [
+        load.shape,
+        load.dtype,
+        megabytes(load.downloadBytes),
+        megabytes(load.weightBytes),
+        load.seconds.toFixed(2),
+        megabytes(load.loadedBytes),
+        megabytes(load.peakBytes),
+      ]),
+    ]),
+  );
 }
 
 /** Shares of a call's time by operation. */
 export function printProfile(cells) {
   for (const cell of cells.filter(({ profile }) => profile)) {
     const { seconds, operations } = cell.profile;
-    console.log(`\n${cell.shape}, ${cell.runtime} ${cell.variant} ${cell.dtype}, ${cell.threads} thread(s), ${cell.length} tokens: ${(seconds * 1000).toFixed(1)} ms`);
+    console.log(
+      `\n${cell.shape}, ${cell.runtime} ${cell.variant} ${cell.dtype}, ${cell.threads} thread(s), ${cell.length} tokens: ${(seconds * 1000).toFixed(1)} ms`,
+    );
     const sorted = [...operations].sort((a, b) => b.seconds - a.seconds);
-    console.log(table([
-      ['operation', 'calls', 'share', 'Gop/s'],
-      ...sorted.map(({ operation, calls, flops, seconds: own }) => [
-        operation, String(calls), `${((100 * own) / seconds).toFixed(1)}%`, flops > 0 ? (flops / own / 1e9).toFixed(1) : '',
+    console.log(
+      table([
+        ['operation', 'calls', 'share', 'Gop/s'],
+        ...sorted.map(({ operation, calls, flops, seconds: own }) => [
+          operation,
+          String(calls),
+          `${((100 * own) / seconds).toFixed(1)}%`,
+          flops > 0 ? (flops / own / 1e9).toFixed(1) : '',
+        ]),
+        [
+          '(between operations)',
+          '',
+          `${(100 * (1 - operations.reduce((sum, { seconds: own }) => sum + own, 0) / seconds)).toFixed(1)}%`,
+          '',
+        ],
       ]),
-      ['(between operations)', '', `${(100 * (1 - operations.reduce((sum, { seconds: own }) => sum + own, 0) / seconds)).toFixed(1)}%`, ''],
-    ]));
+    );
   }
 }
 
@@ -59,7 +121,8 @@ const kBars = [
   { name: 'q8 over own f32', least: 1.35, of: (cell) => (cell.dtype === 'q8' ? cell.overF32 : undefined) },
   { name: 'threads over one thread', least: 1.8, of: (cell) => (cell.dtype === 'f32' ? cell.overOneThread : undefined) },
   {
-    name: 'f32 of the registers-only peak (bar: base models, 128 tokens, one thread)', least: 0.75,
+    name: 'f32 of the registers-only peak (bar: base models, 128 tokens, one thread)',
+    least: 0.75,
     of: (cell) => (cell.dtype === 'f32' ? cell.floatShare : undefined),
     binds: (cell) => cell.shape.endsWith('_base') && cell.length === '128' && cell.threads === 1,
   },
@@ -72,14 +135,19 @@ export function printBars(cells) {
   for (const { name, least, of, binds = () => true } of kBars) {
     const values = ours.map((cell) => ({ cell, value: of(cell) })).filter(({ value }) => value !== undefined);
     if (values.length === 0) continue;
-    const rows = [...new Set(ours.map(({ shape }) => shape))].map((shape) => [shape, ...columns.map((column) => {
-      const hit = values.find(({ cell }) => cell.shape === shape && `${cell.length} x${cell.threads}` === column);
-      if (!hit) return '';
-      return hit.value.toFixed(2) + (binds(hit.cell) && hit.value < least ? ' <' : '  ');
-    })]);
+    const rows = [...new Set(ours.map(({ shape }) => shape))].map((shape) => [
+      shape,
+      ...columns.map((column) => {
+        const hit = values.find(({ cell }) => cell.shape === shape && `${cell.length} x${cell.threads}` === column);
+        if (!hit) return '';
+        return hit.value.toFixed(2) + (binds(hit.cell) && hit.value < least ? ' <' : '  ');
+      }),
+    ]);
     const binding = values.filter(({ cell }) => binds(cell));
     const met = binding.filter(({ value }) => value >= least).length;
-    console.log(`\n${name}: at least ${least.toFixed(2)}; ${met} of ${binding.length} met, median ${median(binding.map(({ value }) => value)).toFixed(2)}`);
+    console.log(
+      `\n${name}: at least ${least.toFixed(2)}; ${met} of ${binding.length} met, median ${median(binding.map(({ value }) => value)).toFixed(2)}`,
+    );
     console.log(table([['tokens x threads', ...columns], ...rows]));
   }
 }

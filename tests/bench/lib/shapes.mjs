@@ -20,7 +20,15 @@ const kRagged = [7, 31, 12, 48, 19, 64, 25, 9];
 
 /** '128': one text of so many tokens; 'ragged': eight short ones. Token ids are the same at every call. */
 export function batchOf(name) {
-  const lengths = name === 'ragged' ? kRagged : [Number(name)];
+  return textsOf(name === 'ragged' ? kRagged : [Number(name)]);
+}
+
+/** What outputs are compared on. */
+export function comparedTexts() {
+  return textsOf(Array(24).fill(64));
+}
+
+function textsOf(lengths) {
   let state = 12345;
   const id = () => {
     state = (Math.imul(state, 1103515245) + 12345) >>> 0;

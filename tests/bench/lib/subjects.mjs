@@ -15,17 +15,23 @@ function correspond(post, listen) {
     else resolve(answer);
   });
   return {
-    ask: (verb, request) => new Promise((resolve, reject) => {
-      waiting.set(next, { resolve, reject });
-      post({ id: next++, verb, request });
-    }),
-    fail: (error) => { for (const { reject } of waiting.values()) reject(error); },
+    ask: (verb, request) =>
+      new Promise((resolve, reject) => {
+        waiting.set(next, { resolve, reject });
+        post({ id: next++, verb, request });
+      }),
+    fail: (error) => {
+      for (const { reject } of waiting.values()) reject(error);
+    },
   };
 }
 
 export async function nodeSubject(create) {
   const worker = new Worker(new URL('./worker.mjs', import.meta.url));
-  const { ask, fail } = correspond((message) => worker.postMessage(message), (take) => worker.on('message', take));
+  const { ask, fail } = correspond(
+    (message) => worker.postMessage(message),
+    (take) => worker.on('message', take),
+  );
   worker.on('error', fail);
   await ask('create', create);
   return { ask, close: () => worker.terminate() };
@@ -35,11 +41,13 @@ export async function nativeSubject(program, threads) {
   const child = spawn(program, [String(threads)], { stdio: ['pipe', 'pipe', 'inherit'] });
   const waiting = [];
   createInterface({ input: child.stdout }).on('line', (line) => waiting.shift().resolve(JSON.parse(line)));
-  child.on('exit', (code) => { for (const { reject } of waiting) reject(new Error(`${program} ended: ${code}`)); });
+  child.on('exit', (code) => {
+    for (const { reject } of waiting) reject(new Error(`${program} ended: ${code}`));
+  });
   const ask = async (verb, request) => {
     const answer = await new Promise((resolve, reject) => {
       waiting.push({ resolve, reject });
-      child.stdin.write(JSON.stringify({ verb, ...request }) + '\n');
+      child.stdin.write(`${JSON.stringify({ verb, ...request })}\n`);
     });
     if (answer.error) throw new Error(answer.error);
     return answer;

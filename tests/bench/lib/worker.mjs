@@ -8,7 +8,7 @@ class Peruse {
   async create({ url, threads }) {
     const factory = (await import(/* @vite-ignore */ url)).default;
     // Helpers for the engine's pool, and for that of the peak loop.
-    this.module_ = await factory({ pthreadPoolSize: 2 * (threads - 1) });
+    this.module_ = await factory({ pthreadPoolSize: 2 * (threads - 1), startHelper: await helpersOf(url) });
     this.engine_ = new this.module_.BenchEngine(threads);
   }
 
@@ -32,12 +32,24 @@ class Peruse {
     return { weightBytes, seconds: (performance.now() - start) / 1000, engineSeconds };
   }
 
-  batch(request) { return this.engine_.setBatch(JSON.stringify(request)); }
-  run({ calls }) { return this.engine_.run(calls); }
-  peak({ seconds }) { return this.engine_.peak(seconds); }
-  logits() { return this.engine_.logits(); }
-  profile() { return this.engine_.profile(); }
-  memory() { return { heapBytes: this.module_.HEAPU8.length }; }
+  batch(request) {
+    return this.engine_.setBatch(JSON.stringify(request));
+  }
+  run({ calls }) {
+    return this.engine_.run(calls);
+  }
+  peak({ seconds }) {
+    return this.engine_.peak(seconds);
+  }
+  logits() {
+    return this.engine_.logits();
+  }
+  profile() {
+    return this.engine_.profile();
+  }
+  memory() {
+    return { heapBytes: this.module_.HEAPU8.length };
+  }
 }
 
 /** onnxruntime-web, its wasm backend. */
@@ -61,10 +73,12 @@ class Ort {
     const longest = Math.max(...ids.map((text) => text.length));
     const padded = new BigInt64Array(ids.length * longest);
     const mask = new BigInt64Array(ids.length * longest);
-    ids.forEach((text, row) => text.forEach((id, t) => {
-      padded[row * longest + t] = BigInt(id);
-      mask[row * longest + t] = 1n;
-    }));
+    ids.forEach((text, row) => {
+      text.forEach((id, t) => {
+        padded[row * longest + t] = BigInt(id);
+        mask[row * longest + t] = 1n;
+      });
+    });
     const shape = [ids.length, longest];
     this.feeds_ = {
       input_ids: new this.ort_.Tensor('int64', padded, shape),
@@ -85,7 +99,9 @@ class Ort {
     const { dims, data } = this.outputs_.logits;
     return { rows: dims.slice(0, -1).reduce((a, b) => a * b, 1), cols: dims.at(-1), values: Array.from(data) };
   }
-  memory() { return {}; }
+  memory() {
+    return {};
+  }
 }
 
 /** Processor time of this thread; zero where the platform does not tell. */
@@ -106,6 +122,13 @@ async function* chunksOf(weights, config) {
     const reader = (await fetch(weights)).body.getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
   }
+}
+
+/** The glue asks for its threads' workers (bindings/start_helper.js). */
+async function helpersOf(url) {
+  if (!inNode) return () => new Worker(url, { type: 'module', name: 'em-pthread' });
+  const { Worker } = await import('node:worker_threads');
+  return () => new Worker(new URL(url), { workerData: 'em-pthread', execArgv: [] });
 }
 
 async function wholeFile(name) {
@@ -133,7 +156,13 @@ async function serve(post, listen) {
 
 if (inNode) {
   const { parentPort } = await import('node:worker_threads');
-  serve((message) => parentPort.postMessage(message), (listener) => parentPort.on('message', listener));
+  serve(
+    (message) => parentPort.postMessage(message),
+    (listener) => parentPort.on('message', listener),
+  );
 } else {
-  serve((message) => postMessage(message), (listener) => addEventListener('message', (event) => listener(event.data)));
+  serve(
+    (message) => postMessage(message),
+    (listener) => addEventListener('message', (event) => listener(event.data)),
+  );
 }

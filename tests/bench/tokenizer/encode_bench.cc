@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/tokenizer/tokenizer.h"
+#include "core/text/tokenizer.h"
 
 namespace {
 
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   std::string json, text;
   if (argc != 3 || !ReadFile(argv[1], &json) || !ReadFile(argv[2], &text)) return 2;
   double start = Seconds();
-  const auto tokenizer = peruse::Tokenizer::Create({{"tokenizer.json", json}});
+  const auto tokenizer = peruse::text::Tokenizer::Create({{"tokenizer.json", json}});
   const double load = Seconds() - start;
   if (!tokenizer.ok()) {
     std::fprintf(stderr, "%s\n", tokenizer.status().message().c_str());

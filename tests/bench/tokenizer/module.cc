@@ -7,11 +7,11 @@
 #include <memory>
 #include <string_view>
 
-#include "core/tokenizer/tokenizer.h"
+#include "core/text/tokenizer.h"
 
 namespace {
 
-std::unique_ptr<peruse::Tokenizer> tokenizer;
+std::unique_ptr<peruse::text::Tokenizer> tokenizer;
 
 }  // namespace
 
@@ -24,9 +24,9 @@ void bench_unload() { tokenizer.reset(); }
 
 // Reads a tokenizer.json; false if it is refused.
 bool bench_load(const char* json, size_t json_bytes, const char* config, size_t config_bytes) {
-  const peruse::TokenizerFiles files = {{"tokenizer.json", std::string_view(json, json_bytes)},
-                                        {"tokenizer_config.json", std::string_view(config, config_bytes)}};
-  auto made = peruse::Tokenizer::Create(files);
+  const peruse::text::TokenizerFiles files = {{"tokenizer.json", std::string_view(json, json_bytes)},
+                                              {"tokenizer_config.json", std::string_view(config, config_bytes)}};
+  auto made = peruse::text::Tokenizer::Create(files);
   if (made.ok()) tokenizer = std::move(*made);
   return made.ok();
 }

@@ -10,7 +10,8 @@ export async function loadModule() {
   const { default: create } = await import(pathToFileURL(join(folder, 'tokenizer_module.mjs')));
   const module = await create();
   const encoder = new TextEncoder();
-  let staging = 0, capacity = 0;
+  let staging = 0,
+    capacity = 0;
 
   function reserve(bytes) {
     if (bytes <= capacity) return;
@@ -32,7 +33,8 @@ export async function loadModule() {
   return {
     encode,
     encodeIds(text) {
-      const count = encode(text), at = module._bench_ids() / 4;
+      const count = encode(text),
+        at = module._bench_ids() / 4;
       return Array.from(module.HEAP32.subarray(at, at + count));
     },
     load(json) {

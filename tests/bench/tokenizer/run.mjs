@@ -22,7 +22,10 @@ import { loadModule } from './module.mjs';
 
 const { values: options } = parseArgs({
   options: {
-    tokenizers: { type: 'string' }, text: { type: 'string' }, python: { type: 'string' }, rounds: { type: 'string', default: '7' },
+    tokenizers: { type: 'string' },
+    text: { type: 'string' },
+    python: { type: 'string' },
+    rounds: { type: 'string', default: '7' },
   },
 });
 const kRounds = Number(options.rounds);
@@ -39,7 +42,9 @@ function milliseconds(action) {
 
 function tokenizersToMeasure() {
   if (!options.tokenizers) return [['demo models', join(root, 'models/peruse-reader-deberta-tiny/tokenizer.json')]];
-  return readdirSync(options.tokenizers).sort().map((name) => [name, join(options.tokenizers, name, 'tokenizer.json')]);
+  return readdirSync(options.tokenizers)
+    .sort()
+    .map((name) => [name, join(options.tokenizers, name, 'tokenizer.json')]);
 }
 
 function linesToEncode() {
@@ -62,21 +67,32 @@ function inTurns(actions, rounds = kRounds) {
 
 function measureLoading(Library, engine, json, text) {
   let library;
-  const [ours, theirs] = inTurns([() => engine.load(json), () => { library = new Library(JSON.parse(text), {}); }]);
+  const [ours, theirs] = inTurns([
+    () => engine.load(json),
+    () => {
+      library = new Library(JSON.parse(text), {});
+    },
+  ]);
   return { library, ours, theirs };
 }
 
 /** The time for twice as much over the time for as much: 2 where time grows with the length. */
 function growth(engine, make) {
   const texts = [make(1 << 19), make(1 << 20)];
-  const [half, whole] = inTurns(texts.map((text) => () => engine.encode(text)), 3);
+  const [half, whole] = inTurns(
+    texts.map((text) => () => engine.encode(text)),
+    3,
+  );
   return `${whole.toFixed(0)} ms (${(whole / half).toFixed(2)} x half of it)`;
 }
 
 function measureLengths(engine, lines) {
   const prose = lines.join(' ').repeat(Math.ceil((1 << 20) / lines.join(' ').length));
   let seed = 1;
-  const letter = () => String.fromCharCode(97 + ((seed = (seed * 48271) % 2147483647) >> 8) % 26);
+  const letter = () => {
+    seed = (seed * 48271) % 2147483647;
+    return String.fromCharCode(97 + ((seed >> 8) % 26));
+  };
   const word = Array.from({ length: 1 << 20 }, letter).join('');
   console.log(`  1 MB of text ${growth(engine, (n) => prose.slice(0, n))}`);
   console.log(`  1 MB word ${growth(engine, (n) => word.slice(0, n))}`);
@@ -91,15 +107,16 @@ const lines = linesToEncode();
 const bytes = Buffer.byteLength(lines.join('\n'));
 console.log(`${lines.length} lines, ${(bytes / 1e6).toFixed(2)} MB; Node ${process.version}; ${kRounds} rounds`);
 for (const [name, path] of tokenizersToMeasure()) {
-  const json = readFileSync(path), text = json.toString('utf8');
+  const json = readFileSync(path),
+    text = json.toString('utf8');
   engine.unload();
   const before = engine.allocated();
   engine.load(json);
   const held = engine.allocated() - before;
   const { library, ours: load, theirs: libraryLoad } = measureLoading(Library, engine, json, text);
   const [encode, libraryEncode] = inTurns([
-    () => lines.forEach((line) => engine.encode(line)),
-    () => lines.forEach((line) => library.encode(line)),
+    () => lines.map((line) => engine.encode(line)),
+    () => lines.map((line) => library.encode(line)),
   ]);
   const same = lines.filter((line) => String(engine.encodeIds(line)) === String(library.encode(line).ids)).length;
   const rate = (time) => `${(bytes / 1e3 / time).toFixed(1)} MB/s`;
@@ -115,7 +132,9 @@ for (const [name, path] of tokenizersToMeasure()) {
     writeFileSync(file, lines.join('\n'));
     const script = join(root, 'tests/bench/tokenizer/native.py');
     const { peruse, rust } = JSON.parse(capture(options.python, [script, program, path, file, String(kRounds)]));
-    console.log(`  natively encodes ${(rust.lines / peruse.lines).toFixed(2)} times as fast as Rust ` +
-      `(${rate(peruse.lines * 1e3)} and ${rate(rust.lines * 1e3)}), loads ${(rust.load / peruse.load).toFixed(2)} times as fast`);
+    console.log(
+      `  natively encodes ${(rust.lines / peruse.lines).toFixed(2)} times as fast as Rust ` +
+        `(${rate(peruse.lines * 1e3)} and ${rate(rust.lines * 1e3)}), loads ${(rust.load / peruse.load).toFixed(2)} times as fast`,
+    );
   }
 }

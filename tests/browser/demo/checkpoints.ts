@@ -18,7 +18,14 @@ export function file(name: string, content: Buffer | string): NamedFile {
 export async function tinyClassifier(changes: object = {}): Promise<[config: NamedFile, weights: NamedFile, vocabulary: NamedFile]> {
   const folder = new URL('../../fixtures/tiny/convbert-sequence/', import.meta.url);
   const config = JSON.parse(await readFile(new URL('config.json', folder), 'utf8')) as object;
-  const words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', ...Array.from({ length: 43 }, (_, index) => String.fromCharCode(97 + index))];
+  const words = [
+    '[PAD]',
+    '[UNK]',
+    '[CLS]',
+    '[SEP]',
+    '[MASK]',
+    ...Array.from({ length: 43 }, (_, index) => String.fromCharCode(97 + index)),
+  ];
   return [
     file('config.json', JSON.stringify({ ...config, ...changes })),
     file('model.safetensors', await readFile(new URL('model.safetensors', folder))),
@@ -27,21 +34,26 @@ export async function tinyClassifier(changes: object = {}): Promise<[config: Nam
 }
 
 /** The same as a model of natural-language inference. */
-export const tinyNli = () => tinyClassifier({
-  id2label: { 0: 'contradiction', 1: 'entailment', 2: 'neutral' }, label2id: { contradiction: 0, entailment: 1, neutral: 2 },
-});
+export const tinyNli = () =>
+  tinyClassifier({
+    id2label: { 0: 'contradiction', 1: 'entailment', 2: 'neutral' },
+    label2id: { contradiction: 0, entailment: 1, neutral: 2 },
+  });
 
 /** The same, so its files say, with an embedding table of 8 GB. */
 export async function hugeClassifier(): Promise<NamedFile[]> {
   const [vocabularySize, embeddingSize] = [16_000_000, 256];
   const [config, { buffer }, vocabulary] = await tinyClassifier({ vocab_size: vocabularySize, embedding_size: embeddingSize });
-  const header = JSON.parse(buffer.subarray(8, 8 + Number(buffer.readBigUInt64LE(0))).toString()) as Record<string, { shape: number[]; data_offsets: number[] }>;
+  const header = JSON.parse(buffer.subarray(8, 8 + Number(buffer.readBigUInt64LE(0))).toString()) as Record<
+    string,
+    { shape: number[]; data_offsets: number[] }
+  >;
   let offset = 0;
   for (const [name, tensor] of Object.entries(header)) {
     if (name === '__metadata__') continue;
     if (name.includes('embeddings')) tensor.shape = tensor.shape.map((size) => (size === 16 ? embeddingSize : size));
     if (name.includes('word_embeddings')) tensor.shape[0] = vocabularySize;
-    const end = offset + 2 * tensor.shape.reduce((product, size) => product * size, 1);  // F16
+    const end = offset + 2 * tensor.shape.reduce((product, size) => product * size, 1); // F16
     tensor.data_offsets = [offset, end];
     offset = end;
   }

@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from 'playwright';
 import { kChromiumFlags, kChromiumPath } from '../chromium.js';
 import type { NamedFile } from './checkpoints.js';
 
@@ -17,10 +17,17 @@ export interface Demo {
   readonly url: string;
   readonly browser: Browser;
   /** A fresh visitor on the page; without the service worker, unless the options allow it. */
-  visit(options?: BrowserContextOptions): Promise<Visit>;
+  visit(options?: VisitOptions): Promise<Visit>;
   /** The server goes away; the browser stays. */
   stopServer(): void;
   close(): Promise<void>;
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** The tab to open, by its id, or more of an address's fragment. Default: the first tab. */
+  at?: string;
+  /** Done before the page is opened. */
+  before?: (context: BrowserContext) => Promise<void>;
 }
 
 export interface Visit {
@@ -35,7 +42,10 @@ export interface Visit {
 /** Serves the site with or without the headers that threads need, and starts a browser, with a GPU or without. */
 export async function startDemo({ isolated = true, gpu = true } = {}): Promise<Demo> {
   const server = await startServer(isolated ? [] : ['--no-isolation']);
-  const browser = await chromium.launch({ executablePath: kChromiumPath, args: kChromiumFlags.filter((flag) => gpu || !flag.includes('webgpu')) });
+  const browser = await chromium.launch({
+    executablePath: kChromiumPath,
+    args: kChromiumFlags.filter((flag) => gpu || !flag.includes('webgpu')),
+  });
   return {
     url: server.url,
     browser,
@@ -48,7 +58,7 @@ export async function startDemo({ isolated = true, gpu = true } = {}): Promise<D
   };
 }
 
-async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+async function visit(browser: Browser, url: string, { at, before, ...options }: VisitOptions = {}): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1000, height: 1000 }, serviceWorkers: 'block', ...options });
   const complaints: string[] = [];
   const requests: string[] = [];
@@ -59,13 +69,17 @@ async function visit(browser: Browser, url: string, options: BrowserContextOptio
     if (/Content Security Policy|Uncaught/.test(message.text())) complaints.push(message.text());
   });
   page.setDefaultTimeout(20_000);
-  await page.goto(url);
+  await before?.(context);
+  await page.goto(at ? `${url}#${at}` : url);
   return { page, complaints, requests, close: () => context.close() };
 }
 
 /** Starts tools/serve.mjs on a free port. */
 export async function startServer(flags: string[]): Promise<{ url: string; stop: () => void }> {
-  const server = spawn(process.execPath, ['tools/serve.mjs', 'build/site', '0', ...flags], { cwd: kRoot, stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = spawn(process.execPath, ['tools/serve.mjs', 'build/site', '0', ...flags], {
+    cwd: kRoot,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const url = await new Promise<string>((done, fail) => {
     let said = '';
     server.stdout.on('data', (chunk: Buffer) => {
@@ -83,23 +97,39 @@ export async function shown(panel: Locator, selector: string): Promise<void> {
   const result = panel.locator(selector).first();
   const failure = panel.locator('.error code');
   await result.or(failure).first().waitFor();
-  if (await failure.isVisible()) throw new Error(`the page says: ${await panel.locator('.error').innerText()}`);
+  if (await failure.isVisible()) throw new Error(`the page says: ${await panel.locator('.error').textContent()}`);
+}
+
+/** The answer to what the form holds now is there, and nothing is under way. */
+export async function answered(panel: Locator): Promise<void> {
+  await shown(panel, '.timing:not(:empty)');
+  await panel.locator('.result:not(.is-stale)').waitFor();
+  await panel.locator('[type=submit][aria-disabled=false]').waitFor();
+}
+
+/** Opens one of the drawers below the form. */
+export async function openDrawer(panel: Locator, name: 'code' | 'race' | 'inside' | 'model-drawer'): Promise<void> {
+  const drawer = panel.locator(`details.${name}`);
+  if ((await drawer.getAttribute('open')) === null) await drawer.locator('> summary').click();
 }
 
 /** Chooses files of one's own in the tab's model picker. */
 export async function chooseFiles(panel: Locator, files: readonly NamedFile[]): Promise<void> {
+  await openDrawer(panel, 'model-drawer');
   await panel.locator('[name=model]').selectOption('own');
   await panel.getByLabel('Files', { exact: true }).setInputFiles(files as NamedFile[]);
 }
 
 /** Chooses the tab's first bundled model again. */
 export async function chooseBundled(panel: Locator): Promise<void> {
+  await openDrawer(panel, 'model-drawer');
   await panel.locator('[name=model]').selectOption({ index: 0 });
 }
 
 /** Names a model by hub id or address. */
 export async function chooseElsewhere(panel: Locator, name: string): Promise<void> {
+  await openDrawer(panel, 'model-drawer');
   await panel.locator('[name=model]').selectOption('elsewhere');
   await panel.getByLabel('Hub id').fill(name);
-  await panel.getByRole('button', { name: 'Use it' }).click();
+  await panel.getByRole('button', { name: 'Load it' }).click();
 }

@@ -1,8 +1,8 @@
 // What a visitor can bring about: each is said kindly in its place, and the page goes on working.
-import type { Route } from 'playwright';
+import type { Locator, Route } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { hugeClassifier } from './checkpoints.js';
-import { chooseBundled, chooseFiles, shown, startDemo, type Demo, type Visit } from './demo.js';
+import { answered, chooseBundled, chooseFiles, openDrawer, shown, startDemo, type Demo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;
@@ -34,12 +34,21 @@ async function intercept(file: string, act: (route: Route) => Promise<void>): Pr
 async function expectStillWorks(): Promise<void> {
   const panel = visit.page.locator('#classify');
   await panel.locator('.examples button').first().click();
-  await shown(panel, '.bars li');
+  await answered(panel);
+  expect(await panel.locator('.details .bars').isVisible()).toBe(true);
   expect(await panel.locator('.error').textContent()).toBe('');
 }
 
+/** Opens a tab; what it opens with is under way then. */
+async function open(tab: string): Promise<Locator> {
+  await visit.page.locator(`#tab-${tab}`).click();
+  return visit.page.locator(`#${tab}`);
+}
+
 it('an empty text', async () => {
-  const panel = visit.page.locator('#classify');
+  const panel = await open('classify');
+  await answered(panel);
+  await panel.locator('textarea').fill('');
   await panel.locator('[type=submit]').click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('empty_text');
@@ -51,20 +60,20 @@ it('an empty text', async () => {
 });
 
 it('an empty question', async () => {
-  await visit.page.goto(`${demo.url}#answer`);
-  const panel = visit.page.locator('#answer');
+  const panel = await open('answer');
+  await answered(panel);
+  await panel.locator('#answer-question').fill('');
   await panel.locator('[type=submit]').click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('empty_text');
   expect(await visit.page.evaluate(() => document.activeElement?.id)).toBe('answer-question');
-  await panel.locator('.questions button').first().click();
+  await panel.locator('.examples button').first().click();
   await shown(panel, 'mark');
 });
 
 it('a model that cannot be reached', async () => {
   const stop = await intercept('model.safetensors', (route) => route.abort('connectionreset'));
-  const panel = visit.page.locator('#classify');
-  await panel.locator('.examples button').first().click();
+  const panel = await open('classify');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('network');
   expect(await panel.locator('.error').textContent()).toMatch(/model\.safetensors/);
@@ -74,8 +83,7 @@ it('a model that cannot be reached', async () => {
 
 it('a model that is not there', async () => {
   const stop = await intercept('config.json', (route) => route.fulfill({ status: 404, body: 'no' }));
-  const panel = visit.page.locator('#classify');
-  await panel.locator('.examples button').first().click();
+  const panel = await open('classify');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('not_found');
   stop();
@@ -87,8 +95,7 @@ it('a model that arrives damaged', async () => {
     const body = await (await route.fetch()).body();
     await route.fulfill({ body: body.subarray(0, body.length / 2) });
   });
-  const panel = visit.page.locator('#classify');
-  await panel.locator('.examples button').first().click();
+  const panel = await open('classify');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('truncated_file');
   stop();
@@ -99,11 +106,10 @@ it('cancelling while the model loads', async () => {
   const held: (() => void)[] = [];
   const stop = await intercept('model.safetensors', async (route) => {
     await new Promise<void>((release) => held.push(release));
-    await route.continue().catch(() => {});  // The page may have given up the request.
+    await route.continue().catch(() => {}); // The page may have given up the request.
   });
-  const panel = visit.page.locator('#classify');
-  await panel.locator('.examples button').first().click();
-  expect(await panel.locator('.headline').textContent()).toMatch(/^Loading the model/);
+  const panel = await open('classify');
+  await panel.locator('.headline', { hasText: 'Loading the model' }).waitFor();
   await panel.getByRole('button', { name: 'Cancel' }).click();
   await panel.locator('.headline', { hasText: 'Cancelled.' }).waitFor();
   expect(await panel.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(false);
@@ -115,24 +121,20 @@ it('cancelling while the model loads', async () => {
 });
 
 it('cancelling while the model reads', async () => {
-  await visit.page.goto(`${demo.url}#answer`);
-  const panel = visit.page.locator('#answer');
-  await panel.locator('.questions button').first().click();
-  await shown(panel, 'mark');
+  const panel = await open('answer');
+  await answered(panel);
   await panel.locator('[name=passage]').fill('The lamp burned whale oil until 1902. '.repeat(20_000));
-  await panel.locator('[type=submit]').click();
   await panel.getByRole('button', { name: 'Cancel' }).click();
   await panel.locator('.headline', { hasText: 'Cancelled.' }).waitFor();
   expect(await panel.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(false);
-  await panel.getByRole('button', { name: 'The kettle' }).click();
-  await panel.locator('.questions button').first().click();
+  await panel.getByRole('button', { name: 'What is the weak point?' }).click();
   await shown(panel, 'mark');
 });
 
 it('a model that the memory does not hold', async () => {
-  const panel = visit.page.locator('#classify');
+  const panel = await open('classify');
+  await answered(panel);
   await chooseFiles(panel, await hugeClassifier());
-  await panel.locator('.examples button').first().click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('out_of_memory');
   expect(await panel.locator('.error').textContent()).toMatch(/not enough memory/);
@@ -141,22 +143,21 @@ it('a model that the memory does not hold', async () => {
 });
 
 it('a GPU that goes away', async () => {
-  await visit.page.goto(`${demo.url}#answer`);
-  const panel = visit.page.locator('#answer');
-  visit.page.setDefaultTimeout(120_000);  // A software GPU that starts twice.
+  const panel = await open('answer');
+  visit.page.setDefaultTimeout(120_000); // A software GPU that starts twice.
+  await answered(panel);
+  await openDrawer(panel, 'model-drawer');
   await panel.getByLabel('Device').selectOption('webgpu');
-  await panel.locator('.questions button').first().click();
-  await shown(panel, 'mark');
+  await panel.locator('.runtime', { hasText: ' on the GPU' }).waitFor();
+  await answered(panel);
   // Work for a minute, so that the GPU goes in the middle of a call. (A call that finds it gone loads the model again instead.)
   await panel.locator('[name=passage]').fill('The lamp burned whale oil until 1902. '.repeat(2_000));
-  await panel.locator('[type=submit]').click();
   await panel.getByRole('button', { name: 'Cancel' }).waitFor();
   await (await demo.browser.newBrowserCDPSession()).send('Browser.crashGpuProcess');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('gpu_lost');
   expect(await panel.locator('.error').textContent()).toMatch(/The GPU went away/);
-  await panel.getByRole('button', { name: 'The kettle' }).click();
-  await panel.locator('.questions button').first().click();
+  await panel.getByRole('button', { name: 'What is the weak point?' }).click();
   await shown(panel, 'mark');
   expect(await panel.locator('.error').textContent()).toBe('');
 }, 300_000);

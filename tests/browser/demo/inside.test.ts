@@ -1,7 +1,7 @@
-// "Look inside": tokens, attention maps, span kernels and diagonal concentration, all about the same word and head.
+// "Look inside": the way to an answer in steps, all about the same word and head.
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { shown, startDemo, type Demo, type Visit } from './demo.js';
+import { answered, openDrawer, startDemo, type Demo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;
@@ -11,94 +11,176 @@ beforeAll(async () => {
 });
 afterAll(() => demo.close());
 beforeEach(async () => {
-  visit = await demo.visit();
+  visit = await demo.visit({ at: 'classify' });
+  await answered(visit.page.locator('#classify'));
 });
 afterEach(async () => {
   expect(visit.complaints).toEqual([]);
   await visit.close();
 });
 
-async function classifyAndLook(): Promise<Locator> {
-  const panel = visit.page.locator('#classify');
-  await panel.locator('textarea').fill('A warm, funny film.');
-  await panel.locator('[type=submit]').click();
-  await shown(panel, '.bars li');
-  await panel.locator('.inside summary').click();
-  await panel.locator('.kernels').waitFor();
-  return panel.locator('.inside');
+/** Opens the look inside, at this step. */
+async function look(panel: Locator, step: string): Promise<Locator> {
+  const inside = panel.locator('.inside');
+  await openDrawer(panel, 'inside');
+  await inside.locator('.steps button', { hasText: step }).click();
+  return inside;
 }
 
-it('shows the tokens, and from the one that is pointed at how much the others are looked at', async () => {
-  const inside = await classifyAndLook();
-  const tokens = inside.locator('.token');
+async function lookAtRemark(step: string): Promise<Locator> {
+  const panel = visit.page.locator('#classify');
+  await panel.locator('textarea').fill('A warm, funny film.');
+  await answered(panel);
+  return look(panel, step);
+}
+
+it('goes in steps, one sentence each', async () => {
+  const inside = await lookAtRemark('Tokens');
+  const names = ['1 Tokens', '2 Embedding', '3 Attention', '4 Convolution', '5 Answer'];
+  expect(await inside.locator('.steps button').allTextContents()).toEqual(names);
+  for (const name of names) {
+    expect(await inside.locator('.steps [aria-pressed=true]').textContent()).toBe(name);
+    expect(await inside.locator('.sentence').textContent()).toMatch(/^[A-Z][^.]+\.$/);
+    if (name !== '5 Answer') await inside.locator('.next').click();
+  }
+  expect(await inside.locator('.next').isVisible()).toBe(false);
+});
+
+it('shows tokens and embeddings, and which are like the one that is pointed at', async () => {
+  const inside = await lookAtRemark('Embedding');
+  const tokens = inside.locator('.strip .token');
   expect(await tokens.allTextContents()).toEqual(['[CLS]', 'A', 'warm', ',', 'funny', 'film', '.', '[SEP]']);
+  expect(await inside.locator('.sentence').textContent()).toContain('128 numbers');
   await tokens.nth(4).hover();
   expect(await tokens.nth(4).getAttribute('aria-pressed')).toBe('true');
+  expect(await inside.locator('.embedding h3').textContent()).toBe('Nearest to \u201cfunny\u201d in this text');
+  const near = await inside.locator('.embedding .label').allTextContents();
+  expect(near).toHaveLength(5);
+  expect(near).not.toContain('funny');
+  const scores = (await inside.locator('.embedding .score').allTextContents()).map((score) => Number.parseFloat(score));
+  expect(scores).toEqual([...scores].sort((a, b) => b - a));
+});
+
+it('opens with a head that is chosen by measure, and shows where it looks', async () => {
+  const inside = await lookAtRemark('Attention');
+  const [, head, layer, share] =
+    /^Of 8 heads, head (\d) of layer (\d) looks most decidedly from word to word, each at another: (\d+)\s% /.exec(
+      (await inside.locator('.sentence').textContent())!,
+    )!;
+  expect(Number(share)).toBeGreaterThan(15);
+  const place = `Layer ${layer}, head ${head}`;
+  expect(await inside.locator('.attention h3').textContent()).toBe(place);
+  expect(await inside.getByRole('button', { name: place }).getAttribute('aria-pressed')).toBe('true');
+  expect(await inside.locator('.arcs path').count()).toBeGreaterThan(0);
+
+  const tokens = inside.locator('.strip .token');
+  await tokens.nth(4).hover();
   const said = await inside.locator('.readout').textContent();
-  expect(said).toMatch(/^Layer 1, head 1: from \u201cfunny\u201d mostly to \u201c.*\u201d [\d.]+\s%, /);
+  expect(said).toContain(`${place}: from \u201cfunny\u201d mostly to \u201c`);
   const weights = await tokens.evaluateAll((all) => all.map((token) => Number(token.style.getPropertyValue('--weight'))));
-  const most = await tokens.nth(weights.indexOf(Math.max(...weights))).textContent();
   expect(Math.max(...weights)).toBe(1);
-  expect(said).toContain(`mostly to \u201c${most}\u201d`);
-  expect(await inside.locator('.map-row').evaluate((row) => row.style.getPropertyValue('--at'))).toBe('4');
-  expect(await inside.locator('.taps .middle .tap-word').textContent()).toBe('funny');
-  const taps = (await inside.locator('.taps .score').allTextContents()).map((score) => Number.parseFloat(score));
-  expect(taps).toHaveLength(9);
-  expect(taps.reduce((sum, tap) => sum + tap)).toBeGreaterThan(94);  // Rounded one by one.
+  expect(said).toContain(`mostly to \u201c${await tokens.nth(weights.indexOf(1)).textContent()}\u201d`);
+  expect(await inside.locator('.map-box .map-row').evaluate((row) => row.style.getPropertyValue('--at'))).toBe('4');
   expect(await inside.locator('.concentration li').count()).toBe(4);
 });
 
 it('shows another head that is chosen, and what the map says where it is pointed at', async () => {
-  const inside = await classifyAndLook();
+  const inside = await lookAtRemark('Attention');
   await inside.getByRole('button', { name: 'Layer 3, head 2' }).click();
-  expect(await inside.locator('.attention h2').textContent()).toBe('Layer 3, head 2');
-  expect(await inside.locator('.kernels h2').textContent()).toBe('Span kernel, layer 3, head 2');
+  expect(await inside.locator('.attention h3').textContent()).toBe('Layer 3, head 2');
   const map = inside.locator('canvas.map');
   const box = (await map.boundingBox())!;
   const cell = (index: number) => ((index + 0.5) / 8) * box.width;
   await map.hover({ position: { x: cell(5), y: cell(2) } });
-  expect(await inside.locator('.readout').textContent()).toMatch(/^Layer 3, head 2: from \u201cwarm\u201d to \u201cfilm\u201d [\d.]+\s%\.$/);
-  expect(await inside.locator('.token').nth(2).getAttribute('aria-pressed')).toBe('true');
+  expect(await inside.locator('.readout').textContent()).toMatch(
+    /^Layer 3, head 2: from \u201cwarm\u201d to \u201cfilm\u201d [\d.]+\s%\.$/,
+  );
+  expect(await inside.locator('.strip .token').nth(2).getAttribute('aria-pressed')).toBe('true');
   expect(await inside.locator('.token.looked-at').textContent()).toBe('film');
 });
 
 it('goes from word to word by arrow keys', async () => {
-  const inside = await classifyAndLook();
-  await inside.locator('.token').first().focus();
+  const inside = await lookAtRemark('Attention');
+  await inside.locator('.strip .token').first().focus();
   for (const key of ['ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowLeft']) await visit.page.keyboard.press(key);
   expect(await inside.locator('.readout').textContent()).toMatch(/from \u201cwarm\u201d/);
-  await visit.page.keyboard.press('Tab');
-  await visit.page.keyboard.press('ArrowRight');
-  expect(await inside.locator('.readout').textContent()).toMatch(/^Layer 1, head 2: from \u201cwarm\u201d/);
 });
 
-it('looks at question and passage of a model without span kernels, and anew at every call', async () => {
-  await visit.page.goto(`${demo.url}#answer`);
+it('shows ConvBERT\u2019s kernels for one word at three places, standing on their words, and they change with a neighbour', async () => {
+  const inside = await lookAtRemark('Convolution');
+  const rows = inside.locator('.taps');
+  await rows.nth(2).waitFor();
+  expect(await rows.locator('.middle .tap-word').allTextContents()).toEqual(['good', 'good', 'good']);
+  expect(await inside.locator('.kernels .readout').textContent()).toMatch(/^\u201cgood\u201d 3 times, layer 1, head \d: 3 kernels\.$/);
+  const kernels = async () => await rows.evaluateAll((all) => all.map((row) => row.querySelectorAll('.score').length && row.textContent));
+  const before = await kernels();
+  expect(new Set(before).size).toBe(3);
+  for (const row of await rows.all()) {
+    const taps = (await row.locator('.score').allTextContents()).map((score) => Number.parseFloat(score));
+    expect(taps).toHaveLength(9);
+    expect(taps.reduce((sum, tap) => sum + tap)).toBeGreaterThan(94); // Rounded one by one.
+  }
+  // The kernel of the word alone is the same at every place.
+  const plain = await rows.evaluateAll((all) =>
+    all.map((row) => [...row.querySelectorAll<HTMLElement>('.of-word')].map((bar) => bar.style.getPropertyValue('--weight')).join()),
+  );
+  expect(new Set(plain).size).toBe(1);
+  const gaps = await inside
+    .locator('.tap-bar')
+    .evaluateAll((all) => all.map((bar) => bar.parentElement!.getBoundingClientRect().bottom - bar.getBoundingClientRect().bottom));
+  for (const gap of gaps) expect(gap).toBeLessThanOrEqual(1);
+
+  await inside.locator('[name=kernel-sentence]').fill('A terribly good cast and good music do not make a good film.');
+  await expect.poll(kernels).not.toEqual(before);
+});
+
+it('hides words that are clicked, and the answer moves', async () => {
+  const inside = await lookAtRemark('Answer');
+  const moved = inside.locator('.moved');
+  await moved.filter({ hasText: /^All words: POSITIVE/ }).waitFor();
+  const before = await moved.textContent();
+  await inside.locator('.hides', { hasText: 'funny' }).click();
+  await moved.filter({ hasText: /^Without them: / }).waitFor();
+  expect((await moved.textContent())!.replace('Without them', 'All words')).not.toBe(before);
+  await inside.locator('.hides', { hasText: 'funny' }).click();
+  await moved.filter({ hasText: before! }).waitFor();
+});
+
+it('ends with where the answer may begin and end, and starts anew at every call', async () => {
+  await visit.page.locator('#tab-answer').click();
   const panel = visit.page.locator('#answer');
-  await panel.locator('.questions button').first().click();
-  await shown(panel, 'mark');
-  await panel.locator('.inside summary').click();
-  await panel.locator('.token').first().waitFor();
-  expect(await panel.locator('.kernels').count()).toBe(0);
-  expect((await panel.locator('.token').allTextContents()).join(' ')).toMatch(/^\[CLS\] When was the light ?house .*\[SEP\] The light/);
-  await panel.getByRole('button', { name: 'The kettle' }).click();
-  await panel.locator('.questions button').first().click();
-  await panel.locator('.token', { hasText: 'daughter' }).waitFor();
+  await answered(panel);
+  const inside = await look(panel, 'Answer');
+  expect(await inside.locator('.steps button').allTextContents()).toEqual(['1 Tokens', '2 Embedding', '3 Attention', '4 Answer']);
+  const words = inside.locator('.in-answer .span-word');
+  expect(await words.allTextContents()).toEqual(['Jonas', 'Berg,']);
+  const weight = (bar: string) =>
+    inside.locator(`.in-answer .${bar}`).evaluateAll((all) => all.map((one) => Number(one.style.getPropertyValue('--weight'))));
+  expect((await weight('begins'))[0]).toBe(1);
+  expect((await weight('ends'))[1]).toBeGreaterThan(0.3);
+  await panel.getByRole('button', { name: 'What is the weak point?' }).click();
+  await inside.locator('.in-answer', { hasText: 'lid' }).waitFor();
 });
 
 it('says so where there is nothing to look at yet', async () => {
   const inside = visit.page.locator('#classify .inside');
+  await visit.page.locator('#classify-text').fill('');
   await inside.locator('summary').click();
   expect(await inside.locator('.hint').textContent()).toMatch(/^Ask something first/);
 });
 
-it('shows the beginning of a text that is longer than the model, and says so', async () => {
-  await visit.page.goto(`${demo.url}#entities`);
+it('shows a part of a long text, of bounded height', async () => {
+  await visit.page.locator('#tab-entities').click();
   const panel = visit.page.locator('#entities');
-  await panel.locator('textarea').fill('They came to New York. '.repeat(200));
-  await panel.locator('[type=submit]').click();
-  await shown(panel, 'mark');
-  await panel.locator('.inside summary').click();
-  await panel.locator('.hint', { hasText: 'Only the first 512 tokens' }).waitFor();
-  expect(await panel.locator('.token').count()).toBe(512);
+  await panel.locator('textarea').fill('They came to New York. '.repeat(400));
+  await panel.locator('mark', { hasText: 'New York' }).nth(250).waitFor();
+  await answered(panel);
+  const inside = await look(panel, 'Attention');
+  expect(await inside.locator('.hint', { hasText: /^Only \d+ tokens/ }).count()).toBe(1);
+  expect(await inside.locator('.strip .token').count()).toBeLessThanOrEqual(162);
+  expect(await inside.locator('.tick').count()).toBeGreaterThan(4);
+  for (const step of ['Tokens', 'Embedding', 'Attention', 'Convolution', 'Answer']) {
+    await inside.locator('.steps button', { hasText: step }).click();
+    expect((await inside.boundingBox())!.height, step).toBeLessThan(1800);
+  }
 });

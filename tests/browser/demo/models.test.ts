@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Locator } from 'playwright';
 import { file, tinyClassifier, type NamedFile } from './checkpoints.js';
-import { chooseBundled, chooseElsewhere, chooseFiles, shown, startDemo, type Demo, type Visit } from './demo.js';
+import { answered, chooseBundled, chooseElsewhere, chooseFiles, openDrawer, startDemo, type Demo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;
@@ -13,8 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => demo.close());
 beforeEach(async () => {
-  visit = await demo.visit();
+  visit = await demo.visit({ at: 'classify' });
   panel = visit.page.locator('#classify');
+  await answered(panel);
 });
 afterEach(async () => {
   expect(visit.complaints).toEqual([]);
@@ -22,10 +23,10 @@ afterEach(async () => {
 });
 
 async function expectTinyModel(): Promise<void> {
+  await panel.locator('.runtime', { hasText: 'kB' }).waitFor();
   await panel.locator('[name=text]').fill('a b c');
-  await panel.locator('[type=submit]').click();
-  await shown(panel, '.bars li');
-  expect((await panel.locator('.bars .label').allTextContents()).sort()).toEqual(['LABEL_0', 'LABEL_1', 'LABEL_2']);
+  await answered(panel);
+  expect((await panel.locator('.details .bars .label').allTextContents()).sort()).toEqual(['LABEL_0', 'LABEL_1', 'LABEL_2']);
 }
 
 /** Puts the files behind an address that is not the site's. */
@@ -38,32 +39,57 @@ async function serveElsewhere(address: string, files: readonly NamedFile[]): Pro
 }
 
 it('classifies with chosen files, and with the demo model again', async () => {
-  await panel.locator('.examples button').first().click();
-  await shown(panel, '.bars li');
+  const before = visit.requests.length;
   await chooseFiles(panel, await tinyClassifier());
   expect(await panel.locator('.chosen').textContent()).toBe('In use: config.json, model.safetensors, vocab.txt.');
-  expect(await panel.locator('.bars').isVisible()).toBe(false);
-
-  const before = visit.requests.length;
   await expectTinyModel();
   expect(visit.requests.slice(before).filter((address) => /config|safetensors|vocab/.test(address))).toEqual([]);
 
   await chooseBundled(panel);
-  await panel.locator('.examples button').first().click();
-  await panel.locator('.bars .label', { hasText: 'POSITIVE' }).waitFor();
+  await panel.locator('.details .bars .label', { hasText: 'POSITIVE' }).waitFor();
 });
 
-it('classifies with files that are dropped on the page', async () => {
-  const files = (await tinyClassifier()).map(({ name, buffer }) => ({ name, bytes: [...buffer] }));
-  const drop = await visit.page.evaluateHandle((all) => {
+/** Drops files on the page, as a mouse would. */
+async function drop(files: readonly NamedFile[]): Promise<void> {
+  const contents = files.map(({ name, buffer }) => ({ name, bytes: [...buffer] }));
+  const dropped = await visit.page.evaluateHandle((all) => {
     const transfer = new DataTransfer();
     for (const { name, bytes } of all) transfer.items.add(new File([new Uint8Array(bytes)], name));
     return transfer;
-  }, files);
-  await visit.page.locator('footer').dispatchEvent('drop', { dataTransfer: drop });
+  }, contents);
+  await visit.page.locator('footer').dispatchEvent('drop', { dataTransfer: dropped });
+}
+
+it('classifies with files that are dropped on the page', async () => {
+  await drop(await tinyClassifier());
   await panel.locator('.chosen', { hasText: 'config.json' }).waitFor();
   expect(await visit.page.locator('#answer .chosen').textContent()).toBe('');
   await expectTinyModel();
+});
+
+it('reads a text that is dropped on the page, and leaves the model as it is', async () => {
+  await drop([file('review.txt', 'A dull and predictable film.')]);
+  await panel.locator('.headline strong', { hasText: 'NEGATIVE' }).waitFor();
+  expect(await panel.locator('[name=text]').inputValue()).toBe('A dull and predictable film.');
+  expect(await panel.locator('.chosen').textContent()).toBe('');
+  expect(await panel.locator('.model-name').textContent()).toMatch(/^Sentiment/);
+});
+
+it('says that a dropped picture is neither a text nor a model', async () => {
+  await drop([file('photo.png', Buffer.from([137, 80, 78, 71, 0, 255, 254]))]);
+  await panel.locator('.chosen', { hasText: '\u201cphoto.png\u201d is neither' }).waitFor();
+  expect(await panel.locator('.headline strong').textContent()).toBe('POSITIVE');
+});
+
+it('names models of the hub with their sizes, and loads one only when told to', async () => {
+  await openDrawer(panel, 'model-drawer');
+  await panel.locator('[name=model]').selectOption('elsewhere');
+  const before = visit.requests.length;
+  const first = panel.locator('.curated button').first();
+  expect(await first.textContent()).toMatch(/^[\w-]+\/[\w.-]+ \d+\sMB, /);
+  await first.click();
+  expect(await panel.locator('[name=address]').inputValue()).toBe(await first.locator('code').textContent());
+  expect(visit.requests.slice(before)).toEqual([]);
 });
 
 it.each([
@@ -77,6 +103,7 @@ it.each([
 });
 
 it('asks for a model where none is named, and for nothing else', async () => {
+  await openDrawer(panel, 'model-drawer');
   await panel.locator('[name=model]').selectOption('elsewhere');
   await panel.locator('.examples button').first().click();
   await panel.locator('.headline', { hasText: 'First name a model' }).waitFor();
@@ -86,7 +113,6 @@ it('asks for a model where none is named, and for nothing else', async () => {
 it('says kindly that a hub id leads nowhere', async () => {
   await serveElsewhere('https://huggingface.co/', []);
   await chooseElsewhere(panel, 'somebody/nothing');
-  await panel.locator('.examples button').first().click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('not_found');
   expect(await panel.locator('.error').textContent()).toMatch(/config\.json/);
@@ -96,28 +122,24 @@ it('says kindly that a hub id leads nowhere', async () => {
   await panel.locator('.error code', { hasText: 'invalid_argument' }).waitFor();
   await chooseBundled(panel);
   expect(await panel.locator('.error').textContent()).toBe('');
-  await panel.locator('.examples button').first().click();
-  await shown(panel, '.bars li');
+  await answered(panel);
 });
 
 it('says which model Peruse does not run, and goes on', async () => {
   const [, weights, vocabulary] = await tinyClassifier();
   await chooseFiles(panel, [file('config.json', '{"model_type": "gpt2"}'), weights, vocabulary]);
-  await panel.locator('.examples button').first().click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('unsupported');
   expect(await panel.locator('.error').textContent()).toMatch(/gpt2/);
 
   await chooseBundled(panel);
   expect(await panel.locator('.error').textContent()).toBe('');
-  await panel.locator('.examples button').first().click();
-  await shown(panel, '.bars li');
+  await answered(panel);
 });
 
 it('says which file is missing', async () => {
   const [config, weights] = await tinyClassifier();
   await chooseFiles(panel, [config, weights]);
-  await panel.locator('.examples button').first().click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('not_found');
   expect(await panel.locator('.error').textContent()).toMatch(/tokenizer\.json|vocab\.txt/);
@@ -126,15 +148,15 @@ it('says which file is missing', async () => {
 it('says that there is no GPU, and goes on with the CPU', async () => {
   const withoutGpu = await startDemo({ gpu: false });
   try {
-    const { page, complaints } = await withoutGpu.visit();
+    const { page, complaints } = await withoutGpu.visit({ at: 'classify' });
     const own = page.locator('#classify');
+    await answered(own);
+    await openDrawer(own, 'model-drawer');
     await own.getByLabel('Device').selectOption('webgpu');
-    await own.locator('.examples button').first().click();
     await own.locator('.error code').waitFor();
     expect(await own.locator('.error code').textContent()).toBe('no_gpu');
     await own.getByLabel('Device').selectOption('cpu');
-    await own.locator('.examples button').first().click();
-    await shown(own, '.bars li');
+    await answered(own);
     expect(complaints).toEqual([]);
   } finally {
     await withoutGpu.close();
@@ -142,26 +164,29 @@ it('says that there is no GPU, and goes on with the CPU', async () => {
 });
 
 it('computes the same on a GPU', async () => {
-  visit.page.setDefaultTimeout(120_000);  // A software GPU beside other tests that use one.
+  visit.page.setDefaultTimeout(120_000); // A software GPU beside other tests that use one.
   const bars: string[] = [];
+  await openDrawer(panel, 'model-drawer');
   for (const device of ['cpu', 'webgpu']) {
-    await panel.getByLabel('Device').selectOption(device);
-    await panel.locator('.examples button').first().click();
-    await shown(panel, '.bars li');
-    bars.push((await panel.locator('.bars li').allInnerTexts()).join());
+    if (device === 'webgpu') await panel.getByLabel('Device').selectOption(device);
+    await panel.locator('.runtime', { hasText: device === 'cpu' ? ' of the CPU' : ' on the GPU' }).waitFor();
+    await answered(panel);
+    bars.push((await panel.locator('.details .bars li').allInnerTexts()).join());
   }
-  expect(await panel.locator('.runtime').textContent()).toContain(' on the GPU');
   expect(bars[1]).toBe(bars[0]);
 }, 300_000);
 
 it.each(['fp16', 'q8'])('computes in %s, says so, and comes to the same label', async (precision) => {
   const labels: string[] = [];
-  for (const choice of ['fp32', precision]) {
+  await openDrawer(panel, 'model-drawer');
+  for (const [choice, words] of [
+    ['fp32', '32-bit'],
+    [precision, precision === 'q8' ? '8-bit' : '16-bit'],
+  ] as const) {
     await panel.getByLabel('Precision').selectOption(choice);
-    await panel.locator('.examples button').first().click();
-    await shown(panel, '.bars li');
-    expect(await panel.locator('.runtime').textContent()).toContain(` in ${choice} on `);
-    labels.push((await panel.locator('.bars .label').first().textContent())!);
+    await panel.locator('.runtime', { hasText: ` ${words} weights on ` }).waitFor();
+    await answered(panel);
+    labels.push((await panel.locator('.details .bars .label').first().textContent())!);
   }
   expect(labels[1]).toBe(labels[0]);
 });

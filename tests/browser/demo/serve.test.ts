@@ -16,7 +16,9 @@ function ask(path: string, method = 'GET'): Promise<IncomingMessage> {
     request(server.url, { path, method }, (response) => {
       response.resume();
       done(response);
-    }).on('error', fail).end();
+    })
+      .on('error', fail)
+      .end();
   });
 }
 
@@ -24,8 +26,8 @@ it.each([
   ['/', 'text/html; charset=utf-8'],
   ['/style.css', 'text/css; charset=utf-8'],
   ['/app/main.js', 'text/javascript; charset=utf-8'],
-  ['/peruse/wasm/peruse-simd.mjs', 'text/javascript; charset=utf-8'],
-  ['/peruse/wasm/peruse-simd.wasm', 'application/wasm'],
+  ['/peruse/peruse-worker.js', 'text/javascript; charset=utf-8'],
+  ['/peruse/peruse-simd.wasm', 'application/wasm'],
   ['/models/peruse-reader-deberta-tiny/config.json', 'application/json; charset=utf-8'],
   ['/models/peruse-reader-deberta-tiny/model.safetensors', 'application/octet-stream'],
 ])('sends %s with its type, its length and the isolation headers', async (path, type) => {
@@ -37,11 +39,19 @@ it.each([
   expect(headers['cross-origin-embedder-policy']).toBe('require-corp');
 });
 
-it.each(['/nothing', '/models', '/../package.json', '/..%2f..%2fpackage.json', '/%2e%2e/site/../../package.json', '/a%00b', '/%zz', '//', '/..%2f'])(
-  'answers 404 to %s', async (path) => {
-    expect((await ask(path)).statusCode).toBe(404);
-  },
-);
+it.each([
+  '/nothing',
+  '/models',
+  '/../package.json',
+  '/..%2f..%2fpackage.json',
+  '/%2e%2e/site/../../package.json',
+  '/a%00b',
+  '/%zz',
+  '//',
+  '/..%2f',
+])('answers 404 to %s', async (path) => {
+  expect((await ask(path)).statusCode).toBe(404);
+});
 
 it('answers HEAD without a body, and nothing but GET and HEAD', async () => {
   const head = await ask('/style.css', 'HEAD');

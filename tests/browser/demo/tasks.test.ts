@@ -1,101 +1,166 @@
-// The four tabs do their work: results, timing, what was chosen, keyboard.
+// The tabs do their work: results while one types, timing, what was chosen, keyboard.
+import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { tinyNli } from './checkpoints.js';
-import { chooseFiles, shown, startDemo, type Demo, type Visit } from './demo.js';
+import { answered, chooseFiles, openDrawer, startDemo, type Demo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;
+const visits: Visit[] = [];
 
 beforeAll(async () => {
   demo = await startDemo();
 });
 afterAll(() => demo.close());
-beforeEach(async () => {
-  visit = await demo.visit();
+beforeEach(() => {
+  visits.length = 0;
 });
 afterEach(async () => {
-  expect(visit.complaints).toEqual([]);
-  await visit.close();
+  for (const each of visits) {
+    expect(each.complaints).toEqual([]);
+    await each.close();
+  }
 });
+
+/** A visitor on this tab, whose prefilled text is answered. */
+async function openTab(tab: string): Promise<Locator> {
+  visit = await demo.visit({ at: tab });
+  visits.push(visit);
+  const panel = visit.page.locator(`#${tab.split('?')[0]}`);
+  await answered(panel);
+  return panel;
+}
 
 const percentages = (text: string[]) => text.map((score) => Number.parseFloat(score));
 
-describe('the classification tab', () => {
-  it('classifies an example that is clicked: label, bars that add up, time', async () => {
-    const panel = visit.page.locator('#classify');
-    await panel.locator('.examples button').first().click();
-    const bars = panel.locator('.bars li');
-    await shown(panel, '.bars li');
-    const scores = percentages(await bars.locator('.score').allTextContents());
-    expect(scores).toHaveLength(2);
-    expect(scores[0]).toBeGreaterThanOrEqual(50);
-    expect(scores.reduce((sum, score) => sum + score)).toBeCloseTo(100, 0);
-    expect(await panel.locator('.headline strong').textContent()).toBe(await bars.locator('.label').first().textContent());
-    expect(await panel.locator('.timing').textContent()).toMatch(/^[\d.,]+\sm?s · \d+ tokens · [\d,]+ tokens\/s · [\d.]+\sMB of memory$/);
+describe('the redaction tab', () => {
+  it('opens with a message and its redaction: the model\u2019s names, and what rules find', async () => {
+    visit = await demo.visit();
+    visits.push(visit);
+    const redact = visit.page.locator('#redact');
+    await answered(redact);
+    expect(await redact.locator('blockquote').textContent()).toBe(
+      'Hello, my name is [PERSON_1] and I live in [PLACE_1]. My order has not arrived. You can reach me at [EMAIL_1] or on [PHONE_1]. ' +
+        'I paid with my card, [CARD_1].',
+    );
+    expect(await redact.locator('.headline strong').textContent()).toBe('5');
+    await redact.locator('.found summary').click();
+    expect(await redact.locator('.found .label').allTextContents()).toContain('Thomas Miller');
   });
 
-  it('tells praise from complaint', async () => {
-    const panel = visit.page.locator('#classify');
-    const labels = [];
-    for (const text of ['A warm and wonderful film, beautifully acted.', 'Dull, stupid and far too long: a terrible waste of time.']) {
-      await panel.locator('textarea').fill(text);
-      await panel.locator('[type=submit]').click();
-      await panel.locator('[aria-disabled=false]').waitFor();
-      labels.push(await panel.locator('.headline strong').textContent());
-    }
-    expect(labels).toEqual(['POSITIVE', 'NEGATIVE']);
-  });
-
-  it('says which build runs, on how many threads, and why', async () => {
-    const panel = visit.page.locator('#classify');
-    await panel.locator('.examples button').first().click();
-    await shown(panel, '.bars li');
-    const processors = await visit.page.evaluate(() => navigator.hardwareConcurrency);
-    const runtime = await panel.locator('.runtime').textContent();
-    expect(runtime).toMatch(processors > 1 ? /relaxed-threads.* on [2-9] threads of the CPU/ : /relaxed.* on 1 thread of the CPU/);
-    expect(runtime).toMatch(/Model: [\d.]+\sMB, loaded in /);
+  it('copies the redacted message, and the same words get the same placeholder', async () => {
+    const panel = await openTab('redact');
+    await visit.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await panel.locator('textarea').fill('Write to a@example.com, not b@example.com. I said a@example.com. On 2024-05-17 too.');
+    await panel.locator('blockquote', { hasText: '[EMAIL_2]' }).waitFor();
+    await panel.locator('.copy-text').click();
+    await panel.getByText('Copied').waitFor();
+    expect(await visit.page.evaluate(() => navigator.clipboard.readText())).toBe(
+      'Write to [EMAIL_1], not [EMAIL_2]. I said [EMAIL_1]. On 2024-05-17 too.',
+    );
   });
 });
 
-describe('the zero-shot tab', () => {
+describe('the sentiment tab', () => {
+  it('answers while one types: label, bars that add up, time', async () => {
+    const panel = await openTab('classify');
+    expect(await panel.locator('.headline strong').textContent()).toBe('POSITIVE');
+    await panel.locator('textarea').fill('');
+    expect(await panel.locator('.details').isVisible()).toBe(false);
+    await panel.locator('textarea').pressSequentially('Dull, stupid and far too long.');
+    await panel.locator('.headline strong', { hasText: 'NEGATIVE' }).waitFor();
+    await answered(panel);
+    const scores = percentages(await panel.locator('.details .bars .score').allTextContents());
+    expect(scores).toHaveLength(2);
+    expect(scores.reduce((sum, score) => sum + score)).toBeCloseTo(100, 0);
+    expect(await panel.locator('.timing').textContent()).toMatch(/^[\d.,]+\sm?s · \d+ tokens · [\d,]+ tokens\/s · [\d.]+\sMB of memory$/);
+  });
+
+  it('tints each word by what leaving it out changes', async () => {
+    const panel = await openTab('classify');
+    await panel.locator('textarea').fill('A dull film.');
+    const words = panel.locator('.influence blockquote .word');
+    await panel.locator('.influence-title', { hasText: 'NEGATIVE' }).waitFor();
+    expect(await words.allTextContents()).toEqual(['A', 'dull', 'film.']);
+    const shares = await words.evaluateAll((all) => all.map((word) => Number(word.style.getPropertyValue('--share'))));
+    expect(shares[1]).toBe(1);
+    expect(await words.nth(1).getAttribute('class')).toBe('word for');
+    expect(await words.nth(1).getAttribute('title')).toMatch(/^without it: \u2212[\d.]+\s%$/);
+  });
+
+  it('reads a review that is longer than the model in parts, all of it', async () => {
+    const panel = await openTab('classify');
+    await panel.locator('textarea').fill(`${'A dull and stupid scene follows another. '.repeat(150)}Wonderful!`);
+    await panel.locator('.headline', { hasText: 'the mean of' }).waitFor();
+    expect(await panel.locator('.error').textContent()).toBe('');
+    expect(await panel.locator('.headline').textContent()).toMatch(/^NEGATIVE [\d.]+\s%, the mean of \d parts$/);
+  });
+
+  it('says how it computes in words that everybody knows', async () => {
+    const panel = await openTab('classify');
+    await openDrawer(panel, 'model-drawer');
+    const processors = await visit.page.evaluate(() => navigator.hardwareConcurrency);
+    const runtime = await panel.locator('.runtime').textContent();
+    expect(runtime).toMatch(processors > 1 ? /on [2-9] threads of the CPU, by WebAssembly/ : /on 1 thread of the CPU, by WebAssembly/);
+    expect(runtime).toMatch(/^[\d.]+\sMB, loaded in /);
+    expect(runtime).not.toContain('relaxed-threads');
+  });
+});
+
+describe('the sorting tab', () => {
+  it('gives each line its label', async () => {
+    const panel = await openTab('zero-shot');
+    expect(await panel.locator('.sorted mark').allTextContents()).toEqual(['delivery', 'payment', 'account', 'praise']);
+    expect(await panel.locator('.headline').textContent()).toBe('4 lines under 4 labels');
+    await panel.locator('.sorted button').nth(1).click();
+    expect(await panel.locator('.details .bars .label').first().textContent()).toBe('payment');
+  });
+
   it('scores labels of one\u2019s own with a model of one\u2019s own', async () => {
-    await visit.page.goto(`${demo.url}#zero-shot`);
-    const panel = visit.page.locator('#zero-shot');
-    await chooseFiles(panel, await tinyNli());
+    const panel = await openTab('zero-shot');
     await panel.locator('[name=text]').fill('a b c');
     await panel.locator('[name=labels]').fill('d, e, f g');
+    await panel.locator('.more summary').click();
     await panel.locator('[name=template]').fill('a {} b');
-    await panel.locator('[type=submit]').click();
-    await shown(panel, '.bars li');
-    const scores = percentages(await panel.locator('.bars .score').allTextContents());
-    expect((await panel.locator('.bars .label').allTextContents()).sort()).toEqual(['d', 'e', 'f g']);
+    expect(await panel.locator('.template-preview').textContent()).toBe('For example: \u201ca d b\u201d');
+    await chooseFiles(panel, await tinyNli());
+    await panel.locator('.runtime', { hasText: 'kB' }).waitFor();
+    await answered(panel);
+    const bars = panel.locator('.details .bars');
+    const scores = percentages(await bars.locator('.score').allTextContents());
+    expect((await bars.locator('.label').allTextContents()).sort()).toEqual(['d', 'e', 'f g']);
     expect(scores.reduce((sum, score) => sum + score)).toBeCloseTo(100, 0);
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
 
-    await panel.getByLabel('Several labels may be true').check();
-    await panel.locator('[type=submit]').click();
-    await panel.locator('[aria-disabled=false]').waitFor();
-    const single = percentages(await panel.locator('.bars .score').allTextContents());
-    expect(single).not.toEqual(scores);
+    await panel.getByLabel('Several labels may fit one line').check();
+    await answered(panel);
+    await expect.poll(async () => percentages(await bars.locator('.score').allTextContents())).not.toEqual(scores);
+  });
+});
+
+describe('the search tab', () => {
+  it('finds the passage that answers', async () => {
+    const panel = await openTab('find');
+    const first = panel.locator('.passages li').first();
+    expect(await first.textContent()).toBe('The bins are emptied on Thursday mornings.');
+    expect(await first.locator('mark').textContent()).toBe('Thursday mornings');
+    await panel.locator('#find-query').fill('Where is the password written?');
+    await first.filter({ hasText: 'on the back of the router' }).waitFor();
   });
 
-  it('fills in an example and its labels', async () => {
-    await visit.page.goto(`${demo.url}#zero-shot`);
-    const panel = visit.page.locator('#zero-shot');
-    await panel.locator('.examples button').first().click();
-    expect(await panel.locator('[name=text]').inputValue()).toMatch(/parcel/);
-    expect(await panel.locator('[name=labels]').inputValue()).toMatch(/refund/);
+  it('reads a document that is longer than the model, all of it', async () => {
+    const panel = await openTab('find');
+    await panel.locator('#find-document').fill(`${'The weather was fine and they walked on. '.repeat(150)}The code of the gate is 5512.`);
+    await panel.locator('#find-query').fill('What is the code of the gate?');
+    await panel.locator('.passages li').first().filter({ hasText: '5512' }).waitFor();
   });
 });
 
 describe('the question answering tab', () => {
   it('marks the answer in the passage, and other candidates on demand', async () => {
-    const { page } = visit;
-    await page.getByRole('tab', { name: 'Answer' }).click();
-    const panel = page.locator('#answer');
-    await panel.locator('.questions button').first().click();
-    await shown(panel, 'mark');
-    expect(await panel.locator('mark').textContent()).toBe(await panel.locator('.headline strong').textContent());
+    const panel = await openTab('answer');
+    expect(await panel.locator('mark').textContent()).toBe('Jonas Berg');
+    expect(await panel.locator('.headline strong').textContent()).toBe('Jonas Berg');
     expect(await panel.locator('blockquote').textContent()).toBe(await panel.locator('textarea').inputValue());
 
     const candidates = panel.locator('.candidates button');
@@ -111,41 +176,38 @@ describe('the question answering tab', () => {
   });
 
   it('marks the right place after characters outside the basic plane', async () => {
-    const { page } = visit;
-    await page.goto(`${demo.url}#answer`);
-    const panel = page.locator('#answer');
-    const passage = '\u{1F600}\u{1F600} caf\u00e9 \u{1D4D0}: The lighthouse was built in 1874 by Anna.';
+    const panel = await openTab('answer');
+    const passage = '\u{1F600}\u{1F600} caf\u00e9 \u{1D4D0}: The last keeper, Jonas Berg, left in 1874.';
     await panel.locator('textarea').fill(passage);
-    await panel.locator('#answer-question').fill('When was the lighthouse built?');
-    await panel.locator('#answer-question').press('Enter');
-    await shown(panel, 'mark');
-    const mark = await panel.locator('mark').textContent();
-    expect(mark).toBe(await panel.locator('.headline strong').textContent());
+    await panel.locator('blockquote', { hasText: passage }).waitFor();
+    await answered(panel);
+    expect(await panel.locator('mark').textContent()).toBe(await panel.locator('.headline strong').textContent());
     expect(await panel.locator('blockquote').textContent()).toBe(passage);
   });
 
-  it('answers with an example passage that is chosen', async () => {
-    const { page } = visit;
-    await page.getByRole('tab', { name: 'Answer' }).click();
-    const panel = page.locator('#answer');
-    await panel.getByRole('button', { name: 'The kettle' }).click();
-    expect(await panel.locator('textarea').inputValue()).toMatch(/^I bought this kettle/);
+  it('never leaves an answer standing under another passage', async () => {
+    const panel = await openTab('answer');
+    await panel.locator('textarea').fill('The last keeper was Maria Holm, who loved the sea.');
+    await panel.locator('mark', { hasText: 'Maria Holm' }).waitFor();
+    expect(await panel.locator('.headline strong').textContent()).toBe('Maria Holm');
+    await panel.locator('textarea').fill('');
+    expect(await panel.locator('.details').isVisible()).toBe(false);
+    expect(await panel.locator('.headline').textContent()).toBe('The answer will appear here.');
     await panel.getByRole('button', { name: 'What is the weak point?' }).click();
-    await shown(panel, 'mark');
-    expect(await panel.locator('blockquote').textContent()).toMatch(/^I bought this kettle/);
+    await panel.locator('blockquote', { hasText: 'I bought this kettle' }).waitFor();
+    await answered(panel);
+    expect(await panel.locator('.headline strong').textContent()).toBe('The lid');
   });
 });
 
-describe('the entities tab', () => {
+describe('the names tab', () => {
   it('marks names and their kinds in the text, and lists their scores on demand', async () => {
-    const { page } = visit;
-    await page.getByRole('tab', { name: 'Entities' }).click();
-    const panel = page.locator('#entities');
-    await panel.locator('.examples button').first().click();
-    await shown(panel, 'mark');
+    const panel = await openTab('entities');
     const text = await panel.locator('textarea').inputValue();
-    const marks = await panel.locator('mark').evaluateAll((all) => all.map((mark) => ({ words: mark.firstChild?.textContent, kind: mark.querySelector('.kind')?.textContent })));
-    expect(marks).toContainEqual({ words: 'New York', kind: 'place' });
+    const marks = await panel
+      .locator('mark')
+      .evaluateAll((all) => all.map((mark) => ({ words: mark.firstChild?.textContent, kind: mark.querySelector('.kind')?.textContent })));
+    expect(marks).toContainEqual({ words: 'Charles Dickens', kind: 'person' });
     for (const { words } of marks) expect(text).toContain(words);
     const quoted = await panel.locator('blockquote').evaluate((quote) => {
       const copy = quote.cloneNode(true) as HTMLElement;
@@ -162,58 +224,105 @@ describe('the entities tab', () => {
   });
 
   it('shows text as text', async () => {
-    await visit.page.goto(`${demo.url}#entities`);
-    const panel = visit.page.locator('#entities');
+    const panel = await openTab('entities');
     const text = '<img src=x onerror=alert(1)> & good \u{1F600}';
     await panel.locator('textarea').fill(text);
-    await panel.locator('[type=submit]').click();
-    await panel.locator('[aria-disabled=false]').waitFor();
+    await panel.locator('blockquote', { hasText: 'onerror' }).waitFor();
     expect(await panel.locator('.error').textContent()).toBe('');
     expect(await panel.locator('blockquote').textContent()).toContain(text);
   });
 
   it('reads a text that is longer than the model, all of it', async () => {
-    await visit.page.goto(`${demo.url}#entities`);
-    const panel = visit.page.locator('#entities');
+    const panel = await openTab('entities');
     await panel.locator('textarea').fill(`${'The weather was fine and they walked on. '.repeat(100)}Then they came to New York.`);
-    await panel.locator('[type=submit]').click();
-    await shown(panel, 'mark');
-    expect(await panel.locator('mark').last().textContent()).toMatch(/^New York/);
+    await panel.locator('mark', { hasText: 'New York' }).last().waitFor();
   });
 });
 
+describe('taking it along', () => {
+  it('gives the call as code that does what the page did', async () => {
+    const panel = await openTab('classify');
+    await panel.locator('textarea').fill("It's a \u201cgem\u201d,\nreally.");
+    await answered(panel);
+    await visit.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await openDrawer(panel, 'code');
+    await panel.locator('.copy-code').click();
+    await panel.getByText('Copied').waitFor();
+    const code = await visit.page.evaluate(() => navigator.clipboard.readText());
+    expect(code).toContain("import { pipeline } from 'peruse';");
+    expect(code).toContain('{ top_k: null }');
+    // The same code in Node, which fetches the model from the page's own site.
+    const { pipeline } = await import('../../../web/dist/index_node.js');
+    const run = new Function(
+      'pipeline',
+      `return (async () => { ${code.replace(/^import.*$/m, '').replace('console.log(result)', 'return result')} })()`,
+    ) as (p: typeof pipeline) => Promise<{ label: string; score: number }[]>;
+    const [best] = await run(pipeline);
+    expect(await panel.locator('.headline').textContent()).toBe(`${best!.label} ${(100 * best!.score).toFixed(1)}\u00a0%`);
+  });
+
+  it('gives a link that carries the text, and opens such a link', async () => {
+    const panel = await openTab('zero-shot');
+    await visit.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await panel.locator('[name=text]').fill('Will it snow & rain in Oslo?');
+    await panel.locator('[name=labels]').fill('weather, music');
+    await panel.locator('.copy-link').click();
+    await panel.getByText('Copied').waitFor();
+    const link = await visit.page.evaluate(() => navigator.clipboard.readText());
+    expect(link.startsWith(`${demo.url}#zero-shot?`)).toBe(true);
+
+    const other = await openTab(link.slice(demo.url.length + 1));
+    expect(await other.locator('[name=text]').inputValue()).toBe('Will it snow & rain in Oslo?');
+    expect(await other.locator('.headline strong').textContent()).toBe('weather');
+    expect(visit.requests.some((address) => address.includes('Oslo'))).toBe(false);
+  });
+});
+
+it('races the ways of computing against each other', async () => {
+  const panel = await openTab('classify');
+  visit.page.setDefaultTimeout(100_000); // A software GPU takes part.
+  await openDrawer(panel, 'race');
+  await panel.locator('.start-race').click();
+  await panel.locator('.race-said', { hasText: 'First: ' }).waitFor();
+  expect(await visit.page.locator('.proof .since').textContent()).toBe('0'); // What it loaded was asked for.
+  const lanes = await panel.locator('.lanes .label').allTextContents();
+  expect(lanes.slice(0, 3)).toEqual(['CPU, one thread', 'CPU, all threads', 'CPU, 8 bits (q8)']);
+  for (const time of (await panel.locator('.lanes .score').allTextContents()).slice(0, 3)) expect(time).toMatch(/^[\d.]+\sms$/);
+}, 120_000);
+
 it('can be used by keyboard alone', async () => {
+  visit = await demo.visit();
+  visits.push(visit);
   const { page } = visit;
+  const panel = page.locator('#redact');
+  await answered(panel);
   const focus = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent?.trim());
   await page.keyboard.press('Tab');
-  expect(await focus()).toBe('tab-classify');
+  expect(await focus()).toBe('tab-redact');
   await page.keyboard.press('ArrowRight');
   expect(await focus()).toBe('tab-zero-shot');
-  expect(await page.locator('#classify').isVisible()).toBe(false);
+  expect(await panel.isVisible()).toBe(false);
   await page.keyboard.press('ArrowLeft');
-  await page.keyboard.press('ArrowLeft');
-  expect(await focus()).toBe('tab-entities');
-  await page.keyboard.press('Home');
-  expect(await focus()).toBe('tab-classify');
-  await page.keyboard.press('End');
   await page.keyboard.press('ArrowLeft');
   expect(await focus()).toBe('tab-answer');
-  expect(await page.locator('#answer').isVisible()).toBe(true);
+  await page.keyboard.press('Home');
+  expect(await focus()).toBe('tab-redact');
+  await page.keyboard.press('End');
+  expect(await focus()).toBe('tab-answer');
+  const answer = page.locator('#answer');
+  await answered(answer);
 
-  for (const name of ['The lighthouse', 'The kettle', 'The fox']) {
+  for (const id of ['answer-passage', 'answer-question', 'All candidates']) {
     await page.keyboard.press('Tab');
-    expect(await focus()).toBe(name);
+    expect(await focus()).toBe(id);
   }
-  await page.keyboard.press('Tab');
-  expect(await focus()).toBe('answer-passage');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');  // The first example question.
-  await shown(page.locator('#answer'), 'mark');
-  while ((await focus()) !== 'All candidates') await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  const second = page.locator('#answer .candidates button').nth(1);
+  const second = answer.locator('.candidates button').nth(1);
   expect(await second.getAttribute('aria-pressed')).toBe('true');
+  while ((await focus()) !== 'What did the lamp burn until 1902?') await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await answer.locator('mark', { hasText: 'whale oil' }).waitFor();
 });

@@ -7,7 +7,7 @@ import { GpuExecutor } from '../../../web/dist/gpu/executor.js';
 import { PipelineCache } from '../../../web/dist/gpu/pipelines.js';
 import { executorsFor } from '../../node/gpu/executors.mjs';
 
-const kProgram: string = '/build/wasm-simd/peruse_gpu_tests.mjs';  // ninja -C build/wasm-simd peruse_gpu_tests
+const kProgram: string = '/build/wasm-simd/peruse_gpu_tests.mjs'; // ninja -C build/wasm-simd peruse_gpu_tests
 const kFixtures = import.meta.glob<string>('../../fixtures/{tiny,conv}/**/*', { query: '?url', import: 'default', eager: true });
 
 interface TestFileSystem {
@@ -16,10 +16,12 @@ interface TestFileSystem {
 }
 
 async function readFixtures(): Promise<[path: string, content: Uint8Array][]> {
-  return Promise.all(Object.entries(kFixtures).map(async ([path, url]) => {
-    const response = await fetch(url);
-    return [path.replace('../..', ''), new Uint8Array(await response.arrayBuffer())] as [string, Uint8Array];
-  }));
+  return Promise.all(
+    Object.entries(kFixtures).map(async ([path, url]) => {
+      const response = await fetch(url);
+      return [path.replace('../..', ''), new Uint8Array(await response.arrayBuffer())] as [string, Uint8Array];
+    }),
+  );
 }
 
 async function runGoogleTests(filter: string): Promise<{ code: number; output: string[] }> {

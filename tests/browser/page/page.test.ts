@@ -12,12 +12,12 @@ const kPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worke
 async function staticSite(): Promise<Site> {
   const read = (name: string) => readFile(new URL(name, import.meta.url));
   return {
-    'index.html': '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>t</title><script type="module" src="/static.js"></script>',
+    'index.html':
+      '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>t</title><script type="module" src="/static.js"></script>',
     'static.js': await read('static.js'),
     'work.js': await read('work.js'),
-    ...await readFolder(`${kRoot}web/dist`, kRoot),
-    ...await readFolder(`${kRoot}web/wasm`, kRoot),
-    ...await tinyModels(),
+    ...(await readFolder(`${kRoot}web/bundle`, kRoot)),
+    ...(await tinyModels()),
   };
 }
 
@@ -35,9 +35,14 @@ test.each([
 
   const modelFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'];
   const named = new Set(['classifier', 'reader'].flatMap((model) => modelFiles.map((file) => `models/${model}/${file}`)));
-  const own = (path: string) => ['index.html', 'static.js', 'work.js'].includes(path) || /^web\/dist\/[\w/]+\.js$/.test(path)
-    || path === `web/wasm/peruse-${variant}.mjs` || path === `web/wasm/peruse-${variant}.wasm`;
+  const own = (path: string) =>
+    ['index.html', 'static.js', 'work.js'].includes(path) ||
+    ['peruse.js', 'peruse-worker.js', `peruse-${variant}.wasm`].map((name) => `web/bundle/${name}`).includes(path);
   expect(requests.filter((path) => !own(path) && !named.has(path))).toEqual([]);
-  for (const path of named) expect(requests.filter((asked) => asked === path), path).toHaveLength(1);
+  for (const path of named)
+    expect(
+      requests.filter((asked) => asked === path),
+      path,
+    ).toHaveLength(1);
   expect(elsewhere).toEqual([]);
 });

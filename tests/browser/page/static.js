@@ -1,5 +1,5 @@
 // The page of a static host: no bundler.
-import { pipeline } from '/web/dist/index.js';
+import { pipeline } from '/web/bundle/peruse.js';
 import { work } from './work.js';
 
 globalThis.work = () => work(pipeline);

@@ -48,11 +48,16 @@ afterAll(async () => (await running)?.close());
 function theBrowser(): Promise<Browser> {
   // Names resolve to nothing: a request to anywhere else could not even leave.
   const args = [...kChromiumFlags, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'];
-  return running ??= chromium.launch({ executablePath: kChromiumPath, args, headless: true });
+  running ??= chromium.launch({ executablePath: kChromiumPath, args, headless: true });
+  return running;
 }
 
 /** A site that is served, and a page of it in Chromium, while `use` has them. */
-export async function withPage<T>(site: Site, headers: Record<string, string>, use: (page: Page, server: ModelServer) => Promise<T>): Promise<T> {
+export async function withPage<T>(
+  site: Site,
+  headers: Record<string, string>,
+  use: (page: Page, server: ModelServer) => Promise<T>,
+): Promise<T> {
   const server = await startModelServer(site, headers);
   const context = await (await theBrowser()).newContext();
   try {
@@ -65,14 +70,17 @@ export async function withPage<T>(site: Site, headers: Record<string, string>, u
 
 /** Opens index.html and calls its function work(). `query`: of its address. */
 export function visit(site: Site, headers: Record<string, string>, query = ''): Promise<Visit> {
-  return withPage(site, headers, async (page, server) => ({ ...await letWork(page, server.url, `index.html${query}`), requests: server.requests }));
+  return withPage(site, headers, async (page, server) => ({
+    ...(await letWork(page, server.url, `index.html${query}`)),
+    requests: server.requests,
+  }));
 }
 
 /** The same of a site that somebody else serves. */
-export async function visitServed(url: string): Promise<Omit<Visit, 'requests'>> {
+export async function visitServed(url: string, path = 'index.html'): Promise<Omit<Visit, 'requests'>> {
   const context = await (await theBrowser()).newContext();
   try {
-    return await letWork(await context.newPage(), url, 'index.html');
+    return await letWork(await context.newPage(), url, path);
   } finally {
     await context.close();
   }
@@ -86,7 +94,7 @@ async function letWork(page: Page, site: string, path: string): Promise<Omit<Vis
   page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(`${site}${path}`);
   await page.waitForFunction('globalThis.work');
-  const result = await page.evaluate('work()') as Record<string, unknown>;
+  const result = (await page.evaluate('work()')) as Record<string, unknown>;
   const elsewhere = urls.filter((url) => !url.startsWith(site) && !url.startsWith('data:'));
   return { result, elsewhere, complaints };
 }

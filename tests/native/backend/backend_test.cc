@@ -1,4 +1,4 @@
-// What every backend promises beside the operations: failure is sticky and typed, scopes free, weights are counted.
+// What every backend promises beside the operations: failure is typed, and leaves it usable; weights are counted.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -6,6 +6,7 @@
 
 #include "core/backend/reference/reference_backend.h"
 #include "core/backend/xnnpack/xnnpack_backend.h"
+#include "tests/native/ops/run_program.h"
 #if defined(PERUSE_GPU_TESTS)
 #include "tests/node/gpu/hosted_backend.h"
 #endif
@@ -29,33 +30,18 @@ constexpr int32_t kAbsurd = 1 << 25;  // [kAbsurd, kAbsurd] floats are 4 PiB
 TEST(BackendTest, OutOfMemoryFailsTheRunAndLeavesTheBackendUsable) {
   for (const auto& backend : AllBackends()) {
     SCOPED_TRACE(backend->name());
-    backend->BeginRun();
     const std::vector<float> values = {1, -2, 3};
-    {
-      const Scope scope(*backend);
-      const Tensor huge = backend->New(kAbsurd, kAbsurd);
-      ASSERT_TRUE(huge.valid());
-      EXPECT_EQ(huge.rows, kAbsurd);
-      backend->Activate(huge, Activation::kRelu, backend->New(kAbsurd, kAbsurd));
-    }
-    const Tensor small = backend->New(1, 3);
-    const Tensor out = backend->New(1, 3);
-    backend->Upload(values, small);
-    backend->Activate(small, Activation::kRelu, out);
-    std::vector<float> result(3, 7);
-    backend->Download(out, result);
-    const Status status = backend->Submit();
+    SmallProgram huge;
+    huge.Activated(huge.Activated(huge.Input(kAbsurd, kAbsurd), Activation::kRelu), Activation::kRelu);
+    const Status status = huge.Run(*backend, {values}).status;
     EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
     EXPECT_NE(status.message(), "");
 
-    backend->BeginRun();
-    const Tensor x = backend->New(1, 3);
-    const Tensor y = backend->New(1, 3);
-    backend->Upload(values, x);
-    backend->Activate(x, Activation::kRelu, y);
-    backend->Download(y, result);
-    ASSERT_TRUE(backend->Submit().ok());
-    EXPECT_EQ(result, (std::vector<float>{1, 0, 3}));
+    SmallProgram small;
+    small.Output(small.Activated(small.Input(1, 3), Activation::kRelu));
+    const ProgramResult result = small.Run(*backend, {values});
+    ASSERT_TRUE(result.status.ok());
+    EXPECT_EQ(ToVector(result.outputs[0]), (std::vector<float>{1, 0, 3}));
   }
 }
 
@@ -75,18 +61,18 @@ TEST(BackendTest, AWeightTooLargeIsATypedError) {
 TEST(BackendTest, ABiasIsZeroUntilWritten) {
   for (const auto& backend : AllBackends()) {
     SCOPED_TRACE(backend->name());
-    const Weight weight = backend->CreateLinear({1, 2, 1, Precision::kF32}).value();
-    ASSERT_TRUE(backend->WriteLinear(weight, 0, std::vector<float>{2, 3}).ok());
+    SmallProgram program;
+    const Value x = program.Input(1, 1);
+    const LinearId weight = program.Linear(*backend, {.in = 1, .out = 2});
+    const Value y = program.New(1, 2);
+    program.Add(ops::Linear{.x = x, .weight = weight, .out = y});
+    program.Output(y);
+    ASSERT_TRUE(backend->WriteLinear(program.weights().linears[0], 0, std::vector<float>{2, 3}).ok());
     EXPECT_GT(backend->WeightBytes(), 0);
-    backend->BeginRun();
-    const Tensor x = backend->New(1, 1);
-    const Tensor y = backend->New(1, 2);
-    backend->Upload(std::vector<float>{10}, x);
-    backend->Linear(x, weight, Activation::kNone, y);
-    std::vector<float> result(2);
-    backend->Download(y, result);
-    ASSERT_TRUE(backend->Submit().ok());
-    EXPECT_EQ(result, (std::vector<float>{20, 30}));
+    const std::vector<float> ten = {10};
+    const ProgramResult result = program.Run(*backend, {ten});
+    ASSERT_TRUE(result.status.ok());
+    EXPECT_EQ(ToVector(result.outputs[0]), (std::vector<float>{20, 30}));
   }
 }
 
@@ -102,66 +88,59 @@ TEST(BackendTest, XnnpackHoldsHalfWeightsInHalfTheMemory) {
 TEST(BackendTest, AFreedLinearLeavesTheOthersAlone) {
   for (const auto& backend : AllBackends()) {
     SCOPED_TRACE(backend->name());
-    const Weight kept = backend->CreateLinear({.in = 1, .out = 2}).value();
+    SmallProgram program;
+    const LinearId kept = program.Linear(*backend, {.in = 1, .out = 2});
     const int64_t before = backend->WeightBytes();
     const Weight freed = backend->CreateLinear({.in = 3, .out = 5}).value();
     EXPECT_GT(backend->WeightBytes(), before);
-    ASSERT_TRUE(backend->WriteLinear(kept, 0, std::vector<float>{2, 3}).ok());
+    ASSERT_TRUE(backend->WriteLinear(program.weights().linears[0], 0, std::vector<float>{2, 3}).ok());
     backend->FreeLinear(freed);
     EXPECT_EQ(backend->WeightBytes(), before);
-    const Weight next = backend->CreateLinear({.in = 1, .out = 2}).value();
-    ASSERT_TRUE(backend->WriteLinear(next, 0, std::vector<float>{5, 7}).ok());
-    backend->BeginRun();
-    std::vector<float> results(4);
-    {
-      const Scope scope(*backend);
-      const Tensor one = backend->New(1, 1);
-      backend->Upload(std::vector<float>{1}, one);
-      const Tensor out = backend->New(1, 4);
-      backend->Linear(one, kept, Activation::kNone, out.Columns(0, 2));
-      backend->Linear(one, next, Activation::kNone, out.Columns(2, 2));
-      backend->Download(out, results);
-    }
-    ASSERT_TRUE(backend->Submit().ok());
-    EXPECT_EQ(results, (std::vector<float>{2, 3, 5, 7}));
+    const LinearId next = program.Linear(*backend, {.in = 1, .out = 2});
+    ASSERT_TRUE(backend->WriteLinear(program.weights().linears[1], 0, std::vector<float>{5, 7}).ok());
+    const Value x = program.Input(1, 1);
+    const Value out = program.New(1, 4);
+    program.Add(ops::Linear{.x = x, .weight = kept, .out = program.Columns(out, 0, 2)});
+    program.Add(ops::Linear{.x = x, .weight = next, .out = program.Columns(out, 2, 2)});
+    program.Output(out);
+    const std::vector<float> one = {1};
+    const ProgramResult result = program.Run(*backend, {one});
+    ASSERT_TRUE(result.status.ok());
+    EXPECT_EQ(ToVector(result.outputs[0]), (std::vector<float>{2, 3, 5, 7}));
   }
 }
 
-TEST(BackendTest, ScopesFreeWhatWasAllocatedInThem) {
+TEST(BackendTest, AResultLivesWhileOthersComeAndGo) {
   for (const auto& backend : AllBackends()) {
     SCOPED_TRACE(backend->name());
-    backend->BeginRun();
-    const Tensor kept = backend->New(1, 2);
-    backend->Upload(std::vector<float>{4, 5}, kept);
-    const int64_t mark = backend->WorkspaceMark();
-    for (int i = 0; i < 100; ++i) {
-      const Scope outer(*backend);
-      const Tensor a = backend->New(50, 50);
-      const Scope inner(*backend);
-      backend->Activate(a, Activation::kRelu, backend->New(50, 50));
-    }
-    EXPECT_EQ(backend->WorkspaceMark(), mark);
-    std::vector<float> result(2);
-    backend->Download(kept, result);
-    ASSERT_TRUE(backend->Submit().ok());
-    EXPECT_EQ(result, (std::vector<float>{4, 5}));
+    SmallProgram program;
+    const Value kept = program.Activated(program.Input(1, 2), Activation::kNone);
+    Value other = program.Input(50, 50);
+    for (int i = 0; i < 100; ++i) other = program.Activated(other, Activation::kRelu);
+    program.Output(program.Activated(kept, Activation::kNone));
+    EXPECT_LT(PlanMemory(program.program()).slots.size(), 6u);
+    const std::vector<float> values = {4, 5};
+    const std::vector<float> others(2500, 1.0f);
+    const ProgramResult result = program.Run(*backend, {values, others});
+    ASSERT_TRUE(result.status.ok());
+    EXPECT_EQ(ToVector(result.outputs[0]), (std::vector<float>{4, 5}));
   }
 }
 
 TEST(BackendTest, AnOperationMayFoldIntoAConstant) {
   for (const auto& backend : AllBackends()) {
     SCOPED_TRACE(backend->name());
-    const Tensor table = backend->CreateConstant(2, 2).value();
-    const Tensor folded = backend->CreateConstant(2, 2).value();
-    ASSERT_TRUE(backend->WriteConstant(table, 0, std::vector<float>{1, -1, 2, -2}).ok());
-    backend->BeginRun();
-    backend->Activate(table, Activation::kRelu, folded);
-    ASSERT_TRUE(backend->Submit().ok());
-    backend->BeginRun();
-    std::vector<float> result(4);
-    backend->Download(folded, result);
-    ASSERT_TRUE(backend->Submit().ok());
-    EXPECT_EQ(result, (std::vector<float>{1, 0, 2, 0}));
+    SmallProgram program;
+    const Value table = program.Constant(*backend, 2, 2);
+    const Value folded = program.Constant(*backend, 2, 2);
+    ASSERT_TRUE(backend->WriteConstant(program.weights().constants[0], 0, std::vector<float>{1, -1, 2, -2}).ok());
+    program.Add(ops::Activate{table, Activation::kRelu, folded});
+    ASSERT_TRUE(program.Run(*backend, {}).status.ok());
+    program.program().ops.clear();
+    program.Output(program.Activated(folded, Activation::kNone));
+    const ProgramResult result = program.Run(*backend, {});
+    ASSERT_TRUE(result.status.ok());
+    EXPECT_EQ(ToVector(result.outputs[0]), (std::vector<float>{1, 0, 2, 0}));
   }
 }
 

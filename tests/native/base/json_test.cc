@@ -12,6 +12,16 @@
 namespace peruse {
 namespace {
 
+// Found by the fuzzer: half of a pair alone is no character, and was passed on as bytes that are no UTF-8.
+TEST(Json, HalfOfASurrogatePairIsRefused) {
+  EXPECT_EQ(JsonDocument::Parse(R"(["\ud83d\ude00"])")->root()[0].GetString(), "\xF0\x9F\x98\x80");
+  EXPECT_EQ(JsonDocument::Parse(R"(["\ud7ff\ue000"])")->root()[0].GetString(), "\xED\x9F\xBF\xEE\x80\x80");
+  for (const char* text : {R"(["\ude00"])", R"({"\udfff":1})", R"(["\ud83d"])", R"(["\ud83d\u0041"])"}) {
+    const auto document = JsonDocument::Parse(text);
+    EXPECT_EQ(document.status().code(), StatusCode::kMalformedFile) << text;
+  }
+}
+
 TEST(Json, ReadsEveryType) {
   auto document = JsonDocument::Parse(R"({"a":[1,-2.5,true,null,"x\u00e9\u0000y"],"b":{"c":9223372036854775807}})");
   ASSERT_TRUE(document.ok()) << document.status().message();
@@ -118,6 +128,20 @@ TEST(Json, RefusesDeepNestingWithoutOverflow) {
   EXPECT_FALSE(JsonDocument::Parse(objects).ok());
   EXPECT_TRUE(JsonDocument::Parse(std::string(256, '[') + std::string(256, ']')).ok());
   EXPECT_FALSE(JsonDocument::Parse(std::string(257, '[') + std::string(257, ']')).ok());
+}
+
+TEST(JsonWriter, WhatIsNotFiniteIsNullAndTold) {
+  std::string out;
+  JsonWriter writer(&out);
+  writer.BeginArray();
+  writer.Double(1e308);
+  writer.Null();
+  EXPECT_TRUE(writer.all_finite());
+  writer.Double(std::numeric_limits<double>::infinity());
+  writer.Double(0);
+  writer.EndArray();
+  EXPECT_FALSE(writer.all_finite());
+  EXPECT_EQ(out, "[1e+308,null,null,0]");
 }
 
 TEST(JsonWriter, WritesNestedValues) {

@@ -39,8 +39,12 @@ void* operator new(size_t size, const std::nothrow_t&) noexcept {
   return std::malloc(size > 0 ? size : 1);
 }
 void* operator new(size_t size) {
-  void* const p = operator new(size, std::nothrow);
-  if (p == nullptr) std::abort();
+  void* p;
+  while ((p = operator new(size, std::nothrow)) == nullptr) {
+    const std::new_handler give_up = std::get_new_handler();
+    if (give_up == nullptr) std::abort();
+    give_up();
+  }
   return p;
 }
 void* operator new(size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {

@@ -58,18 +58,23 @@ TEST(AttentionGoldenTest, MapsAndSpanKernelsOfTheReference) {
       ASSERT_TRUE(model.ok()) << what << model.status().message();
       const std::vector<int32_t> ids = expected.Ints("input_ids");
       const ModelInput input = {ids, {}};
-      ASSERT_TRUE((*model)->Begin({&input, 1}, {.attentions = true, .span_kernels = true}).ok());
+      const std::vector<std::string> maps = NamesOf(**model, "attention.");
+      const std::vector<std::string> kernels = NamesOf(**model, "span_kernel.");
+      std::vector<std::string> wanted = maps;
+      wanted.insert(wanted.end(), kernels.begin(), kernels.end());
+      ASSERT_TRUE((*model)->Begin({&input, 1}, {.outputs = wanted}).ok());
       ASSERT_TRUE((*model)->Finish().ok());
 
-      const int32_t layers = (*model)->config().num_hidden_layers;
+      const auto layers = static_cast<size_t>((*model)->config().num_hidden_layers);
       const bool has_kernels = expected.Has("span_kernels.0");
-      ASSERT_EQ((*model)->attention_count(), layers) << what;
-      ASSERT_EQ((*model)->span_kernel_count(), has_kernels ? layers : 0) << what;
-      for (int32_t l = 0; l < layers; ++l) {
+      ASSERT_EQ(maps.size(), layers) << what;
+      ASSERT_EQ(kernels.size(), has_kernels ? layers : 0) << what;
+      for (size_t l = 0; l < layers; ++l) {
         const std::string number = std::to_string(l);
-        ExpectNear((*model)->attention(l), expected.Floats("attentions." + number), what + " map " + number);
+        ExpectNear(ValuesOf(**model, maps[l]), expected.Floats("attentions." + number), what + " map " + number);
         if (!has_kernels) continue;
-        ExpectNear((*model)->span_kernel(l), expected.Floats("span_kernels." + number), what + " kernels " + number);
+        ExpectNear(ValuesOf(**model, kernels[l]), expected.Floats("span_kernels." + number),
+                   what + " kernels " + number);
       }
     }
   }

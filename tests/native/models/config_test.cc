@@ -1,18 +1,52 @@
-#include "core/models/config.h"
-
+// What the families read from config.json.
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <tuple>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/families/family.h"
+#include "tests/native/models/fixtures.h"
 
 namespace peruse {
 namespace {
 
 ModelConfig Parse(const std::string& json) {
-  Result<ModelConfig> config = ParseModelConfig(json);
-  EXPECT_TRUE(config.ok()) << json << ": " << config.status().message();
-  return config.ok() ? std::move(*config) : ModelConfig();
+  Result<ConfiguredFamily> family = ReadFamily(json);
+  EXPECT_TRUE(family.ok()) << json << ": " << family.status().message();
+  return family.ok() ? std::move(family->config) : ModelConfig();
+}
+
+// The encoder that a config.json asks for.
+Program EncoderOf(const std::string& json) {
+  Program program;
+  Parameters parameters;
+  Result<ConfiguredFamily> family = ReadFamily(json);
+  EXPECT_TRUE(family.ok()) << json << ": " << family.status().message();
+  if (!family.ok()) return program;
+  Build b(program, parameters, Precision::kF32);
+  family->family->Encode(b, family->config);
+  return program;
+}
+
+template <typename AnyOp>
+std::vector<AnyOp> All(const Program& program) {
+  std::vector<AnyOp> found;
+  for (const Op& op : program.ops) {
+    if (const auto* one = std::get_if<AnyOp>(&op)) found.push_back(*one);
+  }
+  return found;
+}
+
+// Heads and their size in the first attention.
+std::pair<int32_t, int32_t> HeadsOf(const Program& program) {
+  const ops::Attention attention = All<ops::Attention>(program).at(0);
+  return {attention.heads, program.info(attention.query).cols.factor / attention.heads};
 }
 
 void ExpectError(const std::string& json, StatusCode code, const std::string& part) {
-  const Result<ModelConfig> config = ParseModelConfig(json);
+  const Result<ConfiguredFamily> config = ReadFamily(json);
   ASSERT_FALSE(config.ok()) << json;
   EXPECT_EQ(StatusCodeName(config.status().code()), StatusCodeName(code)) << config.status().message();
   EXPECT_NE(config.status().message().find(part), std::string::npos) << config.status().message();
@@ -26,9 +60,9 @@ TEST(ConfigTest, DefaultsOfEachFamily) {
   const ModelConfig convbert = Parse(Of("convbert", ""));
   EXPECT_EQ(convbert.vocab_size, 30522);
   EXPECT_EQ(convbert.embedding_size, 768);
-  EXPECT_EQ(convbert.convbert.heads, 6);
-  EXPECT_EQ(convbert.convbert.head_dim, 64);
-  EXPECT_EQ(convbert.convbert.conv_kernel_size, 9);
+  const Program mixed = EncoderOf(Of("convbert", ""));
+  EXPECT_EQ(HeadsOf(mixed), std::pair(6, 64));
+  EXPECT_EQ(All<ops::SpanConv>(mixed).at(0).kernel_size, 9);
   EXPECT_EQ(convbert.type_vocab_size, 2);
   EXPECT_EQ(convbert.max_tokens, 512);
   EXPECT_FLOAT_EQ(convbert.layer_norm_eps, 1e-12f);
@@ -37,33 +71,35 @@ TEST(ConfigTest, DefaultsOfEachFamily) {
   const ModelConfig v1 = Parse(Of("deberta", ""));
   EXPECT_EQ(v1.vocab_size, 50265);
   EXPECT_EQ(v1.type_vocab_size, 0);
-  EXPECT_FALSE(v1.deberta.relative_attention);
-  EXPECT_TRUE(v1.deberta.position_biased_input);
-  EXPECT_EQ(v1.deberta.max_relative_positions, 512);
+  const Program plain = EncoderOf(Of("deberta", ""));
+  EXPECT_FALSE(All<ops::Attention>(plain).at(0).slots.valid());
+  EXPECT_EQ(plain.tables, 2);  // words and positions
 
   const ModelConfig v2 = Parse(Of("deberta-v2", ""));
   EXPECT_EQ(v2.hidden_size, 1536);
   EXPECT_EQ(v2.num_hidden_layers, 24);
-  EXPECT_EQ(v2.deberta.head_dim, 64);
-  EXPECT_EQ(v2.deberta.conv_kernel_size, 0);
+  const Program encoder = EncoderOf(Of("deberta-v2", ""));
+  EXPECT_EQ(HeadsOf(encoder), std::pair(24, 64));
+  EXPECT_TRUE(All<ops::Conv1d>(encoder).empty());
   EXPECT_FLOAT_EQ(v2.layer_norm_eps, 1e-7f);
 
   const ModelConfig electra = Parse(Of("electra", ""));
   EXPECT_EQ(electra.hidden_size, 256);
   EXPECT_EQ(electra.embedding_size, 128);
-  EXPECT_TRUE(electra.summary.use_proj);
-  EXPECT_EQ(electra.summary.activation, Activation::kGelu);
-  EXPECT_EQ(Parse(Of("electra", R"("summary_activation":null)")).summary.activation, Activation::kNone);
+  const auto summary = [](const std::string& fields) {
+    const Result<ConfiguredFamily> read = ReadFamily(Of("electra", fields));
+    return **read->family->MultipleChoice(read->config);
+  };
+  EXPECT_EQ(summary("").dense, "sequence_summary.summary");
+  EXPECT_EQ(summary("").activation, Activation::kGelu);
+  EXPECT_EQ(summary(R"("summary_activation":null)").activation, Activation::kNone);
 
   EXPECT_EQ(Parse(Of("bert", R"("hidden_size":36)")).embedding_size, 36);
-  EXPECT_EQ(Parse(Of("conv_bert", "")).architecture, Architecture::kConvBert);
+  EXPECT_EQ(HeadsOf(EncoderOf(Of("conv_bert", ""))), std::pair(6, 64));
 }
 
 TEST(ConfigTest, ConvBertHeadReduction) {
-  const auto heads = [](const std::string& fields) {
-    const ModelConfig config = Parse(Of("convbert", fields));
-    return std::pair(config.convbert.heads, config.convbert.head_dim);
-  };
+  const auto heads = [](const std::string& fields) { return HeadsOf(EncoderOf(Of("convbert", fields))); };
   EXPECT_EQ(heads(R"("hidden_size":384,"num_attention_heads":8)"), std::pair(4, 48));
   EXPECT_EQ(heads(R"("hidden_size":32,"num_attention_heads":4,"head_ratio":4)"), std::pair(1, 16));
   EXPECT_EQ(heads(R"("hidden_size":32,"num_attention_heads":4,"head_ratio":8)"), std::pair(1, 16));
@@ -75,10 +111,12 @@ TEST(ConfigTest, ConvBertHeadReduction) {
 }
 
 TEST(ConfigTest, ConvolutionWidthsByLayer) {
-  EXPECT_EQ(Parse(Of("lightconv", R"("num_hidden_layers":2,"conv_kernel_size":5)")).lightconv.conv_kernel_sizes,
-            (std::vector<int32_t>{5, 5}));
-  EXPECT_EQ(Parse(Of("dynamicconv", R"("num_hidden_layers":2,"conv_kernel_size":[3,31])")).lightconv.conv_kernel_sizes,
-            (std::vector<int32_t>{3, 31}));
+  const Program light = EncoderOf(Of("lightconv", R"("num_hidden_layers":2,"conv_kernel_size":5)"));
+  for (const ops::DepthwiseConv& conv : All<ops::DepthwiseConv>(light)) EXPECT_EQ(light.info(conv.taps).rows.factor, 5);
+  const Program dynamic = EncoderOf(Of("dynamicconv", R"("num_hidden_layers":2,"conv_kernel_size":[3,31])"));
+  ASSERT_EQ(All<ops::SpanConv>(dynamic).size(), 2u);
+  EXPECT_EQ(All<ops::SpanConv>(dynamic)[0].kernel_size, 3);
+  EXPECT_EQ(All<ops::SpanConv>(dynamic)[1].kernel_size, 31);
   for (const char* sizes : {"4", "[3]", "[3,5,7]", "[3,4]", "[3,\"5\"]", "[3,-1]", "[3,99999999999]", "{}"}) {
     ExpectError(Of("lightconv", R"("num_hidden_layers":2,"conv_kernel_size":)" + std::string(sizes)),
                 StatusCode::kMalformedFile, "conv_kernel_size");
@@ -86,9 +124,13 @@ TEST(ConfigTest, ConvolutionWidthsByLayer) {
 }
 
 TEST(ConfigTest, PosAttTypeInEverySpelling) {
+  // Content to position, position to content, and what the scale counts beside the content term.
   const auto terms = [](const std::string& value) {
-    const DebertaConfig deberta = Parse(Of("deberta", "\"pos_att_type\":" + value)).deberta;
-    return std::tuple(deberta.content_to_position, deberta.position_to_content, deberta.pos_att_types);
+    const ops::Attention attention =
+        All<ops::Attention>(EncoderOf(Of("deberta", "\"relative_attention\":true,\"pos_att_type\":" + value))).at(0);
+    const float kinds = 1 / (attention.scale * attention.scale * 64) - 1;
+    return std::tuple(attention.position_key.valid(), attention.position_query.valid(),
+                      static_cast<int>(std::lround(kinds)));
   };
   EXPECT_EQ(terms(R"("c2p|p2c")"), std::tuple(true, true, 2));
   EXPECT_EQ(terms(R"(" P2C | c2p ")"), std::tuple(true, true, 2));
@@ -97,32 +139,99 @@ TEST(ConfigTest, PosAttTypeInEverySpelling) {
   EXPECT_EQ(terms("null"), std::tuple(false, false, 0));
   ExpectError(Of("deberta", R"("pos_att_type":3)"), StatusCode::kMalformedFile, "pos_att_type");
   ExpectError(Of("deberta", R"("pos_att_type":[3])"), StatusCode::kMalformedFile, "pos_att_type");
-  EXPECT_TRUE(Parse(Of("deberta-v2", R"("norm_rel_ebd":"None | Layer_Norm")")).deberta.norm_rel_ebd);
+  std::string endless = R"("c2p)";
+  for (int i = 0; i < 100000; ++i) endless += "|p2c";
+  EXPECT_EQ(std::get<2>(terms(endless + "\"")), 100001);
+  const auto norms = [](const std::string& fields) {
+    const std::string relative = R"("num_hidden_layers":1,"relative_attention":true,"pos_att_type":"c2p")";
+    return All<ops::LayerNorm>(EncoderOf(Of("deberta-v2", relative + fields))).size();
+  };
+  EXPECT_EQ(norms(R"(,"norm_rel_ebd":"None | Layer_Norm")"), norms("") + 1);
 }
 
 TEST(ConfigTest, LengthIsBoundedOnlyWherePositionsAre) {
   const std::string relative = R"("relative_attention":true,"position_biased_input":false,"position_buckets":256)";
   EXPECT_EQ(Parse(Of("deberta-v2", relative)).max_tokens, ModelConfig::kUnlimited);
   EXPECT_EQ(Parse(Of("deberta-v2", R"("relative_attention":true)")).max_tokens, 512);
-  // More buckets than distances: transformers' formula works only up to half the buckets.
-  EXPECT_EQ(Parse(Of("deberta-v2", relative + R"(,"max_position_embeddings":100)")).max_tokens, 129);
+  // Fewer distances than buckets bound nothing; where the reference divides by zero, no text is read.
+  EXPECT_EQ(Parse(Of("deberta-v2", relative + R"(,"max_position_embeddings":100)")).max_tokens,
+            ModelConfig::kUnlimited);
+  const std::string positions = relative + R"(,"pos_att_type":"c2p")";
+  ExpectError(Of("deberta-v2", positions + R"(,"max_relative_positions":129)"), StatusCode::kUnsupported,
+              "max_relative_positions 129");
+}
+
+using LabelIds = std::vector<std::pair<std::string, int32_t>>;
+
+// In the order of the file; an id that no label has is of no use.
+TEST(ConfigTest, LabelIds) {
+  const std::string names = R"("id2label":{"0":"a","1":"b"},)";
+  EXPECT_EQ(Parse(Of("bert", names + R"("label2id":{"B":1,"x":7,"A":0,"y":"0"})")).label2id,
+            (LabelIds{{"B", 1}, {"A", 0}}));
+  EXPECT_EQ(Parse(Of("bert", names + R"("label2id":{})")).label2id, (LabelIds{{"a", 0}, {"b", 1}}));
+  // Without id2label the reference makes both anew.
+  EXPECT_EQ(Parse(Of("bert", R"("label2id":{"entailment":1})")).label2id, (LabelIds{{"LABEL_0", 0}, {"LABEL_1", 1}}));
 }
 
 TEST(ConfigTest, Labels) {
   const ModelConfig config = Parse(Of("bert", R"("num_labels":9,"id2label":{"1":"pos","0":"neg"})"));
   EXPECT_EQ(config.id2label, (std::vector<std::string>{"neg", "pos"}));
+  EXPECT_EQ(config.label2id, (LabelIds{{"neg", 0}, {"pos", 1}}));
   EXPECT_EQ(Parse(Of("bert", R"("num_labels":3)")).num_labels(), 3);
   EXPECT_EQ(Parse(Of("bert", R"("problem_type":"multi_label_classification")")).problem_type, ProblemType::kMultiLabel);
   for (const char* labels :
-       {R"({"0":"a","2":"b"})", R"({"0":"a","0":"b"})", R"({"x":"a"})", R"({"0":1})", R"(["a"])"}) {
+       {R"({"0":"a","0":"b"})", R"({"x":"a"})", R"({" 0":"a"})", R"({"0":null})", R"({"0":true})", R"(["a"])"}) {
     ExpectError(Of("bert", "\"id2label\":" + std::string(labels)), StatusCode::kMalformedFile, "id2label");
   }
   ExpectError(Of("bert", R"("problem_type":"poetry")"), StatusCode::kMalformedFile, "problem_type");
 }
 
+// As in the reference there are as many labels as names, whatever num_labels says.
+TEST(ConfigTest, ALabelWithoutANameHasItsNumber) {
+  const ModelConfig gap = Parse(Of("bert", R"("num_labels":3,"id2label":{"0":"a","2":"c","1000":"d"})"));
+  EXPECT_EQ(gap.id2label, (std::vector<std::string>{"a", "LABEL_1", "c"}));
+  EXPECT_EQ(gap.label2id, (LabelIds{{"a", 0}, {"LABEL_1", 1}, {"c", 2}}));
+  EXPECT_EQ(Parse(Of("bert", R"("id2label":{"1":"a","2":"b"})")).id2label, (std::vector<std::string>{"LABEL_0", "a"}));
+  EXPECT_EQ(Parse(Of("bert", R"("id2label":{"-1":"a","0":"b"})")).id2label, (std::vector<std::string>{"b", "LABEL_1"}));
+}
+
+// configs.json is written by tests/reference/make_config_goldens.py.
+TEST(ConfigTest, MeansWhatTheReferenceMakesOfIt) {
+  const JsonDocument goldens = JsonDocument::Parse(testing::ReadFixture("configs.json")).value();
+  EXPECT_GT(goldens.root().size(), 40u);
+  for (const JsonValue golden : goldens.root()) {
+    SCOPED_TRACE(golden.ToString());
+    const Result<ConfiguredFamily> read = ReadFamily(golden.FindMember("config").ToString());
+    const bool has_choices =
+        golden.FindMember("config").FindMember("architectures")[0].GetString()->ends_with("Choice");
+    const bool ok = read.ok() && (!has_choices || read->family->MultipleChoice(read->config).ok());
+    EXPECT_EQ(ok, !golden.FindMember("refused").exists());
+    if (!ok) continue;
+    // Where the reference's pipelines find no name for a label, it has its number.
+    if (const auto nameless = golden.FindMember("nameless").GetInt64()) {
+      EXPECT_EQ(read->config.id2label.at(static_cast<size_t>(*nameless)), "LABEL_" + std::to_string(*nameless));
+    }
+    if (const auto type = golden.FindMember("model_type").GetString()) EXPECT_EQ(read->config.model_type, *type);
+    const JsonValue labels = golden.FindMember("labels");
+    for (size_t i = 0; i < labels.size(); ++i) EXPECT_EQ(read->config.id2label.at(i), *labels[i].GetString());
+  }
+}
+
+TEST(ConfigTest, OneFunctionHasSeveralNames) {
+  for (const char* name : {"gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate"}) {
+    EXPECT_EQ(Parse(Of("bert", "\"hidden_act\":\"" + std::string(name) + "\"")).hidden_act, Activation::kGeluTanh)
+        << name;
+  }
+}
+
 TEST(ConfigTest, WhatIsNotSupportedIsNamed) {
   ExpectError(Of("gpt2", ""), StatusCode::kUnsupported, "\"gpt2\"");
+  ExpectError(Of("bert", R"("is_decoder":true)"), StatusCode::kUnsupported, "is_decoder");
+  ExpectError(Of("bert", R"("quantization_config":{"quant_method":"bitsandbytes"})"), StatusCode::kUnsupported,
+              "\"bitsandbytes\"");
+  ExpectError(Of("bert", R"("layer_norm_eps":"1e-12")"), StatusCode::kMalformedFile, "layer_norm_eps");
   ExpectError("{}", StatusCode::kMalformedFile, "no model_type");
+  ExpectError(R"({"architectures":["BertGenerationEncoder"]})", StatusCode::kMalformedFile, "no model_type");
   ExpectError(Of("bert", R"("hidden_act":"swiglu")"), StatusCode::kUnsupported, "\"swiglu\"");
   ExpectError(Of("bert", R"("position_embedding_type":"rotary")"), StatusCode::kUnsupported, "\"rotary\"");
   ExpectError(Of("deberta", R"("talking_head":true)"), StatusCode::kUnsupported, "talking_head");

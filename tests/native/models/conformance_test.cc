@@ -138,8 +138,8 @@ class ConformanceTest : public ::testing::Test {
       ASSERT_TRUE((*model)->Begin({&input, 1}).ok());
       ASSERT_TRUE((*model)->Finish().ok());
       const bool bare = options.head == Head::kNone;
-      const std::span<const float> values = bare ? (*model)->last_hidden() : (*model)->logits();
-      const size_t cols = static_cast<size_t>(bare ? kHidden : (*model)->logit_cols());
+      const auto [values, rows, width] = (*model)->output(bare ? "last_hidden_state" : "logits");
+      const auto cols = static_cast<size_t>(width);
       for (const Row& row : expected) {
         for (size_t c = 0; c < row.values.size(); ++c) {
           EXPECT_NEAR(values[static_cast<size_t>(row.row) * cols + c], row.values[c], kTolerance)

@@ -8,11 +8,12 @@
 #include <iterator>
 
 #include "core/base/json.h"
+#include "tests/native/fixtures_dir.h"
 
 namespace peruse::testing {
 namespace {
 
-class Collector : public SafetensorsVisitor {
+class Collector : public TensorVisitor {
  public:
   explicit Collector(TensorFile& file) : file_(file) {}
   Status OnHeader(std::span<const TensorInfo> tensors) override {
@@ -43,7 +44,7 @@ std::vector<T> As(const std::vector<uint8_t>& bytes) {
 }  // namespace
 
 std::string ReadFixture(const std::string& path) {
-  std::ifstream file(std::string(PERUSE_FIXTURES_DIR "/") + path, std::ios::binary);
+  std::ifstream file(FixturesDir() + "/" + path, std::ios::binary);
   EXPECT_TRUE(file.is_open()) << path;
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -128,6 +129,17 @@ Result<std::unique_ptr<Model>> LoadModel(const std::string& config, const std::s
   }
   PERUSE_RETURN_IF_ERROR(model->FinishWeights());
   return model;
+}
+
+std::vector<std::string> NamesOf(const Model& model, std::string_view kind) {
+  std::vector<std::string> names = model.OutputNames();
+  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(kind); });
+  return names;
+}
+
+std::vector<float> ValuesOf(const Model& model, std::string_view output) {
+  const std::span<const float> values = model.output(output).values;
+  return {values.begin(), values.end()};
 }
 
 }  // namespace peruse::testing

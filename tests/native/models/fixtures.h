@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/models/model.h"
+#include "core/model/model.h"
 #include "core/weights/safetensors.h"
 
 namespace peruse::testing {
@@ -64,5 +64,11 @@ std::vector<GoldenText> GoldenTexts(const GoldenCase& golden, const TensorFile& 
 // Creates the model and feeds the weights in chunks of `chunk` bytes.
 Result<std::unique_ptr<Model>> LoadModel(const std::string& config, const std::string& weights,
                                          const ModelOptions& options, Backend& backend, size_t chunk = 1 << 16);
+
+// The outputs of a kind that a model has: "hidden." gives "hidden.0", "hidden.1", ....
+std::vector<std::string> NamesOf(const Model& model, std::string_view kind);
+
+// What the last run gave for an output.
+std::vector<float> ValuesOf(const Model& model, std::string_view output);
 
 }  // namespace peruse::testing

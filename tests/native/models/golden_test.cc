@@ -68,27 +68,40 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
     model_ = std::move(*model);
   }
 
+  // With every hidden state and what the head gives.
+  void Run(std::span<const ModelInput> inputs) {
+    std::vector<std::string> names = NamesOf(*model_, "hidden.");
+    ASSERT_EQ(names.size(), static_cast<size_t>(model_->config().num_hidden_layers + 1));
+    names.push_back(model_->head() == Head::kNone ? "last_hidden_state" : "logits");
+    ASSERT_TRUE(model_->Begin(inputs, {.outputs = names}).ok());
+    ASSERT_TRUE(model_->Finish().ok());
+    for (const std::string& name : names) ASSERT_FALSE(model_->output(name).values.empty()) << name;
+  }
+
   // Compares sequence `s` of the last run with text `text`.
   void ExpectGolden(int32_t s, const GoldenText& text) const {
     const RaggedBatch& batch = model_->batch();
     const int32_t hidden = model_->config().hidden_size;
     // With the enhanced mask decoder the last layer runs otherwise; the goldens hold the ordinary output.
-    const int32_t states = model_->hidden_state_count() - (GetParam().golden.Options().enhanced_mask_decoder ? 1 : 0);
-    for (int32_t l = 0; l < states; ++l) {
-      const std::string name = text.name + ".hidden_states." + std::to_string(l);
-      const auto actual = RowsOf(model_->hidden_state(l), hidden, batch.start(s), batch.length(s));
-      ExpectNear(actual, Choice(name, text), name);
+    const int32_t last = GetParam().golden.Options().enhanced_mask_decoder ? model_->config().num_hidden_layers : -1;
+    for (const std::string& output : NamesOf(*model_, "hidden.")) {
+      const std::string number = output.substr(output.find('.') + 1);
+      const std::span<const float> states = model_->output(output).values;
+      if (states.empty() || number == std::to_string(last)) continue;
+      const std::string name = text.name + ".hidden_states." + number;
+      ExpectNear(RowsOf(states, hidden, batch.start(s), batch.length(s)), Choice(name, text), name);
     }
     if (model_->head() == Head::kNone) {
       const std::string name = text.name + ".hidden_states." + std::to_string(model_->config().num_hidden_layers);
-      ExpectNear(RowsOf(model_->last_hidden(), hidden, batch.start(s), batch.length(s)), Choice(name, text), name);
+      const std::span<const float> states = model_->output("last_hidden_state").values;
+      ExpectNear(RowsOf(states, hidden, batch.start(s), batch.length(s)), Choice(name, text), name);
       return;
     }
-    const bool by_sequence =
-        model_->logit_rows() == batch.sequences() && model_->head() != Head::kQuestionAnswering &&
-        (model_->head() == Head::kSequenceClassification || model_->head() == Head::kMultipleChoice);
-    const auto actual = by_sequence ? RowsOf(model_->logits(), model_->logit_cols(), s, 1)
-                                    : RowsOf(model_->logits(), model_->logit_cols(), batch.start(s), batch.length(s));
+    const ModelOutput logits = model_->output("logits");
+    const bool by_sequence = model_->head() == Head::kSequenceClassification || model_->head() == Head::kMultipleChoice;
+    ASSERT_EQ(logits.row_count(), by_sequence ? batch.sequences() : batch.rows());
+    const auto actual = by_sequence ? RowsOf(logits.values, logits.cols, s, 1)
+                                    : RowsOf(logits.values, logits.cols, batch.start(s), batch.length(s));
     if (model_->head() != Head::kQuestionAnswering) {
       ExpectNear(actual, Choice(text.name + ".logits", text), text.name + ".logits");
       return;
@@ -118,9 +131,7 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
 TEST_P(GoldenTest, TextByText) {
   for (const GoldenText& text : texts_) {
     const ModelInput input = text.input();
-    ASSERT_TRUE(model_->Begin({&input, 1}, {.hidden_states = true}).ok());
-    ASSERT_TRUE(model_->Finish().ok());
-    ASSERT_EQ(model_->hidden_state_count(), model_->config().num_hidden_layers + 1);
+    Run({&input, 1});
     ExpectGolden(0, text);
   }
 }
@@ -128,8 +139,7 @@ TEST_P(GoldenTest, TextByText) {
 TEST_P(GoldenTest, RaggedBatch) {
   std::vector<ModelInput> inputs;
   for (const GoldenText& text : texts_) inputs.push_back(text.input());
-  ASSERT_TRUE(model_->Begin(inputs, {.hidden_states = true}).ok());
-  ASSERT_TRUE(model_->Finish().ok());
+  Run(inputs);
   for (size_t s = 0; s < texts_.size(); ++s) ExpectGolden(static_cast<int32_t>(s), texts_[s]);
 }
 
@@ -139,7 +149,7 @@ TEST_P(GoldenTest, WithoutHiddenStates) {
   for (const GoldenText& text : texts_) inputs.push_back(text.input());
   ASSERT_TRUE(model_->Begin(inputs, {}).ok());
   ASSERT_TRUE(model_->Finish().ok());
-  ASSERT_EQ(model_->hidden_state_count(), 0);
+  for (const std::string& name : NamesOf(*model_, "hidden.")) ASSERT_TRUE(model_->output(name).values.empty()) << name;
   for (size_t s = 0; s < texts_.size(); ++s) ExpectGolden(static_cast<int32_t>(s), texts_[s]);
 }
 

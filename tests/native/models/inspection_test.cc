@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/models/attention_map.h"
+#include "core/model/attention_map.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 
@@ -38,7 +38,9 @@ void ExpectSumsToOne(std::span<const float> values) {
 TEST_F(InspectionTest, NothingIsKeptUnlessAskedFor) {
   auto model = Load({"convbert-sequence", "ConvBertForSequenceClassification", "", 0});
   Run(*model, {});
-  EXPECT_EQ(model->hidden_state_count() + model->attention_count() + model->span_kernel_count(), 0);
+  for (const std::string& name : model->OutputNames()) {
+    EXPECT_EQ(model->output(name).values.empty(), name != "logits") << name;
+  }
 }
 
 TEST_F(InspectionTest, AttentionsAreDistributionsInTheirPlace) {
@@ -46,11 +48,12 @@ TEST_F(InspectionTest, AttentionsAreDistributionsInTheirPlace) {
                                    GoldenCase{"deberta-v2-question", "DebertaV2ForQuestionAnswering", "", 0},
                                    GoldenCase{"bert-sequence", "BertForSequenceClassification", "", 0}}) {
     auto model = Load(golden);
-    Run(*model, {.attentions = true});
-    ASSERT_EQ(model->attention_count(), model->config().num_hidden_layers);
+    const std::vector<std::string> names = NamesOf(*model, "attention.");
+    Run(*model, {.outputs = names});
+    ASSERT_EQ(names.size(), static_cast<size_t>(model->config().num_hidden_layers));
     const size_t heads = static_cast<size_t>(model->attention_heads());
-    for (int32_t layer = 0; layer < model->attention_count(); ++layer) {
-      const std::span<const float> map = model->attention(layer);
+    for (const std::string& name : names) {
+      const std::span<const float> map = model->output(name).values;
       ASSERT_EQ(map.size(), heads * (7 + 3) * 7);
       for (size_t row = 0; row < heads * 7; ++row) ExpectSumsToOne(map.subspan(row * 7, 7));
       for (size_t row = heads * 7; row < heads * 10; ++row) {
@@ -63,32 +66,45 @@ TEST_F(InspectionTest, AttentionsAreDistributionsInTheirPlace) {
 
 TEST_F(InspectionTest, SpanKernelsAreDistributionsOverTheTaps) {
   auto model = Load({"convbert-sequence", "ConvBertForSequenceClassification", "", 0});
-  Run(*model, {.span_kernels = true});
-  ASSERT_EQ(model->span_kernel_count(), model->config().num_hidden_layers);
-  const size_t kernel = static_cast<size_t>(model->config().convbert.conv_kernel_size);
-  const std::span<const float> kernels = model->span_kernel(0);
-  ASSERT_EQ(kernels.size(), 10 * static_cast<size_t>(model->config().convbert.heads) * kernel);
+  const std::vector<std::string> names = NamesOf(*model, "span_kernel.");
+  ASSERT_EQ(names.size(), static_cast<size_t>(model->config().num_hidden_layers));
+  Run(*model, {.outputs = names});
+  constexpr size_t kernel = 9;  // the default of conv_kernel_size
+  const std::span<const float> kernels = model->output(names[0]).values;
+  ASSERT_EQ(kernels.size(), 10 * static_cast<size_t>(model->span_kernel_heads()) * kernel);
   for (size_t at = 0; at < kernels.size(); at += kernel) ExpectSumsToOne(kernels.subspan(at, kernel));
 }
 
 TEST_F(InspectionTest, OnlyTheRowsAskedForAreScored) {
   auto model = Load({"bert-masked-lm", "BertForMaskedLM", "", 0});
   Run(*model, {});
-  const std::vector<float> all(model->logits().begin(), model->logits().end());
-  const size_t vocabulary = static_cast<size_t>(model->logit_cols());
-  ASSERT_EQ(model->logit_rows(), 10);
+  const std::vector<float> all = ValuesOf(*model, "logits");
+  const size_t vocabulary = static_cast<size_t>(model->output("logits").cols);
+  ASSERT_EQ(model->output("logits").row_count(), 10);
   const std::vector<int32_t> rows = {8, 0, 3};
   Run(*model, {.logit_rows = rows});
-  ASSERT_EQ(model->logit_rows(), 3);
+  const ModelOutput some = model->output("logits");
+  ASSERT_EQ(some.row_count(), 3);
   for (size_t i = 0; i < rows.size(); ++i) {
     for (size_t v = 0; v < vocabulary; ++v) {
-      ASSERT_EQ(model->logits()[i * vocabulary + v], all[static_cast<size_t>(rows[i]) * vocabulary + v]);
+      ASSERT_EQ(some.values[i * vocabulary + v], all[static_cast<size_t>(rows[i]) * vocabulary + v]);
     }
   }
   const ModelInput input = {first_, {}};
   for (const int32_t row : {-1, 7}) {
     const std::vector<int32_t> bad = {row};
     EXPECT_EQ(model->Begin({&input, 1}, {.logit_rows = bad}).code(), StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_F(InspectionTest, AnOutputThatTheModelHasNotIsRefusedByName) {
+  auto model = Load({"bert-masked-lm", "BertForMaskedLM", "", 0});
+  const ModelInput input = {first_, {}};
+  for (const char* name : {"hidden.99", "span_kernel.0", "logit", ""}) {
+    const std::vector<std::string> names = {"logits", name};
+    const Status status = model->Begin({&input, 1}, {.outputs = names});
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << name;
+    EXPECT_NE(status.message().find('"' + std::string(name) + '"'), std::string::npos) << status.message();
   }
 }
 

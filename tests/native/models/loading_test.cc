@@ -1,7 +1,11 @@
 // Files that are broken or don't fit: one clear typed error each, and the library goes on working.
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <map>
+
 #include "core/base/json.h"
+#include "core/weights/float_reader.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/weights/safetensors_writer.h"
@@ -54,6 +58,17 @@ class Checkpoint {
   std::string File() const {
     return File([](const TensorInfo&) { return true; });
   }
+  // All floats as `dtype`, one in each of the named tensors set to the value.
+  std::string FileWith(const std::map<std::string, float>& odd, const std::string& dtype) {
+    SafetensorsWriter writer;
+    for (const TensorInfo& t : tensors) {
+      std::vector<float> values(t.bytes() / static_cast<size_t>(DTypeSize(*t.dtype)));
+      ConvertToFloat(*t.dtype, Bytes(body_).subspan(t.begin, t.bytes()), values);
+      if (const auto found = odd.find(t.name); found != odd.end()) values[values.size() * 2 / 3] = found->second;
+      writer.Add(t.name, t.shape, values, dtype);
+    }
+    return writer.File();
+  }
   template <typename Predicate>
   std::string File(Predicate wanted) const {
     SafetensorsWriter writer;
@@ -82,7 +97,7 @@ class LoadingTest : public ::testing::Test {
     const ModelInput input = {ids, {}};
     EXPECT_TRUE(model.Begin({&input, 1}).ok());
     EXPECT_TRUE(model.Finish().ok());
-    return {model.logits().begin(), model.logits().end()};
+    return ValuesOf(model, "logits");
   }
 
   void TearDown() override {
@@ -133,6 +148,53 @@ TEST_F(LoadingTest, WeightsThatAreNotFloats) {
   Checkpoint checkpoint(kDeberta);
   checkpoint.Find("deberta.embeddings.LayerNorm.bias").dtype_name = "I16";
   ExpectStatus(LoadStatus(checkpoint), StatusCode::kUnsupported, "deberta.embeddings.LayerNorm.bias I16");
+}
+
+// Of every kind of place, and at every cut: 1 splits elements, 997 rows.
+TEST_F(LoadingTest, WeightsThatAreNotFiniteAreRefusedByName) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  const auto expect = [&](const GoldenCase& golden, const std::string& name) {
+    for (const std::string dtype : {"F32", "F16", "BF16"}) {
+      for (const Precision precision : {Precision::kF32, Precision::kF16, Precision::kQ8}) {
+        for (const float value : {kNaN, kInfinity, -kInfinity}) {
+          Checkpoint checkpoint(golden);
+          checkpoint.options.precision = precision;
+          const std::string file = checkpoint.FileWith({{name, value}}, dtype);
+          const size_t chunk = value > 0 ? 1 : 997;
+          const auto model = LoadModel(checkpoint.config, file, checkpoint.options, *backend_, chunk);
+          ExpectStatus(model.status(), StatusCode::kMalformedFile, "\"" + name + "\" holds NaN or infinity");
+        }
+      }
+    }
+  };
+  expect(kConvBert, "convbert.embeddings.word_embeddings.weight");
+  expect(kConvBert, "convbert.embeddings.LayerNorm.weight");
+  expect(kConvBert, "convbert.encoder.layer.1.intermediate.dense.weight");
+  expect(kConvBert, "convbert.encoder.layer.1.intermediate.dense.bias");
+  expect(kConvBert, "convbert.encoder.layer.0.attention.self.key_conv_attn_layer.depthwise.weight");
+  expect(kDeberta, "deberta.encoder.rel_embeddings.weight");
+}
+
+// The largest number for a bias, and a weight that adds to it or takes from it: with one sign of the two the sum is infinite.
+TEST_F(LoadingTest, ARunThatOverflowsIsAnError) {
+  int overflows = 0;
+  for (const float weight : {3e38f, -3e38f}) {
+    Checkpoint checkpoint(kConvBert);
+    const std::string file = checkpoint.FileWith(
+        {{"classifier.out_proj.bias", std::numeric_limits<float>::max()}, {"classifier.out_proj.weight", weight}},
+        "F32");
+    auto loaded = LoadModel(checkpoint.config, file, checkpoint.options, *backend_);
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    const std::vector<int32_t> ids = {2, 7, 11, 5};
+    const ModelInput input = {ids, {}};
+    ASSERT_TRUE((*loaded)->Begin({&input, 1}).ok());
+    const Status status = (*loaded)->Finish();
+    if (status.ok()) continue;
+    ++overflows;
+    ExpectStatus(status, StatusCode::kUnsupported, "logits are not finite");
+  }
+  EXPECT_EQ(overflows, 1);
 }
 
 TEST_F(LoadingTest, AMissingHeadIsNamed) {

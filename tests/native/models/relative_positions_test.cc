@@ -1,17 +1,29 @@
-// The bucket tables of spec deberta.md C4, which were read off the reference implementation.
-#include "core/models/relative_positions.h"
-
+// The bucket tables of DeBERTa v2 (make_log_bucket_position), read off the reference implementation.
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "core/program/indices.h"
 
 namespace peruse {
 namespace {
 
-ModelConfig Config(Architecture architecture, int32_t buckets, int32_t max_relative) {
-  ModelConfig config;
-  config.architecture = architecture;
-  config.deberta.position_buckets = buckets;
-  config.deberta.max_relative_positions = max_relative;
-  return config;
+// The rows of the relative table for the distances of a text of `reach` tokens.
+std::vector<int32_t> Slots(BatchIndices& indices, const Index::Distances& distances, int32_t reach) {
+  Program program;
+  program.indices = {{.kind = Index::Kind::kSlots, .offset = distances.rows / 2, .distances = distances}};
+  RaggedBatch batch;
+  batch.Append(reach);
+  indices.Fill(program, {{}, batch, {}});
+  const std::span<const int32_t> slots = indices.views()[0];
+  return {slots.begin(), slots.end()};
+}
+
+int32_t Row(const Index::Distances& distances, int32_t distance) {
+  BatchIndices indices;
+  const int32_t reach = std::abs(distance) + 1;
+  return Slots(indices, distances, reach)[static_cast<size_t>(distance + reach - 1)];
 }
 
 TEST(LogBucketTest, Buckets256Of512) {
@@ -44,33 +56,29 @@ TEST(LogBucketTest, FarDistancesStayDefined) {
 }
 
 TEST(RelativeRowTest, BucketedRowsAreClampedToTheTable) {
-  const ModelConfig config = Config(Architecture::kDebertaV2, 256, 512);
-  EXPECT_EQ(RelativeRow(config, 0), 256);
-  EXPECT_EQ(RelativeRow(config, 511), 511);
-  EXPECT_EQ(RelativeRow(config, 512), 511);  // bucket 256: past the table
-  EXPECT_EQ(RelativeRow(config, -511), 1);
-  EXPECT_EQ(RelativeRow(config, -512), 0);  // only beyond the trained range, as in the reference
-  EXPECT_EQ(RelativeRow(config, -100000), 0);
+  const Index::Distances v3 = {.buckets = 256, .max_position = 512, .rows = 512};
+  EXPECT_EQ(Row(v3, 0), 256);
+  EXPECT_EQ(Row(v3, 511), 511);
+  EXPECT_EQ(Row(v3, 512), 511);  // bucket 256: past the table
+  EXPECT_EQ(Row(v3, -511), 1);
+  EXPECT_EQ(Row(v3, -512), 0);  // only beyond the trained range, as in the reference
+  EXPECT_EQ(Row(v3, -100000), 0);
 }
 
 TEST(RelativeRowTest, ExactRowsAreClampedToTheTable) {
-  const ModelConfig config = Config(Architecture::kDeberta, -1, 4);
   const int32_t expected[] = {0, 0, 1, 2, 3, 4, 5, 6, 7, 7, 7};
-  for (int32_t distance = -5; distance <= 5; ++distance)
-    EXPECT_EQ(RelativeRow(config, distance), expected[distance + 5]);
+  for (int32_t distance = -5; distance <= 5; ++distance) EXPECT_EQ(Row({.rows = 8}, distance), expected[distance + 5]);
 }
 
-TEST(RelativeSlotsTest, AShorterReachIsTheMiddleOfALongerOne) {
-  const ModelConfig config = Config(Architecture::kDebertaV2, 8, 32);
-  RelativeSlots slots(config);
-  const auto five = slots.Get(5);
-  const std::vector<int32_t> before(five.begin(), five.end());
+TEST(RelativeRowTest, AShorterReachIsTheMiddleOfALongerOne) {
+  const Index::Distances distances = {.buckets = 8, .max_position = 32, .rows = 16};
+  BatchIndices indices;
+  const std::vector<int32_t> before = Slots(indices, distances, 5);
   ASSERT_EQ(before.size(), 9u);
-  EXPECT_EQ(slots.Get(40).size(), 79u);
-  const auto again = slots.Get(5);
-  EXPECT_EQ(std::vector<int32_t>(again.begin(), again.end()), before);
+  EXPECT_EQ(Slots(indices, distances, 40).size(), 79u);
+  EXPECT_EQ(Slots(indices, distances, 5), before);
   for (int32_t distance = -4; distance <= 4; ++distance) {
-    EXPECT_EQ(again[static_cast<size_t>(distance + 4)], RelativeRow(config, distance));
+    EXPECT_EQ(before[static_cast<size_t>(distance + 4)], Row(distances, distance));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/models/model.h"
+#include "core/model/model.h"
 
 namespace peruse {
 
@@ -17,18 +17,22 @@ class FakeModel : public Model {
   using LogitsOf = std::function<std::vector<float>(const ModelInput&)>;
 
   FakeModel(ModelConfig config, bool per_token, LogitsOf logits_of)
-      : config_(std::move(config)), per_token_(per_token), logits_of_(std::move(logits_of)) {}
+      : config_(std::move(config)),
+        head_(per_token ? Head::kTokenClassification : Head::kSequenceClassification),
+        logits_of_(std::move(logits_of)) {}
 
+  Status SetAdapter(std::unique_ptr<LoraAdapter>) override { return Unsupported("fake"); }
   Result<std::vector<std::string>> SetShardIndex(std::string_view) override { return Unsupported("fake"); }
   Status EndShard() override { return OkStatus(); }
   Status FeedWeights(std::span<const uint8_t>) override { return OkStatus(); }
   Status FinishWeights() override { return OkStatus(); }
   const ModelConfig& config() const override { return config_; }
-  Head head() const override { return per_token_ ? Head::kTokenClassification : Head::kSequenceClassification; }
+  Head head() const override { return head_; }
   const LoadReport& load_report() const override { return report_; }
 
   Status Begin(std::span<const ModelInput> inputs, const RunOptions& options) override {
     ++runs;
+    outputs_asked.assign(options.outputs.begin(), options.outputs.end());
     logit_rows_asked.assign(options.logit_rows.begin(), options.logit_rows.end());
     batch_ = RaggedBatch();
     logits_.clear();
@@ -42,28 +46,25 @@ class FakeModel : public Model {
   Status Finish() override { return OkStatus(); }
 
   const RaggedBatch& batch() const override { return batch_; }
-  std::span<const float> logits() const override { return logits_; }
-  int32_t logit_rows() const override {
-    if (!logit_rows_asked.empty()) return static_cast<int32_t>(logit_rows_asked.size());
-    return per_token_ ? batch_.rows() : batch_.sequences();
+  // Whatever it is called.
+  ModelOutput output(std::string_view) const override {
+    const Domain domain = head_ == Head::kSequenceClassification ? Domain::kSequences : Domain::kChosen;
+    size_t rows = static_cast<size_t>(domain == Domain::kSequences ? batch_.sequences() : batch_.rows());
+    if (!logit_rows_asked.empty()) rows = logit_rows_asked.size();
+    return {logits_, {domain, 1}, static_cast<int32_t>(logits_.size() / rows)};
   }
-  int32_t logit_cols() const override { return static_cast<int32_t>(logits_.size()) / logit_rows(); }
-  std::span<const float> last_hidden() const override { return {}; }
-  int32_t hidden_state_count() const override { return 0; }
-  std::span<const float> hidden_state(int32_t) const override { return {}; }
-  int32_t attention_count() const override { return 0; }
+  std::vector<std::string> OutputNames() const override { return {"logits"}; }
   int32_t attention_heads() const override { return 0; }
-  std::span<const float> attention(int32_t) const override { return {}; }
-  int32_t span_kernel_count() const override { return 0; }
-  std::span<const float> span_kernel(int32_t) const override { return {}; }
+  int32_t span_kernel_heads() const override { return 0; }
 
   int runs = 0;
-  std::vector<int32_t> logit_rows_asked;  // by the last run
-  Status next_status;                     // what Begin answers
+  std::vector<std::string> outputs_asked;  // of the last run
+  std::vector<int32_t> logit_rows_asked;
+  Status next_status;  // what Begin answers
 
  private:
   ModelConfig config_;
-  bool per_token_;
+  Head head_;
   LogitsOf logits_of_;
   LoadReport report_;
   RaggedBatch batch_;

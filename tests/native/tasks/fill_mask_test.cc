@@ -21,13 +21,12 @@ class FillMaskTest : public ::testing::Test {
   }
   std::string Run(std::string_view request) {
     FakeModel model(LabelConfig({}), true, Logits);
-    FillMask task(*tokenizer_, model);
-    std::string result = RunTask(task, request);
+    std::string result = RunTask<FillMask>(*tokenizer_, model, request);
     rows_ = model.logit_rows_asked;
     return result;
   }
 
-  std::unique_ptr<Tokenizer> tokenizer_ = WordTokenizer("the dog barked cat");  // ids 5, 6, 7, 8
+  std::unique_ptr<text::Tokenizer> tokenizer_ = WordTokenizer("the dog barked cat");  // ids 5, 6, 7, 8
   std::vector<int32_t> rows_;
 };
 

@@ -1,13 +1,12 @@
 // Session end to end over the tiny checkpoints: the order of calls, agreement with the model's own logits, and what bad
 // files give.
-#include "core/tasks/session.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
+#include "tests/native/tasks/session_testing.h"
 
 namespace peruse {
 namespace {
@@ -17,17 +16,6 @@ using testing::Bytes;
 using testing::ReadFixture;
 
 constexpr std::string_view kOpenClassifier = R"({"task":"text-classification"})";
-
-// Words a0, a1, ... with the ids that the tiny vocabularies have room for.
-std::string Vocabulary() {
-  std::string vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-  for (int i = 0; i < 43; ++i) vocab += "a" + std::to_string(i) + "\n";
-  return vocab;
-}
-
-std::string Describe(const Status& status) {
-  return std::string(StatusCodeName(status.code())) + ": " + status.message();
-}
 
 struct Checkpoint {
   std::string config = ReadFixture("tiny/convbert-sequence/config.json");
@@ -48,18 +36,6 @@ std::string Load(Session& session, const Checkpoint& checkpoint, std::string_vie
   if (!status.ok()) return Describe(status);
   const Result<std::string> report = session.FinishWeights();
   return report.ok() ? "ok" : Describe(report.status());
-}
-
-std::string RunToEnd(Session& session, std::string_view request) {
-  const Status started = session.Start(request);
-  if (!started.ok()) return Describe(started);
-  while (true) {
-    const Result<bool> more = session.Step();
-    if (!more.ok()) return Describe(more.status());
-    if (!*more) break;
-  }
-  const Result<std::string> result = session.Finish();
-  return result.ok() ? *result : Describe(result.status());
 }
 
 std::string LoadFresh(const Checkpoint& checkpoint, std::string_view open = kOpenClassifier) {
@@ -88,7 +64,7 @@ TEST(Session, ClassifiesOnEveryBackendAlikeWhateverTheChunks) {
       Session session(backend.create());
       ASSERT_EQ(Load(session, Checkpoint(), kOpenClassifier, chunk), "ok") << backend.name;
       const std::string first = RunToEnd(session, kRequest);
-      EXPECT_TRUE(first.starts_with(R"([[{"label":"LABEL_)")) << first;
+      EXPECT_TRUE(first.starts_with(R"([{"input":0,"value":[{"label":"LABEL_)")) << first;
       EXPECT_EQ(first, RunToEnd(session, kRequest)) << "a second run differs on " << backend.name;
       results.push_back(first);
     }
@@ -120,10 +96,74 @@ TEST(Session, CallsOutOfOrderAreRefusedAndChangeNothing) {
   Session session(CreateReferenceBackend());
   EXPECT_EQ(session.FeedWeights({}).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(session.Start("{}").code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(session.Take().status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(session.FinishWeights().status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(Load(session, Checkpoint()), "ok");
   EXPECT_EQ(session.AddFile("config.json", "{}").code(), StatusCode::kInvalidArgument);
-  EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":"a1"}]})").starts_with("[["));
+  EXPECT_EQ(session.Step().status().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":"a1"}]})").starts_with("[{\"input\":0"));
+}
+
+TEST(Session, ARankersActivationStandsInThreePlaces) {
+  const auto score = [](std::string_view config, std::string_view file) {
+    Session session(CreateReferenceBackend());
+    Checkpoint checkpoint;
+    checkpoint.config.replace(checkpoint.config.find('{'), 1, "{" + std::string(config));
+    EXPECT_TRUE(session.AddFile("config_sentence_transformers.json", file).ok());
+    const std::string loaded = Load(session, checkpoint, R"({"task":"text-ranking"})");
+    if (loaded != "ok") return loaded;
+    return RunToEnd(session, R"({"inputs":[{"query":"a1","documents":["a2"]}],"options":{"label":"LABEL_0"}})");
+  };
+  const std::string identity = score(R"("sentence_transformers":{"activation_fn":"torch.Identity"},)", "{}");
+  const std::string sigmoid = score(R"("sentence_transformers":{"activation_fn":"torch.Sigmoid"},)", "{}");
+  EXPECT_NE(identity, sigmoid);
+  EXPECT_EQ(score("", "{}"), identity) << "several labels";
+  EXPECT_EQ(score(R"("sbert_ce_default_activation_function":"torch.Sigmoid",)", "{}"), sigmoid);
+  // The file of newer releases goes first.
+  EXPECT_EQ(score(R"("sentence_transformers":{"activation_fn":"torch.Sigmoid"},)",
+                  R"({"activation_fn":"torch.nn.modules.linear.Identity"})"),
+            identity);
+  EXPECT_TRUE(score("", "{").starts_with("malformed_file: config_sentence_transformers.json")) << score("", "{");
+}
+
+TEST(Session, ResultsThatAreNotFiniteAreAnError) {
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, Checkpoint()), "ok");
+  const std::string result = RunToEnd(session, R"({"inputs":[{"text":"a1"}],"options":{"temperature":1e-45}})");
+  EXPECT_TRUE(result.starts_with("unsupported: the model's results are not finite numbers")) << result;
+  EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":"a1"}]})").starts_with("[{\"input\":0"));
+}
+
+TEST(Session, ARequestBeyondTheLimitIsRefusedAndTheNextRuns) {
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, Checkpoint()), "ok");
+  const std::string large = R"({"inputs":[{"text":")" + std::string(size_t{33} << 20, 'a') + R"("}]})";
+  const std::string result = RunToEnd(session, large);
+  EXPECT_TRUE(result.starts_with("text_too_long: the texts of the call have 33 MB together")) << result;
+  EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":"a1"}]})").starts_with("[{\"input\":0"));
+}
+
+TEST(Session, TheLastPartsEndTheRequest) {
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, Checkpoint()), "ok");
+  ASSERT_TRUE(session.Start(R"({"inputs":[{"text":"a1"}]})").ok());
+  EXPECT_EQ(session.Take().value(), "[]");
+  ASSERT_TRUE(session.Step().ok());
+  EXPECT_TRUE(session.Take().value().starts_with("[{"));
+  EXPECT_EQ(session.Take().status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(session.Step().status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(session.tokens_read(), 3);
+}
+
+TEST(Session, CountsTheTokensOfAllRequests) {
+  Session session(CreateReferenceBackend());
+  EXPECT_EQ(session.tokens_read(), 0);
+  ASSERT_EQ(Load(session, Checkpoint()), "ok");
+  RunToEnd(session, R"({"inputs":[{"text":"a1 a2"},{"text":"a3"}]})");
+  EXPECT_EQ(session.tokens_read(), 7);
+  RunToEnd(session, R"({"inputs":[{"text":" "}]})");
+  RunToEnd(session, R"({"inputs":[{"text":"a3"}]})");
+  EXPECT_EQ(session.tokens_read(), 10);
 }
 
 TEST(Session, AFailedRunLeavesTheNextOneAlone) {
@@ -136,7 +176,7 @@ TEST(Session, AFailedRunLeavesTheNextOneAlone) {
   for (int i = 0; i < 200; ++i) long_text += "a1 ";
   EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":")" + long_text + R"("}]})").starts_with("text_too_long"));
   EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":")" + long_text + R"("}],"options":{"truncation":true}})")
-                  .starts_with("[["));
+                  .starts_with("[{\"input\":0"));
   EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a1"}]})"), good);
 }
 

@@ -28,8 +28,8 @@ const std::vector<size_t> kLabels = {1, 2, 0, 0, 3, 0, 3};
 TEST(TokenClassification, NoneGivesTokens) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, ByToken(kLabels));
-  TokenClassification task(*tokenizer, model);
-  const std::string result = RunTask(task, R"({"inputs":[{"text":"Anna Sewell wrote in Norwich"}]})");
+  const std::string result =
+      RunTask<TokenClassification>(*tokenizer, model, R"({"inputs":[{"text":"Anna Sewell wrote in Norwich"}]})");
   EXPECT_TRUE(result.starts_with(R"([[{"entity":"B-PER","score":0.99)")) << result;
   EXPECT_NE(result.find(R"("index":1,"word":"anna","start":0,"end":4)"), std::string::npos) << result;
   EXPECT_NE(result.find(R"("entity":"LOC")"), std::string::npos);
@@ -39,9 +39,8 @@ TEST(TokenClassification, NoneGivesTokens) {
 TEST(TokenClassification, SimpleGroupsNeighboursAndCutsTheText) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, ByToken(kLabels));
-  TokenClassification task(*tokenizer, model);
-  const std::string result =
-      RunTask(task, R"({"inputs":[{"text":"Anna Sewell wrote"}],"options":{"aggregation_strategy":"simple"}})");
+  const std::string result = RunTask<TokenClassification>(
+      *tokenizer, model, R"({"inputs":[{"text":"Anna Sewell wrote"}],"options":{"aggregation_strategy":"simple"}})");
   EXPECT_NE(result.find(R"("entity_group":"PER")"), std::string::npos) << result;
   EXPECT_NE(result.find(R"("word":"anna sewell","start":0,"end":11)"), std::string::npos) << result;
 }
@@ -49,30 +48,31 @@ TEST(TokenClassification, SimpleGroupsNeighboursAndCutsTheText) {
 TEST(TokenClassification, ANewBeginningIsANewGroup) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, ByToken(kLabels));
-  TokenClassification task(*tokenizer, model);
-  const std::string result =
-      RunTask(task, R"({"inputs":[{"text":"anna anna"}],"options":{"aggregation_strategy":"simple"}})");
+  const std::string result = RunTask<TokenClassification>(
+      *tokenizer, model, R"({"inputs":[{"text":"anna anna"}],"options":{"aggregation_strategy":"simple"}})");
   EXPECT_EQ(std::count(result.begin(), result.end(), '{'), 2) << result;
 }
 
 TEST(TokenClassification, FirstLabelsTheWholeWord) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, ByToken(kLabels));  // "##wich" alone would be O
-  TokenClassification task(*tokenizer, model);
   const std::string text = R"({"inputs":[{"text":"in Norwich"}],"options":{"aggregation_strategy":")";
-  EXPECT_NE(RunTask(task, text + "first\"}}").find(R"("word":"norwich","start":3,"end":10)"), std::string::npos);
-  EXPECT_NE(RunTask(task, text + "max\"}}").find(R"("word":"norwich")"), std::string::npos);
+  EXPECT_NE(RunTask<TokenClassification>(*tokenizer, model, text + "first\"}}")
+                .find(R"("word":"norwich","start":3,"end":10)"),
+            std::string::npos);
+  EXPECT_NE(RunTask<TokenClassification>(*tokenizer, model, text + "max\"}}").find(R"("word":"norwich")"),
+            std::string::npos);
   // Half LOC, half O: a tie, which the lower label wins, so nothing is found.
-  EXPECT_EQ(RunTask(task, text + "average\"}}"), "[[]]");
-  EXPECT_NE(RunTask(task, text + "simple\"}}").find(R"("word":"nor")"), std::string::npos);
+  EXPECT_EQ(RunTask<TokenClassification>(*tokenizer, model, text + "average\"}}"), "[[]]");
+  EXPECT_NE(RunTask<TokenClassification>(*tokenizer, model, text + "simple\"}}").find(R"("word":"nor")"),
+            std::string::npos);
 }
 
 TEST(TokenClassification, IgnoreLabels) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, ByToken(kLabels));
-  TokenClassification task(*tokenizer, model);
-  const std::string result =
-      RunTask(task, R"({"inputs":[{"text":"wrote paris"}],"options":{"ignore_labels":["LOC"]}})");
+  const std::string result = RunTask<TokenClassification>(
+      *tokenizer, model, R"({"inputs":[{"text":"wrote paris"}],"options":{"ignore_labels":["LOC"]}})");
   EXPECT_NE(result.find(R"("entity":"O")"), std::string::npos);
   EXPECT_EQ(result.find("LOC"), std::string::npos);
 }
@@ -80,25 +80,91 @@ TEST(TokenClassification, IgnoreLabels) {
 TEST(TokenClassification, LongTextsAreReadInWindowsWithoutDoubles) {
   auto tokenizer = WordTokenizer(kWords, R"({"model_max_length": 6})");
   FakeModel model(Labels(), true, ByToken(kLabels));
-  TokenClassification task(*tokenizer, model);
   const std::string text = R"({"inputs":[{"text":"in in paris in in paris wrote paris"}],"options":{)";
-  EXPECT_TRUE(RunTask(task, text + "}}").starts_with("text_too_long")) << RunTask(task, text + "}}");
-  EXPECT_TRUE(RunTask(task, text + R"("stride":2}})").starts_with("invalid_argument"));
-  const std::string result = RunTask(task, text + R"("stride":2,"aggregation_strategy":"simple"}})");
+  EXPECT_TRUE(RunTask<TokenClassification>(*tokenizer, model, text + "}}").starts_with("text_too_long"))
+      << RunTask<TokenClassification>(*tokenizer, model, text + "}}");
+  EXPECT_TRUE(
+      RunTask<TokenClassification>(*tokenizer, model, text + R"("stride":2}})").starts_with("invalid_argument"));
+  const std::string result =
+      RunTask<TokenClassification>(*tokenizer, model, text + R"("stride":2,"aggregation_strategy":"simple"}})");
   EXPECT_EQ(std::count(result.begin(), result.end(), '{'), 3) << result;
   EXPECT_NE(result.find(R"("start":30,"end":35)"), std::string::npos) << result;
+}
+
+// What a later window can't change any more is given while the rest is being read.
+TEST(TokenClassification, EntitiesOfALongTextComeOneAfterTheOther) {
+  auto tokenizer = WordTokenizer(kWords, R"({"model_max_length": 512})");
+  FakeModel model(Labels(), true, ByToken(kLabels));
+  std::string text;
+  for (int i = 0; i < 1500; ++i) text += i % 7 == 0 ? "paris " : i % 5 == 0 ? "anna sewell " : "wrote ";
+  const std::string request = R"({"inputs":[{"text":")" + text + R"("}],"options":{"aggregation_strategy":"simple")";
+  Collecting<TokenClassification> windows({*tokenizer, model});
+  ASSERT_TRUE(RunRequest(&windows, request + R"(,"stride":100}})").ok());
+  EXPECT_GT(model.runs, 1);
+  EXPECT_GT(windows.parts, 3u);
+  // The same as in one window.
+  auto unlimited = WordTokenizer(kWords);
+  Collecting<TokenClassification> whole({*unlimited, model});
+  ASSERT_TRUE(RunRequest(&whole, request + "}}").ok());
+  const auto spans = [](const std::vector<Entity>& entities) {
+    std::vector<std::string> found;
+    for (const Entity& e : entities) {
+      found.push_back(e.label + " " + e.word + " " + std::to_string(e.span.start) + "-" + std::to_string(e.span.end));
+    }
+    return found;
+  };
+  EXPECT_EQ(spans(windows.results[0]), spans(whole.results[0]));
+  EXPECT_GT(whole.results[0].size(), 300u);
+}
+
+TEST(TokenClassification, WindowsMayBeShorterThanTheModelTakes) {
+  auto tokenizer = WordTokenizer(kWords);
+  ModelConfig config = Labels();
+  config.max_position_embeddings = 16;
+  FakeModel model(config, true, ByToken(kLabels));
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "in paris ";
+  const std::string request = R"({"inputs":[{"text":")" + text + R"("}],"options":{"aggregation_strategy":"simple",)";
+  const auto longest = [&](const std::string& options) {
+    const std::string result = RunTask<TokenClassification>(*tokenizer, model, request + options + "}}");
+    EXPECT_EQ(std::count(result.begin(), result.end(), '{'), 100) << result.substr(0, 200);
+    return model.batch().longest();
+  };
+  EXPECT_EQ(longest(R"("stride":3,"max_length":10)"), 10);
+  EXPECT_EQ(longest(R"("windows":true)"), 16);
+  EXPECT_EQ(longest(R"("windows":true,"max_length":12)"), 12);
+  EXPECT_EQ(longest(R"("stride":3)"), 202) << "the model has no limit";
+  EXPECT_TRUE(RunTask<TokenClassification>(*tokenizer, model, request + R"("max_length":10}})")
+                  .starts_with("invalid_argument: option max_length"));
+}
+
+TEST(TokenClassification, WindowsFromTheLeftSideAreReadFromTheFront) {
+  auto tokenizer = WordTokenizer(kWords, R"({"truncation_side":"left"})");
+  FakeModel model(Labels(), true, ByToken(kLabels));
+  const std::string result =
+      RunTask<TokenClassification>(*tokenizer, model,
+                                   R"({"inputs":[{"text":"in in paris in in paris wrote paris"}],)"
+                                   R"("options":{"aggregation_strategy":"simple","stride":1,"max_length":6}})");
+  EXPECT_EQ(std::count(result.begin(), result.end(), '{'), 3) << result;
+  EXPECT_LT(result.find(R"("start":6)"), result.find(R"("start":30)")) << result;
 }
 
 TEST(TokenClassification, RefusesBadOptionsByName) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, ByToken(kLabels));
-  TokenClassification task(*tokenizer, model);
-  EXPECT_NE(RunTask(task, R"({"inputs":[],"options":{"aggregation_strategy":"best"}})").find("best"),
+  EXPECT_NE(
+      RunTask<TokenClassification>(*tokenizer, model, R"({"inputs":[],"options":{"aggregation_strategy":"best"}})")
+          .find("best"),
+      std::string::npos);
+  EXPECT_NE(RunTask<TokenClassification>(*tokenizer, model, R"({"inputs":[],"options":{"ignore_labels":"O"}})")
+                .find("ignore_labels"),
             std::string::npos);
-  EXPECT_NE(RunTask(task, R"({"inputs":[],"options":{"ignore_labels":"O"}})").find("ignore_labels"), std::string::npos);
-  EXPECT_TRUE(RunTask(task, R"({"inputs":[{"text":" "}]})").starts_with("empty_text"));
+  EXPECT_TRUE(
+      RunTask<TokenClassification>(*tokenizer, model, R"({"inputs":[{"text":" "}]})").starts_with("empty_text"));
   // Also where the model has no limit, so that nothing is cut.
-  EXPECT_NE(RunTask(task, R"({"inputs":[],"options":{"aggregation_strategy":"first","stride":"two"}})").find("stride"),
+  EXPECT_NE(RunTask<TokenClassification>(*tokenizer, model,
+                                         R"({"inputs":[],"options":{"aggregation_strategy":"first","stride":"two"}})")
+                .find("stride"),
             std::string::npos);
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/weights/embedding_table.h"
+#include "core/formats/embedding_table.h"
 #include "tests/native/weights/safetensors_writer.h"
 
 namespace peruse::testing {

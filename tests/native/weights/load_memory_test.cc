@@ -20,8 +20,9 @@
 #endif
 
 #include "core/backend/xnnpack/xnnpack_backend.h"
-#include "core/models/model.h"
-#include "core/weights/safetensors.h"
+#include "core/model/model.h"
+#include "core/weights/tensor_info.h"
+#include "tests/native/weights/pytorch_writer.h"
 
 namespace peruse {
 namespace {
@@ -85,45 +86,89 @@ int64_t Elements(const Entry& entry) {
   return elements;
 }
 
-class LoadMemoryTest : public ::testing::TestWithParam<Precision> {};
+// A file in parts: bytes, and behind them so many bytes of weights.
+struct Part {
+  std::string bytes;
+  int64_t weights = 0;
+};
 
-TEST_P(LoadMemoryTest, PeakStaysNearTheWeights) {
-  const std::vector<Entry> tensors = Tensors();
+int64_t WeightBytes() {
+  int64_t bytes = 0;
+  for (const Entry& entry : Tensors()) bytes += 4 * Elements(entry);
+  return bytes;
+}
+
+std::vector<Part> Safetensors() {
   std::string header = "{";
   int64_t bytes = 0;
-  for (const Entry& entry : tensors) {
+  for (const Entry& entry : Tensors()) {
     const int64_t end = bytes + 4 * Elements(entry);
     header += (bytes == 0 ? "\"" : ",\"") + entry.name + R"(":{"dtype":"F32","shape":)" + ShapeString(entry.shape) +
               R"(,"data_offsets":[)" + std::to_string(bytes) + "," + std::to_string(end) + "]}";
     bytes = end;
   }
   header += "}";
-  std::vector<uint8_t> length(8);
-  for (size_t i = 0; i < 8; ++i) length[i] = static_cast<uint8_t>(header.size() >> (8 * i));
+  return {{testing::LittleEndian(header.size(), 8) + header, bytes}};
+}
+
+// In the legacy form, with the words tied to a decoder that this task does not need.
+std::vector<Part> Pytorch() {
+  std::vector<std::pair<std::string, std::string>> dict;
+  std::vector<Part> parts(1);
+  std::string keys = "](";
+  for (const Entry& entry : Tensors()) {
+    const std::string key = std::to_string(dict.size());
+    std::vector<int64_t> strides(entry.shape.size(), 1);
+    for (size_t i = strides.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * entry.shape[i + 1];
+    const std::string storage = testing::PickleStorage("FloatStorage", key, Elements(entry));
+    const std::string tensor = testing::PickleTensor(storage, 0, entry.shape, strides);
+    if (dict.empty()) dict.emplace_back("generator_lm_head.weight", tensor);
+    dict.emplace_back(entry.name, tensor);
+    keys += testing::PickleText(key);
+    parts.push_back({testing::LittleEndian(static_cast<uint64_t>(Elements(entry)), 8), 4 * Elements(entry)});
+  }
+  const std::string start = testing::LegacyFile(testing::PickleDict(dict), {});
+  const std::string no_keys = testing::PickleFile("](e");
+  parts[0].bytes = start.substr(0, start.size() - no_keys.size()) + testing::PickleFile(keys + "e");
+  return parts;
+}
+
+struct LoadMemoryCase {
+  const char* name;
+  Precision precision;
+  std::vector<Part> (*parts)();
+};
+
+class LoadMemoryTest : public ::testing::TestWithParam<LoadMemoryCase> {};
+
+TEST_P(LoadMemoryTest, PeakStaysNearTheWeights) {
+  const std::vector<Part> parts = GetParam().parts();
+  const int64_t bytes = WeightBytes();
   const std::vector<uint8_t> chunk(1 << 20, 0x3C);  // any finite floats
 
   const int64_t before = BytesInUse();
   int64_t peak = before;
   const std::unique_ptr<Backend> backend = CreateXnnpackBackend(1).value();
-  const std::unique_ptr<Model> model = Model::Create(kConfig, {.precision = GetParam()}, *backend).value();
+  const std::unique_ptr<Model> model = Model::Create(kConfig, {.precision = GetParam().precision}, *backend).value();
   const auto feed = [&](std::span<const uint8_t> part) {
     const Status status = model->FeedWeights(part);
     ASSERT_TRUE(status.ok()) << status.message();
     peak = std::max(peak, BytesInUse());
   };
-  feed(length);
-  feed({reinterpret_cast<const uint8_t*>(header.data()), header.size()});
-  for (int64_t left = bytes; left > 0;) {
-    const auto size = static_cast<size_t>(std::min<int64_t>(left, static_cast<int64_t>(chunk.size())));
-    feed(std::span(chunk).first(size));
-    left -= static_cast<int64_t>(size);
+  for (const Part& part : parts) {
+    feed({reinterpret_cast<const uint8_t*>(part.bytes.data()), part.bytes.size()});
+    for (int64_t left = part.weights; left > 0;) {
+      const auto size = static_cast<size_t>(std::min<int64_t>(left, static_cast<int64_t>(chunk.size())));
+      feed(std::span(chunk).first(size));
+      left -= static_cast<int64_t>(size);
+    }
   }
   ASSERT_TRUE(model->FinishWeights().ok());
   peak = std::max(peak, BytesInUse());
 
   const int64_t held = model->load_report().weight_bytes;
   EXPECT_GE(bytes, 190'000'000);
-  if (GetParam() == Precision::kF32) {
+  if (GetParam().precision == Precision::kF32) {
     EXPECT_GE(held, bytes);  // F32 in, F32 held: nothing can be smaller
     EXPECT_LE(static_cast<double>(held), 1.02 * static_cast<double>(bytes));
   } else {
@@ -133,11 +178,13 @@ TEST_P(LoadMemoryTest, PeakStaysNearTheWeights) {
   RecordProperty("peak_over_held_percent", static_cast<int>(100 * (peak - before) / held));
 }
 
-// The smaller one first: wasm's heap keeps what it has grown to.
-INSTANTIATE_TEST_SUITE_P(Precisions, LoadMemoryTest, ::testing::Values(Precision::kQ8, Precision::kF32),
-                         [](const ::testing::TestParamInfo<Precision>& info) {
-                           return info.param == Precision::kQ8 ? "q8" : "f32";
-                         });
+// The smaller ones first: wasm's heap keeps what it has grown to.
+INSTANTIATE_TEST_SUITE_P(Cases, LoadMemoryTest,
+                         ::testing::Values(LoadMemoryCase{"q8", Precision::kQ8, Safetensors},
+                                           LoadMemoryCase{"q8_pytorch", Precision::kQ8, Pytorch},
+                                           LoadMemoryCase{"f32", Precision::kF32, Safetensors},
+                                           LoadMemoryCase{"f32_pytorch", Precision::kF32, Pytorch}),
+                         [](const ::testing::TestParamInfo<LoadMemoryCase>& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace peruse

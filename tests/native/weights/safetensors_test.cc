@@ -3,49 +3,20 @@
 #include <gtest/gtest.h>
 
 #include "tests/native/weights/safetensors_writer.h"
+#include "tests/native/weights/tensor_recorder.h"
 
 namespace peruse::testing {
 namespace {
 
-// Writes down what the parser delivers.
-class Recorder : public SafetensorsVisitor {
- public:
-  Status OnHeader(std::span<const TensorInfo> header) override {
-    ++headers;
-    tensors.assign(header.begin(), header.end());
-    bytes.assign(header.size(), "");
-    return answer;
-  }
-  Status OnData(size_t index, std::span<const uint8_t> chunk) override {
-    bytes[index].append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
-    return OkStatus();
-  }
+using Recorder = TensorRecorder;
 
-  int headers = 0;
-  std::vector<TensorInfo> tensors;
-  std::vector<std::string> bytes;
-  Status answer;
-};
-
-// Feeds `file` in chunks and finishes.
 Status Parse(const std::string& file, Recorder& recorder, size_t chunk = 1 << 20) {
-  SafetensorsParser parser(recorder);
-  for (size_t at = 0; at < file.size(); at += chunk) {
-    const size_t size = std::min(chunk, file.size() - at);
-    const Status status = parser.Feed({reinterpret_cast<const uint8_t*>(file.data()) + at, size});
-    if (!status.ok()) return status;
-  }
-  return parser.Finish();
+  return ParseInChunks<SafetensorsParser>(file, recorder, chunk);
 }
 
 Status ParseHeader(const std::string& header, const std::string& body = "") {
   Recorder recorder;
   return Parse(SafetensorsFile(header, body), recorder);
-}
-
-void ExpectError(const Status& status, StatusCode code, const std::string& part) {
-  EXPECT_EQ(StatusCodeName(status.code()), StatusCodeName(code)) << status.message();
-  EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
 }
 
 std::string SmallFile() {

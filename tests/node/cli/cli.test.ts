@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { kCommands } from '../../../web/dist/cli/commands.js';
-import { env } from '../../../web/dist/index.js';
+import { env } from '../../../web/dist/face.js';
 import { startModelServer } from '../support/model_server.js';
 import { readTiny } from '../support/tiny_files.js';
 import { peruse } from './run_in_test.js';
@@ -34,7 +34,10 @@ describe('help', () => {
   });
 
   test.each(Object.keys(kCommands))('of %s names all its options', async (name) => {
-    for (const args of [[name, '--help'], ['help', name]]) {
+    for (const args of [
+      [name, '--help'],
+      ['help', name],
+    ]) {
       const { code, out, err } = await peruse(args);
       expect({ code, err }).toEqual({ code: 0, err: '' });
       for (const option of Object.keys(kCommands[name]!.options)) expect(out).toContain(`--${option}`);
@@ -42,7 +45,7 @@ describe('help', () => {
     }
   });
 
-  test('the version is the package\'s', async () => {
+  test("the version is the package's", async () => {
     expect((await peruse(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
@@ -106,7 +109,15 @@ describe('models', () => {
     const many = await peruse(['classify', kSentiment], { input: Array.from({ length: 70 }, (_, i) => `text ${i}`) });
     expect(many.lines.map((line) => line.text)).toEqual(Array.from({ length: 70 }, (_, i) => `text ${i}`));
     const all = await peruse(['classify', kSentiment, 'A gem.', '-k', '0', '--truncate', '--function', 'none']);
-    expect(all.lines).toEqual([{ text: 'A gem.', labels: [{ label: 'POSITIVE', score: expect.any(Number) }, { label: 'NEGATIVE', score: expect.any(Number) }] }]);
+    expect(all.lines).toEqual([
+      {
+        text: 'A gem.',
+        labels: [
+          { label: 'POSITIVE', score: expect.any(Number) },
+          { label: 'NEGATIVE', score: expect.any(Number) },
+        ],
+      },
+    ]);
   });
 
   test('answer cuts answers from its text', async () => {
@@ -131,8 +142,24 @@ describe('models', () => {
     for (const item of tokens[0].entities) expect(item).toHaveProperty('entity');
   });
 
+  test('redact gives texts without their entities, and says what stood there', async () => {
+    const tagger = `${kRoot}models/peruse-tagger-convbert-tiny`;
+    const input = ['Anna lives in Bern.', 'Anna works in Bern.'];
+    const { code, out } = await peruse(['redact', tagger], { input });
+    expect({ code, out }).toEqual({ code: 0, out: '[PER_1] lives in [LOC_1].\n[PER_1] works in [LOC_1].\n' });
+    const { lines } = await peruse(['redact', tagger, '--json', '--types', 'LOC'], { input });
+    expect(lines.map(({ text, mapping }) => ({ text, mapping }))).toEqual([
+      { text: 'Anna lives in [LOC_1].', mapping: { '[LOC_1]': 'Bern' } },
+      { text: 'Anna works in [LOC_1].', mapping: { '[LOC_1]': 'Bern' } },
+    ]);
+    expect((await peruse(['redact', tagger, 'x', '--rules', 'LOC=mod11'])).err).toMatch(/--rules takes/);
+  });
+
   test('rank sorts documents; classify --labels chooses among labels', async () => {
-    const ranker = await tinyFolder('deberta-v2-choice', { architectures: ['DebertaV2ForSequenceClassification'], id2label: { 0: 'LABEL_0' } });
+    const ranker = await tinyFolder('deberta-v2-choice', {
+      architectures: ['DebertaV2ForSequenceClassification'],
+      id2label: { 0: 'LABEL_0' },
+    });
     const nli = await tinyFolder('deberta-v2-sequence', { id2label: { 0: 'contradiction', 1: 'neutral', 2: 'entailment' } });
     try {
       const { lines } = await peruse(['rank', ranker, 't1 t2'], { input: ['t3 t4', 't5', 't6 t7 t8'] });
@@ -157,8 +184,10 @@ describe('models', () => {
 
   test('--debug says on standard error what loading decided', async () => {
     const { err, lines } = await peruse(['classify', kSentiment, 'A gem.', '--debug']);
-    env.debug = undefined;  // A process of the command has it for its whole life.
-    expect(err).toMatch(/computes on the CPU, build \w+.*\n.*for text-classification: \d+ tensors in use; its head is made of classifier\..*\nNo tensor/);
+    env.debug = undefined; // A process of the command has it for its whole life.
+    expect(err).toMatch(
+      /computes on the CPU, build \w+.*\n.*for text-classification: \d+ tensors in use; its head is made of classifier\..*\nNo tensor/,
+    );
     expect(lines).toHaveLength(1);
   });
 
@@ -174,7 +203,9 @@ test('a gated model takes a token, from --token or $HF_TOKEN; what was fetched i
   const server = await startModelServer({});
   for (const [name, content] of Object.entries(files)) {
     server.files.set(`a/b/resolve/v1/${name}`, (request, response) => {
-      response.writeHead(request.headers.authorization === 'Bearer right' ? 200 : 401, { 'content-type': 'application/octet-stream' }).end(content);
+      response
+        .writeHead(request.headers.authorization === 'Bearer right' ? 200 : 401, { 'content-type': 'application/octet-stream' })
+        .end(content);
     });
   }
   const folder = await mkdtemp(join(tmpdir(), 'peruse-cli-'));
@@ -185,7 +216,7 @@ test('a gated model takes a token, from --token or $HF_TOKEN; what was fetched i
     expect(await peruse(call)).toMatchObject({ code: 1, err: expect.stringContaining('(unauthorized)') });
     expect(await peruse([...call, '--offline'])).toMatchObject({ code: 1, err: expect.stringContaining('(offline)') });
     expect(await peruse([...call, '--token', 'right', '--no-cache'])).toMatchObject({ code: 0 });
-    expect((await readdir(join(folder, 'v1'))).filter((name) => name.endsWith('.body'))).toEqual([]);
+    expect((await readdir(join(folder, 'v2'))).filter((name) => name.endsWith('.body'))).toEqual([]);
     env.cache = true;
     expect(await peruse(call, { environment: { HF_TOKEN: 'right' } })).toMatchObject({ code: 0 });
     server.calls.length = 0;

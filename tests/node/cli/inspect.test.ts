@@ -14,7 +14,9 @@ const kSentiment = `${kRoot}models/peruse-sentiment-convbert-tiny`;
 const kReader = `${kRoot}models/peruse-reader-deberta-tiny`;
 
 let folder: string;
-beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'peruse-inspect-')); });
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'peruse-inspect-'));
+});
 afterEach(() => rm(folder, { recursive: true }));
 
 const inspect = async (model: string, ...more: string[]) => {
@@ -25,15 +27,38 @@ const inspect = async (model: string, ...more: string[]) => {
 
 test('says what a checkpoint is and what it can do', async () => {
   expect(await inspect(kReader)).toMatchObject({
-    model_type: 'deberta-v2', architectures: ['DebertaV2ForQuestionAnswering'], files: ['model.safetensors'], dtypes: ['F16'], runs: true,
+    model_type: 'deberta-v2',
+    architectures: ['DebertaV2ForQuestionAnswering'],
+    files: ['model.safetensors'],
+    dtypes: ['F16'],
+    runs: true,
     tasks: { 'question-answering': true, 'feature-extraction': true, 'token-classification': { code: 'missing_head' } },
   });
   const { out, code } = await peruse(['inspect', kSentiment]);
   expect(code).toBe(0);
-  for (const words of [/convbert, ConvBertForSequenceClassification/, /labels NEGATIVE, POSITIVE/, /1\.3 million parameters in 103 tensors \(F16\), 2\.7 MB/,
-    /^runs: text-classification, feature-extraction$/m, /^not: text-ranking: a model that ranks has one label, this one has 2$/m, /fp32 4\.3 MB/]) {
+  for (const words of [
+    /convbert, ConvBertForSequenceClassification/,
+    /labels NEGATIVE, POSITIVE/,
+    /1\.3 million parameters in 103 tensors \(F16\), 2\.7 MB/,
+    /^runs: text-classification, feature-extraction$/m,
+    /^not: text-ranking: a model that ranks has one label, this one has 2$/m,
+    /fp32 4\.3 MB/,
+  ]) {
     expect(out).toMatch(words);
   }
+});
+
+test('prints the program that a model is', async () => {
+  const { out, code } = await peruse(['inspect', kSentiment, '--program']);
+  expect(code).toBe(0);
+  const program = out.slice(out.indexOf('program for text-classification:')).split('\n').slice(1);
+  expect(program[0]).toMatch(/^ {2}%\d+ \[tokens, \d+\] = embed$/);
+  expect(program.filter((line) => / = span_conv .* W\d+ \[\d+ -> \d+, float32\], \d+ heads, \d+ taps$/.test(line))).not.toEqual([]);
+  expect(program.filter((line) => / = linear .*, norm$/.test(line))).not.toEqual([]);
+  expect(program.filter((line) => / = concat /.test(line))).toEqual([]); // It is the program that runs.
+  expect(program.filter(Boolean).at(-1)).toMatch(/^ {2}output logits = %\d+$/);
+  expect((await inspect(kSentiment, '--program')).program).toEqual(program.filter(Boolean).map((line) => line.slice(2)));
+  expect(await inspect(kSentiment)).not.toHaveProperty('program');
 });
 
 test('its tasks are those that load', async () => {
@@ -41,14 +66,20 @@ test('its tasks are those that load', async () => {
     const { tasks } = await inspect(model);
     for (const [task, verdict] of Object.entries(tasks)) {
       if (['zero-shot-classification', 'text-ranking'].includes(task)) continue;
-      const loaded = await pipeline(task as 'text-classification', model).then((made) => made.dispose().then(() => true), ({ code }) => ({ code }));
+      const loaded = await pipeline(task as 'text-classification', model).then(
+        (made) => made.dispose().then(() => true),
+        ({ code }) => ({ code }),
+      );
       expect(loaded, `${task} of ${model}`).toEqual(verdict === true ? true : { code: (verdict as { code: string }).code });
     }
   }
 });
 
 test('the memory is that of the weights as held, to a tenth', async () => {
-  for (const [task, model] of [['text-classification', kSentiment], ['question-answering', kReader]] as const) {
+  for (const [task, model] of [
+    ['text-classification', kSentiment],
+    ['question-answering', kReader],
+  ] as const) {
     const { memory } = await inspect(model);
     for (const dtype of ['fp32', 'fp16'] as const) {
       const loaded = await pipeline(task, model, { dtype });
@@ -76,25 +107,45 @@ test('shards are inspected as one', async () => {
     bodies[shard]!.push(body.subarray(from, to));
     map[name] = `model-0000${shard + 1}-of-00002.safetensors`;
   });
-  await cp(`${kReader}/config.json`, join(folder, 'config.json'));
+  for (const name of ['config.json', 'tokenizer.json']) await cp(`${kReader}/${name}`, join(folder, name));
   await writeFile(join(folder, 'model.safetensors.index.json'), JSON.stringify({ weight_map: map }));
-  await Promise.all(shards.map((shard, i) => writeFile(join(folder, `model-0000${i + 1}-of-00002.safetensors`), joinSafetensors(shard, Buffer.concat(bodies[i]!)))));
+  await Promise.all(
+    shards.map((shard, i) =>
+      writeFile(join(folder, `model-0000${i + 1}-of-00002.safetensors`), joinSafetensors(shard, Buffer.concat(bodies[i]!))),
+    ),
+  );
   const whole = await inspect(kReader);
-  expect(await inspect(folder)).toEqual({ ...whole, files: Object.values(map).filter((name, i, all) => all.indexOf(name) === i).sort() });
+  expect(await inspect(folder)).toEqual({
+    ...whole,
+    files: Object.values(map)
+      .filter((name, i, all) => all.indexOf(name) === i)
+      .sort(),
+  });
 });
 
 test('from a URL only the first bytes of the weights are asked for', async () => {
-  const files = await Promise.all(['config.json', 'model.safetensors'].map(async (name) => [name, await readFile(`${kReader}/${name}`)] as const));
-  const server = await startModelServer(Object.fromEntries(files.map(([name, content]) => [name, (request, response) => {
-    const range = /bytes=0-(\d+)/.exec(request.headers.range ?? '');
-    const part = range ? content.subarray(0, Number(range[1]) + 1) : content;
-    response.writeHead(range ? 206 : 200, { 'content-type': 'application/octet-stream', 'content-length': part.length }).end(part);
-  }])));
+  const files = await Promise.all(
+    ['config.json', 'model.safetensors', 'tokenizer.json'].map(async (name) => [name, await readFile(`${kReader}/${name}`)] as const),
+  );
+  const server = await startModelServer(
+    Object.fromEntries(
+      files.map(([name, content]) => [
+        name,
+        (request, response) => {
+          const range = /bytes=0-(\d+)/.exec(request.headers.range ?? '');
+          const part = range ? content.subarray(0, Number(range[1]) + 1) : content;
+          response.writeHead(range ? 206 : 200, { 'content-type': 'application/octet-stream', 'content-length': part.length }).end(part);
+        },
+      ]),
+    ),
+  );
   const before = env.cache;
   try {
     expect(await inspect(server.url)).toEqual(await inspect(kReader));
     expect(server.calls.map(({ path, headers }) => [path, headers.range])).toEqual([
-      ['config.json', undefined], ['model.safetensors', 'bytes=0-7'], ['model.safetensors', 'bytes=0-65535'],
+      ['config.json', undefined],
+      ['model.safetensors', 'bytes=0-65535'],
+      ['tokenizer.json', 'bytes=0-0'],
     ]);
   } finally {
     env.cache = before;
@@ -111,14 +162,40 @@ describe('what can not be inspected is one line', () => {
 
   test.each([
     ['nothing', {}, /not_found/],
-    ['no weights', { 'config.json': kConfig }, /model\.safetensors .*not_found/],
-    ['only pytorch_model.bin', { 'config.json': kConfig, 'pytorch_model.bin': 'x' }, /only pytorch_model\.bin/],
+    ['no weights', { 'config.json': kConfig }, /neither .*model\.safetensors .* nor .*pytorch_model\.bin .*not_found/],
+    [
+      'a broken pytorch_model.bin',
+      { 'config.json': kConfig, 'pytorch_model.bin': 'x' },
+      /pytorch_model\.bin: .*end after 1 bytes.*truncated_file/,
+    ],
     ['no JSON', { 'config.json': '{', 'model.safetensors': 'x' }, /config\.json holds no valid JSON.*malformed_file/],
-    ['a file that is cut', { 'config.json': kConfig, 'model.safetensors': new Uint8Array(4) }, /ended after 4 bytes.*truncated_file/],
-    ['a header that is cut', { 'config.json': kConfig, 'model.safetensors': new Uint8Array([9, 0, 0, 0, 0, 0, 0, 0, 0x7b]) }, /within its header.*truncated_file/],
-    ['no safetensors', { 'config.json': kConfig, 'model.safetensors': new Uint8Array(9).fill(255) }, /no safetensors file.*malformed_file/],
-    ['a header that lies', { 'config.json': kConfig, 'model.safetensors': joinSafetensors({ a: { dtype: 'F32', shape: 'x' } }, new Uint8Array()) }, /nothing sensible of the tensor 'a'/],
-    ['an index that lies', { 'config.json': kConfig, 'model.safetensors.index.json': '{"weight_map":{"a":"../../x.safetensors"}}' }, /names no files that are weights/],
+    ['a file that is cut', { 'config.json': kConfig, 'model.safetensors': new Uint8Array(4) }, /end after 4 bytes.*truncated_file/],
+    [
+      'a header that is cut',
+      { 'config.json': kConfig, 'model.safetensors': new Uint8Array([9, 0, 0, 0, 0, 0, 0, 0, 0x7b]) },
+      /within its header.*truncated_file/,
+    ],
+    [
+      'no safetensors',
+      { 'config.json': kConfig, 'model.safetensors': new Uint8Array(9).fill(255) },
+      /neither safetensors nor a PyTorch file.*malformed_file/,
+    ],
+    [
+      'a header that lies',
+      { 'config.json': kConfig, 'model.safetensors': joinSafetensors({ a: { dtype: 'F32', shape: 'x' } }, new Uint8Array()) },
+      /tensor "a" has no shape/,
+    ],
+    ['a GLiNER model', { 'gliner_config.json': '{}' }, /config\.json .*; there is gliner_config\.json \(a GLiNER model\)\. .*not_found/],
+    [
+      'weights of another kind',
+      { 'config.json': kConfig, 'tf_model.h5': 'x' },
+      /neither .*pytorch_model\.bin .*; there is tf_model\.h5 \(TensorFlow\).*not_found/,
+    ],
+    [
+      'an index that lies',
+      { 'config.json': kConfig, 'model.safetensors.index.json': '{"weight_map":{"a":"../../x.safetensors"}}' },
+      /names no files that are weights/,
+    ],
   ])('%s', async (_, files, words) => {
     const { code, out, err } = await write(files as Record<string, string>);
     expect(err).toMatch(words);
@@ -127,8 +204,22 @@ describe('what can not be inspected is one line', () => {
   });
 
   test('a model that Peruse does not run is not a failure: it is the answer', async () => {
-    const { code, out } = await write({ 'config.json': '{"model_type":"gpt2","architectures":["GPT2"]}', 'model.safetensors': joinSafetensors({}, new Uint8Array()) });
+    const { code, out } = await write({
+      'config.json': '{"model_type":"gpt2","architectures":["GPT2"]}',
+      'model.safetensors': joinSafetensors({}, new Uint8Array()),
+    });
     expect(code).toBe(0);
     expect(out).toMatch(/^does not run\nnot: .*gpt2/m);
+  });
+
+  test('nor is one with code of its own, or without a tokenizer', async () => {
+    const weights = { 'model.safetensors': joinSafetensors({}, new Uint8Array()) };
+    const own = { model_type: 'mine', auto_map: { AutoModel: 'mine.Mine' } };
+    expect((await write({ 'config.json': JSON.stringify(own), ...weights })).out).toMatch(/^not: .*mine.*code of its own .*never run$/m);
+    await cp(kReader, folder, { recursive: true });
+    for (const name of ['tokenizer.json', 'vocab.txt']) await rm(join(folder, name));
+    const { runs, tasks, tokenizer } = await inspect(folder);
+    expect({ runs, tokenizer }).toEqual({ runs: false, tokenizer: [] });
+    expect(tasks['question-answering']).toMatchObject({ code: 'not_found', message: expect.stringMatching(/no tokenizer/) });
   });
 });

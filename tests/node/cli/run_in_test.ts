@@ -14,15 +14,31 @@ export async function peruse(args: string[], { input, errIsTty = false, environm
   let out = '';
   let err = '';
   const io: Io = {
-    lines: async function* () { yield* input ?? []; },
+    lines: async function* () {
+      yield* input ?? [];
+    },
     all: async () => (input ?? []).join('\n'),
     inputIsTty: input === undefined,
-    out: (line) => { out += `${line}\n`; },
-    err: (text) => { err += text; },
+    out: (line) => {
+      out += `${line}\n`;
+    },
+    err: (text) => {
+      err += text;
+    },
     errIsTty,
     columns: 80,
     environment,
   };
   const code = await runCli(args, io);
-  return { code, out, err, get lines() { return out.trim().split('\n').map((line) => JSON.parse(line)); } };
+  return {
+    code,
+    out,
+    err,
+    get lines() {
+      return out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    },
+  };
 }

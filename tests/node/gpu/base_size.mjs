@@ -10,15 +10,17 @@ import { randomModel } from '../../bench/lib/prepare.mjs';
 import { batchOf } from '../../bench/lib/shapes.mjs';
 
 const [shapes = 'convbert_base,deberta_v3_base', lengths = '1,37,200'] = process.argv.slice(2);
-const kLargestError = 1e-4;       // fp32: relative above 1
-const kMeanSquare = 1e-5;         // fp16: of the error, over that of the values
+const kLargestError = 1e-4; // fp32: relative above 1
+const kMeanSquare = 1e-5; // fp16: of the error, over that of the values
 
 async function hiddenStates(files, options) {
   const model = await pipeline('text-classification', files, options);
   try {
     const found = [];
     for (const length of lengths.split(',')) {
-      const text = batchOf(length)[0].map((id) => `t${id}`).join(' ');
+      const text = batchOf(length)[0]
+        .map((id) => `t${id}`)
+        .join(' ');
       found.push((await model.inspect(text, { output_hidden_states: true })).hidden_states);
     }
     return found;
@@ -30,17 +32,19 @@ async function hiddenStates(files, options) {
 function compare(got, want) {
   let largest = 0;
   let meanSquare = 0;
-  got.forEach((states, t) => states.forEach(({ data }, layer) => {
-    let error = 0;
-    let power = 0;
-    want[t][layer].data.forEach((value, i) => {
-      const difference = Math.abs(data[i] - value);
-      if (!(difference / Math.max(1, Math.abs(value)) <= largest)) largest = difference / Math.max(1, Math.abs(value));  // NaN too
-      error += difference ** 2;
-      power += value ** 2;
+  got.forEach((states, t) => {
+    states.forEach(({ data }, layer) => {
+      let error = 0;
+      let power = 0;
+      want[t][layer].data.forEach((value, i) => {
+        const difference = Math.abs(data[i] - value);
+        if (!(difference / Math.max(1, Math.abs(value)) <= largest)) largest = difference / Math.max(1, Math.abs(value)); // NaN too
+        error += difference ** 2;
+        power += value ** 2;
+      });
+      if (!(error / power <= meanSquare)) meanSquare = error / power;
     });
-    if (!(error / power <= meanSquare)) meanSquare = error / power;
-  }));
+  });
   return { largest, meanSquare };
 }
 
@@ -58,7 +62,9 @@ for (const shape of shapes.split(',')) {
     const { largest, meanSquare } = compare(await hiddenStates(files, { device: 'webgpu', dtype }), want);
     const good = dtype === 'fp32' ? largest <= kLargestError : meanSquare <= kMeanSquare;
     failed ||= !good;
-    console.log(`${shape} ${dtype}: largest error ${largest.toExponential(1)}, normalised mean square ${meanSquare.toExponential(1)}: ${good ? 'good' : 'BAD'}`);
+    console.log(
+      `${shape} ${dtype}: largest error ${largest.toExponential(1)}, normalised mean square ${meanSquare.toExponential(1)}: ${good ? 'good' : 'BAD'}`,
+    );
   }
 }
 process.exit(failed ? 1 : 0);

@@ -41,7 +41,9 @@ class Heap {
 }
 
 const devices: GPUDevice[] = [];
-afterEach(() => { for (const device of devices.splice(0)) device.destroy(); });
+afterEach(() => {
+  for (const device of devices.splice(0)) device.destroy();
+});
 
 async function open(): Promise<{ device: GPUDevice; executor: GpuExecutor; heap: Heap }> {
   const device = await (await requestAdapter())!.requestDevice();
@@ -50,7 +52,11 @@ async function open(): Promise<{ device: GPUDevice; executor: GpuExecutor; heap:
 }
 
 function doubling(heap: Heap, values: number[]): Heap {
-  return heap.write(0, values).record(6, 0, 1, 1, 1, 1, values.length, 2, 0, 1).record(7, 1, values.length * 4, 64).record(8);
+  return heap
+    .write(0, values)
+    .record(6, 0, 1, 1, 1, 1, values.length, 2, 0, 1)
+    .record(7, 1, values.length * 4, 64)
+    .record(8);
 }
 
 const setUp = (heap: Heap) => heap.shader(0, kDouble).record(2, 0, 0, 0).record(3, 0, 256).record(3, 1, 256);
@@ -80,10 +86,17 @@ test('disposed of in the middle of a run: it reads and writes the memory no more
     const createBuffer = device.createBuffer.bind(device);
     device.createBuffer = (descriptor) => {
       const buffer = createBuffer(descriptor);
-      buffer.destroy = () => undefined;  // Else the mapping itself would fail.
-      buffer.mapAsync = (...all) => new Promise((mapped) => {
-        GPUBuffer.prototype.mapAsync.apply(buffer, all).then(() => { answer = mapped as () => void; resolve(); }, () => undefined);
-      });
+      buffer.destroy = () => undefined; // Else the mapping itself would fail.
+      buffer.mapAsync = (...all) =>
+        new Promise((mapped) => {
+          GPUBuffer.prototype.mapAsync.apply(buffer, all).then(
+            () => {
+              answer = mapped as () => void;
+              resolve();
+            },
+            () => undefined,
+          );
+        });
       return buffer;
     };
   });
@@ -93,7 +106,7 @@ test('disposed of in the middle of a run: it reads and writes the memory no more
   await asked;
   executor.dispose();
   await refused;
-  heap.bytes.fill(0xab);  // Somebody else's now.
+  heap.bytes.fill(0xab); // Somebody else's now.
   answer();
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(heap.bytes.every((byte) => byte === 0xab)).toBe(true);
@@ -118,10 +131,16 @@ describe('faults', () => {
   test('more memory than there is', async () => {
     const { device, heap } = await open();
     // A device whose driver says so: to fill a real one would take the machine's memory.
-    class GPUOutOfMemoryError { message = ''; }
+    class GPUOutOfMemoryError {
+      message = '';
+    }
     const full = new Proxy(device, {
       get(target, name) {
-        if (name === 'popErrorScope') return async () => { await target.popErrorScope(); return new GPUOutOfMemoryError(); };
+        if (name === 'popErrorScope')
+          return async () => {
+            await target.popErrorScope();
+            return new GPUOutOfMemoryError();
+          };
         const value: unknown = Reflect.get(target, name, target);
         return typeof value === 'function' ? (value as (...all: unknown[]) => unknown).bind(target) : value;
       },
@@ -131,7 +150,12 @@ describe('faults', () => {
   });
 
   test('a stream that makes no sense', async () => {
-    for (const words of [[99, 2], [6, 3, 0], [3, 0], [8, 77]] as const) {
+    for (const words of [
+      [99, 2],
+      [6, 3, 0],
+      [3, 0],
+      [8, 77],
+    ] as const) {
       const { executor, heap } = await open();
       new Uint32Array(heap.bytes.buffer, 4096).set(words);
       await expect(executor.replay(() => heap.bytes, { address: 4096, words: words.length })).rejects.toMatchObject({ code: 'gpu_failed' });
@@ -142,7 +166,14 @@ describe('faults', () => {
     await expect(openGpu(undefined)).rejects.toMatchObject({ code: 'no_gpu' });
     const none = { requestAdapter: async () => null } as unknown as GPU;
     await expect(openGpu(none)).rejects.toMatchObject({ code: 'no_gpu' });
-    const refuses = { requestAdapter: async () => ({ limits: {}, requestDevice: async () => { throw new Error('busy'); } }) } as unknown as GPU;
+    const refuses = {
+      requestAdapter: async () => ({
+        limits: {},
+        requestDevice: async () => {
+          throw new Error('busy');
+        },
+      }),
+    } as unknown as GPU;
     await expect(openGpu(refuses)).rejects.toMatchObject({ code: 'no_gpu' });
   });
 });

@@ -14,7 +14,7 @@ export function swiftShaderEnvironment() {
   return { VK_DRIVER_FILES: icd, VK_ICD_FILENAMES: icd, LD_LIBRARY_PATH: path };
 }
 
-let gpu;  // Dawn's instance: its devices fall when it is collected.
+let gpu; // Dawn's instance: its devices fall when it is collected.
 
 /** An adapter over Dawn; undefined where there is none. */
 export async function requestAdapter() {

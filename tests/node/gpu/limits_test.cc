@@ -4,17 +4,29 @@
 
 #include <vector>
 
-#include "core/backend/reference/reference_backend.h"
-#include "tests/native/backend/operation_case.h"
-#include "tests/native/backend/operation_runner.h"
+#include "tests/native/ops/case_program.h"
+#include "tests/native/ops/op_case.h"
+#include "tests/native/ops/run_program.h"
 #include "tests/node/gpu/hosted_backend.h"
 
 namespace peruse::testing {
 namespace {
 
-void ExpectAgreement(const OperationCase& c, uint64_t binding_bytes) {
+// A case of the list, changed.
+OpCase Like(std::string_view operation, OpCase sizes) {
+  for (const OpCase& c : AllCases()) {
+    if (c.operation != operation) continue;
+    sizes.operation = c.operation;
+    sizes.write = c.write;
+    return sizes;
+  }
+  PERUSE_CHECK(false);
+  return sizes;
+}
+
+void ExpectAgreement(const OpCase& c, uint64_t binding_bytes) {
   const std::vector<HostMatrix> operands = MakeOperands(c);
-  const Outcome want = RunCase(*CreateReferenceBackend(), c, operands);
+  const Expected want = RunReference(c, operands);
   const Outcome got = RunCase(*CreateHostedWebGpuBackendWithin({.binding_bytes = binding_bytes}), c, operands);
   ASSERT_TRUE(got.status.ok()) << got.status.message();
   for (size_t i = 0; i < want.outputs.size(); ++i) {
@@ -26,12 +38,12 @@ void ExpectAgreement(const OperationCase& c, uint64_t binding_bytes) {
 
 TEST(GpuLimits, WeightsInSeveralBuffers) {
   // 100 rows of 1200 bytes in 16384: parts of 13 rows, and for the groups whole groups of 25.
-  ExpectAgreement({.operation = Operation::kLinear, .lengths = {4}, .cols = 300, .out = 100}, 16384);
-  ExpectAgreement({.operation = Operation::kLinear, .lengths = {4}, .cols = 600, .out = 100, .groups = 4}, 16384);
-  ExpectAgreement({.operation = Operation::kLinearAddNorm, .lengths = {3}, .cols = 300, .out = 100}, 16384);
+  ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 300, .out = 100}), 16384);
+  ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 600, .out = 100, .groups = 4}), 16384);
+  ExpectAgreement(Like("LinearAddNorm", {.lengths = {3}, .cols = 300, .out = 100}), 16384);
   // 100 rows of 300 bytes: parts of 54 rows, and of two groups of 25.
-  ExpectAgreement({.operation = Operation::kLinear, .lengths = {4}, .cols = 300, .out = 100, .q8 = true}, 16384);
-  ExpectAgreement({.operation = Operation::kLinear, .lengths = {4}, .cols = 1000, .out = 100, .groups = 4, .q8 = true},
+  ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 300, .out = 100, .q8 = true}), 16384);
+  ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 1000, .out = 100, .groups = 4, .q8 = true}),
                   16384);
 }
 
@@ -40,7 +52,7 @@ TEST(GpuLimits, PackedDotProductsGiveTheSameBits) {
   const auto packed = CreateHostedWebGpuBackendWithin({.packed_dot = true});
   const auto by_hand = CreateHostedWebGpuBackendWithin({});
   int compared = 0;
-  for (const OperationCase& c : AllCases()) {
+  for (const OpCase& c : AllCases()) {
     if (!c.q8) continue;
     const std::vector<HostMatrix> operands = MakeOperands(c);
     const Outcome want = RunCase(*by_hand, c, operands);
@@ -54,13 +66,12 @@ TEST(GpuLimits, PackedDotProductsGiveTheSameBits) {
 
 TEST(GpuLimits, HeadsInSeveralDispatches) {
   // One head's position products take 70 * 139 * 4 bytes, so each head is a dispatch of its own.
-  ExpectAgreement({.operation = Operation::kDisentangledAttention,
-                   .lengths = {70},
+  ExpectAgreement(Like("DisentangledAttention", {.lengths = {70},
                    .cols = 48,
                    .heads = 3,
                    .position_key = true,
                    .position_query = true,
-                   .extra_output = true},
+                   .extra_output = true}),
                   65536);
 }
 
@@ -68,42 +79,50 @@ TEST(GpuLimits, WhatDoesNotFitIsATypedError) {
   const auto backend = CreateHostedWebGpuBackendWithin({.binding_bytes = 16384});
   EXPECT_EQ(backend->CreateLinear({5000, 1, 1, Precision::kF32}).status().code(), StatusCode::kOutOfMemory);
   EXPECT_EQ(backend->CreateLinear({200000, 1, 1, Precision::kQ8}).status().code(), StatusCode::kUnsupported);
-  backend->BeginRun();
-  backend->New(100, 100);
-  EXPECT_EQ(backend->Submit().code(), StatusCode::kOutOfMemory);
-  backend->BeginRun();
-  backend->New(10, 10);
-  EXPECT_TRUE(backend->Submit().ok());
+  const std::vector<float> values(10000);
+  SmallProgram large;
+  large.Input(100, 100);
+  EXPECT_EQ(large.Run(*backend, {values}).status.code(), StatusCode::kOutOfMemory);
+  SmallProgram small;
+  small.Input(10, 10);
+  EXPECT_TRUE(small.Run(*backend, {std::span(values).first(100)}).status.ok());
+}
+
+// Records a run of the program, and no more.
+Status Record(Backend& backend, const SmallProgram& program, const Plan& plan, std::span<const float> input,
+              std::span<FloatBuffer> results) {
+  const RaggedBatch none;
+  const std::span<const float> matrices[] = {input};
+  return backend.Run(plan, program.weights(), {.batch = none, .matrices = matrices}, results);
 }
 
 TEST(GpuLimits, AnAbandonedRunLeavesNothingBehind) {
   const auto backend = CreateHostedWebGpuBackendWithin({});
-  std::vector<float> result(2);
+  SmallProgram program;
+  program.Output(program.Activated(program.Input(1, 2), Activation::kRelu));
+  const Plan plan = PlanMemory(program.program());
+  std::vector<FloatBuffer> results(1);
   for (float value : {1.0f, 2.0f, 3.0f}) {
-    backend->BeginRun();
-    const Tensor x = backend->New(1, 2);
-    backend->Upload(std::vector<float>{value, -value}, x);
-    const Tensor y = backend->New(1, 2);
-    backend->Activate(x, Activation::kRelu, y);
-    backend->Download(y, result);
+    ASSERT_TRUE(Record(*backend, program, plan, std::vector<float>{value, -value}, results).ok());
     if (value == 2.0f) continue;  // never submitted
     ASSERT_TRUE(backend->Submit().ok());
-    EXPECT_EQ(result, (std::vector<float>{value, 0}));
+    EXPECT_EQ(ToVector(results[0]), (std::vector<float>{value, 0}));
   }
 }
 
 TEST(GpuLimits, AWarmRunNeedsNoNewBuffers) {
   // A recorder without a host: what a second run of the same shapes records is counted.
   const auto backend = CreateWebGpuBackend();
-  std::vector<float> result(6);
+  SmallProgram program;
+  const Value x = program.Input(3, 2);
+  const Value y = program.New(3, 2);
+  program.Add(ops::Add{x, x, y});
+  program.Output(y);
+  const Plan plan = PlanMemory(program.program());
+  std::vector<FloatBuffer> results(1);
   const auto run = [&] {
     backend->ClearCommands();
-    backend->BeginRun();
-    const Tensor x = backend->New(3, 2);
-    backend->Upload(std::vector<float>{1, 2, 3, 4, 5, 6}, x);
-    const Tensor y = backend->New(3, 2);
-    backend->Add(x, x, y);
-    backend->Download(y, result);
+    EXPECT_TRUE(Record(*backend, program, plan, std::vector<float>{1, 2, 3, 4, 5, 6}, results).ok());
     backend->EndRecording();
     int made = 0;
     const auto words = backend->commands();

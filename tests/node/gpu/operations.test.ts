@@ -22,9 +22,26 @@ function runGoogleTests(filter: string): { output: string; passed: number } {
 test('operations agree with the reference', () => {
   const { passed } = runGoogleTests(
     [
-      'BackendTest.*', 'GpuLimits.*', 'GpuQuantize.*', 'DispatchCount.*', '*Linear_5_cols*', '*Linear_1_2_3_17*', '*Norm*_1_2_3_17*', '*LayerNorm_*', '*AddNorm_4*',
-      '*Attention_40_1_13*', '*Attention_1_2_3_17_cols36*', '*Conv*_5_40*', '*Conv1d*groups*', '*SpanConv_1_2_3_17*kernel9*', '*LinearSpanConv_19*',
-      'WarmRun.*', '*Multiply*', '*Add_*', '*SelectRows*', '*Activate_40*',
+      'BackendTest.*',
+      'GpuLimits.*',
+      'GpuQuantize.*',
+      'DispatchCount.*',
+      '*Linear_5_cols*',
+      '*Linear_1_2_3_17*',
+      '*Norm*_1_2_3_17*',
+      '*LayerNorm_*',
+      '*AddNorm_4*',
+      '*Attention_40_1_13*',
+      '*Attention_1_2_3_17_cols36*',
+      '*Conv*_5_40*',
+      '*Conv1d*groups*',
+      '*SpanConv_1_2_3_17*kernel9*',
+      '*LinearSpanConv_19*',
+      'WarmRun.*',
+      '*Multiply*',
+      '*Add_*',
+      '*SelectRows*',
+      '*Activate_40*',
     ].join(':'),
   );
   expect(passed).toBeGreaterThan(150);
@@ -33,9 +50,19 @@ test('operations agree with the reference', () => {
 test('tiny checkpoints of every family agree with the reference library', () => {
   const { passed } = runGoogleTests(
     [
-      'bert_sequence', 'bert_relative_key_query', 'electra_rtd', 'convbert_sequence', 'convbert_groups2', 'deberta_v1_sequence',
-      'deberta_v2_question', 'deberta_v2_conv', 'deberta_v2_masked_lm_emd', 'deberta_v2_own_keys',
-    ].map((name) => `Tiny/*webgpu_${name}`).join(':'),
+      'bert_sequence',
+      'bert_relative_key_query',
+      'electra_rtd',
+      'convbert_sequence',
+      'convbert_groups2',
+      'deberta_v1_sequence',
+      'deberta_v2_question',
+      'deberta_v2_conv',
+      'deberta_v2_masked_lm_emd',
+      'deberta_v2_own_keys',
+    ]
+      .map((name) => `Tiny/*webgpu_${name}`)
+      .join(':'),
   );
   expect(passed).toBe(30);
 });

@@ -1,7 +1,9 @@
 // Where device 'auto' computes and what it says of it; a GPU that is lost; what a warm call makes anew.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LocalHost, type HostParts, type LoadRequest } from '../../../web/dist/worker/host.js';
+import type { LoadRequest } from '../../../web/dist/engine/load_request.js';
+import { LocalHost, type HostParts } from '../../../web/dist/worker/host.js';
 import type { LoadReport } from '../../../web/dist/engine/load.js';
+import { nodeWasm } from '../../../web/dist/engine/wasm_node.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
 import { tinyText } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';
@@ -9,15 +11,28 @@ import { nullGpu } from './gpu_device.mjs';
 import { watchGpu, type WatchedGpu } from './watched_gpu.js';
 
 const kOpen: LocalHost[] = [];
-afterEach(() => { for (const host of kOpen.splice(0)) host.dispose(); });
+afterEach(() => {
+  for (const host of kOpen.splice(0)) host.dispose();
+});
 
-async function load(wish: Partial<LoadRequest>, parts: HostParts, name = 'convbert-sequence'): Promise<{ host: LocalHost; report: LoadReport }> {
+async function load(
+  wish: Partial<LoadRequest>,
+  parts: HostParts,
+  name = 'convbert-sequence',
+): Promise<{ host: LocalHost; report: LoadReport }> {
   const { files } = await readTiny(name);
-  const host = new LocalHost(() => {}, parts);
+  const host = new LocalHost(() => {}, { wasm: nodeWasm, ...parts });
   kOpen.push(host);
   const report = await host.call('load', {
-    task: 'text-classification', dtype: 'auto', source: await resolveSource(files, {}, { baseUrl: () => undefined, findFolder: async () => undefined }),
-    choice: { variant: 'simd', threads: 1, reason: '' }, device: 'webgpu', onDeviceLost: 'recover', shaderF16: false, probes: {}, ...wish,
+    task: 'text-classification',
+    dtype: 'auto',
+    source: await resolveSource(files, {}, { baseUrl: () => undefined, findFolder: async () => undefined }),
+    choice: { variant: 'simd', threads: 1, reason: '' },
+    device: 'webgpu',
+    onDeviceLost: 'recover',
+    shaderF16: false,
+    probes: {},
+    ...wish,
   });
   return { host, report };
 }
@@ -58,19 +73,31 @@ describe('device auto', () => {
     expect(probe!.cpuMilliseconds).toBeGreaterThan(0);
     expect(device).toBe(probe!.gaveUp === undefined && probe!.gpuMilliseconds < probe!.cpuMilliseconds ? 'webgpu' : 'cpu');
     // The adapter may be software, and the machine busy: then it is given up.
-    const end = { none: '[\\d.]+ ms', slower: 'more than [\\d.]+ ms', unfinished: 'could not run one within 3 s, its shaders\' compilation included' };
-    expect(reason).toMatch(new RegExp(`^the (CPU|GPU), because a short text takes it [\\d.]+ ms and the (GPU|CPU) ${end[probe!.gaveUp ?? 'none']} \\(probe\\)\\.$`));
+    const end = {
+      none: '[\\d.]+ ms',
+      slower: 'more than [\\d.]+ ms',
+      unfinished: "could not run one within 3 s, its shaders' compilation included",
+    };
+    expect(reason).toMatch(
+      new RegExp(
+        `^the (CPU|GPU), because a short text takes it [\\d.]+ ms and the (GPU|CPU) ${end[probe!.gaveUp ?? 'none']} \\(probe\\)\\.$`,
+      ),
+    );
   });
 
   // What was given up is still under way when the CPU goes to work, in memory that was the GPU's session's.
   describe('gives a GPU up', () => {
     let unhandled: unknown[];
-    const note = (error: unknown) => { unhandled.push(error); };
+    const note = (error: unknown) => {
+      unhandled.push(error);
+    };
     beforeEach(() => {
       unhandled = [];
       process.on('unhandledRejection', note);
     });
-    afterEach(() => { process.off('unhandledRejection', note); });
+    afterEach(() => {
+      process.off('unhandledRejection', note);
+    });
 
     async function expectCpu(gpu: WatchedGpu, reason: RegExp, end: () => void): Promise<void> {
       const { report, host } = await load({ device: 'auto' }, gpu);
@@ -78,7 +105,7 @@ describe('device auto', () => {
       const answers = async () => [await run(host, text(3)), await run(host, text(7), text(11))];
       const before = await answers();
       end();
-      await gpu.devices[0]!.lost;  // It was destroyed.
+      await gpu.devices[0]!.lost; // It was destroyed.
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(await answers()).toEqual(before);
       const { host: other } = await load({ device: 'cpu' }, {});
@@ -89,8 +116,18 @@ describe('device auto', () => {
     test('whose shaders do not compile in time', async () => {
       const gpu = watchGpu();
       const late: (() => void)[] = [];
-      gpu.tamper.set('createComputePipelineAsync', () => () => new Promise((resolve) => { late.push(() => { resolve({}); }); }));
-      await expectCpu(gpu, /could not run one within 3 s, its shaders' compilation included/, () => { for (const one of late) one(); });
+      gpu.tamper.set(
+        'createComputePipelineAsync',
+        () => () =>
+          new Promise((resolve) => {
+            late.push(() => {
+              resolve({});
+            });
+          }),
+      );
+      await expectCpu(gpu, /could not run one within 3 s, its shaders' compilation included/, () => {
+        for (const one of late) one();
+      });
     });
 
     test('that never answers', async () => {
@@ -102,10 +139,19 @@ describe('device auto', () => {
     test('whose answer comes too late', async () => {
       const gpu = watchGpu();
       const late: (() => void)[] = [];
-      readingBack(gpu, (own, nth) => (nth === 1 ? own() : new Promise((resolve) => { late.push(resolve); })));
+      readingBack(gpu, (own, nth) =>
+        nth === 1
+          ? own()
+          : new Promise((resolve) => {
+              late.push(resolve);
+            }),
+      );
       // On a busy machine a software adapter's shaders may not compile in time either.
-      const reason = /^the CPU, because a short text takes it [\d.]+ ms and the GPU (more than [\d.]+ ms|could not run one within 3 s.*) \(probe\)\.$/;
-      await expectCpu(gpu, reason, () => { for (const one of late) one(); });
+      const reason =
+        /^the CPU, because a short text takes it [\d.]+ ms and the GPU (more than [\d.]+ ms|could not run one within 3 s.*) \(probe\)\.$/;
+      await expectCpu(gpu, reason, () => {
+        for (const one of late) one();
+      });
     });
 
     test('that gives no device', async () => {
@@ -120,30 +166,43 @@ describe('device auto', () => {
       const gpu = watchGpu();
       const probes = { 'of another size': { gpuMilliseconds: 3000, cpuMilliseconds: 5000, gaveUp: 'unfinished' } } as const;
       const { report } = await load({ device: 'auto', probes }, gpu);
-      expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/^the CPU, because the GPU could not run a short text within 3 s/) });
+      expect(report.placement).toMatchObject({
+        device: 'cpu',
+        reason: expect.stringMatching(/^the CPU, because the GPU could not run a short text within 3 s/),
+      });
       expect(gpu.devices).toEqual([]);
     });
   });
 
-  test.each([[1, 'webgpu', 'f16'], [3, 'cpu', 'f32']] as const)('goes by an earlier probe of the session: %s ms to 2', async (gpuMilliseconds, device, dtype) => {
+  test.each([
+    [1, 'webgpu', 'f16'],
+    [3, 'cpu', 'f32'],
+  ] as const)('goes by an earlier probe of the session: %s ms to 2', async (gpuMilliseconds, device, dtype) => {
     const gpu = watchGpu();
     const { report, host } = await load({ device: 'auto', probes: remembered(gpuMilliseconds, 2) }, gpu);
     expect(report).toMatchObject({ dtype, placement: { device, probe: { gpuMilliseconds, cpuMilliseconds: 2 } } });
     expect(await run(host, text(3))).toHaveLength(1);
-    expect(gpu.calls.get('createCommandEncoder') ?? 0).toBe(device === 'webgpu' ? 1 : 0);  // No probe ran.
+    expect(gpu.calls.get('createCommandEncoder') ?? 0).toBe(device === 'webgpu' ? 1 : 0); // No probe ran.
   });
 
   test('a GPU that fails its probe means the CPU', async () => {
     const gpu = watchGpu();
-    gpu.tamper.set('createComputePipelineAsync', () => async () => { throw new Error('the driver is old'); });
+    gpu.tamper.set('createComputePipelineAsync', () => async () => {
+      throw new Error('the driver is old');
+    });
     const { report } = await load({ device: 'auto' }, gpu);
     expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/failed its probe.*the driver is old/) });
   });
 
   test('a GPU that can not hold the model means the CPU', async () => {
     const gpu = watchGpu();
-    class GPUOutOfMemoryError { message = ''; }
-    gpu.tamper.set('popErrorScope', (own) => async () => { await own(); return new GPUOutOfMemoryError(); });
+    class GPUOutOfMemoryError {
+      message = '';
+    }
+    gpu.tamper.set('popErrorScope', (own) => async () => {
+      await own();
+      return new GPUOutOfMemoryError();
+    });
     gpu.tamper.set('createComputePipelineAsync', () => () => new Promise(() => {}));
     const { report, host } = await load({ device: 'auto', probes: remembered(1, 2) }, gpu);
     expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/could not take the model.*memory/) });
@@ -199,27 +258,30 @@ describe('a lost device', () => {
   });
 });
 
-test.each(['convbert-sequence', 'deberta-v2-sequence'])('%s: pipelines compile while weights arrive; a warm call makes nothing and submits once', async (name) => {
-  const gpu = watchGpu();
-  const calls = (...methods: string[]) => methods.map((method) => gpu.calls.get(method) ?? 0);
-  const kMaking = ['createBuffer', 'createBindGroup', 'createShaderModule', 'createComputePipelineAsync'];
-  let pipelines = 0;  // asked for when the first weights came
-  gpu.tamper.set('createBuffer', (own) => (...all) => {
-    pipelines ||= calls('createComputePipelineAsync')[0]!;
-    return own(...all);
-  });
-  const { host, report } = await load({ shaderF16: true }, gpu, name);
-  expect(report.placement.gpu!.features).toEqual([]);  // SwiftShader has no shader-f16, and the option does no harm.
-  expect(pipelines).toBeGreaterThan(5);
-  await run(host, text(20));
-  const made = calls(...kMaking);
-  const encoders = calls('createCommandEncoder')[0]!;
-  for (const tokens of [20, 24, 30, 20]) await run(host, text(tokens));  // All of one bucket.
-  expect(calls(...kMaking)).toEqual(made);
-  expect(calls('createCommandEncoder')[0]! - encoders).toBe(4);
-  await run(host, ...Array.from({ length: 12 }, () => text(20)));
-  expect(calls('createComputePipelineAsync')[0]).toBe(pipelines);
-});
+test.each(['convbert-sequence', 'deberta-v2-sequence'])(
+  '%s: pipelines compile while weights arrive; a warm call makes nothing and submits once',
+  async (name) => {
+    const gpu = watchGpu();
+    const calls = (...methods: string[]) => methods.map((method) => gpu.calls.get(method) ?? 0);
+    const kMaking = ['createBuffer', 'createBindGroup', 'createShaderModule', 'createComputePipelineAsync'];
+    let pipelines = 0; // asked for when the first weights came
+    gpu.tamper.set('createBuffer', (own) => (...all) => {
+      pipelines ||= calls('createComputePipelineAsync')[0]!;
+      return own(...all);
+    });
+    const { host, report } = await load({ shaderF16: true }, gpu, name);
+    expect(report.placement.gpu!.features).toEqual([]); // SwiftShader has no shader-f16, and the option does no harm.
+    expect(pipelines).toBeGreaterThan(5);
+    await run(host, text(20));
+    const made = calls(...kMaking);
+    const encoders = calls('createCommandEncoder')[0]!;
+    for (const tokens of [20, 24, 30, 20]) await run(host, text(tokens)); // All of one bucket.
+    expect(calls(...kMaking)).toEqual(made);
+    expect(calls('createCommandEncoder')[0]! - encoders).toBe(4);
+    await run(host, ...Array.from({ length: 12 }, () => text(20)));
+    expect(calls('createComputePipelineAsync')[0]).toBe(pipelines);
+  },
+);
 
 test('shader-f16: its shaders compile, where an adapter has it', async () => {
   // Dawn's null adapter has every feature, validates everything and computes nothing.
@@ -232,11 +294,14 @@ test('shader-f16: its shaders compile, where an adapter has it', async () => {
   });
   const { host, report } = await load({ shaderF16: true }, watched);
   expect(report.placement.gpu!.features).toEqual(['shader-f16']);
-  await run(host, text(20)).catch((error: unknown) => expect(error).toMatchObject({ code: 'internal' }));  // Zeros are no logits.
+  await run(host, text(20)).catch((error: unknown) => expect(error).toMatchObject({ code: 'internal' })); // Zeros are no logits.
   const halves = texts.filter((one) => one.startsWith('enable f16;'));
   expect(halves).toHaveLength(1);
   const device = await (await gpu.requestAdapter())!.requestDevice({ requiredFeatures: ['shader-f16'] });
   device.pushErrorScope('validation');
-  device.createComputePipeline({ layout: 'auto', compute: { module: device.createShaderModule({ code: halves[0]! }), constants: { HALF_WEIGHTS: 1 } } });
+  device.createComputePipeline({
+    layout: 'auto',
+    compute: { module: device.createShaderModule({ code: halves[0]! }), constants: { HALF_WEIGHTS: 1 } },
+  });
   expect(await device.popErrorScope()).toBeNull();
 });

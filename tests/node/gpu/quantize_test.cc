@@ -1,11 +1,12 @@
-// Rows become the integers of core/backend/quantize.h, one for one: a GPU's own quotients are not exact enough for that.
+// Rows become the integers of core/formats/quantize.h, one for one: a GPU's own quotients are not exact enough for that.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 #include <vector>
 
-#include "core/backend/quantize.h"
+#include "core/formats/quantize.h"
+#include "tests/native/ops/run_program.h"
 #include "tests/node/gpu/hosted_backend.h"
 
 namespace peruse::testing {
@@ -40,23 +41,22 @@ TEST(GpuQuantize, RowsBecomeTheSameIntegersAsOnTheCpu) {
   for (const bool wide : {false, true}) {
     const auto backend = CreateHostedWebGpuBackendWithin({});
     // out = x W^T with W = 1: the integers times the row's scale.
-    const auto weight = backend->CreateLinear({kCols, kCols, 1, Precision::kQ8, wide});
-    ASSERT_TRUE(weight.ok());
+    SmallProgram program;
+    const LinearId weight = program.Linear(*backend, {kCols, kCols, 1, Precision::kQ8, wide});
     std::vector<int8_t> identity(kCols * kCols);
     for (size_t i = 0; i < kCols; ++i) identity[i * kCols + i] = 1;
-    ASSERT_TRUE(backend->WriteInt8(*weight, 0, identity).ok());
-    ASSERT_TRUE(backend->WriteScales(*weight, 0, std::vector<float>(kCols, 1.0f)).ok());
+    ASSERT_TRUE(backend->WriteInt8(program.weights().linears[0], 0, identity).ok());
+    ASSERT_TRUE(backend->WriteScales(program.weights().linears[0], 0, std::vector<float>(kCols, 1.0f)).ok());
     std::vector<float> values;
     for (const auto& row : rows) values.insert(values.end(), row.begin(), row.end());
-    std::vector<float> result(values.size());
-    backend->BeginRun();
     const auto count = static_cast<int32_t>(rows.size());
-    const Tensor x = backend->New(count, kCols);
-    backend->Upload(values, x);
-    const Tensor out = backend->New(count, kCols);
-    backend->Linear(x, *weight, Activation::kNone, out);
-    backend->Download(out, result);
-    ASSERT_TRUE(backend->Submit().ok());
+    const Value x = program.Input(count, kCols);
+    const Value out = program.New(count, kCols);
+    program.Add(ops::Linear{.x = x, .weight = weight, .out = out});
+    program.Output(out);
+    const ProgramResult ran = program.Run(*backend, {values});
+    ASSERT_TRUE(ran.status.ok());
+    const std::vector<float> result = ToVector(ran.outputs[0]);
     for (size_t r = 0; r < rows.size(); ++r) {
       std::vector<int16_t> integers(kCols);
       const float scale = QuantizeRow(std::span(rows[r]), InputLevels(kCols, wide), integers.data());

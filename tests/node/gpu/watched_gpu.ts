@@ -18,11 +18,16 @@ export function watchGpu(findAdapter: () => Promise<GPUAdapter | undefined> = re
   const gpu = {
     requestAdapter: async () => {
       const adapter = (await findAdapter())!;
-      return { limits: adapter.limits, info: adapter.info, features: adapter.features, requestDevice: async (wish: GPUDeviceDescriptor) => {
-        const device = await adapter.requestDevice(wish);
-        watched.devices.push(device);
-        return watch(device, watched);
-      } };
+      return {
+        limits: adapter.limits,
+        info: adapter.info,
+        features: adapter.features,
+        requestDevice: async (wish: GPUDeviceDescriptor) => {
+          const device = await adapter.requestDevice(wish);
+          watched.devices.push(device);
+          return watch(device, watched);
+        },
+      };
     },
   } as unknown as GPU;
   return watched;

@@ -2,8 +2,16 @@
 // and spans must be identical, scores within kScoreTolerance. Runs in Node and in browsers.
 import { expect } from 'vitest';
 import type {
-  Answer, LabelScore, QuestionAnsweringOptions, TextClassificationOptions, TokenClassificationOptions, TokenEntity, ZeroShotClassificationOptions, ZeroShotClassificationOutput,
-} from '../../../web/dist/index.js';
+  Answer,
+  LabelScore,
+  QuestionAnsweringOptions,
+  TextClassificationOptions,
+  TokenClassificationOptions,
+  EntityGroup,
+  TokenEntity,
+  ZeroShotClassificationOptions,
+  ZeroShotClassificationOutput,
+} from '../../../web/dist/face.js';
 
 /** Rounding of two float32 implementations over a dozen layers, seen through a softmax. */
 export const kScoreTolerance = 1e-4;
@@ -20,7 +28,7 @@ export interface ReaderFixture {
 
 export interface TaggerFixture {
   /** Offsets of these entities are code points. */
-  cases: { text: string; options: TokenClassificationOptions; entities: TokenEntity[] }[];
+  cases: { text: string; options: TokenClassificationOptions; entities: (TokenEntity | EntityGroup)[] }[];
 }
 
 export interface ZeroShotFixture {
@@ -36,24 +44,34 @@ export function toUtf16(text: string, codePoint: number): number {
 
 function expectScores(actual: { score: number }[], expected: { score: number }[], what: string): void {
   actual.forEach(({ score }, i) => {
-    expect(Math.abs(score - expected[i]!.score), `score ${i} of ${what}: ${score}, not ${expected[i]!.score}`).toBeLessThan(kScoreTolerance);
+    expect(Math.abs(score - expected[i]!.score), `score ${i} of ${what}: ${score}, not ${expected[i]!.score}`).toBeLessThan(
+      kScoreTolerance,
+    );
   });
 }
 
 export async function checkSentiment(
-  fixture: SentimentFixture, classify: (texts: string[], options: TextClassificationOptions) => Promise<unknown>,
+  fixture: SentimentFixture,
+  classify: (texts: string[], options: TextClassificationOptions) => Promise<unknown>,
 ): Promise<void> {
-  const results = await classify(fixture.cases.map(({ text }) => text), fixture.options) as LabelScore[][];
+  const results = (await classify(
+    fixture.cases.map(({ text }) => text),
+    fixture.options,
+  )) as LabelScore[][];
   expect(results).toHaveLength(fixture.cases.length);
   fixture.cases.forEach(({ text, labels }, i) => {
     const what = JSON.stringify(text.slice(0, 60));
-    expect(results[i]!.map(({ label }) => label), what).toEqual(labels.map(({ label }) => label));
+    expect(
+      results[i]!.map(({ label }) => label),
+      what,
+    ).toEqual(labels.map(({ label }) => label));
     expectScores(results[i]!, labels, what);
   });
 }
 
 export async function checkReader(
-  fixture: ReaderFixture, answer: (question: string, context: string, options: QuestionAnsweringOptions) => Promise<unknown>,
+  fixture: ReaderFixture,
+  answer: (question: string, context: string, options: QuestionAnsweringOptions) => Promise<unknown>,
 ): Promise<void> {
   for (const { question, context, options, answers } of fixture.cases) {
     const what = JSON.stringify({ question, options });
@@ -67,20 +85,27 @@ export async function checkReader(
 }
 
 export async function checkTagger(
-  fixture: TaggerFixture, tag: (text: string, options: TokenClassificationOptions) => Promise<TokenEntity[]>,
+  fixture: TaggerFixture,
+  tag: (text: string, options: TokenClassificationOptions) => Promise<(TokenEntity | EntityGroup)[]>,
 ): Promise<void> {
   for (const { text, options, entities } of fixture.cases) {
     const what = JSON.stringify({ text: text.slice(0, 60), options });
     const actual = await tag(text, options);
     const expected = entities.map((one) => ({ ...one, start: toUtf16(text, one.start), end: toUtf16(text, one.end) }));
-    const spans = (list: TokenEntity[]) => list.map(({ entity, entity_group, index, start, end }) => ({ entity, entity_group, index, start, end }));
+    const spans = (list: (TokenEntity | EntityGroup)[]) =>
+      list.map(({ start, end, ...one }) => ({
+        ...('entity' in one ? { entity: one.entity, index: one.index } : { entity_group: one.entity_group }),
+        start,
+        end,
+      }));
     expect(spans(actual), what).toEqual(spans(expected));
     expectScores(actual, expected, what);
   }
 }
 
 export async function checkZeroShot(
-  fixture: ZeroShotFixture, classify: (text: string, labels: string[], options: ZeroShotClassificationOptions) => Promise<ZeroShotClassificationOutput>,
+  fixture: ZeroShotFixture,
+  classify: (text: string, labels: string[], options: ZeroShotClassificationOptions) => Promise<ZeroShotClassificationOutput>,
 ): Promise<void> {
   const scored = (scores: number[]) => scores.map((score) => ({ score }));
   for (const { text, candidates, options, labels, scores } of fixture.cases) {
@@ -97,9 +122,13 @@ export const kQuantizedDrift = 0.05;
 
 /** Holds q8's labels to the reference's; returns how many differ, and the largest difference of a score. */
 export async function checkQuantizedSentiment(
-  fixture: SentimentFixture, classify: (texts: string[], options: TextClassificationOptions) => Promise<unknown>,
+  fixture: SentimentFixture,
+  classify: (texts: string[], options: TextClassificationOptions) => Promise<unknown>,
 ): Promise<{ different: number; drift: number }> {
-  const results = await classify(fixture.cases.map(({ text }) => text), fixture.options) as LabelScore[][];
+  const results = (await classify(
+    fixture.cases.map(({ text }) => text),
+    fixture.options,
+  )) as LabelScore[][];
   let different = 0;
   let drift = 0;
   fixture.cases.forEach(({ text, labels }, i) => {

@@ -12,7 +12,7 @@ export interface FakeRecord {
 
 export interface FakeBehaviour {
   /** Replies instead of the usual ones, by method. */
-  replies?: Partial<Record<'addFile' | 'open' | 'feedWeights' | 'finishWeights' | 'start' | 'finish', object>>;
+  replies?: Partial<Record<'addFile' | 'open' | 'feedWeights' | 'finishWeights' | 'start' | 'take', object>>;
   /** This method traps, as a failed CHECK does. */
   traps?: string;
   /** The files that any index names. */
@@ -78,16 +78,18 @@ export function fakeEngine(behaviour: FakeBehaviour = {}): { engine: Engine; rec
       record.requests.push(JSON.parse(text(bytes)));
       return answer('start');
     }
-    inspectedArray() {
+    array() {
       return 1 << 20;
     }
     step() {
       return JSON.stringify({ ok: true, more: --stepsLeft > 0 });
     }
-    finish() {
-      if (inspecting) return answer('finish', { result: [behaviour.inspection] });
+    /** All results come with the last step. */
+    take() {
       const { inputs } = record.requests.at(-1) as { inputs: unknown[] };
-      return answer('finish', { result: inputs.map((_, index) => [{ label: `L${index}`, score: 1 }]) });
+      if (stepsLeft > 0) return answer('take', { parts: [] });
+      if (inspecting) return answer('take', { parts: [{ input: 0, value: behaviour.inspection }] });
+      return answer('take', { parts: inputs.map((_, input) => ({ input, value: [{ label: `L${input}`, score: 1 }] })) });
     }
     delete() {
       record.deleted = true;

@@ -1,7 +1,7 @@
 // Holds inspect() to what the reference library gives with output_attentions and output_hidden_states
 // (tests/fixtures/attention). Runs in Node and in browsers.
 import { expect } from 'vitest';
-import type { InspectCall } from '../../../web/dist/index.js';
+import type { InspectCall } from '../../../web/dist/face.js';
 import { tinyText, type readTensors } from './tiny.js';
 
 type Tensors = ReturnType<typeof readTensors>;

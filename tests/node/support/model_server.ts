@@ -16,7 +16,12 @@ export interface ModelServer {
 }
 
 const kTypes: Record<string, string> = {
-  json: 'application/json', txt: 'text/plain', html: 'text/html', js: 'text/javascript', mjs: 'text/javascript', wasm: 'application/wasm',
+  json: 'application/json',
+  txt: 'text/plain',
+  html: 'text/html',
+  js: 'text/javascript',
+  mjs: 'text/javascript',
+  wasm: 'application/wasm',
 };
 
 export async function startModelServer(files: Record<string, Content>, headers: Record<string, string> = {}): Promise<ModelServer> {
@@ -35,16 +40,19 @@ export async function startModelServer(files: Record<string, Content>, headers: 
     const body = Buffer.from(content as string);
     response.writeHead(200, { 'content-type': type, 'content-length': body.length }).end(body);
   });
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
     files: served,
     requests,
     calls,
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
   };
 }

@@ -5,6 +5,6 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'peruse-test-cache-'));
-process.env['PERUSE_CACHE'] ||= join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'peruse');  // Where set-up put its things.
-process.env['XDG_CACHE_HOME'] = folder;
+process.env.PERUSE_CACHE ||= join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'peruse'); // Where set-up put its things.
+process.env.XDG_CACHE_HOME = folder;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -30,12 +30,14 @@ function merge(parts: Uint8Array[]): Uint8Array {
 /** The files of a family's encoder with a head; `changes` are to config.json. */
 export async function pipelineModel(family: string, head: string, changes: object = {}): Promise<Files> {
   const { files: vocabulary } = await readFixture<{ files: Record<string, string> }>(`pipelines/${family}/cases.json`);
-  const config = { ...await readFixture<object>(`pipelines/${family}/${head}.config.json`), ...changes };
+  const config = { ...(await readFixture<object>(`pipelines/${family}/${head}.config.json`)), ...changes };
   const weights = [await read(`pipelines/${family}/base.safetensors`)];
   const ofHead = await read(`pipelines/${family}/${head}.safetensors`).catch(() => undefined);
   if (ofHead) weights.push(ofHead);
   const files: Files = {
-    'config.json': toBytes(config), 'model.safetensors': merge(weights), 'tokenizer_config.json': toBytes({ model_max_length: 96 }),
+    'config.json': toBytes(config),
+    'model.safetensors': merge(weights),
+    'tokenizer_config.json': toBytes({ model_max_length: 96 }),
   };
   for (const [name, path] of Object.entries(vocabulary)) files[name] = await read(path);
   return files;

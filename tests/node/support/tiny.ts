@@ -7,8 +7,14 @@ export type Files = Record<string, Uint8Array>;
 export function tinyTokenizer(vocabSize: number): string {
   const vocab = Object.fromEntries(Array.from({ length: vocabSize }, (_, id) => [`t${id}`, id]));
   return JSON.stringify({
-    version: '1.0', truncation: null, padding: null, added_tokens: [], normalizer: null,
-    pre_tokenizer: { type: 'WhitespaceSplit' }, post_processor: null, decoder: null,
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    added_tokens: [],
+    normalizer: null,
+    pre_tokenizer: { type: 'WhitespaceSplit' },
+    post_processor: null,
+    decoder: null,
     model: { type: 'WordPiece', unk_token: 't0', continuing_subword_prefix: '##', max_input_chars_per_word: 100, vocab },
   });
 }

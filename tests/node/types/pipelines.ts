@@ -1,6 +1,15 @@
 // The types of pipelines, checked by compiling this file; it never runs.
 import {
-  pipeline, type Answer, type ChoiceScore, type Features, type Inspection, type LabelScore, type RankedDocument, type TokenEntity, type TokenReplacement,
+  pipeline,
+  type Answer,
+  type ChoiceScore,
+  type Features,
+  type Inspection,
+  type LabelScore,
+  type RankedDocument,
+  type EntityGroup,
+  type TokenEntity,
+  type TokenReplacement,
   type ZeroShotClassificationOutput,
 } from '../../../web/dist/index.js';
 
@@ -67,7 +76,7 @@ export async function otherTasks() {
   const tag = await pipeline('ner', 'user/model');
   is<typeof tag.task, 'token-classification'>(true);
   const entities = await tag('a', { aggregation_strategy: 'first', ignore_labels: ['O'], stride: 16 });
-  is<typeof entities, TokenEntity[]>(true);
+  is<typeof entities, EntityGroup[]>(true);
   const entityLists = await tag(['a']);
   is<typeof entityLists, TokenEntity[][]>(true);
 

@@ -1,5 +1,5 @@
 // A service worker of somebody's own: it may not use import(), so the package has an entry for it.
-import { pipeline } from './peruse/dist/index_service_worker.js';
+import { pipeline } from './peruse/peruse-service-worker.js';
 import { work } from './work.js';
 
 self.addEventListener('install', () => self.skipWaiting());

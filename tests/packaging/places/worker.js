@@ -1,5 +1,5 @@
 // A worker of somebody's own.
-import { pipeline } from './peruse/dist/index.js';
+import { pipeline } from './peruse/peruse.js';
 import { work } from './work.js';
 
 self.postMessage(await work(pipeline));

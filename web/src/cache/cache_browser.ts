@@ -9,7 +9,7 @@ export async function openBrowserCache(): Promise<CustomCache | undefined> {
   if (typeof caches === 'undefined') return undefined;
   try {
     for (const name of await caches.keys()) {
-      if (name.startsWith(kPrefix) && name !== `${kPrefix}${kStoreVersion}`) await caches.delete(name);
+      if (name.startsWith(kPrefix) && Number(name.slice(kPrefix.length)) < kStoreVersion) await caches.delete(name);
     }
     return await caches.open(`${kPrefix}${kStoreVersion}`);
   } catch {

@@ -1,11 +1,12 @@
 // A folder on disk that behaves like the web's Cache. An entry is a small JSON file that names the file with the body; it is
 // written last and renamed into place, so there is either a whole entry or none.
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { kStoreVersion, type LockingCache } from './file_store.js';
 import { lockFile } from './lock_node.js';
+import { makeFolder } from './make_folder_node.js';
 
 const kChunkBytes = 1 << 20;
 const kDay = 24 * 3600 * 1000;
@@ -17,11 +18,13 @@ interface Entry {
   /** The file with the body, and its length. */
   body: string;
   bytes: number;
+  /** Of the JSON of all that stands above. */
+  sha256?: string;
 }
 
 /** Where files are kept unless `env.cacheFolder` says otherwise. */
 export function defaultCacheFolder(): string {
-  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'peruse', 'models');
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'peruse', 'models');
 }
 
 export class DiskCache implements LockingCache {
@@ -42,12 +45,12 @@ export class DiskCache implements LockingCache {
       return undefined;
     }
     const headers = new Headers(entry.headers);
-    if (entry.status === 200) headers.set('content-length', String(entry.bytes));  // Known now, whatever the server said.
+    if (entry.status === 200) headers.set('content-length', String(entry.bytes)); // Known now, whatever the server said.
     return new Response(entry.status === 200 ? readLazily(path) : null, { status: entry.status, headers });
   }
 
   async put(url: string, response: Response): Promise<void> {
-    await mkdir(this.folder_, { recursive: true });
+    await makeFolder(this.folder_);
     await this.tidy();
     const path = this.entryPath(url);
     const old = await this.readEntry(path);
@@ -57,7 +60,7 @@ export class DiskCache implements LockingCache {
       const bytes = await writeBody(partial, response.body);
       await rename(partial, join(this.folder_, body));
       const entry: Entry = { url, status: response.status, headers: [...response.headers], body, bytes };
-      await writeFile(`${path}.${body}`, `${JSON.stringify(entry)}\n`);
+      await writeFile(`${path}.${body}`, `${JSON.stringify({ ...entry, sha256: digest(entry) })}\n`);
       await rename(`${path}.${body}`, path);
     } catch (error) {
       await Promise.all([partial, join(this.folder_, body), `${path}.${body}`].map((file) => rm(file, { force: true }).catch(() => {})));
@@ -76,14 +79,19 @@ export class DiskCache implements LockingCache {
 
   async keys(): Promise<string[]> {
     const names = await readdir(this.folder_).catch(() => []);
-    const entries = await Promise.all(names.filter((name) => name.endsWith('.json')).map((name) => this.readEntry(join(this.folder_, name))));
+    const entries = await Promise.all(
+      names.filter((name) => name.endsWith('.json')).map((name) => this.readEntry(join(this.folder_, name))),
+    );
     return entries.flatMap((entry) => (entry === undefined ? [] : [entry.url]));
   }
 
-  /** Removes what processes left behind that were killed while they wrote. */
+  /** Removes what processes left behind that were killed while they wrote, and what older versions of Peruse stored. */
   private async tidy(): Promise<void> {
     if (this.tidied_) return;
     this.tidied_ = true;
+    for (let version = 1; version < kStoreVersion; ++version) {
+      await rm(join(dirname(this.folder_), `v${version}`), { recursive: true, force: true }).catch(() => {});
+    }
     for (const name of (await readdir(this.folder_)).filter((one) => one.endsWith('.part'))) {
       const path = join(this.folder_, name);
       const found = await stat(path).catch(() => undefined);
@@ -101,8 +109,8 @@ export class DiskCache implements LockingCache {
 
   private async readEntry(path: string): Promise<Entry | undefined> {
     try {
-      const entry = JSON.parse(await readFile(path, 'utf8')) as Entry;
-      return /^[0-9a-f]{40}-[0-9a-f-]{36}\.body$/.test(entry.body) ? entry : undefined;
+      const { sha256, ...entry } = JSON.parse(await readFile(path, 'utf8')) as Entry;
+      return sha256 === digest(entry) && /^[0-9a-f]{40}-[0-9a-f-]{36}\.body$/.test(entry.body) ? entry : undefined;
     } catch {
       return undefined;
     }
@@ -114,13 +122,17 @@ function key(url: string): string {
   return createHash('sha256').update(url).digest('hex').slice(0, 40);
 }
 
+function digest(entry: Entry): string {
+  return createHash('sha256').update(JSON.stringify(entry)).digest('hex');
+}
+
 async function writeBody(path: string, body: ReadableStream<Uint8Array> | null): Promise<number> {
   const file = await open(path, 'wx');
   let bytes = 0;
   try {
     if (body !== null) {
       for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-        for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
+        for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
         bytes += chunk.length;
       }
     }
@@ -134,15 +146,20 @@ async function writeBody(path: string, body: ReadableStream<Uint8Array> | null):
 /** Opens the file when its first bytes are asked for: a response that nobody reads holds nothing open. */
 function readLazily(path: string): ReadableStream<Uint8Array> {
   let file: Awaited<ReturnType<typeof open>> | undefined;
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      file ??= await open(path, 'r');
-      const buffer = new Uint8Array(kChunkBytes);
-      const { bytesRead } = await file.read(buffer);
-      if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
-      await file.close();
-      controller.close();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        file ??= await open(path, 'r');
+        const buffer = new Uint8Array(kChunkBytes);
+        const { bytesRead } = await file.read(buffer);
+        if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
+        await file.close();
+        controller.close();
+      },
+      async cancel() {
+        await file?.close();
+      },
     },
-    async cancel() { await file?.close(); },
-  }, { highWaterMark: 0 });
+    { highWaterMark: 0 },
+  );
 }

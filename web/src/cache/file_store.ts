@@ -1,21 +1,42 @@
 // Stored files over anything that behaves like the web's Cache: what is kept beside a body, and how it is checked.
 import type { CustomCache } from '../env.js';
-import { describe, PeruseError } from '../errors.js';
+import { describe } from '../errors.js';
+import { Late, patience, within } from '../patience.js';
+import { BlockStream } from './block_stream.js';
+import { contentBytes, sealedBytes, unseal } from './blocks.js';
 import { lock } from './locks.js';
 
 /** Changes with the form of what is stored; what other versions stored is not read. */
-export const kStoreVersion = 1;
+export const kStoreVersion = 2;
 
-export interface StoredFile {
-  /** The server had no such file. */
-  missing: boolean;
-  /** Its length in bytes; 0 if the server had not said it. */
-  size: number;
+/** What a server said of a file. */
+export interface ServerHeaders {
   etag?: string;
   lastModified?: string;
+  /** Its length as announced, which may be that of a compressed transfer; 0 if unknown. */
+  size: number;
+  /** Its real length; 0 if unknown. */
+  bytes: number;
+}
+
+export interface StoredFile extends ServerHeaders {
+  /** The server had no such file. */
+  missing: boolean;
   /** Milliseconds since 1970. */
   storedAt: number;
+  /** Its bytes, each checked before it is given. Throws DamagedEntry. */
   chunks(): AsyncGenerator<Uint8Array>;
+}
+
+/** What is stored is not what was stored. The message says what is wrong with it. */
+export class DamagedEntry extends Error {
+  constructor(
+    message: string,
+    /** What had been given of it is good. */
+    readonly soundSoFar: boolean,
+  ) {
+    super(message);
+  }
 }
 
 /** A cache that knows how to keep others from fetching the same file. */
@@ -24,10 +45,27 @@ export interface LockingCache extends CustomCache {
 }
 
 const kStoredAt = 'x-peruse-stored-at';
+const kForm = 'x-peruse-form';
+const kBlocks = 'blocks';
+const kSize = 'x-peruse-announced';
 const kChunkBytes = 1 << 20;
+const kNoAnswer = 'the cache does not answer';
+
+/** A file on its way into the store. */
+export interface Saving {
+  stream: BlockStream;
+  /** Fulfilled when it is stored, rejected when it won't be. */
+  saved: Promise<void>;
+}
 
 export class FileStore {
-  constructor(private readonly cache_: LockingCache) {}
+  private dead_ = false; // has not answered once, and is not asked again
+
+  /** `onFault` is told when the cache fails. */
+  constructor(
+    private readonly cache_: LockingCache,
+    private readonly onFault_: (why: string) => void = () => {},
+  ) {}
 
   /** Waits until nobody else fetches the file; gives the function that lets the next one. */
   async lock(url: string, signal: AbortSignal): Promise<() => void> {
@@ -36,62 +74,98 @@ export class FileStore {
 
   /** What is stored under the address. A cache that can't be read holds nothing. */
   async find(url: string): Promise<StoredFile | undefined> {
-    const response = await this.cache_.match(url).catch(() => undefined);
+    const response = await this.ask(async () => this.cache_.match(url));
     if (response === undefined) return undefined;
+    if (!(response instanceof Response)) {
+      this.onFault_('its match() gives something that is no Response');
+      return undefined;
+    }
     const { headers, status } = response;
-    const size = Number(headers.get('content-length')) || 0;
-    const storedAt = Number(headers.get(kStoredAt));
+    const length = Number(headers.get('content-length')) || 0;
+    const inBlocks = headers.get(kForm) === kBlocks;
     return {
-      missing: status === 404, size, storedAt,
+      missing: status === 404,
+      bytes: inBlocks ? contentBytes(length) : length,
+      size: Number(headers.get(kSize)) || 0,
+      storedAt: Number(headers.get(kStoredAt)),
       etag: headers.get('etag') ?? undefined,
       lastModified: headers.get('last-modified') ?? undefined,
-      chunks: () => this.read(url, response, size),
+      chunks: () => (inBlocks ? readBlocks(response) : readPlain(response, length)),
     };
   }
 
-  async save(
-    url: string, { size, etag, lastModified }: { size: number; etag?: string; lastModified?: string }, body: ReadableStream<Uint8Array>,
-  ): Promise<void> {
-    const headers = new Headers({ [kStoredAt]: String(Date.now()), 'content-type': 'application/octet-stream' });
-    if (size > 0) headers.set('content-length', String(size));
+  /** Begins to store a file, whose bytes go into the stream. */
+  save(url: string, { size, bytes, etag, lastModified }: ServerHeaders): Saving {
+    const headers = new Headers({
+      [kStoredAt]: String(Date.now()),
+      [kForm]: kBlocks,
+      'content-type': 'application/octet-stream',
+    });
+    if (size > 0) headers.set(kSize, String(size));
+    if (bytes > 0) headers.set('content-length', String(sealedBytes(bytes)));
     if (etag !== undefined) headers.set('etag', etag);
     if (lastModified !== undefined) headers.set('last-modified', lastModified);
-    try {
-      await this.cache_.put(url, new Response(body, { headers }));
-    } catch (error) {
-      await this.remove(url);
-      throw error;
-    }
+    const stream = new BlockStream();
+    const put = async () => {
+      if (this.dead_) throw new Error(kNoAnswer);
+      await this.cache_.put(url, new Response(stream.readable, { headers }));
+    };
+    return { stream, saved: put() };
   }
 
   /** Remembers that the server has no such file. */
   async saveMissing(url: string): Promise<void> {
-    await this.cache_.put(url, new Response(null, { status: 404, headers: { [kStoredAt]: String(Date.now()) } })).catch(() => {});
+    const headers = { [kStoredAt]: String(Date.now()) };
+    await this.ask(async () => this.cache_.put(url, new Response(null, { status: 404, headers })));
   }
 
   async remove(url: string): Promise<boolean> {
-    return (await this.cache_.delete?.(url).catch(() => false)) ?? false;
+    return (await this.ask(async () => this.cache_.delete?.(url))) ?? false;
   }
 
-  private async *read(url: string, response: Response, size: number): AsyncGenerator<Uint8Array> {
-    const reader = response.body?.getReader();
-    let loaded = 0;
+  private async ask<T>(question: () => Promise<T>): Promise<T | undefined> {
+    if (this.dead_) return undefined;
     try {
-      while (reader) {
-        const { done, value } = await reader.read();
-        if (done) break;
-        loaded += value.length;
-        for (let at = 0; at < value.length; at += kChunkBytes) yield value.subarray(at, at + kChunkBytes);
-      }
+      return await within(patience.cache, question());
     } catch (error) {
-      await this.remove(url);
-      throw new PeruseError('truncated_file', `What was stored of ${url} can't be read (${describe(error)}) and was removed; load again to fetch it anew.`, { cause: error });
-    } finally {
-      await reader?.cancel().catch(() => {});
+      this.dead_ = error instanceof Late;
+      this.onFault_(this.dead_ ? kNoAnswer : describe(error));
+      return undefined;
     }
-    if (size > 0 && loaded !== size) {
-      await this.remove(url);
-      throw new PeruseError('truncated_file', `What was stored of ${url} had ${loaded} bytes instead of ${size} and was removed; load again to fetch it anew.`);
+  }
+}
+
+async function* readBlocks(response: Response): AsyncGenerator<Uint8Array> {
+  try {
+    yield* unseal(pieces(response));
+  } catch (error) {
+    throw new DamagedEntry(error instanceof Late ? 'it could not be read on' : describe(error), true);
+  }
+}
+
+/** What a caller's own cache holds that was not put there by Peruse. */
+async function* readPlain(response: Response, size: number): AsyncGenerator<Uint8Array> {
+  let loaded = 0;
+  try {
+    for await (const piece of pieces(response)) {
+      loaded += piece.length;
+      for (let at = 0; at < piece.length; at += kChunkBytes) yield piece.subarray(at, at + kChunkBytes);
     }
+  } catch (error) {
+    throw new DamagedEntry(error instanceof Late ? 'it could not be read on' : describe(error), loaded === 0);
+  }
+  if (size > 0 && loaded !== size) throw new DamagedEntry(`it had ${loaded} bytes instead of ${size}`, loaded === 0);
+}
+
+async function* pieces(response: Response): AsyncGenerator<Uint8Array> {
+  const reader = response.body?.getReader();
+  try {
+    while (reader) {
+      const { done, value } = await within(patience.cache, reader.read());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader?.cancel().catch(() => {});
   }
 }

@@ -1,12 +1,25 @@
 // One at a time by name: among all tabs and workers of a site where the platform has Web Locks, else within this thread.
 import { throwIfAborted } from '../errors.js';
+import { patience } from '../patience.js';
 
 const held = new Map<string, Promise<void>>();
 
-/** Waits for the lock; gives the function that lets go of it. */
+/** Waits for the lock; gives the function that lets go of it. Who has waited long enough goes on without it. */
 export async function lock(name: string, signal: AbortSignal): Promise<() => void> {
   throwIfAborted(signal);
-  return (await fromWebLocks(name, signal)) ?? lockHere(name, signal);
+  const waiting = new AbortController();
+  const stop = () => waiting.abort();
+  const timer = setTimeout(stop, patience.lock);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return (await fromWebLocks(name, waiting.signal)) ?? (await lockHere(name, waiting.signal));
+  } catch {
+    throwIfAborted(signal);
+    return () => {};
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 /** undefined where there are none, or none for this page (a sandboxed frame). */
@@ -14,17 +27,21 @@ async function fromWebLocks(name: string, signal: AbortSignal): Promise<(() => v
   const locks = (globalThis.navigator as Navigator | undefined)?.locks;
   if (locks === undefined) return undefined;
   let release = () => {};
-  const released = new Promise<void>((resolve) => { release = resolve; });
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const acquired = new Promise<void>((resolve, reject) => {
-    locks.request(name, { signal }, () => {
-      resolve();
-      return released;
-    }).catch(reject);
+    locks
+      .request(name, { signal }, () => {
+        resolve();
+        return released;
+      })
+      .catch(reject);
   });
   try {
     await acquired;
     return release;
-  } catch (error) {
+  } catch {
     throwIfAborted(signal);
     return undefined;
   }
@@ -35,16 +52,20 @@ async function lockHere(name: string, signal: AbortSignal): Promise<() => void> 
     await Promise.race([busy, aborted(signal)]);
     throwIfAborted(signal);
   }
-  let release = () => {};
-  held.set(name, new Promise<void>((resolve) => {
-    release = () => {
-      held.delete(name);
-      resolve();
-    };
-  }));
-  return release;
+  let resolve = () => {};
+  const mine = new Promise<void>((done) => {
+    resolve = done;
+  });
+  held.set(name, mine);
+  return () => {
+    if (held.get(name) === mine) held.delete(name); // Not that of who came after, if this is called twice.
+    resolve();
+  };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => { signal.addEventListener('abort', () => resolve(), { once: true }); });
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

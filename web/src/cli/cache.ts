@@ -12,7 +12,8 @@ export const cache: Command = {
   async run([verb = 'list', model, ...rest], values, io) {
     if (rest.length > 0 || (model !== undefined && verb !== 'remove')) throw new UsageError(`'${rest[0] ?? model}' is too much`);
     if (verb === 'list') {
-      for (const { url, bytes, storedAt } of await modelCache.list()) io.out(JSON.stringify({ url, bytes, stored_at: storedAt.toISOString() }));
+      for (const { url, bytes, storedAt } of await modelCache.list())
+        io.out(JSON.stringify({ url, bytes, stored_at: storedAt.toISOString() }));
     } else if (verb === 'clear') {
       io.out(JSON.stringify({ removed: await modelCache.clear() }));
     } else if (verb === 'remove') {

@@ -1,138 +1,153 @@
-// What a checkpoint says of itself: config.json and the headers of its safetensors files, nothing else of them.
+// What a checkpoint says of itself: config.json and what its weights files say of their tensors, nothing else of them.
+import { WeightsReader, type TensorInfo } from '../engine/weights_reader.js';
 import { PeruseError } from '../errors.js';
+import { readerModule } from '../quantize/reader_module.js';
 import { UrlFolder } from '../sources/folder_url.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
 import { openFolder } from '../sources/open_folder.js';
 import { nodePlatform } from '../platform/platform_node.js';
+import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
 import { resolveSource, type MissingFile, type ModelFile, type SourceOptions } from '../sources/source.js';
-
-export interface TensorInfo {
-  dtype: string;
-  shape: number[];
-}
+import { explainMissing, findWeights, kVocabularies, notFound } from '../sources/model_files.js';
 
 export interface Checkpoint {
   config: Record<string, unknown>;
   configBytes: Uint8Array;
   /** The files with the weights, in order. */
   files: string[];
+  /** The files that the tokenizer is read from; none: there are none that Peruse reads. */
+  tokenizer: string[];
   tensors: Map<string, TensorInfo>;
-  /** A safetensors header as the engine reads it: of the one file, or of all shards as if they were one. */
+  /** A safetensors header of all tensors, as if they were in one such file. */
   header: Uint8Array;
-  /** Bytes of the tensors in the files. */
+  /** Bytes of the tensors, tied ones counted once. */
   bytes: number;
 }
 
-/** The first bytes of a file, or the whole. */
-type Read = (file: string, firstBytes?: number) => Promise<Uint8Array | MissingFile>;
+/** A file, of which no more than so many bytes will be wanted. */
+type Open = (file: string, firstBytes?: number) => Promise<ModelFile | MissingFile>;
 
-const kFirstRead = 1 << 16;  // Enough for most headers.
-const kLargestHeader = 100 << 20;
-const kBytes: Record<string, number> = {
-  F64: 8, I64: 8, U64: 8, F32: 4, I32: 4, U32: 4, F16: 2, BF16: 2, I16: 2, U16: 2, I8: 1, U8: 1, BOOL: 1, F8_E4M3: 1, F8_E5M2: 1,
-};
+/** Enough for most headers; more is asked for where it is not. */
+const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
 
 export async function readCheckpoint(model: string, options: SourceOptions): Promise<Checkpoint> {
-  const read = await reader(model, options);
-  const configBytes = await readNeeded(read, 'config.json');
+  const open = await opener(model, options);
+  const configFile = await open('config.json');
+  if (!configFile.found) throw await explain(open, [configFile]);
+  const configBytes = await whole(configFile);
   const config = parseJson('config.json', configBytes);
-  const files = await weightFiles(read);
-  const headers = await Promise.all(files.map((file) => readHeader(read, file)));
+  const files = await weightFiles(open);
+  const headers = await Promise.all(files.map((file) => readHeader(open, file)));
   const tensors = new Map<string, TensorInfo>();
-  let bytes = 0;
-  headers.forEach(({ json }, index) => {
-    for (const [name, { dtype, shape, data_offsets: [from, to] = [0, 0] }] of Object.entries(json)) {
-      if (name === '__metadata__') continue;
-      if (tensors.has(name)) throw new PeruseError('malformed_file', `${files[index]} has the tensor '${name}', and so has another file.`);
-      tensors.set(name, { dtype, shape });
-      bytes += to - from;
-    }
+  headers.flat().forEach((tensor) => {
+    if (tensors.has(tensor.name)) throw new PeruseError('malformed_file', `Two of the weights files have the tensor '${tensor.name}'.`);
+    tensors.set(tensor.name, tensor);
   });
-  return { config, configBytes, files, tensors, bytes, header: headers.length === 1 ? headers[0]!.bytes : joinHeaders(tensors) };
+  const bytes = [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? tensorBytes(tensor) : 0), 0);
+  const tokenizer = await tokenizerFiles(open);
+  return { config, configBytes, files: files.map(({ name }) => name), tokenizer, tensors, bytes, header: headerOf([...tensors.values()]) };
 }
 
-async function reader(model: string, options: SourceOptions): Promise<Read> {
+async function opener(model: string, options: SourceOptions): Promise<Open> {
   const spec = await resolveSource(model, options, nodePlatform.places);
   const signal = new AbortController().signal;
   if (spec.kind === 'url' && !spec.offline) {
     const folder = new UrlFolder(spec, nodeHostParts);
-    return async (file, firstBytes) => take(await folder.open(file, signal, firstBytes), firstBytes);
+    return (file, firstBytes) => folder.open(file, signal, firstBytes);
   }
   const folder = await openFolder(spec, nodeHostParts);
-  return async (file, firstBytes) => take(await folder.open(file, signal), firstBytes);
+  return (file) => folder.open(file, signal);
 }
 
-async function take(file: ModelFile | MissingFile, most = Infinity): Promise<Uint8Array | MissingFile> {
-  if (!file.found) return file;
+function found(file: ModelFile | MissingFile): ModelFile {
+  if (file.found) return file;
+  throw notFound([file]);
+}
+
+async function isThere(open: Open, name: string): Promise<boolean> {
+  const file = await open(name, 1);
+  if (!file.found) return false;
+  await file.close();
+  return true;
+}
+
+async function tokenizerFiles(open: Open): Promise<string[]> {
+  for (const names of kVocabularies) {
+    const there = await Promise.all(names.map((name) => isThere(open, name)));
+    if (there.every(Boolean)) return [...names];
+  }
+  return [];
+}
+
+/** That files are missing, and what lies there instead. */
+function explain(open: Open, missing: readonly MissingFile[]): Promise<PeruseError> {
+  return explainMissing({ open: (name) => open(name, 1) }, missing, new AbortController().signal);
+}
+
+async function whole(file: ModelFile): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of file.chunks()) {
-    parts.push(chunk.slice());
-    length += chunk.length;
-    if (length >= most) break;  // Which also stops the transfer.
-  }
-  return new Uint8Array(Buffer.concat(parts)).subarray(0, Math.min(length, most));
+  for await (const chunk of file.chunks()) parts.push(chunk.slice());
+  return new Uint8Array(Buffer.concat(parts));
 }
 
-async function readNeeded(read: Read, file: string, firstBytes?: number): Promise<Uint8Array> {
-  const bytes = await read(file, firstBytes);
-  if (bytes instanceof Uint8Array) return bytes;
-  throw new PeruseError(bytes.offline ? 'offline' : 'not_found', `Did not find ${bytes.where} (${bytes.why}).`);
+interface WeightFile {
+  name: string;
+  /** Its first bytes, if they were asked for already. */
+  start?: ModelFile;
 }
 
-async function weightFiles(read: Read): Promise<string[]> {
-  const single = await read('model.safetensors', 8);
-  if (single instanceof Uint8Array) return ['model.safetensors'];
-  const index = await read('model.safetensors.index.json');
-  if (!(index instanceof Uint8Array)) {
-    const torch = await read('pytorch_model.bin', 1);
-    const only = torch instanceof Uint8Array ? '; there is only pytorch_model.bin, which Peruse does not read' : '';
-    throw new PeruseError('not_found', `Did not find ${single.where} (${single.why})${only}.`);
+async function weightFiles(open: Open): Promise<WeightFile[]> {
+  const folder = { open: (name: string) => open(name, name.endsWith('.json') ? undefined : kFirstReads[0]) };
+  const weights = await findWeights(folder, new AbortController().signal);
+  if (!weights.found) throw await explain(open, weights.missing);
+  if (!weights.sharded) return [{ name: weights.name, start: weights.file }];
+  const { weight_map: map } = parseJson(weights.name, await whole(weights.file)) as { weight_map?: Record<string, string> };
+  const names = [...new Set(Object.values(map ?? {}))].sort();
+  if (names.length === 0 || !names.every((name) => typeof name === 'string' && /^[\w-][\w.-]*$/.test(name))) {
+    throw new PeruseError('malformed_file', `${weights.name} names no files that are weights.`);
   }
-  const { weight_map: map } = parseJson('model.safetensors.index.json', index) as { weight_map?: Record<string, string> };
-  const files = [...new Set(Object.values(map ?? {}))].sort();
-  if (files.length === 0 || !files.every((file) => typeof file === 'string' && /^[\w.-]+\.safetensors$/.test(file))) {
-    throw new PeruseError('malformed_file', 'model.safetensors.index.json names no files that are weights.');
-  }
-  return files;
+  return names.map((name) => ({ name }));
 }
 
-type HeaderJson = Record<string, TensorInfo & { data_offsets?: [number, number] }>;
+/** Reads as much of a file as says what tensors it has. */
+async function readHeader(open: Open, { name, start }: WeightFile): Promise<readonly TensorInfo[]> {
+  for (const most of kFirstReads) {
+    const file = most === kFirstReads[0] && start ? start : found(await open(name, most));
+    const header = await readStart(name, file, most);
+    if (header) return header;
+  }
+  throw new PeruseError('malformed_file', `${name}: the list of its tensors is longer than ${kFirstReads.at(-1)!} bytes.`);
+}
 
-async function readHeader(read: Read, file: string): Promise<{ bytes: Uint8Array; json: HeaderJson }> {
-  let bytes = await readNeeded(read, file, kFirstRead);
-  if (bytes.length < 8) throw new PeruseError('truncated_file', `${file} ended after ${bytes.length} bytes.`);
-  const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
-  if (length > kLargestHeader) throw new PeruseError('malformed_file', `${file} is no safetensors file: its header would be ${length} bytes long.`);
-  if (bytes.length < 8 + length) bytes = await readNeeded(read, file, 8 + length);
-  if (bytes.length < 8 + length) throw new PeruseError('truncated_file', `${file} ended after ${bytes.length} bytes, within its header.`);
-  bytes = bytes.subarray(0, 8 + length);
-  const json = parseJson(file, bytes.subarray(8)) as HeaderJson;
-  for (const [name, tensor] of Object.entries(json)) {
-    if (name === '__metadata__') continue;
-    const { dtype, shape, data_offsets: at } = tensor ?? {};
-    if (typeof dtype !== 'string' || !Array.isArray(shape) || !shape.every(Number.isSafeInteger) || !Array.isArray(at) || !at.every(Number.isSafeInteger)) {
-      throw new PeruseError('malformed_file', `${file}: the header says nothing sensible of the tensor '${name}'.`);
+/** Nothing: more than `most` bytes are needed. */
+async function readStart(name: string, file: ModelFile, most: number): Promise<readonly TensorInfo[] | undefined> {
+  const reader = new WeightsReader(await readerModule(), name);
+  try {
+    let read = 0;
+    for await (const chunk of file.chunks()) {
+      const part = chunk.subarray(0, most - read);
+      reader.feed(part);
+      read += part.length;
+      if (reader.header !== undefined || read >= most) return reader.header; // Which also stops the transfer.
     }
+    reader.finish(); // Says that the file is too short.
+    return reader.header;
+  } finally {
+    reader.dispose();
   }
-  return { bytes, json };
 }
 
-function joinHeaders(tensors: Checkpoint['tensors']): Uint8Array {
+function headerOf(tensors: readonly TensorInfo[]): Uint8Array {
   let at = 0;
-  const json = Object.fromEntries([...tensors].map(([name, tensor]) => {
-    const from = at;
-    at += elements(tensor) * (kBytes[tensor.dtype] ?? 1);
-    return [name, { ...tensor, data_offsets: [from, at] }];
-  }));
-  const text = new TextEncoder().encode(JSON.stringify(json));
-  const header = new Uint8Array(8 + text.length);
-  new DataView(header.buffer).setBigUint64(0, BigInt(text.length), true);
-  header.set(text, 8);
-  return header;
+  const entries = tensors.map((tensor) => {
+    const begin = at;
+    at += tensorBytes(tensor);
+    return { ...tensor, begin, end: at };
+  });
+  return encodeHeader(entries, undefined);
 }
 
-export function elements({ shape }: TensorInfo): number {
+export function elements({ shape }: Pick<TensorInfo, 'shape'>): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 

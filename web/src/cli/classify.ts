@@ -1,5 +1,5 @@
 // peruse classify: labels for texts; with --labels, labels that the model was not trained for (zero-shot).
-import { choice, flag, needed, number, text, UsageError, type Command } from './command.js';
+import { choice, flag, list, needed, number, text, type Command } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 
 export const classify: Command = {
@@ -8,17 +8,22 @@ export const classify: Command = {
   details: 'Without a text, each line of standard input that is not empty is one.',
   options: {
     'top-k': { type: 'string', short: 'k', value: 'n', help: 'so many labels a text, best first; 0 for all of them (1)' },
-    'function': { type: 'string', value: 'name', help: "sigmoid, softmax or none: how logits become scores (the model's own)" },
+    function: { type: 'string', value: 'name', help: "sigmoid, softmax or none: how logits become scores (the model's own)" },
     labels: { type: 'string', value: 'a,b,c', help: 'choose among these labels with a model for natural language inference' },
     'multi-label': { type: 'boolean', help: 'with --labels: each label by itself' },
+    stride: { type: 'string', value: 'n', help: 'read texts that are too long in windows that overlap by n tokens' },
+    'window-label': {
+      type: 'string',
+      value: 'name',
+      help: 'with --stride: the window where this label scores highest speaks for the text',
+    },
     truncate: { type: 'boolean', help: 'cut texts that are too long, instead of refusing them' },
     ...kModelOptions,
   },
   async run(positionals, values, io) {
     const [model, ...texts] = needed(positionals, ['model']);
-    const labels = text(values, 'labels')?.split(',').map((label) => label.trim()).filter((label) => label !== '');
+    const labels = list(values, 'labels');
     if (labels !== undefined) {
-      if (labels.length === 0) throw new UsageError('--labels names no label');
       return withModel('zero-shot-classification', model, values, io, async (classifier) => {
         for await (const batch of textBatches(texts, io)) {
           for (const result of await classifier(batch, labels, given({ multi_label: flag(values, 'multi-label') || undefined }))) {
@@ -32,12 +37,14 @@ export const classify: Command = {
       top_k: topK === 0 ? null : topK,
       function_to_apply: choice(values, 'function', ['sigmoid', 'softmax', 'none']),
       truncation: flag(values, 'truncate') || undefined,
+      stride: number(values, 'stride'),
+      window_label: text(values, 'window-label'),
     });
     return withModel('text-classification', model, values, io, async (classifier) => {
       for await (const batch of textBatches(texts, io)) {
         const results: unknown[] = await classifier(batch, options);
         results.forEach((result, index) => {
-          const found = topK === 1 ? result as object : { labels: result };
+          const found = topK === 1 ? (result as object) : { labels: result };
           io.out(JSON.stringify({ text: batch[index], ...found }));
         });
       }

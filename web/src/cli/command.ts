@@ -53,6 +53,16 @@ export function number(values: Values, name: string): number | undefined {
   return parsed;
 }
 
+/** What stands between commas; at least something. */
+export function list(values: Values, name: string): string[] | undefined {
+  const items = text(values, name)
+    ?.split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+  if (items?.length === 0) throw new UsageError(`--${name} names no ${name.replace(/s$/, '')}`);
+  return items;
+}
+
 /** The value of an option that takes one of a few words. */
 export function choice<const T extends string>(values: Values, name: string, words: readonly T[]): T | undefined {
   const value = text(values, name);
@@ -62,7 +72,8 @@ export function choice<const T extends string>(values: Values, name: string, wor
 
 /** The positionals, of which the named ones must be there. */
 export function needed<const Names extends readonly string[]>(
-  positionals: string[], names: Names,
+  positionals: string[],
+  names: Names,
 ): [...{ [K in keyof Names]: string }, ...string[]] {
   const missing = names[positionals.length];
   if (missing !== undefined) throw new UsageError(`<${missing}> is missing`);

@@ -3,10 +3,12 @@ import { answer } from './answer.js';
 import { cache } from './cache.js';
 import { classify } from './classify.js';
 import type { Command } from './command.js';
+import { convert } from './convert.js';
 import { embed } from './embed.js';
 import { inspect } from './inspect.js';
 import { quantize } from './quantize.js';
 import { rank } from './rank.js';
+import { redact } from './redact.js';
 import { serveDemo } from './serve_demo.js';
 import { tag } from './tag.js';
 
@@ -14,10 +16,12 @@ export const kCommands: Record<string, Command> = {
   classify,
   answer,
   tag,
+  redact,
   rank,
   embed,
   inspect,
   cache,
   'serve-demo': serveDemo,
   quantize,
+  convert,
 };

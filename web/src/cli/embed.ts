@@ -1,5 +1,5 @@
 // peruse embed: texts as vectors.
-import { choice, flag, needed, type Command } from './command.js';
+import { choice, flag, needed, number, text, type Command } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 
 export const embed: Command = {
@@ -7,15 +7,22 @@ export const embed: Command = {
   usage: '<model> [text ...]',
   details: 'Without a text, each line of standard input that is not empty is one.',
   options: {
-    pooling: { type: 'string', value: 'name', help: 'cls, mean or max: how token vectors become one (mean)' },
+    pooling: { type: 'string', value: 'name', help: 'cls, mean or max: how token vectors become one (mean); sentence: as its folder says' },
+    'prompt-name': { type: 'string', value: 'name', help: "a prompt of the model's folder: query, say; means pooling sentence" },
+    prompt: { type: 'string', value: 'text', help: 'a text before each text; means pooling sentence' },
+    dimensions: { type: 'string', value: 'n', help: 'keep the first n numbers of each vector' },
     normalize: { type: 'boolean', help: 'scale each vector to length 1' },
     truncate: { type: 'boolean', help: 'cut texts that are too long, instead of refusing them' },
     ...kModelOptions,
   },
   async run(positionals, values, io) {
     const [model, ...texts] = needed(positionals, ['model']);
+    const hasPrompt = values.prompt !== undefined || values['prompt-name'] !== undefined;
     const options = given({
-      pooling: choice(values, 'pooling', ['cls', 'mean', 'max']) ?? 'mean' as const,
+      pooling: choice(values, 'pooling', ['cls', 'mean', 'max', 'sentence']) ?? (hasPrompt ? ('sentence' as const) : ('mean' as const)),
+      prompt: text(values, 'prompt'),
+      prompt_name: text(values, 'prompt-name'),
+      dimensions: number(values, 'dimensions'),
       normalize: flag(values, 'normalize') || undefined,
       truncation: flag(values, 'truncate') || undefined,
     });
@@ -23,7 +30,7 @@ export const embed: Command = {
       for await (const batch of textBatches(texts, io)) {
         const vectors = await embedder(batch, options);
         vectors.forEach(({ data }, index) => {
-          const embedding = Array.from(data, (value) => Number(value.toPrecision(9)));  // 9 digits tell every float32 apart.
+          const embedding = Array.from(data, (value) => Number(value.toPrecision(9))); // 9 digits tell every float32 apart.
           io.out(JSON.stringify({ text: batch[index], embedding }));
         });
       }

@@ -30,7 +30,8 @@ ${optionLines({ ...command.options, help: { type: 'boolean', short: 'h', help: '
 
 function optionLines(options: Options): string[] {
   const named = Object.entries(options).map(([name, { short, value, help }]) => ({
-    left: `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`, help,
+    left: `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`,
+    help,
   }));
   const width = Math.max(...named.map(({ left }) => left.length));
   return named.map(({ left, help }) => `  ${left.padEnd(width)}  ${help}`);

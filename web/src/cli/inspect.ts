@@ -2,7 +2,7 @@
 import { elements, readCheckpoint, type Checkpoint } from './checkpoint.js';
 import { flag, needed, text, type Command } from './command.js';
 import { kSourceOptions } from './model_options.js';
-import { labelsOf, verdicts, type Verdict } from './verdict.js';
+import { labelsOf, programOf, verdicts, type Verdict } from './verdict.js';
 
 /** Bytes of memory, by `dtype` of pipeline(). */
 type Memory = Record<'fp32' | 'fp16' | 'q8', number>;
@@ -10,17 +10,29 @@ type Memory = Record<'fp32' | 'fp16' | 'q8', number>;
 export const inspect: Command = {
   summary: 'Say what a checkpoint is, whether Peruse runs it, and what memory it takes',
   usage: '<model>',
-  details: 'Reads config.json and the headers of the weights, from a URL or a hub id only those bytes; not the tokenizer.',
-  options: { json: { type: 'boolean', help: 'one JSON line' }, ...kSourceOptions },
+  details: "Reads config.json and the weights' headers, from a URL or a hub id only those bytes; sees whether a tokenizer is there.",
+  options: {
+    json: { type: 'boolean', help: 'one JSON line' },
+    program: { type: 'boolean', help: 'also print what the model computes, a line for each operation, for the first task that runs' },
+    ...kSourceOptions,
+  },
   async run(positionals, values, io) {
     const [model] = needed(positionals, ['model']);
     const checkpoint = await readCheckpoint(model, {
-      revision: text(values, 'revision'), token: text(values, 'token') ?? io.environment['HF_TOKEN'], local_files_only: flag(values, 'offline'),
+      revision: text(values, 'revision'),
+      token: text(values, 'token') ?? io.environment.HF_TOKEN,
+      local_files_only: flag(values, 'offline'),
     });
     const found = await verdicts(checkpoint);
     const memory = estimateMemory(checkpoint);
-    if (flag(values, 'json')) io.out(JSON.stringify(asJson(checkpoint, found, memory)));
-    else for (const line of asText(model, checkpoint, found, memory)) io.out(line);
+    const task = flag(values, 'program') ? found.find(({ refused }) => refused === undefined)?.task : undefined;
+    const program = task === undefined ? undefined : (await programOf(task, checkpoint)).trimEnd().split('\n');
+    if (flag(values, 'json')) {
+      io.out(JSON.stringify({ ...asJson(checkpoint, found, memory), program }));
+      return;
+    }
+    for (const line of asText(model, checkpoint, found, memory)) io.out(line);
+    if (program !== undefined) io.out([`program for ${task}:`, ...program].join('\n  '));
   },
 };
 
@@ -32,11 +44,13 @@ export function estimateMemory({ config, tensors }: Checkpoint): Memory {
   const folded = foldedBytes(config);
   const memory: Memory = { fp32: folded, fp16: folded, q8: folded };
   for (const [name, tensor] of tensors) {
-    if (/\.pos_(key_|query_|q_)?proj\./.test(name)) continue;  // Given back once the positions are folded.
+    if (tensor.same_as !== undefined) continue; // Held once, or not at all.
+    if (/\.pos_(key_|query_|q_)?proj\./.test(name)) continue; // Given back once the positions are folded.
     const count = elements(tensor);
     const isMatrix = tensor.shape.length >= 2;
     const isTable = isMatrix && /embeddings\.weight$/.test(name);
-    if (tensor.dtype === 'I8') {  // Quantised already: held so.
+    if (tensor.dtype === 'I8') {
+      // Quantised already: held so.
       for (const dtype of ['fp32', 'fp16', 'q8'] as const) memory[dtype] += count;
       continue;
     }
@@ -50,42 +64,61 @@ export function estimateMemory({ config, tensors }: Checkpoint): Memory {
 
 /** DeBERTa's relative positions, projected by each layer while loading: keys and queries for every distance, in float32. */
 function foldedBytes(config: Record<string, unknown>): number {
-  if (config['relative_attention'] !== true) return 0;
+  if (config.relative_attention !== true) return 0;
   const size = (key: string) => Number(config[key] ?? 0);
   const buckets = size('position_buckets');
   const distances = 2 * (buckets > 0 ? buckets : Math.max(size('max_relative_positions'), size('max_position_embeddings')));
-  const kinds = String(config['pos_att_type'] ?? '').match(/c2p|p2c/g)?.length ?? 0;
+  const kinds = String(config.pos_att_type ?? '').match(/c2p|p2c/g)?.length ?? 0;
   return size('num_hidden_layers') * kinds * distances * size('hidden_size') * 4;
 }
 
 function asJson(checkpoint: Checkpoint, found: Verdict[], memory: Memory): object {
   const { config, files, tensors, bytes } = checkpoint;
-  const parameters = [...tensors.values()].reduce((sum, tensor) => sum + elements(tensor), 0);
+  const parameters = countParameters(tensors);
   return {
-    model_type: config['model_type'], architectures: config['architectures'], files, bytes, tensors: tensors.size, parameters,
-    dtypes: dtypes(tensors), labels: labelsOf(checkpoint), runs: found.some(({ refused }) => refused === undefined),
-    tasks: Object.fromEntries(found.map(({ task, refused }) => [task, refused ?? true])), memory,
+    model_type: config.model_type,
+    architectures: config.architectures,
+    files,
+    tokenizer: checkpoint.tokenizer,
+    bytes,
+    tensors: tensors.size,
+    parameters,
+    dtypes: dtypes(tensors),
+    labels: labelsOf(checkpoint),
+    runs: found.some(({ refused }) => refused === undefined),
+    tasks: Object.fromEntries(found.map(({ task, refused }) => [task, refused ?? true])),
+    memory,
   };
 }
 
 function asText(model: string, checkpoint: Checkpoint, found: Verdict[], memory: Memory): string[] {
   const { config, files, tensors, bytes } = checkpoint;
-  const parameters = [...tensors.values()].reduce((sum, tensor) => sum + elements(tensor), 0);
-  const size = (key: string) => (config[key] === undefined ? undefined : `${key.replace(/^(num|max)_/, '').replaceAll('_', ' ')} ${String(config[key])}`);
-  const sizes = ['num_hidden_layers', 'hidden_size', 'num_attention_heads', 'intermediate_size', 'vocab_size', 'max_position_embeddings'].map(size).filter(Boolean);
-  const names = config['id2label'] === undefined ? [] : labelsOf(checkpoint);
+  const parameters = countParameters(tensors);
+  const size = (key: string) =>
+    config[key] === undefined ? undefined : `${key.replace(/^(num|max)_/, '').replaceAll('_', ' ')} ${String(config[key])}`;
+  const sizes = ['num_hidden_layers', 'hidden_size', 'num_attention_heads', 'intermediate_size', 'vocab_size', 'max_position_embeddings']
+    .map(size)
+    .filter(Boolean);
+  const names = config.id2label === undefined ? [] : labelsOf(checkpoint);
   const runs = found.filter(({ refused }) => refused === undefined).map(({ task }) => task);
   const refusals = new Map<string, string[]>();
-  for (const { task, refused } of found) if (refused) refusals.set(refused.message, [...refusals.get(refused.message) ?? [], task]);
+  for (const { task, refused } of found) if (refused) refusals.set(refused.message, [...(refusals.get(refused.message) ?? []), task]);
   return [
-    `${model}: ${[config['model_type'], ...(config['architectures'] as string[] | undefined ?? [])].join(', ')}`,
+    `${model}: ${[config.model_type, ...((config.architectures as string[] | undefined) ?? [])].join(', ')}`,
     `  ${sizes.join(', ')}`,
     ...(names.length > 0 ? [`  labels ${names.slice(0, 12).join(', ')}${names.length > 12 ? `, and ${names.length - 12} more` : ''}`] : []),
     `  ${(parameters / 1e6).toFixed(1)} million parameters in ${tensors.size} tensors (${dtypes(tensors).join(', ')}), ${megabytes(bytes)} MB in ${files.length === 1 ? files[0] : `${files.length} files`}`,
     runs.length > 0 ? `runs: ${runs.join(', ')}` : 'does not run',
     ...[...refusals].map(([why, tasks]) => `not: ${runs.length > 0 ? `${tasks.join(', ')}: ` : ''}${why}`),
-    `memory for the weights, about: ${Object.entries(memory).map(([dtype, size]) => `${dtype} ${megabytes(size)} MB`).join(', ')}; at most 1.25 times that and 16 MB while loading`,
+    `memory for the weights, about: ${Object.entries(memory)
+      .map(([dtype, size]) => `${dtype} ${megabytes(size)} MB`)
+      .join(', ')}; at most 1.25 times that and 16 MB while loading`,
   ];
+}
+
+/** Tied ones once. */
+function countParameters(tensors: Checkpoint['tensors']): number {
+  return [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? elements(tensor) : 0), 0);
 }
 
 function dtypes(tensors: Checkpoint['tensors']): string[] {

@@ -26,8 +26,12 @@ export function processIo(): Io {
       return Buffer.concat(parts).toString('utf8');
     },
     inputIsTty: process.stdin.isTTY === true,
-    out: (line) => { process.stdout.write(`${line}\n`); },
-    err: (text) => { process.stderr.write(text); },
+    out: (line) => {
+      process.stdout.write(`${line}\n`);
+    },
+    err: (text) => {
+      process.stderr.write(text);
+    },
     errIsTty: process.stderr.isTTY === true,
     columns: process.stderr.columns ?? 80,
     environment: process.env,

@@ -16,7 +16,12 @@ export const kSourceOptions: Options = {
 
 /** How a model is found and run. */
 export const kModelOptions: Options = {
-  dtype: { type: 'string', value: 'precision', help: 'auto, fp32, fp16 or q8: how weights are held (auto: as the checkpoint says, else fp32)' },
+  dtype: {
+    type: 'string',
+    value: 'precision',
+    help: 'auto, fp32, fp16 or q8: how weights are held (auto: as the checkpoint says, else fp32)',
+  },
+  adapter: { type: 'string', value: 'source', help: 'a LoRA adapter (peft) to merge into the model: a folder, URL or hub id' },
   device: { type: 'string', value: 'device', help: 'cpu, webgpu or auto (cpu)' },
   threads: { type: 'string', value: 'n', help: 'threads of the CPU' },
   debug: { type: 'boolean', help: 'say on standard error which build and which tensors were chosen, and which nothing needs' },
@@ -28,17 +33,25 @@ const kDtypes = ['auto', 'fp32', 'fp16', 'q8'] as const;
 
 /** Loads the model, with a progress bar where there is a terminal; `use` has it until it returns. */
 export async function withModel<T extends TaskOrAlias>(
-  task: T, model: string, values: Values, io: Io, use: (loaded: Pipeline<ResolvedTask<T>>) => Promise<void>,
+  task: T,
+  model: string,
+  values: Values,
+  io: Io,
+  use: (loaded: Pipeline<ResolvedTask<T>>) => Promise<void>,
 ): Promise<void> {
   if (flag(values, 'no-cache')) env.cache = false;
-  if (flag(values, 'debug')) env.debug = (message) => { io.err(`${message}\n`); };
+  if (flag(values, 'debug'))
+    env.debug = (message) => {
+      io.err(`${message}\n`);
+    };
   const bar = io.errIsTty ? new ProgressBar(io) : undefined;
   const options: PipelineOptions = {
     revision: text(values, 'revision'),
     dtype: choice(values, 'dtype', kDtypes),
+    ...(text(values, 'adapter') === undefined ? {} : { adapter: text(values, 'adapter')! }),
     device: choice(values, 'device', ['cpu', 'webgpu', 'auto']),
     threads: number(values, 'threads'),
-    token: text(values, 'token') ?? io.environment['HF_TOKEN'],
+    token: text(values, 'token') ?? io.environment.HF_TOKEN,
     local_files_only: flag(values, 'offline'),
     progress_callback: (progress) => bar?.show(progress),
   };
@@ -48,6 +61,7 @@ export async function withModel<T extends TaskOrAlias>(
   } finally {
     bar?.clear();
   }
+  if (!flag(values, 'debug')) for (const notice of loaded.info.notices) io.err(`${notice}\n`);
   try {
     await use(loaded);
   } finally {

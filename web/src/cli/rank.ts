@@ -1,5 +1,5 @@
 // peruse rank: documents by how well they answer a query.
-import { needed, number, type Command } from './command.js';
+import { needed, number, text, type Command } from './command.js';
 import { allTexts, given, kModelOptions, withModel } from './model_options.js';
 
 export const rank: Command = {
@@ -8,13 +8,20 @@ export const rank: Command = {
   details: 'Without a document, each line of standard input that is not empty is one. corpus_id counts documents from 0.',
   options: {
     'top-k': { type: 'string', short: 'k', value: 'n', help: 'only the best n' },
+    label: { type: 'string', value: 'name', help: 'of a model with several labels the one to rank by' },
+    'max-length': { type: 'string', value: 'n', help: "tokens that query and document are cut to (the model's, at most 512)" },
     ...kModelOptions,
   },
   async run(positionals, values, io) {
     const [model, query, ...documents] = needed(positionals, ['model', 'query']);
     const all = await allTexts(documents, io);
     await withModel('text-ranking', model, values, io, async (ranker) => {
-      const options = given({ top_k: number(values, 'top-k'), return_documents: true });
+      const options = given({
+        top_k: number(values, 'top-k'),
+        label: text(values, 'label'),
+        max_length: number(values, 'max-length'),
+        return_documents: true,
+      });
       for (const result of await ranker(query, all, options)) io.out(JSON.stringify(result));
     });
   },

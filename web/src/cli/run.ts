@@ -31,7 +31,7 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
 async function runCommand(name: string, command: Command, args: string[], io: Io): Promise<number> {
   try {
     const { values, positionals } = parse(command, args);
-    if (values['help'] === true) io.out(commandHelp(name, command).trimEnd());
+    if (values.help === true) io.out(commandHelp(name, command).trimEnd());
     else await command.run(positionals, values, io);
     return 0;
   } catch (error) {

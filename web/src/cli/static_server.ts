@@ -1,7 +1,7 @@
 // A static server on this machine only, for the demo page. It sends the headers that make a page cross-origin isolated, which
 // WebAssembly threads need, and a content security policy as strict as the demo page's own, which also binds workers.
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, resolve, sep } from 'node:path';
@@ -11,7 +11,7 @@ const kTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
-  '.md': 'text/plain; charset=utf-8',  // Shown by browsers, where text/markdown would be saved.
+  '.md': 'text/plain; charset=utf-8', // Shown by browsers, where text/markdown would be saved.
   '.mjs': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
@@ -43,9 +43,11 @@ export interface ServeOptions {
  * taken.
  */
 export async function serveFolders(
-  folders: Record<string, string>, { port = 0, isolated = true }: ServeOptions = {},
+  folders: Record<string, string>,
+  { port = 0, isolated = true }: ServeOptions = {},
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const mounts = Object.entries(folders).map(([prefix, folder]): [string, string] => [prefix, resolve(folder)])
+  const mounts = Object.entries(folders)
+    .map(([prefix, folder]): [string, string] => [prefix, resolve(folder)])
     .sort(([a], [b]) => b.length - a.length);
   const server = createServer((request, response) => {
     answer(mounts, isolated, request, response).catch(() => response.destroy());
@@ -56,22 +58,31 @@ export async function serveFolders(
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close: () => new Promise((done) => {
-      server.close(() => done());
-      server.closeAllConnections();
-    }),
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
   };
 }
 
 async function answer(mounts: [string, string][], isolated: boolean, request: IncomingMessage, response: ServerResponse): Promise<void> {
   for (const [name, value] of Object.entries({ ...kPolicy, ...(isolated ? kIsolation : {}) })) response.setHeader(name, value);
   response.setHeader('Cache-Control', 'no-cache');
+  if (!isOwnName(request.headers.host)) return refuse(response, 421, 'only this machine is served, by its own name');
   if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'only GET and HEAD are served');
   const file = await findFile(mounts, request.url ?? '/');
   if (!file) return refuse(response, 404, 'not found');
   response.writeHead(200, { 'Content-Type': kTypes[extname(file.path)] ?? 'application/octet-stream', 'Content-Length': file.size });
   if (request.method === 'HEAD') return void response.end();
-  createReadStream(file.path).on('error', () => response.destroy()).pipe(response);
+  createReadStream(file.path)
+    .on('error', () => response.destroy())
+    .pipe(response);
+}
+
+/** Whether the page was asked for by a name of this machine: under another, a foreign page could read what lies here (DNS rebinding). */
+function isOwnName(host: string | undefined): boolean {
+  return host !== undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i.test(host);
 }
 
 /** The file that the address names, if it lies within its folder; a folder stands for its index.html. */
@@ -89,7 +100,9 @@ async function findFile(mounts: [string, string][], address: string): Promise<{ 
   if (path !== root && !path.startsWith(root + sep)) return undefined;
   if (path.endsWith(sep) || path === root) path = join(path, 'index.html');
   const found = await stat(path).catch(() => undefined);
-  return found?.isFile() ? { path, size: found.size } : undefined;
+  if (!found?.isFile()) return undefined;
+  const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
+  return real.startsWith(realRoot + sep) ? { path, size: found.size } : undefined; // A link may not lead out of the folder.
 }
 
 function refuse(response: ServerResponse, status: number, words: string): void {

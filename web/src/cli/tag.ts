@@ -1,5 +1,5 @@
-// peruse tag: entities in texts.
-import { choice, needed, number, type Command } from './command.js';
+// peruse tag: entities in texts; with --labels, of labels that the model was not trained for (zero-shot).
+import { choice, flag, list, needed, number, type Command } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 
 export const tag: Command = {
@@ -9,18 +9,42 @@ export const tag: Command = {
   options: {
     aggregation: { type: 'string', value: 'name', help: 'none, simple, first, average or max: how tokens become entities (simple)' },
     stride: { type: 'string', value: 'n', help: 'read texts that are too long in windows that overlap by n tokens' },
+    'max-length': { type: 'string', value: 'n', help: "tokens of such a window (the model's)" },
+    labels: { type: 'string', value: 'a,b,c', help: 'find entities of these labels with a GLiNER model' },
+    threshold: { type: 'string', value: 'p', help: 'with --labels: leave out what is not likelier than this (0.5)' },
+    nested: { type: 'boolean', help: 'with --labels: an entity may lie within another' },
+    'multi-label': { type: 'boolean', help: 'with --labels: the same words may have several labels' },
     ...kModelOptions,
   },
   async run(positionals, values, io) {
     const [model, ...texts] = needed(positionals, ['model']);
+    const labels = list(values, 'labels');
+    if (labels !== undefined) {
+      const settings = given({
+        threshold: number(values, 'threshold'),
+        flat_ner: flag(values, 'nested') ? false : undefined,
+        multi_label: flag(values, 'multi-label') || undefined,
+      });
+      return withModel('zero-shot-token-classification', model, values, io, async (extract) => {
+        for await (const batch of textBatches(texts, io)) {
+          const results = await extract(batch, labels, settings);
+          results.forEach((entities, index) => {
+            io.out(JSON.stringify({ text: batch[index], entities }));
+          });
+        }
+      });
+    }
     const options = given({
-      aggregation_strategy: choice(values, 'aggregation', ['none', 'simple', 'first', 'average', 'max']) ?? 'simple' as const,
+      aggregation_strategy: choice(values, 'aggregation', ['none', 'simple', 'first', 'average', 'max']) ?? ('simple' as const),
       stride: number(values, 'stride'),
+      max_length: number(values, 'max-length'),
     });
-    await withModel('token-classification', model, values, io, async (tagger) => {
+    return withModel('token-classification', model, values, io, async (tagger) => {
       for await (const batch of textBatches(texts, io)) {
         const results: unknown[] = await tagger(batch, options);
-        results.forEach((entities, index) => io.out(JSON.stringify({ text: batch[index], entities })));
+        results.forEach((entities, index) => {
+          io.out(JSON.stringify({ text: batch[index], entities }));
+        });
       }
     });
   },

@@ -1,9 +1,12 @@
 // Whether Peruse runs a checkpoint, and for which tasks: the engine itself says so, from config.json and the header alone.
 import { PeruseError } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
-import { kTasks, type Task } from '../tasks/tasks.js';
+import { kVocabularies } from '../sources/model_files.js';
+import { kEngineTasks, kTasks, type Task } from '../tasks/tasks.js';
 import { chooseVariant } from '../engine/variant.js';
-import { startCpuEngine } from '../engine/wasm_modules.js';
+import { nodeWasm } from '../engine/wasm_node.js';
+import { startCpuEngine } from '../engine/builds.js';
+import type { Engine } from '../engine/engine.js';
 import type { Checkpoint } from './checkpoint.js';
 
 export interface Verdict {
@@ -14,14 +17,27 @@ export interface Verdict {
 
 /** A tokenizer that stands in for the checkpoint's, which is not read: the engine opens no model without one. */
 const kStandIn = JSON.stringify({
-  version: '1.0', truncation: null, padding: null, normalizer: null, decoder: null,
-  added_tokens: ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'].map((content, id) => (
-    { id, content, special: true, single_word: false, lstrip: false, rstrip: false, normalized: false }
-  )),
+  version: '1.0',
+  truncation: null,
+  padding: null,
+  normalizer: null,
+  decoder: null,
+  added_tokens: ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'].map((content, id) => ({
+    id,
+    content,
+    special: true,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
+  })),
   pre_tokenizer: { type: 'WhitespaceSplit' },
   post_processor: { type: 'BertProcessing', sep: ['[SEP]', 3], cls: ['[CLS]', 2] },
   model: {
-    type: 'WordPiece', unk_token: '[UNK]', continuing_subword_prefix: '##', max_input_chars_per_word: 100,
+    type: 'WordPiece',
+    unk_token: '[UNK]',
+    continuing_subword_prefix: '##',
+    max_input_chars_per_word: 100,
     vocab: { '[PAD]': 0, '[UNK]': 1, '[CLS]': 2, '[SEP]': 3, '[MASK]': 4 },
   },
 });
@@ -34,9 +50,9 @@ export async function verdicts(checkpoint: Checkpoint): Promise<Verdict[]> {
 
 /** The names of the labels; LABEL_0, LABEL_1, ... where config.json gives only their number. */
 export function labelsOf({ config }: Checkpoint): string[] {
-  const names = config['id2label'];
+  const names = config.id2label;
   if (typeof names === 'object' && names !== null) return Object.values(names).map(String);
-  return Array.from({ length: Number(config['num_labels'] ?? 2) }, (_, index) => `LABEL_${index}`);
+  return Array.from({ length: Number(config.num_labels ?? 2) }, (_, index) => `LABEL_${index}`);
 }
 
 /** Two tasks use the head of text classification for labels of a certain kind; the engine sees that only in a call. */
@@ -51,17 +67,41 @@ function unfitLabels(task: Task, labels: string[]): Verdict['refused'] {
 }
 
 async function refusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['refused']> {
-  const engine = await startCpuEngine(chooseVariant(nodePlatform.features(false), { threads: 1 }));
+  const refused = await engineRefusal(task, checkpoint);
+  if (refused !== undefined) return { ...refused, message: refused.message + ownCode(refused, checkpoint) };
+  if (checkpoint.tokenizer.length > 0) return undefined;
+  const names = kVocabularies.map((files) => files.join(' with ')).join(', ');
+  return { code: 'not_found', message: `there is no tokenizer that Peruse reads, none of ${names}` };
+}
+
+function ownCode({ code }: { code: string }, { config }: Checkpoint): string {
+  if (code !== 'unsupported' || config.auto_map === undefined) return '';
+  return '; the repository brings Python code of its own for it (auto_map), which is never run';
+}
+
+/** What the model computes for a task, a line for each operation. */
+export async function programOf(task: Task, { configBytes }: Checkpoint): Promise<string> {
+  return withModel(task, 'auto', configBytes, (engine) => Promise.resolve(engine.program()));
+}
+
+async function withModel<T>(task: Task, dtype: string, config: Uint8Array, use: (engine: Engine) => Promise<T>): Promise<T> {
+  const engine = await startCpuEngine({ choice: chooseVariant(nodePlatform.features(false), { threads: 1 }), parts: nodeWasm });
   try {
-    engine.addFile('config.json', checkpoint.configBytes);
+    engine.addFile('config.json', config);
     engine.addFile('tokenizer.json', new TextEncoder().encode(kStandIn));
-    await engine.open({ task, dtype: 'f32' });
-    await engine.feedWeights(checkpoint.header);
-    return unfitLabels(task, labelsOf(checkpoint));
+    await engine.open({ task: kEngineTasks[task] ?? task, dtype });
+    return await use(engine);
+  } finally {
+    engine.dispose();
+  }
+}
+
+async function engineRefusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['refused']> {
+  try {
+    await withModel(task, 'f32', checkpoint.configBytes, async (engine) => engine.feedWeights(checkpoint.header));
+    return checkpoint.config.model_type === 'GLiClass' ? undefined : unfitLabels(task, labelsOf(checkpoint));
   } catch (error) {
     if (!(error instanceof PeruseError)) throw error;
     return { code: error.code, message: error.message };
-  } finally {
-    engine.dispose();
   }
 }

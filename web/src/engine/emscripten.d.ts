@@ -1,4 +1,4 @@
-// What Emscripten's modules in web/wasm export.
+// What Emscripten's glue in web/wasm exports: one for the builds without threads, one for those with, one for the GPU's.
 declare module '*.mjs' {
   const factory: import('./engine.js').EngineModuleFactory;
   export default factory;

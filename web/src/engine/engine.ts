@@ -2,26 +2,47 @@
 // This file is TypeScript's only side of that contract.
 import { describe, PeruseError, type ErrorCode } from '../errors.js';
 import type { EngineInput } from '../tasks/call.js';
-import { fillInspection, type EngineInspection, type Inspection, type InspectRequest } from '../tasks/inspection.js';
-import type { GpuReport, Placement } from './placement.js';
-import { wellFormed } from './text.js';
+import type { InspectRequest } from '../tasks/inspection.js';
+import { fillArrays, type ResultPart } from '../tasks/results.js';
+import type { GpuReport, Placement } from './reports.js';
+import { VectorIndex, type EngineVectorIndex } from './vector_index.js';
 
-/** What the module that Emscripten makes (web/wasm/peruse-<variant>.mjs) resolves to. */
+/** What the glue that Emscripten makes (web/wasm/glue*.mjs) resolves to. */
 export interface EngineModule {
   /** The engine's memory. Growing replaces it: read the property again after every call. */
   HEAPU8: Uint8Array;
   /** With one argument it computes on the CPU; with all, in modules that can, on a GPU. */
-  Session: new (threads: number, gpuBindingBytes?: number, shaderF16?: boolean, packedDot?: boolean) => Session;
+  Session: new (
+    threads: number,
+    gpuBindingBytes?: number,
+    shaderF16?: boolean,
+    packedDot?: boolean,
+  ) => Session;
+  WeightsReader: new () => EngineWeightsReader;
+  VectorIndex: new (width: number) => EngineVectorIndex;
   /** The thread variants' workers (Emscripten's own object). */
   PThread?: { terminateAllThreads(): void };
 }
 
-/** The module's default export. */
+/** A worker as the glue knows it, whatever the platform: it sets the listeners. */
+export interface HelperWorker {
+  postMessage(message: unknown): void;
+  terminate(): void;
+  onmessage: ((event: { data: unknown }) => void) | null;
+  onerror: ((event: { message: string }) => void) | null;
+  /** Told instead, as long as it was not started. */
+  onfailure?: (reason: string) => void;
+}
+
+/** The glue's default export. */
 export type EngineModuleFactory = (options: {
   print: (line: string) => void;
   printErr: (line: string) => void;
-  /** Workers to start before the module is ready (thread variants). */
+  /** Workers to start before the module is ready (thread variants), and how. */
   pthreadPoolSize: number;
+  startHelper: () => HelperWorker;
+  /** Gives the build's instance as soon as there is one. */
+  instantiateWasm: (imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) => object;
 }) => Promise<EngineModule>;
 
 /**
@@ -33,18 +54,30 @@ export interface Session {
   reserve(bytes: number): number;
   addFile(name: string, bytes: number): string;
   open(bytes: number): string;
+  feedAdapter(bytes: number): string;
+  finishAdapter(): string;
   setShardIndex(bytes: number): string;
   endShard(): string;
   feedWeights(bytes: number): string;
   finishWeights(): string;
   probe(layers: number, dtype: string): string;
+  /** Only of builds that compute on the CPU. */
+  program(): string;
   start(bytes: number): string;
   startInspection(bytes: number): string;
-  /** Where the floats of an array of the last inspection lie, until the next run; 0: there is no such array. */
-  inspectedArray(index: number): number;
   step(): string;
-  finish(): string;
+  take(): string;
+  /** Where the floats of an array of what was last taken lie, until the next step or request; 0: there is no such array. */
+  array(index: number): number;
   tokensRead(): number;
+  delete(): void;
+}
+
+/** Tells the tensors of a weights file (weights_reader.ts). Replies as those of Session. */
+export interface EngineWeightsReader {
+  reserve(bytes: number): number;
+  feed(bytes: number): string;
+  finish(): string;
   delete(): void;
 }
 
@@ -80,9 +113,9 @@ type Reply = { ok: true } & Record<string, unknown>;
 
 /**
  * The engine's verbs, synchronous. Order: addFile (config.json, tokenizer files), open, feedWeights (in the file's order; for
- * several files setShardIndex first, and endShard after each), finishWeights; then, for each request, start, step until it
- * says false, finish (or startInspection, step, finishInspection). Throws PeruseError; 'worker_died' says that the engine
- * itself broke and takes no more calls.
+ * several files setShardIndex first, and endShard after each), finishWeights; then, for each request, start (or
+ * startInspection), step until it says false, and take whenever results are wanted, at the latest after the last step.
+ * Throws PeruseError; 'worker_died' says that the engine itself broke and takes no more calls.
  */
 export class Engine {
   protected readonly session_: Session;
@@ -96,11 +129,16 @@ export class Engine {
     gpu?: GpuReport,
     readonly placement: Placement = { device: 'cpu' },
   ) {
-    this.session_ = this.guard(() => (
+    this.session_ = this.guard(() =>
       gpu
         ? new module_.Session(threads, gpu.maxBindingBytes, gpu.features.includes('shader-f16'), gpu.packedDot)
-        : new module_.Session(threads)
-    ));
+        : new module_.Session(threads),
+    );
+  }
+
+  /** For vectors of so many numbers, in this engine's memory. */
+  newIndex(width: number): VectorIndex {
+    return new VectorIndex(this.module_, width);
   }
 
   /** Whether later calls have a chance. */
@@ -119,7 +157,17 @@ export class Engine {
     this.call(() => this.session_.open(bytes));
   }
 
-  /** For weights in several files: model.safetensors.index.json. Gives the files, to be fed in this order. */
+  /** Of a LoRA adapter, whose adapter_config.json was among the files: its weights, before the checkpoint's. */
+  feedAdapter(chunk: Uint8Array): void {
+    this.stage(chunk, 'the adapter');
+    this.call(() => this.session_.feedAdapter(chunk.length));
+  }
+
+  finishAdapter(): void {
+    this.call(() => this.session_.finishAdapter());
+  }
+
+  /** For weights in several files: their index. Gives the files, to be fed in this order. */
   setShardIndex(index: Uint8Array): string[] {
     this.stage(index, 'the index of the weights');
     return this.call(() => this.session_.setShardIndex(index.length)).files as string[];
@@ -136,6 +184,11 @@ export class Engine {
    */
   probe(layers: number, dtype: string): number | Promise<number> {
     return this.call(() => this.session_.probe(layers, dtype)).layers as number;
+  }
+
+  /** What the model that was opened computes, a line for each operation. Not on a GPU. */
+  program(): string {
+    return this.call(() => this.session_.program()).program as string;
   }
 
   feedWeights(chunk: Uint8Array): void | Promise<void> {
@@ -164,19 +217,16 @@ export class Engine {
     return this.call(() => this.session_.step()).more === true;
   }
 
-  /** One result per input, in order; its shape depends on the task. */
-  finish(): unknown[] {
-    const reply = this.call(() => this.session_.finish());
-    if (!Array.isArray(reply.result)) throw new PeruseError('internal', 'The engine returned no list of results.');
-    return reply.result;
-  }
-
-  finishInspection(): Inspection {
-    const [found] = this.finish();
-    return fillInspection(found as EngineInspection, (array, count) => {
-      const address = this.guard(() => this.session_.inspectedArray(array)) >>> 0;
-      if (address === 0) throw new PeruseError('internal', `The engine has no array ${array}.`);
-      return new Float32Array(this.module_.HEAPU8.slice(address, address + 4 * count).buffer);
+  /** The parts of results that have come since the last call; what a value looks like depends on the task. */
+  take(): ResultPart[] {
+    const { parts } = this.call(() => this.session_.take());
+    if (!Array.isArray(parts)) throw new PeruseError('internal', 'The engine returned no list of results.');
+    const address = (array: number) => this.guard(() => this.session_.array(array)) >>> 0;
+    if (address(0) === 0) return parts as ResultPart[];
+    return fillArrays(parts as ResultPart[], (array, count) => {
+      const start = address(array);
+      if (start === 0) throw new PeruseError('internal', `The engine has no array ${array}.`);
+      return new Float32Array(this.module_.HEAPU8.slice(start, start + 4 * count).buffer);
     });
   }
 
@@ -248,4 +298,12 @@ function toUtf8(value: unknown): Uint8Array {
     if (!(error instanceof RangeError)) throw error;
     throw new PeruseError('out_of_memory', `There is no memory for the request: ${describe(error)}.`, { cause: error });
   }
+}
+
+/**
+ * Replaces each lone surrogate by U+FFFD. One UTF-16 unit becomes one UTF-16 unit, so indices into the result are indices
+ * into the caller's string; and the result has an exact UTF-8 form.
+ */
+export function wellFormed(text: string): string {
+  return text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
 }

@@ -1,14 +1,32 @@
 // Loads a model, in this order:
 //   1. the engine's build starts while config.json and the tokenizer's files are read;
 //   2. the engine opens them, which refuses what it can't run before the weights cost anything;
-//   3. model.safetensors, or the shards that its index names, goes to the engine chunk by chunk as it arrives; it is never
-//      whole in JavaScript's memory;
+//   3. the weights (sources/model_files.ts), one file or the shards that an index names, go to the engine chunk by chunk as
+//      they arrive; they are never whole in JavaScript's memory;
 //   4. the engine checks that nothing is missing.
 import type { Engine, WeightReport } from './engine.js';
-import { PeruseError, throwIfAborted } from '../errors.js';
-import type { Placement } from './placement.js';
+import { describe, PeruseError, throwIfAborted } from '../errors.js';
+import type { LoadRequest } from './load_request.js';
+import { openFolder, type FolderParts } from '../sources/open_folder.js';
+import type { Placement } from './reports.js';
 import { ByteReporter, Totals, type ProgressCallback } from '../progress.js';
 import type { MissingFile, ModelFile, ModelFolder } from '../sources/source.js';
+import {
+  explainMissing,
+  findWeights,
+  kAdapterConfig,
+  kAdapterWeights,
+  kBesideTokenizer,
+  kBesideVocabulary,
+  kForms,
+  kModules,
+  kPrompts,
+  kSentenceConfigs,
+  kVocabularies,
+  modulesOf,
+  notFound,
+  type FoundWeights,
+} from '../sources/model_files.js';
 
 export interface LoadReport {
   /** Bytes read: all files. */
@@ -20,105 +38,186 @@ export interface LoadReport {
   /** Where the model computes, and why. */
   placement: Placement;
   /** Of the weights as held: 'f32', 'f16' or 'q8'. */
-  dtype: string;
+  dtype: WeightReport['dtype'];
+  /** Sentences about what went otherwise than one may expect: files that could not be kept, say. */
+  notices: string[];
 }
 
-export interface LoadJob {
-  task: string;
-  /** 'auto': q8 for a q8 checkpoint; for others f16 on a GPU (arithmetic is float32 there too), f32 on the CPU. */
-  dtype: string;
-  /** fill-mask through DeBERTa's decoder of pre-training. */
-  enhancedMaskDecoder?: boolean;
-  /** How the caller named the model. */
-  name: string;
-  folder: ModelFolder;
+/** What loading needs from where it runs. */
+export interface LoadParts {
+  folders: FolderParts;
   /** Given the content of config.json, which it may need to choose a device. */
   startEngine: (config: Promise<Uint8Array>) => Promise<Engine>;
   report: ProgressCallback;
   signal: AbortSignal;
 }
 
-type Job = LoadJob & { totals: Totals };
+interface Job {
+  task: string;
+  /** How the caller named the model. */
+  name: string;
+  folder: ModelFolder;
+  report: ProgressCallback;
+  signal: AbortSignal;
+  totals: Totals;
+}
 
-/** The tokenizer: the first of these that is there. Only tokenizer.json says everything. */
-const kVocabularies = [['tokenizer.json'], ['vocab.txt'], ['spm.model'], ['vocab.json', 'merges.txt']];
-const kOptionalFiles = ['tokenizer_config.json'];
-const kOptionalBesideVocabulary = ['added_tokens.json', 'special_tokens_map.json'];
-const kWeightsFile = 'model.safetensors';
-const kShardIndex = 'model.safetensors.index.json';
+/** The task whose models have a configuration of their own. */
+const kGliner = 'zero-shot-token-classification';
 
 interface NamedFile {
   name: string;
   content: Uint8Array;
 }
 
-export async function loadModel(request: LoadJob): Promise<{ engine: Engine; report: LoadReport }> {
-  const job = { ...request, totals: new Totals() };
+export async function loadModel(request: LoadRequest, parts: LoadParts): Promise<{ engine: Engine; report: LoadReport }> {
   const start = performance.now();
-  const config = readNeeded(job, 'config.json');
-  const configBytes = config.then(({ content }) => content);
-  configBytes.catch(() => {});  // readTexts reports it.
-  const starting = job.startEngine(configBytes);
+  const notices = new Set<string>();
+  const { report, signal } = parts;
+  const folder = await openFolder(request.source, { ...parts.folders, notice: (sentence) => notices.add(sentence) });
+  const job: Job = { task: request.task, name: request.source.name, folder, report, signal, totals: new Totals(kForms) };
+  const adapter = request.adapter && {
+    ...job,
+    name: request.adapter.name,
+    folder: await openFolder(request.adapter, { ...parts.folders, notice: (sentence) => notices.add(sentence) }),
+  };
+  const encoder = request.encoder && (await openFolder(request.encoder, { ...parts.folders, notice: (sentence) => notices.add(sentence) }));
+  const small: Job = encoder ? { ...job, folder: firstOf(folder, encoder) } : job;
+  const located = locate(small);
+  const configBytes = located.then(({ config }) => config.content);
+  configBytes.catch(() => {}); // readTexts reports it.
+  const starting = parts.startEngine(configBytes);
   try {
-    const [texts, engine] = await Promise.all([readTexts(job, config), starting]);
-    throwIfAborted(job.signal);
+    const [texts, adapterConfig, engine] = await Promise.all([
+      readTexts(small, located),
+      adapter ? readNeeded(adapter, kAdapterConfig) : undefined,
+      starting,
+    ]);
+    throwIfAborted(signal);
     let bytes = 0;
-    for (const { name, content } of texts) {
+    for (const { name, content } of adapterConfig ? [...texts, adapterConfig] : texts) {
       engine.addFile(name, content);
       bytes += content.length;
     }
     const { placement } = engine;
-    await engine.open({ task: job.task, dtype: job.dtype, enhanced_mask_decoder: job.enhancedMaskDecoder });
-    bytes += await feedWeights(job, engine);
+    await engine.open({ task: request.task, dtype: request.dtype, enhanced_mask_decoder: request.enhancedMaskDecoder });
+    if (adapter) bytes += await feedAdapter(adapter, engine);
+    bytes += await feedWeights(encoder ? job : (await located).job, engine);
     const weights = await engine.finishWeights();
-    return { engine, report: { bytes, milliseconds: performance.now() - start, weights, placement, dtype: weights.dtype } };
+    const milliseconds = performance.now() - start;
+    return { engine, report: { bytes, milliseconds, weights, placement, dtype: weights.dtype, notices: [...notices] } };
   } catch (error) {
-    starting.then((started) => started.dispose()).catch(() => {});  // `error` says what went wrong; this only cleans up.
+    starting.then((started) => started.dispose()).catch(() => {}); // `error` says what went wrong; this only cleans up.
     throw error;
   }
 }
 
-async function readTexts(job: Job, config: Promise<NamedFile>): Promise<NamedFile[]> {
-  const found = await Promise.all([config, readVocabulary(job), readThoseThere(job, kOptionalFiles)]);
-  return found.flat();
+/** Where config.json, tokenizer and weights are: in the folder, or in one within it that modules.json names. */
+async function locate(job: Job): Promise<{ job: Job; config: NamedFile }> {
+  if (job.task === kGliner) return { job, config: await readConfig(job) };
+  const file = await job.folder.open('config.json', job.signal);
+  if (file.found) return { job, config: await readWhole(job, 'config.json', file) };
+  const [encoder] = modulesOf(await readThoseThere(job, [kModules]));
+  if (encoder === undefined || encoder.folder === '') throw await explainMissing(job.folder, [file], job.signal);
+  const open = (name: string, signal: AbortSignal) => job.folder.open(`${encoder.folder}/${name}`, signal);
+  const within = { ...job, folder: { open } };
+  return { job: within, config: await readNeeded(within, 'config.json') };
 }
 
-async function readThoseThere(job: Job, names: string[]): Promise<NamedFile[]> {
-  const files = await Promise.all(names.map(async (name) => {
-    const file = await job.folder.open(name, job.signal);
-    return file.found ? [await readWhole(job, name, file)] : [];
-  }));
+async function readTexts(job: Job, located: ReturnType<typeof locate>): Promise<NamedFile[]> {
+  const tokenizerOf = (one: Job) => Promise.all([readVocabulary(one), readThoseThere(one, kBesideTokenizer)]);
+  const forTask = () =>
+    job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kPrompts]) : [];
+  const beside = Promise.all([tokenizerOf(job), forTask()]);
+  beside.catch(() => {}); // What is wrong with config.json matters more, and is told first.
+  const { job: encoder, config } = await located;
+  if (encoder === job) return [config, ...(await beside).flat(2)];
+  return [config, ...(await tokenizerOf(encoder)).flat(), ...(await forTask())];
+}
+
+/** What sentence-transformers wrote about making one vector of a text; the engine reads it (core/tasks/sentence_modules.h). */
+async function readModules(job: Job): Promise<NamedFile[]> {
+  const modules = await readThoseThere(job, [kModules]);
+  if (modules.length === 0) return [];
+  const read = modulesOf(modules).map(async ({ folder, type }) => {
+    const named = (names: readonly string[]) => readThoseThere(job, folder === '' ? names : names.map((name) => `${folder}/${name}`));
+    if (type === 'Transformer') return named(kSentenceConfigs);
+    if (type !== 'Dense') return type === 'Pooling' ? named(['config.json']) : [];
+    const layer = await named(['config.json', kForms[0]]);
+    return layer.some(({ name }) => name.endsWith(kForms[0])) ? layer : [...layer, ...(await named([kForms[1]]))];
+  });
+  return [...modules, ...(await readThoseThere(job, [kPrompts])), ...(await Promise.all(read)).flat()];
+}
+
+async function readThoseThere(job: Job, names: readonly string[]): Promise<NamedFile[]> {
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const file = await job.folder.open(name, job.signal);
+      return file.found ? [await readWhole(job, name, file)] : [];
+    }),
+  );
   return files.flat();
+}
+
+/** A file of the second folder where the first has none of the name. */
+function firstOf(first: ModelFolder, second: ModelFolder): ModelFolder {
+  return {
+    async open(file, signal) {
+      const own = await first.open(file, signal);
+      return own.found ? own : second.open(file, signal);
+    },
+  };
+}
+
+/** config.json, or what a GLiNER has in its place; that of an old one names its encoder, whose config.json goes into it. */
+async function readConfig(job: Job): Promise<NamedFile> {
+  const name = 'config.json';
+  const file = await job.folder.open('gliner_config.json', job.signal);
+  if (!file.found) return readNeeded(job, name); // No GLiNER: the engine says what it is.
+  const { content } = await readWhole(job, 'gliner_config.json', file);
+  const config = parseObject('gliner_config.json', content);
+  if ((config.encoder_config ?? null) !== null) return { name, content };
+  const encoder = await job.folder.open(name, job.signal);
+  if (!encoder.found) {
+    throw notFound(
+      [encoder],
+      `. gliner_config.json names its encoder only: the option encoder, '${String(config.model_name)}' say, tells where its configuration and tokenizer are`,
+    );
+  }
+  const encoder_config = parseObject(name, (await readWhole(job, name, encoder)).content);
+  return { name, content: new TextEncoder().encode(JSON.stringify({ ...config, encoder_config })) };
+}
+
+function parseObject(name: string, content: Uint8Array): Record<string, unknown> {
+  try {
+    return JSON.parse(new TextDecoder().decode(content)) as Record<string, unknown>;
+  } catch (error) {
+    throw new PeruseError('malformed_file', `${name} is no JSON: ${describe(error)}`, { cause: error });
+  }
 }
 
 async function readNeeded(job: Job, name: string): Promise<NamedFile> {
   const file = await job.folder.open(name, job.signal);
-  if (!file.found) throw notFound([file]);
+  if (!file.found) throw await explainMissing(job.folder, [file], job.signal);
   return readWhole(job, name, file);
 }
 
 async function readVocabulary(job: Job): Promise<NamedFile[]> {
   const missing: MissingFile[] = [];
   for (const [first, ...rest] of kVocabularies) {
-    const file = await job.folder.open(first!, job.signal);
+    const file = await job.folder.open(first, job.signal);
     if (!file.found) {
       missing.push(file);
       continue;
     }
     const found = await Promise.all([
-      readWhole(job, first!, file),
+      readWhole(job, first, file),
       ...rest.map((name) => readNeeded(job, name)),
-      first === 'tokenizer.json' ? [] : readThoseThere(job, kOptionalBesideVocabulary),
+      first === 'tokenizer.json' ? [] : readThoseThere(job, kBesideVocabulary),
     ]);
     return found.flat();
   }
   throw notFound(missing);
-}
-
-function notFound(missing: MissingFile[], reason = ''): PeruseError {
-  const list = missing.map(({ where, why }) => `${where} (${why})`).join(' nor ');
-  const code = missing.some(({ offline }) => offline) ? 'offline' : 'not_found';
-  return new PeruseError(code, `${missing.length > 1 ? 'Found neither' : 'Did not find'} ${list}${reason}.`);
 }
 
 async function readWhole(job: Job, name: string, file: ModelFile): Promise<NamedFile> {
@@ -127,7 +226,7 @@ async function readWhole(job: Job, name: string, file: ModelFile): Promise<Named
   const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
   reporter.start();
   await eachChunk(job, file, reporter, (chunk) => {
-    parts.push(chunk.slice());  // A chunk is valid only until the next.
+    parts.push(chunk.slice()); // A chunk is valid only until the next.
     length += chunk.length;
   });
   reporter.finish();
@@ -148,7 +247,10 @@ function refuseHtml(where: string, content: Uint8Array): void {
 }
 
 async function eachChunk(
-  job: Job, file: ModelFile, reporter: ByteReporter, take: (chunk: Uint8Array) => void | Promise<void>,
+  job: Job,
+  file: ModelFile,
+  reporter: ByteReporter,
+  take: (chunk: Uint8Array) => void | Promise<void>,
 ): Promise<number> {
   let loaded = 0;
   for await (const chunk of file.chunks()) {
@@ -161,31 +263,48 @@ async function eachChunk(
   return loaded;
 }
 
+async function feedAdapter(job: Job, engine: Engine): Promise<number> {
+  const missing: MissingFile[] = [];
+  for (const name of kAdapterWeights) {
+    const file = await job.folder.open(name, job.signal);
+    if (!file.found) {
+      missing.push(file);
+      continue;
+    }
+    const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
+    reporter.start();
+    const bytes = await naming(name, () => eachChunk(job, file, reporter, (chunk) => engine.feedAdapter(chunk)));
+    await naming(name, async () => engine.finishAdapter());
+    reporter.finish();
+    return bytes;
+  }
+  throw notFound(missing);
+}
+
 async function feedWeights(job: Job, engine: Engine): Promise<number> {
-  const file = await job.folder.open(kWeightsFile, job.signal);
-  if (!file.found) return feedShards(job, engine, file);
-  const reporter = new ByteReporter(job.report, job.name, kWeightsFile, file.size, job.totals);
+  const weights = await findWeights(job.folder, job.signal);
+  if (!weights.found) throw await explainMissing(job.folder, weights.missing, job.signal);
+  if (weights.sharded) return feedShards(job, engine, weights);
+  const reporter = new ByteReporter(job.report, job.name, weights.name, weights.file.size, job.totals);
   reporter.start();
-  const bytes = await eachChunk(job, file, reporter, (chunk) => engine.feedWeights(chunk));
+  const bytes = await eachChunk(job, weights.file, reporter, (chunk) => engine.feedWeights(chunk));
   reporter.finish();
   return bytes;
 }
 
-/** Weights in several files. Their progress is that of one file, model.safetensors, with the bytes of all. */
-async function feedShards(job: Job, engine: Engine, missing: MissingFile): Promise<number> {
-  const indexFile = await job.folder.open(kShardIndex, job.signal);
-  if (!indexFile.found) throw await explainMissingWeights(job, missing);
-  const index = await readWhole(job, kShardIndex, indexFile);
-  const shards = engine.setShardIndex(index.content);
-  const reporter = new ByteReporter(job.report, job.name, kWeightsFile, totalSize(index.content), job.totals);
+/** Weights in several files. Their progress is that of one file, with the bytes of all. */
+async function feedShards(job: Job, engine: Engine, { form, name, file: indexFile }: FoundWeights): Promise<number> {
+  const index = await readWhole(job, name, indexFile);
+  const shards = await naming(name, async () => engine.setShardIndex(index.content));
+  const reporter = new ByteReporter(job.report, job.name, form, totalSize(index.content), job.totals);
   reporter.start();
   let bytes = index.content.length;
   for (const shard of shards) {
     const file = await job.folder.open(shard, job.signal);
-    if (!file.found) throw notFound([file], `, which ${kShardIndex} names`);
+    if (!file.found) throw notFound([file], `, which ${name} names`);
     await naming(shard, async () => {
       bytes += await eachChunk(job, file, reporter, (chunk) => engine.feedWeights(chunk));
-      engine.endShard();  // Says so if it was not whole.
+      engine.endShard(); // Says so if it was not whole.
     });
   }
   reporter.finish();
@@ -199,29 +318,12 @@ function totalSize(index: Uint8Array): number {
   return Number.isSafeInteger(size) && size > 0 ? size : 0;
 }
 
-/** What the engine says of the weights, with the name of the shard. */
-async function naming(shard: string, feed: () => Promise<void>): Promise<void> {
+/** What the engine says, with the name of the file that it says it of. */
+async function naming<T>(file: string, feed: () => Promise<T>): Promise<T> {
   try {
-    await feed();
+    return await feed();
   } catch (error) {
-    if (!(error instanceof PeruseError) || error.message.includes(shard)) throw error;
-    throw new PeruseError(error.code, `${shard}: ${error.message}`, { cause: error });
+    if (!(error instanceof PeruseError) || error.message.includes(file)) throw error;
+    throw new PeruseError(error.code, `${file}: ${error.message}`, { cause: error });
   }
-}
-
-/** What stands where the weights should, and what to do about it. */
-async function explainMissingWeights(job: Job, missing: MissingFile): Promise<PeruseError> {
-  if (await isThere(job, 'pytorch_model.bin')) {
-    return new PeruseError('unsupported', `${job.name} has only pytorch_model.bin, a format that can run code when it is read; ` +
-      'convert it once to model.safetensors: in Python, load it with its own class (for example ' +
-      'AutoModelForSequenceClassification.from_pretrained) and call save_pretrained(folder, safe_serialization=True).');
-  }
-  return notFound([missing]);
-}
-
-async function isThere(job: Job, name: string): Promise<boolean> {
-  const file = await job.folder.open(name, job.signal);
-  if (!file.found) return false;
-  await file.close();
-  return true;
 }

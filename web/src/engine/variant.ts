@@ -1,5 +1,5 @@
 // Which build of the engine to load: one pure function of what the machine has and what the caller wished.
-import { PeruseError } from '../errors.js';
+import { PeruseError, show } from '../errors.js';
 
 /** The builds of the engine: plain or relaxed SIMD, each with or without threads. Of each there are two modules, without and with the GPU's part. */
 export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';
@@ -37,44 +37,50 @@ export interface VariantChoice {
 }
 
 const kMostThreads = 16;
-const kDefaultMostThreads = 4;  // Beyond this small encoders gain little, and the page needs its cores too.
+const kDefaultMostThreads = 4; // Beyond this small encoders gain little, and the page needs its cores too.
 
-/** Picks the build. Throws 'no_wasm' where no build runs, 'unsupported' where the wish can't be met. */
-export function chooseVariant(features: Features, wish: VariantWish = {}): VariantChoice {
+/** Picks the build. `mostThreads`: not more than so many, where the wish does not say. Throws 'no_wasm' where no build runs, 'unsupported' where the wish can't be met. */
+export function chooseVariant(features: Features, wish: VariantWish = {}, mostThreads?: number): VariantChoice {
   if (!features.wasm) throw new PeruseError('no_wasm', 'There is no WebAssembly here.');
   if (!features.simd) throw new PeruseError('no_wasm', 'WebAssembly has no SIMD here, and every build of Peruse needs it.');
   const wanted = wish.variant ?? 'auto';
-  checkWish(wanted, wish.threads);
+  const threadsWished = checkWish(wanted, wish.threads);
 
   const noThreads = whyNoThreads(features);
-  if (wanted !== 'auto') return chosenByCaller(wanted, features, wish.threads, noThreads);
+  if (wanted !== 'auto') return chosenByCaller(wanted, features, { threads: threadsWished, mostThreads }, noThreads);
 
-  const several = wish.threads ?? 'auto';
+  const several = threadsWished ?? 'auto';
   if (typeof several === 'number' && several > 1 && noThreads) {
     throw new PeruseError('unsupported', `${several} threads were asked for, but ${noThreads}.`);
   }
-  const threads = noThreads ? 1 : threadCount(features, several);
+  const threads = noThreads ? 1 : threadCount(features, several, mostThreads);
   const base = features.relaxedSimd ? 'relaxed' : 'simd';
   const simdReason = features.relaxedSimd ? 'relaxed SIMD' : 'plain SIMD, because this engine has no relaxed SIMD';
   return {
     variant: threads > 1 ? `${base}-threads` : base,
     threads,
-    reason: `${simdReason}; ${threadReason(threads, several, noThreads, features)}.`,
+    reason: `${simdReason}; ${threadReason(threads, several, noThreads, features, mostThreads)}.`,
   };
 }
 
-function checkWish(variant: string, threads: number | 'auto' | undefined): void {
+/** The threads asked for; as text (from an address, say) they are a number too. */
+function checkWish(variant: string, asked: number | 'auto' | undefined): number | 'auto' | undefined {
+  const threads = typeof asked === 'string' && /^\d+$/.test(asked) ? Number(asked) : asked;
   if (variant !== 'auto' && !kVariants.includes(variant as Variant)) {
-    throw new PeruseError('invalid_argument', `variant must be 'auto' or one of ${kVariants.join(', ')}, not '${variant}'.`);
+    throw new PeruseError('invalid_argument', `variant must be 'auto' or one of ${kVariants.join(', ')}, not ${show(variant)}.`);
   }
-  if (threads === undefined || threads === 'auto') return;
+  if (threads === undefined || threads === 'auto') return threads;
   if (!Number.isInteger(threads) || threads < 1 || threads > kMostThreads) {
-    throw new PeruseError('invalid_argument', `threads must be 'auto' or a whole number from 1 to ${kMostThreads}, not ${String(threads)}.`);
+    throw new PeruseError('invalid_argument', `threads must be 'auto' or a whole number from 1 to ${kMostThreads}, not ${show(threads)}.`);
   }
+  return threads;
 }
 
 function chosenByCaller(
-  variant: Variant, features: Features, threads: number | 'auto' | undefined, noThreads: string | undefined,
+  variant: Variant,
+  features: Features,
+  { threads, mostThreads }: { threads: VariantWish['threads']; mostThreads: number | undefined },
+  noThreads: string | undefined,
 ): VariantChoice {
   if (variant.startsWith('relaxed') && !features.relaxedSimd) {
     throw new PeruseError('unsupported', `The variant '${variant}' was asked for, but this engine has no relaxed SIMD.`);
@@ -86,21 +92,24 @@ function chosenByCaller(
     return { variant, threads: 1, reason: 'asked for by the caller.' };
   }
   if (noThreads) throw new PeruseError('unsupported', `The variant '${variant}' was asked for, but ${noThreads}.`);
-  return { variant, threads: threadCount(features, threads ?? 'auto'), reason: 'asked for by the caller.' };
+  return { variant, threads: threadCount(features, threads ?? 'auto', mostThreads), reason: 'asked for by the caller.' };
 }
 
 function whyNoThreads(features: Features): string | undefined {
   if (!features.threads) return 'this engine has no WebAssembly threads';
   if (!features.sharedMemory) {
-    return 'the page is not cross-origin isolated (serve it with "Cross-Origin-Opener-Policy: same-origin" and ' +
-      '"Cross-Origin-Embedder-Policy: require-corp")';
+    return (
+      'the page is not cross-origin isolated (serve it with "Cross-Origin-Opener-Policy: same-origin" and ' +
+      '"Cross-Origin-Embedder-Policy: require-corp")'
+    );
   }
   if (!features.mayBlock) return 'the main thread of a page may not wait for other threads (use the worker)';
   return undefined;
 }
 
-function threadCount(features: Features, threads: number | 'auto'): number {
+function threadCount(features: Features, threads: number | 'auto', most: number | undefined): number {
   if (threads !== 'auto') return threads;
+  if (most !== undefined) return Math.min(most, features.processors);
   // Processors that share a core share its multipliers too, and nobody tells how many do: half are taken to be cores of their
   // own. Where there are but two, they seldom share one.
   const cores = features.processors <= 2 ? features.processors : Math.ceil(features.processors / 2);
@@ -108,9 +117,14 @@ function threadCount(features: Features, threads: number | 'auto'): number {
 }
 
 function threadReason(
-  threads: number, wished: number | 'auto', noThreads: string | undefined, features: Features,
+  threads: number,
+  wished: number | 'auto',
+  noThreads: string | undefined,
+  features: Features,
+  most: number | undefined,
 ): string {
   if (noThreads) return `one thread, because ${noThreads}`;
   if (wished !== 'auto') return `${threads} thread${threads > 1 ? 's' : ''}, as asked for`;
-  return `${threads} thread${threads > 1 ? 's' : ''} for ${features.processors} processor${features.processors > 1 ? 's' : ''}`;
+  const limit = most === undefined ? '' : `, at most ${most} by env.threads`;
+  return `${threads} thread${threads > 1 ? 's' : ''} for ${features.processors} processor${features.processors > 1 ? 's' : ''}${limit}`;
 }

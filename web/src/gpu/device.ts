@@ -1,6 +1,6 @@
 // Opens the GPU.
 import { describe, PeruseError } from '../errors.js';
-import type { GpuReport } from '../engine/placement.js';
+import type { GpuReport } from '../engine/reports.js';
 import { PipelineCache } from './pipelines.js';
 
 export interface OpenedGpu {
@@ -9,7 +9,7 @@ export interface OpenedGpu {
   report: GpuReport;
 }
 
-const kMostBindingBytes = 2 ** 31 - 4;  // what the engine counts in
+const kMostBindingBytes = 2 ** 31 - 4; // what the engine counts in
 
 /**
  * Opens a device. Nothing beyond WebGPU's defaults is needed; of larger bindings as much is asked for as the adapter has,
@@ -34,8 +34,12 @@ export async function openGpu(gpu: GPU | undefined, shaderF16 = false): Promise<
       device,
       pipelines: new PipelineCache(device),
       report: {
-        vendor, architecture, description, features,
-        packedDot: language?.has('packed_4x8_integer_dot_product') === true, maxBindingBytes: bytes,
+        vendor,
+        architecture,
+        description,
+        features,
+        packedDot: language?.has('packed_4x8_integer_dot_product') === true,
+        maxBindingBytes: bytes,
       },
     };
   } catch (error) {

@@ -7,7 +7,7 @@ import { describe, PeruseError } from '../errors.js';
 import { gpuFailure, PipelineCache } from './pipelines.js';
 import { readCommands, type Dispatch, type StreamPlace } from './stream.js';
 
-const kParameterSlot = 256;  // bytes; minUniformBufferOffsetAlignment by default
+const kParameterSlot = 256; // bytes; minUniformBufferOffsetAlignment by default
 const kBindGroupsKept = 8192;
 // The constants of WebGPU's own namespaces, which Node does not have as globals.
 const kUsage = { mapRead: 0x1, copySource: 0x4, copyDestination: 0x8, uniform: 0x40, storage: 0x80 };
@@ -47,8 +47,15 @@ export class GpuExecutor {
     private readonly device_: GPUDevice,
     private readonly cache_: PipelineCache = new PipelineCache(device_),
   ) {
-    this.end_ = new Promise((resolve) => { this.endWith_ = resolve; });
-    device_.lost.then((info) => { this.end(lostError(info)); }, () => undefined);
+    this.end_ = new Promise((resolve) => {
+      this.endWith_ = resolve;
+    });
+    device_.lost.then(
+      (info) => {
+        this.end(lostError(info));
+      },
+      () => undefined,
+    );
   }
 
   /**
@@ -260,7 +267,11 @@ export class GpuExecutor {
   private async explain(error: unknown): Promise<PeruseError> {
     const ended = await Promise.race([
       this.end_,
-      new Promise<undefined>((resolve) => setTimeout(() => { resolve(undefined); }, 100)),
+      new Promise<undefined>((resolve) =>
+        setTimeout(() => {
+          resolve(undefined);
+        }, 100),
+      ),
     ]);
     if (ended !== undefined) return ended;
     if (error instanceof PeruseError) return error;
@@ -269,6 +280,6 @@ export class GpuExecutor {
 }
 
 function lostError(info: GPUDeviceLostInfo): PeruseError {
-  const why = info.message === '' ? info.reason ?? 'no reason given' : info.message;
+  const why = info.message === '' ? (info.reason ?? 'no reason given') : info.message;
   return new PeruseError('gpu_lost', `The GPU device was lost (${why}).`);
 }

@@ -1,7 +1,7 @@
 // The engine on a GPU. Its calls only record; this class replays what they recorded, so they wait.
 // Loaded only when a caller asks for device 'webgpu' or 'auto'.
 import { Engine, type EngineModule, type OpenRequest, type Session, type WeightReport } from '../engine/engine.js';
-import type { Placement } from '../engine/placement.js';
+import type { Placement } from '../engine/reports.js';
 import type { OpenedGpu } from './device.js';
 import { GpuExecutor } from './executor.js';
 
@@ -25,7 +25,7 @@ export class GpuEngine extends Engine {
 
   override async open(request: OpenRequest): Promise<void> {
     await super.open(request);
-    await this.replay();  // Shaders begin to compile while the weights arrive.
+    await this.replay(); // Shaders begin to compile while the weights arrive.
   }
 
   override async feedWeights(chunk: Uint8Array): Promise<void> {
@@ -50,7 +50,7 @@ export class GpuEngine extends Engine {
     try {
       begun = this.call(() => this.session.beginStep()).begun === true;
     } catch (error) {
-      await this.replay();  // A refused call may have made buffers that later ones count on.
+      await this.replay(); // A refused call may have made buffers that later ones count on.
       throw error;
     }
     if (!begun) return false;
@@ -63,7 +63,7 @@ export class GpuEngine extends Engine {
   }
 
   override release(): void {
-    this.executor_.dispose();  // First: what it still does reads and writes the session's memory.
+    this.executor_.dispose(); // First: what it still does reads and writes the session's memory.
     super.release();
   }
 
@@ -81,7 +81,12 @@ export class GpuEngine extends Engine {
 
 /** An engine that is the only one on its device. */
 export class OwningGpuEngine extends GpuEngine {
-  constructor(module: EngineModule, private readonly gpu_: OpenedGpu, lastWords: () => string, placement: Placement) {
+  constructor(
+    module: EngineModule,
+    private readonly gpu_: OpenedGpu,
+    lastWords: () => string,
+    placement: Placement,
+  ) {
     super(module, gpu_, lastWords, placement);
   }
 

@@ -16,7 +16,7 @@ export class PipelineCache {
       layout: 'auto',
       compute: { module: this.module(wgsl), entryPoint: 'main', constants },
     });
-    pipeline.catch(() => undefined);  // Whoever needs it hears of it.
+    pipeline.catch(() => undefined); // Whoever needs it hears of it.
     this.pipelines_.set(key, pipeline);
     return pipeline;
   }

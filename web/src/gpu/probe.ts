@@ -1,25 +1,24 @@
 // Is the CPU or the GPU faster with models of a size? The CPU's time is taken first; the GPU then has a limited time to beat it.
 import { Engine, type EngineModule } from '../engine/engine.js';
-import type { ProbeReport } from '../engine/placement.js';
+import type { ProbeReport } from '../engine/reports.js';
 import type { OpenedGpu } from './device.js';
 import { GpuEngine } from './gpu_engine.js';
-import { within } from './within.js';
 
 /**
  * Milliseconds for all of the GPU's part, its shaders' compilation included. A GPU needs a tenth of it; where software stands in
  * for one it can be minutes.
  */
 export const kGpuLimit = 3000;
-const kHopeless = 2;           // A run on the GPU that takes so many times what the CPU takes ends its chances ...
-const kShortestChance = 20;    // ... but not before so many milliseconds: a first run has things to make.
+const kHopeless = 2; // A run on the GPU that takes so many times what the CPU takes ends its chances ...
+const kShortestChance = 20; // ... but not before so many milliseconds: a first run has things to make.
 const kTimedRuns = 3;
-const kLongRun = 100;          // milliseconds; after one of these no other is needed
+const kLongRun = 100; // milliseconds; after one of these no other is needed
 
 export interface ProbeJob {
   cpuModule: EngineModule;
   gpu: OpenedGpu;
   /** Called when the CPU's time is known. */
-  startGpuModule: () => Promise<EngineModule>;
+  startGpuBuild: () => Promise<EngineModule>;
   /** Of the CPU. */
   threads: number;
   /** The content of config.json. */
@@ -32,13 +31,13 @@ type GpuTime = Pick<ProbeReport, 'gpuMilliseconds' | 'gaveUp'>;
 
 export async function probeSpeed(job: ProbeJob): Promise<ProbeReport> {
   const cpuMilliseconds = await timeCpu(job);
-  const engine = new GpuEngine(await job.startGpuModule(), job.gpu, () => '', { device: 'webgpu' });
+  const engine = new GpuEngine(await job.startGpuBuild(), job.gpu, () => '', { device: 'webgpu' });
   try {
     engine.addFile('config.json', job.config);
     const time = await within(kGpuLimit, timeGpu(engine, job.dtype, cpuMilliseconds));
     return { cpuMilliseconds, ...(time ?? { gpuMilliseconds: kGpuLimit, gaveUp: 'unfinished' }) };
   } finally {
-    engine.release();  // What it has not finished ends here, and is heard of no more.
+    engine.release(); // What it has not finished ends here, and is heard of no more.
   }
 }
 
@@ -59,11 +58,14 @@ async function timeCpu({ cpuModule, threads, config, dtype }: ProbeJob): Promise
 }
 
 async function timeGpu(engine: GpuEngine, dtype: string, toBeat: number): Promise<GpuTime> {
-  await engine.probe(1, dtype);  // The shaders compile.
+  await engine.probe(1, dtype); // The shaders compile.
   const chance = Math.max(kHopeless * toBeat, kShortestChance);
   let best = Infinity;
   for (const layers of [1, ...Array<number>(kTimedRuns).fill(0)]) {
-    const time = await within(chance, timed(() => engine.probe(layers, dtype)));
+    const time = await within(
+      chance,
+      timed(() => engine.probe(layers, dtype)),
+    );
     if (time === undefined) return { gpuMilliseconds: chance, gaveUp: 'slower' };
     if (layers === 0) best = Math.min(best, time);
     if (layers === 0 && time > kLongRun) break;
@@ -75,4 +77,19 @@ async function timed(run: () => unknown): Promise<number> {
   const start = performance.now();
   await run();
   return performance.now() - start;
+}
+
+/** What `work` gives; undefined if it takes longer. The work itself goes on: whoever can stop it should. */
+export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(undefined);
+    }, milliseconds);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

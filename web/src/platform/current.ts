@@ -1,14 +1,14 @@
 // The platform that the package runs on.
 import type { Platform } from './platform.js';
-import { browserPlatform } from './platform_browser.js';
 
-let current: Platform = browserPlatform;
+let current: Platform | undefined;
 
 export function platform(): Platform {
+  if (current === undefined) throw new Error('The package was not imported by one of its entries.');
   return current;
 }
 
-/** Called once by the package's entry for Node. */
+/** Called once by each of the package's entries. */
 export function setPlatform(next: Platform): void {
   current = next;
 }

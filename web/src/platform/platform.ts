@@ -1,16 +1,27 @@
 // What differs between a browser and Node: one object each.
-import type { HostParts } from '../worker/host.js';
-import type { PlaceReader } from '../sources/source.js';
+import type { ProgressCallback } from '../progress.js';
+import type { FolderParts } from '../sources/open_folder.js';
+import type { Host } from '../worker/host.js';
+import type { PlaceReader, SourceSpec } from '../sources/source.js';
 import type { Features } from '../engine/variant.js';
 import type { WorkerPort } from '../worker/worker_host.js';
 
 export interface Platform {
-  /** Whether work goes to a worker unless the caller says otherwise. */
-  workerByDefault: boolean;
+  /** Whether a model's work goes to a worker unless the caller says otherwise. */
+  worksInWorker(source: SourceSpec): Promise<boolean>;
   /** What the machine has, seen from where the engine will run. */
   features(inWorker: boolean): Features;
-  /** Starts the package's own worker. */
-  startWorker(): WorkerPort;
+  /** Starts the package's own worker. Throws 'worker_died' if it can't be. */
+  startWorker(): Promise<WorkerPort>;
+  /** A host in this thread. */
+  startHere(report: ProgressCallback): Promise<Host>;
   places: PlaceReader;
-  hostParts: HostParts;
+  /** For folders that this thread reads. */
+  folderParts: FolderParts;
 }
+
+/** On the web every place is a URL, relative to the page or the worker. */
+export const webPlaces: PlaceReader = {
+  baseUrl: () => (typeof document === 'undefined' ? globalThis.location?.href : document.baseURI),
+  findFolder: async () => undefined,
+};

@@ -1,21 +1,49 @@
 // Node: folders on disk, and worker_threads.
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { detectFeatures } from '../engine/features.js';
+import { installedFile } from '../engine/installed_node.js';
+import { LocalHost } from '../worker/host.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
 import type { Platform } from './platform.js';
+import type { SourceSpec } from '../sources/source.js';
 import type { WorkerMessage, WorkerPort } from '../worker/worker_host.js';
 
+const kWeights = /\.(safetensors|bin)$/;
+
+/** Weights of so many bytes make a call long enough (tens of milliseconds) that a server should not wait for it. */
+const kLongWork = 64 << 20;
+
 export const nodePlatform: Platform = {
-  workerByDefault: false,
+  worksInWorker: async (source) => (await weightBytes(source)) > kLongWork,
   // In Node every thread may block, and memory can always be shared.
   features: () => detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true }),
-  startWorker,
+  startWorker: async () => startWorker(),
+  startHere: async (report) => new LocalHost(report, nodeHostParts),
   places: { baseUrl: () => undefined, findFolder },
-  hostParts: nodeHostParts,
+  folderParts: nodeHostParts,
 };
+
+/** Bytes of the files that hold weights. What a server has is not known yet; models on a hub are seldom small. */
+async function weightBytes(source: SourceSpec): Promise<number> {
+  if (source.kind === 'bytes') {
+    return sum(
+      [...source.files]
+        .filter(([name]) => kWeights.test(name))
+        .map(([, content]) => (content instanceof Blob ? content.size : content.length)),
+    );
+  }
+  if (source.kind !== 'folder') return Infinity;
+  const names = (await readdir(source.path).catch(() => [])).filter((name) => kWeights.test(name));
+  return sum(await Promise.all(names.map(async (name) => (await stat(join(source.path, name)).catch(() => undefined))?.size ?? 0)));
+}
+
+function sum(sizes: number[]): number {
+  return sizes.reduce((total, size) => total + size, 0);
+}
 
 async function findFolder(text: string): Promise<string | undefined> {
   const path = text.startsWith('file:') ? fileURLToPath(text) : text;
@@ -24,9 +52,9 @@ async function findFolder(text: string): Promise<string | undefined> {
 }
 
 function startWorker(): WorkerPort {
-  const worker = new Worker(new URL('../worker/worker_node.js', import.meta.url), { name: 'peruse', execArgv: [] });
+  const worker = new Worker(installedFile('dist/worker/worker_node.js'), { name: 'peruse', execArgv: [] });
   let ended = false;
-  let waiting = 0;  // An idle worker does not keep the process alive.
+  let waiting = 0; // An idle worker does not keep the process alive.
   worker.unref();
   return {
     post: (message, transfer = []) => {
@@ -35,14 +63,16 @@ function startWorker(): WorkerPort {
     },
     onMessage: (listener) => {
       worker.on('message', (message: WorkerMessage) => {
-        if (message.kind !== 'progress' && --waiting === 0) worker.unref();
+        if (message.kind !== 'progress' && message.kind !== 'here' && --waiting === 0) worker.unref();
         listener(message);
       });
     },
     onDeath: (listener) => {
       worker.on('error', (error) => listener(error instanceof Error ? error.message : String(error)));
       worker.on('messageerror', (error) => listener(error.message));
-      worker.on('exit', (code) => { if (!ended) listener(`it exited with code ${code}.`); });
+      worker.on('exit', (code) => {
+        if (!ended) listener(`it exited with code ${code}.`);
+      });
     },
     terminate: () => {
       ended = true;

@@ -1,4 +1,4 @@
-// The rule by which values become 8-bit integers: core/backend/quantize.h once more, to the bit.
+// The rule by which values become 8-bit integers: core/formats/quantize.h once more, to the bit.
 
 /** Levels on each side of zero. */
 export const kWeightLevels = 127;

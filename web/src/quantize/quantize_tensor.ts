@@ -1,20 +1,22 @@
 // One tensor of a checkpoint, quantised as its bytes arrive.
+import type { TensorInfo } from '../engine/weights_reader.js';
+import { PeruseError } from '../errors.js';
 import { quantizeRow } from './quantize_row.js';
-import type { TensorEntry } from '../sources/safetensors.js';
 
 const kElementBytes: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2 };
 const kBatchElements = 1 << 18;
 
 /** Linear layers within encoder layers, except those that are folded into float32 tables or kept as such. */
-const kEncoderLinear = /(^|\.)encoder\.layer\.\d+\.(?!.*(\.pos_|distance_embedding)).*(?<!\.conv)\.weight$/;
+const kEncoderLinear = /(^|\.)(encoder|transformer)\.layer\.\d+\.(?!.*(\.pos_|distance_embedding)).*(?<!\.conv)\.weight$/;
 /** Word embeddings and the linears over or under them. */
-const kWords = /(^|\.)(embeddings\.word_embeddings|embeddings\.embed_proj|embeddings_project|generator_lm_head|cls\.predictions\.decoder)\.weight$/;
+const kWords =
+  /(^|\.)(embeddings\.word_embeddings|embeddings\.embed_proj|embeddings_project|generator_lm_head|cls\.predictions\.decoder|lm_head\.decoder|vocab_projector)\.weight$/;
 
 /**
- * Whether dtype q8 holds the tensor as int8 (core/models says so, layer by layer) and its rows are the output channels. What
+ * Whether dtype q8 holds the tensor as int8 (core/families says so, layer by layer) and its rows are the output channels. What
  * isn't, or lies otherwise (grouped linears, convolutions), stays as it is and is quantised while loading if need be.
  */
-export function isQuantizable({ name, dtype, shape }: TensorEntry): boolean {
+export function isQuantizable({ name, dtype, shape }: TensorInfo): boolean {
   const matrix = shape.length === 2 || (name.endsWith('.pointwise.weight') && shape.length === 3 && shape[2] === 1);
   return dtype in kElementBytes && matrix && !shape.includes(0) && (kEncoderLinear.test(name) || kWords.test(name));
 }
@@ -24,15 +26,20 @@ export class QuantizedTensor {
   readonly scales: Float32Array<ArrayBuffer>;
   private readonly width_: number;
   private readonly dtype_: string;
-  private readonly pending_: Uint8Array<ArrayBuffer>;  // whole rows being collected
+  private readonly name_: string;
+  private readonly pending_: Uint8Array<ArrayBuffer>; // whole rows being collected
   private filled_ = 0;
   private row_ = 0;
 
-  constructor({ dtype, shape }: TensorEntry, private readonly write_: (rows: Uint8Array) => Promise<void>) {
+  constructor(
+    { name, dtype, shape }: TensorInfo,
+    private readonly write_: (rows: Uint8Array) => Promise<void>,
+  ) {
     const [rows, ...rest] = shape as [number, ...number[]];
     this.scales = new Float32Array(rows);
     this.width_ = rest.reduce((product, size) => product * size, 1);
     this.dtype_ = dtype;
+    this.name_ = name;
     const batch = Math.min(rows, Math.max(1, Math.floor(kBatchElements / this.width_)));
     this.pending_ = new Uint8Array(batch * this.width_ * kElementBytes[dtype]!);
   }
@@ -53,7 +60,14 @@ export class QuantizedTensor {
     const values = toFloats(this.dtype_, this.pending_.subarray(0, this.filled_));
     const integers = new Int8Array(values.length);
     for (let at = 0; at < values.length; at += this.width_) {
-      this.scales[this.row_++] = quantizeRow(values.subarray(at, at + this.width_), integers.subarray(at, at + this.width_));
+      const scale = quantizeRow(values.subarray(at, at + this.width_), integers.subarray(at, at + this.width_));
+      if (Number.isNaN(scale)) {
+        throw new PeruseError(
+          'malformed_file',
+          `The tensor "${this.name_}" holds NaN or infinity in row ${this.row_}: nothing can be computed with it.`,
+        );
+      }
+      this.scales[this.row_++] = scale;
     }
     this.filled_ = 0;
     await this.write_(new Uint8Array(integers.buffer));

@@ -1,6 +1,7 @@
 // Fetching in Node: redirects are followed here, one by one, so that a token never leaves its host and headers on the way are seen.
 import { createHash } from 'node:crypto';
-import type { FetchFile, Hasher } from './fetching.js';
+import type { Hasher } from '../cache/sha256.js';
+import type { FetchFile } from './fetching.js';
 
 const kMostRedirects = 10;
 
@@ -16,12 +17,17 @@ export const fetchInNode: FetchFile = async (url, init) => {
     await response.body?.cancel();
     if (hop === kMostRedirects) throw new Error(`more than ${kMostRedirects} redirects`);
     const next = new URL(location, at);
-    if (next.origin !== at.origin) delete headers['Authorization'];
+    if (next.origin !== at.origin) delete headers.Authorization;
     at = next;
   }
 };
 
 export function nodeSha256(): Hasher {
   const hash = createHash('sha256');
-  return { update: (bytes) => { hash.update(bytes); }, hex: () => hash.digest('hex') };
+  return {
+    update: (bytes) => {
+      hash.update(bytes);
+    },
+    hex: () => hash.digest('hex'),
+  };
 }

@@ -2,7 +2,7 @@
 import { describe, PeruseError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
-const kChunkBytes = 1 << 20;  // Bounds the staging buffer inside the engine.
+const kChunkBytes = 1 << 20; // Bounds the staging buffer inside the engine.
 
 export class BytesFolder implements ModelFolder {
   constructor(private readonly files_: Map<string, Uint8Array | Blob>) {}

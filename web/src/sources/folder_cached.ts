@@ -1,38 +1,49 @@
 // A model's folder behind a URL, its files kept. What is stored is whole: an entry is made only when its last byte has come and
 // been checked. Loads of one file at the same time share one download: all but one wait for it and read what it stored.
-import { PeruseError, throwIfAborted } from '../errors.js';
-import type { FileStore, StoredFile } from '../cache/file_store.js';
+// A cache that fails in whatever way is done without.
+import { DamagedEntry, type FileStore, type Saving, type ServerHeaders, type StoredFile } from '../cache/file_store.js';
+import { describe, PeruseError, throwIfAborted } from '../errors.js';
+import { Late, patience, within } from '../patience.js';
 import type { RemoteFile, UrlFolder } from './folder_url.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
-const kBytesAhead = 4 << 20;  // How far the engine may be ahead of the store.
+export interface CachedFolderOptions {
+  /** What is stored is used without asking the server. */
+  immutable: boolean;
+  offline: boolean;
+  /** Takes sentences about what the cache could not do. */
+  notice: (sentence: string) => void;
+}
 
 export class CachedFolder implements ModelFolder {
+  private broken_ = false; // the cache takes no files
+
   constructor(
     private readonly remote_: UrlFolder,
     private readonly store_: FileStore,
-    /** What is stored is used without asking the server. */
-    private readonly immutable_: boolean,
-    private readonly offline_: boolean,
+    private readonly options_: CachedFolderOptions,
   ) {}
 
   async open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile> {
     throwIfAborted(signal);
+    const { immutable, offline } = this.options_;
     const url = this.remote_.address(file);
     const stored = await this.store_.find(url);
-    if (stored && (this.offline_ || await this.isCurrent(file, stored, signal))) return this.fromStore(url, stored);
-    if (this.offline_) return { found: false, where: url, why: 'it is not stored here, and Peruse is offline', offline: true };
+    throwIfAborted(signal);
+    if (stored && (offline || immutable || (await this.isCurrent(file, stored, signal)))) return this.fromStore(file, stored, signal);
+    if (offline) return { found: false, where: url, why: 'it is not stored here, and Peruse is offline', offline: true };
 
     const release = await this.store_.lock(url, signal);
     try {
       const meanwhile = await this.store_.find(url);
-      if (meanwhile && meanwhile.storedAt !== stored?.storedAt) {  // Another load has fetched it while this one waited.
+      if (meanwhile && meanwhile.storedAt !== stored?.storedAt) {
+        // Another load has fetched it while this one waited.
         release();
-        return this.fromStore(url, meanwhile);
+        return this.fromStore(file, meanwhile, signal);
       }
       const remote = await this.remote_.open(file, signal);
       if (!remote.found) {
-        if (remote.certain && this.immutable_) await this.store_.saveMissing(url);
+        if (remote.certain && immutable) await this.store_.saveMissing(url);
         else if (stored) await this.store_.remove(url);
         release();
         return remote;
@@ -48,40 +59,126 @@ export class CachedFolder implements ModelFolder {
     }
   }
 
-  private fromStore(where: string, stored: StoredFile): ModelFile | MissingFile {
+  private fromStore(file: string, stored: StoredFile, signal: AbortSignal): ModelFile | MissingFile {
+    const where = this.remote_.address(file);
     if (stored.missing) return { found: false, where, why: 'the server had no such file when it was asked' };
-    return { found: true, where, size: stored.size, chunks: () => stored.chunks(), close: async () => {} };
+    return { found: true, where, size: stored.bytes, chunks: () => this.reading(file, stored, signal), close: async () => {} };
   }
 
   /** Whether the server still has what is stored. If it can't be reached, what is stored is the best there is. */
   private async isCurrent(file: string, stored: StoredFile, signal: AbortSignal): Promise<boolean> {
-    if (this.immutable_) return true;
     const now = await this.remote_.look(file, signal);
-    if (now === 'unreachable') return true;
-    if (now === undefined || (now.size > 0 && now.size !== stored.size)) return false;
-    if (now.etag !== undefined || stored.etag !== undefined) return now.etag === stored.etag;
-    return now.lastModified !== undefined && now.lastModified === stored.lastModified;
+    return now === 'unreachable' || (now !== undefined && isSame(now, stored));
+  }
+
+  /** What is stored. If it is damaged, the server is asked for what was not yet given. */
+  private async *reading(file: string, stored: StoredFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let given = 0;
+    let damage: DamagedEntry;
+    try {
+      for await (const chunk of stored.chunks()) {
+        given += chunk.length;
+        yield chunk;
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof DamagedEntry)) throw error;
+      damage = error;
+    }
+    const url = this.remote_.address(file);
+    await this.store_.remove(url);
+    const what = `What was stored of ${url} is damaged (${damage.message}) and was removed`;
+    if (this.options_.offline) throw new PeruseError('offline', `${what}; Peruse is offline and can't fetch it again.`);
+    const remote = await this.remote_.open(file, signal);
+    if (!remote.found) throw new PeruseError('not_found', `${what}; to fetch it again failed: ${remote.why}.`);
+    if (given > 0 && !(damage.soundSoFar && isSame(remote, stored))) {
+      await remote.close();
+      throw new PeruseError('truncated_file', `${what}; load again to fetch it anew.`);
+    }
+    this.options_.notice(`${what}; it was fetched again.`);
+    for await (const chunk of this.storing(url, remote, () => {})) {
+      const known = Math.min(given, chunk.length);
+      given -= known;
+      if (known < chunk.length) yield chunk.subarray(known);
+    }
   }
 
   /** The file's chunks as they come; each goes to the store too. A store that fails (a full disk, say) is given up, not the load. */
   private async *storing(url: string, remote: RemoteFile, release: () => void): AsyncGenerator<Uint8Array> {
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>(undefined, new ByteLengthQueuingStrategy({ highWaterMark: kBytesAhead }));
-    const writer = writable.getWriter();
-    let storing = true;
-    const saved = this.store_.save(url, remote, readable).catch(() => {}).finally(() => { storing = false; });
+    const saving = this.broken_ ? undefined : new Storing(this.store_.save(url, remote));
     let whole = false;
     try {
       for await (const chunk of remote.chunks()) {
         yield chunk;
-        if (!storing) continue;
-        writer.write(chunk).catch(() => {});
-        await Promise.race([writer.ready.catch(() => {}), saved]);
+        await saving?.add(chunk);
       }
       whole = true;
     } finally {
-      const ended = whole ? writer.close() : writer.abort(new PeruseError('aborted', 'The download did not end.'));
-      await Promise.all([ended.catch(() => {}), saved]);
+      const why = await saving?.finish(whole);
+      if (whole && why !== undefined) {
+        this.broken_ = true;
+        this.options_.notice(`${url} is not kept: ${why}.`);
+      }
       release();
     }
+  }
+}
+
+/** By tag, or else by date and announced length. Nothing of these is no proof. */
+function isSame(now: ServerHeaders, stored: ServerHeaders): boolean {
+  if (now.etag !== undefined || stored.etag !== undefined) return weak(now.etag) === weak(stored.etag);
+  if (now.lastModified === undefined || now.lastModified !== stored.lastModified) return false;
+  return now.size === 0 || stored.size === 0 || now.size === stored.size;
+}
+
+/** A server that compresses on the way makes its tags weak ones. */
+function weak(etag: string | undefined): string | undefined {
+  return etag?.replace(/^W\//, '');
+}
+
+/** A file being stored while somebody else reads it, until the store fails. */
+class Storing {
+  private why_: string | undefined;
+  private over_ = false;
+  private ended_ = false;
+  private readonly saved_: Promise<void>;
+
+  constructor(private readonly saving_: Saving) {
+    this.saved_ = saving_.saved.then(
+      () => {
+        if (!this.ended_) this.giveUp(new Error("the cache's put() did not read it to its end"));
+        this.over_ = true;
+      },
+      (error: unknown) => this.giveUp(error),
+    );
+  }
+
+  /** Gives the bytes to the store; waits for it where it is far behind. */
+  async add(chunk: Uint8Array): Promise<void> {
+    if (this.over_) return;
+    try {
+      await Promise.race([this.saving_.stream.write(chunk), this.saved_]);
+    } catch (error) {
+      this.giveUp(error);
+    }
+  }
+
+  /** Says why the file is not stored; nothing if it is. */
+  async finish(whole: boolean): Promise<string | undefined> {
+    this.ended_ = true;
+    try {
+      if (!whole) this.saving_.stream.fail(new PeruseError('aborted', 'The download did not end.'));
+      else if (!this.over_) await Promise.race([this.saving_.stream.end(), this.saved_]);
+      await within(patience.cache, this.saved_);
+    } catch (error) {
+      this.giveUp(error instanceof Late && error.message === '' ? new Late('the cache does not answer') : error);
+    }
+    return this.why_;
+  }
+
+  private giveUp(error: unknown): void {
+    this.over_ = true;
+    this.why_ ??= describe(error);
+    this.saving_.stream.fail(error);
   }
 }

@@ -1,10 +1,14 @@
 // Two folders, of which the first counts if it has a config.json.
+import { PeruseError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 export class EitherFolder implements ModelFolder {
   private chosen_: Promise<ModelFolder> | undefined;
 
-  constructor(private readonly first_: ModelFolder, private readonly second_: ModelFolder) {}
+  constructor(
+    private readonly first_: ModelFolder,
+    private readonly second_: ModelFolder,
+  ) {}
 
   async open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile> {
     this.chosen_ ??= this.choose(signal);
@@ -12,8 +16,11 @@ export class EitherFolder implements ModelFolder {
   }
 
   private async choose(signal: AbortSignal): Promise<ModelFolder> {
-    const config = await this.first_.open('config.json', signal);
-    if (!config.found) return this.second_;
+    const config = await this.first_.open('config.json', signal).catch((error: unknown) => {
+      if (error instanceof PeruseError && error.code === 'network') return undefined; // A page's own server, without a connection.
+      throw error;
+    });
+    if (!config?.found) return this.second_;
     await config.close();
     return this.first_;
   }

@@ -24,13 +24,17 @@ export class DiskFolder implements ModelFolder {
 }
 
 async function* readFile(where: string): AsyncGenerator<Uint8Array> {
-  const file = await open(where, 'r').catch((error: unknown) => { throw cannotRead(where, error); });
+  const file = await open(where, 'r').catch((error: unknown) => {
+    throw cannotRead(where, error);
+  });
   try {
     const buffer = new Uint8Array(kChunkBytes);
     for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length).catch((error: unknown) => { throw cannotRead(where, error); });
+      const { bytesRead } = await file.read(buffer, 0, buffer.length).catch((error: unknown) => {
+        throw cannotRead(where, error);
+      });
       if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);  // Valid until the next chunk is asked for.
+      yield buffer.subarray(0, bytesRead); // Valid until the next chunk is asked for.
     }
   } finally {
     await file.close();

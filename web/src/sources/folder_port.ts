@@ -29,7 +29,15 @@ export class PortFolder implements ModelFolder {
     if ('missing' in answer) return answer.missing;
     if (!('where' in answer)) throw new PeruseError('internal', 'The folder gave a strange answer.');
     const { id, where, size } = answer;
-    return { found: true, where, size, chunks: () => this.chunks(id), close: async () => { await this.ask({ close: id }); } };
+    return {
+      found: true,
+      where,
+      size,
+      chunks: () => this.chunks(id),
+      close: async () => {
+        await this.ask({ close: id });
+      },
+    };
   }
 
   private async *chunks(file: number): AsyncGenerator<Uint8Array> {
@@ -85,10 +93,19 @@ export function serveFolder(folder: ModelFolder, port: MessagePort, signal: Abor
   port.onmessage = async (event: MessageEvent<Question>) => {
     const { id } = event.data;
     const said = await answer(event.data).catch((error: unknown) => ({ error: toPlainError(error) }));
-    port.postMessage({ id, ...said });
+    if ('chunk' in said) {
+      const chunk = (said.chunk as Uint8Array).slice(); // A message with a view of a buffer carries the whole buffer.
+      port.postMessage({ id, chunk }, [chunk.buffer]);
+    } else {
+      port.postMessage({ id, ...said });
+    }
   };
-  signal.addEventListener('abort', () => {
-    port.close();
-    for (const { file, chunks } of open.values()) void (chunks?.return?.() ?? file.close()).catch(() => {});
-  }, { once: true });
+  signal.addEventListener(
+    'abort',
+    () => {
+      port.close();
+      for (const { file, chunks } of open.values()) void (chunks?.return?.() ?? file.close()).catch(() => {});
+    },
+    { once: true },
+  );
 }

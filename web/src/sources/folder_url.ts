@@ -1,7 +1,9 @@
 // A model's folder behind a URL.
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
-import { fetchInBrowser, type FetchFile, type Fetched, type Hasher } from './fetching.js';
-import { Sha256 } from './sha256.js';
+import { Sha256, type Hasher } from '../cache/sha256.js';
+import type { ServerHeaders } from '../cache/file_store.js';
+import { Late, patience, within } from '../patience.js';
+import { fetchInBrowser, type FetchFile, type Fetched } from './fetching.js';
 import type { MissingFile, ModelFile, ModelFolder, UrlSpec } from './source.js';
 
 /** How to fetch and hash; tests and Node put their own in. */
@@ -10,15 +12,7 @@ export interface UrlParts {
   sha256?: () => Hasher;
 }
 
-/** What a server says of a file without sending it. */
-export interface Headers {
-  etag?: string;
-  lastModified?: string;
-  /** 0 if unknown. */
-  size: number;
-}
-
-export interface RemoteFile extends ModelFile, Headers {}
+export interface RemoteFile extends ModelFile, ServerHeaders {}
 
 /** A file that a server does not have. */
 export interface MissingRemoteFile extends MissingFile {
@@ -26,12 +20,24 @@ export interface MissingRemoteFile extends MissingFile {
   certain: boolean;
 }
 
+/** A response on its way. */
+interface Answer extends Fetched {
+  /** Ends the transfer. */
+  stop(): void;
+  /** Lets go of the caller's signal. */
+  done(): void;
+}
+
 export class UrlFolder implements ModelFolder {
   private readonly fetchFile_: FetchFile;
   private readonly sha256_: () => Hasher;
 
   /** `kept`: somebody keeps the files. */
-  constructor(private readonly spec_: Omit<UrlSpec, 'kind'>, parts: UrlParts = {}, private readonly kept_ = false) {
+  constructor(
+    private readonly spec_: Omit<UrlSpec, 'kind'>,
+    parts: UrlParts = {},
+    private readonly kept_ = false,
+  ) {
     this.fetchFile_ = parts.fetchFile ?? fetchInBrowser;
     this.sha256_ = parts.sha256 ?? (() => new Sha256());
   }
@@ -46,61 +52,91 @@ export class UrlFolder implements ModelFolder {
   async open(file: string, signal: AbortSignal, firstBytes?: number): Promise<RemoteFile | MissingRemoteFile> {
     const where = this.address(file);
     const range: Record<string, string> = firstBytes === undefined ? {} : { Range: `bytes=0-${firstBytes - 1}` };
-    const fetched = await this.ask('GET', where, signal, range).catch((error: unknown) => {
+    const answer = await this.askPatiently(where, signal, range).catch((error: unknown) => {
       // An extension's own files have no server that could answer 404: what is not there fails.
       if (!/^[a-z]+-extension:/.test(where) || signal.aborted) throw error;
       return undefined;
     });
-    if (fetched === undefined) return { found: false, where, why: 'the extension has no such file', certain: true };
-    const { response } = fetched;
+    if (answer === undefined) return { found: false, where, why: 'the extension has no such file', certain: true };
+    const { response } = answer;
     if (!response.ok) await this.refuseUnlessMissing(where, response);
     const missing = whyMissing(response);
     if (missing !== undefined) {
       await response.body?.cancel();
       return { found: false, where, why: missing, certain: !response.ok };
     }
-    const headers = readHeaders(response);
-    const hash = response.status === 206 ? undefined : this.knownHash(where, fetched);
+    const headers = readHeaders(answer);
+    const hash = response.status === 206 ? undefined : this.knownHash(where, answer);
     return {
-      found: true, where, ...headers,
-      chunks: () => this.readBody(response, where, headers.size, hash, signal),
-      close: async () => { await response.body?.cancel(); },
+      found: true,
+      where,
+      ...headers,
+      chunks: () => this.readBody(answer, where, headers.size, hash, signal),
+      close: async () => {
+        await response.body?.cancel();
+        answer.done();
+      },
     };
   }
 
-  /** What the server says of the file now; undefined if it does not say or can't be reached. */
-  async look(file: string, signal: AbortSignal): Promise<Headers | 'unreachable' | undefined> {
-    let response: Response;
+  /** What the server says of the file now; undefined if it does not say. */
+  async look(file: string, signal: AbortSignal): Promise<ServerHeaders | 'unreachable' | undefined> {
+    let answer: Answer;
     try {
-      ({ response } = await this.ask('HEAD', this.address(file), signal));
-    } catch (error) {
+      answer = await this.ask('HEAD', this.address(file), signal);
+      answer.done();
+    } catch {
       throwIfAborted(signal);
       return 'unreachable';
     }
-    return response.ok && whyMissing(response) === undefined ? readHeaders(response) : undefined;
+    const { response } = answer;
+    if (isTooBusy(response)) return 'unreachable';
+    return response.ok && whyMissing(response) === undefined ? readHeaders(answer) : undefined;
   }
 
-  private async ask(method: 'GET' | 'HEAD', url: string, signal: AbortSignal, more: Record<string, string> = {}): Promise<Fetched> {
+  /** A server that is too busy is asked again, after the time that it names or a growing one. */
+  private async askPatiently(url: string, signal: AbortSignal, more: Record<string, string>): Promise<Answer> {
+    for (let attempt = 0; ; ++attempt) {
+      const answer = await this.ask('GET', url, signal, more);
+      const wait = patience.retries[attempt];
+      const asked = retryAfter(answer.response);
+      if (!isTooBusy(answer.response) || wait === undefined || (asked ?? 0) > patience.retryAfter) return answer;
+      await answer.response.body?.cancel().catch(() => {});
+      await sleep(asked ?? wait, signal);
+    }
+  }
+
+  private async ask(method: 'GET' | 'HEAD', url: string, signal: AbortSignal, more: Record<string, string> = {}): Promise<Answer> {
     const headers = { ...more };
-    if (this.spec_.token !== undefined) headers['Authorization'] = `Bearer ${this.spec_.token}`;
+    if (this.spec_.token !== undefined) headers.Authorization = `Bearer ${this.spec_.token}`;
+    const stop = new AbortController();
+    const follow = () => stop.abort(signal.reason);
+    signal.addEventListener('abort', follow, { once: true });
+    const cache = this.kept_ || method === 'HEAD' ? 'no-store' : 'default';
     try {
-      return await this.fetchFile_(url, { method, headers, signal, cache: this.kept_ || method === 'HEAD' ? 'no-store' : 'default' });
+      const fetched = await within(patience.server, this.fetchFile_(url, { method, headers, signal: stop.signal, cache }));
+      return { ...fetched, stop: () => stop.abort(), done: () => signal.removeEventListener('abort', follow) };
     } catch (error) {
+      stop.abort();
+      signal.removeEventListener('abort', follow);
       throwIfAborted(signal);
+      if (error instanceof Late) throw new PeruseError('network', `${url}: the server did not answer within ${seconds(patience.server)}.`);
       throw new PeruseError('network', `${url} could not be reached: ${describe(error)}.`, { cause: error });
     }
   }
 
   private async refuseUnlessMissing(where: string, response: Response): Promise<void> {
     const { status } = response;
-    const reason = response.headers.get('x-error-code');  // The hub's own word for it.
+    const reason = response.headers.get('x-error-code'); // The hub's own word for it.
     if ((status === 404 || status === 410) && reason !== 'RevisionNotFound' && reason !== 'RepoNotFound') return;
     await response.body?.cancel();
     if (reason === 'RevisionNotFound') {
       throw new PeruseError('not_found', `${where}: the model has no such revision (branch, tag or commit).`);
     }
     if (status === 401 || status === 403 || reason === 'RepoNotFound') throw this.notAllowed(where, status);
-    throw new PeruseError('network', `${where}: the server answered ${status} ${response.statusText}`.trimEnd() + '.');
+    const asked = retryAfter(response);
+    const later = asked === undefined ? '' : `, and asks to be left alone for ${seconds(asked)}`;
+    throw new PeruseError('network', `${`${where}: the server answered ${status} ${response.statusText}`.trimEnd()}${later}.`);
   }
 
   private notAllowed(where: string, status: number): PeruseError {
@@ -111,19 +147,24 @@ export class UrlFolder implements ModelFolder {
       : token === undefined
         ? `the model is gated or private, or does not exist; if it is gated, accept its terms at ${page} and pass an access token of yours as 'token'`
         : `the token given does not open ${name}; accept its terms at ${page} with the token's account, or check that the token may read it`;
-    return new PeruseError('unauthorized', `${where}: the server answered ${status}: ${what}.`);
+    const hint = this.spec_.hint === undefined ? '' : `. ${this.spec_.hint}`;
+    return new PeruseError('unauthorized', `${where}: the server answered ${status}: ${what}${hint}.`);
   }
 
   /** The hub's ETag of a large file is its SHA-256; other servers' may be anything, and so may that of wherever a hub redirects to. */
   private knownHash(where: string, { response, linkedEtag }: Fetched): string | undefined {
     if (!this.spec_.hub) return undefined;
     const atHub = response.url === '' || new URL(response.url).origin === new URL(where).origin;
-    const etag = linkedEtag ?? (atHub ? response.headers.get('etag') ?? '' : '');
+    const etag = linkedEtag ?? (atHub ? (response.headers.get('etag') ?? '') : '');
     return /^(?:W\/)?"?([0-9a-f]{64})"?$/.exec(etag)?.[1];
   }
 
   private async *readBody(
-    response: Response, where: string, size: number, hash: string | undefined, signal: AbortSignal,
+    { response, hidden, stop, done: forget }: Answer,
+    where: string,
+    size: number,
+    hash: string | undefined,
+    signal: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
     if (!response.body) return;
     const hasher = hash === undefined ? undefined : this.sha256_();
@@ -131,7 +172,7 @@ export class UrlFolder implements ModelFolder {
     let loaded = 0;
     try {
       for (;;) {
-        const { done, value } = await reader.read();
+        const { done, value } = await within(patience.server, reader.read());
         if (done) break;
         loaded += value.length;
         hasher?.update(value);
@@ -139,12 +180,14 @@ export class UrlFolder implements ModelFolder {
       }
     } catch (error) {
       throwIfAborted(signal);
-      const of = size > 0 ? ` of ${size}` : '';
-      throw new PeruseError('network', `${where}: the connection broke after ${loaded}${of} bytes: ${describe(error)}.`, { cause: error });
+      throw brokenBody(where, loaded, size, error);
     } finally {
-      await reader.cancel().catch(() => {});  // Nothing to do if the body has ended; stops the transfer if the caller left early.
+      // Nothing to do if the body has ended; else this stops the transfer: the caller left early, or the body hangs.
+      reader.cancel().catch(() => {});
+      stop();
+      forget();
     }
-    if (loaded < size) {
+    if (loaded < size && !hidden) {
       throw new PeruseError('truncated_file', `${where} ended after ${loaded} bytes; the server announced ${size}.`);
     }
     const found = hasher?.hex();
@@ -154,6 +197,45 @@ export class UrlFolder implements ModelFolder {
   }
 }
 
+function brokenBody(where: string, loaded: number, size: number, error: unknown): PeruseError {
+  const bytes = size > 0 ? `${loaded} of ${size}` : `${loaded}`;
+  if (error instanceof Late) {
+    const message = `${where}: after ${bytes} bytes nothing came for ${seconds(patience.server)}: the server stalls, or sends a damaged file.`;
+    return new PeruseError('network', message);
+  }
+  return new PeruseError('network', `${where}: the connection broke after ${bytes} bytes: ${describe(error)}.`, { cause: error });
+}
+
+function seconds(milliseconds: number): string {
+  return `${Math.ceil(milliseconds / 1000)} s`;
+}
+
+function isTooBusy({ status }: Response): boolean {
+  return status === 429 || (status >= 502 && status <= 504);
+}
+
+/** What the server asks for, in milliseconds: it gives seconds or a date. */
+function retryAfter({ headers }: Response): number | undefined {
+  const text = headers.get('retry-after');
+  if (text === null) return undefined;
+  const wait = /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  throwIfAborted(signal);
+  await new Promise<void>((resolve) => {
+    const wake = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, milliseconds);
+    signal.addEventListener('abort', wake, { once: true });
+  });
+  throwIfAborted(signal);
+}
+
 /** Many servers answer every address that they do not know with the page of an app: status 200, but HTML. */
 function whyMissing(response: Response): string | undefined {
   if (!response.ok) return `the server answered ${response.status}`;
@@ -161,9 +243,11 @@ function whyMissing(response: Response): string | undefined {
   return /^text\/html\b/i.test(type) ? 'the server answered with an HTML page' : undefined;
 }
 
-function readHeaders(response: Response): Headers {
+function readHeaders({ response, hidden }: Fetched): ServerHeaders {
+  const size = announcedLength(response);
   return {
-    size: announcedLength(response),
+    size,
+    bytes: hidden ? 0 : size,
     etag: response.headers.get('etag') ?? undefined,
     lastModified: response.headers.get('last-modified') ?? undefined,
   };

@@ -1,7 +1,8 @@
 // Opens a source where the engine runs.
 import { openBrowserCache } from '../cache/cache_browser.js';
 import type { CustomCache } from '../env.js';
-import { PeruseError } from '../errors.js';
+import { describe, PeruseError } from '../errors.js';
+import { Late, patience, within } from '../patience.js';
 import { FileStore } from '../cache/file_store.js';
 import { BytesFolder } from './folder_bytes.js';
 import { CachedFolder } from './folder_cached.js';
@@ -16,14 +17,20 @@ export interface FolderParts extends UrlParts {
   openDiskFolder?: (path: string) => ModelFolder;
   /** The platform's own place for fetched files, if not the browser's. */
   openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;
+  /** Takes sentences about what went otherwise than one may expect, and does not hinder. */
+  notice?: (sentence: string) => void;
 }
 
 export async function openFolder(source: SourceSpec, parts: FolderParts): Promise<ModelFolder> {
   switch (source.kind) {
-    case 'bytes': return new BytesFolder(source.files);
-    case 'port': return new PortFolder(source.port);
-    case 'url': return openUrl(source, parts);
-    case 'either': return new EitherFolder(await openFolder(source.first, parts), await openFolder(source.second, parts));
+    case 'bytes':
+      return new BytesFolder(source.files);
+    case 'port':
+      return new PortFolder(source.port);
+    case 'url':
+      return openUrl(source, parts);
+    case 'either':
+      return new EitherFolder(await openFolder(source.first, parts), await openFolder(source.second, parts));
     case 'folder':
       if (parts.openDiskFolder) return parts.openDiskFolder(source.path);
       throw new PeruseError('unsupported', `Folders on disk can't be read here: ${source.path}.`);
@@ -31,15 +38,29 @@ export async function openFolder(source: SourceSpec, parts: FolderParts): Promis
 }
 
 async function openUrl(source: UrlSpec, parts: FolderParts): Promise<ModelFolder> {
-  const cache = source.keep && await openCache(source.keep, parts);
+  const { keep, name, offline = false } = source;
+  const notice = parts.notice ?? (() => {});
+  const onFault = (why: string) => notice(`What was kept of ${name} can't be read: ${why}.`);
+  const cache =
+    keep &&
+    (await openCache(keep, parts).catch((error: unknown) => {
+      onFault(describe(error));
+      return undefined;
+    }));
   const remote = new UrlFolder(source, parts, cache !== undefined);
-  if (cache) return new CachedFolder(remote, new FileStore(cache), source.keep!.immutable, source.offline === true);
-  if (!source.offline) return remote;
-  throw new PeruseError('offline', `${source.name} can't be fetched: Peruse is offline and keeps no files here.`);
+  if (cache) return new CachedFolder(remote, new FileStore(cache, onFault), { immutable: keep!.immutable, offline, notice });
+  if (!offline) return remote;
+  throw new PeruseError('offline', `${name} can't be fetched: Peruse is offline and keeps no files here.`);
 }
 
-export async function openCache({ custom, folder }: Pick<KeepPolicy, 'custom' | 'folder'>, parts: FolderParts): Promise<CustomCache | undefined> {
-  return custom ?? (parts.openCache ?? openBrowserCache)(folder);
+export async function openCache(
+  { custom, folder }: Pick<KeepPolicy, 'custom' | 'folder'>,
+  parts: FolderParts,
+): Promise<CustomCache | undefined> {
+  if (custom) return custom;
+  return within(patience.cache, (parts.openCache ?? openBrowserCache)(folder)).catch((error: unknown) => {
+    throw error instanceof Late ? new PeruseError('internal', 'the cache does not answer') : error;
+  });
 }
 
 /** Whether a source holds something that can't be sent to a worker. */

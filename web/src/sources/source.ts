@@ -33,6 +33,8 @@ export interface UrlSpec {
   token?: string;
   /** Ask no server. */
   offline?: boolean;
+  /** What to say beside 'not found', where a caller may have meant something else. */
+  hint?: string;
   /** Keep the files; without it they are fetched every time. */
   keep?: KeepPolicy;
 }
@@ -93,6 +95,9 @@ export interface PlaceReader {
 }
 
 const kHubId = /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?$/;
+const kDots = /^\.*$/; // As a segment of a path it would lead elsewhere, or nowhere.
+/** What nobody calls himself on the hub, but many their folders. */
+const kFolderNames = /^(models?|assets?|static|public|weights|checkpoints?|files)\//;
 const kLooksLikePlace = /^(\.{0,2}\/|\.{1,2}$|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/)/;
 
 export async function resolveSource(source: Source, options: SourceOptions, places: PlaceReader): Promise<SourceSpec> {
@@ -112,10 +117,13 @@ async function fromString(text: string, options: SourceOptions, places: PlaceRea
     if (base === undefined) throw new PeruseError('not_found', `There is no folder '${text}'.`);
     return fromUrl(parseUrl(text, base), text, options);
   }
-  if (!kHubId.test(text)) {
+  if (!kHubId.test(text) || text.split('/').some((part) => kDots.test(part))) {
     throw new PeruseError('invalid_argument', `'${text}' is neither a URL nor a folder nor a hub id such as 'user/model'.`);
   }
   const remote = fromUrl(hubFolder(text, options.revision ?? 'main'), text, options);
+  if (places.baseUrl() !== undefined && kFolderNames.test(text)) {
+    remote.hint = `'${text}' was looked up on the hub; a folder beside the page is written './${text}'`;
+  }
   const local = env.localModelPath === undefined ? undefined : await inLocalFolder(text, env.localModelPath, options, places);
   if (local?.kind === 'folder') return local;
   return local === undefined ? remote : { kind: 'either', name: text, first: local, second: remote };
@@ -123,6 +131,9 @@ async function fromString(text: string, options: SourceOptions, places: PlaceRea
 
 /** The address of a hub id's files; without a revision, that of all its revisions. */
 export function hubFolder(id: string, revision: string | undefined): URL {
+  if (revision !== undefined && (typeof revision !== 'string' || revision.split('/').some((part) => kDots.test(part)))) {
+    throw new PeruseError('invalid_argument', `A revision is the name of a branch, a tag or a commit, not '${String(revision)}'.`);
+  }
   const path = revision === undefined ? `${id}/resolve/` : `${id}/resolve/${encodeURIComponent(revision)}/`;
   return parseUrl(path, hubAddress().href);
 }
@@ -137,7 +148,10 @@ async function inLocalFolder(id: string, folder: string, options: SourceOptions,
   const path = await places.findFolder(text);
   if (path !== undefined) return { kind: 'folder', name: id, path };
   const base = places.baseUrl();
-  return base === undefined ? undefined : fromUrl(parseUrl(text, base), id, options);
+  if (base === undefined) return undefined;
+  const spec = fromUrl(parseUrl(text, base), id, options);
+  if (new URL(spec.base).origin === new URL(base).origin) delete spec.offline; // The page's own server is no stranger.
+  return spec;
 }
 
 function parseUrl(text: string, base: string | undefined): URL {
@@ -152,13 +166,13 @@ function parseUrl(text: string, base: string | undefined): URL {
 function fromPage(url: URL, options: SourceOptions): URL {
   const [, id, revision] = /^\/([\w.-]+\/[\w.-]+)(?:\/tree\/([^/]+))?\/?$/.exec(url.pathname) ?? [];
   if (id === undefined || url.origin !== hubAddress().origin || hubAddress().pathname !== '/') return url;
-  return hubFolder(id, revision === undefined ? options.revision ?? 'main' : decodeURIComponent(revision));
+  return hubFolder(id, revision === undefined ? (options.revision ?? 'main') : decodeURIComponent(revision));
 }
 
 function fromUrl(given: URL, name: string, options: SourceOptions): UrlSpec {
   const url = fromPage(given, options);
   const http = url.protocol === 'http:' || url.protocol === 'https:';
-  if (!http && !url.protocol.endsWith('-extension:')) {
+  if (!http && !url.protocol.endsWith('-extension:') && !isOwnScheme(url)) {
     throw new PeruseError('invalid_argument', `Models are fetched over http or https, not from '${url.href}'.`);
   }
   const folder = new URL(url);
@@ -166,12 +180,19 @@ function fromUrl(given: URL, name: string, options: SourceOptions): UrlSpec {
   folder.hash = '';
   const spec: UrlSpec = { kind: 'url', name, base: folder.href };
   const token = options.token ?? env.token;
-  if (token !== undefined && !/^[\x21-\x7e]*$/.test(token)) throw new PeruseError('invalid_argument', 'The token holds characters that no token has.');
+  if (token !== undefined && !/^[\x21-\x7e]*$/.test(token))
+    throw new PeruseError('invalid_argument', 'The token holds characters that no token has.');
   if (folder.origin === hubAddress().origin) spec.hub = true;
   if (spec.hub && token !== undefined && token !== '') spec.token = token;
   if (options.local_files_only || env.offline) spec.offline = true;
   if (http && env.cache !== false) spec.keep = keepPolicy(spec);
   return spec;
+}
+
+/** Apps in a web view have schemes of their own (app:, tauri:, capacitor:, file:): what a page came by, its models may come by. */
+function isOwnScheme(url: URL): boolean {
+  const here = globalThis.location as Location | undefined;
+  return here !== undefined && url.protocol === here.protocol && !/^(blob|data):$/.test(url.protocol);
 }
 
 /** On the hub a revision stays what it was when it was fetched; elsewhere an address may hold something new tomorrow. */

@@ -11,9 +11,20 @@ export interface DirectoryHandle {
   values(): AsyncIterable<{ readonly kind: 'file' | 'directory'; readonly name: string; getFile?(): Promise<File> }>;
 }
 
+/** The part of a drop's DataTransfer that Peruse uses. */
+export interface DroppedFiles {
+  readonly files: ArrayLike<File>;
+  readonly items: ArrayLike<{ readonly kind: string; webkitGetAsEntry(): unknown }>;
+}
+
 /** Files by name, files chosen or dropped, or a directory. */
 export type FilesSource =
-  | Record<string, FileContent> | Map<string, FileContent> | readonly File[] | FileList | DirectoryHandle | DataTransfer;
+  | Record<string, FileContent>
+  | Map<string, FileContent>
+  | readonly File[]
+  | ArrayLike<File>
+  | DirectoryHandle
+  | DroppedFiles;
 
 type Files = Map<string, Uint8Array | Blob>;
 
@@ -22,6 +33,21 @@ export interface FilesSpec {
   kind: 'bytes';
   name: string;
   files: Files;
+  /** Buffers that nobody else needs: a worker may have them. */
+  own?: ArrayBuffer[];
+}
+
+/** To be sent: a message with a view of a buffer carries the whole buffer. */
+export function compact(spec: FilesSpec): FilesSpec {
+  const files: Files = new Map();
+  const own: ArrayBuffer[] = [];
+  for (const [name, content] of spec.files) {
+    const isPart = content instanceof Uint8Array && content.byteLength < content.buffer.byteLength;
+    const sent = isPart ? content.slice() : content;
+    if (isPart) own.push((sent as Uint8Array<ArrayBuffer>).buffer);
+    files.set(name, sent);
+  }
+  return { ...spec, files, own };
 }
 
 /** Reads names now and contents later. What was dropped must be taken within the event, so nothing waits before. */
@@ -29,6 +55,14 @@ export async function readFiles(source: FilesSource): Promise<FilesSpec> {
   const files = await gather(source);
   if (files.size === 0) throw new PeruseError('invalid_argument', 'The source holds no files.');
   return { kind: 'bytes', name: 'the given files', files };
+}
+
+/**
+ * The files of a source, by name. Call it within the event of a drop or a choice, which lets go of its files afterwards; what it gives is
+ * a source for later.
+ */
+export async function filesOf(source: FilesSource): Promise<Map<string, Uint8Array | Blob>> {
+  return (await readFiles(source)).files;
 }
 
 function gather(source: FilesSource): Files | Promise<Files> {
@@ -39,7 +73,7 @@ function gather(source: FilesSource): Files | Promise<Files> {
   return fromEntries(Object.entries(source as Record<string, FileContent>));
 }
 
-function isDataTransfer(source: object): source is DataTransfer {
+function isDataTransfer(source: object): source is DroppedFiles {
   return typeof DataTransfer === 'function' && source instanceof DataTransfer;
 }
 
@@ -65,7 +99,10 @@ function toBytes(name: string, content: FileContent): Uint8Array | Blob {
   throw new PeruseError('invalid_argument', `The content of '${name}' must be a Uint8Array, an ArrayBuffer, a Blob or a string.`);
 }
 
-/** Files of a chosen folder know their path from it; what lies deeper than the folder itself is not the model's. */
+/** Folders within a model's that are the model's: those of sentence-transformers' modules. */
+const kModuleFolder = /^\d+_\w+$/;
+
+/** Files of a chosen folder know their path from it; what lies deeper is not the model's, but for folders of modules. */
 function fromList(list: readonly File[]): Files {
   const files: Files = new Map();
   list.forEach((file, index) => {
@@ -74,6 +111,7 @@ function fromList(list: readonly File[]): Files {
     }
     const path = (file.webkitRelativePath || file.name).split('/');
     if (path.length <= 2) files.set(path.at(-1)!, file);
+    else if (path.length === 3 && kModuleFolder.test(path[1]!)) files.set(path.slice(1).join('/'), file);
   });
   return files;
 }
@@ -82,14 +120,16 @@ async function fromDirectoryHandle(directory: DirectoryHandle): Promise<Files> {
   const files: Files = new Map();
   for await (const entry of directory.values()) {
     if (entry.kind === 'file' && entry.getFile) files.set(entry.name, await entry.getFile());
+    if (entry.kind !== 'directory' || !kModuleFolder.test(entry.name) || !isDirectoryHandle(entry)) continue;
+    for (const [name, content] of await fromDirectoryHandle(entry)) files.set(`${entry.name}/${name}`, content);
   }
   return files;
 }
 
 /** A drop: some files, or one folder. */
-async function fromDrop(drop: DataTransfer): Promise<Files> {
+async function fromDrop(drop: DroppedFiles): Promise<Files> {
   const items = Array.from(drop.items).filter((item) => item.kind === 'file');
-  const entries = items.map((item) => item.webkitGetAsEntry());
+  const entries = items.map((item) => item.webkitGetAsEntry() as FileSystemEntry | null);
   const directories = entries.filter((entry) => entry?.isDirectory === true) as FileSystemDirectoryEntry[];
   if (directories.length === 0) return fromList(Array.from(drop.files));
   if (entries.length > 1) throw new PeruseError('invalid_argument', 'Drop either one folder or the files of one model.');
@@ -100,11 +140,22 @@ async function fromDirectoryEntry(directory: FileSystemDirectoryEntry): Promise<
   const files: Files = new Map();
   const reader = directory.createReader();
   for (;;) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => { reader.readEntries(resolve, reject); });
-    if (some.length === 0) return files;  // It gives a hundred at a time.
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => {
+      reader.readEntries(resolve, reject);
+    });
+    if (some.length === 0) return files; // It gives a hundred at a time.
     for (const entry of some) {
+      if (entry.isDirectory && kModuleFolder.test(entry.name)) {
+        const within = await fromDirectoryEntry(entry as FileSystemDirectoryEntry);
+        for (const [name, content] of within) files.set(`${entry.name}/${name}`, content);
+      }
       if (!entry.isFile) continue;
-      files.set(entry.name, await new Promise<File>((resolve, reject) => { (entry as FileSystemFileEntry).file(resolve, reject); }));
+      files.set(
+        entry.name,
+        await new Promise<File>((resolve, reject) => {
+          (entry as FileSystemFileEntry).file(resolve, reject);
+        }),
+      );
     }
   }
 }

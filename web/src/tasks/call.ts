@@ -1,11 +1,14 @@
 // What the calls of all tasks share: how they reach the engine, and how their arguments are checked.
-import { PeruseError } from '../errors.js';
+import { PeruseError, show } from '../errors.js';
 
 /** Options that every call takes. */
 export interface CallOptions {
   /** Cancels the call: at once for the caller; the engine stops before its next batch. */
   signal?: AbortSignal;
 }
+
+/** Nothing was chosen: every option has its default. */
+export type NoOptions = Record<never, never>;
 
 /** One input of a task, as core/tasks describes it. */
 export type EngineInput = Record<string, string | readonly string[]>;
@@ -31,13 +34,21 @@ export function engineOptions(task: string, known: Record<string, true>, options
       const names = Object.keys(known).join(', ') || 'none';
       throw new PeruseError('invalid_argument', `${task} has no option '${name}'; it has ${names}.`);
     }
-    // JSON would drop these, or turn them into null, which means something.
-    if (typeof value === 'function' || typeof value === 'symbol' || (typeof value === 'number' && !Number.isFinite(value))) {
-      throw new PeruseError('invalid_argument', `${name} can't be ${String(value)}.`);
-    }
-    given[name] = value;
+    given[name] = plain(name, value);
   }
   return given;
+}
+
+const kDeepest = 4;
+
+/** A copy that JSON carries as it is: JSON itself would drop some values, turn others into null, which means something, or call them. */
+function plain(name: string, value: unknown, depth = 0): unknown {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (typeof value !== 'object') throw new PeruseError('invalid_argument', `${name} can't be ${show(value)}.`);
+  if (depth === kDeepest) throw new PeruseError('invalid_argument', `${name} is nested too deeply, or holds itself.`);
+  if (Array.isArray(value)) return Array.from(value as unknown[], (item) => plain(name, item, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(`${name}.${key}`, item, depth + 1)]));
 }
 
 /** One or several inputs, as a list. */
@@ -55,6 +66,15 @@ export function checkStrings(value: unknown, what: string): string[] {
   return value.map((item, index) => checkString(item, `${what}, item ${index},`));
 }
 
+/** Labels: a list, or one string with commas between them. */
+export function labelList(labels: unknown, what: string): string[] {
+  if (typeof labels !== 'string') return checkStrings(labels, what);
+  return labels
+    .split(',')
+    .map((label) => label.trim())
+    .filter((label) => label !== '');
+}
+
 /** A value in words, for messages. */
 export function nameOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : typeof value;
@@ -64,8 +84,7 @@ export function nameOf(value: unknown): string {
 export type OneOrMany<I, R> = I extends readonly unknown[] ? R[] : R;
 
 /** The call of a task that reads texts, one or several, each by itself. */
-export type TextsCall<O extends CallOptions, R> =
-  <I extends string | readonly string[]>(texts: I, options?: O) => Promise<OneOrMany<I, R>>;
+export type TextsCall<O extends CallOptions, R> = <I extends string | readonly string[]>(texts: I, options?: O) => Promise<OneOrMany<I, R>>;
 
 /** Makes such a call. */
 export function textsCall<O extends CallOptions, R>(task: string, known: OptionNames<O>, run: Run): TextsCall<O, R> {

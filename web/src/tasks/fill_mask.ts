@@ -31,7 +31,8 @@ export type FillMaskOutput = MaskProposal[] | MaskProposal[][];
  * refused with 'text_too_long', since cutting it could lose the mask.
  */
 export type FillMaskCall = <I extends string | readonly string[]>(
-  texts: I, options?: FillMaskOptions,
+  texts: I,
+  options?: FillMaskOptions,
 ) => Promise<I extends readonly unknown[] ? FillMaskOutput[] : FillMaskOutput>;
 
 const kOptions: OptionNames<FillMaskOptions> = { top_k: true, targets: true };

@@ -1,6 +1,7 @@
 // inspect(): what a model computes on its way to an answer: attention maps, span kernels and hidden states.
 import { PeruseError } from '../errors.js';
 import { engineOptions, nameOf, type CallOptions, type EngineInput, type OptionNames } from './call.js';
+import type { NumberArray } from './results.js';
 import type { TextPair } from './text_classification.js';
 
 /** What to look at: nothing but the tokens unless asked for. */
@@ -29,13 +30,6 @@ export interface InspectedToken {
   sequence: 0 | 1 | null;
 }
 
-/** Numbers with their dimensions. */
-export interface NumberArray {
-  dims: number[];
-  /** Row by row: the last dimension varies fastest. */
-  data: Float32Array;
-}
-
 /** What inspect() gives. The arrays are the caller's own. */
 export interface Inspection {
   tokens: InspectedToken[];
@@ -62,7 +56,10 @@ export interface Inspection {
 export type InspectCall = (input: string | TextPair, options?: InspectOptions) => Promise<Inspection>;
 
 const kOptions: OptionNames<InspectOptions> = {
-  output_attentions: true, output_span_kernels: true, output_hidden_states: true, truncation: true,
+  output_attentions: true,
+  output_span_kernels: true,
+  output_hidden_states: true,
+  truncation: true,
 };
 
 export interface InspectRequest {
@@ -72,7 +69,8 @@ export interface InspectRequest {
 
 /** Makes the call, given what reaches the engine. */
 export function inspectCall(inspect: (request: InspectRequest, signal?: AbortSignal) => Promise<Inspection>): InspectCall {
-  return async (input, options = {}) => inspect({ input: checkInput(input), options: engineOptions('inspect', kOptions, options) }, options.signal);
+  return async (input, options = {}) =>
+    inspect({ input: checkInput(input), options: engineOptions('inspect', kOptions, options) }, options.signal);
 }
 
 function checkInput(input: unknown): EngineInput {
@@ -82,36 +80,9 @@ function checkInput(input: unknown): EngineInput {
   throw new PeruseError('invalid_argument', `The input is ${nameOf(input)}; inspect takes a string or { text, text_pair }, one at a time.`);
 }
 
-/** An array in the engine's result (core/tasks/inspector.h): its floats are still in the engine's memory. */
-interface EngineArray {
-  array: number;
-  dims: number[];
-}
-
-/** The engine's result. */
-export interface EngineInspection {
-  tokens: InspectedToken[];
-  attentions?: EngineArray[];
-  diagonal_concentration?: (number | null)[][];
-  span_kernels?: EngineArray[];
-  hidden_states?: EngineArray[];
-}
-
-/** The engine's result with every array's floats, copied by `floats(array, count)`. */
-export function fillInspection(found: EngineInspection, floats: (array: number, count: number) => Float32Array): Inspection {
-  const filled = (arrays: EngineArray[]) =>
-    arrays.map(({ array, dims }) => ({ dims, data: floats(array, dims.reduce((product, dim) => product * dim, 1)) }));
-  const result: Inspection = { tokens: found.tokens };
-  if (found.attentions) result.attentions = filled(found.attentions);
-  if (found.diagonal_concentration) {
-    result.diagonal_concentration = found.diagonal_concentration.map((layer) => layer.map((value) => value ?? Infinity));
-  }
-  if (found.span_kernels) result.span_kernels = filled(found.span_kernels);
-  if (found.hidden_states) result.hidden_states = filled(found.hidden_states);
-  return result;
-}
-
-/** The memory of an inspection's arrays, which a worker hands over instead of copying. */
-export function buffersOf({ attentions = [], span_kernels = [], hidden_states = [] }: Inspection): ArrayBuffer[] {
-  return [...attentions, ...span_kernels, ...hidden_states].map(({ data }) => data.buffer as ArrayBuffer);
+/** JSON has no infinity: the engine writes null. */
+export function withInfinities(found: Inspection): Inspection {
+  const concentrations: (number | null)[][] | undefined = found.diagonal_concentration;
+  if (concentrations === undefined) return found;
+  return { ...found, diagonal_concentration: concentrations.map((layer) => layer.map((value) => value ?? Infinity)) };
 }

@@ -1,6 +1,6 @@
 // question-answering: the span of a context that answers a question.
 import { PeruseError } from '../errors.js';
-import { asList, checkString, engineOptions, type CallOptions, type OptionNames, type Run } from './call.js';
+import { asList, checkString, engineOptions, type CallOptions, type NoOptions, type OptionNames, type Run } from './call.js';
 
 /** Options of question answering. */
 export interface QuestionAnsweringOptions extends CallOptions {
@@ -28,8 +28,10 @@ export interface Answer {
 }
 
 type AnswerOrList<O> = O extends { top_k: infer K }
-  ? K extends 1 | undefined ? Answer
-    : number extends K ? Answer | Answer[]
+  ? K extends 1 | undefined
+    ? Answer
+    : number extends K
+      ? Answer | Answer[]
       : Answer[]
   : Answer;
 
@@ -38,17 +40,26 @@ export type QuestionAnsweringOutput<Q, O> = Q extends readonly unknown[] ? Answe
 
 /** `answer(question, context)`; with lists, question i is asked of context i. A long context is read in windows, all of it. */
 export interface QuestionAnsweringCall {
-  <const O extends QuestionAnsweringOptions = {}>(
-    question: string, context: string, options?: O,
+  <const O extends QuestionAnsweringOptions = NoOptions>(
+    question: string,
+    context: string,
+    options?: O,
   ): Promise<QuestionAnsweringOutput<string, O>>;
-  <const O extends QuestionAnsweringOptions = {}>(
-    question: readonly string[], context: readonly string[], options?: O,
+  <const O extends QuestionAnsweringOptions = NoOptions>(
+    question: readonly string[],
+    context: readonly string[],
+    options?: O,
   ): Promise<QuestionAnsweringOutput<string[], O>>;
 }
 
 const kTask = 'question-answering';
 const kOptions: OptionNames<QuestionAnsweringOptions> = {
-  top_k: true, doc_stride: true, max_answer_len: true, max_seq_len: true, handle_impossible_answer: true, align_to_words: true,
+  top_k: true,
+  doc_stride: true,
+  max_answer_len: true,
+  max_seq_len: true,
+  handle_impossible_answer: true,
+  align_to_words: true,
 };
 
 /** Makes the call. */
@@ -69,7 +80,18 @@ function cutFrom(context: string, answer: Answer): Answer {
   return { ...answer, answer: context.slice(answer.start, answer.end) };
 }
 
+/** As the pipeline of Python takes it. */
+function isOneObject(question: unknown): boolean {
+  return typeof question === 'object' && question !== null && 'question' in question && 'context' in question;
+}
+
 function questionInputs(question: unknown, context: unknown): { question: string; context: string }[] {
+  if (isOneObject(question)) {
+    throw new PeruseError(
+      'invalid_argument',
+      `${kTask} takes two arguments: answer(question, context), not answer({ question, context }).`,
+    );
+  }
   if (Array.isArray(question) !== Array.isArray(context)) {
     throw new PeruseError('invalid_argument', 'Question and context must be two strings or two lists of strings.');
   }

@@ -3,28 +3,35 @@ import { featureExtraction } from './feature_extraction.js';
 import { fillMask } from './fill_mask.js';
 import { multipleChoice } from './multiple_choice.js';
 import { questionAnswering } from './question_answering.js';
+import { redact } from './redact.js';
 import { replacedTokenDetection } from './replaced_token_detection.js';
 import { textClassification } from './text_classification.js';
 import { textRanking } from './text_ranking.js';
 import { tokenClassification } from './token_classification.js';
 import { zeroShotClassification } from './zero_shot_classification.js';
+import { zeroShotTokenClassification } from './zero_shot_token_classification.js';
 
 export const kTasks = {
   'text-classification': textClassification,
   'question-answering': questionAnswering,
   'token-classification': tokenClassification,
   'zero-shot-classification': zeroShotClassification,
+  'zero-shot-token-classification': zeroShotTokenClassification,
   'fill-mask': fillMask,
   'feature-extraction': featureExtraction,
   'text-ranking': textRanking,
   'multiple-choice': multipleChoice,
   'replaced-token-detection': replacedTokenDetection,
+  redact,
 };
+
+/** What the engine calls a task, where it is not the task's own name. */
+export const kEngineTasks: Partial<Record<Task, string>> = { redact: 'token-classification' };
 
 /** Other names, which transformers.js takes too. */
 export const kAliases = {
   'sentiment-analysis': 'text-classification',
-  'ner': 'token-classification',
+  ner: 'token-classification',
 } as const;
 
 /** A task. */

@@ -1,6 +1,6 @@
 // text-classification: labels with scores for a text or a pair of texts.
 import { PeruseError } from '../errors.js';
-import { asList, engineOptions, nameOf, type CallOptions, type OptionNames, type Run } from './call.js';
+import { asList, engineOptions, nameOf, type CallOptions, type NoOptions, type OptionNames, type Run } from './call.js';
 
 /** Two texts that belong together, for models trained on pairs. */
 export interface TextPair {
@@ -16,14 +16,28 @@ export interface TextClassificationOptions extends CallOptions {
   function_to_apply?: 'sigmoid' | 'softmax' | 'none';
   /** Cut a text that is longer than the model takes. Default false: such a text is refused with 'text_too_long'. */
   truncation?: boolean;
-  /** Tokens to cut to with `truncation`. Default: what the model takes. */
+  /** Divides the logits. Default 1. */
+  temperature?: number;
+  /**
+   * Read a long text in windows that share this many tokens. A score is then the highest that any window gives its label
+   * (`windows`), or all scores are those of one window (`window_label`).
+   */
+  stride?: number;
+  /** Tokens to cut to with `truncation`, or of a window. Default: what the model takes, for windows at most 512 as a rule. */
   max_length?: number;
+  /** What windows make together: of each label the highest score, or the mean. Default 'max'. */
+  windows?: 'max' | 'mean';
+  /** The window where this label's score is highest speaks for the text. */
+  window_label?: string;
 }
 
 /** A label and its score. */
 export interface LabelScore {
   label: string;
   score: number;
+  /** With `stride`, unless the scores are means: the window that the score comes from, as UTF-16 indices of the text. */
+  start?: number;
+  end?: number;
 }
 
 type ClassifierInput = string | TextPair;
@@ -31,8 +45,10 @@ type ClassifierInput = string | TextPair;
 /** One text: its labels, best first. Several texts: one label each, or, where `top_k` is not 1, a list of labels each. */
 export type TextClassificationOutput<I, O> = I extends readonly unknown[]
   ? O extends { top_k: infer K }
-    ? K extends 1 | undefined ? LabelScore[]
-      : number extends K ? LabelScore[] | LabelScore[][]
+    ? K extends 1 | undefined
+      ? LabelScore[]
+      : number extends K
+        ? LabelScore[] | LabelScore[][]
         : LabelScore[][]
     : LabelScore[]
   : LabelScore[];
@@ -40,11 +56,23 @@ export type TextClassificationOutput<I, O> = I extends readonly unknown[]
 /** `classify(text)`, `classify([text, ...])`, `classify({ text, text_pair })`. */
 export type TextClassificationCall = <
   I extends ClassifierInput | readonly ClassifierInput[],
-  const O extends TextClassificationOptions = {},
->(input: I, options?: O) => Promise<TextClassificationOutput<I, O>>;
+  const O extends TextClassificationOptions = NoOptions,
+>(
+  input: I,
+  options?: O,
+) => Promise<TextClassificationOutput<I, O>>;
 
 const kTask = 'text-classification';
-const kOptions: OptionNames<TextClassificationOptions> = { top_k: true, function_to_apply: true, truncation: true, max_length: true };
+const kOptions: OptionNames<TextClassificationOptions> = {
+  top_k: true,
+  function_to_apply: true,
+  truncation: true,
+  temperature: true,
+  stride: true,
+  max_length: true,
+  windows: true,
+  window_label: true,
+};
 
 /** Makes the call. */
 export function textClassification(run: Run): TextClassificationCall {

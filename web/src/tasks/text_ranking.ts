@@ -1,5 +1,6 @@
 // text-ranking: which documents answer a query best, by a cross-encoder that reads query and document together.
-import { checkString, checkStrings, engineOptions, type CallOptions, type OptionNames, type Run } from './call.js';
+import { PeruseError } from '../errors.js';
+import { checkString, checkStrings, engineOptions, nameOf, type CallOptions, type OptionNames, type Run } from './call.js';
 
 /** Options of ranking. */
 export interface TextRankingOptions extends CallOptions {
@@ -7,8 +8,12 @@ export interface TextRankingOptions extends CallOptions {
   top_k?: number;
   /** Also return the documents' texts. Default false. */
   return_documents?: boolean;
-  /** How the logit becomes a score. By default what the model's configuration says (sentence-transformers), else 'sigmoid'. */
-  function_to_apply?: 'sigmoid' | 'none';
+  /** How the logit becomes a score. By default what the model's configuration says (sentence-transformers), else 'sigmoid' for one label. */
+  function_to_apply?: 'sigmoid' | 'softmax' | 'none';
+  /** Of a model with several labels the one to rank by. */
+  label?: string;
+  /** Tokens that query and document are cut to. Default: the model's limit, at most its `max_position_embeddings`. */
+  max_length?: number;
 }
 
 /** A document and its score. */
@@ -16,22 +21,31 @@ export interface RankedDocument {
   /** The document's index in the caller's list. */
   corpus_id: number;
   score: number;
+  /** Of a model with several labels the scores of all, in its order. */
+  scores?: number[];
   text?: string;
 }
 
 /** `rank(query, documents)`: best first. A document that is too long is cut. */
-export type TextRankingCall = (
-  query: string, documents: readonly string[], options?: TextRankingOptions,
-) => Promise<RankedDocument[]>;
+export type TextRankingCall = (query: string, documents: readonly string[], options?: TextRankingOptions) => Promise<RankedDocument[]>;
 
-const kOptions: OptionNames<TextRankingOptions> = { top_k: true, return_documents: true, function_to_apply: true };
+const kOptions: OptionNames<TextRankingOptions> = {
+  top_k: true,
+  return_documents: true,
+  function_to_apply: true,
+  label: true,
+  max_length: true,
+};
 
 /** Makes the call. */
 export function textRanking(run: Run): TextRankingCall {
   return async (query, documents, options = {}) => {
-    const settings = engineOptions('text-ranking', kOptions, options);
+    const { return_documents = false, ...settings } = engineOptions('text-ranking', kOptions, options);
+    if (typeof return_documents !== 'boolean') {
+      throw new PeruseError('invalid_argument', `return_documents must be true or false, not ${nameOf(return_documents)}.`);
+    }
     const input = { query: checkString(query, 'The query'), documents: checkStrings(documents, 'documents') };
     const [ranked] = (await run([input], settings, options.signal)) as RankedDocument[][];
-    return ranked!.map((one) => ('text' in one ? { ...one, text: documents[one.corpus_id]! } : one));
+    return return_documents ? ranked!.map((one) => ({ ...one, text: documents[one.corpus_id]! })) : ranked!;
   };
 }

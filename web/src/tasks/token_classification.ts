@@ -1,5 +1,5 @@
 // token-classification: labelled spans of a text (named entities, parts of speech).
-import { textsCall, type CallOptions, type OptionNames, type Run, type TextsCall } from './call.js';
+import { textsCall, type CallOptions, type NoOptions, type OneOrMany, type OptionNames, type Run } from './call.js';
 
 /** Options of token classification. */
 export interface TokenClassificationOptions extends CallOptions {
@@ -15,29 +15,52 @@ export interface TokenClassificationOptions extends CallOptions {
    * Without it such a text is refused with 'text_too_long'.
    */
   stride?: number;
+  /** Tokens of a window, with `stride`. Default: what the model takes. */
+  max_length?: number;
 }
 
-/** A labelled token, or a labelled group of tokens. */
-export interface TokenEntity {
-  /** The token's label, with the strategy 'none'. */
-  entity?: string;
-  /** The group's label, with any other strategy. */
-  entity_group?: string;
+interface Labelled {
   score: number;
-  /** The token's number, with the strategy 'none'. */
-  index?: number;
   word: string;
   /** UTF-16 indices into the caller's text. */
   start: number;
   end: number;
 }
 
-/** `tag(text)`, `tag([text, ...])`. */
-export type TokenClassificationCall = TextsCall<TokenClassificationOptions, TokenEntity[]>;
+/** A labelled token: what the strategy 'none' gives. */
+export interface TokenEntity extends Labelled {
+  /** The token's label. */
+  entity: string;
+  /** The token's number. */
+  index: number;
+}
 
-const kOptions: OptionNames<TokenClassificationOptions> = { aggregation_strategy: true, ignore_labels: true, stride: true };
+/** A labelled group of tokens: what every other strategy gives. */
+export interface EntityGroup extends Labelled {
+  /** The group's label. */
+  entity_group: string;
+}
+
+/** What a strategy gives. */
+type EntityOf<S> = unknown extends S ? TokenEntity : S extends 'none' | undefined ? TokenEntity : EntityGroup;
+
+/** The entities of one text. */
+export type TokenClassificationOutput<O> = EntityOf<O extends { aggregation_strategy?: infer S } ? S : 'none'>[];
+
+/** `tag(text)`, `tag([text, ...])`. */
+export type TokenClassificationCall = <I extends string | readonly string[], const O extends TokenClassificationOptions = NoOptions>(
+  texts: I,
+  options?: O,
+) => Promise<OneOrMany<I, TokenClassificationOutput<O>>>;
+
+const kOptions: OptionNames<TokenClassificationOptions> = {
+  aggregation_strategy: true,
+  ignore_labels: true,
+  stride: true,
+  max_length: true,
+};
 
 /** Makes the call. */
 export function tokenClassification(run: Run): TokenClassificationCall {
-  return textsCall<TokenClassificationOptions, TokenEntity[]>('token-classification', kOptions, run);
+  return textsCall<TokenClassificationOptions, unknown>('token-classification', kOptions, run) as TokenClassificationCall;
 }

@@ -1,5 +1,5 @@
 // zero-shot-classification: labels of the caller's choice, judged by a model of natural-language inference.
-import { asList, checkString, checkStrings, engineOptions, type CallOptions, type OneOrMany, type OptionNames, type Run } from './call.js';
+import { asList, checkString, engineOptions, labelList, type CallOptions, type OneOrMany, type OptionNames, type Run } from './call.js';
 
 /** Options of zero-shot classification. */
 export interface ZeroShotClassificationOptions extends CallOptions {
@@ -22,7 +22,9 @@ export interface ZeroShotClassificationOutput {
  * takes is cut, the label never.
  */
 export type ZeroShotClassificationCall = <I extends string | readonly string[]>(
-  texts: I, candidate_labels: string | readonly string[], options?: ZeroShotClassificationOptions,
+  texts: I,
+  candidate_labels: string | readonly string[],
+  options?: ZeroShotClassificationOptions,
 ) => Promise<OneOrMany<I, ZeroShotClassificationOutput>>;
 
 const kOptions: OptionNames<ZeroShotClassificationOptions> = { hypothesis_template: true, multi_label: true };
@@ -30,16 +32,14 @@ const kOptions: OptionNames<ZeroShotClassificationOptions> = { hypothesis_templa
 /** Makes the call. */
 export function zeroShotClassification(run: Run): ZeroShotClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotClassificationOptions = {}) => {
-    const settings = { ...engineOptions('zero-shot-classification', kOptions, options), candidate_labels: labelList(labels) };
+    const settings = {
+      ...engineOptions('zero-shot-classification', kOptions, options),
+      candidate_labels: labelList(labels, 'candidate_labels'),
+    };
     const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
-    const results = (await run(inputs, settings, options.signal)) as ZeroShotClassificationOutput[];
-    const outputs = results.map((result, index) => ({ ...result, sequence: inputs[index]!.text }));
+    const results = (await run(inputs, settings, options.signal)) as Omit<ZeroShotClassificationOutput, 'sequence'>[];
+    const outputs = results.map((result, index) => ({ sequence: inputs[index]!.text, ...result }));
     return Array.isArray(texts) ? outputs : outputs[0];
   };
   return call as ZeroShotClassificationCall;
-}
-
-function labelList(labels: unknown): string[] {
-  if (typeof labels !== 'string') return checkStrings(labels, 'candidate_labels');
-  return labels.split(',').map((label) => label.trim()).filter((label) => label !== '');
 }

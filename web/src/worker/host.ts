@@ -1,35 +1,17 @@
 // A host runs the verbs of one pipeline's engine: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
 import type { Engine, RunRequest } from '../engine/engine.js';
 import { loadModel, type LoadReport } from '../engine/load.js';
-import type { MemoryReport } from '../engine/memory_report.js';
-import type { DeviceWish, Placement, ProbeMemory } from '../engine/placement.js';
-import type { UsageReport } from '../engine/usage_report.js';
-import type { VariantChoice } from '../engine/variant.js';
-import type { EngineRequest } from '../engine/wasm_modules.js';
+import type { EngineRequest, WasmParts } from '../engine/builds.js';
+import type { LoadRequest } from '../engine/load_request.js';
+import type { MemoryReport, Placement, UsageReport } from '../engine/reports.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
-import { openFolder, type FolderParts } from '../sources/open_folder.js';
-import type { SourceSpec } from '../sources/source.js';
-import type { Inspection, InspectRequest } from '../tasks/inspection.js';
+import type { FolderParts } from '../sources/open_folder.js';
+import { withInfinities, type Inspection, type InspectRequest } from '../tasks/inspection.js';
+import { joinParts } from '../tasks/results.js';
+import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
+import type { VectorIndex } from '../engine/vector_index.js';
 import { startEngine } from './start_engine.js';
-
-export interface LoadRequest {
-  task: string;
-  /** The engine's name for it, or 'auto'. */
-  dtype: string;
-  enhancedMaskDecoder?: boolean;
-  source: SourceSpec;
-  choice: VariantChoice;
-  /** Default 'cpu'. */
-  device?: DeviceWish;
-  /** What a call does that finds its GPU lost: load the model again from its source, or fail with 'gpu_lost'. */
-  onDeviceLost?: 'recover' | 'refuse';
-  /** Multiply float16 weights in half precision, where the adapter can. */
-  shaderF16?: boolean;
-  /** What earlier loads found out about this machine's speed. */
-  probes?: ProbeMemory;
-  wasmPath?: string;
-}
 
 /** The verbs: what each takes and gives, all of it plain data. Both hosts and the worker's messages derive from this. */
 export interface Verbs {
@@ -38,6 +20,8 @@ export interface Verbs {
   inspect: { takes: InspectRequest; gives: Inspection };
   memory: { takes: null; gives: MemoryReport };
   usage: { takes: null; gives: UsageReport };
+  setVectors: { takes: SetVectors; gives: null };
+  nearest: { takes: NearestRequest; gives: VectorHit[] | null };
 }
 
 export type Verb = keyof Verbs;
@@ -54,14 +38,24 @@ export interface HostParts extends FolderParts {
   startEngine?: (request: EngineRequest) => Promise<Engine>;
   /** WebGPU, where it is not the navigator's. Throws 'no_gpu'. */
   findGpu?: () => Promise<GPU | undefined>;
+  /** The engine's builds and threads. */
+  wasm?: WasmParts;
 }
+
+const kNoWasm: WasmParts = {
+  compile: () => Promise.reject(new Error('there is no engine here')),
+  startHelper: () => {
+    throw new Error('there are no workers here');
+  },
+};
 
 export class LocalHost implements Host {
   private engine_: Engine | undefined;
+  private readonly indexes_ = new Map<number, VectorIndex>(); // in the engine's memory
   private weightBytes_ = 0;
   private calls_ = 0;
   private milliseconds_ = 0;
-  private recovery_: LoadRequest | undefined;  // how to load again, where a GPU can be lost
+  private recovery_: LoadRequest | undefined; // how to load again, where a GPU can be lost
   private readonly stop_ = new AbortController();
   private last_: Promise<unknown> = Promise.resolve();
   private readonly verbs_: { [V in Verb]: (request: Verbs[V]['takes'], signal?: AbortSignal) => Promise<Verbs[V]['gives']> } = {
@@ -69,10 +63,15 @@ export class LocalHost implements Host {
     run: (request, signal) => this.inTurn(() => this.run(request, signal)),
     inspect: (request, signal) => this.inTurn(() => this.inspect(request, signal)),
     memory: async () => ({ heapBytes: this.engine().heapBytes(), weightBytes: this.weightBytes_ }),
+    setVectors: (request) => this.inTurn(async () => this.setVectors(request)),
+    nearest: (request) => this.inTurn(async () => this.nearest(request)),
     usage: async () => ({ calls: this.calls_, tokens: this.engine().tokensRead(), milliseconds: this.milliseconds_ }),
   };
 
-  constructor(private readonly report_: ProgressCallback, private readonly parts_: HostParts = {}) {}
+  constructor(
+    private readonly report_: ProgressCallback,
+    private readonly parts_: HostParts = {},
+  ) {}
 
   async call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
     return this.verbs_[verb](request, signal);
@@ -103,8 +102,7 @@ export class LocalHost implements Host {
     throwIfAborted(signal);
     const start = performance.now();
     this.engine().start(request);
-    await this.stepToEnd(signal);
-    const results = this.engine().finish();
+    const results = await this.results(request.inputs.length, signal);
     this.calls_ += 1;
     this.milliseconds_ += performance.now() - start;
     return results;
@@ -115,15 +113,41 @@ export class LocalHost implements Host {
     await this.recover();
     throwIfAborted(signal);
     this.engine().startInspection(request);
-    await this.stepToEnd(signal);
-    return this.engine().finishInspection();
+    const [found] = await this.results(1, signal);
+    return withInfinities(found as Inspection);
   }
 
-  private async stepToEnd(signal: AbortSignal | undefined): Promise<void> {
-    while (await this.engine().step()) {
+  private setVectors({ index, width, data }: SetVectors): null {
+    this.indexes_.get(index)?.dispose();
+    this.indexes_.delete(index);
+    if (data.length === 0) return null;
+    const made = this.engine().newIndex(width);
+    try {
+      made.set(data);
+    } catch (error) {
+      made.dispose();
+      throw error;
+    }
+    this.indexes_.set(index, made);
+    return null;
+  }
+
+  private nearest({ index, query, top_k }: NearestRequest): VectorHit[] | null {
+    const known = this.indexes_.get(index);
+    return known?.width === query.length ? known.search(query, top_k) : null;
+  }
+
+  /** What the started request gives, by input. */
+  private async results(inputs: number, signal: AbortSignal | undefined): Promise<unknown[]> {
+    const results = new Array<unknown>(inputs);
+    for (let more = true; more; ) {
+      more = await this.engine().step();
+      joinParts(results, this.engine().take());
+      if (!more) break;
       await letEventsIn();
       throwIfAborted(signal);
     }
+    return results;
   }
 
   private async load(request: LoadRequest): Promise<LoadReport> {
@@ -138,25 +162,25 @@ export class LocalHost implements Host {
   private async loadWithFallback(request: LoadRequest): Promise<LoadReport> {
     let placed: Placement | undefined;
     try {
-      return await this.loadOnce(request, (placement) => { placed = placement; });
+      return await this.loadOnce(request, (placement) => {
+        placed = placement;
+      });
     } catch (error) {
       if (request.device !== 'auto' || placed?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
       const report = await this.loadOnce({ ...request, device: 'cpu' });
-      return { ...report, placement: { ...report.placement, reason: `the CPU, because the GPU could not take the model: ${describe(error)}` } };
+      return {
+        ...report,
+        placement: { ...report.placement, reason: `the CPU, because the GPU could not take the model: ${describe(error)}` },
+      };
     }
   }
 
   private async loadOnce(request: LoadRequest, onPlaced: (placement: Placement) => void = () => {}): Promise<LoadReport> {
     const start = this.parts_.startEngine ?? ((engineRequest) => startEngine(engineRequest, this.parts_.findGpu));
-    const { engine, report } = await loadModel({
-      task: request.task,
-      dtype: request.dtype,
-      enhancedMaskDecoder: request.enhancedMaskDecoder,
-      name: request.source.name,
-      folder: await openFolder(request.source, this.parts_),
+    const { engine, report } = await loadModel(request, {
+      folders: this.parts_,
       startEngine: async (config) => {
-        const { choice, device = 'cpu', dtype, wasmPath, probes = {}, shaderF16 = false } = request;
-        const started = await start({ choice, device, dtype, wasmPath, config, probes, shaderF16 });
+        const started = await start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm });
         onPlaced(started.placement);
         return started;
       },
@@ -173,6 +197,7 @@ export class LocalHost implements Host {
   /** An engine whose GPU was lost, or refused its work, is replaced. Where the caller wants none, its next call says why. */
   private async recover(): Promise<void> {
     if (this.recovery_ === undefined || this.engine().healthy()) return;
+    this.indexes_.clear();
     this.engine().dispose();
     await this.loadOnce(this.recovery_);
   }

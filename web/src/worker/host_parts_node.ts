@@ -2,6 +2,7 @@
 import { DiskCache } from '../cache/cache_node.js';
 import { fetchInNode, nodeSha256 } from '../sources/fetching_node.js';
 import { DiskFolder } from '../sources/folder_node.js';
+import { nodeWasm } from '../engine/wasm_node.js';
 import { findGpuInNode } from '../gpu/gpu_node.js';
 import type { HostParts } from './host.js';
 
@@ -11,4 +12,5 @@ export const nodeHostParts: HostParts = {
   fetchFile: fetchInNode,
   sha256: nodeSha256,
   findGpu: findGpuInNode,
+  wasm: nodeWasm,
 };

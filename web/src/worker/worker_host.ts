@@ -1,8 +1,9 @@
 // The two ends of a worker: RemoteHost on the caller's side, serve() on the worker's. Both speak the verbs of host.ts.
 import { describe, fromPlainError, PeruseError, throwIfAborted, toPlainError, type PlainError } from '../errors.js';
 import { LocalHost, type Host, type HostParts, type Verb, type Verbs } from './host.js';
-import { buffersOf, type Inspection } from '../tasks/inspection.js';
+import { buffersOf } from '../tasks/results.js';
 import type { ProgressCallback, ProgressInfo } from '../progress.js';
+import type { SourceSpec } from '../sources/source.js';
 
 /** To the worker: a verb, or the wish to stop an earlier one. */
 export type WorkerCall = { [V in Verb]: { id: number; verb: V; request: Verbs[V]['takes'] } }[Verb];
@@ -12,12 +13,14 @@ export type WorkerRequest = WorkerCall | { id: number; verb: 'cancel' };
 export type WorkerMessage =
   | { kind: 'reply'; id: number; reply: unknown }
   | { kind: 'error'; id: number; error: PlainError }
-  | { kind: 'progress'; progress: ProgressInfo };
+  | { kind: 'progress'; progress: ProgressInfo }
+  /** The first: the worker runs. */
+  | { kind: 'here' };
 
 /** A started worker, whatever the platform. */
 export interface WorkerPort {
   /** `transfer`: what the worker is to own from now on. */
-  post(message: WorkerRequest, transfer?: MessagePort[]): void;
+  post(message: WorkerRequest, transfer?: (MessagePort | ArrayBuffer)[]): void;
   onMessage(listener: (message: WorkerMessage) => void): void;
   /** Called at most once, with the reason, if the worker stops by itself. */
   onDeath(listener: (reason: string) => void): void;
@@ -34,7 +37,10 @@ export class RemoteHost implements Host {
   private nextId_ = 1;
   private over_: PeruseError | undefined;
 
-  constructor(private readonly port_: WorkerPort, private readonly report_: ProgressCallback) {
+  constructor(
+    private readonly port_: WorkerPort,
+    private readonly report_: ProgressCallback,
+  ) {
     port_.onMessage((message) => this.receive(message));
     port_.onDeath((reason) => this.end(new PeruseError('worker_died', `The worker stopped: ${reason}`)));
   }
@@ -43,7 +49,13 @@ export class RemoteHost implements Host {
     if (this.over_) throw this.over_;
     throwIfAborted(signal);
     const id = this.nextId_++;
-    const cancel = () => { if (!this.over_) this.port_.post({ id, verb: 'cancel' }); };
+    const cancel = () => {
+      try {
+        if (!this.over_) this.port_.post({ id, verb: 'cancel' });
+      } catch {
+        // The caller is told all the same; the worker goes on in vain.
+      }
+    };
     signal?.addEventListener('abort', cancel, { once: true });
     try {
       return await new Promise((resolve, reject) => {
@@ -62,20 +74,24 @@ export class RemoteHost implements Host {
 
   private post(call: WorkerCall): void {
     try {
-      this.port_.post(call, portsOf(call));
+      this.port_.post(call, handedOver(call));
     } catch (error) {
       throw new PeruseError('invalid_argument', `The request can't be sent to the worker: ${describe(error)}`, { cause: error });
     }
   }
 
   private receive(message: WorkerMessage): void {
+    if (message.kind === 'here') return;
     if (message.kind === 'progress') {
       if (!this.over_) this.report_(message.progress);
       return;
     }
     const pending = this.pending_.get(message.id);
-    if (!pending) return;  // Its caller has been told already.
-    if (message.kind === 'reply') return pending.resolve(message.reply as never);
+    if (!pending) return; // Its caller has been told already.
+    if (message.kind === 'reply') {
+      pending.resolve(message.reply as never);
+      return;
+    }
     pending.reject(fromPlainError(message.error));
     if (message.error.code === 'worker_died') this.end(fromPlainError(message.error));
   }
@@ -90,8 +106,14 @@ export class RemoteHost implements Host {
   }
 }
 
-function portsOf(call: WorkerCall): MessagePort[] {
-  return call.verb === 'load' && call.request.source.kind === 'port' ? [call.request.source.port] : [];
+function handedOver(call: WorkerCall): (MessagePort | ArrayBuffer)[] {
+  if (call.verb !== 'load') return [];
+  const { source, adapter, encoder } = call.request;
+  return [source, adapter, encoder].flatMap((spec) => (spec ? memoryOf(spec) : []));
+}
+
+function memoryOf(source: SourceSpec): (MessagePort | ArrayBuffer)[] {
+  return source.kind === 'port' ? [source.port] : source.kind === 'bytes' ? (source.own ?? []) : [];
 }
 
 /** The worker's end: answers every call with one message. `post` hands over the memory that `transfer` names. */
@@ -113,7 +135,7 @@ export function serve(
     running.set(id, controller);
     try {
       const reply = await host.call(verb, request, controller.signal);
-      post({ kind: 'reply', id, reply }, verb === 'inspect' ? buffersOf(reply as Inspection) : []);
+      post({ kind: 'reply', id, reply }, buffersOf(reply));
     } catch (error) {
       post({ kind: 'error', id, error: toPlainError(error) });
     } finally {

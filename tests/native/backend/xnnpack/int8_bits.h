@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/backend/quantize.h"
 #include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/formats/quantize.h"
+#include "tests/native/ops/run_program.h"
 
 namespace peruse::testing {
 
@@ -58,7 +59,12 @@ inline uint32_t HashLinears() {
       const LinearSpec spec{shape.in, shape.out, shape.groups, Precision::kQ8, wide};
       const int32_t rows = 7;
       const size_t depth = static_cast<size_t>(spec.in / spec.groups);
-      const Weight weight = backend->CreateLinear(spec).value();
+      SmallProgram program;
+      const Value x = program.Input(rows, spec.in);
+      const Value y = program.New(rows, spec.out);
+      program.Add(ops::Linear{.x = x, .weight = program.Linear(*backend, spec), .out = y});
+      program.Output(y);
+      const Weight weight = program.weights().linears[0];
       const std::vector<float> values = Numbers(depth * static_cast<size_t>(spec.out), 2);
       std::vector<int8_t> integers(values.size());
       std::vector<float> scales;
@@ -68,15 +74,10 @@ inline uint32_t HashLinears() {
       PERUSE_CHECK(backend->WriteInt8(weight, 0, integers).ok());
       PERUSE_CHECK(backend->WriteScales(weight, 0, scales).ok());
       PERUSE_CHECK(backend->WriteBias(weight, 0, Numbers(static_cast<size_t>(spec.out), 3)).ok());
-      backend->BeginRun();
-      const Tensor x = backend->New(rows, spec.in);
-      const Tensor y = backend->New(rows, spec.out);
-      backend->Upload(Numbers(static_cast<size_t>(rows * spec.in), 4), x);
-      backend->Linear(x, weight, Activation::kNone, y);
-      std::vector<float> result(static_cast<size_t>(rows * spec.out));
-      backend->Download(y, result);
-      PERUSE_CHECK(backend->Submit().ok());
-      for (const float value : result) hash.Add(value);
+      const std::vector<float> input = Numbers(static_cast<size_t>(rows * spec.in), 4);
+      const ProgramResult result = program.Run(*backend, {input});
+      PERUSE_CHECK(result.status.ok());
+      for (const float value : result.outputs[0].values()) hash.Add(value);
     }
   }
   return hash.value();

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/backend/quantize.h"
 #include "core/backend/xnnpack/int8_dots.h"
 #include "core/backend/xnnpack/int8_kernel.h"
+#include "core/formats/quantize.h"
 
 namespace peruse::xnnpack {
 namespace {

@@ -1,5 +1,5 @@
 // The background of an extension is a service worker.
-import { pipeline } from './peruse/dist/index_service_worker.js';
+import { pipeline } from './peruse/peruse-service-worker.js';
 import { work } from './work.js';
 
 globalThis.work = () => work(pipeline);

@@ -1,5 +1,5 @@
 // A page of an extension: everything lies within it, models included.
-import { pipeline } from './peruse/dist/index.js';
+import { pipeline } from './peruse/peruse.js';
 import { work } from './work.js';
 
 globalThis.work = () => work(pipeline);

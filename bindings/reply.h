@@ -1,0 +1,95 @@
+// What every method of the Embind surface returns, as JSON text:
+//   {"ok": true, ...}  or  {"ok": false, "code": string, "message": string}.
+// And the buffer through which bytes come in.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/json_writer.h"
+#include "core/base/memory.h"
+#include "core/base/status.h"
+
+namespace peruse {
+
+// A message, which may list all of a file's names or quote a long one, to its first 2,000 bytes.
+inline std::string Shortened(const std::string& message) {
+  size_t end = 2000;
+  if (message.size() <= end) return message;
+  while ((static_cast<uint8_t>(message[end]) & 0xC0u) == 0x80u) --end;  // not within a character
+  return message.substr(0, end) + " ...";
+}
+
+inline std::string Failure(const Status& status) {
+  std::string json;
+  JsonWriter writer(&json);
+  writer.BeginObject();
+  writer.Key("ok");
+  writer.Bool(false);
+  writer.Key("code");
+  writer.String(StatusCodeName(status.code()));
+  writer.Key("message");
+  writer.String(Shortened(status.message()));
+  writer.EndObject();
+  return json;
+}
+
+// {"ok": true, "<key>": <value, JSON already>}.
+inline std::string Success(std::string_view key, std::string_view value) {
+  return "{\"ok\":true,\"" + std::string(key) + "\":" + std::string(value) + "}";
+}
+
+inline std::string Reply(const Status& status) { return status.ok() ? "{\"ok\":true}" : Failure(status); }
+
+inline std::string Reply(std::string_view key, const Result<std::string>& result) {
+  if (!result.ok()) return Failure(result.status());
+  // The reply, and its copy on the way to JavaScript.
+  if (const Status memory = EnsureMemory(SaturatingMultiply(3, result->size()), "the results"); !memory.ok()) {
+    return Failure(memory);
+  }
+  return Success(key, *result);
+}
+
+// Texts and weights enter through this (reserve, then HEAPU8.set), because that is one copy, and because it keeps lone
+// surrogates and NUL out of string conversions.
+class Staging {
+ public:
+  Staging() = default;
+  ~Staging() { std::free(data_); }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  // Where to write the next `bytes` bytes: an address in the heap, valid until the next call; 0: out of memory.
+  uintptr_t Reserve(uint32_t bytes) {
+    if (bytes > capacity_) {
+      std::free(data_);
+      data_ = static_cast<uint8_t*>(std::malloc(bytes));
+      capacity_ = data_ != nullptr ? bytes : 0;
+    }
+    return reinterpret_cast<uintptr_t>(data_);
+  }
+
+  // Gives the memory back if it is more than that.
+  void FreeAbove(uint32_t bytes) {
+    if (capacity_ <= bytes) return;
+    std::free(std::exchange(data_, nullptr));
+    capacity_ = 0;
+  }
+
+  // Whether so many bytes were reserved.
+  Status Check(uint32_t bytes) const {
+    return bytes <= capacity_ ? OkStatus() : InvalidArgument("more bytes were named than were reserved");
+  }
+  std::span<const uint8_t> Bytes(uint32_t bytes) const { return {data_, bytes}; }
+  std::string_view Text(uint32_t bytes) const { return {reinterpret_cast<const char*>(data_), bytes}; }
+
+ private:
+  uint8_t* data_ = nullptr;
+  uint32_t capacity_ = 0;
+};
+
+}  // namespace peruse

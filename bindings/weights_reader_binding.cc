@@ -1,0 +1,132 @@
+// WeightsReader: the tensors of a weights file, whatever its format, for tools that copy or describe them. A file is fed through
+// a staging buffer; a call's pieces lie in the heap until the next call. Replies are JSON text, as those of Session.
+#include <emscripten/bind.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bindings/reply.h"
+#include "core/base/json_writer.h"
+#include "core/base/memory.h"
+#include "core/weights/weights_parser.h"
+
+namespace peruse {
+namespace {
+
+// Collects what one call delivers.
+class PieceCollector : public TensorVisitor {
+ public:
+  struct Piece {
+    size_t tensor;
+    const uint8_t* data;
+    size_t size;
+  };
+
+  // Bytes within `staged` stay where they are until the next call; others are copied.
+  void Begin(std::span<const uint8_t> staged) {
+    staged_ = staged;
+    pieces_.clear();
+    copies_.clear();
+  }
+  Status OnHeader(std::span<const TensorInfo> tensors) override {
+    tensors_.assign(tensors.begin(), tensors.end());
+    has_header_ = true;
+    return OkStatus();
+  }
+  Status OnData(size_t index, std::span<const uint8_t> bytes) override {
+    const uint8_t* data = bytes.data();
+    if (data < staged_.data() || data >= staged_.data() + staged_.size()) {
+      PERUSE_RETURN_IF_ERROR(EnsureMemory(bytes.size(), "a tensor that lies scattered in its file"));
+      data = copies_.emplace_back(bytes.begin(), bytes.end()).data();
+    }
+    pieces_.push_back({index, data, bytes.size()});
+    return OkStatus();
+  }
+
+  // A second name of the same bytes is told by the header alone.
+  bool Wants(size_t index) const override { return tensors_[index].same_as.empty(); }
+
+  // {"header": [{"name", "dtype", "shape", "same_as"}] once it is known, "pieces": [[tensor, address, bytes], ...]}
+  std::string Write() {
+    std::string json;
+    JsonWriter writer(&json);
+    writer.BeginObject();
+    if (has_header_) WriteHeader(writer);
+    has_header_ = false;
+    writer.Key("pieces");
+    writer.BeginArray();
+    for (const Piece& piece : pieces_) {
+      writer.BeginArray();
+      writer.Int(static_cast<int64_t>(piece.tensor));
+      writer.Int(static_cast<int64_t>(reinterpret_cast<uintptr_t>(piece.data)));
+      writer.Int(static_cast<int64_t>(piece.size));
+      writer.EndArray();
+    }
+    writer.EndArray();
+    writer.EndObject();
+    return json;
+  }
+
+ private:
+  void WriteHeader(JsonWriter& writer) const {
+    writer.Key("header");
+    writer.BeginArray();
+    for (const TensorInfo& tensor : tensors_) {
+      writer.BeginObject();
+      writer.Key("name");
+      writer.String(tensor.name);
+      writer.Key("dtype");
+      writer.String(tensor.dtype_name);
+      writer.Key("shape");
+      writer.BeginArray();
+      for (const int64_t size : tensor.shape) writer.Int(size);
+      writer.EndArray();
+      if (!tensor.same_as.empty()) {
+        writer.Key("same_as");
+        writer.String(tensor.same_as);
+      }
+      writer.EndObject();
+    }
+    writer.EndArray();
+  }
+
+  std::span<const uint8_t> staged_;
+  std::vector<TensorInfo> tensors_;
+  bool has_header_ = false;  // that was not written yet
+  std::vector<Piece> pieces_;
+  std::vector<std::vector<uint8_t>> copies_;
+};
+
+class WeightsReaderBinding {
+ public:
+  WeightsReaderBinding() : parser_(collector_) {}
+
+  uintptr_t Reserve(uint32_t bytes) { return staging_.Reserve(bytes); }
+
+  std::string Feed(uint32_t bytes) {
+    if (const Status status = staging_.Check(bytes); !status.ok()) return Failure(status);
+    collector_.Begin(staging_.Bytes(bytes));
+    const Status status = parser_.Feed(staging_.Bytes(bytes));
+    return status.ok() ? Success("read", collector_.Write()) : Failure(status);
+  }
+
+  std::string Finish() { return Reply(parser_.Finish()); }
+
+ private:
+  PieceCollector collector_;
+  WeightsParser parser_;
+  Staging staging_;
+};
+
+EMSCRIPTEN_BINDINGS(peruse_weights) {
+  emscripten::class_<WeightsReaderBinding>("WeightsReader")
+      .constructor<>()
+      .function("reserve", &WeightsReaderBinding::Reserve)
+      .function("feed", &WeightsReaderBinding::Feed)
+      .function("finish", &WeightsReaderBinding::Finish);
+}
+
+}  // namespace
+}  // namespace peruse

@@ -1,0 +1,50 @@
+// Writes results as JSON. Their float arrays stay arrays: the JSON has {"array": number, "dims": [...]}, and the host reads
+// the floats of that number from memory.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/json_writer.h"
+
+namespace peruse {
+
+class ResultWriter : public JsonWriter {
+ public:
+  using JsonWriter::JsonWriter;
+
+  // A member of an object: text, a truth value, or a number.
+  struct Field {
+    enum Kind { kText, kBool, kInt, kDouble };
+    Field(std::string_view key, std::string_view value) : name(key), kind(kText), text(value) {}
+    template <std::integral T>  // within 2^53
+    Field(std::string_view key, T value)
+        : name(key), kind(std::same_as<T, bool> ? kBool : kInt), number(static_cast<double>(value)) {}
+    Field(std::string_view key, std::floating_point auto value) : name(key), kind(kDouble), number(value) {}
+
+    std::string_view name;
+    Kind kind;
+    std::string_view text = {};
+    double number = 0;
+  };
+  void Fields(std::initializer_list<Field> fields);
+  void Object(std::initializer_list<Field> fields);
+
+  // Row by row; `values` must live until the host has read them.
+  void Array(std::span<const float> values, const std::vector<int64_t>& dims);
+  // The same, with values to be kept.
+  void Array(std::vector<float> values, const std::vector<int64_t>& dims);
+  // By their numbers.
+  const std::vector<std::span<const float>>& arrays() const { return arrays_; }
+
+ private:
+  std::vector<std::span<const float>> arrays_;
+  std::vector<std::vector<float>> kept_;
+};
+
+}  // namespace peruse

@@ -1,0 +1,110 @@
+#include "core/api/run.h"
+
+#include <utility>
+
+#include "core/api/requests.h"
+#include "core/api/results.h"
+
+namespace peruse {
+namespace {
+
+template <typename T>
+class RunOf final : public T, public Run {
+ public:
+  explicit RunOf(const TaskContext& context) : T(context) {}
+  Task& task() override { return *this; }
+
+ protected:
+  void Give(size_t input, typename T::Output result) override {
+    Write(BeginPart(input), std::move(result));
+    EndPart();
+  }
+};
+
+using CreateFunction = std::unique_ptr<Run>(const TaskContext& context, JsonValue request, Status* status);
+
+template <typename T>
+std::unique_ptr<Run> Create(const TaskContext& context, JsonValue request, Status* status) {
+  auto run = std::make_unique<RunOf<T>>(context);
+  *status = ReadRequest(request, &run->request);
+  return run;
+}
+
+Result<std::unique_ptr<Run>> Created(CreateFunction* create, const TaskContext& context, JsonValue request) {
+  Status status;
+  std::unique_ptr<Run> run = create(context, request, &status);
+  PERUSE_RETURN_IF_ERROR(status);
+  return run;
+}
+
+struct TaskEntry {
+  std::string_view name;
+  Head head;
+  CreateFunction* create;
+};
+
+template <typename T>
+constexpr TaskEntry Entry(std::string_view name) {
+  return {name, T::kHead, Create<T>};
+}
+
+constexpr TaskEntry kTasks[] = {
+    Entry<TextClassification>("text-classification"),
+    Entry<QuestionAnswering>("question-answering"),
+    Entry<TokenClassification>("token-classification"),
+    Entry<FillMask>("fill-mask"),
+    Entry<ZeroShotClassification>("zero-shot-classification"),
+    Entry<TextRanking>("text-ranking"),
+    Entry<MultipleChoice>("multiple-choice"),
+    Entry<ReplacedTokenDetection>("replaced-token-detection"),
+    Entry<ZeroShotTokenClassification>("zero-shot-token-classification"),
+    Entry<FeatureExtraction>("feature-extraction"),
+};
+
+Result<const TaskEntry*> FindTask(std::string_view name) {
+  std::string known;
+  for (const TaskEntry& entry : kTasks) {
+    if (entry.name == name) return &entry;
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  return Unsupported("there is no task \"" + std::string(name) + "\"; Peruse has: " + known);
+}
+
+}  // namespace
+
+ResultWriter& Run::BeginPart(size_t input) {
+  parts_.BeginObject();
+  parts_.Fields({ResultWriter::Field("input", input)});
+  parts_.Key("value");
+  return parts_;
+}
+
+Result<std::string> Run::Take() {
+  parts_.EndArray();
+  taken_ = std::exchange(parts_, ResultWriter(&json_));
+  std::string json = std::exchange(json_, {});
+  parts_.BeginArray();
+  if (taken_.failed()) return OutOfMemory("no memory to write the results down");
+  if (!taken_.all_finite()) return NotFinite("results");
+  return json;
+}
+
+std::span<const float> Run::array(size_t index) const {
+  return index < taken_.arrays().size() ? taken_.arrays()[index] : std::span<const float>();
+}
+
+Result<Head> HeadOfTask(std::string_view task) {
+  PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
+  return entry->head;
+}
+
+Result<std::unique_ptr<Run>> CreateRun(std::string_view task, const TaskContext& context, JsonValue request) {
+  PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
+  return Created(entry->create, context, request);
+}
+
+Result<std::unique_ptr<Run>> CreateInspection(const TaskContext& context, JsonValue request) {
+  return Created(Create<Inspector>, context, request);
+}
+
+}  // namespace peruse

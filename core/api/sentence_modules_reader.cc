@@ -1,0 +1,216 @@
+#include "core/api/sentence_modules_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/json.h"
+
+namespace peruse {
+namespace {
+
+constexpr std::string_view kModules = "modules.json";
+
+Status Malformed(const std::string& file, const std::string& what) { return MalformedFile(file + " " + what); }
+
+// "a.b.C" -> "C": what older and newer releases agree in.
+std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+std::string Join(const std::string& folder, std::string_view file) {
+  return folder.empty() ? std::string(file) : folder + "/" + std::string(file);
+}
+
+// A folder's path becomes part of a URL or path: plain names, nothing that leads elsewhere.
+bool IsPlainFolder(std::string_view path) {
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view name = path.substr(begin, end - begin);
+    if (name.empty() || name.front() == '.' || name.find_first_of("\\:?#%") != std::string_view::npos) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+// An object; nothing where the file is not there.
+Result<std::optional<JsonDocument>> ReadObject(const ReadModelFile& read, const std::string& path) {
+  const std::optional<std::string_view> text = read(path);
+  if (!text) return std::optional<JsonDocument>();
+  PERUSE_ASSIGN_OR_RETURN(JsonDocument document, JsonDocument::Parse(*text, path));
+  if (!document.root().IsObject()) return Malformed(path, "is not a JSON object");
+  return std::optional(std::move(document));
+}
+
+constexpr std::pair<std::string_view, PoolingMode> kPoolingModes[] = {
+    {"cls", PoolingMode::kCls},
+    {"mean", PoolingMode::kMean},
+    {"max", PoolingMode::kMax},
+    {"mean_sqrt_len_tokens", PoolingMode::kMeanSqrtLength},
+    {"weightedmean", PoolingMode::kWeightedMean},
+    {"lasttoken", PoolingMode::kLastToken},
+};
+
+// The order is that in which several are put together.
+constexpr std::pair<std::string_view, PoolingMode> kPoolingFlags[] = {
+    {"pooling_mode_cls_token", PoolingMode::kCls},
+    {"pooling_mode_max_tokens", PoolingMode::kMax},
+    {"pooling_mode_mean_tokens", PoolingMode::kMean},
+    {"pooling_mode_mean_sqrt_len_tokens", PoolingMode::kMeanSqrtLength},
+    {"pooling_mode_weightedmean_tokens", PoolingMode::kWeightedMean},
+    {"pooling_mode_lasttoken", PoolingMode::kLastToken},
+};
+
+Status AddPoolingMode(JsonValue name, const std::string& path, std::vector<PoolingMode>* modes) {
+  const std::optional<std::string_view> text = name.GetString();
+  if (!text) return Malformed(path, "has a pooling_mode that is no name");
+  for (const auto& [known, mode] : kPoolingModes) {
+    if (*text != known) continue;
+    modes->push_back(mode);
+    return OkStatus();
+  }
+  return Unsupported(path + ": the pooling \"" + std::string(*text) + "\" is not supported");
+}
+
+Status ReadPooling(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
+  const std::string path = Join(folder, "config.json");
+  PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
+  if (!document) return Malformed(std::string(kModules), "names a pooling, and there is no " + path);
+  const JsonValue root = document->root();
+  modules->pooling.clear();
+  if (const JsonValue mode = root.FindMember("pooling_mode"); mode.IsArray()) {
+    for (const JsonValue name : mode) PERUSE_RETURN_IF_ERROR(AddPoolingMode(name, path, &modules->pooling));
+  } else if (mode.exists() && !mode.IsNull()) {
+    PERUSE_RETURN_IF_ERROR(AddPoolingMode(mode, path, &modules->pooling));
+  } else {
+    for (const auto& [flag, one] : kPoolingFlags) {
+      if (root.FindMember(flag).GetBool().value_or(false)) modules->pooling.push_back(one);
+    }
+  }
+  if (modules->pooling.empty()) modules->pooling.push_back(PoolingMode::kMean);
+  modules->include_prompt = root.FindMember("include_prompt").GetBool().value_or(true);
+  return OkStatus();
+}
+
+constexpr std::pair<std::string_view, DenseActivation> kActivations[] = {
+    {"Identity", DenseActivation::kIdentity}, {"Tanh", DenseActivation::kTanh},       {"ReLU", DenseActivation::kRelu},
+    {"GELU", DenseActivation::kGelu},         {"Sigmoid", DenseActivation::kSigmoid},
+};
+
+Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
+  constexpr int64_t kMostFeatures = 1 << 20;
+  const std::string path = Join(folder, "config.json");
+  PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
+  if (!document) return Malformed(std::string(kModules), "names a dense layer, and there is no " + path);
+  const JsonValue root = document->root();
+  const int64_t in = root.FindMember("in_features").GetInt64().value_or(0);
+  const int64_t out = root.FindMember("out_features").GetInt64().value_or(0);
+  if (in < 1 || in > kMostFeatures || out < 1 || out > kMostFeatures) {
+    return Malformed(path, "has no sensible in_features and out_features");
+  }
+  SentenceStep step{.kind = SentenceStep::Kind::kDense, .folder = folder};
+  step.in = static_cast<int32_t>(in);
+  step.out = static_cast<int32_t>(out);
+  step.bias = root.FindMember("bias").GetBool().value_or(true);
+  const std::string_view activation = root.FindMember("activation_function").GetString().value_or("torch.nn.Tanh");
+  const auto* const found = std::find_if(std::begin(kActivations), std::end(kActivations),
+                                         [&](const auto& one) { return one.first == LastPart(activation); });
+  if (found == std::end(kActivations) || !activation.starts_with("torch.")) {
+    return Unsupported(path + ": the activation_function \"" + std::string(activation) + "\" is not supported");
+  }
+  step.activation = found->second;
+  modules->steps.push_back(std::move(step));
+  return OkStatus();
+}
+
+// Releases before 5.4 write the limit and the case here; later ones leave them to the tokenizer.
+Status ReadTransformer(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
+  modules->model_folder = folder;
+  for (const char* name :
+       {"sentence_bert_config.json", "sentence_roberta_config.json", "sentence_distilbert_config.json",
+        "sentence_camembert_config.json", "sentence_albert_config.json", "sentence_xlm-roberta_config.json",
+        "sentence_xlnet_config.json"}) {
+    const std::string path = Join(folder, name);
+    PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
+    if (!document) continue;
+    const JsonValue root = document->root();
+    if (const std::optional<int64_t> limit = root.FindMember("max_seq_length").GetInt64(); limit) {
+      if (*limit < 1 || *limit > INT32_MAX)
+        return Malformed(path, "has the impossible max_seq_length " + std::to_string(*limit));
+      modules->max_seq_length = static_cast<int32_t>(*limit);
+    }
+    modules->do_lower_case = root.FindMember("do_lower_case").GetBool().value_or(false);
+    return OkStatus();
+  }
+  return OkStatus();
+}
+
+Status ReadPrompts(const ReadModelFile& read, SentenceModules* modules) {
+  const std::string path = "config_sentence_transformers.json";
+  PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
+  if (!document) return OkStatus();
+  const JsonValue prompts = document->root().FindMember("prompts");
+  for (size_t i = 0; prompts.IsObject() && i < prompts.size(); ++i) {
+    const std::optional<std::string_view> text = prompts.MemberValue(i).GetString();
+    if (!text)
+      return Malformed(path, "has the prompt \"" + std::string(prompts.MemberName(i)) + "\", which is no text");
+    modules->prompts[std::string(prompts.MemberName(i))] = *text;
+  }
+  if (const auto name = document->root().FindMember("default_prompt_name").GetString(); name) {
+    if (!modules->prompts.contains(std::string(*name))) {
+      return Malformed(path,
+                       "has the default_prompt_name \"" + std::string(*name) + "\", which is none of its prompts");
+    }
+    modules->default_prompt = std::string(*name);
+  }
+  if (const auto similarity = document->root().FindMember("similarity_fn_name").GetString(); similarity) {
+    modules->similarity = *similarity;
+  }
+  return OkStatus();
+}
+
+// One entry of modules.json, the `index`-th.
+Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool* pooled, SentenceModules* modules) {
+  const std::optional<std::string_view> type = entry.FindMember("type").GetString();
+  if (!type) return Malformed(std::string(kModules), "has a module without a type");
+  const std::string folder(entry.FindMember("path").GetString().value_or(""));
+  if (!folder.empty() && !IsPlainFolder(folder)) {
+    return Malformed(std::string(kModules), "has a module in no plain folder: \"" + folder + "\"");
+  }
+  const std::string_view name = LastPart(*type);
+  if ((name == "Transformer") != (index == 0)) {
+    return Unsupported(std::string(kModules) + ": the first module must be a Transformer and no other, not " +
+                       std::string(*type));
+  }
+  if (name == "Transformer") return ReadTransformer(read, folder, modules);
+  if (name == "Dropout") return OkStatus();  // does nothing but in training
+  if ((name == "Pooling") == *pooled) {
+    return Unsupported(std::string(kModules) + ": a Pooling must follow the Transformer, and " + std::string(*type) +
+                       " stands in another place");
+  }
+  if (name == "Pooling") {
+    *pooled = true;
+    return ReadPooling(read, folder, modules);
+  }
+  if (name == "Dense") return ReadDense(read, folder, modules);
+  if (name == "Normalize") {
+    modules->steps.push_back({});
+    return OkStatus();
+  }
+  return Unsupported(std::string(kModules) + ": the module " + std::string(*type) + " is not supported");
+}
+
+}  // namespace
+
+Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& read) {
+  const std::optional<std::string_view> text = read(std::string(kModules));
+  if (!text) return std::optional<SentenceModules>();
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(*text, kModules));
+  const JsonValue root = document.root();
+  if (!root.IsArray() || root.size() == 0) return Malformed(std::string(kModules), "is no list of modules");
+  SentenceModules modules;
+  bool pooled = false;
+  for (size_t i = 0; i < root.size(); ++i) PERUSE_RETURN_IF_ERROR(ReadModule(read, root[i], i, &pooled, &modules));
+  if (!pooled) return Unsupported(std::string(kModules) + " names no Pooling");
+  PERUSE_RETURN_IF_ERROR(ReadPrompts(read, &modules));
+  return std::optional(std::move(modules));
+}
+
+}  // namespace peruse

@@ -1,0 +1,267 @@
+#include "core/api/session.h"
+
+#include <optional>
+#include <utility>
+
+#include "core/api/option_reader.h"
+#include "core/api/sentence_modules_reader.h"
+#include "core/base/memory.h"
+
+namespace peruse {
+namespace {
+
+// How often a task may keep a text, or part of it, beside its tokens.
+constexpr size_t kRequestCopies = 4;
+// wasm's memory never shrinks, and the tokens of a text take some 24 times its size: this makes less than a gigabyte.
+constexpr size_t kMaxRequest = size_t{32} << 20;
+
+constexpr std::pair<std::string_view, Precision> kPrecisions[] = {
+    {"f32", Precision::kF32}, {"f16", Precision::kF16}, {"q8", Precision::kQ8}};
+
+// Nothing for "auto".
+Result<std::optional<Precision>> ParsePrecision(std::string_view name) {
+  if (name == "auto") return std::optional<Precision>();
+  for (const auto& [known, precision] : kPrecisions) {
+    if (name == known) return std::optional(precision);
+  }
+  return InvalidArgument("dtype must be \"auto\", \"f32\", \"f16\" or \"q8\", not \"" + std::string(name) + "\"");
+}
+
+void WriteNames(JsonWriter& writer, std::string_view key, const std::vector<std::string>& names) {
+  writer.Key(key);
+  writer.BeginArray();
+  for (const std::string& name : names) writer.String(name);
+  writer.EndArray();
+}
+
+std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
+  std::string json;
+  JsonWriter writer(&json);
+  writer.BeginObject();
+  writer.Key("architecture");
+  writer.String(config.architecture_class.empty() ? config.model_type : config.architecture_class);
+  writer.Key("dtype");
+  for (const auto& [name, precision] : kPrecisions) {
+    if (precision == report.precision) writer.String(name);
+  }
+  writer.Key("tensors");
+  writer.Int(report.tensors_used);
+  WriteNames(writer, "headTensors", report.head_tensors);
+  WriteNames(writer, "extraTensors", report.extra_tensors);
+  writer.Key("weightBytes");
+  writer.Int(report.weight_bytes);
+  writer.EndObject();
+  return json;
+}
+
+}  // namespace
+
+Status Session::Expect(Stage stage, std::string_view call) const {
+  if (stage_ == stage) return HoldReserve();
+  if (stage_ == Stage::kFailed) {
+    return InvalidArgument(std::string(call) + " was called on a session whose loading failed");
+  }
+  return InvalidArgument(std::string(call) + " was called out of order");
+}
+
+Status Session::Fail(Status status) {
+  if (!status.ok()) stage_ = Stage::kFailed;
+  return status;
+}
+
+Status Session::AddFile(std::string_view name, std::string_view bytes) {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kFiles, "addFile"));
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(bytes.size(), name));
+  files_[std::string(name)] = std::string(bytes);
+  return OkStatus();
+}
+
+Status Session::Open(std::string_view request) {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kFiles, "open"));
+  PERUSE_RETURN_IF_ERROR(Fail(CreateParts(request)));
+  files_.clear();
+  stage_ = Stage::kWeights;
+  return OkStatus();
+}
+
+Status Session::CreateParts(std::string_view request) {
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(request, "the load request"));
+  OptionReader reader(document.root());
+  std::string dtype = "auto";
+  ModelOptions options;
+  reader.ReadText("task", &task_);
+  reader.Read("dtype", &dtype);
+  reader.Read("enhanced_mask_decoder", &options.enhanced_mask_decoder);
+  PERUSE_RETURN_IF_ERROR(reader.status());
+  PERUSE_ASSIGN_OR_RETURN(options.head, HeadOfTask(task_));
+  PERUSE_ASSIGN_OR_RETURN(options.precision, ParsePrecision(dtype));
+  options.usual_precision = usual_;
+
+  text::TokenizerFiles tokenizer_files;
+  for (const auto& [name, bytes] : files_) tokenizer_files.emplace(name, bytes);
+  Result<std::unique_ptr<text::Tokenizer>> tokenizer = text::Tokenizer::Create(tokenizer_files);
+  // Where a GLiNER leaves it to the tokenizer: its tokens, the two markers, and one that nobody uses.
+  if (tokenizer.ok()) options.vocabulary = (*tokenizer)->vocab_size() + 3;
+
+  const auto config = files_.find("config.json");
+  if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
+  PERUSE_ASSIGN_OR_RETURN(model_, Model::Create(config->second, options, *backend_));
+
+  if (!model_->config().prompt.marker.empty() && !task_.starts_with("zero-shot-")) {
+    return Unsupported("the checkpoint is a " + model_->config().architecture_class +
+                       ", which reads labels: it is not for " + task_);
+  }
+  PERUSE_RETURN_IF_ERROR(ReadRankingActivation());
+  if (const auto adapter = files_.find("adapter_config.json"); adapter != files_.end()) {
+    adapter_ = std::make_unique<LoraAdapter>();
+    PERUSE_RETURN_IF_ERROR(adapter_->ReadConfig(adapter->second));
+  }
+  PERUSE_ASSIGN_OR_RETURN(tokenizer_, std::move(tokenizer));
+  if (tokenizer_->model_vocab_size() > model_->config().vocab_size) {
+    return Status(StatusCode::kShapeMismatch, "the tokenizer gives ids up to " +
+                                                  std::to_string(tokenizer_->model_vocab_size() - 1) +
+                                                  " and the model has embeddings for " +
+                                                  std::to_string(model_->config().vocab_size) + " tokens only");
+  }
+  return task_ == "feature-extraction" ? ReadSentence() : OkStatus();
+}
+
+Status Session::ReadSentence() {
+  const auto read = [this](const std::string& path) -> std::optional<std::string_view> {
+    const auto file = files_.find(path);
+    return file == files_.end() ? std::nullopt : std::optional<std::string_view>(file->second);
+  };
+  PERUSE_ASSIGN_OR_RETURN(std::optional<SentenceModules> modules, ReadSentenceModules(read));
+  PERUSE_ASSIGN_OR_RETURN(sentence_, SentenceEmbedder::Create(std::move(modules).value_or(SentenceModules()), read,
+                                                              model_->config().hidden_size));
+  return OkStatus();
+}
+
+Status Session::ReadRankingActivation() {
+  const auto file = files_.find("config_sentence_transformers.json");
+  if (file == files_.end()) return OkStatus();
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(file->second, file->first));
+  ranking_activation_ = std::string(document.root().FindMember("activation_fn").GetString().value_or(""));
+  return OkStatus();
+}
+
+Status Session::FeedAdapter(std::span<const uint8_t> chunk) {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "feedAdapter"));
+  if (!adapter_) return InvalidArgument("feedAdapter was called without an adapter");
+  return Fail(adapter_->Feed(chunk));
+}
+
+Status Session::FinishAdapter() {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "finishAdapter"));
+  if (!adapter_) return InvalidArgument("finishAdapter was called without an adapter");
+  PERUSE_RETURN_IF_ERROR(Fail(adapter_->Finish()));
+  return Fail(model_->SetAdapter(std::move(adapter_)));
+}
+
+// An adapter that was announced comes first.
+Status Session::ExpectWeights(std::string_view call) const {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, call));
+  return adapter_ ? InvalidArgument(std::string(call) + " was called before the adapter was whole") : OkStatus();
+}
+
+Result<std::string> Session::SetShardIndex(std::string_view index_json) {
+  PERUSE_RETURN_IF_ERROR(ExpectWeights("setShardIndex"));
+  const Result<std::vector<std::string>> files = model_->SetShardIndex(index_json);
+  PERUSE_RETURN_IF_ERROR(Fail(files.status()));
+  std::string json;
+  JsonWriter writer(&json);
+  writer.BeginArray();
+  for (const std::string& file : *files) writer.String(file);
+  writer.EndArray();
+  return json;
+}
+
+Status Session::EndShard() {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "endShard"));
+  return Fail(model_->EndShard());
+}
+
+Result<int32_t> Session::Probe(int32_t layers, std::string_view dtype) {
+  if (stage_ != Stage::kProbing) PERUSE_RETURN_IF_ERROR(Expect(Stage::kFiles, "probe"));
+  if (!probe_) {
+    const auto config = files_.find("config.json");
+    if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
+    PERUSE_ASSIGN_OR_RETURN(const std::optional<Precision> precision, ParsePrecision(dtype));
+    PERUSE_ASSIGN_OR_RETURN(probe_, SpeedProbe::Create(config->second, precision, usual_, *backend_));
+    stage_ = Stage::kProbing;
+  }
+  PERUSE_RETURN_IF_ERROR(probe_->Run(layers == 0 ? probe_->model_layers() : layers));
+  return probe_->model_layers();
+}
+
+Status Session::FeedWeights(std::span<const uint8_t> chunk) {
+  PERUSE_RETURN_IF_ERROR(ExpectWeights("feedWeights"));
+  return Fail(model_->FeedWeights(chunk));
+}
+
+Result<std::string> Session::FinishWeights() {
+  PERUSE_RETURN_IF_ERROR(ExpectWeights("finishWeights"));
+  PERUSE_RETURN_IF_ERROR(Fail(model_->FinishWeights()));
+  stage_ = Stage::kReady;
+  return ReportJson(model_->config(), model_->load_report());
+}
+
+Status Session::Start(std::string_view request) {
+  return StartRun("start", request, [this](JsonValue json) { return CreateRun(task_, context(), json); });
+}
+
+Status Session::StartInspection(std::string_view request) {
+  return StartRun("startInspection", request, [this](JsonValue json) { return CreateInspection(context(), json); });
+}
+
+template <typename Create>
+Status Session::StartRun(std::string_view call, std::string_view request, Create create) {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, call));
+  EndRun();
+  if (request.size() > kMaxRequest) {
+    return Status(StatusCode::kTextTooLong, "the texts of the call have " + std::to_string(request.size() >> 20) +
+                                                " MB together, and Peruse takes 32 MB at a time: split them");
+  }
+  {
+    PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(request, "the request"));
+    PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(kRequestCopies, request.size()), "the request"));
+    PERUSE_ASSIGN_OR_RETURN(run_, create(document.root()));
+  }  // the document's memory goes before the text is tokenised
+  return run_->task().Start();
+}
+
+void Session::EndRun() {
+  tokens_read_ = tokens_read();
+  run_.reset();
+}
+
+Result<Task*> Session::Running(std::string_view call) {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, call));
+  if (!run_) return InvalidArgument(std::string(call) + " was called before a request was started");
+  return &run_->task();
+}
+
+Result<bool> Session::Step() {
+  PERUSE_ASSIGN_OR_RETURN(Task * task, Running("step"));
+  return task->Step();
+}
+
+Result<bool> Session::BeginStep() {
+  PERUSE_ASSIGN_OR_RETURN(Task * task, Running("beginStep"));
+  return task->BeginStep();
+}
+
+Result<bool> Session::EndStep() {
+  PERUSE_ASSIGN_OR_RETURN(Task * task, Running("endStep"));
+  return task->EndStep();
+}
+
+Result<std::string> Session::Take() {
+  PERUSE_RETURN_IF_ERROR(Running("take").status());
+  Result<std::string> parts = run_->Take();
+  // Its texts may be large. Arrays are still to be read.
+  if (run_->task().done() && run_->array(0).empty()) EndRun();
+  return parts;
+}
+
+}  // namespace peruse

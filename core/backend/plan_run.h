@@ -1,0 +1,65 @@
+// One run of a plan, as the operations of every backend see it: where each value lies, and what the batch brings.
+#pragma once
+
+#include <span>
+#include <variant>
+
+#include "core/backend/backend.h"
+
+namespace peruse {
+
+class PlanRun {
+ public:
+  // Everything outlives the run.
+  void Begin(const Plan& plan, const Weights& weights, const RunInputs& inputs) {
+    plan_ = &plan;
+    weights_ = &weights;
+    inputs_ = &inputs;
+  }
+
+  const Plan& plan() const { return *plan_; }
+  const RunInputs& inputs() const { return *inputs_; }
+  const RaggedBatch& batch() const { return inputs_->batch; }
+  int32_t size(Extent extent) const { return static_cast<int32_t>(inputs_->sizes(extent)); }
+
+  // A constant, or a part of the plan's slot whose number is the buffer. Not valid if the value is not.
+  Tensor at(Value value) const;
+  Weight at(LinearId id) const { return weights_->linears[static_cast<size_t>(id.id)]; }
+  std::span<const int32_t> at(IndexId id) const { return inputs_->indices[static_cast<size_t>(id.id)]; }
+  std::span<const float> at(const ops::Input& op) const { return inputs_->matrices[static_cast<size_t>(op.number)]; }
+  std::span<const EmbeddingTable> tables() const { return weights_->tables; }
+
+  // ops::Embed on the host, for results whose rows are `stride` floats apart.
+  void SumRows(const ops::Embed& op, float* out, int64_t stride) const;
+
+ private:
+  const Plan* plan_ = nullptr;
+  const Weights* weights_ = nullptr;
+  const RunInputs* inputs_ = nullptr;
+};
+
+// The pass that places columns leaves none.
+inline Status Run(PlanRun&, const ops::Concat&) { return InternalError("a concatenation was left to be run"); }
+
+// Calls Run(runner, op) for each operation of the plan that was begun, and runner.Download(x, destination) for each output
+// when it is done. The runner, a PlanRun, gives its functions Run beside it.
+template <typename Runner>
+Status RunOperations(Runner& runner, RunObserver* observer, std::span<FloatBuffer> results) {
+  const Program& program = runner.plan().program;
+  if (observer != nullptr) observer->Begin(program, runner.inputs());
+  for (size_t i = 0; i < program.ops.size(); ++i) {
+    PERUSE_RETURN_IF_ERROR(std::visit([&](const auto& op) { return Run(runner, op); }, program.ops[i]));
+    for (const int32_t output : runner.plan().finished[i]) {
+      const Value value = program.outputs[static_cast<size_t>(output)].value;
+      if (program.IsConstant(value)) continue;
+      const Tensor x = runner.at(value);
+      FloatBuffer& result = results[static_cast<size_t>(output)];
+      PERUSE_RETURN_IF_ERROR(result.Resize(static_cast<size_t>(x.rows) * static_cast<size_t>(x.cols)));
+      PERUSE_RETURN_IF_ERROR(runner.Download(x, result.values()));
+    }
+    if (observer != nullptr) observer->Ran(program.ops[i]);
+  }
+  return OkStatus();
+}
+
+}  // namespace peruse

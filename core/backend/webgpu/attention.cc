@@ -1,0 +1,164 @@
+// Attention and its position terms.
+#include <algorithm>
+#include <string>
+
+#include "core/backend/webgpu/linear.h"
+
+namespace peruse::webgpu {
+namespace {
+
+constexpr int32_t kWidestHead = 1024;  // that attention.wgsl's workgroup memory holds
+
+uint32_t QueryTile(int32_t head_dim) { return static_cast<uint32_t>(std::clamp(1024 / head_dim, 1, 16)); }
+
+Constants AttentionConstants(int32_t head_dim) {
+  return {{"HEAD_DIM", static_cast<float>(head_dim)},
+          {"QUERIES", static_cast<float>(QueryTile(head_dim))},
+          {"KEYS", static_cast<float>(std::clamp(2048 / (head_dim + 1), 1, 32))}};
+}
+
+// One part of DeBERTa's position terms: those of the heads [first_head, first_head + heads).
+struct PositionProducts {
+  int32_t first_head = 0;
+  int32_t heads = 0;
+  int32_t first_slot = 0;
+  int32_t slots = 0;                          // from first_slot on, those that any distance reaches
+  int32_t most_slots = 0;                     // of any text of the same length bucket: what is allocated
+  int32_t to_position = Recorder::kNoBuffer;  // query . position_key     [rows, heads, slots]
+  int32_t to_content = Recorder::kNoBuffer;   // key . position_query     [rows, heads, slots]
+  int32_t slot_buffer = Recorder::kNoBuffer;
+};
+
+bool HasPositions(const ops::Attention& op) { return op.position_key.valid() || op.position_query.valid(); }
+
+// One position term of some heads for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h].
+void Product(Recording& r, const Recording::View& x, Value table_value, int32_t head_dim,
+             const PositionProducts& products, int32_t out) {
+  const Recording::View table = r.Of(table_value);
+  const auto slots = static_cast<uint32_t>(products.slots);
+  const auto depth = static_cast<uint32_t>(head_dim);
+  const auto heads = static_cast<uint32_t>(products.heads);
+  const uint32_t first_column = static_cast<uint32_t>(products.first_head) * depth;
+  LinearParams params = {};
+  params.rows = static_cast<uint32_t>(r.batch().rows());
+  params.depth = depth;
+  params.width = slots;
+  params.x_first = x.place.first + first_column;
+  params.x_stride = x.place.stride;
+  params.x_group = depth;
+  params.w_first = static_cast<uint32_t>(products.first_slot) * table.place.stride + table.place.first + first_column;
+  params.w_stride = table.place.stride;
+  params.w_group = depth;
+  params.out_stride = heads * slots;
+  params.out_group = slots;
+  DispatchLinear(r, {}, params, heads, {x.buffer, table.buffer, table.buffer, x.buffer, out});
+}
+
+void WriteProbabilities(Recording& r, const ops::Attention& op, const PositionProducts& products) {
+  const Recording::View query = r.Operand(op.query, op.probabilities);
+  const Recording::View key = r.Operand(op.key, op.probabilities);
+  const int32_t starts = r.Starts();
+  if (r.failed()) return;
+  const Recording::View result = r.Of(op.probabilities);
+  ProbabilitiesParams params = {};
+  params.scale = op.scale;
+  params.query = query.place;
+  params.key = key.place;
+  params.out = result.place;
+  params.heads = static_cast<uint32_t>(op.heads);
+  params.first_head = static_cast<uint32_t>(products.first_head);
+  params.position_stride = static_cast<uint32_t>(products.heads * products.slots);
+  params.slots = static_cast<uint32_t>(products.slots);
+  params.first_slot = static_cast<uint32_t>(products.first_slot);
+  params.reach = static_cast<uint32_t>(r.batch().longest());
+  params.has_position_key = op.position_key.valid();
+  params.has_position_query = op.position_query.valid();
+  params.longest = static_cast<uint32_t>(r.batch().longest());
+  params.head_dim = static_cast<uint32_t>(r.at(op.query).cols / op.heads);
+  r.recorder().Dispatch("probabilities", {}, params,
+                        {starts, query.buffer, key.buffer, HasPositions(op) ? products.slot_buffer : starts,
+                         op.position_key.valid() ? products.to_position : query.buffer,
+                         op.position_query.valid() ? products.to_content : query.buffer, result.buffer},
+                        {CeilDivide(r.batch().longest(), kThreads), static_cast<uint32_t>(products.heads),
+                         static_cast<uint32_t>(r.batch().sequences())});
+}
+
+void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts products) {
+  const Recording::View query = r.Operand(op.query, op.out);
+  const Recording::View key = r.Operand(op.key, op.out);
+  const Recording::View value = r.Operand(op.value, op.out);
+  const int32_t head_dim = r.at(op.query).cols / op.heads;
+  const int32_t starts = r.Starts();
+  const int32_t width = products.heads * products.most_slots;
+  if (op.position_key.valid()) products.to_position = r.TakeMatrix(r.batch().rows(), width).buffer;
+  if (op.position_query.valid()) products.to_content = r.TakeMatrix(r.batch().rows(), width).buffer;
+  if (r.failed()) return;
+  if (op.position_key.valid()) Product(r, query, op.position_key, head_dim, products, products.to_position);
+  if (op.position_query.valid()) Product(r, key, op.position_query, head_dim, products, products.to_content);
+
+  const Recording::View result = r.Of(op.out);
+  AttentionParams params = {};
+  params.scale = op.scale;
+  params.query = query.place;
+  params.key = key.place;
+  params.value = value.place;
+  params.out = result.place;
+  params.first_head = static_cast<uint32_t>(products.first_head);
+  params.position_stride = static_cast<uint32_t>(products.heads * products.slots);
+  params.slots = static_cast<uint32_t>(products.slots);
+  params.first_slot = static_cast<uint32_t>(products.first_slot);
+  params.reach = static_cast<uint32_t>(r.batch().longest());
+  params.has_position_key = op.position_key.valid();
+  params.has_position_query = op.position_query.valid();
+  r.recorder().Dispatch(
+      "attention", AttentionConstants(head_dim), params,
+      {starts, query.buffer, key.buffer, value.buffer, HasPositions(op) ? products.slot_buffer : starts,
+       op.position_key.valid() ? products.to_position : query.buffer,
+       op.position_query.valid() ? products.to_content : query.buffer, result.buffer},
+      {CeilDivide(r.batch().longest(), QueryTile(head_dim)), static_cast<uint32_t>(products.heads),
+       static_cast<uint32_t>(r.batch().sequences())});
+  if (op.probabilities.valid()) WriteProbabilities(r, op, products);
+  r.GiveBack(products.to_position);
+  r.GiveBack(products.to_content);
+}
+
+}  // namespace
+
+void Record(Recording& r, const ops::Attention& op) {
+  const RaggedBatch& batch = r.batch();
+  if (batch.sequences() > static_cast<int32_t>(r.recorder().limits().workgroups_per_dimension)) {
+    return r.Fail(InvalidArgument("a batch of " + std::to_string(batch.sequences()) + " texts is too large for a GPU"));
+  }
+  if (r.at(op.query).cols / op.heads > kWidestHead) {
+    return r.Fail(Unsupported("attention heads wider than 1024 are not there for device webgpu"));
+  }
+  PositionProducts products;
+  products.heads = op.heads;
+  if (HasPositions(op)) {
+    const std::span<const int32_t> slots = r.at(op.slots);
+    const auto [lowest, highest] = std::minmax_element(slots.begin(), slots.end());
+    products.first_slot = *lowest;
+    products.slots = *highest - *lowest + 1;
+    const int32_t rows = r.at(op.position_key.valid() ? op.position_key : op.position_query).rows;
+    products.most_slots = std::max(products.slots, std::min(rows, 2 * LengthBucket(batch.longest())));
+    products.slot_buffer = r.Slots(op.slots);
+    const int64_t head_bytes = int64_t{batch.rows()} * products.most_slots * 4;
+    const int64_t fit = static_cast<int64_t>(r.recorder().limits().binding_bytes) / head_bytes;
+    products.heads = static_cast<int32_t>(std::clamp<int64_t>(fit, 1, op.heads));
+  }
+  const int32_t heads_at_once = products.heads;
+  for (; products.first_head < op.heads && !r.failed(); products.first_head += heads_at_once) {
+    products.heads = std::min(heads_at_once, op.heads - products.first_head);
+    AttendHeads(r, op, products);
+  }
+}
+
+void Expect(Recording& r, const Program& program, const ops::Attention& op) {
+  const int32_t head_dim = program.info(op.query).cols.factor / op.heads;
+  if (head_dim <= kWidestHead) r.recorder().Expect("attention", AttentionConstants(head_dim));
+  for (const Value table : {op.position_key, op.position_query}) {
+    if (table.valid()) ExpectLinear(r, {}, program.info(table).rows.factor);
+  }
+}
+
+}  // namespace peruse::webgpu

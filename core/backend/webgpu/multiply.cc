@@ -1,0 +1,8 @@
+#include "core/backend/webgpu/pair.h"
+
+namespace peruse::webgpu {
+
+void Record(Recording& r, const ops::Multiply& op) { RecordPair(r, op.x, op.y, /*multiply=*/true, op.out); }
+void Expect(Recording& r, const Program&, const ops::Multiply&) { r.recorder().Expect("pair", PairConstants(true)); }
+
+}  // namespace peruse::webgpu

@@ -1,0 +1,102 @@
+#include "core/backend/webgpu/linear.h"
+#include "core/formats/quantize.h"
+
+namespace peruse::webgpu {
+namespace {
+
+constexpr uint32_t kSpanTokens = 16;    // TOKENS of linear_span_conv.wgsl
+constexpr int32_t kMostFusedTaps = 63;  // that its workgroup memory holds
+
+constexpr int64_t kExactFloats = 1 << 24;  // integers up to here are float32s
+
+Constants SpanConvConstants(int32_t taps, Precision precision) {
+  return {{"TAPS", static_cast<float>(taps)},
+          {"HALF_WEIGHTS", precision == Precision::kF16 ? 1.0f : 0.0f},
+          {"INT8_WEIGHTS", precision == Precision::kQ8 ? 1.0f : 0.0f}};
+}
+
+// Whether linear_span_conv.wgsl can make the logits of such a layer itself: sums of int8 products are added up exactly.
+bool Fuses(const ops::SpanConv& op, const LinearSpec& spec) {
+  const bool exact =
+      spec.precision != Precision::kQ8 || (!spec.wide_input && spec.in * kInputLevels * kWeightLevels <= kExactFloats);
+  return exact && op.kernel_size <= kMostFusedTaps && spec.groups == 1;
+}
+
+void WriteKernels(Recording& r, const ops::SpanConv& op, const Recording::View& logits) {
+  if (!op.kernels.valid()) return;
+  const Recording::View kernels = r.Of(op.kernels);
+  const int32_t rows = r.at(op.kernels).rows;
+  const SpanKernelsParams params = {static_cast<uint32_t>(rows), static_cast<uint32_t>(op.heads), logits.place,
+                                    kernels.place, static_cast<uint32_t>(op.kernel_size)};
+  r.recorder().Dispatch("span_kernels", {}, params, {logits.buffer, kernels.buffer},
+                        r.Elementwise(int64_t{rows} * op.heads));
+}
+
+// The logits of a linear, in a buffer of their own.
+Recording::View ProjectLogits(Recording& r, const ops::SpanConv& op) {
+  const int32_t rows = r.at(op.logits).rows;
+  const Recording::View logits = r.TakeMatrix(rows, op.heads * op.kernel_size);
+  if (!r.failed()) Project(r, r.Of(op.logits), rows, op.weight, Activation::kNone, {}, logits);
+  return logits;
+}
+
+void RecordFused(Recording& r, const ops::SpanConv& op, const LinearWeight& linear) {
+  const Recording::View x = r.Operand(op.logits, op.out);
+  const Recording::View values = r.Operand(op.values, op.out);
+  const int32_t starts = r.Starts();
+  if (r.failed()) return;
+  const Recording::View out = r.Of(op.out);
+  const LinearSpanConvParams params = {static_cast<uint32_t>(linear.spec.in),
+                                       x.place,
+                                       static_cast<uint32_t>(linear.row_elements),
+                                       values.place,
+                                       out.place,
+                                       static_cast<uint32_t>(r.at(op.values).cols / op.heads),
+                                       static_cast<uint32_t>(linear.spec.out),
+                                       kInputLevels};
+  r.recorder().Dispatch("linear_span_conv", SpanConvConstants(op.kernel_size, linear.spec.precision), params,
+                        {starts, x.buffer, linear.parts[0].buffer, linear.bias, values.buffer, out.buffer},
+                        {CeilDivide(r.batch().longest(), kSpanTokens), static_cast<uint32_t>(op.heads),
+                         static_cast<uint32_t>(r.batch().sequences())});
+  if (!op.kernels.valid()) return;
+  const Recording::View logits = ProjectLogits(r, op);
+  if (!r.failed()) WriteKernels(r, op, logits);
+  r.GiveBack(logits.buffer);
+}
+
+}  // namespace
+
+void Record(Recording& r, const ops::SpanConv& op) {
+  if (op.weight.valid()) {
+    const LinearWeight& linear = r.linear(op.weight);
+    if (Fuses(op, linear.spec) && linear.parts.size() == 1) return RecordFused(r, op, linear);
+  }
+  const Recording::View logits = op.weight.valid() ? ProjectLogits(r, op) : r.Operand(op.logits, op.out);
+  const Recording::View values = r.Operand(op.values, op.out);
+  const int32_t starts = r.Starts();
+  if (r.failed()) return;
+  const int32_t width = r.at(op.values).cols;
+  const Recording::View out = r.Of(op.out);
+  const SpanConvParams params = {static_cast<uint32_t>(width),
+                                 logits.place,
+                                 values.place,
+                                 out.place,
+                                 static_cast<uint32_t>(op.kernel_size),
+                                 static_cast<uint32_t>(width / op.heads)};
+  r.recorder().Dispatch("span_conv", {}, params, {starts, logits.buffer, values.buffer, out.buffer},
+                        r.TokenGrid(width));
+  WriteKernels(r, op, logits);
+  if (op.weight.valid()) r.GiveBack(logits.buffer);
+}
+
+void Expect(Recording& r, const Program& program, const ops::SpanConv& op) {
+  const LinearSpec* spec = op.weight.valid() ? &program.linears[static_cast<size_t>(op.weight.id)] : nullptr;
+  if (spec != nullptr && Fuses(op, *spec)) {
+    r.recorder().Expect("linear_span_conv", SpanConvConstants(op.kernel_size, spec->precision));
+    return;
+  }
+  if (spec != nullptr) ExpectLinear(r, *spec);
+  r.recorder().Expect("span_conv", {});
+}
+
+}  // namespace peruse::webgpu

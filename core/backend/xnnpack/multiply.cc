@@ -1,0 +1,23 @@
+#include "core/backend/xnnpack/multiply.h"
+
+#include "core/backend/xnnpack/runner.h"
+#include "core/backend/xnnpack/simd.h"
+
+namespace peruse::xnnpack {
+
+using namespace simd;  // NOLINT: this file is vector code throughout
+
+void MultiplyBlocks(const ThreadPool& pool, const Block& x, const Block& y, const Block& out) {
+  pool.ForRows(x.rows, kLeastRows, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) {
+      Map2(x.row(r), y.row(r), out.row(r), x.cols, [](Floats a, Floats b) { return hn::Mul(a, b); });
+    }
+  });
+}
+
+Status Run(Runner& r, const ops::Multiply& op) {
+  MultiplyBlocks(r.pool(), r.View(op.x), r.View(op.y), r.View(op.out));
+  return OkStatus();
+}
+
+}  // namespace peruse::xnnpack

@@ -1,0 +1,77 @@
+// What the operations of the CPU backend work with. Each stands in the file of its name: Run(runner, op).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/backend/plan_run.h"
+#include "core/backend/xnnpack/arena.h"
+#include "core/backend/xnnpack/block.h"
+#include "core/backend/xnnpack/layer_norm.h"
+#include "core/backend/xnnpack/packed_linear.h"
+#include "core/backend/xnnpack/thread_pool.h"
+
+namespace peruse::xnnpack {
+
+struct Memory {
+  Arena arena;  // the plan's slots from 0 on, then what an operation needs for itself
+  std::vector<PackedLinear> linears;
+  std::vector<AlignedBytes> constants;
+};
+
+class Runner : public PlanRun {
+ public:
+  // Both outlive it.
+  Runner(const ThreadPool& pool, Memory& memory) : pool_(pool), memory_(memory) {}
+
+  const ThreadPool& pool() const { return pool_; }
+  Memory& memory() { return memory_; }
+
+  // Where a value is; a Block without data if it is not valid.
+  Block View(Value value) const { return View(at(value)); }
+  Block View(Tensor x) const;
+  NormWeights View(const NormArgs& norm) const { return {View(norm.weight).data, View(norm.bias).data, norm.eps}; }
+  const PackedLinear& linear(LinearId id) const { return memory_.linears[static_cast<size_t>(at(id).id)]; }
+
+  Status Download(Tensor x, std::span<float> destination) const;
+
+ private:
+  const ThreadPool& pool_;
+  Memory& memory_;
+};
+
+// Workspace of one operation, freed with it. False without memory.
+class Scratch {
+ public:
+  Scratch(Runner& runner, int64_t bytes) : arena_(runner.memory().arena), ok_(arena_.Push(bytes)) {}
+  ~Scratch() { arena_.Pop(arena_.size() - 1); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  explicit operator bool() const { return ok_; }
+  std::byte* bytes() const { return arena_.data(arena_.size() - 1); }
+  float* floats() const { return reinterpret_cast<float*>(bytes()); }
+
+ private:
+  Arena& arena_;
+  const bool ok_;
+};
+
+inline Status NoWorkspace() { return OutOfMemory("no memory for the run's workspace"); }
+
+Status Run(Runner& r, const ops::Input& op);
+Status Run(Runner& r, const ops::Embed& op);
+Status Run(Runner& r, const ops::Linear& op);
+Status Run(Runner& r, const ops::LayerNorm& op);
+Status Run(Runner& r, const ops::Activate& op);
+Status Run(Runner& r, const ops::Add& op);
+Status Run(Runner& r, const ops::Multiply& op);
+Status Run(Runner& r, const ops::Attention& op);
+Status Run(Runner& r, const ops::DepthwiseConv& op);
+Status Run(Runner& r, const ops::SpanConv& op);
+Status Run(Runner& r, const ops::Conv1d& op);
+Status Run(Runner& r, const ops::SelectRows& op);
+Status Run(Runner& r, const ops::MatMul& op);
+Status Run(Runner& r, const ops::Lstm& op);
+
+}  // namespace peruse::xnnpack

@@ -1,0 +1,135 @@
+#include "core/families/config.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "core/base/json.h"
+#include "core/base/utf8.h"
+
+namespace peruse {
+namespace {
+
+// A name, or a number that stands for one.
+std::optional<std::string> LabelName(JsonValue value) {
+  if (const auto name = value.GetString()) return std::string(*name);
+  if (value.IsNumber()) return value.ToString();
+  return std::nullopt;
+}
+
+// id2label may name any integers: there are as many labels as names.
+void ReadLabels(ConfigReader& reader, ModelConfig& config) {
+  const JsonValue labels = reader.Field("id2label");
+  const bool named = labels.IsObject() && labels.size() > 0;
+  if (labels.exists() && !labels.IsObject()) reader.Refuse("id2label", "must be an object");
+  const int32_t count = named ? static_cast<int32_t>(std::min<size_t>(labels.size(), kMaxLabels + 1))
+                              : reader.Int("num_labels", 2, 0, kMaxLabels);
+  if (count > kMaxLabels) {
+    reader.Fail(MalformedFile("config.json: id2label has more than " + std::to_string(kMaxLabels) + " labels"));
+    return;
+  }
+  config.id2label.assign(static_cast<size_t>(count), "");
+  for (int32_t i = 0; i < count; ++i) config.id2label[static_cast<size_t>(i)] = "LABEL_" + std::to_string(i);
+  if (!named) return;
+
+  // As many labels as names, as in the reference. One whose number has no name keeps the one made of it.
+  std::vector<bool> seen(static_cast<size_t>(count));
+  for (int32_t i = 0; i < count; ++i) {
+    const std::string_view key = labels.MemberName(static_cast<size_t>(i));
+    std::optional<std::string> name = LabelName(labels.MemberValue(static_cast<size_t>(i)));
+    int32_t id = -1;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+    const bool numbered = error == std::errc() && end == key.data() + key.size();
+    const bool used = numbered && id >= 0 && id < count;
+    if (!numbered || !name || (used && seen[static_cast<size_t>(id)])) {
+      reader.Refuse("id2label", "must give names to integers, each once");
+      return;
+    }
+    if (!used) continue;
+    seen[static_cast<size_t>(id)] = true;
+    config.id2label[static_cast<size_t>(id)] = *std::move(name);
+  }
+}
+
+// Weights that another method has quantised mean nothing without it.
+void ReadQuantization(ConfigReader& reader, ModelConfig& config) {
+  const JsonValue quantization = reader.Field("quantization_config");
+  if (!quantization.exists()) return;
+  const std::string_view method = quantization.FindMember("quant_method").GetString().value_or("");
+  config.int8_weights = method == "peruse-q8";
+  if (config.int8_weights) return;
+  reader.Fail(
+      Unsupported("config.json: quantization_config: quant_method \"" + Excerpt(method) + "\" is not supported"));
+}
+
+// After ReadLabels.
+void ReadLabelIds(ConfigReader& reader, ModelConfig& config) {
+  const JsonValue ids = reader.Field("label2id");
+  // Without id2label the reference makes both anew.
+  const bool named = reader.Field("id2label").size() > 0 && ids.IsObject();
+  for (size_t i = 0; named && i < ids.size() && i < kMaxLabels; ++i) {
+    const std::optional<int64_t> id = ids.MemberValue(i).GetInt64();
+    if (!id || *id < 0 || *id >= config.num_labels()) continue;  // which nothing can use
+    config.label2id.emplace_back(ids.MemberName(i), static_cast<int32_t>(*id));
+  }
+  if (!config.label2id.empty()) return;
+  for (int32_t i = 0; i < config.num_labels(); ++i) {
+    config.label2id.emplace_back(config.id2label[static_cast<size_t>(i)], i);
+  }
+}
+
+void ReadProblemType(ConfigReader& reader, ModelConfig& config) {
+  const JsonValue cross_encoder = reader.Field("sentence_transformers").FindMember("activation_fn");
+  config.ranking_activation = std::string(cross_encoder.GetString().value_or(""));
+  if (config.ranking_activation.empty()) {
+    config.ranking_activation = reader.String("sbert_ce_default_activation_function", "");
+  }
+  const std::string name = reader.String("problem_type", "");
+  if (name == "regression")
+    config.problem_type = ProblemType::kRegression;
+  else if (name == "single_label_classification")
+    config.problem_type = ProblemType::kSingleLabel;
+  else if (name == "multi_label_classification")
+    config.problem_type = ProblemType::kMultiLabel;
+  else if (!name.empty())
+    reader.Refuse("problem_type", "which is none of transformers' three");
+}
+
+}  // namespace
+
+ModelConfig ReadModelConfig(ConfigReader& reader, const ConfigDefaults& defaults, const ConfigFields& fields) {
+  ModelConfig config;
+  ReadQuantization(reader, config);
+  if (const auto name = reader.Field("architectures")[0].GetString()) config.architecture_class = std::string(*name);
+  if (reader.Bool("is_decoder", false)) {
+    reader.Fail(Unsupported("config.json: is_decoder is true; Peruse runs encoders, which see a text from both sides"));
+  }
+  config.vocab_size = reader.Int("vocab_size", defaults.vocab_size, 1, kMaxVocabulary);
+  config.hidden_size = reader.Int(fields.hidden_size, defaults.hidden_size, 1, kMaxHidden);
+  config.num_hidden_layers = reader.Int(fields.num_hidden_layers, defaults.num_hidden_layers, 1, kMaxLayers);
+  config.num_attention_heads = reader.Int(fields.num_attention_heads, defaults.num_attention_heads, 1, kMaxHidden);
+  config.intermediate_size = reader.Int(fields.intermediate_size, defaults.intermediate_size, 1, kMaxIntermediate);
+  config.hidden_act = reader.ActivationOf(fields.hidden_act, Activation::kGelu);
+  config.max_position_embeddings =
+      reader.Int("max_position_embeddings", defaults.max_position_embeddings, 1, kMaxPositions);
+  config.type_vocab_size = reader.Int("type_vocab_size", defaults.type_vocab_size, 0, kMaxTypes);
+  config.layer_norm_eps = reader.Float("layer_norm_eps", defaults.layer_norm_eps, 0, 1);
+  config.tie_word_embeddings = reader.Bool("tie_word_embeddings", true);
+  config.embedding_size = config.hidden_size;
+  if (!fields.embedding_size.empty()) {
+    const int32_t fallback = defaults.embedding_size > 0 ? defaults.embedding_size : config.hidden_size;
+    config.embedding_size = reader.Int(fields.embedding_size, fallback, 1, kMaxHidden);
+  }
+  config.max_tokens = config.max_position_embeddings;
+  ReadLabels(reader, config);
+  ReadLabelIds(reader, config);
+  ReadProblemType(reader, config);
+  return config;
+}
+
+void RequireWholeHeads(ConfigReader& reader, const ModelConfig& config) {
+  if (config.hidden_size % config.num_attention_heads == 0) return;
+  reader.Refuse("num_attention_heads", "must divide hidden_size " + std::to_string(config.hidden_size));
+}
+
+}  // namespace peruse

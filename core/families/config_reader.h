@@ -1,0 +1,42 @@
+// Typed, checked fields of a config.json. The first problem is kept; readers after it give the default.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/ops/activation.h"
+
+namespace peruse {
+
+class ConfigReader {
+ public:
+  explicit ConfigReader(JsonValue root) : root_(root) {}
+
+  // Absent and null fields give the default (transformers writes null for "not set").
+  int32_t Int(std::string_view field, int32_t fallback, int32_t least, int32_t most);
+  float Float(std::string_view field, float fallback, float least, float most);
+  bool Bool(std::string_view field, bool fallback);
+  std::string String(std::string_view field, std::string_view fallback);
+  Activation ActivationOf(std::string_view field, Activation fallback);
+
+  // The field, or an absent value where it is absent or null.
+  JsonValue Field(std::string_view field) const;
+
+  // Whether the field says null.
+  bool IsNull(std::string_view field) const { return root_.FindMember(field).IsNull(); }
+
+  // Keeps the first failure.
+  void Fail(Status status);
+  // A field that makes no sense: "config.json: <field> is <value>, <must be ...>".
+  void Refuse(std::string_view field, std::string_view must);
+  const Status& status() const { return status_; }
+
+ private:
+  JsonValue root_;
+  Status status_;
+};
+
+}  // namespace peruse

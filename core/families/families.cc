@@ -1,0 +1,88 @@
+// The table of families.
+#include "core/base/class_name.h"
+#include "core/base/json.h"
+#include "core/families/family.h"
+
+namespace peruse {
+
+// Each in the file of its name.
+std::unique_ptr<Family> CreateBert();
+std::unique_ptr<Family> CreateElectra();
+std::unique_ptr<Family> CreateConvBert();
+std::unique_ptr<Family> CreateDebertaV1();
+std::unique_ptr<Family> CreateDebertaV2();
+std::unique_ptr<Family> CreateLightConv();
+std::unique_ptr<Family> CreateDynamicConv();
+std::unique_ptr<Family> CreateRoberta();
+std::unique_ptr<Family> CreateXlmRoberta();
+std::unique_ptr<Family> CreateDistilBert();
+// These hold the encoder that they read out of their configuration.
+Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
+Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
+
+namespace {
+
+struct Row {
+  std::string_view model_type;
+  std::string_view classes;  // what the names of its classes start with
+  std::unique_ptr<Family> (*create)();
+};
+
+constexpr Row kFamilies[] = {
+    {"convbert", "ConvBert", CreateConvBert},
+    {"conv_bert", "ConvBert", CreateConvBert},
+    {"deberta", "Deberta", CreateDebertaV1},
+    {"deberta-v2", "DebertaV2", CreateDebertaV2},
+    {"bert", "Bert", CreateBert},
+    {"electra", "Electra", CreateElectra},
+    {"lightconv", "LightConv", CreateLightConv},
+    {"dynamicconv", "DynamicConv", CreateDynamicConv},
+    {"roberta", "Roberta", CreateRoberta},
+    {"xlm-roberta", "XLMRoberta", CreateXlmRoberta},
+    {"distilbert", "DistilBert", CreateDistilBert},
+};
+
+// The model_type of a file that has only architectures.
+std::string_view TypeOfClass(std::string_view architecture) {
+  for (const Row& row : kFamilies) {
+    if (IsClassOf(architecture, row.classes)) return row.model_type;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ConfiguredFamily> ReadFamily(std::string_view config_json) {
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(config_json, "config.json"));
+  if (!document.root().IsObject()) return MalformedFile("config.json is not an object");
+  return ReadFamily(document.root());
+}
+
+Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_model_type) {
+  ConfigReader reader(config);
+  std::string model_type = reader.String("model_type", default_model_type);
+  PERUSE_RETURN_IF_ERROR(reader.status());
+  // gliner_config.json: old ones have no model_type, others "gliner", "gliner_uni_encoder_span", ...
+  if (model_type.starts_with("gliner") || (model_type.empty() && reader.Field("max_width").exists())) {
+    return ReadGliner(reader);
+  }
+  if (model_type == "GLiClass") return ReadGliClass(reader);
+  if (model_type.empty()) model_type = TypeOfClass(reader.Field("architectures")[0].GetString().value_or(""));
+  if (model_type.empty()) return MalformedFile("config.json has no model_type, and no architectures that tell it");
+
+  std::string known;
+  for (const Row& row : kFamilies) {
+    if (row.model_type == model_type) {
+      ConfiguredFamily result = {row.create(), {}};
+      result.config = ReadModelConfig(reader, result.family->defaults(), result.family->fields());
+      result.config.model_type = model_type;
+      result.family->Read(reader, result.config);
+      PERUSE_RETURN_IF_ERROR(reader.status());
+      return result;
+    }
+    if (row.model_type != "conv_bert") known += (known.empty() ? "" : ", ") + std::string(row.model_type);
+  }
+  return Unsupported("config.json: model_type \"" + model_type + "\" is not supported; these are: " + known);
+}
+
+}  // namespace peruse

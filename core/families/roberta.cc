@@ -1,0 +1,67 @@
+// RoBERTa (Liu et al., 2019): BERT's encoder; positions count from the padding token's id on. Reference class: RobertaModel.
+#include <algorithm>
+
+#include "core/families/family.h"
+#include "core/families/transformer.h"
+
+namespace peruse {
+namespace {
+
+class Roberta : public Family {
+ public:
+  ConfigDefaults defaults() const override { return {.vocab_size = 50265}; }
+  ConfigFields fields() const override {
+    ConfigFields fields;
+    fields.embedding_size = {};
+    return fields;
+  }
+  void Read(ConfigReader& reader, ModelConfig& config) override {
+    RequireWholeHeads(reader, config);
+    positions_ = ReadPositionType(reader);
+    padding_ = reader.Int("pad_token_id", 1, 0, kMaxVocabulary);
+    if (padding_ + 2 > config.max_position_embeddings) {
+      reader.Refuse("max_position_embeddings", "leaves no place behind pad_token_id " + std::to_string(padding_));
+    }
+    config.max_tokens = std::max(1, config.max_position_embeddings - padding_ - 1);
+  }
+  std::vector<std::string> prefixes() const override { return {"roberta."}; }
+
+  // create_position_ids_from_input_ids
+  Value Encode(Build& b, const ModelConfig& config) const override {
+    EmbeddingOptions options;
+    options.positions = positions_ == PositionType::kAbsolute;
+    options.position_index = {.kind = Index::Kind::kPaddedPositions, .offset = padding_ + 1, .padding = padding_};
+    return BertEncoder(b, config, positions_, BertEmbeddings(b, config, options));
+  }
+
+  // RobertaClassificationHead
+  PooledHead SequenceClassifier(const ModelConfig&) const override {
+    return {.dense = "classifier.dense", .activation = Activation::kTanh, .classifier = "classifier.out_proj"};
+  }
+  Result<std::optional<PooledHead>> MultipleChoice(const ModelConfig&) const override {
+    return std::optional(PooledHead{.dense = "pooler.dense", .activation = Activation::kTanh});
+  }
+  // RobertaLMHead: exact gelu, whatever hidden_act says.
+  MaskedLmHead MaskedLm(const ModelConfig& config) const override {
+    MaskedLmHead head;
+    head.dense = {"lm_head.dense"};
+    head.norm = {"lm_head.layer_norm"};
+    head.activation = Activation::kGelu;
+    head.decoder = {config.tie_word_embeddings ? "embeddings.word_embeddings.weight" : "lm_head.decoder.weight"};
+    head.bias = {"lm_head.bias", "lm_head.decoder.bias"};
+    return head;
+  }
+
+ private:
+  PositionType positions_ = PositionType::kAbsolute;
+  int32_t padding_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> CreateRoberta() { return std::make_unique<Roberta>(); }
+
+// XLM-RoBERTa (Conneau et al., 2020) is RoBERTa with another vocabulary. Reference class: XLMRobertaModel.
+std::unique_ptr<Family> CreateXlmRoberta() { return std::make_unique<Roberta>(); }
+
+}  // namespace peruse

@@ -1,0 +1,167 @@
+#include "core/families/transformer.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace peruse {
+
+PositionType ReadPositionType(ConfigReader& reader) {
+  const std::string type = reader.String("position_embedding_type", "absolute");
+  if (type == "relative_key") return PositionType::kRelativeKey;
+  if (type == "relative_key_query") return PositionType::kRelativeKeyQuery;
+  if (type != "absolute") {
+    reader.Fail(Unsupported("config.json: position_embedding_type \"" + type + "\" is not supported"));
+  }
+  return PositionType::kAbsolute;
+}
+
+SummaryConfig ReadSummary(ConfigReader& reader, std::string_view type, bool use_proj, Activation activation) {
+  SummaryConfig summary;
+  const std::string name = reader.String("summary_type", type);
+  if (name == "first")
+    summary.type = PooledHead::Pick::kFirst;
+  else if (name == "mean")
+    summary.type = PooledHead::Pick::kMean;
+  else if (name == "last" || name == "cls_index")
+    summary.type = PooledHead::Pick::kLast;
+  else
+    reader.Fail(Unsupported("config.json: summary_type \"" + name + "\" is not supported"));
+  summary.use_proj = reader.Bool("summary_use_proj", use_proj);
+  summary.proj_to_labels = reader.Bool("summary_proj_to_labels", false);
+  const bool none = reader.IsNull("summary_activation") || reader.String("summary_activation", "gelu").empty();
+  summary.activation = none ? Activation::kNone : reader.ActivationOf("summary_activation", activation);
+  return summary;
+}
+
+Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, const ModelConfig& config) {
+  if (summary.use_proj && summary.proj_to_labels && config.num_labels() > 0 &&
+      config.num_labels() != config.hidden_size) {
+    return Unsupported("config.json: summary_proj_to_labels leaves " + std::to_string(config.num_labels()) +
+                       " columns where the classifier needs " + std::to_string(config.hidden_size));
+  }
+  PooledHead head;
+  head.pick = summary.type;
+  if (summary.use_proj) head.dense = "sequence_summary.summary";
+  head.activation = summary.activation;
+  return std::optional(head);
+}
+
+MaskedLmHead GeneratorHead(const ModelConfig& config) {
+  MaskedLmHead head;
+  head.dense = {"generator_predictions.dense"};
+  head.norm = {"generator_predictions.LayerNorm"};
+  head.activation = Activation::kGelu;  // exact, whatever hidden_act says
+  head.decoder = {config.tie_word_embeddings ? "embeddings.word_embeddings.weight" : "generator_lm_head.weight"};
+  head.bias = {"generator_lm_head.bias"};
+  return head;
+}
+
+MaskedLmHead BertPredictions(const ModelConfig& config) {
+  MaskedLmHead head;
+  head.dense = {"cls.predictions.transform.dense"};
+  head.norm = {"cls.predictions.transform.LayerNorm"};
+  head.activation = config.hidden_act;
+  head.decoder = {config.tie_word_embeddings ? "embeddings.word_embeddings.weight" : "cls.predictions.decoder.weight"};
+  // decoder.bias is the same vector; some files have only that.
+  head.bias = {"cls.predictions.bias", "cls.predictions.decoder.bias"};
+  return head;
+}
+
+// ---- Embeddings -----------------------------------------------------------------------------------------------------
+
+Value SumEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions& options) {
+  const int32_t width = config.embedding_size;
+  std::vector<ops::Embed::Lookup> lookups;
+  const auto add = [&](const char* name, int32_t rows, const Index& index, bool words) {
+    lookups.push_back({b.Table(name, rows, width, words), b.IndexOf(index)});
+  };
+  add("embeddings.word_embeddings.weight", config.vocab_size, {.kind = Index::Kind::kIds}, true);
+  if (options.positions) {
+    add("embeddings.position_embeddings.weight", config.max_position_embeddings, options.position_index, false);
+  }
+  if (options.types && config.type_vocab_size > 0) {
+    add("embeddings.token_type_embeddings.weight", config.type_vocab_size, {.kind = Index::Kind::kTypes}, false);
+  }
+  return b.Embed(lookups);
+}
+
+Value BertEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions& options) {
+  const int32_t width = config.embedding_size;
+  const Value sum = SumEmbeddings(b, config, options);
+  Value x = b.LayerNorm(sum, b.Norm("embeddings.LayerNorm", width, config.layer_norm_eps));
+  if (width != config.hidden_size) x = b.Linear(x, b.Stacked(width).Add("embeddings_project", config.hidden_size));
+  b.Output("hidden.0", x);
+  return x;
+}
+
+// ---- Layers ---------------------------------------------------------------------------------------------------------
+
+Value FeedForward(Build& b, const ModelConfig& config, const FeedForwardNames& names, Value x, int32_t groups) {
+  const int32_t hidden = config.hidden_size;
+  const int32_t wide = config.intermediate_size;
+  const Value between =
+      b.Activate(b.Linear(x, b.GroupedWeights(names.intermediate, hidden, wide, groups)), config.hidden_act);
+  // Its inputs, behind the activation function, are the ones that lose most in 8 bits.
+  const Value down = b.Linear(between, b.GroupedWeights(names.output, wide, hidden, groups, /*wide_input=*/true));
+  return b.LayerNorm(b.Add(down, x), b.Norm(names.norm, hidden, config.layer_norm_eps));
+}
+
+Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& dense, const std::string& norm,
+                      Value context, Value x) {
+  const int32_t hidden = config.hidden_size;
+  const Value projected = b.Linear(context, b.Weights(dense, hidden, hidden));
+  return b.LayerNorm(b.Add(projected, x), b.Norm(norm, hidden, config.layer_norm_eps));
+}
+
+LayerNames BertLayer(int32_t layer) {
+  const std::string name = LayerName(layer);
+  const std::string self = name + "attention.self.";
+  return {self + "query",
+          self + "key",
+          self + "value",
+          name + "attention.output.dense",
+          name + "attention.output.LayerNorm",
+          {name + "intermediate.dense", name + "output.dense", name + "output.LayerNorm"}};
+}
+
+namespace {
+
+// BertSelfAttention and BertSelfOutput
+Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names, PositionType positions, int32_t layer,
+                    Value x) {
+  const int32_t hidden = config.hidden_size;
+  const int32_t heads = config.num_attention_heads;
+  const Value projected =
+      b.Linear(x, b.Stacked(hidden).Add(names.query, hidden).Add(names.key, hidden).Add(names.value, hidden));
+  const auto [query, key, value] = b.Split<3>(projected);
+  ops::Attention attention = {.query = query, .key = key, .value = value, .heads = heads};
+  attention.scale = 1.0f / std::sqrt(static_cast<float>(hidden / heads));
+  if (positions != PositionType::kAbsolute) {
+    // relative_key: query . distance; relative_key_query: key . distance too. One table for all heads.
+    const int32_t distances = 2 * config.max_position_embeddings - 1;
+    const Value table =
+        b.TiledConstant(LayerName(layer) + "attention.self.distance_embedding.weight", distances, hidden, heads);
+    attention.position_key = table;
+    if (positions == PositionType::kRelativeKeyQuery) attention.position_query = table;
+    attention.slots = b.IndexOf(
+        {.kind = Index::Kind::kSlots, .offset = config.max_position_embeddings - 1, .distances = {.rows = distances}});
+  }
+  const auto [context, probabilities] = b.Attention(attention);
+  b.Output(Numbered("attention", layer), probabilities);
+  return AttentionOutput(b, config, names.attention_output, names.attention_norm, context, x);
+}
+
+}  // namespace
+
+Value BertEncoder(Build& b, const ModelConfig& config, PositionType positions, Value x,
+                  LayerNames (*names)(int32_t layer)) {
+  for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
+    const LayerNames layer = names(i);
+    x = FeedForward(b, config, layer.feed_forward, SelfAttention(b, config, layer, positions, i, x));
+    b.Output(Numbered("hidden", i + 1), x);
+  }
+  return x;
+}
+
+}  // namespace peruse

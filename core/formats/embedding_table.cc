@@ -1,0 +1,144 @@
+#include "core/formats/embedding_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "core/base/half.h"
+#include "core/formats/quantize.h"
+
+namespace peruse {
+namespace {
+
+// bfloat16, round to nearest even. NaN stays NaN.
+uint16_t FloatToBfloat16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40u);
+  return static_cast<uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
+}
+
+template <typename T>
+T Load(const uint8_t* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+template <typename T>
+void Store(T value, uint8_t* to) {
+  std::memcpy(to, &value, sizeof(T));
+}
+
+// Whether no whole element has all bits of the mask, as NaN and infinity have.
+template <typename T>
+bool ExponentsBelow(std::span<const uint8_t> elements, T mask) {
+  bool below = true;
+  for (size_t at = 0; at + sizeof(T) <= elements.size(); at += sizeof(T)) {
+    below &= (Load<T>(&elements[at]) & mask) != mask;
+  }
+  return below;
+}
+
+}  // namespace
+
+Status EmbeddingTable::Allocate(int32_t rows, int32_t cols, DType storage) {
+  rows_ = rows;
+  cols_ = cols;
+  storage_ = storage;
+  const uint64_t size =
+      static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * static_cast<uint64_t>(DTypeSize(storage));
+  if (size <= static_cast<uint64_t>(std::numeric_limits<ptrdiff_t>::max())) {
+    data_.reset(new (std::nothrow) uint8_t[static_cast<size_t>(size)]);
+    if (storage == DType::kI8) scales_.reset(new (std::nothrow) float[static_cast<size_t>(rows)]);
+  }
+  if (!data_ || (storage == DType::kI8 && !scales_)) {
+    return OutOfMemory("no memory for an embedding table of " + std::to_string(size) + " bytes");
+  }
+  return OkStatus();
+}
+
+int64_t EmbeddingTable::bytes() const {
+  if (!data_) return 0;
+  return static_cast<int64_t>(rows_) * cols_ * DTypeSize(storage_) + (scales_ ? static_cast<int64_t>(rows_) * 4 : 0);
+}
+
+bool EmbeddingTable::AppendBytes(std::span<const uint8_t> bytes) {
+  PERUSE_CHECK(appended_ + bytes.size() <=
+               static_cast<size_t>(rows_) * static_cast<size_t>(cols_) * static_cast<size_t>(DTypeSize(storage_)));
+  // Of an element that a chunk's end cut in two.
+  const size_t part = appended_ % static_cast<size_t>(DTypeSize(storage_));
+  const std::span<const uint8_t> held(data_.get() + appended_ - part, part + bytes.size());
+  std::memcpy(data_.get() + appended_, bytes.data(), bytes.size());
+  appended_ += bytes.size();
+  switch (storage_) {
+    case DType::kF32:
+      return ExponentsBelow<uint32_t>(held, 0x7F800000u);
+    case DType::kF16:
+      return ExponentsBelow<uint16_t>(held, 0x7C00u);
+    case DType::kBF16:
+      return ExponentsBelow<uint16_t>(held, 0x7F80u);
+    default:
+      return true;
+  }
+}
+
+void EmbeddingTable::WriteScales(int32_t first_row, std::span<const float> scales) {
+  PERUSE_CHECK(storage_ == DType::kI8 && first_row >= 0 && first_row + std::ssize(scales) <= rows_);
+  std::copy(scales.begin(), scales.end(), scales_.get() + first_row);
+}
+
+void EmbeddingTable::WriteRows(int32_t first_row, std::span<const float> values) {
+  const size_t cols = static_cast<size_t>(cols_);
+  const size_t rows = values.size() / cols;
+  PERUSE_CHECK(rows * cols == values.size() && first_row >= 0 && first_row + static_cast<int64_t>(rows) <= rows_);
+  const size_t element = static_cast<size_t>(DTypeSize(storage_));
+  uint8_t* to = data_.get() + static_cast<size_t>(first_row) * cols * element;
+  for (size_t r = 0; r < rows; ++r) {
+    const std::span<const float> row = values.subspan(r * cols, cols);
+    if (storage_ == DType::kI8) {
+      scales_[static_cast<size_t>(first_row) + r] = QuantizeRow(row, kWeightLevels, reinterpret_cast<int8_t*>(to));
+      to += cols;
+      continue;
+    }
+    for (const float value : row) {
+      switch (storage_) {
+        case DType::kF16:
+          Store(FloatToHalf(value), to);
+          break;
+        case DType::kBF16:
+          Store(FloatToBfloat16(value), to);
+          break;
+        default:
+          Store(value, to);
+          break;
+      }
+      to += element;
+    }
+  }
+}
+
+void EmbeddingTable::AddRow(int32_t row, std::span<float> out) const {
+  PERUSE_CHECK(row >= 0 && row < rows_ && out.size() == static_cast<size_t>(cols_));
+  const size_t element = static_cast<size_t>(DTypeSize(storage_));
+  const uint8_t* from = data_.get() + static_cast<size_t>(row) * out.size() * element;
+  switch (storage_) {
+    case DType::kF16:
+      for (size_t c = 0; c < out.size(); ++c) out[c] += HalfToFloat(Load<uint16_t>(from + 2 * c));
+      return;
+    case DType::kBF16:
+      for (size_t c = 0; c < out.size(); ++c) out[c] += Bfloat16ToFloat(Load<uint16_t>(from + 2 * c));
+      return;
+    case DType::kI8: {
+      const float scale = scales_[static_cast<size_t>(row)];
+      for (size_t c = 0; c < out.size(); ++c) out[c] += scale * static_cast<float>(static_cast<int8_t>(from[c]));
+      return;
+    }
+    default:
+      for (size_t c = 0; c < out.size(); ++c) out[c] += Load<float>(from + 4 * c);
+      return;
+  }
+}
+
+}  // namespace peruse

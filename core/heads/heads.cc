@@ -1,0 +1,83 @@
+#include "core/heads/heads.h"
+
+namespace peruse {
+namespace {
+
+constexpr const char* kLogits = "logits";
+
+std::vector<std::string> WithSuffix(std::vector<std::string> names, const char* suffix) {
+  for (std::string& name : names) name += suffix;
+  return names;
+}
+
+// Every row becomes the mean of its text's rows: attention that scores all alike.
+Value MeanOfText(Build& b, Value x, int32_t width) {
+  constexpr int32_t kWidestHead = 64;
+  int32_t heads = 1;
+  while (width % heads != 0 || width / heads > kWidestHead) ++heads;
+  return b.Attention({.query = x, .key = x, .value = x, .heads = heads, .scale = 0}).out;
+}
+
+}  // namespace
+
+std::string_view HeadName(Head head) {
+  switch (head) {
+    case Head::kNone:
+      return "no head";
+    case Head::kSequenceClassification:
+      return "sequence classification";
+    case Head::kTokenClassification:
+      return "token classification";
+    case Head::kQuestionAnswering:
+      return "question answering";
+    case Head::kMaskedLm:
+      return "masked language modelling";
+    case Head::kMultipleChoice:
+      return "multiple choice";
+    case Head::kReplacedTokenDetection:
+      return "replaced-token detection";
+    case Head::kEntities:
+      return "zero-shot token classification";
+  }
+  return "";
+}
+
+void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const PooledHead& head) {
+  if (head.pick == PooledHead::Pick::kMean) hidden = MeanOfText(b, hidden, sizes.hidden);
+  const bool last = head.pick == PooledHead::Pick::kLast;
+  Value pooled = b.SelectRows(hidden, {.kind = last ? Index::Kind::kLast : Index::Kind::kFirst});
+  if (!head.dense.empty()) pooled = b.Linear(pooled, b.StackedF32(sizes.hidden).Add(head.dense, sizes.hidden));
+  pooled = b.Activate(pooled, head.activation);
+  b.Output(kLogits, b.Linear(pooled, b.StackedF32(sizes.hidden).Add(head.classifier, head.labels)));
+}
+
+void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const TokenHead& head) {
+  b.Output(kLogits, b.Linear(hidden, b.StackedF32(sizes.hidden).Add(head.classifier, head.labels)));
+}
+
+void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHead& head) {
+  const int32_t width = sizes.embedding;
+  const Value rows = b.SelectRows(hidden, {.kind = Index::Kind::kChosen});
+  const Value dense = b.Linear(rows, b.StackedF32(sizes.hidden)
+                                         .AddWeight(WithSuffix(head.dense, ".weight"), {width, sizes.hidden}, width)
+                                         .AddBias(WithSuffix(head.dense, ".bias"), {width}, 0));
+  const Value transformed =
+      b.LayerNorm(b.Activate(dense, head.activation), b.Norm(head.norm, width, sizes.layer_norm_eps));
+  const int32_t words = sizes.vocabulary;
+  std::vector<std::string> if_has;  // the decoder may be the word embeddings, which are always there
+  if (head.decoder.size() > 1) if_has = WithSuffix(head.dense, ".weight");
+  const Stack decoder =
+      b.Stacked(width).AddWeight(head.decoder, {words, width}, words, if_has).AddBias(head.bias, {words}, 0);
+  b.Output(kLogits, b.Linear(transformed, decoder));
+}
+
+void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const DiscriminatorHead& head) {
+  if (!head.norm.empty()) {
+    const Value first = b.SelectRows(hidden, {.kind = Index::Kind::kFirstOfText});
+    hidden = b.LayerNorm(b.Add(hidden, first), b.Norm(head.norm, sizes.hidden, sizes.layer_norm_eps));
+  }
+  const Value dense = b.Linear(hidden, b.StackedF32(sizes.hidden).Add(head.dense, sizes.hidden));
+  b.Output(kLogits, b.Linear(b.Activate(dense, head.activation), b.StackedF32(sizes.hidden).Add(head.classifier, 1)));
+}
+
+}  // namespace peruse

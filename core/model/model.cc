@@ -1,0 +1,477 @@
+#include "core/model/model.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/base/json.h"
+#include "core/families/family.h"
+#include "core/formats/quantize.h"
+#include "core/program/passes/passes.h"
+#include "core/program/plan.h"
+#include "core/weights/binder.h"
+#include "core/weights/weights_parser.h"
+
+namespace peruse {
+namespace {
+
+// Floats that one matrix of a run may have (2 GiB), and all that live together (3 GiB): what a 32-bit address space holds.
+constexpr int64_t kMaxElements = int64_t{1} << 29;
+constexpr int64_t kMaxWorkspace = int64_t{3} << 28;
+
+// Heads whose tensors have the same names, so that only the class in config.json tells them apart.
+std::optional<Head> ClassifierOfClass(std::string_view class_name) {
+  if (class_name.ends_with("ForSequenceClassification")) return Head::kSequenceClassification;
+  if (class_name.ends_with("ForTokenClassification")) return Head::kTokenClassification;
+  if (class_name.ends_with("ForMultipleChoice")) return Head::kMultipleChoice;
+  return std::nullopt;
+}
+
+bool IsClassifier(Head head) {
+  return head == Head::kSequenceClassification || head == Head::kTokenClassification || head == Head::kMultipleChoice;
+}
+
+Status CheckHead(Head head, const ModelConfig& config) {
+  const std::optional<Head> trained = ClassifierOfClass(config.architecture_class);
+  if (!IsClassifier(head) || !trained || *trained == head) return OkStatus();
+  return Status(StatusCode::kMissingHead, "the checkpoint has no head for " + std::string(HeadName(head)) +
+                                              ": config.json says that it is a " + config.architecture_class);
+}
+
+// A shard's name becomes part of a URL or path: a plain file name, nothing that leads elsewhere.
+bool IsPlainFileName(std::string_view name) {
+  return !name.empty() && name.front() != '.' && name.find_first_of("/\\:?#%") == std::string_view::npos;
+}
+
+struct ShardIndex {
+  std::vector<std::string> tensors;
+  std::vector<std::string> files;
+};
+
+Result<ShardIndex> ParseShardIndex(std::string_view json) {
+  constexpr std::string_view kName = "the index of the weights";
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json, kName));
+  const JsonValue map = document.root().FindMember("weight_map");
+  if (!map.IsObject()) return MalformedFile(std::string(kName) + " has no weight_map");
+  ShardIndex index;
+  std::set<std::string> files;
+  for (size_t i = 0; i < map.size(); ++i) {
+    const auto file = map.MemberValue(i).GetString();
+    if (!file || !IsPlainFileName(*file)) {
+      return MalformedFile(std::string(kName) + ": tensor \"" + std::string(map.MemberName(i)) +
+                           "\" is not in a file with a plain name");
+    }
+    index.tensors.emplace_back(map.MemberName(i));
+    files.emplace(*file);
+  }
+  index.files.assign(files.begin(), files.end());
+  return index;
+}
+
+// The head of this kind as the family has it, on the last hidden state.
+Status AddHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden) {
+  const HeadSizes sizes = {config.hidden_size, config.embedding_size, config.vocab_size, config.layer_norm_eps};
+  const bool labelled = head == Head::kSequenceClassification || head == Head::kTokenClassification;
+  if (labelled && config.num_labels() < 1) {
+    return MalformedFile("config.json: num_labels is 0; a classifier needs labels");
+  }
+  const auto no_such_head = [&] {
+    return Unsupported("model_type \"" + config.model_type + "\" has no head for " + std::string(HeadName(head)));
+  };
+  b.BeginHead(HeadName(head));
+  switch (head) {
+    case Head::kNone:
+      b.Output("last_hidden_state", hidden);
+      break;
+    case Head::kEntities: {
+      const std::optional<EntityHead> entities = family.Entities();
+      if (!entities) return no_such_head();
+      BuildHead(b, hidden, *entities);
+      break;
+    }
+    case Head::kSequenceClassification: {
+      if (const std::optional<LabelHead> scores = family.LabelScores()) {
+        BuildHead(b, hidden, *scores);
+        break;
+      }
+      PooledHead classifier = family.SequenceClassifier(config);
+      classifier.labels = config.num_labels();
+      BuildHead(b, hidden, sizes, classifier);
+      break;
+    }
+    case Head::kTokenClassification:
+      BuildHead(b, hidden, sizes, family.TokenClassifier(config));
+      break;
+    case Head::kQuestionAnswering:
+      BuildHead(b, hidden, sizes, family.SpanClassifier(config));
+      break;
+    case Head::kMaskedLm:
+      BuildHead(b, hidden, sizes, family.MaskedLm(config));
+      break;
+    case Head::kMultipleChoice: {
+      PERUSE_ASSIGN_OR_RETURN(std::optional<PooledHead> choice, family.MultipleChoice(config));
+      if (!choice) return no_such_head();
+      choice->labels = 1;
+      BuildHead(b, hidden, sizes, *choice);
+      break;
+    }
+    case Head::kReplacedTokenDetection: {
+      const std::optional<DiscriminatorHead> discriminator = family.Discriminator(config);
+      if (!discriminator) return no_such_head();
+      BuildHead(b, hidden, sizes, *discriminator);
+      break;
+    }
+  }
+  return OkStatus();
+}
+
+class CheckpointModel : public Model {
+ public:
+  CheckpointModel(ConfiguredFamily family, const ModelOptions& options, Backend& backend)
+      : family_(std::move(family.family)),
+        config_(std::move(family.config)),
+        options_(options),
+        backend_(backend),
+        precision_(options.precision.value_or(config_.int8_weights ? Precision::kQ8 : options.usual_precision)),
+        bytes_before_(backend.WeightBytes()) {}
+
+  Status Initialize();
+
+  Status SetAdapter(std::unique_ptr<LoraAdapter> adapter) override;
+  Result<std::vector<std::string>> SetShardIndex(std::string_view index_json) override;
+  Status EndShard() override;
+  Status FeedWeights(std::span<const uint8_t> chunk) override;
+  Status FinishWeights() override;
+
+  const ModelConfig& config() const override { return config_; }
+  Head head() const override { return options_.head; }
+  const LoadReport& load_report() const override { return report_; }
+  const Program* program() const override { return &plans_.front()->plan.program; }
+
+  Status Begin(std::span<const ModelInput> inputs, const RunOptions& options) override;
+  Status Finish() override;
+
+  const RaggedBatch& batch() const override { return batch_; }
+  ModelOutput output(std::string_view name) const override;
+  std::vector<std::string> OutputNames() const override;
+  int32_t attention_heads() const override { return attention_heads_; }
+  int32_t span_kernel_heads() const override { return span_kernel_heads_; }
+
+ private:
+  Status Keep(Status status);
+  TensorVisitor& Sink() { return merger_ ? static_cast<TensorVisitor&>(*merger_) : *binder_; }
+  // Computes what depends on weights alone, and gives back what is of no more use.
+  Status Fold();
+  Status CheckInput(const ModelInput& input, size_t index) const;
+  Status CheckLogitRows(const RunOptions& options, int64_t rows) const;
+  Status CheckSize(const Plan& plan, const BatchInputs& inputs) const;
+  Plan LoadPlan() const { return PlanMemory(Fuse(programs_.load)); }
+  // The plan for these outputs, made when it is first asked for.
+  Result<const Plan*> PlanOf(std::span<const std::string> names);
+
+  const std::unique_ptr<Family> family_;
+  ModelConfig config_;
+  const ModelOptions options_;
+  Backend& backend_;
+  const Precision precision_;
+  const int64_t bytes_before_;
+
+  Parameters parameters_;
+  Hoisted programs_;
+  int32_t attention_heads_ = 0;
+  int32_t span_kernel_heads_ = 0;
+  Weights weights_;
+
+  // While loading
+  std::unique_ptr<Binder> binder_;
+  std::unique_ptr<LoraAdapter> adapter_;
+  std::unique_ptr<LoraMerger> merger_;  // stands before the binder, where there is an adapter
+  std::unique_ptr<WeightsParser> parser_;
+  bool between_shards_ = false;
+  Status failure_;  // of loading
+  LoadReport report_;
+
+  // What follows is used again by each run: a warm call allocates nothing (tests/native/memory/warm_call_test.cc).
+  struct Prepared {
+    std::vector<int32_t> outputs;  // by number in programs_.run
+    Plan plan;
+  };
+  std::vector<std::unique_ptr<Prepared>> plans_;
+  std::vector<int32_t> wanted_;
+  RaggedBatch batch_;
+  RaggedBatch next_batch_;  // until it is known to be sound
+  BatchIndices indices_;
+  const Plan* plan_ = nullptr;  // of the last run
+  Sizes sizes_;
+  std::vector<FloatBuffer> results_;  // by output of the plan
+};
+
+Status CheckpointModel::Initialize() {
+  PERUSE_RETURN_IF_ERROR(CheckHead(options_.head, config_));
+  if (config_.vocab_size < 0) config_.vocab_size = options_.vocabulary;
+  Program program;
+  Build b(program, parameters_, precision_);
+  Value hidden;
+  if (options_.enhanced_mask_decoder) {
+    if (options_.head != Head::kMaskedLm) {
+      return InvalidArgument("the enhanced mask decoder belongs to DeBERTa's masked-LM head");
+    }
+    PERUSE_ASSIGN_OR_RETURN(hidden, family_->EncodeForMaskDecoder(b, config_));
+  } else {
+    hidden = family_->Encode(b, config_);
+  }
+  PERUSE_RETURN_IF_ERROR(AddHead(options_.head, *family_, config_, b, hidden));
+  for (const Op& op : program.ops) {
+    if (const auto* attention = std::get_if<ops::Attention>(&op)) attention_heads_ = attention->heads;
+    if (const auto* conv = std::get_if<ops::SpanConv>(&op)) span_kernel_heads_ = conv->heads;
+  }
+  programs_ = HoistConstants(std::move(program));
+  PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf({}));  // what a call computes that asks for nothing else
+  backend_.Prepare(*plan);
+  backend_.Prepare(LoadPlan());
+  weights_.linears.resize(programs_.run.linears.size());
+  weights_.constants.resize(static_cast<size_t>(programs_.run.constants));
+  weights_.tables.resize(static_cast<size_t>(programs_.run.tables));
+  binder_ = std::make_unique<Binder>(backend_, precision_, family_->prefixes(), parameters_, weights_);
+  parser_ = std::make_unique<WeightsParser>(*binder_);
+  return OkStatus();
+}
+
+// ---- Loading --------------------------------------------------------------------------------------------------------
+
+Status CheckpointModel::Keep(Status status) {
+  if (failure_.ok()) failure_ = std::move(status);
+  return failure_;
+}
+
+Status CheckpointModel::SetAdapter(std::unique_ptr<LoraAdapter> adapter) {
+  if (!parser_) return InvalidArgument("the weights are loaded already");
+  adapter_ = std::move(adapter);
+  merger_ = std::make_unique<LoraMerger>(*adapter_, family_->prefixes(), *binder_);
+  parser_ = std::make_unique<WeightsParser>(Sink());
+  return OkStatus();
+}
+
+Result<std::vector<std::string>> CheckpointModel::SetShardIndex(std::string_view index_json) {
+  PERUSE_RETURN_IF_ERROR(failure_);
+  Result<ShardIndex> index = ParseShardIndex(index_json);
+  if (!index.ok()) return Keep(index.status());
+  if (merger_) {
+    Result<std::vector<std::string>> names = merger_->SetNames(index->tensors);
+    if (!names.ok()) return Keep(names.status());
+    index->tensors = std::move(*names);
+  }
+  PERUSE_RETURN_IF_ERROR(Keep(binder_->SetNames(index->tensors)));
+  return std::move(index->files);
+}
+
+Status CheckpointModel::EndShard() {
+  if (!parser_) return InvalidArgument("the weights are loaded already");
+  PERUSE_RETURN_IF_ERROR(failure_);
+  PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));
+  binder_->NextFile();
+  parser_ = std::make_unique<WeightsParser>(Sink());
+  between_shards_ = true;
+  return OkStatus();
+}
+
+Status CheckpointModel::FeedWeights(std::span<const uint8_t> chunk) {
+  if (!parser_) return InvalidArgument("the weights are loaded already");
+  PERUSE_RETURN_IF_ERROR(failure_);
+  between_shards_ = between_shards_ && chunk.empty();
+  return Keep(parser_->Feed(chunk));
+}
+
+Status CheckpointModel::Fold() {
+  const Program& load = programs_.load;
+  if (load.ops.empty()) return OkStatus();
+  for (const ProgramOutput& output : load.outputs) {
+    const ValueInfo& info = load.info(output.value);
+    PERUSE_ASSIGN_OR_RETURN(weights_.constants[static_cast<size_t>(info.constant)],
+                            backend_.CreateConstant(info.rows.factor, info.cols.factor));
+  }
+  const RaggedBatch none;
+  PERUSE_RETURN_IF_ERROR(backend_.Run(LoadPlan(), weights_, {.batch = none}, {}));
+  PERUSE_RETURN_IF_ERROR(backend_.Submit());
+
+  std::vector<bool> used(weights_.linears.size());
+  for (const Op& op : programs_.run.ops) {
+    if (const LinearId weight = LinearOf(op); weight.valid()) used[static_cast<size_t>(weight.id)] = true;
+  }
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) continue;
+    backend_.FreeLinear(weights_.linears[i]);
+    weights_.linears[i] = {};
+  }
+  return OkStatus();
+}
+
+Status CheckpointModel::FinishWeights() {
+  if (!parser_) return InvalidArgument("the weights are loaded already");
+  PERUSE_RETURN_IF_ERROR(failure_);
+  if (!between_shards_) PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));
+  PERUSE_RETURN_IF_ERROR(Keep(binder_->Finish()));
+  PERUSE_RETURN_IF_ERROR(Keep(Fold()));
+  report_.precision = precision_;
+  report_.tensors_used = binder_->tensors_used();
+  report_.extra_tensors = binder_->extra_tensors();
+  report_.head_tensors = binder_->HeadTensors();
+  report_.weight_bytes = backend_.WeightBytes() - bytes_before_;
+  for (const EmbeddingTable& table : weights_.tables) report_.weight_bytes += table.bytes();
+  parser_.reset();
+  merger_.reset();
+  adapter_.reset();
+  binder_.reset();
+  return OkStatus();
+}
+
+// ---- Running --------------------------------------------------------------------------------------------------------
+
+Status CheckpointModel::CheckInput(const ModelInput& input, size_t index) const {
+  const std::string text = "text " + std::to_string(index);
+  if (input.ids.empty()) return Status(StatusCode::kEmptyText, text + " has no tokens");
+  if (input.ids.size() > static_cast<size_t>(config_.max_tokens)) {
+    return Status(StatusCode::kTextTooLong, text + " has " + std::to_string(input.ids.size()) +
+                                                " tokens; the model takes " + std::to_string(config_.max_tokens));
+  }
+  for (const int32_t id : input.ids) {
+    if (id < 0 || id >= config_.vocab_size) {
+      return InvalidArgument(text + " has the token id " + std::to_string(id) + "; the model's vocabulary has " +
+                             std::to_string(config_.vocab_size));
+    }
+  }
+  if (!input.type_ids.empty() && input.type_ids.size() != input.ids.size()) {
+    return InvalidArgument(text + " has " + std::to_string(input.ids.size()) + " token ids and " +
+                           std::to_string(input.type_ids.size()) + " type ids");
+  }
+  if (config_.type_vocab_size == 0) return OkStatus();  // accepted and ignored, as by the reference
+  for (const int32_t type : input.type_ids) {
+    if (type < 0 || type >= config_.type_vocab_size) {
+      return InvalidArgument(text + " has the type id " + std::to_string(type) + "; the model has " +
+                             std::to_string(config_.type_vocab_size) + " types");
+    }
+  }
+  return OkStatus();
+}
+
+Status CheckpointModel::CheckLogitRows(const RunOptions& options, int64_t rows) const {
+  if (!options.logit_rows.empty() && options_.head != Head::kMaskedLm) {
+    return InvalidArgument("logit_rows are for masked language modelling, not for " +
+                           std::string(HeadName(options_.head)));
+  }
+  for (const int32_t row : options.logit_rows) {
+    if (row < 0 || row >= rows) {
+      return InvalidArgument("logit row " + std::to_string(row) + " is none of the batch's " + std::to_string(rows));
+    }
+  }
+  return OkStatus();
+}
+
+Status CheckpointModel::CheckSize(const Plan& plan, const BatchInputs& inputs) const {
+  const Sizes sizes = SizesOf(inputs);
+  int64_t all = 0;
+  for (const PlanSlot& slot : plan.slots) {
+    const int64_t elements = sizes(slot.rows) * sizes(slot.cols);
+    all += elements;
+    if (elements <= kMaxElements && all <= kMaxWorkspace) continue;
+    return OutOfMemory("a batch of " + std::to_string(inputs.batch.rows()) + " tokens is too large for this model");
+  }
+  return OkStatus();
+}
+
+Result<const Plan*> CheckpointModel::PlanOf(std::span<const std::string> names) {
+  const std::vector<ProgramOutput>& outputs = programs_.run.outputs;
+  wanted_.clear();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& name = outputs[i].name;
+    // What lies on the way to the head's outputs has the number of a layer.
+    const bool wanted = names.empty() ? name.find('.') == std::string::npos
+                                      : std::find(names.begin(), names.end(), name) != names.end();
+    if (wanted) wanted_.push_back(static_cast<int32_t>(i));
+  }
+  for (const std::string& name : names) {
+    const auto is_named = [&](const ProgramOutput& output) { return output.name == name; };
+    if (std::any_of(outputs.begin(), outputs.end(), is_named)) continue;
+    return InvalidArgument("the model has no output \"" + name + "\"");
+  }
+  for (const auto& prepared : plans_) {
+    if (prepared->outputs == wanted_) return &prepared->plan;
+  }
+  plans_.push_back(std::make_unique<Prepared>(Prepared{wanted_, PlanFor(programs_.run, wanted_)}));
+  return &plans_.back()->plan;
+}
+
+Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptions& options) {
+  PERUSE_RETURN_IF_ERROR(failure_);
+  if (parser_) return InvalidArgument("the weights are not loaded yet");
+  if (inputs.empty()) return InvalidArgument("there are no texts");
+  int64_t tokens = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    PERUSE_RETURN_IF_ERROR(CheckInput(inputs[i], i));
+    tokens += static_cast<int64_t>(inputs[i].ids.size());
+  }
+  if (tokens > kMaxElements) return OutOfMemory("a batch of " + std::to_string(tokens) + " tokens is too large");
+  next_batch_.Clear();
+  for (const ModelInput& input : inputs) next_batch_.Append(static_cast<int32_t>(input.ids.size()));
+  PERUSE_RETURN_IF_ERROR(CheckLogitRows(options, tokens));
+  const bool reads_labels = !config_.prompt.marker.empty();
+  if (reads_labels == options.head_inputs.words.empty() || (reads_labels && inputs.size() > 1)) {
+    return InvalidArgument("a model that reads labels takes one text at a time, with its words and labels");
+  }
+  PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf(options.outputs));
+  PERUSE_RETURN_IF_ERROR(CheckSize(*plan, {inputs, next_batch_, options.logit_rows, options.head_inputs}));
+
+  batch_ = next_batch_;  // a copy: both keep their memory
+  const BatchInputs batch_inputs = {inputs, batch_, options.logit_rows, options.head_inputs};
+  sizes_ = SizesOf(batch_inputs);
+  plan_ = plan;
+  if (results_.size() < plan->program.outputs.size()) results_.resize(plan->program.outputs.size());
+  indices_.Fill(plan->program, batch_inputs);
+  return backend_.Run(*plan, weights_, {.batch = batch_, .sizes = sizes_, .indices = indices_.views()}, results_);
+}
+
+// The weights were finite, so what is not has overflowed on the way.
+Status CheckpointModel::Finish() {
+  PERUSE_RETURN_IF_ERROR(backend_.Submit());
+  if (plan_ == nullptr) return OkStatus();
+  const std::vector<ProgramOutput>& outputs = plan_->program.outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!AllFinite(results_[i].values())) return NotFinite(outputs[i].name);
+  }
+  return OkStatus();
+}
+
+ModelOutput CheckpointModel::output(std::string_view name) const {
+  if (plan_ == nullptr) return {};
+  const std::vector<ProgramOutput>& outputs = plan_->program.outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].name != name) continue;
+    const ValueInfo& info = plan_->program.info(outputs[i].value);
+    return {results_[i].values(), info.rows, static_cast<int32_t>(sizes_(info.cols))};
+  }
+  return {};
+}
+
+std::vector<std::string> CheckpointModel::OutputNames() const {
+  std::vector<std::string> names;
+  for (const ProgramOutput& output : programs_.run.outputs) names.push_back(output.name);
+  return names;
+}
+
+}  // namespace
+
+Status NotFinite(std::string_view what) {
+  return Unsupported("the model's " + std::string(what) +
+                     " are not finite numbers: something in it is too large for what it is computed in, of which dtype "
+                     "\"f32\" has the largest range");
+}
+
+Result<std::unique_ptr<Model>> Model::Create(std::string_view config_json, const ModelOptions& options,
+                                             Backend& backend) {
+  PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily family, ReadFamily(config_json));
+  auto model = std::make_unique<CheckpointModel>(std::move(family), options, backend);
+  PERUSE_RETURN_IF_ERROR(model->Initialize());
+  return std::unique_ptr<Model>(std::move(model));
+}
+
+}  // namespace peruse

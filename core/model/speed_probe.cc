@@ -1,0 +1,121 @@
+#include "core/model/speed_probe.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/formats/quantize.h"
+#include "core/program/indices.h"
+#include "core/program/passes/passes.h"
+
+namespace peruse {
+namespace {
+
+constexpr size_t kTokens = 64;  // of the text
+
+}  // namespace
+
+Result<std::unique_ptr<SpeedProbe>> SpeedProbe::Create(std::string_view config_json, std::optional<Precision> precision,
+                                                       Precision usual, Backend& backend) {
+  PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily family, ReadFamily(config_json));
+  if (family.config.int8_weights) usual = Precision::kQ8;
+  return std::unique_ptr<SpeedProbe>(new SpeedProbe(std::move(family), precision.value_or(usual), backend));
+}
+
+SpeedProbe::SpeedProbe(ConfiguredFamily family, Precision precision, Backend& backend)
+    : family_(std::move(family)),
+      precision_(precision),
+      backend_(backend),
+      model_layers_(family_.config.num_hidden_layers),
+      results_(1) {}
+
+Result<Weight> SpeedProbe::LinearLike(const LinearSpec& spec) {
+  for (const auto& [known, weight] : linears_) {
+    if (known == spec) return weight;
+  }
+  PERUSE_ASSIGN_OR_RETURN(const Weight weight, backend_.CreateLinear(spec));
+  const int32_t width = spec.in / spec.groups;
+  const std::vector<float> row(static_cast<size_t>(width), 1.0f / static_cast<float>(width));
+  std::vector<int8_t> integers(row.size());
+  const std::vector<float> scale = {QuantizeRow(std::span(row), kWeightLevels, integers.data())};
+  for (int32_t r = 0; r < spec.out; ++r) {
+    if (spec.precision == Precision::kQ8) {
+      PERUSE_RETURN_IF_ERROR(backend_.WriteInt8(weight, r, integers));
+      PERUSE_RETURN_IF_ERROR(backend_.WriteScales(weight, r, scale));
+    } else {
+      PERUSE_RETURN_IF_ERROR(backend_.WriteLinear(weight, r, row));
+    }
+  }
+  linears_.emplace_back(spec, weight);
+  return weight;
+}
+
+Result<Tensor> SpeedProbe::ConstantLike(const ValueInfo& info) {
+  for (const Tensor& known : constants_) {
+    if (known.rows == info.rows.factor && known.cols == info.cols.factor) return known;
+  }
+  PERUSE_ASSIGN_OR_RETURN(const Tensor constant, backend_.CreateConstant(info.rows.factor, info.cols.factor));
+  const std::vector<float> ones(static_cast<size_t>(constant.cols), 1.0f);
+  for (int32_t r = 0; r < constant.rows; ++r) PERUSE_RETURN_IF_ERROR(backend_.WriteConstant(constant, r, ones));
+  constants_.push_back(constant);
+  return constant;
+}
+
+// Those that the plan uses. Of embedding tables the rows that the text looks up.
+Status SpeedProbe::MakeWeights(const Plan& plan, std::span<const std::span<const int32_t>> indices) {
+  const Program& program = plan.program;
+  weights_.linears.assign(program.linears.size(), {});
+  weights_.constants.assign(static_cast<size_t>(program.constants), {});
+  weights_.tables.resize(static_cast<size_t>(program.tables));
+  for (const Op& op : program.ops) {
+    if (const LinearId id = LinearOf(op); id.valid()) {
+      const auto index = static_cast<size_t>(id.id);
+      PERUSE_ASSIGN_OR_RETURN(weights_.linears[index], LinearLike(program.linears[index]));
+    }
+    for (const Value* value : InputsOf(op)) {
+      const ValueInfo& info = program.info(program.Root(*value));
+      if (info.constant < 0) continue;
+      PERUSE_ASSIGN_OR_RETURN(weights_.constants[static_cast<size_t>(info.constant)], ConstantLike(info));
+    }
+    const auto* embed = std::get_if<ops::Embed>(&op);
+    if (embed == nullptr) continue;
+    for (const ops::Embed::Lookup& lookup : embed->lookups) {
+      if (!lookup.index.valid()) continue;
+      const std::span<const int32_t> rows = indices[static_cast<size_t>(lookup.index.id)];
+      std::vector<float> row(static_cast<size_t>(program.info(embed->out).cols.factor));
+      EmbeddingTable& table = weights_.tables[static_cast<size_t>(lookup.table.id)];
+      const int32_t count = *std::max_element(rows.begin(), rows.end()) + 1;
+      PERUSE_RETURN_IF_ERROR(table.Allocate(count, static_cast<int32_t>(row.size()), DType::kF32));
+      for (int32_t r = 0; r < count; ++r) {
+        for (size_t c = 0; c < row.size(); ++c) row[c] = std::sin(static_cast<float>(r) + static_cast<float>(c));
+        table.WriteRows(r, row);
+      }
+    }
+  }
+  return OkStatus();
+}
+
+Status SpeedProbe::Run(int32_t layers) {
+  ModelConfig config = family_.config;
+  config.num_hidden_layers = layers;
+  Program program;
+  Parameters parameters;
+  Build b(program, parameters, precision_);
+  const Value hidden = family_.family->Encode(b, config);
+  program.outputs = {{"last_hidden_state", hidden}};
+  // What depends on weights alone is not computed: it is as good as any constant.
+  const Plan plan = PlanFor(HoistConstants(std::move(program)).run, std::vector<int32_t>{0});
+
+  const std::vector<int32_t> ids(kTokens, 0);
+  const ModelInput text = {ids, {}};
+  RaggedBatch batch;
+  batch.Append(static_cast<int32_t>(kTokens));
+  const BatchInputs inputs = {{&text, 1}, batch, {}};
+  BatchIndices indices;
+  indices.Fill(plan.program, inputs);
+  PERUSE_RETURN_IF_ERROR(MakeWeights(plan, indices.views()));
+  PERUSE_RETURN_IF_ERROR(
+      backend_.Run(plan, weights_, {.batch = batch, .sizes = SizesOf(inputs), .indices = indices.views()}, results_));
+  return backend_.deferred() ? OkStatus() : backend_.Submit();
+}
+
+}  // namespace peruse

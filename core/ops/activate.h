@@ -1,0 +1,28 @@
+// An activation function of each element.
+#pragma once
+
+#include <array>
+
+#include "core/ops/activation.h"
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out = activation(x); with Activation::kNone a copy
+struct Activate {
+  static constexpr const char* kName = "activate";
+  static constexpr bool kByRow = true;
+
+  Value x;
+  Activation activation = Activation::kNone;
+  Value out;
+
+  auto Inputs() { return std::array{&x}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const Activate& op, const Shapes& s);
+void Compute(const Activate& op, const Numbers& n);
+std::vector<double> Bound(const Activate& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

@@ -1,0 +1,27 @@
+#include "core/ops/add.h"
+
+#include "core/ops/reference.h"
+#include "core/ops/shapes.h"
+
+namespace peruse::ops {
+
+bool Fits(const Add& op, const Shapes& s) {
+  return s.Alike(op.out, op.x) && (s.Alike(op.y, op.x) || s.Is(op.y, kOneRow, s(op.x).cols));
+}
+
+void Compute(const Add& op, const Numbers& n) {
+  const Matrix& out = n(op.out);
+  const Matrix& y = n(op.y);
+  for (int32_t r = 0; r < out.rows; ++r) {
+    for (int32_t c = 0; c < out.cols; ++c) out(r, c) = n(op.x)(r, c) + y(y.rows == 1 ? 0 : r, c);
+  }
+}
+
+std::vector<double> Bound(const Add& op, Value result, const Numbers& n) {
+  const Matrix& y = n(op.y);
+  return ForEachCell(n(result), [&](int32_t r, int32_t c) {
+    return kEpsilon * kDot * (std::fabs(n(op.x)(r, c)) + std::fabs(y(y.rows == 1 ? 0 : r, c)));
+  });
+}
+
+}  // namespace peruse::ops

@@ -1,0 +1,25 @@
+// The sum of two matrices.
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out = x + y; y may have one row, which is added to every row
+struct Add {
+  static constexpr const char* kName = "add";
+  static constexpr bool kByRow = true;
+
+  Value x, y, out;
+
+  auto Inputs() { return std::array{&x, &y}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const Add& op, const Shapes& s);
+void Compute(const Add& op, const Numbers& n);
+std::vector<double> Bound(const Add& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

@@ -1,0 +1,121 @@
+#include "core/ops/attention.h"
+
+#include <algorithm>
+
+#include "core/ops/reference.h"
+#include "core/ops/shapes.h"
+
+namespace peruse::ops {
+namespace {
+
+// A position table, if it is there, has a row for each slot.
+bool IsTable(Value table, const Attention& op, const Shapes& s) {
+  if (!table.valid()) return true;
+  if (!op.slots.valid() || s(op.slots).kind != Index::Kind::kSlots) return false;
+  return s.Is(table, {Domain::kOne, s(op.slots).distances.rows}, s.cols(op.query));
+}
+
+// One query of one head.
+struct Query {
+  int32_t head;
+  int32_t start;  // of its text
+  int32_t length;
+  int32_t i;  // in the text
+};
+
+void ForEachQuery(const Attention& op, const RaggedBatch& batch, const std::function<void(const Query&)>& visit) {
+  for (int32_t s = 0; s < batch.sequences(); ++s) {
+    for (int32_t h = 0; h < op.heads; ++h) {
+      for (int32_t i = 0; i < batch.length(s); ++i) visit({h, batch.start(s), batch.length(s), i});
+    }
+  }
+}
+
+// scores[j] = query . key_j + position terms; with `sizes` the sum of absolute products.
+std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q, bool sizes) {
+  const int32_t head_dim = n(op.query).cols / op.heads;
+  const int32_t column = q.head * head_dim;
+  const auto dot = [&](Value a, int32_t i, Value b, int32_t j) {
+    const double* x = &n(a)(i, column);
+    const double* y = &n(b)(j, column);
+    if (!sizes) return Dot(x, y, head_dim);
+    double sum = 0;
+    for (int32_t c = 0; c < head_dim; ++c) sum += std::fabs(x[c] * y[c]);
+    return sum;
+  };
+  std::vector<double> scores(static_cast<size_t>(q.length));
+  for (int32_t j = 0; j < q.length; ++j) {
+    double& score = scores[static_cast<size_t>(j)];
+    score = dot(op.query, q.start + q.i, op.key, q.start + j);
+    if (!op.slots.valid()) continue;
+    const int32_t slot = n(op.slots)[static_cast<size_t>(q.i - j + n.batch->longest() - 1)];
+    if (op.position_key.valid()) score += dot(op.query, q.start + q.i, op.position_key, slot);
+    if (op.position_query.valid()) score += dot(op.key, q.start + j, op.position_query, slot);
+  }
+  return scores;
+}
+
+std::vector<double> Weights(const Attention& op, const Numbers& n, const Query& q) {
+  std::vector<double> weights = Scores(op, n, q, /*sizes=*/false);
+  for (double& weight : weights) weight *= op.scale;
+  Softmax(weights);
+  return weights;
+}
+
+int64_t ProbabilityRow(const Attention& op, const Query& q) {
+  return int64_t{q.start} * op.heads + int64_t{q.head} * q.length + q.i;
+}
+
+}  // namespace
+
+bool Fits(const Attention& op, const Shapes& s) {
+  const int32_t width = s.cols(op.query);
+  if (op.heads <= 0 || width % op.heads != 0 || !(op.scale >= 0)) return false;
+  for (const Value value : {op.query, op.key, op.value, op.out}) {
+    if (!s.Is(value, kTokenRows, width)) return false;
+  }
+  if (!IsTable(op.position_key, op, s) || !IsTable(op.position_query, op, s)) return false;
+  return !op.probabilities.valid() || s.Is(op.probabilities, {Domain::kTokens, op.heads}, {Domain::kLongest, 1});
+}
+
+void Compute(const Attention& op, const Numbers& n) {
+  const int32_t head_dim = n(op.query).cols / op.heads;
+  ForEachQuery(op, *n.batch, [&](const Query& q) {
+    const std::vector<double> weights = Weights(op, n, q);
+    for (int32_t c = q.head * head_dim; c < (q.head + 1) * head_dim; ++c) {
+      double sum = 0;
+      for (int32_t j = 0; j < q.length; ++j) sum += weights[static_cast<size_t>(j)] * n(op.value)(q.start + j, c);
+      n(op.out)(q.start + q.i, c) = sum;
+    }
+    if (!op.probabilities.valid()) return;
+    const Matrix& probabilities = n(op.probabilities);
+    for (int32_t j = 0; j < probabilities.cols; ++j) {
+      probabilities(ProbabilityRow(op, q), j) = j < q.length ? weights[static_cast<size_t>(j)] : 0;
+    }
+  });
+}
+
+std::vector<double> Bound(const Attention& op, Value result, const Numbers& n) {
+  const int32_t head_dim = n(op.query).cols / op.heads;
+  const Matrix& out = n(result);
+  std::vector<double> bounds(static_cast<size_t>(out.rows) * static_cast<size_t>(out.cols));
+  double most = 0;
+  ForEachQuery(op, *n.batch, [&](const Query& q) {
+    const std::vector<double> sizes = Scores(op, n, q, /*sizes=*/true);
+    const double largest = *std::max_element(sizes.begin(), sizes.end());
+    most = std::max(most, largest);
+    if (result == op.probabilities) return;
+    const std::vector<double> weights = Weights(op, n, q);
+    for (int32_t c = q.head * head_dim; c < (q.head + 1) * head_dim; ++c) {
+      double size = 0;
+      for (int32_t j = 0; j < q.length; ++j)
+        size += weights[static_cast<size_t>(j)] * std::fabs(n(op.value)(q.start + j, c));
+      const size_t cell = static_cast<size_t>(q.start + q.i) * static_cast<size_t>(out.cols) + static_cast<size_t>(c);
+      bounds[cell] = kEpsilon * (SoftmaxFactor(largest) + kDot) * size;
+    }
+  });
+  if (result != op.probabilities) return bounds;
+  return ForEachCell(out, [&](int32_t r, int32_t c) { return kEpsilon * SoftmaxFactor(most) * std::fabs(out(r, c)); });
+}
+
+}  // namespace peruse::ops

@@ -1,0 +1,38 @@
+// Softmax attention within each text (Vaswani et al., 2017), with DeBERTa's position terms (He et al., 2020, equation 4).
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out = softmax(scale (q k^T + position terms)) v, per head and within each text. Head h owns the columns
+// [h * head_dim, (h + 1) * head_dim). With slot(i, j) = slots[(i - j) + longest - 1] the score gains
+// query_i . position_key[slot(i, j)] and key_j . position_query[slot(i, j)].
+struct Attention {
+  static constexpr const char* kName = "attention";
+  static constexpr bool kByRow = false;
+
+  Value query;  // [tokens, heads * head_dim]
+  Value key;    // [tokens, heads * head_dim]
+  Value value;  // [tokens, heads * head_dim]
+  int32_t heads = 1;
+  float scale = 1;       // multiplies the whole score, position terms included; not negative
+  Value position_key;    // [slots, heads * head_dim], constant; not valid: no content-to-position term
+  Value position_query;  // [slots, heads * head_dim], constant; not valid: no position-to-content term
+  IndexId slots;         // [2 * longest - 1]
+  Value out;             // [tokens, heads * head_dim]
+  // [heads * tokens, longest], where somebody wants them: row (first token of the text) * heads + h * length + i for
+  // head h and query i; columns past the text's length are zero.
+  Value probabilities;
+
+  auto Inputs() { return std::array{&query, &key, &value, &position_key, &position_query}; }
+  auto Outputs() { return std::array{&out, &probabilities}; }
+};
+
+bool Fits(const Attention& op, const Shapes& s);
+void Compute(const Attention& op, const Numbers& n);
+std::vector<double> Bound(const Attention& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

@@ -1,0 +1,25 @@
+// Two matrices side by side.
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out = [x | y]. No backend runs it: the pass that places columns lets x and y be written where they belong.
+struct Concat {
+  static constexpr const char* kName = "concat";
+  static constexpr bool kByRow = false;
+
+  Value x, y, out;
+
+  auto Inputs() { return std::array{&x, &y}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const Concat& op, const Shapes& s);
+void Compute(const Concat& op, const Numbers& n);
+std::vector<double> Bound(const Concat& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

@@ -1,0 +1,31 @@
+// A convolution over the tokens of each text, zero padded at the text's ends.
+#pragma once
+
+#include <array>
+
+#include "core/ops/activation.h"
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out = activation(conv(x) + b); the weight is [out, K * in / groups], tap-major: column j * (in / groups) + i for tap j and
+// input i of the group.
+struct Conv1d {
+  static constexpr const char* kName = "conv1d";
+  static constexpr bool kByRow = false;
+
+  Value x;
+  LinearId weight;
+  int32_t kernel_size = 1;
+  Activation activation = Activation::kNone;
+  Value out;
+
+  auto Inputs() { return std::array{&x}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const Conv1d& op, const Shapes& s);
+void Compute(const Conv1d& op, const Numbers& n);
+std::vector<double> Bound(const Conv1d& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

@@ -1,0 +1,31 @@
+// Rows of embedding tables, summed.
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out[t] = sum over the lookups of table[index[t]]                            out [tokens, width]
+struct Embed {
+  static constexpr const char* kName = "embed";
+  static constexpr bool kByRow = false;
+  static constexpr size_t kMostLookups = 3;  // words, positions, segments
+
+  struct Lookup {
+    TableId table;
+    IndexId index;  // not valid: no lookup
+  };
+  std::array<Lookup, kMostLookups> lookups;
+  Value out;
+
+  auto Inputs() { return std::array<Value*, 0>{}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const Embed& op, const Shapes& s);
+void Compute(const Embed& op, const Numbers& n);
+std::vector<double> Bound(const Embed& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

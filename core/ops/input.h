@@ -1,0 +1,26 @@
+// A matrix that the caller brings.
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out = inputs[number]
+struct Input {
+  static constexpr const char* kName = "input";
+  static constexpr bool kByRow = false;
+
+  int32_t number = 0;
+  Value out;
+
+  auto Inputs() { return std::array<Value*, 0>{}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const Input& op, const Shapes& s);
+void Compute(const Input& op, const Numbers& n);
+std::vector<double> Bound(const Input& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

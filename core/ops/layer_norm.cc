@@ -1,0 +1,44 @@
+#include "core/ops/layer_norm.h"
+
+#include "core/ops/reference.h"
+#include "core/ops/shapes.h"
+
+namespace peruse::ops {
+namespace {
+
+// Calls visit(row, values, sizes) with what is normalised and the sums of absolute values that it is made of.
+void ForEachRow(const LayerNorm& op, const Numbers& n,
+                const std::function<void(int32_t, const double*, const double*)>& visit) {
+  const Matrix& x = n(op.x);
+  std::vector<double> values(static_cast<size_t>(x.cols));
+  std::vector<double> sizes(values.size());
+  for (int32_t r = 0; r < x.rows; ++r) {
+    for (int32_t c = 0; c < x.cols; ++c) {
+      const double other = op.residual.valid() ? n(op.residual)(r, c) : 0;
+      values[static_cast<size_t>(c)] = x(r, c) + other;
+      sizes[static_cast<size_t>(c)] = std::fabs(x(r, c)) + std::fabs(other);
+    }
+    visit(r, values.data(), sizes.data());
+  }
+}
+
+}  // namespace
+
+bool Fits(const LayerNorm& op, const Shapes& s) {
+  return s.Alike(op.out, op.x) && s.NoneOrAlike(op.residual, op.x) && s.IsNorm(op.norm, s.cols(op.x));
+}
+
+void Compute(const LayerNorm& op, const Numbers& n) {
+  ForEachRow(op, n,
+             [&](int32_t r, const double* values, const double*) { NormRow(values, op.norm, n, &n(op.out)(r, 0)); });
+}
+
+std::vector<double> Bound(const LayerNorm& op, Value, const Numbers& n) {
+  std::vector<double> bounds;
+  ForEachRow(op, n, [&](int32_t, const double* values, const double* sizes) {
+    NormBounds(values, sizes, op.norm, n, bounds);
+  });
+  return bounds;
+}
+
+}  // namespace peruse::ops

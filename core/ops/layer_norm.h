@@ -1,0 +1,28 @@
+// Layer norm (Ba et al., 2016).
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out = norm(x), or norm(x + residual)         x, residual, out [rows, width]
+struct LayerNorm {
+  static constexpr const char* kName = "layer_norm";
+  static constexpr bool kByRow = true;
+
+  Value x;
+  Value residual;  // comes from the pass that fuses
+  NormArgs norm;
+  Value out;
+
+  auto Inputs() { return std::array{&x, &residual, &norm.weight, &norm.bias}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const LayerNorm& op, const Shapes& s);
+void Compute(const LayerNorm& op, const Numbers& n);
+std::vector<double> Bound(const LayerNorm& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

@@ -1,0 +1,57 @@
+#include "core/ops/linear.h"
+
+#include "core/ops/reference.h"
+#include "core/ops/shapes.h"
+
+namespace peruse::ops {
+
+bool Fits(const Linear& op, const Shapes& s) {
+  const LinearSpec& spec = s(op.weight);
+  const Extent rows = s(op.x).rows;
+  if (!s.Is(op.x, rows, spec.in) || !s.Is(op.out, rows, spec.out) || !s.NoneOrAlike(op.factor, op.out)) return false;
+  if (!op.norm.valid()) return !op.residual.valid();
+  return s.Alike(op.residual, op.out) && s.IsNorm(op.norm, spec.out);
+}
+
+void Compute(const Linear& op, const Numbers& n) {
+  const Matrix& out = n(op.out);
+  std::vector<double> row(static_cast<size_t>(out.cols));
+  for (int32_t r = 0; r < out.rows; ++r) {
+    Project(&n(op.x)(r, 0), n(op.weight), /*sizes=*/false, row.data());
+    for (int32_t c = 0; c < out.cols; ++c) {
+      double& value = row[static_cast<size_t>(c)];
+      value = Activated(value, op.activation);
+      if (op.factor.valid()) value *= n(op.factor)(r, c);
+      if (op.residual.valid()) value += n(op.residual)(r, c);
+      out(r, c) = value;
+    }
+    if (op.norm.valid()) NormRow(row.data(), op.norm, n, &out(r, 0));
+  }
+}
+
+std::vector<double> Bound(const Linear& op, Value result, const Numbers& n) {
+  const Matrix& out = n(result);
+  std::vector<double> bounds;
+  std::vector<double> row(static_cast<size_t>(out.cols));
+  std::vector<double> sizes(row.size());
+  for (int32_t r = 0; r < out.rows; ++r) {
+    Project(&n(op.x)(r, 0), n(op.weight), /*sizes=*/true, sizes.data());
+    if (op.norm.valid()) {
+      Project(&n(op.x)(r, 0), n(op.weight), /*sizes=*/false, row.data());
+      for (int32_t c = 0; c < out.cols; ++c) {
+        row[static_cast<size_t>(c)] += n(op.residual)(r, c);
+        sizes[static_cast<size_t>(c)] += std::fabs(n(op.residual)(r, c));
+      }
+      NormBounds(row.data(), sizes.data(), op.norm, n, bounds);
+      continue;
+    }
+    for (int32_t c = 0; c < out.cols; ++c) {
+      double size = sizes[static_cast<size_t>(c)];
+      if (op.factor.valid()) size *= std::fabs(n(op.factor)(r, c));
+      bounds.push_back(ActivationBound(op.activation, size, kEpsilon * kDot * size));
+    }
+  }
+  return bounds;
+}
+
+}  // namespace peruse::ops

@@ -1,0 +1,32 @@
+// A recurrent layer (Hochreiter and Schmidhuber, 1997; torch.nn.LSTM).
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// One direction of an LSTM over the rows of one text, from the first row on, or from the last. With
+//   [i | f | g | o] = gates[t] + h recurrent + bias        h, c: of the row before; at first zero
+//   c = sigmoid(f) c + sigmoid(i) tanh(g)
+//   out[t] = h = sigmoid(o) tanh(c)
+struct Lstm {
+  static constexpr const char* kName = "lstm";
+  static constexpr bool kByRow = false;
+
+  Value gates;      // [rows, 4 * width]: what a linear makes of the inputs
+  Value recurrent;  // [width, 4 * width], constant
+  Value bias;       // [1, 4 * width], constant
+  bool reverse = false;
+  Value out;  // [rows, width]
+
+  auto Inputs() { return std::array{&gates, &recurrent, &bias}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const Lstm& op, const Shapes& s);
+void Compute(const Lstm& op, const Numbers& n);
+std::vector<double> Bound(const Lstm& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

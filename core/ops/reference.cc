@@ -1,0 +1,157 @@
+#include "core/ops/reference.h"
+
+#include <algorithm>
+
+#include "core/formats/quantize.h"
+
+namespace peruse::ops {
+namespace {
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double Gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
+
+// The integers that a group's slice of a row becomes, and their scale. Sums of their products are exact in double.
+double QuantizeSlice(const double* features, const LinearSpec& spec, double* integers) {
+  const int32_t in = spec.in / spec.groups;
+  const std::vector<float> values(features, features + in);
+  std::vector<int16_t> quantized(values.size());
+  const float scale = QuantizeRow(std::span(values), InputLevels(in, spec.wide_input), quantized.data());
+  std::copy(quantized.begin(), quantized.end(), integers);
+  return scale;
+}
+
+double SizeDot(const double* a, const double* b, int32_t n) {
+  double sum = 0;
+  for (int32_t i = 0; i < n; ++i) sum += std::fabs(a[i] * b[i]);
+  return sum;
+}
+
+}  // namespace
+
+double Activated(double x, Activation activation) {
+  switch (activation) {
+    case Activation::kNone:
+      return x;
+    case Activation::kGelu:
+      return Gelu(x);
+    case Activation::kGeluTanh:
+      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case Activation::kGeluFast:
+      return 0.5 * x * (1 + std::tanh(0.7978845608 * x * (1 + 0.044715 * x * x)));
+    case Activation::kGeluClipped:
+      return std::clamp(Gelu(x), -10.0, 10.0);
+    case Activation::kQuickGelu:
+      return x * Sigmoid(1.702 * x);
+    case Activation::kRelu:
+      return x < 0 ? 0 : x;
+    case Activation::kRelu6:
+      return std::clamp(x, 0.0, 6.0);
+    case Activation::kSilu:
+      return x * Sigmoid(x);
+    case Activation::kMish:
+      return x * std::tanh(x > 30 ? x : std::log1p(std::exp(x)));
+    case Activation::kTanh:
+      return std::tanh(x);
+    case Activation::kSigmoid:
+      return Sigmoid(x);
+    case Activation::kLeakyRelu:
+      return x < 0 ? 0.01 * x : x;
+    case Activation::kReluSquared:
+      return x < 0 ? 0 : x * x;
+    case Activation::kLaplace:
+      return 0.5 * (1 + std::erf((x - 0.707107) / (0.282095 * std::sqrt(2.0))));
+  }
+  return x;
+}
+
+void Softmax(std::span<double> values) {
+  const double largest = *std::max_element(values.begin(), values.end());
+  double sum = 0;
+  for (double& value : values) sum += (value = std::exp(value - largest));
+  for (double& value : values) value /= sum;
+}
+
+double Dot(const double* a, const double* b, int32_t n) {
+  double sum = 0;
+  for (int32_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+void Project(const double* x, const LinearValues& linear, bool sizes, double* out) {
+  const LinearSpec& spec = linear.spec;
+  const bool q8 = spec.precision == Precision::kQ8;
+  const int32_t in = spec.in / spec.groups;
+  const int32_t outs = spec.out / spec.groups;
+  std::vector<double> integers(static_cast<size_t>(in));
+  double scale = 1;
+  for (int32_t o = 0; o < spec.out; ++o) {
+    const double* slice = x + (o / outs) * in;
+    if (q8) {
+      if (o % outs == 0) scale = QuantizeSlice(slice, spec, integers.data());
+      slice = integers.data();
+    }
+    const double* row = linear.weight.get() + int64_t{o} * in;
+    const double sum = sizes ? SizeDot(slice, row, in) : Dot(slice, row, in);
+    const double bias = sizes ? std::fabs(linear.bias[o]) : linear.bias[o];
+    out[o] = (q8 ? sum * scale * linear.scale[o] : sum) + bias;
+  }
+}
+
+void NormRow(const double* x, const NormArgs& norm, const Numbers& n, double* out) {
+  const Matrix& weight = n(norm.weight);
+  const Matrix& bias = n(norm.bias);
+  const int32_t width = weight.cols;
+  double mean = 0;
+  for (int32_t c = 0; c < width; ++c) mean += x[c] / width;
+  double variance = 0;
+  for (int32_t c = 0; c < width; ++c) variance += (x[c] - mean) * (x[c] - mean) / width;
+  const double inverse = 1 / std::sqrt(variance + norm.eps);
+  for (int32_t c = 0; c < width; ++c) out[c] = (x[c] - mean) * inverse * weight(0, c) + bias(0, c);
+}
+
+void ForEachTap(const RaggedBatch& batch, int32_t taps, const std::function<void(int32_t, int32_t, int32_t)>& visit) {
+  for (int32_t s = 0; s < batch.sequences(); ++s) {
+    const int32_t end = batch.start(s) + batch.length(s);
+    for (int32_t t = batch.start(s); t < end; ++t) {
+      for (int32_t tap = 0; tap < taps; ++tap) {
+        const int32_t source = t + tap - (taps - 1) / 2;
+        if (source >= batch.start(s) && source < end) visit(t, tap, source);
+      }
+    }
+  }
+}
+
+std::vector<double> ForEachCell(const Matrix& matrix, const std::function<double(int32_t, int32_t)>& cell) {
+  std::vector<double> cells;
+  for (int32_t r = 0; r < matrix.rows; ++r) {
+    for (int32_t c = 0; c < matrix.cols; ++c) cells.push_back(cell(r, c));
+  }
+  return cells;
+}
+
+double ActivationBound(Activation activation, double magnitude, double x_error) {
+  if (activation == Activation::kNone) return x_error;
+  return kActivationSlope * x_error + kEpsilon * kActivation * std::max(magnitude, 1.0);
+}
+
+void NormBounds(const double* x, const double* magnitudes, const NormArgs& norm, const Numbers& n,
+                std::vector<double>& bounds) {
+  const Matrix& weight = n(norm.weight);
+  const Matrix& bias = n(norm.bias);
+  const int32_t width = weight.cols;
+  const double largest = *std::max_element(magnitudes, magnitudes + width);
+  double mean = 0;
+  double variance = 0;
+  for (int32_t i = 0; i < width; ++i) mean += x[i] / width;
+  for (int32_t i = 0; i < width; ++i) variance += (x[i] - mean) * (x[i] - mean) / width;
+  const double inverse = 1 / std::sqrt(variance + norm.eps);
+  for (int32_t i = 0; i < width; ++i) {
+    // The input's error passes through the value, the mean, and, in proportion to z, the variance.
+    const double z = std::fabs(x[i] - mean) * inverse;
+    const double passed = kDot * largest * inverse * std::fabs(weight(0, i)) * (2 + z);
+    const double own = kNorm * (z * std::fabs(weight(0, i)) + std::fabs(bias(0, i)));
+    bounds.push_back(kEpsilon * (passed + own));
+  }
+}
+
+}  // namespace peruse::ops

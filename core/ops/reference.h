@@ -1,0 +1,97 @@
+// What the references of the operations (Compute) and their error bounds (Bound) work on, and what they share.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/formats/embedding_table.h"
+#include "core/formats/linear_spec.h"
+#include "core/ops/activation.h"
+#include "core/ops/value.h"
+#include "core/tensor/ragged_batch.h"
+
+namespace peruse::ops {
+
+// A row-major matrix, or some of its columns.
+struct Matrix {
+  double* data = nullptr;
+  int32_t rows = 0;
+  int32_t cols = 0;
+  int64_t stride = 0;
+
+  double& operator()(int64_t row, int64_t col) const { return data[row * stride + col]; }
+};
+
+struct LinearValues {
+  LinearSpec spec;
+  std::unique_ptr<double[]> weight;  // [out, in / groups]; kQ8: the integers
+  std::unique_ptr<double[]> bias;    // [out]
+  std::unique_ptr<double[]> scale;   // [out], kQ8 only
+};
+
+// A program's numbers, for one batch.
+struct Numbers {
+  std::vector<Matrix> values;                         // by Value
+  std::vector<const LinearValues*> linears;           // by LinearId
+  std::span<const EmbeddingTable> tables;             // by TableId
+  std::span<const std::span<const int32_t>> indices;  // by IndexId
+  std::span<const std::span<const float>> inputs;     // by Input::number
+  const RaggedBatch* batch = nullptr;
+
+  const Matrix& operator()(Value value) const { return values[static_cast<size_t>(value.id)]; }
+  const LinearValues& operator()(LinearId id) const { return *linears[static_cast<size_t>(id.id)]; }
+  std::span<const int32_t> operator()(IndexId id) const { return indices[static_cast<size_t>(id.id)]; }
+};
+
+// ---- What references share ------------------------------------------------------------------------------------------
+
+double Activated(double x, Activation activation);
+// In place, over all values.
+void Softmax(std::span<double> values);
+double Dot(const double* a, const double* b, int32_t n);
+// out = x W^T + b for a row of x; with `sizes` all values by their size: the sum of absolute products that a result is.
+void Project(const double* x, const LinearValues& linear, bool sizes, double* out);
+// out = norm(x) for a row.
+void NormRow(const double* x, const NormArgs& norm, const Numbers& n, double* out);
+// Calls visit(t, tap, source) for every row t and tap whose source row t + tap - (taps - 1) / 2 is in t's text.
+void ForEachTap(const RaggedBatch& batch, int32_t taps, const std::function<void(int32_t, int32_t, int32_t)>& visit);
+// The result of cell(row, column) for every cell of a matrix.
+std::vector<double> ForEachCell(const Matrix& matrix, const std::function<double(int32_t, int32_t)>& cell);
+
+// ---- Error bounds: how far float32 may be from double. Every factor has its reason; loosen none to make a test pass. ---
+
+// Twice the unit roundoff of float32: the distance from 1 to its neighbour.
+inline constexpr double kEpsilon = 1.1920928955078125e-7;
+
+// A float32 sum of products, against epsilon times the sum of absolute products. Worst case: terms / 2. In truth the
+// roundings are independent, each half an epsilon of the partial sum at most, and partial sums of products of random
+// sign grow with the square root of the number of terms: together 0.27 root-mean-square, whatever the number of terms.
+// The worst of the list's 10^5 cells, whose partial sums happen to stray far from zero, is about eight times that:
+// 2.2. 3 leaves a little room; a missing, doubled or misplaced term is wrong by thousands.
+inline constexpr double kDot = 3;
+
+// Our vector functions (exp, sigmoid, tanh, GELU) are within 4 epsilon of the function's scale max(|x|, 1).
+inline constexpr double kActivation = 4;
+
+// The largest slope of any activation (GELU's and its kin's is 1.13): how it passes on its argument's error.
+inline constexpr double kActivationSlope = 1.2;
+
+// Normalising: mean, variance, square root, quotient, weight and bias are rounded once each.
+inline constexpr double kNorm = 4;
+
+// A softmax term relative to itself, given exact scores: exp to 2 epsilon, the sum to 2, the quotient to 1.
+inline constexpr double kSoftmax = 6;
+
+// The same where the scores are sums of absolute products of that size: twice their error, and that of the sum.
+constexpr double SoftmaxFactor(double scores) { return (2 * kDot + 2) * scores + kSoftmax; }
+
+// Of activation(x) where x was computed with an error of x_error and has a sum of absolute products of magnitude.
+double ActivationBound(Activation activation, double magnitude, double x_error);
+// Of each value of norm(x), where x is a row of values with such sums of absolute products.
+void NormBounds(const double* x, const double* magnitudes, const NormArgs& norm, const Numbers& n,
+                std::vector<double>& bounds);
+
+}  // namespace peruse::ops

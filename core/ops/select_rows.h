@@ -1,0 +1,27 @@
+// Some rows of a matrix.
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out[r] = x[rows[r]]
+struct SelectRows {
+  static constexpr const char* kName = "select_rows";
+  static constexpr bool kByRow = false;
+
+  Value x;
+  IndexId rows;
+  Value out;
+
+  auto Inputs() { return std::array{&x}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const SelectRows& op, const Shapes& s);
+void Compute(const SelectRows& op, const Numbers& n);
+std::vector<double> Bound(const SelectRows& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

@@ -1,0 +1,32 @@
+// Span-based dynamic convolution (Jiang et al., 2020, equation 6), zero padded at each text's ends.
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// Softmax over each head's K taps, then out[t, c] = sum_j kernel[t, head(c), j] values[t + j - (K - 1) / 2, c]. Taps outside
+// the text add zero; the softmax is not renormalised.
+struct SpanConv {
+  static constexpr const char* kName = "span_conv";
+  static constexpr bool kByRow = false;
+
+  Value logits;     // [tokens, heads * K]; with `weight` the input x of a linear that makes them: x W^T + b
+  LinearId weight;  // comes from the pass that fuses
+  Value values;     // [tokens, width]
+  int32_t heads = 1;
+  int32_t kernel_size = 1;  // K
+  Value out;                // [tokens, width]
+  Value kernels;            // [tokens, heads * K] the softmax, where somebody wants it
+
+  auto Inputs() { return std::array{&logits, &values}; }
+  auto Outputs() { return std::array{&out, &kernels}; }
+};
+
+bool Fits(const SpanConv& op, const Shapes& s);
+void Compute(const SpanConv& op, const Numbers& n);
+std::vector<double> Bound(const SpanConv& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

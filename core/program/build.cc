@@ -1,0 +1,264 @@
+#include "core/program/build.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/status.h"
+
+namespace peruse {
+
+// ---- Parameters -----------------------------------------------------------------------------------------------------
+
+Stack& Stack::Add(const std::string& name, int32_t out) {
+  const int32_t first = spec_.out;
+  AddWeight({name + ".weight"}, {out, spec_.in}, out);
+  return AddBias({name + ".bias"}, {out}, first);
+}
+
+Stack& Stack::AddWeight(std::vector<std::string> names, std::vector<int64_t> shape, int32_t out,
+                        std::vector<std::string> if_has) {
+  pieces_.push_back({.kind = Piece::Kind::kRows,
+                     .names = std::move(names),
+                     .if_has = std::move(if_has),
+                     .shape = std::move(shape),
+                     .first = spec_.out});
+  spec_.out += out;
+  return *this;
+}
+
+Stack& Stack::AddBias(std::vector<std::string> names, std::vector<int64_t> shape, int32_t first) {
+  pieces_.push_back({.kind = Piece::Kind::kBias, .names = std::move(names), .shape = std::move(shape), .first = first});
+  return *this;
+}
+
+Stack& Stack::AddInterleaved(const std::string& name, int32_t heads, int32_t parts, int32_t size) {
+  const int32_t out = heads * parts * size;
+  pieces_.push_back({.kind = Piece::Kind::kInterleaved,
+                     .names = {name},
+                     .shape = {out, spec_.in},
+                     .first = spec_.out,
+                     .count = parts,
+                     .size = size});
+  spec_.out += out;
+  return *this;
+}
+
+LinearId Build::Declare(const LinearSpec& spec, const std::vector<Piece>& pieces) {
+  const LinearId id = {static_cast<int32_t>(parameters_.linears.size())};
+  parameters_.linears.push_back(spec);
+  for (Piece piece : pieces) {
+    piece.parameter = id.id;
+    piece.head = head_;
+    parameters_.pieces.push_back(std::move(piece));
+  }
+  program_.linears.push_back(spec);
+  return id;
+}
+
+Stack Build::ColumnsOf(const std::string& name, int32_t first, int32_t in, int32_t all, int32_t out) const {
+  Stack stack = StackedF32(in);
+  stack.spec_.out = out;
+  stack.pieces_.push_back(
+      {.kind = Piece::Kind::kColumns, .names = {name + ".weight"}, .shape = {out, all}, .first = first});
+  return stack;
+}
+
+LinearId Build::GroupedWeights(const std::string& name, int32_t in, int32_t out, int32_t groups, bool wide_input) {
+  Stack stack = Stacked(in);
+  stack.spec_.wide_input = wide_input;
+  if (groups == 1) return Weights(stack.Add(name, out));
+  stack.spec_.groups = groups;
+  stack.spec_.out = out;
+  stack.pieces_.push_back(
+      {.kind = Piece::Kind::kGrouped, .names = {name + ".weight"}, .shape = {groups, in / groups, out / groups}});
+  return Weights(stack.AddBias({name + ".bias"}, {out}, 0));
+}
+
+LinearId Build::Conv1dWeights(const std::string& name, int32_t in, int32_t out, int32_t groups, int32_t kernel_size) {
+  Stack stack = Stacked(in * kernel_size);
+  stack.spec_.groups = groups;
+  stack.spec_.out = out;
+  stack.pieces_.push_back({.kind = Piece::Kind::kConv1d,
+                           .names = {name + ".weight"},
+                           .shape = {out, in / groups, kernel_size},
+                           .count = kernel_size});
+  return Weights(stack.AddBias({name + ".bias"}, {out}, 0));
+}
+
+Value Build::NewConstant(int32_t rows, int32_t cols, Piece piece) {
+  const Value value = program_.NewValue({Domain::kOne, rows}, {Domain::kOne, cols});
+  program_.info(value).constant = program_.constants++;
+  parameters_.constants.push_back({rows, cols});
+  piece.parameter = program_.info(value).constant;
+  piece.head = head_;
+  parameters_.pieces.push_back(std::move(piece));
+  return value;
+}
+
+Value Build::Constant(const std::string& name, int32_t rows, int32_t cols) {
+  return NewConstant(rows, cols, {.kind = Piece::Kind::kConstant, .names = {name}, .shape = {rows, cols}});
+}
+
+Value Build::TransposedConstant(const std::string& name, int32_t rows, int32_t cols) {
+  return NewConstant(rows, cols, {.kind = Piece::Kind::kTransposed, .names = {name}, .shape = {cols, rows}});
+}
+
+Value Build::TiledConstant(const std::string& name, int32_t rows, int32_t cols, int32_t copies) {
+  return NewConstant(rows, cols,
+                     {.kind = Piece::Kind::kTiled, .names = {name}, .shape = {rows, cols / copies}, .count = copies});
+}
+
+Value Build::DepthwiseTaps(const std::string& name, int32_t channels, int32_t kernel_size) {
+  return NewConstant(kernel_size, channels,
+                     {.kind = Piece::Kind::kTransposed, .names = {name}, .shape = {channels, 1, kernel_size}});
+}
+
+Value Build::SoftmaxTaps(const std::string& name, int32_t heads, int32_t channels, int32_t kernel_size) {
+  return NewConstant(
+      kernel_size, channels,
+      {.kind = Piece::Kind::kSoftmaxTaps, .names = {name}, .shape = {heads, kernel_size}, .count = heads});
+}
+
+NormArgs Build::Norm(const std::vector<std::string>& names, int32_t width, float eps) {
+  const auto part = [&](const char* suffix) {
+    Piece piece = {.kind = Piece::Kind::kConstant, .names = names, .shape = {width}};
+    for (std::string& name : piece.names) name += suffix;
+    return NewConstant(1, width, std::move(piece));
+  };
+  const Value weight = part(".weight");
+  return {weight, part(".bias"), eps};
+}
+
+TableId Build::Table(const std::string& name, int32_t rows, int32_t cols, bool words) {
+  const TableId id = {program_.tables++};
+  parameters_.tables.push_back({rows, cols, words});
+  parameters_.pieces.push_back(
+      {.kind = Piece::Kind::kTable, .parameter = id.id, .names = {name}, .shape = {rows, cols}, .head = head_});
+  return id;
+}
+
+// ---- Operations -----------------------------------------------------------------------------------------------------
+
+Value Build::Embed(const std::vector<ops::Embed::Lookup>& lookups) {
+  ops::Embed op;
+  PERUSE_CHECK(lookups.size() >= 1 && lookups.size() <= op.lookups.size());
+  std::copy(lookups.begin(), lookups.end(), op.lookups.begin());
+  const TableSpec& table = parameters_.tables[static_cast<size_t>(op.lookups[0].table.id)];
+  op.out = program_.NewValue({Domain::kTokens, 1}, {Domain::kOne, table.cols});
+  program_.ops.push_back(op);
+  return op.out;
+}
+
+Value Build::Linear(Value x, LinearId weight) {
+  const LinearSpec& spec = parameters_.linears[static_cast<size_t>(weight.id)];
+  PERUSE_CHECK(spec.in == cols(x));
+  const Value out = NewLike(x, spec.out);
+  program_.ops.push_back(ops::Linear{.x = x, .weight = weight, .out = out});
+  return out;
+}
+
+Value Build::LayerNorm(Value x, const NormArgs& norm) {
+  PERUSE_CHECK(cols(norm.weight) == cols(x));
+  const Value out = NewLike(x, cols(x));
+  program_.ops.push_back(ops::LayerNorm{.x = x, .norm = norm, .out = out});
+  return out;
+}
+
+Value Build::Activate(Value x, Activation activation) {
+  if (activation == Activation::kNone) return x;
+  const Value out = NewLike(x, cols(x));
+  program_.ops.push_back(ops::Activate{x, activation, out});
+  return out;
+}
+
+Value Build::Add(Value x, Value y) {
+  PERUSE_CHECK(cols(x) == cols(y));
+  const Value out = NewLike(x, cols(x));
+  program_.ops.push_back(ops::Add{x, y, out});
+  return out;
+}
+
+Value Build::Multiply(Value x, Value y) {
+  PERUSE_CHECK(cols(x) == cols(y));
+  const Value out = NewLike(x, cols(x));
+  program_.ops.push_back(ops::Multiply{x, y, out});
+  return out;
+}
+
+Build::Attended Build::Attention(ops::Attention args) {
+  PERUSE_CHECK(cols(args.query) == cols(args.key) && cols(args.query) % args.heads == 0);
+  args.out = NewLike(args.query, cols(args.value));
+  args.probabilities = program_.NewValue({Domain::kTokens, args.heads}, {Domain::kLongest, 1});
+  program_.ops.push_back(args);
+  return {args.out, args.probabilities};
+}
+
+Value Build::DepthwiseConv(Value x, Value taps) {
+  PERUSE_CHECK(cols(x) == cols(taps));
+  const Value out = NewLike(x, cols(x));
+  program_.ops.push_back(ops::DepthwiseConv{x, taps, out});
+  return out;
+}
+
+Build::Convolved Build::SpanConv(Value logits, Value values, int32_t heads) {
+  PERUSE_CHECK(cols(logits) % heads == 0 && cols(values) % heads == 0);
+  ops::SpanConv op = {.logits = logits, .values = values, .heads = heads, .kernel_size = cols(logits) / heads};
+  op.out = NewLike(values, cols(values));
+  op.kernels = NewLike(logits, cols(logits));
+  program_.ops.push_back(op);
+  return {op.out, op.kernels};
+}
+
+Value Build::Conv1d(Value x, LinearId weight, int32_t kernel_size) {
+  const LinearSpec& spec = parameters_.linears[static_cast<size_t>(weight.id)];
+  PERUSE_CHECK(spec.in == kernel_size * cols(x));
+  const Value out = NewLike(x, spec.out);
+  program_.ops.push_back(ops::Conv1d{.x = x, .weight = weight, .kernel_size = kernel_size, .out = out});
+  return out;
+}
+
+IndexId Build::IndexOf(const Index& index) {
+  std::vector<Index>& indices = program_.indices;
+  const auto found = std::find(indices.begin(), indices.end(), index);
+  if (found != indices.end()) return {static_cast<int32_t>(found - indices.begin())};
+  indices.push_back(index);
+  return {static_cast<int32_t>(indices.size()) - 1};
+}
+
+Value Build::SelectRows(Value x, const Index& rows) {
+  const Value out = program_.NewValue(ExtentOf(rows), program_.info(x).cols);
+  program_.ops.push_back(ops::SelectRows{x, IndexOf(rows), out});
+  return out;
+}
+
+Value Build::Concat(Value x, Value y) {
+  const Value out = NewLike(x, cols(x) + cols(y));
+  program_.ops.push_back(ops::Concat{x, y, out});
+  return out;
+}
+
+Value Build::MatMul(Value x, Value y) {
+  PERUSE_CHECK(cols(x) == cols(y));
+  const Value out = program_.NewValue(program_.info(x).rows, program_.info(y).rows);
+  program_.ops.push_back(ops::MatMul{x, y, out});
+  return out;
+}
+
+Value Build::Lstm(Value gates, Value recurrent, Value bias, bool reverse) {
+  const Value out = NewLike(gates, cols(gates) / 4);
+  program_.ops.push_back(ops::Lstm{gates, recurrent, bias, reverse, out});
+  return out;
+}
+
+Value Build::Columns(Value x, int32_t first, int32_t count) {
+  PERUSE_CHECK(first >= 0 && count > 0 && first + count <= cols(x));
+  ValueInfo info = program_.info(x);
+  if (info.base < 0) info.base = x.id;
+  info.first_col += first;
+  info.cols.factor = count;
+  info.constant = -1;
+  program_.values.push_back(info);
+  return {static_cast<int32_t>(program_.values.size()) - 1};
+}
+
+}  // namespace peruse

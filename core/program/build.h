@@ -1,0 +1,143 @@
+// How families write down a program: operations on values, and the parameters they need, named as in the checkpoint.
+//
+//   Value projected = b.Linear(x, b.Stacked(hidden).Add(self + "query", half).Add(self + "key", half));
+//   auto [query, key] = b.Split<2>(projected);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/program/parameters.h"
+#include "core/program/program.h"
+
+namespace peruse {
+
+// Several tensors as one linear layer, one below the other: a single product computes them all.
+class Stack {
+ public:
+  // name.weight [out, in], name.bias [out]
+  Stack& Add(const std::string& name, int32_t out);
+  // A weight of any shape that holds out rows of in elements, named in full; no bias.
+  // if_has: as in Piece.
+  Stack& AddWeight(std::vector<std::string> names, std::vector<int64_t> shape, int32_t out,
+                   std::vector<std::string> if_has = {});
+  // A bias of any shape, named in full, for outputs [first, first + count).
+  Stack& AddBias(std::vector<std::string> names, std::vector<int64_t> shape, int32_t first);
+  // name [heads * parts * size, in] with rows ordered head, part, channel: held part, head, channel (DeBERTa v1's in_proj).
+  Stack& AddInterleaved(const std::string& name, int32_t heads, int32_t parts, int32_t size);
+
+ private:
+  friend class Build;
+  Stack(int32_t in, Precision precision) { spec_.in = in, spec_.out = 0, spec_.precision = precision; }
+
+  LinearSpec spec_;
+  std::vector<Piece> pieces_;
+};
+
+class Build {
+ public:
+  // `precision`: of the linear layers, but for those that ask for float32.
+  Build(Program& program, Parameters& parameters, Precision precision)
+      : program_(program), parameters_(parameters), precision_(precision) {}
+
+  // Tensors named from here on belong to the head that messages call `name`.
+  void BeginHead(std::string_view name) { head_ = std::string(name); }
+
+  // ---- Parameters ---------------------------------------------------------------------------------------------------
+
+  Stack Stacked(int32_t in) const { return Stack(in, precision_); }
+  // In float32, whatever the precision of the model.
+  Stack StackedF32(int32_t in) const { return Stack(in, Precision::kF32); }
+  LinearId Weights(const Stack& stack) { return Declare(stack.spec_, stack.pieces_); }
+  // name.weight [out, in], name.bias [out]
+  LinearId Weights(const std::string& name, int32_t in, int32_t out) { return Weights(Stacked(in).Add(name, out)); }
+  // The columns [first, first + in) of name.weight [out, all], without the bias.
+  Stack ColumnsOf(const std::string& name, int32_t first, int32_t in, int32_t all, int32_t out) const;
+  // name.weight [groups, in / groups, out / groups] (input-major), name.bias [out]: transformers' GroupedLinearLayer. With one
+  // group it is an ordinary linear, as there. wide_input: see LinearSpec.
+  LinearId GroupedWeights(const std::string& name, int32_t in, int32_t out, int32_t groups, bool wide_input = false);
+  // name.weight [out, in / groups, kernel_size], name.bias [out]
+  LinearId Conv1dWeights(const std::string& name, int32_t in, int32_t out, int32_t groups, int32_t kernel_size);
+  // name [rows, cols]
+  Value Constant(const std::string& name, int32_t rows, int32_t cols);
+  // name [cols], one row
+  Value ConstantRow(const std::string& name, int32_t cols) {
+    return NewConstant(1, cols, {.kind = Piece::Kind::kConstant, .names = {name}, .shape = {cols}});
+  }
+  // name [cols, rows], transposed
+  Value TransposedConstant(const std::string& name, int32_t rows, int32_t cols);
+  // name [rows, cols / copies], each row repeated
+  Value TiledConstant(const std::string& name, int32_t rows, int32_t cols, int32_t copies);
+  // name [channels, 1, kernel_size], held as taps [kernel_size, channels]
+  Value DepthwiseTaps(const std::string& name, int32_t channels, int32_t kernel_size);
+  // name [heads, kernel_size]: the logits of taps that each head's channels share, held as taps [kernel_size, channels]
+  Value SoftmaxTaps(const std::string& name, int32_t heads, int32_t channels, int32_t kernel_size);
+  // name.weight [width], name.bias [width] (or .gamma and .beta)
+  NormArgs Norm(const std::string& name, int32_t width, float eps) { return Norm(std::vector{name}, width, eps); }
+  // The same under one of several names.
+  NormArgs Norm(const std::vector<std::string>& names, int32_t width, float eps);
+  // name [rows, cols], in host memory; words: with kQ8 held as int8 by row
+  TableId Table(const std::string& name, int32_t rows, int32_t cols, bool words = false);
+
+  // ---- Operations ---------------------------------------------------------------------------------------------------
+
+  Value Embed(const std::vector<ops::Embed::Lookup>& lookups);
+  Value Linear(Value x, LinearId weight);
+  Value Linear(Value x, const Stack& stack) { return Linear(x, Weights(stack)); }
+  Value LayerNorm(Value x, const NormArgs& norm);
+  Value Activate(Value x, Activation activation);
+  Value Add(Value x, Value y);
+  Value Multiply(Value x, Value y);
+  struct Attended {
+    Value out;
+    Value probabilities;
+  };
+  // `args` without results.
+  Attended Attention(ops::Attention args);
+  Value DepthwiseConv(Value x, Value taps);
+  struct Convolved {
+    Value out;
+    Value kernels;
+  };
+  Convolved SpanConv(Value logits, Value values, int32_t heads);
+  Value Conv1d(Value x, LinearId weight, int32_t kernel_size);
+  Value SelectRows(Value x, const Index& rows);
+  Value Concat(Value x, Value y);
+  // x y^T; y has a row for each element of its domain.
+  Value MatMul(Value x, Value y);
+  // One direction; gates [rows, 4 * width].
+  Value Lstm(Value gates, Value recurrent, Value bias, bool reverse);
+  // The columns [first, first + count) of x, without copying.
+  Value Columns(Value x, int32_t first, int32_t count);
+  // x in N blocks of equal width.
+  template <size_t N>
+  std::array<Value, N> Split(Value x) {
+    const int32_t width = cols(x) / static_cast<int32_t>(N);
+    std::array<Value, N> parts;
+    for (size_t i = 0; i < N; ++i) parts[i] = Columns(x, static_cast<int32_t>(i) * width, width);
+    return parts;
+  }
+
+  IndexId IndexOf(const Index& index);
+
+  // Lets callers ask for a value.
+  void Output(std::string name, Value value) { program_.outputs.push_back({std::move(name), value}); }
+
+  int32_t cols(Value x) const { return program_.info(x).cols.factor; }
+
+ private:
+  LinearId Declare(const LinearSpec& spec, const std::vector<Piece>& pieces);
+  Value NewConstant(int32_t rows, int32_t cols, Piece piece);
+  Value NewLike(Value x, int32_t cols) { return program_.NewValue(program_.info(x).rows, {Domain::kOne, cols}); }
+
+  Program& program_;
+  Parameters& parameters_;
+  const Precision precision_;
+  std::string head_;
+};
+
+}  // namespace peruse

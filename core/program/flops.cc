@@ -1,0 +1,66 @@
+#include "core/program/flops.h"
+
+#include <algorithm>
+
+namespace peruse {
+namespace {
+
+// What all operations may ask of a run.
+struct Run {
+  const Program& program;
+  const RaggedBatch& batch;
+  const Sizes& sizes;
+  std::span<const std::span<const int32_t>> indices;
+
+  double rows(Value value) const { return static_cast<double>(sizes(program.info(value).rows)); }
+  double cols(Value value) const { return static_cast<double>(program.info(value).cols.factor); }
+  double Product(Value x, LinearId weight) const {
+    const LinearSpec& spec = program.linears[static_cast<size_t>(weight.id)];
+    return 2.0 * rows(x) * spec.in / spec.groups * spec.out;
+  }
+  double Convolution(Value x, int32_t taps) const { return 2.0 * rows(x) * cols(x) * taps; }
+};
+
+template <typename AnyOp>
+double Cost(const AnyOp&, const Run&) {
+  return 0;
+}
+
+double Cost(const ops::Linear& op, const Run& run) { return run.Product(op.x, op.weight); }
+double Cost(const ops::Conv1d& op, const Run& run) { return run.Product(op.x, op.weight); }
+double Cost(const ops::DepthwiseConv& op, const Run& run) {
+  return run.Convolution(op.x, run.program.info(op.taps).rows.factor);
+}
+double Cost(const ops::SpanConv& op, const Run& run) {
+  const double logits = op.weight.valid() ? run.Product(op.logits, op.weight) : 0;
+  return logits + run.Convolution(op.values, op.kernel_size);
+}
+
+// Scores and context; and of each position term every row with every slot that its text's length can meet.
+double Cost(const ops::Attention& op, const Run& run) {
+  const int terms = (op.position_key.valid() ? 1 : 0) + (op.position_query.valid() ? 1 : 0);
+  double flops = 0;
+  for (int32_t s = 0; s < run.batch.sequences(); ++s) {
+    const int32_t length = run.batch.length(s);
+    flops += 4.0 * length * length * run.cols(op.query);
+    if (terms == 0) continue;
+    const std::span<const int32_t> slots = run.indices[static_cast<size_t>(op.slots.id)];
+    const auto met =
+        slots.subspan(static_cast<size_t>(run.batch.longest() - length), 2 * static_cast<size_t>(length) - 1);
+    std::vector<int32_t> distinct(met.begin(), met.end());
+    std::sort(distinct.begin(), distinct.end());
+    const auto end = std::unique(distinct.begin(), distinct.end());
+    flops += terms * 2.0 * length * static_cast<double>(end - distinct.begin()) * run.cols(op.query);
+  }
+  return flops;
+}
+
+}  // namespace
+
+double Flops(const Program& program, const Op& op, const RaggedBatch& batch, const Sizes& sizes,
+             std::span<const std::span<const int32_t>> indices) {
+  const Run run = {program, batch, sizes, indices};
+  return std::visit([&](const auto& o) { return Cost(o, run); }, op);
+}
+
+}  // namespace peruse

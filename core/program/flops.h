@@ -1,0 +1,15 @@
+// What an operation costs, for benchmarks.
+#pragma once
+
+#include <span>
+
+#include "core/program/indices.h"
+#include "core/program/program.h"
+
+namespace peruse {
+
+// Floating-point operations of products and convolutions; a multiply-add is two. `indices`: of the batch (BatchIndices::views).
+double Flops(const Program& program, const Op& op, const RaggedBatch& batch, const Sizes& sizes,
+             std::span<const std::span<const int32_t>> indices);
+
+}  // namespace peruse

@@ -1,0 +1,130 @@
+#include "core/program/indices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace peruse {
+namespace {
+
+constexpr float kFarthest = 1 << 24;  // beyond every table: keeps the conversion to an integer defined
+
+int32_t Slot(const Index& index, int32_t distance) {
+  const Index::Distances& how = index.distances;
+  const int32_t bucket = how.buckets > 0 ? LogBucket(distance, how.buckets, how.max_position) : distance;
+  return std::clamp(bucket + index.offset, 0, how.rows - 1);
+}
+
+// The integers of one text, behind those of the texts before it.
+void AppendText(const Index& index, const ModelInput& text, int32_t start, std::vector<int32_t>& values) {
+  const auto length = static_cast<int32_t>(text.ids.size());
+  switch (index.kind) {
+    case Index::Kind::kIds:
+      values.insert(values.end(), text.ids.begin(), text.ids.end());
+      break;
+    case Index::Kind::kTypes:
+      values.insert(values.end(), text.type_ids.begin(), text.type_ids.end());
+      if (text.type_ids.empty()) values.insert(values.end(), text.ids.size(), 0);
+      break;
+    case Index::Kind::kPositions:
+      for (int32_t t = 0; t < length; ++t) values.push_back(t + index.offset);
+      break;
+    case Index::Kind::kPaddedPositions: {
+      int32_t next = index.offset;
+      for (const int32_t id : text.ids) values.push_back(id == index.padding ? index.offset - 1 : next++);
+      break;
+    }
+    case Index::Kind::kFirstOfText:
+      values.insert(values.end(), text.ids.size(), start);
+      break;
+    case Index::Kind::kFirst:
+      values.push_back(start);
+      break;
+    case Index::Kind::kLast:
+      values.push_back(start + length - 1);
+      break;
+    default:  // not of a text
+      break;
+  }
+}
+
+// What the caller gives as it is; nothing for other kinds.
+std::span<const int32_t> Given(Index::Kind kind, const HeadInputs& head) {
+  switch (kind) {
+    case Index::Kind::kWords:
+      return head.words;
+    case Index::Kind::kLabels:
+      return head.labels;
+    case Index::Kind::kPairFirst:
+      return head.pair_first;
+    case Index::Kind::kPairSecond:
+      return head.pair_second;
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+Sizes SizesOf(const BatchInputs& inputs) {
+  Sizes sizes;
+  sizes[Domain::kTokens] = inputs.batch.rows();
+  sizes[Domain::kSequences] = inputs.batch.sequences();
+  sizes[Domain::kLongest] = inputs.batch.longest();
+  sizes[Domain::kChosen] = inputs.chosen.empty() ? inputs.batch.rows() : static_cast<int64_t>(inputs.chosen.size());
+  sizes[Domain::kWords] = static_cast<int64_t>(inputs.head.words.size());
+  sizes[Domain::kLabels] = static_cast<int64_t>(inputs.head.labels.size());
+  sizes[Domain::kPairs] = static_cast<int64_t>(inputs.head.pair_first.size());
+  return sizes;
+}
+
+int32_t LogBucket(int32_t distance, int32_t buckets, int32_t max_position) {
+  const int32_t mid = buckets / 2;
+  const int32_t magnitude = std::abs(distance);
+  if (magnitude <= mid) return distance;
+  // In float32 and in the reference's order, so that ceil sees the same number: at max_position - 1 numerator and
+  // denominator must be the same float. Below mid the denominator is negative, and far distances fall back to near buckets.
+  const float numerator = std::log(static_cast<float>(magnitude) / static_cast<float>(mid));
+  const float denominator = std::log(static_cast<float>(max_position - 1) / static_cast<float>(mid));
+  const float steps = std::ceil(numerator / denominator * static_cast<float>(mid - 1));
+  const int32_t bucket = static_cast<int32_t>(std::clamp(steps, -kFarthest, kFarthest)) + mid;
+  return distance < 0 ? -bucket : bucket;
+}
+
+// Distances in (-reach, reach), a part of those of the longest text so far.
+std::span<const int32_t> BatchIndices::FillSlots(const Index& index, int32_t reach, std::vector<int32_t>& values) {
+  const size_t size = 2 * static_cast<size_t>(reach) - 1;
+  if (values.size() < size) {
+    values.clear();
+    for (int32_t distance = 1 - reach; distance < reach; ++distance) values.push_back(Slot(index, distance));
+  }
+  return std::span<const int32_t>(values).subspan((values.size() - size) / 2, size);
+}
+
+void BatchIndices::Fill(const Program& program, const BatchInputs& inputs) {
+  values_.resize(program.indices.size());
+  views_.resize(program.indices.size());
+  for (size_t i = 0; i < program.indices.size(); ++i) {
+    const Index& index = program.indices[i];
+    std::vector<int32_t>& values = values_[i];
+    if (index.kind == Index::Kind::kSlots) {
+      views_[i] = FillSlots(index, inputs.batch.longest(), values);
+      continue;
+    }
+    values.clear();
+    if (const std::span<const int32_t> given = Given(index.kind, inputs.head); !given.empty()) {
+      views_[i] = given;
+      continue;
+    }
+    if (index.kind == Index::Kind::kChosen) {
+      values.assign(inputs.chosen.begin(), inputs.chosen.end());
+      for (int32_t row = 0; inputs.chosen.empty() && row < inputs.batch.rows(); ++row) values.push_back(row);
+    }
+    for (size_t s = 0; s < inputs.texts.size(); ++s) {
+      AppendText(index, inputs.texts[s], inputs.batch.start(static_cast<int32_t>(s)), values);
+    }
+    views_[i] = values;
+  }
+}
+
+}  // namespace peruse

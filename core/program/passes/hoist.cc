@@ -1,0 +1,66 @@
+#include <utility>
+#include <vector>
+
+#include "core/program/passes/passes.h"
+
+namespace peruse {
+namespace {
+
+// The values that operations on constants alone give.
+std::vector<bool> Fixed(const Program& program) {
+  std::vector<bool> fixed(program.values.size());
+  for (size_t i = 0; i < fixed.size(); ++i) fixed[i] = program.values[i].constant >= 0;
+  for (const Op& op : program.ops) {
+    bool all = true;
+    bool any = false;
+    for (const Value* value : InputsOf(op)) {
+      any = true;
+      all = all && fixed[static_cast<size_t>(program.Root(*value).id)];
+    }
+    if (const auto* select = std::get_if<ops::SelectRows>(&op); select != nullptr) all = false;  // its rows change
+    if (!any || !all) continue;
+    for (const Value* value : OutputsOf(op)) fixed[static_cast<size_t>(program.Root(*value).id)] = true;
+  }
+  return fixed;
+}
+
+}  // namespace
+
+Hoisted HoistConstants(Program program) {
+  const std::vector<bool> fixed = Fixed(program);
+  const auto is_fixed = [&](Value value) { return fixed[static_cast<size_t>(program.Root(value).id)]; };
+  Hoisted result;
+  std::vector<Op> run;
+  for (Op& op : program.ops) {
+    (is_fixed(**OutputsOf(op).begin()) ? result.load.ops : run).push_back(std::move(op));
+  }
+  program.ops = std::move(run);
+
+  // What the run reads of the load's results becomes a constant of its own.
+  for (Op& op : program.ops) {
+    for (const Value* value : InputsOf(op)) {
+      const bool known = program.IsConstant(*value) || program.info(*value).constant >= 0;
+      if (known || !is_fixed(*value)) continue;
+      result.load.outputs.push_back({"", *value});
+      if (program.info(*value).base >= 0) {
+        const ValueInfo columns = program.info(*value);
+        program.values.push_back(columns);
+        const Value source = {static_cast<int32_t>(program.values.size()) - 1};
+        result.load.ops.push_back(ops::Activate{source, Activation::kNone, *value});
+      }
+      ValueInfo& info = program.info(*value);
+      info.base = -1;
+      info.first_col = 0;
+      info.constant = program.constants++;
+    }
+  }
+  std::vector<Op> load = std::move(result.load.ops);
+  std::vector<ProgramOutput> outputs = std::move(result.load.outputs);
+  result.run = program;
+  result.load = std::move(program);
+  result.load.ops = std::move(load);
+  result.load.outputs = std::move(outputs);
+  return result;
+}
+
+}  // namespace peruse

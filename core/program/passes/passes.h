@@ -1,0 +1,31 @@
+// Pure functions from a program to an equal one. Families write the plain program; these make it fast.
+#pragma once
+
+#include <span>
+
+#include "core/program/program.h"
+
+namespace peruse {
+
+// Only the outputs of these numbers, and only what they need: a look inside costs nothing to those who don't look.
+Program KeepOutputs(Program program, std::span<const int32_t> outputs);
+
+// Rows that no output reads are not computed: a selection of rows moves up past operations that work row by row, as far as
+// these have no other reader. In an encoder with a pooled head it stops behind the last layer's attention.
+Program DropRows(Program program);
+
+// What depends on constants alone is computed once, after loading.
+struct Hoisted {
+  Program load;  // its outputs are the constants that it makes; run it once
+  Program run;
+};
+Hoisted HoistConstants(Program program);
+
+// A linear and the activation, product or residual and norm behind it become one operation, and so do a linear and the
+// span convolution whose kernels it makes, and a sum and its norm.
+Program Fuse(Program program);
+
+// Concatenations disappear: what they join is written side by side from the start.
+Program PlaceColumns(Program program);
+
+}  // namespace peruse

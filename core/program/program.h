@@ -1,0 +1,97 @@
+// A model as data: a list of operations on values, built once, symbolic in the number of rows.
+//
+//   Family::Build -> Program -> passes (core/program/passes) -> Plan -> a backend runs it on a batch
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/formats/linear_spec.h"
+#include "core/ops/activate.h"
+#include "core/ops/add.h"
+#include "core/ops/attention.h"
+#include "core/ops/concat.h"
+#include "core/ops/conv1d.h"
+#include "core/ops/depthwise_conv.h"
+#include "core/ops/embed.h"
+#include "core/ops/index.h"
+#include "core/ops/input.h"
+#include "core/ops/layer_norm.h"
+#include "core/ops/linear.h"
+#include "core/ops/lstm.h"
+#include "core/ops/matmul.h"
+#include "core/ops/multiply.h"
+#include "core/ops/select_rows.h"
+#include "core/ops/span_conv.h"
+#include "core/ops/value.h"
+
+namespace peruse {
+
+using Op = std::variant<ops::Input, ops::Embed, ops::Linear, ops::LayerNorm, ops::Activate, ops::Add, ops::Multiply,
+                        ops::Attention, ops::DepthwiseConv, ops::SpanConv, ops::Conv1d, ops::SelectRows, ops::Concat,
+                        ops::MatMul, ops::Lstm>;
+
+// What a caller may ask for.
+struct ProgramOutput {
+  std::string name;  // "logits", "hidden.3", "attention.0", ...
+  Value value;
+};
+
+struct Program {
+  std::vector<ValueInfo> values;
+  std::vector<Op> ops;  // in an order in which they can run
+  std::vector<Index> indices;
+  std::vector<ProgramOutput> outputs;
+  std::vector<LinearSpec> linears;  // by LinearId
+  int32_t tables = 0;               // how many TableIds there are
+  int32_t constants = 0;            // how many constant matrices
+
+  const ValueInfo& info(Value value) const { return values[static_cast<size_t>(value.id)]; }
+  ValueInfo& info(Value value) { return values[static_cast<size_t>(value.id)]; }
+  // The value that holds the memory of `value`.
+  Value Root(Value value) const { return info(value).base >= 0 ? Value{info(value).base} : value; }
+  bool IsConstant(Value value) const { return info(Root(value)).constant >= 0; }
+  Value NewValue(Extent rows, Extent cols) {
+    values.push_back({rows, cols});
+    return {static_cast<int32_t>(values.size()) - 1};
+  }
+};
+
+// Pointers to the operands, or results, of an operation that are there.
+class ValueRefs {
+ public:
+  void Append(Value* value) {
+    if (value->valid()) values_[count_++] = value;
+  }
+  Value* const* begin() const { return values_.data(); }
+  Value* const* end() const { return values_.data() + count_; }
+
+ private:
+  std::array<Value*, 6> values_;
+  size_t count_ = 0;
+};
+ValueRefs InputsOf(Op& op);
+ValueRefs OutputsOf(Op& op);
+// For reading.
+inline ValueRefs InputsOf(const Op& op) { return InputsOf(const_cast<Op&>(op)); }
+inline ValueRefs OutputsOf(const Op& op) { return OutputsOf(const_cast<Op&>(op)); }
+
+// The linear layer that an operation uses, if it uses one.
+LinearId LinearOf(const Op& op);
+
+// Whether each row of the results depends on the same row of the operands alone.
+inline bool IsByRow(const Op& op) {
+  return std::visit([](const auto& o) { return o.kByRow; }, op);
+}
+
+// Whether every operation has operands and results of the shapes that it needs (Fits in core/ops), and no result shares
+// memory with an operand.
+bool IsSound(const Program& program);
+
+// The program for people: a line for each operation.
+std::string Print(const Program& program);
+
+}  // namespace peruse

@@ -1,0 +1,80 @@
+#include "core/tasks/entity_decoding.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/base/utf8.h"
+#include "core/text/unicode.h"
+
+namespace peruse {
+namespace {
+
+// Python's \w, which knows no marks.
+bool IsWordCharacter(char32_t c) {
+  return c == '_' || (text::CharClasses(c) & (text::kLetterClass | text::kNumberClass)) != 0;
+}
+
+// Python's \s.
+bool IsPythonSpace(char32_t c) { return text::IsSpace(c) || (c >= 0x1C && c <= 0x1F); }
+
+// The end of the word characters from `begin` on.
+size_t SkipWord(std::string_view text, size_t begin) {
+  while (begin < text.size()) {
+    size_t end = begin;
+    if (!IsWordCharacter(DecodeUtf8(text, &end))) break;
+    begin = end;
+  }
+  return begin;
+}
+
+// The order in which the reference comes upon them.
+std::tuple<int32_t, int32_t, int32_t> Place(const EntityCandidate& it) { return {it.first, it.last, it.label}; }
+
+bool Conflict(const EntityCandidate& a, const EntityCandidate& b, const EntityRules& rules) {
+  if (a.first == b.first && a.last == b.last) return !rules.multi_label;
+  if (a.first > b.last || b.first > a.last) return false;
+  const bool nested = (a.first <= b.first && b.last <= a.last) || (b.first <= a.first && a.last <= b.last);
+  return rules.flat || !nested;
+}
+
+}  // namespace
+
+std::vector<text::Offset> SplitWords(std::string_view text) {
+  std::vector<text::Offset> words;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = begin;
+    const char32_t c = DecodeUtf8(text, &end);
+    if (IsWordCharacter(c)) {
+      end = SkipWord(text, end);
+      while (end < text.size() && text[end] == '-') {
+        const size_t more = SkipWord(text, end + 1);
+        if (more == end + 1) break;
+        end = more;
+      }
+    }
+    if (!IsPythonSpace(c)) words.push_back({static_cast<int32_t>(begin), static_cast<int32_t>(end)});
+    begin = end;
+  }
+  return words;
+}
+
+std::vector<EntityCandidate> ChooseEntities(std::vector<EntityCandidate> candidates, const EntityRules& rules) {
+  std::sort(candidates.begin(), candidates.end(), [](const EntityCandidate& a, const EntityCandidate& b) {
+    return a.score != b.score ? a.score > b.score : Place(a) < Place(b);
+  });
+  std::vector<EntityCandidate> kept;
+  for (const EntityCandidate& next : candidates) {
+    const bool conflicts = std::any_of(kept.begin(), kept.end(), [&](const EntityCandidate& other) {
+      const bool same = next.first == other.first && next.last == other.last && next.label == other.label;
+      return same || Conflict(next, other, rules);
+    });
+    if (!conflicts) kept.push_back(next);
+  }
+  std::sort(kept.begin(), kept.end(), [](const EntityCandidate& a, const EntityCandidate& b) {
+    if (a.first != b.first) return a.first < b.first;
+    return a.score != b.score ? a.score > b.score : Place(a) < Place(b);
+  });
+  return kept;
+}
+
+}  // namespace peruse

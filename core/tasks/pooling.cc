@@ -1,0 +1,105 @@
+#include "core/tasks/pooling.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/status.h"
+
+namespace peruse {
+namespace {
+
+// The sum over tokens of weight(token) * vector, divided by `divisor`.
+template <typename Weight>
+void AddWeighted(std::span<const float> tokens, size_t width, Weight weight, double divisor, std::vector<float>* out) {
+  const size_t count = tokens.size() / width;
+  for (size_t c = 0; c < width; ++c) {
+    double sum = 0;
+    for (size_t t = 0; t < count; ++t) sum += weight(t) * static_cast<double>(tokens[t * width + c]);
+    out->push_back(static_cast<float>(sum / divisor));
+  }
+}
+
+// `before`: tokens that stand before these.
+void AddPooled(PoolingMode mode, std::span<const float> tokens, size_t width, size_t before, std::vector<float>* out) {
+  const size_t count = tokens.size() / width;
+  const auto n = static_cast<double>(count);
+  const auto m = static_cast<double>(before);
+  const auto one = [](size_t) { return 1.0; };
+  switch (mode) {
+    case PoolingMode::kCls:
+      out->insert(out->end(), tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(width));
+      return;
+    case PoolingMode::kLastToken:
+      out->insert(out->end(), tokens.end() - static_cast<std::ptrdiff_t>(width), tokens.end());
+      return;
+    case PoolingMode::kMax:
+      for (size_t c = 0; c < width; ++c) {
+        float largest = tokens[c];
+        for (size_t t = 1; t < count; ++t) largest = std::max(largest, tokens[t * width + c]);
+        out->push_back(largest);
+      }
+      return;
+    case PoolingMode::kMean:
+      AddWeighted(tokens, width, one, n, out);
+      return;
+    case PoolingMode::kMeanSqrtLength:
+      AddWeighted(tokens, width, one, std::sqrt(n), out);
+      return;
+    case PoolingMode::kWeightedMean:  // A token's weight is its place in the whole text, from 1.
+      AddWeighted(
+          tokens, width, [m](size_t t) { return m + 1 + static_cast<double>(t); }, n * m + n * (n + 1) / 2, out);
+      return;
+  }
+}
+
+double Activate(DenseActivation activation, double x) {
+  switch (activation) {
+    case DenseActivation::kIdentity:
+      return x;
+    case DenseActivation::kTanh:
+      return std::tanh(x);
+    case DenseActivation::kRelu:
+      return std::max(x, 0.0);
+    case DenseActivation::kGelu:
+      return 0.5 * x * (1 + std::erf(x * 0.70710678118654752440));
+    case DenseActivation::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+  }
+  return x;
+}
+
+}  // namespace
+
+std::vector<float> PoolTokens(std::span<const PoolingMode> modes, std::span<const float> tokens, size_t width,
+                              size_t skip) {
+  PERUSE_CHECK(tokens.size() > skip * width && tokens.size() % width == 0);
+  std::vector<float> pooled;
+  pooled.reserve(modes.size() * width);
+  for (const PoolingMode mode : modes) AddPooled(mode, tokens.subspan(skip * width), width, skip, &pooled);
+  return pooled;
+}
+
+std::vector<float> ApplyDense(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
+                              DenseActivation activation) {
+  PERUSE_CHECK(!x.empty() && weight.size() % x.size() == 0);
+  const size_t out = weight.size() / x.size();
+  PERUSE_CHECK(bias.empty() || bias.size() == out);
+  std::vector<float> y(out);
+  for (size_t r = 0; r < out; ++r) {
+    double sum = bias.empty() ? 0 : static_cast<double>(bias[r]);
+    for (size_t c = 0; c < x.size(); ++c)
+      sum += static_cast<double>(weight[r * x.size() + c]) * static_cast<double>(x[c]);
+    y[r] = static_cast<float>(Activate(activation, sum));
+  }
+  return y;
+}
+
+void NormalizeVector(std::span<float> x) {
+  constexpr double kSmallestLength = 1e-12;
+  double squares = 0;
+  for (const float value : x) squares += static_cast<double>(value) * static_cast<double>(value);
+  const double length = std::max(std::sqrt(squares), kSmallestLength);
+  for (float& value : x) value = static_cast<float>(static_cast<double>(value) / length);
+}
+
+}  // namespace peruse

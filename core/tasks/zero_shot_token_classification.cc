@@ -1,0 +1,229 @@
+#include "core/tasks/zero_shot_token_classification.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace peruse {
+namespace {
+
+// Labels that stand before a text together: beyond what models were trained with, and of the length of a window.
+constexpr size_t kMostLabels = 128;
+// Pairs of words and labels that are scored at once: a vector of 4 * width for each is in memory.
+constexpr size_t kMostPairs = 8192;
+
+float Sigmoid(float x) { return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x)))); }
+
+// The tokens of each word, in order.
+std::vector<std::vector<int32_t>> ByWord(const text::Encoding& tokens, size_t words) {
+  std::vector<std::vector<int32_t>> ids(words);
+  for (size_t t = 0; t < tokens.size(); ++t) {
+    if (tokens.word_ids[t] >= 0) ids[static_cast<size_t>(tokens.word_ids[t])].push_back(tokens.ids[t]);
+  }
+  return ids;
+}
+
+}  // namespace
+
+Status ZeroShotTokenClassification::Start() {
+  PERUSE_RETURN_IF_ERROR(ReadLabels());
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<Prompt> prompts, MakePrompts());
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    PERUSE_ASSIGN_OR_RETURN(Words words, ReadWords(request.inputs[i]));
+    if (words.bytes.empty()) {
+      Give(i, {});
+    } else {
+      PERUSE_RETURN_IF_ERROR(EnqueueText(i, words, prompts));
+    }
+    words_.push_back(std::move(words.bytes));
+  }
+  return OkStatus();
+}
+
+Status ZeroShotTokenClassification::ReadLabels() {
+  const LabelPrompt& prompt = model_.config().prompt;
+  for (const std::string& label : request.labels) {
+    if (label.find(prompt.marker) != std::string::npos || label.find(prompt.separator) != std::string::npos) {
+      return InvalidArgument("the label \"" + label.substr(0, 100) + "\" contains a marker of the model");
+    }
+    if (std::find(labels_.begin(), labels_.end(), label) == labels_.end()) labels_.push_back(label);
+  }
+  if (labels_.empty()) return InvalidArgument("option labels must name at least one label");
+  if (request.threshold >= 0 && request.threshold <= 1) return OkStatus();
+  return InvalidArgument("option threshold must be from 0 to 1");
+}
+
+// <<ENT>> label <<ENT>> label ... <<SEP>>
+Result<std::vector<ZeroShotTokenClassification::Prompt>> ZeroShotTokenClassification::MakePrompts() const {
+  const LabelPrompt& config = model_.config().prompt;
+  // Markers that the tokenizer does not know follow its vocabulary, behind one that nobody uses.
+  const int32_t marker = config.marker_id >= 0 ? config.marker_id : tokenizer_.vocab_size() + 1;
+  const int32_t separator = tokenizer_.TokenToId(config.separator).value_or(marker + 1);
+  const std::vector<std::string_view> words(labels_.begin(), labels_.end());
+  text::EncodeOptions options;
+  options.add_special_tokens = false;
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> tokens, tokenizer_.EncodeWords(words, options));
+  const std::vector<std::vector<int32_t>> ids = ByWord(tokens[0], words.size());
+
+  const size_t most_tokens = static_cast<size_t>(MaxTokens()) / 2;  // the other half is the text's
+  std::vector<Prompt> prompts;
+  for (size_t label = 0; label < ids.size(); ++label) {
+    const bool full = prompts.empty() || prompts.back().rows.size() == kMostLabels ||
+                      (prompts.back().ids.size() + ids[label].size() + 2 > most_tokens && !prompts.back().rows.empty());
+    if (full) prompts.push_back({.ids = {tokenizer_.cls_id()}, .first_label = static_cast<int32_t>(label)});
+    Prompt& prompt = prompts.back();
+    prompt.rows.push_back(static_cast<int32_t>(prompt.ids.size()) + (config.embed_marker ? 0 : 1));
+    prompt.ids.push_back(marker);
+    prompt.ids.insert(prompt.ids.end(), ids[label].begin(), ids[label].end());
+  }
+  for (Prompt& prompt : prompts) prompt.ids.push_back(separator);
+  return prompts;
+}
+
+// Words that the tokenizer makes nothing of are no words. (In the package they move the answers of those behind them.)
+Result<ZeroShotTokenClassification::Words> ZeroShotTokenClassification::ReadWords(std::string_view text) const {
+  const std::vector<text::Offset> found = SplitWords(text);
+  std::vector<std::string_view> slices;
+  for (const text::Offset& bytes : found) slices.push_back(Slice(text, bytes));
+  text::EncodeOptions options;
+  options.add_special_tokens = false;
+  Words words;
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> tokens, tokenizer_.EncodeWords(slices, options));
+  const text::Encoding& all = tokens[0];
+  int32_t last = -1;
+  for (size_t t = 0; t < all.size(); ++t) {
+    if (all.word_ids[t] < 0) continue;
+    words.ids.push_back(all.ids[t]);
+    if (all.word_ids[t] != last) {
+      last = all.word_ids[t];
+      words.bytes.push_back(found[static_cast<size_t>(last)]);
+      words.ends.push_back(0);
+    }
+    words.ends.back() = static_cast<int32_t>(words.ids.size());
+  }
+  return words;
+}
+
+size_t ZeroShotTokenClassification::WindowEnd(const Words& words, size_t first, size_t prompt_tokens) const {
+  const auto most_words = static_cast<size_t>(model_.config().prompt.max_words);
+  const int64_t room = MaxTokens() - static_cast<int64_t>(prompt_tokens) - 1;
+  size_t end = first;
+  while (end < words.bytes.size() && end - first < most_words && words.tokens(first, end + 1) <= room) ++end;
+  return end;
+}
+
+Status ZeroShotTokenClassification::EnqueueText(size_t input, const Words& words, std::span<const Prompt> prompts) {
+  for (const Prompt& prompt : prompts) {
+    const bool last_prompt = &prompt == &prompts.back();
+    for (size_t first = 0, end = 0; end < words.bytes.size();) {
+      end = WindowEnd(words, first, prompt.ids.size());
+      // What two windows share: every span that begins in it lies whole in one of them.
+      const size_t shared = std::max((end - first) / 8, static_cast<size_t>(model_.config().prompt.max_width));
+      if (end < first + shared + 1 && end < words.bytes.size()) {
+        return Status(StatusCode::kTextTooLong, "the labels and words of input " + std::to_string(input) +
+                                                    " leave no room: the model takes " + std::to_string(MaxTokens()) +
+                                                    " tokens");
+      }
+      EnqueueWindow(input, words, prompt, first, end, last_prompt && end == words.bytes.size());
+      first = end - shared;
+    }
+  }
+  return OkStatus();
+}
+
+void ZeroShotTokenClassification::EnqueueWindow(size_t input, const Words& words, const Prompt& prompt, size_t first,
+                                                size_t end, bool last_window) {
+  const LabelPrompt& config = model_.config().prompt;
+  Reading reading = {.input = input, .last = last_window};
+  reading.first_word = static_cast<int32_t>(first);
+  reading.first_label = prompt.first_label;
+  text::Encoding& tokens = reading.tokens;
+  tokens.ids = prompt.ids;
+  const auto behind_prompt = static_cast<int32_t>(prompt.ids.size()) - words.begin(first);
+  tokens.ids.insert(tokens.ids.end(), words.ids.begin() + words.begin(first), words.ids.begin() + words.begin(end));
+  tokens.ids.push_back(tokenizer_.sep_id());
+  reading.head.labels = prompt.rows;
+  for (size_t word = first; word < end; ++word) {
+    reading.head.words.push_back(behind_prompt + (config.last_token ? words.ends[word] - 1 : words.begin(word)));
+  }
+  const auto count = static_cast<int32_t>(end - first);
+  const auto labels = static_cast<int32_t>(prompt.rows.size());
+  for (int32_t word = 0; word < count; ++word) {
+    const int32_t last = config.max_width > 0 ? std::min(word + config.max_width, count) : labels;
+    for (int32_t second = config.max_width > 0 ? word : 0; second < last; ++second) {
+      if (reading.head.pair_first.size() == kMostPairs) {
+        Reading part = reading;
+        part.last = false;
+        Enqueue(std::move(part));
+        reading.head.pair_first.clear();
+        reading.head.pair_second.clear();
+      }
+      reading.head.pair_first.push_back(word);
+      reading.head.pair_second.push_back(second);
+    }
+  }
+  Enqueue(std::move(reading));
+}
+
+Status ZeroShotTokenClassification::Collect(const Reading& reading, size_t text) {
+  const Matrix logits = outputs_.Get("logits", text);
+  if (model_.config().prompt.max_width > 0) {
+    CollectSpans(reading, logits);
+  } else {
+    CollectTokens(reading, logits);
+  }
+  if (!reading.last) return OkStatus();
+
+  const std::string_view all = request.inputs[reading.input];
+  const std::vector<text::Offset>& words = words_[reading.input];
+  Utf8IndexConverter index(all);
+  std::vector<LabelledSpan> entities;
+  for (const EntityCandidate& it :
+       ChooseEntities(std::exchange(candidates_, {}), {request.flat_ner, request.multi_label})) {
+    const text::Offset bytes = {words[static_cast<size_t>(it.first)].start, words[static_cast<size_t>(it.last)].end};
+    entities.push_back(
+        {labels_[static_cast<size_t>(it.label)], std::string(Slice(all, bytes)), it.score, ToTextSpan(index, bytes)});
+  }
+  Give(reading.input, std::move(entities));
+  return OkStatus();
+}
+
+void ZeroShotTokenClassification::CollectSpans(const Reading& reading, const Matrix& logits) {
+  for (size_t pair = 0; pair < reading.head.pair_first.size(); ++pair) {
+    const std::span<const float> row = logits.row(pair);
+    for (size_t label = 0; label < row.size(); ++label) {
+      const float score = Sigmoid(row[label]);
+      if (score <= request.threshold) continue;
+      candidates_.push_back({reading.first_word + reading.head.pair_first[pair],
+                             reading.first_word + reading.head.pair_second[pair],
+                             reading.first_label + static_cast<int32_t>(label), score});
+    }
+  }
+}
+
+// Spans of any width: from a word that is likely a start to one that is likely an end, with none between that is not inside.
+void ZeroShotTokenClassification::CollectTokens(const Reading& reading, const Matrix& logits) {
+  for (const float logit : logits.values) probabilities_.push_back(Sigmoid(logit));
+  const size_t labels = reading.head.labels.size();
+  const size_t words = reading.head.words.size();
+  if (probabilities_.size() < 3 * words * labels) return;
+  const std::vector<float> p = std::exchange(probabilities_, {});
+  for (size_t first = 0; first < words; ++first) {
+    for (size_t label = 0; label < labels; ++label) {
+      const auto at = [&](size_t word) { return p.data() + 3 * (word * labels + label); };
+      if (at(first)[0] <= request.threshold) continue;
+      float inside = 1;
+      for (size_t last = first; last < words; ++last) {
+        inside = std::min(inside, at(last)[2]);
+        if (inside < request.threshold) break;
+        if (at(last)[1] <= request.threshold) continue;
+        const float score = std::min(inside, std::min(at(first)[0], at(last)[1]));
+        candidates_.push_back({reading.first_word + static_cast<int32_t>(first),
+                               reading.first_word + static_cast<int32_t>(last),
+                               reading.first_label + static_cast<int32_t>(label), score});
+      }
+    }
+  }
+}
+
+}  // namespace peruse

@@ -1,0 +1,77 @@
+// Entities of any label, by a GLiNER model (the package's predict_entities).
+//
+// A text of more words than the model was trained to read at once is read in windows, each with a part of the one before, so
+// that no span is cut by a seam; the package leaves the rest of such a text out. Many labels are read a part at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/tasks/entity_decoding.h"
+#include "core/tasks/task.h"
+
+namespace peruse {
+
+struct ZeroShotEntityRequest {
+  std::vector<std::string> inputs;
+  std::vector<std::string> labels;
+  float threshold = 0.5f;    // entities less likely than this, or just as likely, are not told
+  bool flat_ner = true;      // no two overlap; else one may lie within another
+  bool multi_label = false;  // the same words may have several labels
+};
+
+struct LabelledSpan {
+  std::string label;
+  std::string text;
+  float score = 0;
+  TextSpan span = {0, 0};
+};
+
+// For each input its entities in order.
+class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::vector<LabelledSpan>> {
+ public:
+  static constexpr Head kHead = Head::kEntities;
+  using TaskOf::TaskOf;
+  Status Start() override;
+
+ protected:
+  Status Collect(const Reading& reading, size_t text) override;
+
+ private:
+  // Labels that stand before a text together.
+  struct Prompt {
+    std::vector<int32_t> ids;   // of the tokens up to the first word
+    std::vector<int32_t> rows;  // of the labels
+    int32_t first_label = 0;
+  };
+  // A text's words and their tokens, one behind the other.
+  struct Words {
+    std::vector<text::Offset> bytes;
+    std::vector<int32_t> ids;
+    std::vector<int32_t> ends;  // of each word's tokens
+
+    int32_t begin(size_t word) const { return word == 0 ? 0 : ends[word - 1]; }
+    int32_t tokens(size_t first, size_t end) const { return begin(end) - begin(first); }
+  };
+
+  Status ReadLabels();
+  Result<std::vector<Prompt>> MakePrompts() const;
+  Result<Words> ReadWords(std::string_view text) const;
+  // The end of the window that begins with word `first`.
+  size_t WindowEnd(const Words& words, size_t first, size_t prompt_tokens) const;
+  Status EnqueueText(size_t input, const Words& words, std::span<const Prompt> prompts);
+  // The window of words [first, end) behind a prompt, in as many readings as its pairs need.
+  void EnqueueWindow(size_t input, const Words& words, const Prompt& prompt, size_t first, size_t end,
+                     bool last_window);
+  void CollectSpans(const Reading& reading, const Matrix& logits);
+  void CollectTokens(const Reading& reading, const Matrix& logits);
+
+  std::vector<std::string> labels_;               // each once
+  std::vector<std::vector<text::Offset>> words_;  // of each input
+  std::vector<EntityCandidate> candidates_;       // of the input that is being read
+  std::vector<float> probabilities_;              // [pairs, 3] so far of a window that is scored token by token
+};
+
+}  // namespace peruse

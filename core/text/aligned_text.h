@@ -1,0 +1,140 @@
+// Text under normalisation, where every byte knows which bytes of the original it came from.
+//
+// All edits are made of three primitives applied left to right with a cursor over the old text, as in the reference's
+// NormalizedString::transform; they decide every offset a token gets.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/memory.h"
+#include "core/base/utf8.h"
+#include "core/text/encoding.h"
+
+namespace peruse::text {
+
+struct AlignedText {
+  std::string text;             // valid UTF-8
+  std::vector<Offset> origins;  // per byte of `text`: the original bytes it stands for
+  bool failed = false;          // something could not be appended: what there is means nothing
+  Status refusal;               // why, unless there was no memory
+  size_t limit = SIZE_MAX;      // it must not grow beyond so many bytes
+
+  size_t size() const { return text.size(); }
+  std::string_view view(size_t begin, size_t end) const { return std::string_view(text).substr(begin, end - begin); }
+  void Clear() {
+    text.clear();
+    origins.clear();
+    failed = false;
+    refusal = OkStatus();
+  }
+  // Fails for a reason of its own.
+  bool Refuse(Status why) {
+    refusal = std::move(why);
+    failed = true;
+    return false;
+  }
+  // What to say of a text that failed.
+  Status Failure() const { return refusal.ok() ? OutOfMemory("no memory to read a text") : refusal; }
+
+  void Append(char32_t c, Offset origin) {
+    constexpr size_t kLongest = 4;
+    if (!Grow(kLongest)) return;
+    if (c < 0x80) {
+      text.push_back(static_cast<char>(c));
+      origins.push_back(origin);
+      return;
+    }
+    const size_t before = text.size();
+    AppendUtf8(c, &text);
+    origins.insert(origins.end(), text.size() - before, origin);
+  }
+  // Appends bytes that will be written to; false, and nothing appended, when there is no memory.
+  [[nodiscard]] bool Extend(size_t bytes) {
+    if (!Grow(bytes)) return false;
+    text.resize(text.size() + bytes);
+    origins.resize(text.size());
+    return true;
+  }
+  // Drops what stands after the first `bytes` bytes.
+  void Truncate(size_t bytes) {
+    text.resize(bytes);
+    origins.resize(bytes);
+  }
+  // Makes room for so many more bytes, or fails: then nothing is appended any more. Appending does that as well; to say
+  // beforehand how much will come spares copies.
+  bool Grow(size_t bytes) {
+    if (bytes <= origins.capacity() - origins.size()) return !failed;
+    if (bytes > limit - std::min(limit, origins.size())) {
+      return Refuse(Unsupported("tokenizer.json: the text grows too much when it is normalised and split"));
+    }
+    // The text first, so that it always has the room that the origins have.
+    failed = failed || !TryGrow(&text, bytes) || !TryGrow(&origins, bytes);
+    return !failed;
+  }
+  // Appends bytes [begin, end) of `other`.
+  void Append(const AlignedText& other, size_t begin, size_t end) {
+    if (!Grow(end - begin)) return;
+    text.append(other.text, begin, end - begin);
+    origins.insert(origins.end(), other.origins.begin() + static_cast<std::ptrdiff_t>(begin),
+                   other.origins.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+};
+
+// Rewrites bytes [begin, end) of one text onto the end of another.
+class AlignedEditor {
+ public:
+  AlignedEditor(const AlignedText& from, size_t begin, size_t end, AlignedText* to)
+      : from_(from), begin_(begin), cursor_(begin), end_(end), to_(to) {}
+
+  size_t cursor() const { return cursor_; }
+
+  // Emits `c` in place of the next old character, which is consumed.
+  void Replace(char32_t c) {
+    to_->Append(c, CurrentOrigin());
+    Drop(1);
+  }
+  // Emits `c` as new: it shares the origin of the old byte before the cursor.
+  void Insert(char32_t c) { to_->Append(c, PreviousOrigin()); }
+  // Emits `c` in place of the next old character and drops `count` old characters after it.
+  void ReplaceAndDrop(char32_t c, size_t count) {
+    Replace(c);
+    Drop(count);
+  }
+  // One step of the reference's transform: 1 inserts, 0 replaces, -n replaces and drops n.
+  void Apply(char32_t c, int change) {
+    if (change > 0) return Insert(c);
+    ReplaceAndDrop(c, static_cast<size_t>(-change));
+  }
+  // Consumes old characters without output.
+  void Drop(size_t count) {
+    for (; count > 0 && cursor_ < end_; --count) {
+      cursor_ += static_cast<size_t>(Utf8Length(static_cast<unsigned char>(from_.text[cursor_])));
+    }
+  }
+  // Copies old bytes up to `position` unchanged.
+  void CopyTo(size_t position) {
+    to_->Append(from_, cursor_, position);
+    cursor_ = position;
+  }
+
+ private:
+  Offset PreviousOrigin() const {
+    if (cursor_ > begin_) return from_.origins[cursor_ - 1];
+    const int32_t start = begin_ < end_ ? from_.origins[begin_].start : 0;
+    return {start, start};
+  }
+  // Past the end (only when a change list consumes more than there is) the last origin stands in.
+  Offset CurrentOrigin() const { return cursor_ < end_ ? from_.origins[cursor_] : PreviousOrigin(); }
+
+  const AlignedText& from_;
+  size_t begin_;
+  size_t cursor_;
+  size_t end_;
+  AlignedText* to_;
+};
+
+}  // namespace peruse::text

@@ -1,0 +1,61 @@
+// A value for every code point, in blocks of which equal ones are shared: look-ups in constant time, from a table in runs.
+// Made in place at the first use: that allocates nothing, so it can't fail where memory is short, and costs a module no bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/status.h"
+
+namespace peruse::text {
+
+inline constexpr char32_t kCodePoints = 0x110000;
+
+// Of at most `kMost` different blocks.
+template <typename Value, size_t kMost>
+class BlockTable {
+ public:
+  // `fill(start, block)` writes the kBlock values from code point `start` on into the block, which holds Value().
+  template <typename Fill>
+  explicit BlockTable(Fill fill) {
+    for (char32_t start = 0; start < kCodePoints; start += kBlock) {
+      Value block[kBlock] = {};
+      fill(start, block);
+      // Equal blocks mostly follow each other (unassigned planes, Han), so the newest ones are tried first.
+      size_t found = count_;
+      while (found > 0 && !std::equal(block, block + kBlock, blocks_[found - 1])) --found;
+      if (found == 0) {
+        PERUSE_CHECK(count_ < kMost);
+        std::copy(block, block + kBlock, blocks_[count_]);
+        found = ++count_;
+      }
+      index_[start / kBlock] = static_cast<uint16_t>(found - 1);
+    }
+  }
+
+  Value operator[](char32_t c) const { return blocks_[index_[c / kBlock]][c % kBlock]; }
+
+  static constexpr size_t kBlock = 128;
+
+ private:
+  uint16_t index_[kCodePoints / kBlock];
+  size_t count_ = 0;
+  Value blocks_[kMost][kBlock];
+};
+
+// Runs of equal values: first code point << 8 | value.
+template <size_t kMost>
+class RunTable : public BlockTable<uint8_t, kMost> {
+ public:
+  template <size_t kRuns>
+  explicit RunTable(const uint32_t (&runs)[kRuns])
+      : BlockTable<uint8_t, kMost>([&runs, at = size_t{0}](char32_t start, uint8_t* block) mutable {
+          for (char32_t c = start; c < start + RunTable::kBlock; ++c) {
+            while (at + 1 < kRuns && runs[at + 1] >> 8 <= c) ++at;
+            block[c - start] = static_cast<uint8_t>(runs[at]);
+          }
+        }) {}
+};
+
+}  // namespace peruse::text

@@ -1,0 +1,46 @@
+#include "core/text/byte_level_files.h"
+
+#include "core/base/memory.h"
+#include "core/base/utf8.h"
+#include "core/text/bpe.h"
+#include "core/text/byte_level_pre_tokenizer.h"
+#include "core/text/model_json.h"
+
+namespace peruse::text {
+namespace {
+
+// "left right" per line. As in the reference the first line is a comment, and what follows the last line's end is none.
+Result<BpeMerges> ReadMerges(std::string_view text) {
+  if (!IsValidUtf8(text)) return MalformedFile("merges.txt is not valid UTF-8");
+  BpeMerges merges;
+  size_t start = text.find('\n') + 1;
+  for (size_t end; start > 0 && (end = text.find('\n', start)) != std::string_view::npos; start = end + 1) {
+    std::string_view line = text.substr(start, end - start);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    const size_t space = line.find(' ');
+    if (space == std::string_view::npos || line.find(' ', space + 1) != std::string_view::npos) {
+      return MalformedFile("merges.txt: malformed line \"" + Excerpt(line) + "\"");
+    }
+    if (!TryPushBack(&merges, {line.substr(0, space), line.substr(space + 1)})) {
+      return OutOfMemory("no memory for merges.txt");
+    }
+  }
+  return merges;
+}
+
+}  // namespace
+
+Status ReadByteLevelFiles(std::string_view vocabulary_bytes, std::string_view merges_text,
+                          const TokenizerConfig& config, Tokenizer::Parts* parts) {
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(vocabulary_bytes, "vocab.json"));
+  PERUSE_ASSIGN_OR_RETURN(const VocabularyEntries entries, ParseVocabularyObject(document.root()));
+  PERUSE_ASSIGN_OR_RETURN(Vocabulary vocabulary, Vocabulary::Create(entries));
+  PERUSE_ASSIGN_OR_RETURN(const BpeMerges merges, ReadMerges(merges_text));
+  PERUSE_ASSIGN_OR_RETURN(parts->model, Bpe::Create(std::move(vocabulary), merges, BpeOptions()));
+  parts->pre_tokenizer = std::make_unique<ByteLevelPreTokenizer>(config.add_prefix_space, true);
+  parts->decoder = MakeByteLevelDecoder();
+  return OkStatus();
+}
+
+}  // namespace peruse::text

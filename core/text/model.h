@@ -1,0 +1,32 @@
+// Model: turns one word (a piece left by the pre-tokenizer) into tokens.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/text/vocabulary.h"
+
+namespace peruse::text {
+
+struct ModelToken {
+  int32_t id;
+  uint32_t begin, end;  // bytes within the word
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  // Appends the tokens of `word`, which is not empty. Errors: kMalformedFile when the word needs the
+  // unknown token and there is none, kOutOfMemory.
+  virtual Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const = 0;
+
+  virtual const Vocabulary& vocabulary() const = 0;
+  // The token that is called by what it stands for, as Unigram's unknown one is; -1: none.
+  virtual int32_t text_token_id() const { return -1; }
+  virtual std::string_view continuing_subword_prefix() const { return {}; }
+};
+
+}  // namespace peruse::text

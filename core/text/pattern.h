@@ -1,0 +1,59 @@
+// Pattern: what Replace and Split look for: a string, or a regular expression.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/text/regex_matcher.h"
+#include "core/text/regex_program.h"
+
+namespace peruse::text {
+
+class Pattern {
+ public:
+  // {"String": s} or {"Regex": r}.
+  static Result<Pattern> FromJson(JsonValue json);
+  static Result<Pattern> Literal(std::string_view text);
+  static Result<Pattern> Regex(std::string_view expression);
+
+ private:
+  friend class PatternMatches;
+
+  std::string literal_;
+  std::optional<RegexProgram> program_;  // unset: a literal
+  bool can_be_empty_ = false;            // of a regular expression: a match may have no characters
+  bool ascii_starts_[128] = {};          // ASCII characters that its other matches can start with
+};
+
+// The matches of a pattern in a text, from left to right. As in the reference, a match without characters is one as well, except
+// just behind another match.
+class PatternMatches {
+ public:
+  // Both must outlive this.
+  PatternMatches(const Pattern& pattern, std::string_view text);
+
+  // Moves to the next match; false behind the last one, or when it failed.
+  bool Next();
+  size_t begin() const { return begin_; }
+  size_t end() const { return end_; }
+  // kUnsupported when the search takes too long, kOutOfMemory.
+  const Status& status() const { return status_; }
+
+ private:
+  bool FindLiteral();
+  // The first match of the regular expression at or after `from`.
+  bool FindRegex(size_t from);
+
+  const Pattern& pattern_;
+  std::string_view text_;
+  std::optional<RegexMatcher> matcher_;
+  size_t from_ = 0, begin_ = 0, end_ = 0;
+  size_t last_end_ = SIZE_MAX;
+  Status status_;
+};
+
+}  // namespace peruse::text

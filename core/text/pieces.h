@@ -1,0 +1,36 @@
+// Pieces: the text of one sequence while it is cut into words and added tokens.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/text/aligned_text.h"
+
+namespace peruse::text {
+
+// Bytes [begin, end) of the shared text, never empty.
+struct Piece {
+  uint32_t begin, end;
+  int32_t token_id = -1;  // an added token, which no later stage touches
+};
+
+struct PieceList {
+  AlignedText text;
+  std::vector<Piece> pieces;
+  bool failed = false;  // there was no memory for a piece: the list means nothing
+
+  void Clear() {
+    text.Clear();
+    pieces.clear();
+    failed = false;
+  }
+  // Whether there was memory for everything.
+  bool complete() const { return !failed && !text.failed; }
+  std::string_view View(const Piece& piece) const { return text.view(piece.begin, piece.end); }
+  void Add(size_t begin, size_t end, int32_t token_id = -1) {
+    if (begin == end || failed) return;
+    failed = !TryPushBack(&pieces, {static_cast<uint32_t>(begin), static_cast<uint32_t>(end), token_id});
+  }
+};
+
+}  // namespace peruse::text

@@ -1,0 +1,43 @@
+// PostProcessor: adds special tokens and type ids around one text or a pair.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/text/encoding.h"
+
+namespace peruse::text {
+
+// A part of the result: one of the sequences, or special tokens.
+struct TemplatePart {
+  int8_t sequence_id;  // 0: text, 1: pair, -1: special tokens
+  int32_t type_id;
+  std::vector<int32_t> ids;  // special tokens
+};
+
+// How ByteLevel and RobertaProcessing take white space off a token's range.
+struct OffsetTrimming {
+  bool enabled = false;
+  bool add_prefix_space = true;  // a single leading space of the first token was added, not read: it is left alone
+};
+
+struct PostProcessor {
+  std::vector<TemplatePart> single = {{0, 0, {}}};
+  std::vector<TemplatePart> pair = {{0, 0, {}}, {1, 1, {}}};
+  OffsetTrimming trimming;
+
+  int32_t SpecialTokenCount(bool is_pair) const;
+};
+
+// The "post_processor" member of tokenizer.json; null adds nothing.
+Result<PostProcessor> ParsePostProcessor(JsonValue json);
+
+// "<s> A </s>" and "<s> A </s> </s> B </s>", all of type 0.
+PostProcessor RobertaPostProcessor(int32_t cls_id, int32_t sep_id);
+
+// "[CLS] A [SEP]" and "[CLS] A [SEP] B [SEP]", B and its [SEP] of type 1.
+PostProcessor BertPostProcessor(int32_t cls_id, int32_t sep_id);
+
+}  // namespace peruse::text

@@ -1,0 +1,70 @@
+// RegexParser: a regular expression as a tree.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "core/text/regex_program.h"
+
+namespace peruse::text {
+
+struct RegexNode {
+  enum class Kind : uint8_t { kSet, kSequence, kAlternatives, kRepeat, kPlace, kAhead, kBehind };
+  static constexpr uint32_t kUnlimited = UINT32_MAX;
+
+  Kind kind = Kind::kSequence;  // without children: nothing
+  bool negated = false;         // kAhead, kBehind
+  bool lazy = false;            // kRepeat
+  int32_t set = 0;              // kSet, kBehind
+  RegexPlace place = RegexPlace::kLineBegin;
+  uint32_t least = 0, most = 0;  // kRepeat
+  std::vector<std::unique_ptr<RegexNode>> children;
+};
+
+class RegexParser {
+ public:
+  // Null when something in the expression is not supported, or there is no memory.
+  static std::unique_ptr<RegexNode> Parse(std::string_view expression, std::vector<CharSet>* sets);
+
+ private:
+  using Node = std::unique_ptr<RegexNode>;
+
+  RegexParser(std::string_view text, std::vector<CharSet>* sets) : text_(text), sets_(*sets) {}
+
+  bool AtEnd() const { return position_ == text_.size(); }
+  bool Take(char c);
+  bool Take(std::string_view prefix);
+  Node ParseAlternatives(int depth);
+  Node ParseSequence(int depth);
+  Node ParseAtom(int depth);
+  Node ParseGroup(int depth);
+  Node ParseInside(int depth, RegexNode::Kind kind, bool negated);
+  Node ParseEscape();
+  // The quantifiers of `atom`; null for those that are not supported.
+  Node ParseQuantifier(Node atom);
+  bool ParseInterval(uint32_t* least, uint32_t* most);
+  bool ParseNumber(uint32_t* number);
+  bool ParseHex(size_t digits, char32_t* c);
+  // After a backslash: a class such as \d, or one character.
+  bool ParseEscapedItem(bool in_brackets, CharSet::Item* item);
+  bool ParseProperty(bool negated, CharSet::Item* item);
+  bool ParseBrackets(CharSet* set);
+  bool ParseBracketItem(CharSet::Item* item);
+
+  Node MakeSet(CharSet set);
+  Node MakePlace(RegexPlace place);
+  // Adds the other case of the letters in `item`; false for letters whose cases are not simple.
+  bool AddCases(const CharSet::Item& item, CharSet* set);
+  // Whether a letter, and the one before it, together are another way to write one character.
+  bool IsFoldedPair(char32_t previous, char32_t c) const;
+
+  std::string_view text_;
+  std::vector<CharSet>& sets_;
+  size_t position_ = 0;
+  bool ignores_case_ = false;
+  char32_t previous_letter_ = 0;  // the literal just before, for IsFoldedPair
+};
+
+}  // namespace peruse::text

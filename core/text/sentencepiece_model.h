@@ -1,0 +1,26 @@
+// spm.model: the parts of a SentencePiece model that a tokenizer needs.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/base/status.h"
+#include "core/text/unigram.h"
+
+namespace peruse::text {
+
+enum class PieceType : uint8_t { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte };
+
+struct SentencePieceModel {
+  UnigramPieces pieces;  // views into the file
+  std::vector<PieceType> types;
+  int64_t unk_id = 0;
+  std::string_view unk_piece = "<unk>";
+  int64_t model_type = 1;     // 1: unigram, 2: BPE
+  std::string_view charsmap;  // empty: no normalisation
+};
+
+// `bytes` must outlive the result. Error: kMalformedFile.
+Result<SentencePieceModel> ReadSentencePieceModel(std::string_view bytes);
+
+}  // namespace peruse::text

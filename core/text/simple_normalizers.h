@@ -1,0 +1,71 @@
+// The small normalizers: Sequence, Strip, StripAccents, Nmt, Replace, Prepend, ByteLevel.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/text/normalizer.h"
+#include "core/text/pattern.h"
+
+namespace peruse::text {
+
+class SequenceNormalizer final : public Normalizer {
+ public:
+  explicit SequenceNormalizer(std::vector<std::unique_ptr<Normalizer>> steps) : steps_(std::move(steps)) {}
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
+
+ private:
+  std::vector<std::unique_ptr<Normalizer>> steps_;
+};
+
+// White space at the ends.
+class StripNormalizer final : public Normalizer {
+ public:
+  StripNormalizer(bool left, bool right) : left_(left), right_(right) {}
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
+
+ private:
+  bool left_, right_;
+};
+
+// Combining marks (general category M).
+class StripAccentsNormalizer final : public Normalizer {
+ public:
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
+};
+
+// Drops control characters and maps other blanks to the space, as the nmt rules of SentencePiece do.
+class NmtNormalizer final : public Normalizer {
+ public:
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
+};
+
+class ReplaceNormalizer final : public Normalizer {
+ public:
+  ReplaceNormalizer(Pattern pattern, std::string content)
+      : pattern_(std::move(pattern)), content_(std::move(content)) {}
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
+
+ private:
+  Pattern pattern_;
+  std::string content_;
+};
+
+// Before any text that is not empty.
+class PrependNormalizer final : public Normalizer {
+ public:
+  explicit PrependNormalizer(std::string prefix) : prefix_(std::move(prefix)) {}
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
+
+ private:
+  std::string prefix_;
+};
+
+// Every byte becomes its stand-in.
+class ByteLevelNormalizer final : public Normalizer {
+ public:
+  [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
+};
+
+}  // namespace peruse::text

@@ -1,0 +1,64 @@
+// The small pre-tokenizers: Sequence, Split, Punctuation, Whitespace, WhitespaceSplit, Digits.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/text/pattern.h"
+#include "core/text/pre_tokenizer.h"
+#include "core/text/splitting.h"
+
+namespace peruse::text {
+
+class SequencePreTokenizer final : public PreTokenizer {
+ public:
+  explicit SequencePreTokenizer(std::vector<std::unique_ptr<PreTokenizer>> steps) : steps_(std::move(steps)) {}
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
+
+ private:
+  std::vector<std::unique_ptr<PreTokenizer>> steps_;
+};
+
+class SplitPreTokenizer final : public PreTokenizer {
+ public:
+  SplitPreTokenizer(Pattern pattern, SplitBehavior behavior, bool invert)
+      : pattern_(std::move(pattern)), behavior_(behavior), invert_(invert) {}
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
+
+ private:
+  Pattern pattern_;
+  SplitBehavior behavior_;
+  bool invert_;  // the pattern is what to keep, not the delimiter
+};
+
+class PunctuationPreTokenizer final : public PreTokenizer {
+ public:
+  explicit PunctuationPreTokenizer(SplitBehavior behavior) : behavior_(behavior) {}
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
+
+ private:
+  SplitBehavior behavior_;
+};
+
+// Keeps runs of word characters and runs of other characters that are not white space.
+class WhitespacePreTokenizer final : public PreTokenizer {
+ public:
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
+};
+
+class WhitespaceSplitPreTokenizer final : public PreTokenizer {
+ public:
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
+};
+
+// Isolates numbers, or every digit.
+class DigitsPreTokenizer final : public PreTokenizer {
+ public:
+  explicit DigitsPreTokenizer(bool individual) : individual_(individual) {}
+  [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
+
+ private:
+  bool individual_;
+};
+
+}  // namespace peruse::text

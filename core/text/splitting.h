@@ -1,0 +1,67 @@
+// Splitting pieces at delimiters, with the reference's behaviours for what happens to the delimiter.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/text/pieces.h"
+
+namespace peruse::text {
+
+enum class SplitBehavior : uint8_t { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
+
+// A part of a piece: a delimiter, or what stands between two of them. Together the segments cover the piece.
+struct Segment {
+  size_t begin, end;
+  bool is_match;
+};
+
+struct Segments {
+  std::vector<Segment> list;
+  bool failed = false;  // there was no memory for one of them
+  Status refusal;       // or they can't be found
+
+  void Clear() { list.clear(); }
+  void Add(size_t begin, size_t end, bool is_match) { failed = failed || !TryPushBack(&list, {begin, end, is_match}); }
+};
+
+// Adds the pieces that `behavior` makes of `segments`.
+void AddSegments(const std::vector<Segment>& segments, SplitBehavior behavior, PieceList* list);
+
+// Replaces each piece of `list` that is no added token. `find(text, begin, end, segments)` appends the segments of the
+// piece [begin, end) of `text`. False when there is no memory.
+template <typename Find>
+[[nodiscard]] bool SplitPieces(PieceList* list, PieceList* scratch, SplitBehavior behavior, const Find& find) {
+  scratch->pieces.clear();
+  std::swap(list->pieces, scratch->pieces);
+  Segments segments;
+  for (const Piece& piece : scratch->pieces) {
+    if (piece.token_id >= 0) {
+      list->Add(piece.begin, piece.end, piece.token_id);
+      continue;
+    }
+    segments.Clear();
+    find(list->text.text, piece.begin, piece.end, &segments);
+    if (!segments.refusal.ok()) return list->text.Refuse(segments.refusal);
+    if (segments.failed) return false;
+    AddSegments(segments.list, behavior, list);
+  }
+  return list->complete();
+}
+
+// The segments of [begin, end) where every character c with is_delimiter(c) is a match of its own.
+template <typename IsDelimiter>
+void FindDelimiters(std::string_view text, size_t begin, size_t end, const IsDelimiter& is_delimiter,
+                    Segments* segments) {
+  size_t start = begin;
+  for (size_t position = begin; position < end;) {
+    const size_t at = position;
+    if (!is_delimiter(DecodeUtf8(text, &position))) continue;
+    if (start < at) segments->Add(start, at, false);
+    segments->Add(at, position, true);
+    start = position;
+  }
+  if (start < end) segments->Add(start, end, false);
+}
+
+}  // namespace peruse::text

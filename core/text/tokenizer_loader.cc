@@ -1,0 +1,119 @@
+#include "core/text/tokenizer_loader.h"
+
+#include <string>
+
+#include "core/base/memory.h"
+#include "core/text/byte_level_files.h"
+#include "core/text/sentencepiece_files.h"
+#include "core/text/special_tokens.h"
+#include "core/text/tokenizer_class.h"
+#include "core/text/tokenizer_config.h"
+#include "core/text/tokenizer_json.h"
+#include "core/text/tokenizer_parts.h"
+#include "core/text/wordpiece_files.h"
+
+namespace peruse::text {
+namespace {
+
+std::optional<std::string_view> FindFile(const TokenizerFiles& files, std::string_view name) {
+  const auto file = files.find(name);
+  return file == files.end() ? std::nullopt : std::optional<std::string_view>(file->second);
+}
+
+Status Missing(const TokenizerClass& type, const char* needed) {
+  return Status(StatusCode::kNotFound,
+                "no tokenizer: " + std::string(type.name) + " needs tokenizer.json, or " + needed);
+}
+
+// Fills the stages and `special`; `listed` are tokens that are there before those.
+Status ReadVocabularyFiles(const TokenizerFiles& files, const TokenizerConfig& config, const TokenizerClass& type,
+                           std::vector<ListedToken>* listed, SpecialTokens* special, Tokenizer::Parts* parts) {
+  if (type.files == VocabularyFiles::kSentencePiece) {
+    const auto model = FindFile(files, "spm.model");
+    if (!model) return Missing(type, "spm.model");
+    PERUSE_RETURN_IF_ERROR(ReadSentencePieceFiles(*model, config, listed, parts));
+  }
+  PERUSE_ASSIGN_OR_RETURN(*special, ResolveSpecialTokens(config, type, false, *listed));
+  switch (type.files) {
+    case VocabularyFiles::kSentencePiece:
+      return OkStatus();
+    case VocabularyFiles::kWordPiece: {
+      const auto text = FindFile(files, "vocab.txt");
+      return text ? ReadWordPieceFiles(*text, config, *special, parts) : Missing(type, "vocab.txt");
+    }
+    case VocabularyFiles::kByteLevel: {
+      const auto vocabulary = FindFile(files, "vocab.json"), merges = FindFile(files, "merges.txt");
+      if (!vocabulary || !merges) return Missing(type, "vocab.json with merges.txt");
+      return ReadByteLevelFiles(*vocabulary, *merges, config, parts);
+    }
+    case VocabularyFiles::kNone:
+      break;
+  }
+  return Unsupported("tokenizer_class \"" + std::string(type.name) + "\" without a tokenizer.json is not supported");
+}
+
+// As transformers converts a tokenizer without tokenizer.json.
+Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, const TokenizerClass& type,
+                    SpecialTokens* special, Tokenizer::Parts* parts) {
+  std::vector<ListedToken> listed;
+  PERUSE_RETURN_IF_ERROR(ReadVocabularyFiles(files, config, type, &listed, special, parts));
+  PERUSE_ASSIGN_OR_RETURN(std::vector<AddedToken> tokens, TakeTokens(std::move(listed)));
+  PERUSE_ASSIGN_OR_RETURN(parts->added_tokens,
+                          AddedTokens::Create(std::move(tokens), std::move(special->added), parts->model->vocabulary(),
+                                              parts->normalizer.get()));
+  // RoBERTa's and BERT's classes ask their special tokens; the template of DeBERTa's names the tokens itself.
+  const auto find = [&](std::string_view name) {
+    const int32_t id = parts->added_tokens.Find(name);
+    return id >= 0 ? id : parts->model->vocabulary().Find(name);
+  };
+  const bool by_name = type.files != VocabularyFiles::kWordPiece && !type.sets_trimming;
+  const int32_t cls = find(by_name ? "[CLS]" : special->content(kClsToken));
+  const int32_t sep = find(by_name ? "[SEP]" : special->content(kSepToken));
+  parts->post_processor = type.sets_trimming ? RobertaPostProcessor(cls, sep) : BertPostProcessor(cls, sep);
+  if (type.sets_trimming) parts->post_processor.trimming = {config.trim_offsets, config.add_prefix_space};
+  return OkStatus();
+}
+
+// Every special token that will be added must exist, so that no id leaves the vocabulary.
+Status CheckTemplate(const std::vector<TemplatePart>& parts, const Tokenizer& tokenizer) {
+  for (const TemplatePart& part : parts) {
+    for (const int32_t id : part.ids) {
+      if (tokenizer.IdToToken(id).ok()) continue;
+      return MalformedFile("tokenizer: the post-processor adds id " + std::to_string(id) + ", which no token has");
+    }
+  }
+  return OkStatus();
+}
+
+// Models that are not told which text a token belongs to are fed zeros.
+void ClearTypeIds(PostProcessor* processor) {
+  for (TemplatePart& part : processor->single) part.type_id = 0;
+  for (TemplatePart& part : processor->pair) part.type_id = 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> TokenizerLoader::Load(const TokenizerFiles& files) {
+  PERUSE_RETURN_IF_ERROR(HoldReserve());
+  PERUSE_ASSIGN_OR_RETURN(const TokenizerConfig config, ReadTokenizerConfig(files));
+  PERUSE_ASSIGN_OR_RETURN(const TokenizerClass* const type, FindTokenizerClass(files, config));
+  auto parts = std::make_unique<Tokenizer::Parts>();
+  parts->clean_up_spaces = config.clean_up_spaces.value_or(false);
+  SpecialTokens special;
+  if (const auto json = FindFile(files, "tokenizer.json")) {
+    PERUSE_RETURN_IF_ERROR(ReadTokenizerJson(*json, config, *type, &special, parts.get()));
+  } else {
+    PERUSE_RETURN_IF_ERROR(ConvertFiles(files, config, *type, &special, parts.get()));
+  }
+  FindSpecialIds(special, !config.has_file && !files.contains("config.json"), parts.get());
+  parts->model_max_length = config.model_max_length;
+  parts->truncation_side = config.truncation_side.value_or(parts->truncation_side);
+  if (config.split_special_tokens) parts->added_tokens.SplitSpecialTokens();
+  if (!config.has_type_ids.value_or(type->has_type_ids)) ClearTypeIds(&parts->post_processor);
+  std::unique_ptr<Tokenizer> tokenizer(new Tokenizer(std::move(parts)));
+  PERUSE_RETURN_IF_ERROR(CheckTemplate(tokenizer->parts_->post_processor.single, *tokenizer));
+  PERUSE_RETURN_IF_ERROR(CheckTemplate(tokenizer->parts_->post_processor.pair, *tokenizer));
+  return tokenizer;
+}
+
+}  // namespace peruse::text

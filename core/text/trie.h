@@ -1,0 +1,64 @@
+// Trie: byte strings to non-negative numbers, as a double array; one array access per byte walked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+
+namespace peruse::text {
+
+class Trie {
+ public:
+  static constexpr int32_t kRoot = 0;
+  static constexpr int32_t kNone = -1;
+
+  Trie() = default;  // no keys; takes no memory
+  Trie(Trie&&) = default;
+  Trie& operator=(Trie&&) = default;
+  // Keys may come in any order; of equal keys the last one counts. The views need only live through the call.
+  // Error: kOutOfMemory.
+  static Result<Trie> Create(const std::vector<std::pair<std::string_view, int32_t>>& entries);
+
+  // The state after `byte`, or kNone.
+  int32_t Next(int32_t state, char byte) const {
+    const size_t next = static_cast<size_t>(first_[static_cast<size_t>(state)].base) + static_cast<unsigned char>(byte);
+    return first_[next].parent == state ? static_cast<int32_t>(next) : kNone;
+  }
+  // The state after all bytes of `text`, or kNone.
+  int32_t Walk(int32_t state, std::string_view text) const {
+    for (const char byte : text) {
+      state = Next(state, byte);
+      if (state == kNone) return kNone;
+    }
+    return state;
+  }
+  // The value of the key that ends in `state`, or kNone.
+  int32_t Value(int32_t state) const { return first_[static_cast<size_t>(state)].value; }
+  // The value of `key`, or kNone.
+  int32_t Find(std::string_view key) const {
+    const int32_t state = Walk(kRoot, key);
+    return state == kNone ? kNone : Value(state);
+  }
+
+  size_t MemoryBytes() const { return units_.capacity() * sizeof(Unit); }
+
+ private:
+  struct Unit {
+    int32_t base = 0;        // the child for byte b is at base + b
+    int32_t parent = kNone;  // kNone: free
+    int32_t value = kNone;
+  };
+  friend class TrieBuilder;
+
+  // There are always 256 units past the largest base, so that Next needs no bounds check.
+  static const Unit kEmpty[256];
+
+  std::vector<Unit> units_;
+  const Unit* first_ = kEmpty;  // of units_, once there are keys
+};
+
+}  // namespace peruse::text

@@ -1,0 +1,30 @@
+// Truncation: which tokens of a sequence, or of a pair, fall into which window.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/text/tokenizer.h"
+
+namespace peruse::text {
+
+enum class TruncationSide : uint8_t { kLeft, kRight };  // the end that is cut off
+
+// Tokens [begin, end) of a sequence.
+struct TokenWindow {
+  size_t begin, end;
+};
+
+// The windows of both sequences; the first of each makes the main encoding, the others overflow.
+struct SequenceWindows {
+  std::vector<TokenWindow> text;
+  std::vector<TokenWindow> pair;  // empty without a pair
+};
+
+// `limit` is max_length less the special tokens. Errors: kInvalidArgument when the lengths, the stride and the limit
+// contradict each other.
+Result<SequenceWindows> Truncate(size_t text_length, bool has_pair, size_t pair_length, size_t limit,
+                                 Truncation strategy, size_t stride, TruncationSide side);
+
+}  // namespace peruse::text

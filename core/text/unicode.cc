@@ -1,0 +1,19 @@
+#include "core/text/unicode.h"
+
+#include "core/text/block_table.h"
+
+namespace peruse::text {
+namespace {
+
+constexpr uint32_t kClassRuns[] = {
+#include "core/text/unicode_tables.inc"
+};
+
+}  // namespace
+
+uint8_t LookUpCharClasses(char32_t c) {
+  static const RunTable<240> table(kClassRuns);
+  return table[c];
+}
+
+}  // namespace peruse::text

@@ -1,0 +1,76 @@
+// Character classes and mappings, as the reference tokenizer library applies them.
+//
+// The library mixes Unicode versions: a table of about Unicode 8 for punctuation, control characters and nonspacing
+// marks (so later punctuation such as U+2E43 is none), Unicode 13 for normalisation, later ones for white space, case
+// and regular expressions. The classes below are asked of the library itself, see
+// tests/reference/make_unicode_tables.py.
+#pragma once
+
+#include <cstdint>
+
+namespace peruse::text {
+
+enum CharClass : uint8_t {
+  kSpaceClass = 1 << 0,        // White_Space
+  kControlClass = 1 << 1,      // what BERT's text cleaning removes: Cc, Cf, Co, U+FFFD, but not TAB, LF, CR
+  kPunctuationClass = 1 << 2,  // ASCII punctuation and general category P
+  kNonspacingClass = 1 << 3,   // Mn
+  kMarkClass = 1 << 4,         // M
+  kLetterClass = 1 << 5,       // \p{L}
+  kNumberClass = 1 << 6,       // \p{N}
+  kWordClass = 1 << 7,         // \w
+};
+
+// All classes of a character outside of ASCII.
+uint8_t LookUpCharClasses(char32_t c);
+
+// The same for ASCII, kept here so that plain text needs no call.
+constexpr uint8_t AsciiClasses(unsigned char c) {
+  if (c == '\t' || c == '\n' || c == '\r' || c == ' ') return kSpaceClass;
+  if (c == 0x0B || c == 0x0C) return kSpaceClass | kControlClass;
+  if (c < 0x20 || c == 0x7F) return kControlClass;
+  if (c >= '0' && c <= '9') return kNumberClass | kWordClass;
+  if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) return kLetterClass | kWordClass;
+  return c == '_' ? kPunctuationClass | kWordClass : kPunctuationClass;
+}
+struct AsciiClassTable {
+  uint8_t classes[128];
+  constexpr AsciiClassTable() : classes() {
+    for (unsigned char c = 0; c < 128; ++c) classes[c] = AsciiClasses(c);
+  }
+};
+inline constexpr AsciiClassTable kAsciiClassTable;
+
+// All classes of `c`.
+inline uint8_t CharClasses(char32_t c) { return c < 128 ? kAsciiClassTable.classes[c] : LookUpCharClasses(c); }
+
+inline bool IsSpace(char32_t c) { return CharClasses(c) & kSpaceClass; }
+inline bool IsPunctuation(char32_t c) { return CharClasses(c) & kPunctuationClass; }
+
+// The blocks that BERT surrounds with spaces. The sixth begins at U+2B920 as in the library (in Google's code:
+// U+2B820).
+inline bool IsBertCjk(char32_t c) {
+  if (c < 0x3400) return false;
+  return (c >= 0x4E00 && c <= 0x9FFF) || c <= 0x4DBF || (c >= 0xF900 && c <= 0xFAFF) ||
+         (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F) || (c >= 0x2B740 && c <= 0x2B81F) ||
+         (c >= 0x2B920 && c <= 0x2CEAF) || (c >= 0x2F800 && c <= 0x2FA1F);
+}
+
+// Full lower-casing without context: one character, but for U+0130, which becomes two.
+struct LowerCase {
+  char32_t first;
+  char32_t second;  // 0: none
+};
+LowerCase ToLower(char32_t c);
+
+// The full canonical or compatibility decomposition of one character; returns the number of characters written.
+inline constexpr int kMaxDecomposition = 32;
+int Decompose(char32_t c, bool compatibility, char32_t out[kMaxDecomposition]);
+uint8_t CombiningClass(char32_t c);
+// The primary composite of a pair, or 0.
+char32_t Compose(char32_t first, char32_t second);
+
+// Whether an extended grapheme cluster (UAX #29) ends between two neighbours. Start a text with state 0.
+bool IsGraphemeBreak(char32_t first, char32_t second, int32_t* state);
+
+}  // namespace peruse::text

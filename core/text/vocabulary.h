@@ -1,0 +1,52 @@
+// Vocabulary: token strings to ids and back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/text/trie.h"
+
+namespace peruse::text {
+
+using VocabularyEntries = std::vector<std::pair<std::string_view, int32_t>>;
+
+class Vocabulary {
+ public:
+  // Ids may have gaps (as in files whose added tokens fill them) up to this many in all; more is a hostile file.
+  static constexpr int32_t kMaxGaps = 1 << 20;
+
+  Vocabulary() = default;
+  // Of equal tokens the last one is found; the ids of the others become gaps, or keep their string if `keep_repeated`
+  // (Unigram, where they count). Errors: kMalformedFile for a negative or absurdly large id, or for an id that two
+  // different tokens share.
+  static Result<Vocabulary> Create(const VocabularyEntries& entries, bool keep_repeated = false);
+
+  // The number of ids that have a token.
+  int32_t size() const { return count_; }
+  // One more than the largest id.
+  int32_t id_limit() const { return static_cast<int32_t>(spans_.size()); }
+  // The id, or Trie::kNone.
+  int32_t Find(std::string_view token) const { return trie_.Find(token); }
+  // nullopt for an id out of range or in a gap.
+  std::optional<std::string_view> Token(int32_t id) const;
+  const Trie& trie() const { return trie_; }
+
+ private:
+  struct Span {
+    uint32_t start = 0;
+    uint32_t size = kAbsent;
+  };
+  static constexpr uint32_t kAbsent = 0xFFFFFFFF;
+
+  Trie trie_;
+  std::string bytes_;        // all tokens, concatenated
+  std::vector<Span> spans_;  // by id
+  int32_t count_ = 0;
+};
+
+}  // namespace peruse::text

@@ -1,0 +1,93 @@
+#include "core/text/window_assembly.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/memory.h"
+
+namespace peruse::text {
+namespace {
+
+constexpr size_t kMaxTokens = size_t{1} << 25;
+
+Status NoMemory() { return OutOfMemory("no memory for the windows of a text"); }
+
+// Indices into the windows of the text and of the pair.
+struct Combination {
+  size_t text, pair;
+};
+
+// The reference merges the parts from left to right: each overflow of the part to the left meets every window of the
+// part to the right, and last the main window of the left meets the overflow of the right.
+Result<std::vector<Combination>> Combine(size_t left_count, size_t right_count, bool text_is_left) {
+  std::vector<Combination> result;
+  if (!TryReserve(&result, left_count * right_count)) return NoMemory();
+  const auto add = [&](size_t left, size_t right) {
+    result.push_back(text_is_left ? Combination{left, right} : Combination{right, left});
+  };
+  add(0, 0);
+  for (size_t left = 1; left < left_count; ++left) {
+    for (size_t right = 0; right < right_count; ++right) add(left, right);
+  }
+  for (size_t right = 1; right < right_count; ++right) add(0, right);
+  return result;
+}
+
+size_t WindowSize(const TokenWindow& window) { return window.end - window.begin; }
+
+void AppendWindow(const SequenceEncoding& sequence, const TokenWindow& window, int32_t type_id, Encoding* out) {
+  const size_t before = out->size(), after = before + WindowSize(window);
+  out->Resize(after);
+  const SequenceToken* token = sequence.tokens.data() + window.begin;
+  for (size_t i = before; i < after; ++i, ++token) {
+    out->ids[i] = token->id;
+    out->type_ids[i] = type_id;
+    out->word_ids[i] = token->word_id;
+    out->sequence_ids[i] = sequence.sequence_id;
+    out->offsets[i] = token->offset;
+  }
+  if (!sequence.first_offsets.empty() && before < after) out->offsets[before] = sequence.first_offsets[window.begin];
+}
+
+}  // namespace
+
+Result<std::vector<Encoding>> AssembleWindows(const SequenceEncoding sequences[2], const SequenceWindows& windows,
+                                              const PostProcessor& processor, bool add_special_tokens) {
+  const bool has_pair = !windows.pair.empty();
+  const std::vector<TemplatePart>& parts = has_pair ? processor.pair : processor.single;
+  const auto special = static_cast<size_t>(processor.SpecialTokenCount(has_pair));
+  const bool text_is_left = std::find_if(parts.begin(), parts.end(), [](const TemplatePart& part) {
+                              return part.sequence_id >= 0;
+                            })->sequence_id == 0;
+
+  const size_t text_count = windows.text.size(), pair_count = std::max<size_t>(windows.pair.size(), 1);
+  size_t widest = special + WindowSize(windows.text[0]) + (has_pair ? WindowSize(windows.pair[0]) : 0);
+  widest = std::max<size_t>(widest, 1);
+  if (text_count > kMaxTokens / widest || pair_count > kMaxTokens / widest / text_count) {
+    return Status(StatusCode::kTextTooLong, "the text makes more windows than memory allows; use a smaller stride");
+  }
+
+  std::vector<Encoding> result;
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<Combination> combinations, text_is_left
+                                                                           ? Combine(text_count, pair_count, true)
+                                                                           : Combine(pair_count, text_count, false));
+  if (!TryReserve(&result, combinations.size())) return NoMemory();
+  for (const Combination& combination : combinations) {
+    Encoding encoding;
+    if (!encoding.Reserve(widest)) return NoMemory();  // no window is wider than the first
+    for (const TemplatePart& part : parts) {
+      if (part.sequence_id == 0) {
+        AppendWindow(sequences[0], windows.text[combination.text], part.type_id, &encoding);
+      } else if (part.sequence_id == 1) {
+        AppendWindow(sequences[1], windows.pair[combination.pair], part.type_id, &encoding);
+      } else if (add_special_tokens) {
+        for (const int32_t id : part.ids) encoding.Append(id, part.type_id, -1, -1, 1, {0, 0});
+      }
+    }
+    for (int i = 0; i < 2; ++i) encoding.is_blank[i] = sequences[i].is_blank;
+    result.push_back(std::move(encoding));
+  }
+  return result;
+}
+
+}  // namespace peruse::text

@@ -1,0 +1,34 @@
+// WordPiece: greedy longest match from the left (the model of BERT, ELECTRA and ConvBERT).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/text/model.h"
+
+namespace peruse::text {
+
+struct WordPieceOptions {
+  std::string unk_token = "[UNK]";
+  std::string continuing_subword_prefix = "##";
+  int64_t max_input_chars_per_word = 100;  // longer words are unknown
+};
+
+class WordPiece final : public Model {
+ public:
+  WordPiece(Vocabulary vocabulary, WordPieceOptions options);
+
+  // A word of which any part is unknown becomes one unknown token.
+  Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const override;
+
+  const Vocabulary& vocabulary() const override { return vocabulary_; }
+  std::string_view continuing_subword_prefix() const override { return options_.continuing_subword_prefix; }
+
+ private:
+  Vocabulary vocabulary_;
+  WordPieceOptions options_;
+  int32_t unk_id_;
+  int32_t continuation_;  // the trie's state after the prefix
+};
+
+}  // namespace peruse::text

@@ -1,0 +1,16 @@
+// BERT's tokenizer from vocab.txt and tokenizer_config.json, as transformers' BertTokenizerFast builds it.
+#pragma once
+
+#include <string_view>
+
+#include "core/text/special_tokens.h"
+#include "core/text/tokenizer_config.h"
+#include "core/text/tokenizer_parts.h"
+
+namespace peruse::text {
+
+// Fills the stages. `vocabulary_text`: one token per line, its id the line's number.
+Status ReadWordPieceFiles(std::string_view vocabulary_text, const TokenizerConfig& config, const SpecialTokens& special,
+                          Tokenizer::Parts* parts);
+
+}  // namespace peruse::text

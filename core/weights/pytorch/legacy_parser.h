@@ -1,0 +1,53 @@
+// A PyTorch file before version 1.6: pickles one behind the other, then the storages, without any alignment. (The reference:
+// torch/serialization.py, _legacy_load.)
+//
+//   the integer 0x1950a86a20f9469cfc6c, the integer 1001, a dictionary that describes the writing machine,
+//   the dictionary of tensors, the list of the storages' keys,
+//   for each key: its number of elements as int64, then its bytes
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/weights/file_parser.h"
+#include "core/weights/pytorch/pickle.h"
+#include "core/weights/pytorch/storage_reader.h"
+#include "core/weights/tensor_info.h"
+
+namespace peruse {
+
+class PytorchLegacyParser : public FileParser {
+ public:
+  explicit PytorchLegacyParser(TensorVisitor& visitor) : storages_(visitor) {}
+
+  // Whether a file that starts so (8 bytes) is of this form.
+  static bool Starts(std::span<const uint8_t> first);
+
+  Status Feed(std::span<const uint8_t> chunk) override;
+  Status Finish() override;
+
+ private:
+  enum class State : uint8_t { kMagic, kProtocol, kMachine, kTensors, kKeys, kCount, kData, kDone };
+
+  Status ReadMagic(std::span<const uint8_t>& chunk);
+  Status ReadPickle(std::span<const uint8_t>& chunk);
+  Status OnPickle();
+  Status CheckMachine() const;
+  Status OnKeys();
+  Status ReadCount(std::span<const uint8_t>& chunk);
+  Status ReadData(std::span<const uint8_t>& chunk);
+  void NextStorage();
+
+  StorageReader storages_;
+  State state_ = State::kMagic;
+  size_t magic_read_ = 0;
+  Pickle pickle_;               // the one being read
+  std::vector<uint32_t> keys_;  // storages in the order of the file
+  size_t next_ = 0;             // of keys_
+  std::vector<uint8_t> count_;  // its bytes
+  uint64_t read_ = 0;           // bytes of the storage
+};
+
+}  // namespace peruse

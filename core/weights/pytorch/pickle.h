@@ -1,0 +1,156 @@
+// The part of Python's pickle format that a dictionary of tensors needs, read as it arrives. Nothing is executed: the few
+// classes that such a file may name are built in, and every other name or instruction is an error that says which.
+//
+// A pickle is a program for a stack machine (the reference: pickle.py and pickletools.py, protocol 2). Its values here are
+// plain data; lists, dictionaries and tensors are held by number, so that a value that contains itself harms nobody.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/tensor/dtype.h"
+
+namespace peruse {
+
+// What a GLOBAL may name.
+enum class PickleGlobal : uint8_t { kOrderedDict, kRebuildTensor, kRebuildTensorV2, kRebuildParameter, kStorageClass };
+
+struct PickleValue {
+  enum class Kind : uint8_t {
+    kNothing,
+    kNone,
+    kBool,
+    kInt,
+    kFloat,
+    kString,
+    kTuple,
+    kList,
+    kDict,
+    kGlobal,
+    kStorageTuple,  // a tuple with a storage class in it: of use for BINPERSID only
+    kStorage,
+    kTensor,
+  };
+
+  Kind kind = Kind::kNothing;
+  PickleGlobal global = PickleGlobal::kOrderedDict;  // kGlobal
+  DType dtype = DType::kF32;                         // kGlobal, of a storage class
+  bool ordered = false;                              // kDict: an OrderedDict
+  uint32_t size = 0;                                 // kString: bytes; kTuple: items
+  int64_t number = 0;                                // kBool, kInt; of others where they are kept
+
+  bool is(Kind other) const { return kind == other; }
+};
+
+// A block of elements that tensors are cut from.
+struct PickleStorage {
+  std::string key;
+  DType dtype = DType::kF32;
+  int64_t elements = 0;
+};
+
+// A storage, or a part of one, as a tensor names it.
+struct PickleStorageView {
+  uint32_t storage = 0;
+  int64_t first = 0;  // elements from the start of the storage
+  int64_t elements = 0;
+};
+
+// In elements, as written: not checked yet.
+struct PickleTensor {
+  PickleStorageView view;
+  int64_t offset = 0;
+  std::vector<int64_t> shape;
+  std::vector<int64_t> strides;
+};
+
+class Pickle {
+ public:
+  using Value = PickleValue;
+  using Entry = std::pair<Value, Value>;
+
+  static constexpr size_t kMaxValues = 1'000'000;
+  static constexpr size_t kMaxStringBytes = size_t{64} << 10;
+  static constexpr uint64_t kMaxBytes = uint64_t{64} << 20;
+  static constexpr size_t kMaxMarks = 64;
+
+  // Takes bytes off the front of `chunk` until the pickle ends (done()) or the chunk does.
+  // kMalformedFile, kUnsupported, kOutOfMemory. After an error it can only be destroyed.
+  Status Feed(std::span<const uint8_t>& chunk);
+  bool done() const { return done_; }
+  uint64_t bytes_read() const { return bytes_read_; }
+
+  // ---- When done ----------------------------------------------------------------------------------------------------
+
+  const Value& root() const { return stack_.front(); }
+  std::string_view String(const Value& value) const {
+    return std::string_view(text_).substr(static_cast<size_t>(value.number), value.size);
+  }
+  std::span<const Value> Tuple(const Value& value) const {
+    return std::span(items_).subspan(static_cast<size_t>(value.number), value.size);
+  }
+  const std::vector<Value>& List(const Value& value) const { return lists_[static_cast<size_t>(value.number)]; }
+  // In the order of the file; of two entries with one key the later counts.
+  const std::vector<Entry>& Dict(const Value& value) const { return dicts_[static_cast<size_t>(value.number)]; }
+  const PickleTensor& Tensor(const Value& value) const { return tensors_[static_cast<size_t>(value.number)]; }
+  const std::vector<PickleStorage>& storages() const { return storages_; }
+
+ private:
+  Status FeedPiece(std::span<const uint8_t>& piece);
+  Status Execute(uint8_t code, std::span<const uint8_t> argument);
+  Status ExecuteConstant(uint8_t code, std::span<const uint8_t> argument);
+  Status ExecuteContainer(uint8_t code);
+  Status ExecuteMemo(uint8_t code, std::span<const uint8_t> argument);
+  Status ExecuteObject(uint8_t code, std::span<const uint8_t> argument);
+  Status Stop();
+
+  Status Push(const Value& value);
+  Status PushNumber(Value::Kind kind, int64_t number) { return Push({.kind = kind, .number = number}); }
+  Status PushText(std::span<const uint8_t> bytes, bool ascii);
+  Status PushLong(std::span<const uint8_t> bytes);
+  // The `count` topmost values since the last mark: kMalformedFile if there are fewer.
+  Status Need(size_t count) const;
+  Result<Value> Pop();
+  // The values above the last mark, which goes: how many.
+  Result<size_t> PopMark();
+  Status MakeTuple(size_t count);
+  Status Append(size_t count);
+  Status SetItems(size_t count);
+  Status Remember(uint64_t index);
+  Status Recall(uint64_t index);
+  Status PushGlobal(std::string_view module, std::string_view name);
+  Status PushStorage();
+  Status Build();
+  Status Reduce();
+  Status RebuildTensor(std::span<const Value> arguments);
+  Result<std::vector<int64_t>> Sizes(const Value& value, const char* what) const;
+  bool IsEmptyDict(const Value& value) const { return value.is(Value::Kind::kDict) && Dict(value).empty(); }
+
+  bool done_ = false;
+  uint64_t bytes_read_ = 0;
+  size_t allowance_ = 0;        // bytes that may be read before memory is asked for again
+  std::vector<uint8_t> split_;  // an instruction that a chunk's end cut in two
+  size_t values_made_ = 0;
+
+  std::vector<Value> stack_;
+  std::vector<size_t> marks_;  // sizes of the stack
+  std::vector<Value> memo_;    // by index; kNothing where there is none
+
+  std::string text_;          // of all strings
+  std::vector<Value> items_;  // of all tuples
+  std::vector<std::vector<Value>> lists_;
+  std::vector<std::vector<Entry>> dicts_;
+  std::vector<PickleTensor> tensors_;
+  std::vector<PickleStorageView> views_;
+  std::vector<PickleStorage> storages_;
+  std::map<std::string, uint32_t, std::less<>> storage_by_key_;
+};
+
+}  // namespace peruse

@@ -1,0 +1,99 @@
+// A PyTorch file since version 1.6: a zip archive of stored (never compressed) records, read as it arrives.
+//
+//   <top>/data.pkl      the dictionary, first
+//   <top>/data/<key>    the bytes of a storage, in any order
+//   <top>/...           small records: byteorder is read, the others are passed over
+//
+// Most local headers say neither size nor checksum, which follow the data; the pickle says how long each storage is. (The
+// reference: torch/csrc/serialization, PyTorchStreamWriter; the zip format: APPNOTE.TXT 6.3.)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/weights/file_parser.h"
+#include "core/weights/pytorch/pickle.h"
+#include "core/weights/pytorch/storage_reader.h"
+#include "core/weights/tensor_info.h"
+
+namespace peruse {
+
+class PytorchZipParser : public FileParser {
+ public:
+  static constexpr size_t kMaxOtherBytes = size_t{64} << 10;  // of a record that is neither pickle nor storage
+
+  explicit PytorchZipParser(TensorVisitor& visitor) : storages_(visitor) {}
+
+  Status Feed(std::span<const uint8_t> chunk) override;
+  Status Finish() override;
+
+ private:
+  enum class State : uint8_t {
+    kSignature,
+    kLocalHeader,
+    kNames,
+    kPickle,
+    kStorage,
+    kOther,
+    kDescriptor,
+    kCentralEntry,
+    kZip64End,
+    kZip64Locator,
+    kEnd,
+    kSkip,  // skip_ bytes, then the next signature
+    kComment,
+    kDone,
+  };
+
+  struct Record {
+    std::string name;  // without the top folder
+    bool sized = false;
+    uint64_t size = 0;  // sized: as its header says
+    uint32_t crc = 0;   // likewise
+    uint64_t read = 0;
+    uint32_t crc_read = 0;
+    size_t name_bytes = 0;
+    size_t extra_bytes = 0;
+    uint32_t storage = 0;
+  };
+
+  // Collects what is next, `bytes` long.
+  void Expect(State state, size_t bytes);
+  Status OnCollected();
+  Status OnSignature();
+  Status OnLocalHeader();
+  Status OnNames();
+  Status ReadZip64Size(std::span<const uint8_t> extra);
+  Status StartRecord();
+  Status StartStorage(std::string_view key);
+  Status ReadPickle(std::span<const uint8_t>& chunk);
+  Status ReadStorage(std::span<const uint8_t>& chunk);
+  Status ReadOther(std::span<const uint8_t>& chunk);
+  Status EndOther();
+  // After the last byte of a record's data.
+  Status EndData();
+  Status OnDescriptor();
+  Status CheckRecord(uint64_t size, uint32_t crc) const;
+  Status StartDirectory();
+  Status OnEnd();
+  void Count(std::span<const uint8_t> bytes);
+
+  StorageReader storages_;
+  Pickle pickle_;
+  State state_ = State::kSignature;
+  size_t wanted_ = 4;
+  std::vector<uint8_t> buffer_;
+  uint64_t skip_ = 0;
+  std::string top_;
+  Record record_;
+  uint64_t records_ = 0;
+  uint64_t entries_ = 0;  // of the central directory
+  bool opened_ = false;   // the pickle was read, storages_ knows the tensors
+  bool in_directory_ = false;
+};
+
+}  // namespace peruse

@@ -1,0 +1,32 @@
+// The current call as code: what a visitor would write to get the same answer on a page of their own.
+import type { Settings } from './model_picker.js';
+
+export interface CallCode {
+  readonly task: string;
+  /** What the pipeline is called in the code. */
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+/** A value as JavaScript; long texts stay whole, so that the code does what the page did. */
+function literal(value: unknown): string {
+  if (typeof value === 'string') return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return `{ ${fields.map(([key, field]) => `${key}: ${literal(field)}`).join(', ')} }`;
+}
+
+export function codeOf({ task, name, args }: CallCode, { source, device, dtype }: Partial<Settings>): string {
+  const options = { ...(device === 'cpu' ? {} : { device }), ...(dtype === 'auto' ? {} : { dtype }) };
+  const model = source === undefined ? "'user/model'" : typeof source === 'string' ? literal(source) : 'files';
+  const rest = Object.keys(options).length > 0 ? `, ${literal(options)}` : '';
+  return [
+    "import { pipeline } from 'peruse';",
+    '',
+    ...(model === 'files' ? ['const files = [...input.files]; // config.json, tokenizer.json, model.safetensors'] : []),
+    `const ${name} = await pipeline('${task}', ${model}${rest});`,
+    `const result = await ${name}(${args.map(literal).join(', ')});`,
+    'console.log(result);',
+  ].join('\n');
+}

@@ -1,0 +1,76 @@
+// One head over a short text: an arc from each word to the words that it looks at.
+import type { Inspection } from '../../peruse/peruse.js';
+import { make } from '../dom.js';
+import { headMap, tokenText, type Look, type View } from './look.js';
+import type { Input } from './reading.js';
+
+export const kMostForArcs = 24; // tokens
+const kLeast = 0.12; // of a word's attention: what is less is not drawn
+const kStep = 56;
+const kHeight = 150;
+const kSvg = 'http://www.w3.org/2000/svg';
+
+export class Arcs implements View {
+  readonly element = make('div', 'arcs');
+  private readonly svg_ = document.createElementNS(kSvg, 'svg');
+  private layer_ = -1;
+  private head_ = -1;
+
+  constructor(
+    private readonly inspection_: Inspection,
+    private readonly input_: Input,
+  ) {
+    const width = kStep * inspection_.tokens.length;
+    this.svg_.setAttribute('viewBox', `0 0 ${width} ${kHeight + 26}`);
+    this.svg_.setAttribute('role', 'img');
+    this.svg_.style.setProperty('--width', `${width}px`);
+    this.element.tabIndex = 0; // It scrolls sideways on a phone.
+    this.element.setAttribute('role', 'group');
+    this.element.setAttribute('aria-label', 'Arcs of the chosen head');
+    this.element.append(this.svg_);
+  }
+
+  update({ layer, head, token }: Look): void {
+    if (layer !== this.layer_ || head !== this.head_) {
+      [this.layer_, this.head_] = [layer, head];
+      this.draw();
+    }
+    for (const path of this.svg_.querySelectorAll('path')) path.classList.toggle('from-chosen', path.dataset.from === String(token));
+  }
+
+  private draw(): void {
+    const { tokens } = this.inspection_;
+    const map = headMap(this.inspection_, this.layer_, this.head_);
+    const parts: Element[] = tokens.map((_, index) => {
+      const word = document.createElementNS(kSvg, 'text');
+      word.setAttribute('x', String(kStep * (index + 0.5)));
+      word.setAttribute('y', String(kHeight + 18));
+      const text = tokenText(this.inspection_, this.input_, index);
+      word.textContent = text.length > 8 ? `${text.slice(0, 7)}\u2026` : text;
+      return word;
+    });
+    for (const from of tokens.keys()) {
+      for (const to of tokens.keys()) {
+        const weight = map[from * tokens.length + to] ?? 0;
+        if (from === to || weight < kLeast || tokens[from]?.special || tokens[to]?.special) continue;
+        parts.push(arc(from, to, weight));
+      }
+    }
+    this.svg_.replaceChildren(...parts);
+    this.svg_.setAttribute(
+      'aria-label',
+      `Where words look, layer ${this.layer_ + 1}, head ${this.head_ + 1}; the map below has the figures`,
+    );
+  }
+}
+
+function arc(from: number, to: number, weight: number): SVGPathElement {
+  const [x1, x2] = [kStep * (from + 0.5), kStep * (to + 0.5)];
+  const radius = Math.abs(x2 - x1) / 2;
+  const path = document.createElementNS(kSvg, 'path');
+  path.setAttribute('d', `M ${x1} ${kHeight} A ${radius} ${Math.min(radius, kHeight - 8)} 0 0 ${x2 > x1 ? 1 : 0} ${x2} ${kHeight}`);
+  path.setAttribute('stroke-width', String(1 + 6 * weight));
+  path.setAttribute('opacity', String(0.25 + 0.75 * weight));
+  path.dataset.from = String(from);
+  return path;
+}

@@ -1,0 +1,64 @@
+// What is looked at: one inspection, of as much of the text as a page can show and a browser's memory should hold.
+import { PeruseError, type InspectCall, type Inspection, type TextPair } from '../../peruse/peruse.js';
+
+export type Input = string | TextPair;
+
+export interface Reading {
+  readonly inspection: Inspection;
+  /** What was inspected: the input, or the part of it around what matters. */
+  readonly input: Input;
+  readonly isCut: boolean;
+}
+
+/** Maps grow with the square of this: 160 tokens are 15 MB of attention in a base model, 512 would be 150. */
+const kMostTokens = 160;
+const kMostLetters = 3000; // before tokens are counted
+
+/** `focus`: where in the text (of a pair: the second) that stands which matters most. */
+export async function readInside(inspect: InspectCall, whole: Input, focus = 0): Promise<Reading> {
+  let input = cutLetters(whole, focus);
+  const { tokens } = await inspect(input, { truncation: true });
+  input = cutTokens(input, tokens, focus - startOf(whole, input));
+  const isCut = longText(input).length < longText(whole).length;
+  return { inspection: await inspectAll(inspect, input), input, isCut };
+}
+
+/** With all that the model has: span kernels are ConvBERT's alone. */
+async function inspectAll(inspect: InspectCall, input: Input): Promise<Inspection> {
+  const options = { output_attentions: true, output_hidden_states: true, truncation: true };
+  try {
+    return await inspect(input, { ...options, output_span_kernels: true });
+  } catch (error) {
+    if (!(error instanceof PeruseError && error.code === 'unsupported')) throw error;
+    return inspect(input, options);
+  }
+}
+
+function longText(input: Input): string {
+  return typeof input === 'string' ? input : input.text_pair;
+}
+
+function withLongText(input: Input, text: string): Input {
+  return typeof input === 'string' ? text : { ...input, text_pair: text };
+}
+
+function startOf(whole: Input, part: Input): number {
+  return Math.max(0, longText(whole).indexOf(longText(part)));
+}
+
+function cutLetters(input: Input, focus: number): Input {
+  const text = longText(input);
+  if (text.length <= kMostLetters) return input;
+  const start = Math.max(0, Math.min(focus - kMostLetters / 2, text.length - kMostLetters));
+  return withLongText(input, text.slice(start, start + kMostLetters));
+}
+
+function cutTokens(input: Input, tokens: Inspection['tokens'], focus: number): Input {
+  if (tokens.length <= kMostTokens) return input;
+  const sequence = typeof input === 'string' ? 0 : 1;
+  const own = tokens.filter((token) => token.sequence === sequence);
+  const room = Math.max(8, kMostTokens - (tokens.length - own.length));
+  const middle = own.findIndex(({ end }) => end > focus);
+  const first = Math.max(0, Math.min((middle < 0 ? own.length : middle) - (room >> 1), own.length - room));
+  return withLongText(input, longText(input).slice(own[first]?.start, own[Math.min(first + room, own.length) - 1]?.end));
+}

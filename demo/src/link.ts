@@ -1,0 +1,37 @@
+// A link to what a tab's form holds: it stands in the address's fragment, which browsers send to nobody.
+
+type Field = HTMLInputElement | HTMLTextAreaElement;
+
+function fieldsOf(panel: HTMLElement): Field[] {
+  return [...panel.querySelectorAll<Field>('.fields textarea, .fields input')];
+}
+
+/** `#redact?text=...`, for the panel as it stands. */
+export function linkTo(panel: HTMLElement): string {
+  const values = new URLSearchParams();
+  for (const field of fieldsOf(panel)) {
+    if (field.type !== 'checkbox') values.set(field.name, field.value);
+    else if ((field as HTMLInputElement).checked) values.set(field.name, '1');
+  }
+  const url = new URL(location.href);
+  url.hash = `${panel.id}?${values}`;
+  return url.href;
+}
+
+/** The panel that the address names, if it names one. */
+export function panelInAddress(): string {
+  return location.hash.slice(1).split('?')[0] ?? '';
+}
+
+/** Fills the form with what the address carries; says whether it carries anything. */
+export function fillFromAddress(panel: HTMLElement): boolean {
+  const [id, query] = location.hash.slice(1).split('?');
+  if (id !== panel.id || !query) return false;
+  const values = new URLSearchParams(query);
+  for (const field of fieldsOf(panel)) {
+    const value = values.get(field.name);
+    if (field.type === 'checkbox') (field as HTMLInputElement).checked = value === '1';
+    else if (value !== null) field.value = value;
+  }
+  return true;
+}

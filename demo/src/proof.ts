@@ -1,0 +1,108 @@
+// The strip under the title: what this page has asked the network for, and how long the last answer took.
+//
+// A request is seen in up to three ways: the page's own timeline (not those of workers), the service worker (all, once it is in
+// control), and the progress of a model that loads (the only one for workers before that). The same address seen twice in
+// different ways is one request; twice in one way is two.
+import { find } from './dom.js';
+import { bytes, count, duration } from './format.js';
+
+type Witness = 'timeline' | 'service worker' | 'progress';
+
+interface Request {
+  readonly url: string;
+  readonly witness: Witness;
+  /** When it began, as Date.now() tells it. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** What the service worker says of a request (service_worker/offline.ts). */
+export interface SeenRequest {
+  request: string;
+  at: number;
+  bytes: number;
+}
+
+export class Proof {
+  private readonly since_: HTMLElement;
+  private readonly bytes_: HTMLElement;
+  private readonly last_: HTMLElement;
+  private readonly connection_: HTMLElement;
+  private readonly seen_: Request[] = [];
+  private readonly progress_ = new Map<string, number>();
+  private readyAt_ = Infinity;
+
+  constructor(strip: HTMLElement) {
+    this.since_ = find(strip, '.since', HTMLElement);
+    this.bytes_ = find(strip, '.bytes-loaded', HTMLElement);
+    this.last_ = find(strip, '.last', HTMLElement);
+    this.connection_ = find(strip, '.connection', HTMLElement);
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as PerformanceResourceTiming[]) {
+        const at = performance.timeOrigin + entry.startTime;
+        this.take({ url: entry.name, witness: 'timeline', at, bytes: entry.encodedBodySize });
+      }
+    }).observe({ type: 'resource', buffered: true });
+    navigator.serviceWorker?.addEventListener('message', ({ data }: MessageEvent<Partial<SeenRequest>>) => {
+      if (data.request === undefined) return;
+      this.take({ url: data.request, witness: 'service worker', at: data.at ?? Date.now(), bytes: data.bytes ?? 0 });
+    });
+    for (const event of ['online', 'offline']) addEventListener(event, () => this.showConnection());
+    this.showConnection();
+  }
+
+  /** So many bytes of a model's file have come. */
+  loading(url: string, loaded: number): void {
+    if (navigator.serviceWorker?.controller) return; // It sees them itself.
+    const before = this.progress_.get(url);
+    if (before === undefined || loaded < before) this.take({ url, witness: 'progress', at: Date.now(), bytes: 0 });
+    this.progress_.set(url, loaded);
+    this.show();
+  }
+
+  /** The count starts again: what was asked for has come. */
+  modelIsReady(): void {
+    this.readyAt_ = Date.now();
+    this.show();
+  }
+
+  answered(milliseconds: number): void {
+    this.last_.textContent = duration(milliseconds);
+  }
+
+  private take(request: Request): void {
+    this.seen_.push(request);
+    this.show();
+  }
+
+  private show(): void {
+    const since = countOnce(this.seen_.filter(({ at }) => at > this.readyAt_));
+    const progress = [...this.progress_.values()].reduce((sum, loaded) => sum + loaded, 0);
+    this.since_.textContent = String(since);
+    this.bytes_.textContent = `${bytes(bytesOf(this.seen_) + progress)} in ${count(countOnce(this.seen_), 'file')}`;
+  }
+
+  private showConnection(): void {
+    this.connection_.textContent = navigator.onLine ? 'online' : 'offline, and it still reads';
+    this.connection_.classList.toggle('is-offline', !navigator.onLine);
+  }
+}
+
+function byUrl(requests: readonly Request[]): Request[][] {
+  const groups = new Map<string, Request[]>();
+  for (const request of requests) groups.set(request.url, [...(groups.get(request.url) ?? []), request]);
+  return [...groups.values()];
+}
+
+function countOnce(requests: readonly Request[]): number {
+  const most = (group: Request[]) => {
+    const counts = new Map<Witness, number>();
+    for (const { witness } of group) counts.set(witness, (counts.get(witness) ?? 0) + 1);
+    return Math.max(...counts.values());
+  };
+  return byUrl(requests).reduce((sum, group) => sum + most(group), 0);
+}
+
+function bytesOf(requests: readonly Request[]): number {
+  return byUrl(requests).reduce((sum, group) => sum + Math.max(...group.map(({ bytes: size }) => size)), 0);
+}

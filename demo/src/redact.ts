@@ -1,0 +1,104 @@
+// The redaction tab: a message without its private details. The model finds names, rules find what has a form of its own.
+import { pipeline, type RedactedEntity } from '../peruse/peruse.js';
+import { copyOnClick } from './copy.js';
+import { taggerModels } from './curated.js';
+import { find, make } from './dom.js';
+import { taggerModel } from './entities.js';
+import { messages } from './examples.js';
+import { HideView } from './inside/hide_view.js';
+import { markedText, type Span } from './marked_text.js';
+import { findDetails, overlap } from './private_details.js';
+import type { Proof } from './proof.js';
+import { summary, TaskPanel, type Tab } from './task_panel.js';
+
+const kSurest = 0.4; // Less sure than this, a name is left as it stands.
+const kKinds: Record<string, string> = { PER: 'PERSON', ORG: 'ORGANISATION', LOC: 'PLACE' };
+const kHues: Record<string, number> = { PERSON: 0, ORGANISATION: 1, PLACE: 2 };
+const kOtherHue = 4;
+
+interface Redacted extends Span {
+  readonly kind: string;
+  /** The same for the same words: [PERSON_1]. */
+  readonly placeholder: string;
+}
+
+const kOptions = { aggregation_strategy: 'average', threshold: kSurest } as const;
+
+export function startRedact(panel: HTMLElement, proof: Proof): Tab {
+  const text = find(panel, '[name=text]', HTMLTextAreaElement);
+  const quote = find(panel, 'blockquote', HTMLElement);
+  const found = find(panel, '.found', HTMLDetailsElement);
+  const list = find(found, 'ol', HTMLElement);
+  let asked = '';
+  let redacted = '';
+
+  text.value = messages[0]?.text ?? '';
+  const task = new TaskPanel(panel, proof, {
+    bundled: taggerModel,
+    curated: taggerModels,
+    load: (source, options) => pipeline('redact', source, options),
+    ask: (redactor, signal) => {
+      asked = text.value;
+      return redactor(asked, { ...kOptions, signal });
+    },
+    show: ({ entities }) => {
+      const spans = withDetails(asked, entities);
+      quote.replaceChildren(...markedText(asked, spans, (_, { kind, placeholder }) => chip(kind, placeholder)));
+      redacted = quote.textContent ?? '';
+      list.replaceChildren(...rows(asked, spans));
+      found.hidden = spans.length === 0;
+      if (spans.length === 0) return ['No private details were found.'];
+      const details = spans.length === 1 ? 'private detail is' : 'private details are';
+      return summary(String(spans.length), `${details} replaced.`);
+    },
+    inside: () => ({ input: asked }),
+    lastStep: async (redactor) => ({
+      sentence: 'Every token\u2019s numbers become one score a tag, and neighbours of one tag become a name; hide words and see them move.',
+      element: new HideView(asked, async (words) => {
+        const { entities } = await redactor(words, kOptions);
+        return entities.map(({ text: name, type }) => `${name} (${type})`).join(', ') || 'no names';
+      }).element,
+    }),
+    code: () => ({ task: 'redact', name: 'redact', args: [text.value, kOptions] }),
+  });
+  copyOnClick(find(panel, '.copy-text', HTMLButtonElement), () => redacted);
+  task.offer(
+    messages,
+    ({ name }) => name,
+    (message) => {
+      text.value = message.text;
+    },
+  );
+  return task;
+}
+
+/** The model's names, and what the rules find; these come first where both claim the same words. */
+function withDetails(text: string, entities: readonly RedactedEntity[]): Redacted[] {
+  const details = findDetails(text);
+  const names = entities
+    .map(({ type, start, end }) => ({ kind: kKinds[type.toUpperCase()] ?? type.toUpperCase(), start, end }))
+    .filter(({ kind }) => kind !== 'MISC')
+    .filter((name) => !details.some((detail) => overlap(name, detail)));
+  const placeholders = new Map<string, string>();
+  const counts = new Map<string, number>();
+  return [...details, ...names]
+    .sort((a, b) => a.start - b.start)
+    .map((span) => {
+      const words = `${span.kind} ${text.slice(span.start, span.end)}`;
+      if (!placeholders.has(words)) {
+        counts.set(span.kind, (counts.get(span.kind) ?? 0) + 1);
+        placeholders.set(words, `[${span.kind}_${counts.get(span.kind)}]`);
+      }
+      return { ...span, placeholder: placeholders.get(words) ?? '' };
+    });
+}
+
+function chip(kind: string, placeholder: string): Node {
+  return make('mark', `entity hue-${kHues[kind] ?? kOtherHue}`, placeholder);
+}
+
+/** Each placeholder once, with the words that it stands for. */
+function rows(text: string, spans: readonly Redacted[]): HTMLElement[] {
+  const words = new Map(spans.map(({ placeholder, start, end }) => [placeholder, text.slice(start, end)]));
+  return [...words].map(([placeholder, stands]) => make('li', '', make('span', 'label', stands), make('span', 'kind', placeholder)));
+}

@@ -1,0 +1,74 @@
+// Memory over many rounds of the same work. One level is noise; what counts is whether it keeps rising.
+import { Finding } from './outcome.mjs';
+
+export class MemoryCurve {
+  /** `measure` gives bytes; `mostPerRound`: the largest slope that passes. */
+  constructor(name, measure, mostPerRound) {
+    this.name_ = name;
+    this.measure_ = measure;
+    this.most_ = mostPerRound;
+    this.points_ = [];
+    this.round_ = 0;
+  }
+
+  /** After each round; the first rounds, in which caches fill, are left out. */
+  async round() {
+    this.round_ += 1;
+    if (this.round_ > 10 && this.round_ % 5 === 0) this.points_.push([this.round_, await this.measure_()]);
+  }
+
+  /** Throws where memory rises. Fewer than 12 points say nothing. */
+  check() {
+    if (this.points_.length < 12) return `${this.name_}: ${this.round_} rounds, too few to tell`;
+    const slope = medianSlope(this.points_);
+    const megabytes = (this.points_.at(-1)[1] / 1e6).toFixed(0);
+    const text = `${this.name_}: ${this.round_} rounds, ${megabytes} MB, ${(slope / 1000).toFixed(1)} KB a round`;
+    if (slope > this.most_) throw new Finding(`memory rises: ${text}`);
+    return text;
+  }
+}
+
+/**
+ * What is held after about ten rounds, and at the end. One measurement wavers by a tenth with the garbage collector's moods: the first level
+ * is the highest of rounds 6 to 15, the second the lowest of the last ten.
+ */
+export class Levels {
+  constructor() {
+    this.first = 0;
+    this.last_ = [];
+    this.round_ = 0;
+  }
+
+  add(bytes) {
+    this.round_ += 1;
+    if (this.round_ > 5 && this.round_ <= 15) this.first = Math.max(this.first, bytes);
+    this.last_ = [...this.last_.slice(-9), bytes];
+  }
+
+  get end() {
+    return Math.min(...this.last_);
+  }
+
+  /** Whether more than a twentieth has come. */
+  get rose() {
+    return this.end > 1.05 * this.first;
+  }
+
+  toString() {
+    return `${(this.first / 1e6).toFixed(0)} MB after ten rounds, ${(this.end / 1e6).toFixed(0)} MB after ${this.round_}`;
+  }
+}
+
+/** The median of the slopes between points of the first half and points of the second (Theil and Sen): a few outliers don't move it. */
+function medianSlope(points) {
+  const half = Math.floor(points.length / 2);
+  const slopes = [];
+  for (const [x0, y0] of points.slice(0, half)) for (const [x1, y1] of points.slice(half)) slopes.push((y1 - y0) / (x1 - x0));
+  slopes.sort((a, b) => a - b);
+  return slopes[Math.floor(slopes.length / 2)];
+}
+
+export function residentBytes() {
+  globalThis.gc?.();
+  return process.memoryUsage().rss;
+}

@@ -1,0 +1,58 @@
+// The models that are attacked: tiny ones of the tests, each with the task that it is for and a call of it.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
+const kTiny = join(kRoot, 'tests/fixtures/tiny');
+const kText = 't1 t2 t3 t4';
+
+/** Calls by the end of a checkpoint's name. */
+const kTasks = {
+  sequence: ['text-classification', (pipe, options) => pipe(kText, options)],
+  token: ['token-classification', (pipe, options) => pipe(kText, options)],
+  question: ['question-answering', (pipe, options) => pipe('t1 t2', kText, options)],
+  'masked-lm': ['feature-extraction', (pipe, options) => pipe(kText, options)],
+  choice: ['multiple-choice', (pipe, options) => pipe('t1', ['t2', 't3'], options)],
+  bare: ['feature-extraction', (pipe, options) => pipe(kText, options)],
+};
+
+/** { name, task, call, files }, of every family and head. */
+export function tinyModels() {
+  return readdirSync(kTiny).flatMap((name) => {
+    const end = Object.keys(kTasks).find((one) => name.endsWith(`-${one}`));
+    if (end === undefined) return [];
+    const [task, call] = kTasks[end];
+    const read = (file) => new Uint8Array(readFileSync(join(kTiny, name, file)));
+    const config = read('config.json');
+    const tokenizer = tinyTokenizer(JSON.parse(new TextDecoder().decode(config)).vocab_size);
+    return [
+      { name, task, call, files: { 'config.json': config, 'tokenizer.json': tokenizer, 'model.safetensors': read('model.safetensors') } },
+    ];
+  });
+}
+
+function tinyTokenizer(size) {
+  const vocab = Object.fromEntries(Array.from({ length: size }, (_, id) => [`t${id}`, id]));
+  const model = { type: 'WordPiece', unk_token: 't0', continuing_subword_prefix: '##', max_input_chars_per_word: 100, vocab };
+  const rest = { truncation: null, padding: null, added_tokens: [], normalizer: null, post_processor: null, decoder: null };
+  return new TextEncoder().encode(JSON.stringify({ version: '1.0', ...rest, pre_tokenizer: { type: 'WhitespaceSplit' }, model }));
+}
+
+/** Real tokenizers of every kind of file, by the folder's name. */
+export function tokenizerFiles() {
+  const folder = join(kRoot, 'tests/fixtures/tokenizer');
+  const found = [];
+  const visit = (path) => {
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      const at = join(path, entry.name);
+      if (entry.isDirectory()) visit(at);
+      else if (/(tokenizer\.json|vocab\.txt|spm\.model|vocab\.json|merges\.txt)$/.test(entry.name)) {
+        const bytes = new Uint8Array(readFileSync(at));
+        if (bytes.length < 3_000_000) found.push({ path: at.slice(folder.length + 1), name: entry.name, folder: path, bytes });
+      }
+    }
+  };
+  visit(folder);
+  return found;
+}

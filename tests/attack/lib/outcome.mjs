@@ -1,0 +1,43 @@
+// What every call must end in, whatever is done to it: a result whose numbers are numbers, or an error of ours that is not a fault of ours.
+
+/** Codes that say that Peruse itself went wrong. */
+const kOurFaults = ['internal', 'worker_died'];
+
+/** Waits for the promise; gives 'ok' or the error's code. Throws Finding for everything else. */
+export async function outcome(promise, { allow = [] } = {}) {
+  let result;
+  try {
+    result = await promise;
+  } catch (error) {
+    checkError(error, allow);
+    return error.code;
+  }
+  checkNumbers(result, 'result');
+  return 'ok';
+}
+
+/** What must not be. */
+export class Finding extends Error {}
+
+function checkError(error, allow) {
+  if (error instanceof Finding) throw error;
+  if (!['PeruseError', 'AbortError'].includes(error?.name) || typeof error.code !== 'string') {
+    throw new Finding(`untyped error: ${String(error?.stack ?? error)}`);
+  }
+  if (kOurFaults.includes(error.code) && !allow.includes(error.code))
+    throw new Finding(`${error.code}: ${error.message}`, { cause: error });
+  if (!error.message || error.message.length > 4000) throw new Finding(`a message of ${error.message.length} characters`);
+}
+
+function checkNumbers(value, where) {
+  if (where.includes('diagonal_concentration')) return; // Infinite for short texts, as documented.
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Finding(`${where} is ${value}`);
+  if (value === null && /score/.test(where)) throw new Finding(`${where} is null`);
+  if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) checkNumbers(item, `${where}[${i}]`);
+  } else if (value instanceof Float32Array) {
+    if (!value.every(Number.isFinite)) throw new Finding(`${where} holds a number that is none`);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, item] of Object.entries(value)) checkNumbers(item, `${where}.${name}`);
+  }
+}

@@ -1,0 +1,52 @@
+// Loads and calls that are aborted, or disposed of, at a random moment, in every build, in workers and not. Memory does not rise.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from '../../../web/dist/index_node.js';
+import { MemoryCurve, residentBytes } from '../lib/memory.mjs';
+import { kRoot, tinyModels } from '../lib/models.mjs';
+import { Finding, outcome } from '../lib/outcome.mjs';
+
+const kMostPerRound = 60_000; // Bytes; a load that leaked its engine would leave 6 MB.
+const kOurs = ['ok', 'aborted', 'disposed'];
+
+export async function run({ random, timeLeft, begin, count, note }) {
+  const variants = ['simd', 'simd-threads'].filter((name) => existsSync(join(kRoot, `web/wasm/peruse-${name}.wasm`)));
+  const { files, task } = tinyModels().find(({ name }) => name === 'deberta-v2-sequence');
+  const texts = Array.from({ length: 200 }, (_, i) => `t${i % 50} t1 t2 t3`);
+  const curve = new MemoryCurve('resident', residentBytes, kMostPerRound);
+  for (let round = 0; timeLeft(); ++round) {
+    for (const variant of variants) {
+      for (const worker of [false, true]) {
+        const options = { variant, worker, ...(variant.endsWith('threads') ? { threads: 2 } : {}) };
+        begin(`round ${round}, ${variant}, worker ${worker}: load`);
+        const stop = new AbortController();
+        if (random.chance(0.5)) setTimeout(() => stop.abort(), random.below(150));
+        let pipe;
+        const loading = pipeline(task, files, { ...options, signal: stop.signal }).then((made) => {
+          pipe = made;
+        });
+        check(await outcome(loading));
+        count('loads');
+        if (pipe === undefined) continue;
+        for (let i = 0; i < 3; ++i) {
+          begin(`round ${round}, ${variant}, worker ${worker}: call ${i}`);
+          const signal = AbortSignal.timeout(1 + random.below(40));
+          check(await outcome(pipe(texts, { signal })));
+          check(await outcome(pipe('t1')), ['ok']);
+          count('calls', 2);
+        }
+        const calls = Promise.all([outcome(pipe(texts)), outcome(pipe.inspect('t1 t2', { output_attentions: true }))]);
+        if (random.chance(0.5)) await new Promise((resolve) => setTimeout(resolve, random.below(10)));
+        await pipe.dispose();
+        for (const code of await calls) check(code);
+        check(await outcome(pipe('t1')), ['disposed']);
+      }
+    }
+    await curve.round();
+  }
+  note(curve.check());
+}
+
+function check(code, allowed = kOurs) {
+  if (!allowed.includes(code)) throw new Finding(`it ended with '${code}'`);
+}

@@ -1,0 +1,55 @@
+// Processes that are killed while they fetch and store. What is stored afterwards is whole, and nobody waits for the dead.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { env, pipeline } from '../../../web/dist/index_node.js';
+import { startFaultServer } from '../lib/fault_server.mjs';
+import { kRoot } from '../lib/models.mjs';
+import { Finding } from '../lib/outcome.mjs';
+
+const kModel = join(kRoot, 'models/peruse-sentiment-convbert-tiny');
+const kPackage = new URL('../../../web/dist/index_node.js', import.meta.url).href;
+
+export async function run({ random, timeLeft, begin, count }) {
+  const names = ['config.json', 'tokenizer.json', 'model.safetensors'];
+  const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(kModel, name))]));
+  const server = await startFaultServer(random);
+  server.serve(files, 0);
+  const folder = mkdtempSync(join(tmpdir(), 'peruse-attack-'));
+  Object.assign(env, { remoteHost: server.url, cacheFolder: folder });
+  const script = `
+    import { env, modelCache, pipeline } from '${kPackage}';
+    Object.assign(env, { remoteHost: '${server.url}', cacheFolder: ${JSON.stringify(folder)} });
+    for (;;) {
+      const pipe = await pipeline('text-classification', 'user/model');
+      console.log('loaded');
+      await pipe.dispose();
+      await modelCache.clear();
+    }`;
+  const load = async () => {
+    const pipe = await pipeline('text-classification', 'user/model');
+    const answer = JSON.stringify(await pipe('A gem of a film.'));
+    await pipe.dispose();
+    return answer;
+  };
+  try {
+    const right = await load();
+    for (let i = 0; timeLeft(); ++i) {
+      const delay = 100 + random.below(900);
+      begin(`kill ${i}, after ${delay} ms`);
+      const children = Array.from({ length: 2 }, () => spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' }));
+      await new Promise((resolve) => setTimeout(resolve, delay));
+      for (const child of children) child.kill('SIGKILL');
+      await Promise.all(children.map((child) => new Promise((resolve) => child.on('exit', resolve))));
+      count('kills', 2);
+      const start = performance.now();
+      if ((await load()) !== right) throw new Finding('another answer than before');
+      if (performance.now() - start > 20_000) throw new Finding('the next load took more than 20 s');
+    }
+    count('files left', readdirSync(join(folder, 'v2')).length);
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,130 @@
+// Every n-th fetch, cache call and message fails once, in a loop over n until a round has none left to fail: for loading, calling,
+// aborting and disposing. A typed error or none, no worker that stays, and the next round works.
+import { Worker } from 'node:worker_threads';
+import { env, pipeline } from '../../../web/dist/index_node.js';
+import { patience } from '../../../web/dist/patience.js';
+import { startFaultServer } from '../lib/fault_server.mjs';
+import { tinyModels } from '../lib/models.mjs';
+import { Finding, outcome } from '../lib/outcome.mjs';
+
+/** Counts what passes it, and lets the n-th go wrong. */
+class Nth {
+  arm(n) {
+    this.left_ = n;
+    this.fired = false;
+  }
+  /** Throws if it is the n-th. */
+  pass() {
+    this.left_ -= 1;
+    if (this.left_ !== 0) return;
+    this.fired = true;
+    throw new TypeError('the n-th failed');
+  }
+}
+
+export async function run({ random, timeLeft, begin, count }) {
+  Object.assign(patience, { cache: 500, server: 2000, retries: [5] });
+  const server = await startFaultServer(random);
+  const { files, task, call } = tinyModels().find(({ name }) => name === 'deberta-v2-sequence');
+  server.serve(files, 0);
+  env.remoteHost = server.url;
+  const points = { fetch: new Nth(), cache: new Nth(), message: new Nth(), reply: new Nth() };
+  for (const point of Object.values(points)) point.arm(Number.POSITIVE_INFINITY);
+  const workers = install(points);
+
+  const round = async (worker, abortAt) => {
+    const stop = new AbortController();
+    let seen = 0;
+    const progress_callback = () => {
+      seen += 1;
+      if (seen === abortAt) stop.abort();
+    };
+    const pipe = await pipeline(task, 'user/model', { worker, signal: stop.signal, progress_callback });
+    try {
+      const answer = JSON.stringify(await call(pipe, {}));
+      await outcome(call(pipe, { signal: AbortSignal.timeout(1) }));
+      return answer;
+    } finally {
+      await pipe.dispose();
+    }
+  };
+  try {
+    const right = await round(false);
+    for (let lap = 0; lap === 0 || timeLeft(); ++lap) {
+      for (const [name, point] of Object.entries(points)) {
+        for (const worker of name === 'message' || name === 'reply' ? [true] : [false, true]) {
+          for (const abortAt of [0, 3]) {
+            for (let n = 1; ; ++n) {
+              env.cache = memoryCache(points.cache);
+              begin(`${name} ${n}, worker ${worker}, abort at ${abortAt}`);
+              point.arm(n);
+              count(await outcome(round(worker, abortAt), { allow: ['worker_died'] }));
+              await ended(workers);
+              if (!point.fired) break;
+              point.arm(Number.POSITIVE_INFINITY);
+              if ((await round(worker)) !== right) throw new Finding('another answer than before');
+              count('failures', 1);
+            }
+          }
+        }
+      }
+    }
+  } finally {
+    server.close();
+  }
+}
+
+/** Waits until no worker is left that somebody spoke to. */
+async function ended(workers) {
+  for (const end = Date.now() + 10_000; workers.size > 0 && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 20));
+  if (workers.size > 0) throw new Finding(`${workers.size} workers are left`);
+}
+
+/** Puts the points in the way; gives the workers that live. */
+function install({ fetch: fetches, message, reply }) {
+  const workers = new Set();
+  const realFetch = globalThis.fetch;
+  globalThis.fetch = async (...given) => {
+    fetches.pass();
+    return realFetch(...given);
+  };
+  const realPost = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function postMessage(...given) {
+    if (!workers.has(this)) {
+      workers.add(this);
+      this.once('exit', () => workers.delete(this));
+    }
+    message.pass();
+    return realPost.apply(this, given);
+  };
+  // A reply that can't be read: what a worker's 'messageerror' tells.
+  const realEmit = Worker.prototype.emit;
+  Worker.prototype.emit = function emit(event, ...given) {
+    if (event !== 'message') return realEmit.call(this, event, ...given);
+    try {
+      reply.pass();
+    } catch (error) {
+      return realEmit.call(this, 'messageerror', error);
+    }
+    return realEmit.call(this, event, ...given);
+  };
+  return workers;
+}
+
+function memoryCache(point) {
+  const entries = new Map();
+  return {
+    match: async (url) => {
+      point.pass();
+      return entries.get(url)?.clone();
+    },
+    put: async (url, response) => {
+      point.pass();
+      entries.set(url, new Response(response.status === 200 ? await response.arrayBuffer() : null, response));
+    },
+    delete: async (url) => {
+      point.pass();
+      return entries.delete(url);
+    },
+  };
+}

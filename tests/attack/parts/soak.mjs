@@ -1,0 +1,36 @@
+// Long work in one process: calls of every task and of all lengths, loads in between. Answers stay the same, memory does not rise.
+import { pipeline } from '../../../web/dist/index_node.js';
+import { MemoryCurve, residentBytes } from '../lib/memory.mjs';
+import { tinyModels } from '../lib/models.mjs';
+import { Finding, outcome } from '../lib/outcome.mjs';
+
+const kMostPerRound = 60_000; // Bytes in a round of hundreds of calls.
+
+export async function run({ random, timeLeft, begin, count, note }) {
+  const models = tinyModels();
+  const open = [];
+  for (let i = 0; i < 6; ++i) open.push(await start(random.pick(models), i % 3 === 0));
+  const curve = new MemoryCurve('resident', residentBytes, kMostPerRound);
+  for (let round = 0; timeLeft(); ++round) {
+    begin(`round ${round}`);
+    for (let i = 0; i < 200; ++i) {
+      const { pipe, model, right } = random.pick(open);
+      const text = `t${random.below(40)} `.repeat(1 + random.below(40));
+      if (model.task === 'text-classification' || model.task === 'token-classification') count(await outcome(pipe(text)));
+      if (JSON.stringify(await model.call(pipe, {})) !== right) throw new Finding(`${model.name} answers otherwise than at first`);
+      count('calls');
+    }
+    const place = random.below(open.length);
+    const { model } = open[place];
+    await open[place].pipe.dispose();
+    open[place] = await start(model, random.chance(0.3));
+    await curve.round();
+  }
+  note(curve.check());
+  for (const { pipe } of open) await pipe.dispose();
+}
+
+async function start(model, worker) {
+  const pipe = await pipeline(model.task, model.files, { worker });
+  return { pipe, model, right: JSON.stringify(await model.call(pipe, {})) };
+}

@@ -1,0 +1,1 @@
+export function outputErrors(actual: number[], expected: number[]): { largest: number; rms: number };

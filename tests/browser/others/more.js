@@ -1,0 +1,45 @@
+// What pages do in the other browsers.
+import { modelCache, pipeline } from './web/bundle/peruse.js';
+import { work } from './work.js';
+
+const kSentiment = './models/peruse-sentiment-convbert-tiny/';
+
+async function classified(options) {
+  const classify = await pipeline('text-classification', kSentiment, options);
+  const [label] = await classify('A gem.');
+  await classify.dispose();
+  return label;
+}
+
+globalThis.work = () => work(pipeline);
+
+globalThis.sentiment = async () => ({
+  fp32: await classified({}),
+  q8: await classified({ dtype: 'q8' }),
+  here: await classified({ worker: false }),
+});
+
+/** Whether the weights are kept in the end: a pipeline that is disposed of ends its worker, which may still be writing. */
+globalThis.kept = async () => {
+  const classify = await pipeline('text-classification', kSentiment);
+  const isKept = async () => (await modelCache.list()).some(({ url }) => url.endsWith('peruse-sentiment-convbert-tiny/model.safetensors'));
+  for (let attempt = 0; attempt < 100 && !(await isKept()); ++attempt) await new Promise((resolve) => setTimeout(resolve, 50));
+  await classify.dispose();
+  return { kept: await isKept(), notices: classify.info.notices };
+};
+
+globalThis.others = async () => {
+  const classify = await pipeline('text-classification', kSentiment, { device: 'auto' });
+  const code = await classify('').catch((error) => error.code);
+  const { tokens } = await classify.inspect('A gem of a film.');
+  const { device, reason } = classify.info;
+  await classify.dispose();
+  const gpu = await pipeline('text-classification', kSentiment, { device: 'webgpu' }).then(
+    async (loaded) => {
+      await loaded.dispose();
+      return 'webgpu';
+    },
+    (error) => error.code,
+  );
+  return { code, tokens: tokens.length, device, reason, gpu };
+};

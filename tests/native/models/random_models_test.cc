@@ -1,0 +1,280 @@
+// Models of random shapes, families, options and texts, computed by every backend and compared: what no list of cases thinks of.
+// A run draws a few, always the same; npm run test:kernels draws others, as long as it is told to, in every build.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "core/families/family.h"
+#include "tests/native/models/backends.h"
+#include "tests/native/models/fixtures.h"
+#include "tests/native/weights/safetensors_writer.h"
+
+namespace peruse::testing {
+namespace {
+
+constexpr int kModels = 12;
+constexpr int32_t kVocabulary = 40;
+constexpr int32_t kPositions = 80;
+constexpr int32_t kLongest = 70;
+
+// Twice golden_test.cc's, because the shapes are up to four times as wide: float32's rounding over two layers, of values that a layer
+// norm has just brought to about 1. A wrong term shows at 1e-2 or more.
+constexpr double kTolerance = 2e-5;
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+  // From least to most. Not uniform_int_distribution, which differs between libraries.
+  int32_t Int(int32_t least, int32_t most) {
+    return least + static_cast<int32_t>(engine_() % static_cast<uint32_t>(most - least + 1));
+  }
+  bool Chance(int32_t percent) { return Int(1, 100) <= percent; }
+  float Float() { return static_cast<float>(engine_()) / 2147483648.0f - 1; }  // [-1, 1]
+  template <typename T, size_t N>
+  const T& Pick(const T (&items)[N]) {
+    return items[static_cast<size_t>(Int(0, N - 1))];
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+int32_t DivisorOf(int32_t number, Random& random) {
+  for (;;) {
+    const int32_t divisor = random.Int(1, number);
+    if (number % divisor == 0) return divisor;
+  }
+}
+
+constexpr const char* kFamilies[] = {"bert",    "electra",    "roberta",   "distilbert", "convbert",
+                                     "deberta", "deberta-v2", "lightconv", "dynamicconv"};
+constexpr const char* kActivations[] = {"gelu",  "gelu_new", "gelu_fast", "gelu_10", "quick_gelu", "relu",
+                                        "relu6", "silu",     "mish",      "tanh",    "sigmoid",    "linear"};
+
+// config.json. Not so narrow that a row may be nearly constant, which a layer norm would blow up.
+std::string DrawConfig(const std::string& family, Random& random) {
+  const int32_t heads = random.Int(1, 4);
+  const bool halves = family == "convbert";
+  const int32_t hidden = heads * random.Int((15 + heads) / heads, 33) * (halves ? 2 : 1);
+  const int32_t groups = halves && random.Chance(50) ? DivisorOf(hidden, random) : 1;
+  const int32_t intermediate = groups * random.Int(1, 1 + 150 / groups);
+  std::string json = R"({"model_type":")" + family + R"(","num_labels":)" + std::to_string(random.Int(1, 9));
+  const auto text = [&json](const char* field, const std::string& value) {
+    json += std::string(",\"") + field + "\":\"" + value + "\"";
+  };
+  const auto number = [&json](const char* field, int32_t value) {
+    json += std::string(",\"") + field + "\":" + std::to_string(value);
+  };
+  const auto flag = [&json](const char* field, bool value) {
+    json += std::string(",\"") + field + (value ? "\":true" : "\":false");
+  };
+  const bool distil = family == "distilbert";
+  number("vocab_size", kVocabulary);
+  number("max_position_embeddings", kPositions);
+  number(distil ? "dim" : "hidden_size", hidden);
+  number(distil ? "n_layers" : "num_hidden_layers", random.Int(1, 2));
+  number(distil ? "n_heads" : "num_attention_heads", halves ? 2 * heads : heads);
+  number(distil ? "hidden_dim" : "intermediate_size", intermediate);
+  text(distil ? "activation" : "hidden_act", random.Pick(kActivations));
+  number("type_vocab_size", random.Int(0, 2));
+  json += random.Chance(50) ? ",\"layer_norm_eps\":1e-12" : ",\"layer_norm_eps\":1e-5";
+  if (family == "electra" || family == "convbert")
+    number("embedding_size", random.Chance(50) ? hidden : random.Int(16, 70));
+  if (family == "lightconv" || family == "dynamicconv") number("embedding_size", hidden);
+  if (halves) number("num_groups", groups);
+  if (halves || family == "lightconv" || family == "dynamicconv") number("conv_kernel_size", 2 * random.Int(0, 6) + 1);
+  if (family == "bert" && random.Chance(40)) {
+    text("position_embedding_type", random.Chance(50) ? "relative_key" : "relative_key_query");
+  }
+  if (!family.starts_with("deberta")) return json + "}";
+  flag("relative_attention", random.Chance(85));
+  constexpr const char* kPosAttTypes[] = {"c2p|p2c", "c2p", "p2c", ""};
+  text("pos_att_type", random.Pick(kPosAttTypes));
+  flag("position_biased_input", random.Chance(30));
+  if (random.Chance(50)) number("max_relative_positions", random.Int(1, 90));
+  if (family == "deberta") return json + "}";
+  if (random.Chance(60)) number("position_buckets", random.Int(2, 40));
+  if (random.Chance(50)) text("norm_rel_ebd", "layer_norm");
+  flag("share_att_key", random.Chance(50));
+  if (random.Chance(40)) {
+    number("conv_kernel_size", 2 * random.Int(0, 3) + 1);
+    number("conv_groups", DivisorOf(hidden, random));
+    text("conv_act", random.Pick(kActivations));
+  }
+  return json + "}";
+}
+
+// A checkpoint for the configuration and the head: whatever tensors its program asks for, at random. Values keep the rows' size.
+std::string DrawWeights(const std::string& config_json, Head head, Random& random) {
+  ConfiguredFamily configured = ReadFamily(config_json).value();
+  const ModelConfig& config = configured.config;
+  Program program;
+  Parameters parameters;
+  Build b(program, parameters, Precision::kF32);
+  const Value hidden = configured.family->Encode(b, config);
+  const HeadSizes sizes = {config.hidden_size, config.embedding_size, config.vocab_size, config.layer_norm_eps};
+  if (head == Head::kTokenClassification) BuildHead(b, hidden, sizes, configured.family->TokenClassifier(config));
+  if (head == Head::kMaskedLm) BuildHead(b, hidden, sizes, configured.family->MaskedLm(config));
+  if (head == Head::kSequenceClassification) {
+    PooledHead pooled = configured.family->SequenceClassifier(config);
+    pooled.labels = config.num_labels();
+    BuildHead(b, hidden, sizes, pooled);
+  }
+  SafetensorsWriter writer;
+  std::set<std::string> written;
+  for (const Piece& piece : parameters.pieces) {
+    if (!written.insert(piece.names[0]).second) continue;
+    int64_t count = 1;
+    for (const int64_t size : piece.shape) count *= size;
+    const bool is_norm = piece.names[0].ends_with("orm.weight");
+    const float scale = is_norm ? 0.2f : std::min(1.0f, 1.7f / std::sqrt(static_cast<float>(count / piece.shape[0])));
+    std::vector<float> values(static_cast<size_t>(count));
+    for (float& value : values) value = scale * random.Float() + (is_norm ? 1.0f : 0.0f);
+    writer.Add(piece.names[0], piece.shape, values);
+  }
+  return writer.File();
+}
+
+struct Text {
+  std::vector<int32_t> ids;
+  std::vector<int32_t> types;
+};
+
+std::vector<Text> DrawTexts(const ModelConfig& config, Random& random) {
+  std::vector<Text> texts(static_cast<size_t>(random.Int(1, 4)));
+  for (Text& text : texts) {
+    const int32_t length = std::min(config.max_tokens, random.Chance(30) ? random.Int(1, 4) : random.Int(1, kLongest));
+    for (int32_t i = 0; i < length; ++i) {
+      text.ids.push_back(random.Int(0, kVocabulary - 1));
+      text.types.push_back(random.Int(0, std::max(0, config.type_vocab_size - 1)));
+    }
+  }
+  return texts;
+}
+
+// All that a run gives, by name.
+using Outputs = std::vector<std::pair<std::string, std::vector<float>>>;
+
+Outputs Compute(Model& model, std::span<const Text> texts) {
+  std::vector<ModelInput> inputs;
+  for (const Text& text : texts) inputs.push_back({text.ids, text.types});
+  const std::vector<std::string> names = model.OutputNames();
+  EXPECT_TRUE(model.Begin(inputs, {.outputs = names}).ok());
+  const Status status = model.Finish();
+  EXPECT_TRUE(status.ok()) << status.message();
+  Outputs outputs;
+  for (const std::string& name : names) {
+    const std::span<const float> values = model.output(name).values;
+    outputs.emplace_back(name, std::vector<float>(values.begin(), values.end()));
+  }
+  return outputs;
+}
+
+void ExpectNear(const Outputs& actual, const Outputs& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t o = 0; o < expected.size(); ++o) {
+    ASSERT_EQ(actual[o].second.size(), expected[o].second.size()) << expected[o].first;
+    double worst = 0;
+    for (size_t i = 0; i < expected[o].second.size(); ++i) {
+      const double want = expected[o].second[i];
+      const double error = std::abs(actual[o].second[i] - want) / std::max(1.0, std::abs(want));
+      if (!(error <= worst)) worst = error;
+    }
+    EXPECT_LE(worst, kTolerance) << expected[o].first;
+  }
+}
+
+void ExpectSame(const Outputs& actual, const Outputs& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t o = 0; o < expected.size(); ++o) {
+    ASSERT_EQ(actual[o].second.size(), expected[o].second.size());
+    EXPECT_EQ(std::memcmp(actual[o].second.data(), expected[o].second.data(), 4 * expected[o].second.size()), 0)
+        << expected[o].first;
+  }
+}
+
+class RandomModels : public ::testing::Test {
+ protected:
+  // With --gtest_shuffle each repetition has a seed of its own.
+  void ForEach(const std::function<void(const std::string& config, Head head, Random& random)>& check) {
+    const auto seed = static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed());
+    for (uint32_t i = 0; i < kModels && !HasFailure(); ++i) {
+      Random random(seed * kModels + i);
+      const std::string family = random.Pick(kFamilies);
+      constexpr Head kHeads[] = {Head::kNone, Head::kTokenClassification, Head::kSequenceClassification,
+                                 Head::kMaskedLm};
+      const Head head = random.Pick(kHeads);
+      const std::string config = DrawConfig(family, random);
+      SCOPED_TRACE(config + ", " + std::string(HeadName(head)) + ", seed " + std::to_string(seed * kModels + i));
+      ASSERT_TRUE(ReadFamily(config).ok()) << ReadFamily(config).status().message();
+      check(config, head, random);
+    }
+  }
+};
+
+TEST_F(RandomModels, EveryBackendComputesTheSame) {
+  ForEach([](const std::string& config, Head head, Random& random) {
+    const std::string weights = DrawWeights(config, head, random);
+    const std::unique_ptr<Backend> reference = CreateReferenceBackend();
+    auto right = LoadModel(config, weights, {.head = head}, *reference, 10007);
+    ASSERT_TRUE(right.ok()) << right.status().message();
+    const std::vector<Text> texts = DrawTexts((*right)->config(), random);
+    const Outputs expected = Compute(**right, texts);
+    for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+      const std::unique_ptr<Backend> backend = under_test.create();
+      auto model = LoadModel(config, weights, {.head = head}, *backend, 997);
+      ASSERT_TRUE(model.ok()) << under_test.name << ": " << model.status().message();
+      SCOPED_TRACE(under_test.name);
+      ExpectNear(Compute(**model, texts), expected);
+    }
+  });
+}
+
+#if !defined(PERUSE_GPU_TESTS)
+
+// To the bit: whatever the number of threads, and whatever else is in the batch.
+TEST_F(RandomModels, ThreadsAndNeighboursChangeNoBit) {
+  constexpr Precision kPrecisions[] = {Precision::kF32, Precision::kF16, Precision::kQ8};
+  ForEach([&](const std::string& config, Head head, Random& random) {
+    const std::string weights = DrawWeights(config, head, random);
+    const ModelOptions options = {.head = head, .precision = random.Pick(kPrecisions)};
+    const std::unique_ptr<Backend> one = CreateXnnpackBackend(1).value();
+    auto right = LoadModel(config, weights, options, *one, 10007);
+    ASSERT_TRUE(right.ok()) << right.status().message();
+    const std::vector<Text> texts = DrawTexts((*right)->config(), random);
+    const Outputs expected = Compute(**right, texts);
+    for (int32_t threads = 2; threads <= 4; ++threads) {
+      Result<std::unique_ptr<Backend>> several = CreateXnnpackBackend(threads);
+      if (!several.ok()) break;  // a build without threads
+      auto model = LoadModel(config, weights, options, **several, 10007);
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      SCOPED_TRACE(std::to_string(threads) + " threads");
+      ExpectSame(Compute(**model, texts), expected);
+    }
+    size_t rows = 0;
+    for (const Text& text : texts) rows += text.ids.size();
+    size_t first_row = 0;
+    for (const Text& text : texts) {
+      const Outputs alone = Compute(**right, {&text, 1});
+      for (size_t i = 0; i < alone.size(); ++i) {
+        if (!alone[i].first.starts_with("hidden.")) continue;
+        const size_t width = expected[i].second.size() / rows;
+        ASSERT_EQ(alone[i].second.size(), text.ids.size() * width);
+        EXPECT_EQ(std::memcmp(alone[i].second.data(), expected[i].second.data() + first_row * width,
+                              4 * alone[i].second.size()),
+                  0)
+            << alone[i].first;
+      }
+      first_row += text.ids.size();
+    }
+  });
+}
+
+#endif
+
+}  // namespace
+}  // namespace peruse::testing

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/ops/attention.h"
+#include "tests/native/ops/case_program.h"
+
+namespace peruse::testing {
+namespace {
+
+constexpr int32_t kReach = 160;  // distances that the tables of the cases tell apart
+constexpr int32_t kSlots = 2 * kReach + 1;
+
+int32_t Bucket(Slots slots, int32_t distance) {
+  switch (slots) {
+    case Slots::kExact:
+      return distance;
+    case Slots::kClamped:
+      return std::min(4, std::max(-5, distance));
+    case Slots::kLogBucket: {
+      const int32_t size = std::abs(distance);
+      int32_t log = 0;
+      while (size >> (log + 3) != 0) ++log;  // 0 below 8, then one more for each doubling
+      return (distance < 0 ? -1 : 1) * (size < 8 ? size : 7 + log);
+    }
+    case Slots::kScrambled:
+      return (distance + kReach) * 7919 / 3 % (2 * kReach) - kReach;
+  }
+  return distance;
+}
+
+ops::Attention Arguments(CaseProgram& p, const OpCase& c) {
+  ops::Attention op;
+  op.query = p.Tokens(c.cols);
+  op.key = p.Tokens(c.cols);
+  op.value = p.Tokens(c.cols);
+  op.heads = c.heads;
+  op.scale = 0.75f;
+  return op;
+}
+
+void Finish(CaseProgram& p, const OpCase& c, ops::Attention op) {
+  op.out = p.Output({Domain::kTokens, 1}, c.cols);
+  if (c.extra_output) op.probabilities = p.Output({Domain::kTokens, c.heads}, Extent{Domain::kLongest, 1});
+  p.Add(op);
+}
+
+void Plain(CaseProgram& p, const OpCase& c) { Finish(p, c, Arguments(p, c)); }
+
+void Disentangled(CaseProgram& p, const OpCase& c) {
+  ops::Attention op = Arguments(p, c);
+  const Value position_key = p.Constant(kSlots, c.cols);
+  const Value position_query = p.Constant(kSlots, c.cols);
+  if (c.position_key) op.position_key = position_key;
+  if (c.position_query) op.position_query = position_query;
+  std::vector<int32_t> slots;
+  for (int32_t distance = 1 - c.longest(); distance < c.longest(); ++distance) {
+    slots.push_back(Bucket(c.slots, distance) + kReach);
+  }
+  op.slots = p.Indices({.kind = Index::Kind::kSlots, .distances = {.rows = kSlots}}, slots);
+  Finish(p, c, op);
+}
+
+}  // namespace
+
+void AddAttentionCases(Cases& cases) {
+  for (int32_t head_dim : {1, 7, 16, 24, 48, 64, 80}) {
+    cases.push_back({.operation = "Attention", .write = Plain, .lengths = kRagged, .cols = 2 * head_dim, .heads = 2});
+    cases.push_back({.operation = "DisentangledAttention",
+                     .write = Disentangled,
+                     .lengths = kRagged,
+                     .cols = 2 * head_dim,
+                     .heads = 2,
+                     .position_key = true,
+                     .position_query = true,
+                     .slots = Slots::kLogBucket});
+  }
+  for (const bool positions : {false, true}) {
+    const auto add = [&](OpCase c) {
+      c.operation = positions ? "DisentangledAttention" : "Attention";
+      c.write = positions ? Disentangled : Plain;
+      c.position_key = c.position_query = positions;
+      c.extra_output = true;
+      cases.push_back(c);
+    };
+    add({.lengths = kOneRow, .cols = 16, .heads = 1});
+    add({.lengths = {59, 60, 61}, .cols = 48, .heads = 3});
+    add({.lengths = kRagged, .cols = 36, .heads = 3, .strided_in = true, .strided_out = true});
+  }
+  for (Slots slots : {Slots::kExact, Slots::kClamped, Slots::kLogBucket, Slots::kScrambled}) {
+    const auto add = [&](OpCase c) {
+      c.operation = "DisentangledAttention";
+      c.write = Disentangled;
+      c.slots = slots;
+      cases.push_back(c);
+    };
+    for (int terms = 0; terms < 4; ++terms) {
+      add({.lengths = {40, 1, 13},
+           .cols = 32,
+           .heads = 2,
+           .position_key = (terms & 1) != 0,
+           .position_query = (terms & 2) != 0});
+    }
+    // Several tiles of queries.
+    add({.lengths = {150}, .cols = 16, .heads = 1, .position_key = true, .position_query = true});
+  }
+}
+
+}  // namespace peruse::testing

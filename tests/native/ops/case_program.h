@@ -1,0 +1,104 @@
+// A conformance case as a program, its operands, and its run on a backend.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/backend/backend.h"
+#include "tests/native/ops/op_case.h"
+
+namespace peruse::testing {
+
+struct HostMatrix {
+  int32_t rows = 0;
+  int32_t cols = 0;
+  std::vector<float> values;
+  bool by_token = false;  // a row belongs to a token of the batch (and not: a weight, a table)
+
+  float at(int64_t row, int64_t col) const { return values[static_cast<size_t>(row * cols + col)]; }
+};
+
+// What a case's file writes its program with. Operands are random, the same for every call.
+class CaseProgram {
+ public:
+  // given: the operands, in the order in which they are asked for; null: they are made.
+  CaseProgram(const OpCase& c, const std::vector<HostMatrix>* given);
+
+  // A row for each token: random within [-scale, scale) and the case's offset, or these.
+  Value Tokens(int32_t cols, float scale = 1);
+  Value Tokens(HostMatrix matrix);
+  Value Constant(int32_t rows, int32_t cols, float offset = 0);
+  // The weights [out, in / groups] of a linear, held as the case says, and its bias.
+  LinearId Linear(int32_t in, int32_t out);
+  NormArgs Norm(int32_t width);
+  // An embedding table, and rows of it.
+  ops::Embed::Lookup Lookup(int32_t rows, int32_t cols, const std::vector<int32_t>& index);
+  IndexId Indices(const Index& index, std::vector<int32_t> values);
+  // Results, surrounded by what nobody may write to.
+  Value Output(Extent rows, Extent cols);
+  Value Output(Extent rows, int32_t cols) { return Output(rows, Extent{Domain::kOne, cols}); }
+  template <typename AnyOp>
+  void Add(const AnyOp& op) {
+    program_.ops.push_back(op);
+  }
+  // The next ops::Input; its values are those of Tokens(cols).
+  int32_t NextInput() const { return static_cast<int32_t>(inputs_.size()); }
+  // Takes the operand without making a value of it.
+  HostMatrix Operand(int32_t cols);
+  void Bring(std::vector<float> values) { inputs_.push_back(std::move(values)); }
+
+ private:
+  friend struct CaseRun;
+  friend std::vector<HostMatrix> MakeOperands(const OpCase& c);
+  friend struct Outcome RunCase(Backend& backend, const OpCase& c, const std::vector<HostMatrix>& operands);
+  friend struct Expected RunReference(const OpCase& c, const std::vector<HostMatrix>& operands);
+
+  // A value filled with the sentinel of which only the columns [first, first + cols) may be written.
+  struct Watched {
+    Value value;
+    int32_t first;
+    int32_t cols;
+  };
+
+  HostMatrix Take(HostMatrix made);
+  HostMatrix Random(int32_t rows, int32_t cols, bool by_token, float scale, float offset);
+  Value Input(Extent rows, Extent cols, std::vector<float> values);
+  Value Columns(Value x, int32_t first, Extent cols);
+  void WatchBlock();
+  int32_t Size(Extent extent) const;
+
+  const OpCase& case_;
+  const std::vector<HostMatrix>* given_;
+  std::mt19937 random_;
+  std::vector<HostMatrix> operands_;
+  Program program_;
+  std::vector<std::vector<float>> inputs_;
+  std::vector<HostMatrix> constants_;
+  std::vector<std::pair<HostMatrix, HostMatrix>> linears_;  // weight, bias
+  std::vector<HostMatrix> tables_;
+  std::vector<std::vector<int32_t>> indices_;
+  std::vector<Watched> watched_;
+  std::vector<size_t> outputs_;  // of watched_
+  std::vector<Value> results_;
+};
+
+// The operands of a case.
+std::vector<HostMatrix> MakeOperands(const OpCase& c);
+
+struct Outcome {
+  Status status;
+  std::vector<HostMatrix> outputs;  // the output; then probabilities or kernels, if the case wants them
+  std::string stray_write;          // where something outside the outputs was written; empty if nowhere
+};
+Outcome RunCase(Backend& backend, const OpCase& c, const std::vector<HostMatrix>& operands);
+
+// What the reference gives, and how far from it a float32 backend may be, cell by cell of each output.
+struct Expected {
+  std::vector<HostMatrix> outputs;
+  std::vector<std::vector<double>> bounds;
+};
+Expected RunReference(const OpCase& c, const std::vector<HostMatrix>& operands);
+
+}  // namespace peruse::testing

@@ -1,0 +1,72 @@
+// The conformance list: which operations, at which shapes, every backend is held to. A case is data, and a program of one
+// operation is made of it. The cases of an operation stand in the file of its name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/ops/activation.h"
+
+namespace peruse::testing {
+
+class CaseProgram;
+
+// How distances map to slots (see ops::Attention).
+enum class Slots {
+  kExact,      // one slot for each distance
+  kClamped,    // DeBERTa v1 with a short span: distances past 4 share a slot
+  kLogBucket,  // DeBERTa v2 and v3: ever longer runs of distances share a slot
+  kScrambled,  // no order at all; what the operation allows, if no model asks for it
+};
+
+struct OpCase {
+  const char* operation;                                 // what its name begins with
+  void (*write)(CaseProgram& program, const OpCase& c);  // makes the program
+  std::vector<int32_t> lengths;                          // of the texts; the rows are their sum
+  int32_t cols = 0;                                      // of the input x, query or values
+  int32_t out = 0;                                       // outputs of a linear or a convolution
+  int32_t groups = 1;
+  int32_t heads = 1;
+  int32_t kernel = 0;  // taps
+  Activation activation = Activation::kNone;
+  bool strided_in = false;   // inputs are column blocks of wider matrices
+  bool strided_out = false;  // and so is the output
+  bool position_key = false;
+  bool position_query = false;
+  Slots slots = Slots::kExact;
+  bool extra_output = false;  // probabilities or kernels too
+  bool broadcast = false;     // Add: y has one row
+  bool half_weights = false;  // of a linear or a convolution; they are representable as half
+  bool q8 = false;            // int8 weights of a linear or a convolution
+  bool wide_input = false;    // and activations of 13 bits
+  float offset = 0;           // added to every value of x: a large mean
+  bool by_text = true;        // the first operand is in rows by token, and a result's rows belong to their texts
+
+  int32_t rows() const;
+  int32_t longest() const;
+  std::string name() const;  // letters, digits and underscores
+};
+
+inline const std::vector<int32_t> kOneRow = {1};
+inline const std::vector<int32_t> kRagged = {1, 2, 3, 17};
+
+using Cases = std::vector<OpCase>;
+void AddInputCases(Cases& cases);
+void AddEmbedCases(Cases& cases);
+void AddLinearCases(Cases& cases);
+void AddLayerNormCases(Cases& cases);
+void AddActivateCases(Cases& cases);
+void AddAddCases(Cases& cases);
+void AddMultiplyCases(Cases& cases);
+void AddAttentionCases(Cases& cases);
+void AddDepthwiseConvCases(Cases& cases);
+void AddSpanConvCases(Cases& cases);
+void AddConv1dCases(Cases& cases);
+void AddSelectRowsCases(Cases& cases);
+void AddMatMulCases(Cases& cases);
+void AddLstmCases(Cases& cases);
+
+Cases AllCases();
+
+}  // namespace peruse::testing

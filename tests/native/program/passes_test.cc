@@ -1,0 +1,175 @@
+// Each pass on a program of a few lines, read as text.
+#include "core/program/passes/passes.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "core/program/build.h"
+#include "core/program/plan.h"
+
+namespace peruse {
+namespace {
+
+class PassesTest : public ::testing::Test {
+ protected:
+  // Words of width 4, one row a token.
+  Value Words() { return b_.Embed({{b_.Table("words", 10, 4, true), b_.IndexOf({.kind = Index::Kind::kIds})}}); }
+  Value Linear(Value x, int32_t out) {
+    return b_.Linear(x, b_.Weights("linear" + std::to_string(program_.linears.size()), b_.cols(x), out));
+  }
+  Program Kept(std::initializer_list<int32_t> outputs) {
+    return KeepOutputs(program_, {outputs.begin(), outputs.size()});
+  }
+
+  Program program_;
+  Parameters parameters_;
+  Build b_{program_, parameters_, Precision::kF32};
+};
+
+template <typename AnyOp>
+std::vector<AnyOp> All(const Program& program) {
+  std::vector<AnyOp> found;
+  for (const Op& op : program.ops) {
+    if (const auto* one = std::get_if<AnyOp>(&op)) found.push_back(*one);
+  }
+  return found;
+}
+
+TEST_F(PassesTest, KeepOutputsDropsWhatNobodyReads) {
+  const Value x = Words();
+  b_.Output("used", Linear(x, 3));
+  b_.Output("unused", Linear(x, 5));
+  const Program kept = Kept({0});
+  ASSERT_EQ(kept.outputs.size(), 1u);
+  EXPECT_EQ(kept.outputs[0].name, "used");
+  ASSERT_EQ(All<ops::Linear>(kept).size(), 1u);
+  EXPECT_EQ(kept.info(All<ops::Linear>(kept)[0].out).cols.factor, 3);
+}
+
+TEST_F(PassesTest, KeepOutputsDropsResultsMadeOnDemand) {
+  const Value x = Words();
+  const auto [context, probabilities] = b_.Attention({.query = x, .key = x, .value = x, .heads = 2});
+  b_.Output("context", context);
+  b_.Output("attention.0", probabilities);
+  EXPECT_FALSE(All<ops::Attention>(Kept({0}))[0].probabilities.valid());
+  EXPECT_TRUE(All<ops::Attention>(Kept({0, 1}))[0].probabilities.valid());
+}
+
+TEST_F(PassesTest, FuseJoinsALinearAndWhatFollows) {
+  const Value x = Words();
+  const Value activated = b_.Activate(Linear(x, 8), Activation::kGelu);
+  const Value added = b_.LayerNorm(b_.Add(Linear(activated, 4), x), b_.Norm("norm", 4, 0));
+  const Value product = b_.Multiply(Linear(added, 4), x);
+  b_.Output("out", product);
+  const Program fused = Fuse(program_);
+  const std::vector<ops::Linear> linears = All<ops::Linear>(fused);
+  ASSERT_EQ(fused.ops.size(), 4u) << Print(fused);
+  ASSERT_EQ(linears.size(), 3u);
+  EXPECT_EQ(linears[0].activation, Activation::kGelu);
+  EXPECT_EQ(linears[1].residual, x);
+  EXPECT_TRUE(linears[1].norm.valid());
+  EXPECT_EQ(linears[2].factor, x);
+  EXPECT_EQ(linears[2].out, product);
+}
+
+TEST_F(PassesTest, FuseLeavesWhatOthersRead) {
+  const Value linear = Linear(Words(), 4);
+  b_.Output("both", b_.Activate(linear, Activation::kGelu));
+  b_.Output("linear", linear);
+  EXPECT_EQ(All<ops::Activate>(Fuse(program_)).size(), 1u);
+}
+
+TEST_F(PassesTest, FuseMakesTheKernelsOfASpanConvolutionInIt) {
+  const Value x = Words();
+  b_.Output("out", b_.SpanConv(Linear(x, 2 * 3), x, 2).out);
+  const Program fused = Fuse(Kept({0}));
+  ASSERT_TRUE(All<ops::Linear>(fused).empty());
+  EXPECT_EQ(All<ops::SpanConv>(fused)[0].logits, x);
+  EXPECT_TRUE(All<ops::SpanConv>(fused)[0].weight.valid());
+}
+
+TEST_F(PassesTest, DropRowsMovesASelectionUpToTheAttention) {
+  const Value x = Words();
+  const Value context = b_.Attention({.query = x, .key = x, .value = x, .heads = 2}).out;
+  const Value attended = b_.LayerNorm(b_.Add(Linear(context, 4), x), b_.Norm("norm", 4, 0));
+  const Value down = Linear(b_.Activate(Linear(attended, 8), Activation::kGelu), 4);
+  const Value hidden = b_.Add(down, attended);
+  b_.Output("first", b_.SelectRows(hidden, {.kind = Index::Kind::kFirst}));
+  const Program dropped = DropRows(Kept({0}));
+  const std::vector<ops::SelectRows> selections = All<ops::SelectRows>(dropped);
+  ASSERT_EQ(selections.size(), 2u) << Print(dropped);
+  EXPECT_TRUE((selections[0].x == context && selections[1].x == x) ||
+              (selections[0].x == x && selections[1].x == context));
+  for (const ops::Linear& linear : All<ops::Linear>(dropped)) {
+    EXPECT_EQ(dropped.info(linear.x).rows, (Extent{Domain::kSequences, 1})) << Print(dropped);
+  }
+}
+
+TEST_F(PassesTest, DropRowsKeepsRowsThatAnotherOutputReads) {
+  const Value hidden = Linear(Words(), 4);
+  b_.Output("hidden", hidden);
+  b_.Output("first", b_.SelectRows(hidden, {.kind = Index::Kind::kFirst}));
+  const Program dropped = DropRows(program_);
+  EXPECT_EQ(All<ops::SelectRows>(dropped)[0].x, hidden);
+}
+
+TEST_F(PassesTest, HoistComputesConstantsOnce) {
+  const Value table = b_.Constant("table", 6, 4);
+  const Value x = Words();
+  const auto [key, query] = b_.Split<2>(Linear(table, 8));
+  const IndexId slots = b_.IndexOf({.kind = Index::Kind::kSlots, .offset = 3, .distances = {.rows = 6}});
+  b_.Output("out", b_.Attention({.query = x,
+                                 .key = x,
+                                 .value = x,
+                                 .heads = 2,
+                                 .position_key = key,
+                                 .position_query = query,
+                                 .slots = slots})
+                       .out);
+  const Hoisted hoisted = HoistConstants(program_);
+  EXPECT_TRUE(All<ops::Linear>(hoisted.run).empty());
+  ASSERT_EQ(All<ops::Linear>(hoisted.load).size(), 1u);
+  EXPECT_EQ(hoisted.load.outputs.size(), 2u);
+  const ops::Attention attention = All<ops::Attention>(hoisted.run)[0];
+  EXPECT_TRUE(hoisted.run.IsConstant(attention.position_key));
+  EXPECT_TRUE(hoisted.run.IsConstant(attention.position_query));
+  EXPECT_NE(hoisted.run.info(attention.position_key).constant, hoisted.run.info(attention.position_query).constant);
+}
+
+TEST_F(PassesTest, PlaceColumnsWritesTheJoinedSideBySide) {
+  const Value x = Words();
+  const Value left = Linear(x, 3);
+  const Value right = Linear(x, 5);
+  b_.Output("out", Linear(b_.Concat(left, right), 2));
+  const Program placed = PlaceColumns(program_);
+  EXPECT_TRUE(All<ops::Concat>(placed).empty());
+  EXPECT_TRUE(All<ops::Activate>(placed).empty());
+  EXPECT_EQ(placed.info(left).base, placed.info(right).base);
+  EXPECT_EQ(placed.info(left).first_col, 0);
+  EXPECT_EQ(placed.info(right).first_col, 3);
+}
+
+TEST_F(PassesTest, PlaceColumnsCopiesWhatLiesElsewhere) {
+  const Value x = Words();
+  const auto [left, right] = b_.Split<2>(Linear(x, 6));
+  b_.Output("out", Linear(b_.Concat(right, left), 2));
+  EXPECT_EQ(All<ops::Activate>(PlaceColumns(program_)).size(), 2u);
+}
+
+TEST_F(PassesTest, MemoryIsSharedOnlyByValuesThatAreNotNeededAtOnce) {
+  Value x = Words();
+  const Value first = x;
+  for (int i = 0; i < 6; ++i) x = Linear(x, 4);
+  b_.Output("out", b_.Add(x, first));
+  const Plan plan = PlanMemory(program_);
+  EXPECT_EQ(plan.slots.size(), 3u);  // the first value lives on beside an operand and a result
+  for (const ops::Linear& linear : All<ops::Linear>(plan.program)) {
+    const auto slot = [&](Value value) { return plan.slot_of[static_cast<size_t>(value.id)]; };
+    EXPECT_NE(slot(linear.x), slot(linear.out));
+    EXPECT_NE(slot(linear.out), slot(first));
+  }
+}
+
+}  // namespace
+}  // namespace peruse

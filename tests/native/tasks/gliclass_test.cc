@@ -1,0 +1,108 @@
+// GLiClass: scores against the Python package, and what is refused.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "tests/native/models/backends.h"
+#include "tests/native/models/fixtures.h"
+#include "tests/native/tasks/session_testing.h"
+
+namespace peruse {
+namespace {
+
+using testing::BackendsUnderTest;
+using testing::Bytes;
+using testing::ReadFixture;
+
+constexpr double kTolerance = 2e-5;  // probabilities, of logits that are exact to 1e-5 or so
+
+// Loads, and says "ok" or what went wrong.
+std::string Load(Session& session, const std::string& variant, const std::string& config) {
+  Status status = session.AddFile("config.json", config);
+  for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) {
+    if (status.ok()) status = session.AddFile(name, ReadFixture(std::string("gliclass/tokenizer/") + name));
+  }
+  if (status.ok()) status = session.Open(R"({"task":"zero-shot-classification"})");
+  if (status.ok()) status = session.FeedWeights(Bytes(ReadFixture("gliclass/" + variant + "/model.safetensors")));
+  if (!status.ok()) return Describe(status);
+  const Result<std::string> report = session.FinishWeights();
+  return report.ok() ? "ok" : Describe(report.status());
+}
+
+// By label.
+std::map<std::string, double> Scores(Session& session, JsonValue text, JsonValue labels, bool multi_label) {
+  const std::string result = RunToEnd(session, "{\"inputs\":[{\"text\":" + text.ToString() +
+                                                   "}],\"options\":{\"candidate_labels\":" + labels.ToString() +
+                                                   ",\"multi_label\":" + (multi_label ? "true" : "false") + "}}");
+  const Result<JsonDocument> document = JsonDocument::Parse(result);
+  EXPECT_TRUE(document.ok()) << result;
+  if (!document.ok()) return {};
+  const JsonValue value = document->root()[0].FindMember("value");
+  std::map<std::string, double> scores;
+  for (size_t i = 0; i < value.FindMember("labels").size(); ++i) {
+    scores[value.FindMember("labels")[i].ToString()] = value.FindMember("scores")[i].GetDouble().value_or(-1);
+  }
+  return scores;
+}
+
+class GliClassTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(GliClassTest, GivesTheScoresOfThePackage) {
+  const std::string variant = GetParam();
+  const std::string file = ReadFixture("gliclass/" + variant + "/expected.json");
+  const Result<JsonDocument> expected = JsonDocument::Parse(file);
+  ASSERT_TRUE(expected.ok());
+  const JsonValue labels = expected->root().FindMember("labels");
+  for (const auto& backend : BackendsUnderTest()) {
+    Session session(backend.create());
+    ASSERT_EQ(Load(session, variant, ReadFixture("gliclass/" + variant + "/config.json")), "ok") << backend.name;
+    for (const JsonValue text : expected->root().FindMember("texts")) {
+      for (const bool multi_label : {false, true}) {
+        const auto scores = Scores(session, text.FindMember("text"), labels, multi_label);
+        const JsonValue wanted = text.FindMember(multi_label ? "each" : "together");
+        ASSERT_EQ(scores.size(), wanted.size());
+        for (size_t i = 0; i < wanted.size(); ++i) {
+          EXPECT_NEAR(scores.at(labels[i].ToString()), *wanted[i].GetDouble(), kTolerance)
+              << backend.name << " " << text.FindMember("text").ToString();
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, GliClassTest,
+                         ::testing::Values("simple", "simple-text-first", "weighted-dot", "mlp"), [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+TEST(GliClass, RefusesWhatItCannotRead) {
+  const std::string config = ReadFixture("gliclass/simple/config.json");
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, "simple", config), "ok");
+  Session classifier(CreateReferenceBackend());
+  ASSERT_TRUE(classifier.AddFile("config.json", config).ok());
+  for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) {
+    ASSERT_TRUE(classifier.AddFile(name, ReadFixture(std::string("gliclass/tokenizer/") + name)).ok());
+  }
+  EXPECT_EQ(Describe(classifier.Open(R"({"task":"text-classification"})")),
+            "unsupported: the checkpoint is a GLiClassModel, which reads labels: it is not for text-classification");
+  EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a"}],"options":{"candidate_labels":["x<<LABEL>>y"]}})"),
+            "invalid_argument: a label or input 0 contains a marker of the model");
+  for (const auto& [from, to, what] :
+       {std::tuple{"\"uni-encoder\"", "\"bi-encoder\"", "architecture_type \"bi-encoder\""},
+        std::tuple{"\"scorer_type\": \"simple\"", "\"scorer_type\": \"hopfield\"", "scorer_type \"hopfield\""},
+        std::tuple{"\"use_lstm\": false", "\"use_lstm\": true", "a GLiClass with use_lstm"}}) {
+    std::string other = config;
+    const size_t at = other.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    other.replace(at, std::string_view(from).size(), to);
+    Session refused(CreateReferenceBackend());
+    EXPECT_EQ(Load(refused, "simple", other), std::string("unsupported: config.json: ") + what + " is not supported");
+  }
+}
+
+}  // namespace
+}  // namespace peruse

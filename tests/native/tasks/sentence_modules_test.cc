@@ -1,0 +1,201 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/api/sentence_modules_reader.h"
+#include "core/tasks/pooling.h"
+
+namespace peruse {
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+Result<std::optional<SentenceModules>> Read(const Files& files) {
+  return ReadSentenceModules([&files](const std::string& path) -> std::optional<std::string_view> {
+    const auto found = files.find(path);
+    return found == files.end() ? std::nullopt : std::optional<std::string_view>(found->second);
+  });
+}
+
+SentenceModules ReadGood(const Files& files) {
+  const Result<std::optional<SentenceModules>> modules = Read(files);
+  EXPECT_TRUE(modules.ok()) << modules.status().message();
+  if (!modules.ok() || !*modules) return {};
+  return **modules;
+}
+
+void ExpectError(const Files& files, StatusCode code, const std::string& part) {
+  const Status status = Read(files).status();
+  EXPECT_EQ(StatusCodeName(status.code()), StatusCodeName(code)) << part << ": " << status.message();
+  EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
+}
+
+constexpr char kTwoModules[] = R"([
+  {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+  {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])";
+
+TEST(SentenceModulesTest, WithoutModulesThereIsNothingToSay) {
+  const auto modules = Read({{"config.json", "{}"}});
+  ASSERT_TRUE(modules.ok());
+  EXPECT_FALSE(modules->has_value());
+}
+
+TEST(SentenceModulesTest, TheFormBefore54) {
+  const SentenceModules modules = ReadGood({
+      {"modules.json", R"([
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+        {"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"},
+        {"idx": 3, "name": "3", "path": "3_Normalize", "type": "sentence_transformers.models.Normalize"}])"},
+      {"sentence_bert_config.json", R"({"max_seq_length": 256, "do_lower_case": true})"},
+      {"1_Pooling/config.json", R"({"word_embedding_dimension": 768, "pooling_mode_cls_token": false,
+        "pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": true, "pooling_mode_mean_sqrt_len_tokens": false,
+        "include_prompt": false})"},
+      {"2_Dense/config.json", R"({"in_features": 768, "out_features": 512, "bias": false,
+        "activation_function": "torch.nn.modules.linear.Identity"})"},
+      {"config_sentence_transformers.json", R"({"prompts": {"query": "query: ", "passage": "passage: "},
+        "default_prompt_name": "query", "similarity_fn_name": "dot"})"},
+  });
+  EXPECT_EQ(modules.model_folder, "");
+  EXPECT_EQ(modules.pooling, (std::vector{PoolingMode::kMax, PoolingMode::kMean}));
+  EXPECT_FALSE(modules.include_prompt);
+  EXPECT_EQ(modules.max_seq_length, 256);
+  EXPECT_TRUE(modules.do_lower_case);
+  ASSERT_EQ(modules.steps.size(), 2u);
+  EXPECT_EQ(modules.steps[0].kind, SentenceStep::Kind::kDense);
+  EXPECT_EQ(modules.steps[0].folder, "2_Dense");
+  EXPECT_EQ(modules.steps[0].in, 768);
+  EXPECT_EQ(modules.steps[0].out, 512);
+  EXPECT_FALSE(modules.steps[0].bias);
+  EXPECT_EQ(modules.steps[0].activation, DenseActivation::kIdentity);
+  EXPECT_EQ(modules.steps[1].kind, SentenceStep::Kind::kNormalize);
+  EXPECT_EQ(modules.prompts, (std::map<std::string, std::string>{{"passage", "passage: "}, {"query", "query: "}}));
+  EXPECT_EQ(modules.default_prompt, "query");
+  EXPECT_EQ(modules.similarity, "dot");
+}
+
+TEST(SentenceModulesTest, TheFormSince54) {
+  Files files = {
+      {"modules.json", R"([
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling",
+         "type": "sentence_transformers.sentence_transformer.modules.pooling.Pooling"}])"},
+      {"sentence_bert_config.json",
+       R"({"transformer_task": "feature-extraction", "module_output_name": "token_embeddings"})"},
+      {"1_Pooling/config.json", R"({"embedding_dimension": 32, "pooling_mode": "lasttoken", "include_prompt": true})"},
+      {"config_sentence_transformers.json",
+       R"({"prompts": {"query": "", "document": ""}, "default_prompt_name": null})"},
+  };
+  SentenceModules modules = ReadGood(files);
+  EXPECT_EQ(modules.pooling, (std::vector{PoolingMode::kLastToken}));
+  EXPECT_TRUE(modules.include_prompt);
+  EXPECT_FALSE(modules.max_seq_length.has_value());
+  EXPECT_FALSE(modules.default_prompt.has_value());
+  EXPECT_EQ(modules.prompts.size(), 2u);
+  EXPECT_EQ(modules.similarity, "cosine");
+  // Several are put together in the order of the list.
+  files["1_Pooling/config.json"] = R"({"pooling_mode": ["weightedmean", "cls", "mean_sqrt_len_tokens"]})";
+  EXPECT_EQ(ReadGood(files).pooling,
+            (std::vector{PoolingMode::kWeightedMean, PoolingMode::kCls, PoolingMode::kMeanSqrtLength}));
+}
+
+TEST(SentenceModulesTest, NoModeIsTheMean) {
+  EXPECT_EQ(ReadGood({{"modules.json", kTwoModules}, {"1_Pooling/config.json", "{}"}}).pooling,
+            (std::vector{PoolingMode::kMean}));
+}
+
+TEST(SentenceModulesTest, AModelInAFolderOfItsOwn) {
+  const SentenceModules modules = ReadGood({
+      {"modules.json", R"([
+        {"idx": 0, "name": "0", "path": "0_Transformer", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])"},
+      {"0_Transformer/sentence_roberta_config.json", R"({"max_seq_length": 128})"},
+      {"1_Pooling/config.json", R"({"pooling_mode_cls_token": true})"},
+  });
+  EXPECT_EQ(modules.model_folder, "0_Transformer");
+  EXPECT_EQ(modules.max_seq_length, 128);
+  EXPECT_EQ(modules.pooling, (std::vector{PoolingMode::kCls}));
+}
+
+TEST(SentenceModulesTest, WhatIsNotSupportedIsNamed) {
+  const auto with = [](const std::string& third, const std::string& path = "2_X") {
+    return Files{{"modules.json", R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
+                   {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+                   {"path": ")" + path +
+                                      R"(", "type": "sentence_transformers.models.)" + third + "\"}]"},
+                 {"1_Pooling/config.json", "{}"},
+                 {"2_X/config.json", R"({"in_features": 2, "out_features": 2, "activation_function": "my.Own"})"}};
+  };
+  EXPECT_TRUE(Read(with("Dropout")).ok());
+  ExpectError(with("LSTM"), StatusCode::kUnsupported, "sentence_transformers.models.LSTM");
+  ExpectError(with("LayerNorm"), StatusCode::kUnsupported, "LayerNorm");
+  ExpectError(with("Dense"), StatusCode::kUnsupported, "my.Own");
+  ExpectError(with("Pooling"), StatusCode::kUnsupported, "another place");
+  ExpectError(with("Transformer"), StatusCode::kUnsupported, "first module");
+  for (const char* path : {"../x", "/etc", "a//b", ".hidden", "a/../b", "http://x", "a?b"}) {
+    ExpectError(with("Dense", path), StatusCode::kMalformedFile, "no plain folder");
+  }
+  ExpectError({{"modules.json", R"([{"path": "", "type": "sentence_transformers.models.CLIPModel"}])"}},
+              StatusCode::kUnsupported, "CLIPModel");
+  ExpectError({{"modules.json", kTwoModules}, {"1_Pooling/config.json", R"({"pooling_mode": "attention"})"}},
+              StatusCode::kUnsupported, "\"attention\"");
+}
+
+TEST(SentenceModulesTest, BrokenFilesAreNamed) {
+  ExpectError({{"modules.json", "{}"}}, StatusCode::kMalformedFile, "modules.json");
+  ExpectError({{"modules.json", "[]"}}, StatusCode::kMalformedFile, "modules.json");
+  ExpectError({{"modules.json", "[1]"}}, StatusCode::kMalformedFile, "without a type");
+  ExpectError({{"modules.json", kTwoModules}}, StatusCode::kMalformedFile, "1_Pooling/config.json");
+  ExpectError({{"modules.json", kTwoModules}, {"1_Pooling/config.json", "[]"}}, StatusCode::kMalformedFile,
+              "1_Pooling/config.json");
+  ExpectError({{"modules.json", kTwoModules}, {"1_Pooling/config.json", R"({"pooling_mode": [1]})"}},
+              StatusCode::kMalformedFile, "pooling_mode");
+  ExpectError({{"modules.json", kTwoModules},
+               {"1_Pooling/config.json", "{}"},
+               {"sentence_bert_config.json", R"({"max_seq_length": 0})"}},
+              StatusCode::kMalformedFile, "max_seq_length 0");
+  ExpectError({{"modules.json", kTwoModules},
+               {"1_Pooling/config.json", "{}"},
+               {"config_sentence_transformers.json", R"({"prompts": {"a": 1}})"}},
+              StatusCode::kMalformedFile, "prompt \"a\"");
+  ExpectError({{"modules.json", kTwoModules},
+               {"1_Pooling/config.json", "{}"},
+               {"config_sentence_transformers.json", R"({"default_prompt_name": "query"})"}},
+              StatusCode::kMalformedFile, "default_prompt_name \"query\"");
+}
+
+TEST(PoolingTest, EveryMode) {
+  const std::vector<float> tokens = {1, -2, 3, 4, 8, -6};  // three tokens of two
+  const auto pool = [&tokens](PoolingMode mode) { return PoolTokens(std::vector{mode}, tokens, 2); };
+  EXPECT_EQ(pool(PoolingMode::kCls), (std::vector<float>{1, -2}));
+  EXPECT_EQ(pool(PoolingMode::kLastToken), (std::vector<float>{8, -6}));
+  EXPECT_EQ(pool(PoolingMode::kMax), (std::vector<float>{8, 4}));
+  EXPECT_EQ(pool(PoolingMode::kMean), (std::vector<float>{4, -4.0f / 3}));
+  const auto root = static_cast<float>(std::sqrt(3.0));
+  EXPECT_FLOAT_EQ(pool(PoolingMode::kMeanSqrtLength)[0], 12 / root);
+  EXPECT_FLOAT_EQ(pool(PoolingMode::kMeanSqrtLength)[1], -4 / root);
+  EXPECT_FLOAT_EQ(pool(PoolingMode::kWeightedMean)[0], (1 + 6 + 24) / 6.0f);
+  EXPECT_FLOAT_EQ(pool(PoolingMode::kWeightedMean)[1], (-2 + 8 - 18) / 6.0f);
+  EXPECT_EQ(PoolTokens(std::vector{PoolingMode::kMax, PoolingMode::kCls}, tokens, 2),
+            (std::vector<float>{8, 4, 1, -2}));
+}
+
+TEST(PoolingTest, DenseAndNormalize) {
+  const std::vector<float> x = {1, 2};
+  const std::vector<float> weight = {1, 0, 0, -1, 1, 1};
+  const std::vector<float> bias = {0, 0, 1};
+  EXPECT_EQ(ApplyDense(x, weight, bias, DenseActivation::kIdentity), (std::vector<float>{1, -2, 4}));
+  EXPECT_EQ(ApplyDense(x, weight, {}, DenseActivation::kRelu), (std::vector<float>{1, 0, 3}));
+  EXPECT_FLOAT_EQ(ApplyDense(x, weight, bias, DenseActivation::kTanh)[1], std::tanh(-2.0f));
+  EXPECT_FLOAT_EQ(ApplyDense(x, weight, bias, DenseActivation::kSigmoid)[0], 1 / (1 + std::exp(-1.0f)));
+  EXPECT_FLOAT_EQ(ApplyDense(x, weight, bias, DenseActivation::kGelu)[0], 0.84134474f);
+  std::vector<float> vector = {3, 4};
+  NormalizeVector(vector);
+  EXPECT_EQ(vector, (std::vector<float>{0.6f, 0.8f}));
+  std::vector<float> zero = {0, 0};
+  NormalizeVector(zero);
+  EXPECT_EQ(zero, (std::vector<float>{0, 0}));
+}
+
+}  // namespace
+}  // namespace peruse

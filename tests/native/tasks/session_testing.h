@@ -1,0 +1,41 @@
+// What the tests of Session share: files for it, and a request from start to end.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/api/session.h"
+
+namespace peruse {
+
+// Words a0, a1, ... with the ids that the tiny vocabularies have room for.
+inline std::string Vocabulary() {
+  std::string vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (int i = 0; i < 43; ++i) vocab += "a" + std::to_string(i) + "\n";
+  return vocab;
+}
+
+inline std::string Describe(const Status& status) {
+  return std::string(StatusCodeName(status.code())) + ": " + status.message();
+}
+
+// The parts of the results as they came, or "code: message".
+inline std::string ToEnd(Session& session, const Status& started) {
+  if (!started.ok()) return Describe(started);
+  std::string parts;
+  for (bool more = true; more;) {
+    const Result<bool> step = session.Step();
+    if (!step.ok()) return Describe(step.status());
+    const Result<std::string> taken = session.Take();
+    if (!taken.ok()) return Describe(taken.status());
+    parts += *taken;
+    more = *step;
+  }
+  return parts;
+}
+
+inline std::string RunToEnd(Session& session, std::string_view request) {
+  return ToEnd(session, session.Start(request));
+}
+
+}  // namespace peruse

@@ -1,0 +1,167 @@
+// GLiNER: every variant's scores and entities against the Python package, windows, and what is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/native/models/backends.h"
+#include "tests/native/models/fixtures.h"
+#include "tests/native/tasks/session_testing.h"
+
+namespace peruse {
+namespace {
+
+using testing::BackendsUnderTest;
+using testing::Bytes;
+using testing::ReadFixture;
+
+constexpr const char* kVariants[] = {"markerV0", "markerV0-old", "markerV0-plain", "markerV0-rnn2", "marker",
+                                     "width1",   "last",         "bert",           "token",         "token-plain"};
+// Probabilities, of logits that are exact to 1e-5 or so.
+constexpr double kTolerance = 2e-5;
+
+std::string Replaced(std::string text, std::string_view from, std::string_view to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+std::string ConfigOf(const std::string& variant) {
+  const std::string config = ReadFixture("gliner/" + variant + "/gliner_config.json");
+  if (variant != "markerV0-old") return config;
+  return Replaced(config, "\"encoder_config\": null", "\"encoder_config\": " + ReadFixture("gliner/old/config.json"));
+}
+
+// Loads, and says "ok" or what went wrong.
+std::string Load(Session& session, const std::string& variant, const std::string& config) {
+  const std::string tokenizer = variant == "markerV0-old" ? "gliner/old/" : "gliner/tokenizer/";
+  Status status = session.AddFile("config.json", config);
+  for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) {
+    if (status.ok()) status = session.AddFile(name, ReadFixture(tokenizer + name));
+  }
+  if (status.ok()) status = session.Open(R"({"task":"zero-shot-token-classification"})");
+  if (status.ok()) status = session.FeedWeights(Bytes(ReadFixture("gliner/" + variant + "/model.safetensors")));
+  if (!status.ok()) return Describe(status);
+  const Result<std::string> report = session.FinishWeights();
+  return report.ok() ? "ok" : Describe(report.status());
+}
+
+std::string Quote(std::string_view text) {
+  std::string json;
+  JsonWriter(&json).String(text);
+  return json;
+}
+
+std::string Request(std::string_view text, const std::string& labels, JsonValue options) {
+  std::string json = "{\"inputs\":[{\"text\":" + Quote(text) + "}],\"options\":{\"labels\":" + labels;
+  for (size_t i = 0; i < options.size(); ++i) {
+    json += ",\"" + std::string(options.MemberName(i)) + "\":" + options.MemberValue(i).ToString();
+  }
+  return json + "}}";
+}
+
+void ExpectEntities(std::string_view result, JsonValue expected, const std::string& what) {
+  const Result<JsonDocument> document = JsonDocument::Parse(result);
+  ASSERT_TRUE(document.ok()) << result;
+  const JsonValue found = document->root()[0].FindMember("value");
+  ASSERT_EQ(found.size(), expected.size()) << what << "\n" << result << "\n" << expected.ToString();
+  for (size_t i = 0; i < found.size(); ++i) {
+    for (const char* name : {"label", "text", "start", "end"}) {
+      EXPECT_EQ(found[i].FindMember(name).ToString(), expected[i].FindMember(name).ToString()) << what;
+    }
+    EXPECT_NEAR(*found[i].FindMember("score").GetDouble(), *expected[i].FindMember("score").GetDouble(), kTolerance)
+        << what;
+  }
+}
+
+class GlinerTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(GlinerTest, FindsTheEntitiesOfThePackage) {
+  const std::string variant = GetParam();
+  const std::string file = ReadFixture("gliner/" + variant + "/expected.json");
+  const Result<JsonDocument> expected = JsonDocument::Parse(file);
+  ASSERT_TRUE(expected.ok());
+  const std::string labels = expected->root().FindMember("labels").ToString();
+  for (const auto& backend : BackendsUnderTest()) {
+    Session session(backend.create());
+    ASSERT_EQ(Load(session, variant, ConfigOf(variant)), "ok") << backend.name;
+    for (const JsonValue request : expected->root().FindMember("requests")) {
+      const std::string json = Request(*request.FindMember("text").GetString(), labels, request.FindMember("options"));
+      ExpectEntities(RunToEnd(session, json), request.FindMember("entities"), backend.name + " " + json);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, GlinerTest, ::testing::ValuesIn(kVariants), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// The entities as text, one after another.
+std::string Found(Session& session, std::string_view text, std::string_view options) {
+  const Result<JsonDocument> parsed = JsonDocument::Parse(options);
+  const std::string result = RunToEnd(session, Request(text, R"(["person","date"])", parsed->root()));
+  // Steps before the last gave nothing.
+  const Result<JsonDocument> document =
+      JsonDocument::Parse(result.substr(std::min(result.rfind("[{\"input"), result.size())));
+  if (!document.ok()) return result;
+  std::string found;
+  for (const JsonValue part : document->root()) {
+    for (const JsonValue entity : part.FindMember("value")) {
+      found += entity.FindMember("start").ToString() + "-" + entity.FindMember("end").ToString() + " ";
+    }
+  }
+  return found;
+}
+
+// Every span is found, however many windows a text needs: at a threshold of 0, with overlaps and several labels, all of them.
+TEST(Gliner, ReadsLongTextsInWindowsThatCutNoSpan) {
+  const std::string text = "Anna met a bee in the old mill behind the oak on Monday";  // 13 words
+  for (const char* words : {"384", "9", "5"}) {
+    Session session(CreateReferenceBackend());
+    const std::string config = Replaced(ConfigOf("markerV0"), "\"max_len\": 384", std::string("\"max_len\": ") + words);
+    ASSERT_EQ(Load(session, "markerV0", config), "ok");
+    const std::string found = Found(session, text, R"({"threshold":0,"flat_ner":false,"multi_label":true})");
+    const size_t count = static_cast<size_t>(std::count(found.begin(), found.end(), ' '));
+    EXPECT_GE(count, 26u) << words << ": " << found;  // every word with both labels, at least
+  }
+}
+
+TEST(Gliner, TakesEmptyTextsAndRefusesWhatItCannotRead) {
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, "markerV0", ConfigOf("markerV0")), "ok");
+  EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":" \n"},{"text":""}],"options":{"labels":["a"]}})"),
+            R"([{"input":0,"value":[]},{"input":1,"value":[]}])");
+  EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a"}],"options":{"labels":[]}})"),
+            "invalid_argument: option labels must name at least one label");
+  EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a"}],"options":{"labels":["x<<ENT>>y"]}})"),
+            "invalid_argument: the label \"x<<ENT>>y\" contains a marker of the model");
+  EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a"}],"options":{"labels":["a"],"threshold":2}})"),
+            "invalid_argument: option threshold must be from 0 to 1");
+}
+
+TEST(Gliner, RefusesOtherVariantsByName) {
+  for (const auto& [from, to, what] :
+       {std::tuple{"\"max_types\": 25", "\"labels_encoder\": \"a/b\"", "a GLiNER with labels_encoder"},
+        std::tuple{"\"max_types\": 25", "\"fuse_layers\": true", "a GLiNER with fuse_layers"},
+        std::tuple{"\"span_mode\": \"markerV0\"", "\"span_mode\": \"conv_share\"", "span_mode \"conv_share\""},
+        std::tuple{"\"max_types\": 25", "\"words_splitter_type\": \"spacy\"", "words_splitter_type \"spacy\""},
+        std::tuple{"\"max_types\": 25", "\"subtoken_pooling\": \"mean\"", "subtoken_pooling \"mean\""}}) {
+    Session session(CreateReferenceBackend());
+    EXPECT_EQ(Load(session, "markerV0", Replaced(ConfigOf("markerV0"), from, to)),
+              std::string("unsupported: config.json: ") + what + " is not supported");
+  }
+}
+
+TEST(Gliner, OfTooManyTokensForItsPositionsItReadsWindows) {
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, "bert", ConfigOf("bert")), "ok");
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "bees ";
+  EXPECT_NE(Found(session, text, R"({"threshold":0,"flat_ner":false,"multi_label":true})").find("1495-1499"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace peruse

@@ -1,0 +1,65 @@
+// A checkpoint from PyTorch files is the model that the same tensors make as safetensors.
+#include <gtest/gtest.h>
+
+#include "tests/native/models/backends.h"
+#include "tests/native/models/fixtures.h"
+
+namespace peruse::testing {
+namespace {
+
+// What the model answers to one text.
+std::vector<float> Logits(Model& model) {
+  const std::vector<int32_t> ids = {2, 7, 11, 5};
+  const ModelInput input = {ids, {}};
+  EXPECT_TRUE(model.Begin({&input, 1}).ok());
+  EXPECT_TRUE(model.Finish().ok());
+  return ValuesOf(model, "logits");
+}
+
+TEST(PytorchModelTest, BothFormsGiveTheModelOfTheSafetensorsFile) {
+  const GoldenCase golden = {"convbert-masked-lm", "ConvBertForMaskedLM", "of the class", 0};
+  const std::unique_ptr<Backend> backend = CreateReferenceBackend();
+  const auto expected = LoadModel(golden.Config(), golden.Weights(), golden.Options(), *backend);
+  ASSERT_TRUE(expected.ok()) << expected.status().message();
+  for (const char* file : {"pytorch/convbert-masked-lm.bin", "pytorch/convbert-masked-lm-legacy.bin"}) {
+    for (const size_t chunk : {size_t{1} << 16, size_t{977}}) {
+      const auto model = LoadModel(golden.Config(), ReadFixture(file), golden.Options(), *backend, chunk);
+      ASSERT_TRUE(model.ok()) << file << ": " << model.status().message();
+      EXPECT_EQ(Logits(**model), Logits(**expected)) << file;
+      EXPECT_EQ((*model)->load_report().tensors_used, (*expected)->load_report().tensors_used);
+      EXPECT_EQ((*model)->load_report().weight_bytes, (*expected)->load_report().weight_bytes);
+    }
+  }
+}
+
+TEST(PytorchModelTest, ATornFileIsTruncated) {
+  const GoldenCase golden = {"convbert-masked-lm", "ConvBertForMaskedLM", "of the class", 0};
+  const std::unique_ptr<Backend> backend = CreateReferenceBackend();
+  const std::string file = ReadFixture("pytorch/convbert-masked-lm.bin");
+  for (size_t size = 0; size < file.size(); size += 2903) {
+    const auto model = LoadModel(golden.Config(), file.substr(0, size), golden.Options(), *backend);
+    EXPECT_EQ(model.status().code(), StatusCode::kTruncatedFile) << size << ": " << model.status().message();
+  }
+}
+
+TEST(PytorchModelTest, Shards) {
+  const GoldenCase golden = {"deberta-v2-sequence", "DebertaV2ForSequenceClassification", "of the class", 0};
+  const std::unique_ptr<Backend> backend = CreateReferenceBackend();
+  const auto load = [&](const std::string& folder, const std::string& index) {
+    std::unique_ptr<Model> model = Model::Create(golden.Config(), golden.Options(), *backend).value();
+    const auto files = model->SetShardIndex(ReadFixture(folder + index));
+    EXPECT_TRUE(files.ok()) << files.status().message();
+    for (const std::string& file : *files) {
+      const std::string content = ReadFixture(folder + file);
+      const Status status = model->FeedWeights(Bytes(content));
+      EXPECT_TRUE(status.ok()) << file << ": " << status.message();
+      EXPECT_TRUE(model->EndShard().ok());
+    }
+    EXPECT_TRUE(model->FinishWeights().ok());
+    return Logits(*model);
+  };
+  EXPECT_EQ(load("pytorch/", "pytorch_model.bin.index.json"), load("sharded/", "model.safetensors.index.json"));
+}
+
+}  // namespace
+}  // namespace peruse::testing

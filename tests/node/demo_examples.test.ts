@@ -1,0 +1,110 @@
+// The texts that the demo page offers are read rightly by the models that come with it, each one.
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cottage, lines, messages, passages, queries, remarks, reports } from '../../demo/src/examples.js';
+import { findDetails } from '../../demo/src/private_details.js';
+import { pipeline, type Pipeline } from '../../web/dist/index_node.js';
+
+const folder = (name: string) => fileURLToPath(new URL(`../../models/${name}/`, import.meta.url));
+
+describe('names and private details', () => {
+  let tag: Pipeline<'token-classification'>;
+  beforeAll(async () => {
+    tag = await pipeline('token-classification', folder('peruse-tagger-convbert-tiny'));
+  });
+  afterAll(() => tag.dispose());
+
+  /** As the page asks. */
+  async function namesIn(text: string): Promise<string[]> {
+    const found = await tag(text, { aggregation_strategy: 'average', stride: 16 });
+    return found.map(({ entity_group, start, end }) => `${text.slice(start, end)} ${entity_group}`);
+  }
+
+  const names: Record<string, string[]> = {
+    'An order': ['Thomas Miller PER', 'Boston LOC'],
+    'A contract': ['David Miller PER', 'London LOC'],
+    'A visit': ['Mary Johnson PER', 'University of Oxford ORG', 'New York LOC'],
+    'An archive': ['University of Oxford ORG', 'BBC ORG', 'Charles Dickens PER', 'Mary Shelley PER', 'London LOC'],
+    'A career': ['Marie Curie PER', 'Warsaw LOC', 'University of Paris ORG'],
+    'A meeting': ['Angela Merkel PER', 'Barack Obama PER', 'Berlin LOC', 'Apple ORG', 'Paris LOC'],
+  };
+  test.each(reports)('names: $name', async ({ name, text }) => {
+    expect(await namesIn(text)).toEqual(names[name]);
+  });
+
+  const details: Record<string, string[]> = {
+    'An order': ['thomas.miller@example.org EMAIL', '+1 617 555 0142 PHONE', '4111 1111 1111 1111 CARD'],
+    'A contract': ['david.miller@example.com EMAIL', '+44 20 7946 0958 PHONE', 'GB29 NWBK 6016 1331 9268 19 IBAN'],
+    'A visit': ['https://example.com/mary LINK', '(212) 555-0187 PHONE'],
+  };
+  test.each(messages)('a message: $name', async ({ name, text }) => {
+    const found = findDetails(text);
+    expect(found.map(({ kind, start, end }) => `${text.slice(start, end)} ${kind}`)).toEqual(details[name]);
+    const tagged = await tag(text, { aggregation_strategy: 'average', stride: 16 });
+    const sure = tagged.filter(
+      ({ score, start, end }) => score >= 0.4 && !found.some((detail) => detail.start < end && start < detail.end),
+    );
+    expect(sure.map(({ entity_group, start, end }) => `${text.slice(start, end)} ${entity_group}`)).toEqual(names[name]);
+  });
+});
+
+test('rules take no sums, dates or wrong checksums for private details', () => {
+  for (const text of ['1,234,567 people came on 2024-05-17.', 'Order 4471 of 12.05.2024 costs 899.00', 'Card 4111 1111 1111 1112 000'])
+    expect(findDetails(text)).toEqual([]);
+  expect(findDetails('GB29 NWBK 6016 1331 9268 18').filter(({ kind }) => kind === 'IBAN')).toEqual([]);
+});
+
+test('lines get their labels', async () => {
+  const expected: Record<string, string[]> = {
+    'Customer mail': ['delivery', 'payment', 'account', 'praise'],
+    Requests: ['restaurant', 'weather', 'music', 'travel'],
+    'One line': ['cooking'],
+  };
+  const classify = await pipeline('zero-shot-classification', folder('peruse-zero-shot-deberta-tiny'));
+  for (const { name, text, labels } of lines) {
+    const results = await classify(text.split('\n'), labels);
+    expect(
+      results.map((result) => result.labels[0]),
+      name,
+    ).toEqual(expected[name]);
+  }
+  await classify.dispose();
+});
+
+test('remarks are praise or complaint', async () => {
+  const classify = await pipeline('text-classification', folder('peruse-sentiment-convbert-tiny'));
+  const found = await classify([...remarks]);
+  expect(found.map(({ label }) => label)).toEqual(['POSITIVE', 'NEGATIVE', 'POSITIVE', 'NEGATIVE']);
+  await classify.dispose();
+});
+
+describe('questions', () => {
+  let answer: Pipeline<'question-answering'>;
+  beforeAll(async () => {
+    answer = await pipeline('question-answering', folder('peruse-reader-deberta-tiny'));
+  });
+  afterAll(() => answer.dispose());
+
+  const answers: Record<string, string[]> = {
+    'Who was the last keeper?': ['Jonas Berg'],
+    'What did the lamp burn until 1902?': ['whale oil'],
+    'How long does it take to boil a litre?': ['three minutes', 'about three minutes'],
+    'What is the weak point?': ['The lid'],
+    'Who came to a frozen lake?': ['hungry fox', 'a hungry fox'],
+    'What was the old woman doing?': ['pulling fish through a hole in the ice'],
+  };
+  const asked = passages.flatMap(({ text, questions }) => questions.map((question) => [question, text] as const));
+  test.each(asked)('%s', async (question, text) => {
+    expect(answers[question]).toContain((await answer(question, text)).answer);
+  });
+
+  const places: Record<string, string> = {
+    'When are the bins emptied?': 'Thursday',
+    'How long does hot water take to warm up?': 'twenty minutes',
+    'Where is the password written?': 'back of the router',
+    'How much is the cleaning fee?': 'forty pounds',
+  };
+  test.each(queries)('%s', async (question) => {
+    expect((await answer(question, cottage)).answer).toContain(places[question]);
+  });
+});

@@ -1,0 +1,113 @@
+// GLiNER and GLiClass through pipeline(): results as the Python packages give them, offsets in UTF-16.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { pipeline } from '../../web/dist/index_node.js';
+
+const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
+const read = (path: string) => readFileSync(join(kFixtures, path));
+
+interface Found {
+  label: string;
+  text: string;
+  score: number;
+  start: number;
+  end: number;
+}
+interface GlinerRequest {
+  text: string;
+  options: { threshold: number; flat_ner: boolean; multi_label: boolean };
+  entities: Found[];
+}
+
+function files(kind: string, name: string, config: string) {
+  return {
+    [config]: read(`${kind}/${name}/${config}`),
+    'model.safetensors': read(`${kind}/${name}/model.safetensors`),
+    'tokenizer.json': read(`${kind}/tokenizer/tokenizer.json`),
+    'tokenizer_config.json': read(`${kind}/tokenizer/tokenizer_config.json`),
+  };
+}
+
+test.for(['markerV0', 'token'])('zero-shot-token-classification finds what the package finds: %s', async (name) => {
+  const { labels, requests } = JSON.parse(read(`gliner/${name}/expected.json`).toString()) as {
+    labels: string[];
+    requests: GlinerRequest[];
+  };
+  const extract = await pipeline('zero-shot-token-classification', files('gliner', name, 'gliner_config.json'));
+  try {
+    for (const { text, options, entities } of requests) {
+      const found = await extract(text, labels, options);
+      expect(found.map(({ label, start, end }) => ({ label, start, end }))).toEqual(
+        entities.map(({ label, start, end }) => ({ label, start, end })),
+      );
+      for (const [index, entity] of found.entries()) {
+        expect(entity.score).toBeCloseTo(entities[index]!.score, 4);
+        expect(text.slice(entity.start, entity.end)).toBe(entity.text);
+      }
+    }
+    expect(await extract([' ', ''], 'a, b')).toEqual([[], []]);
+    await expect(extract('a', [])).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringContaining('labels') as string,
+    });
+  } finally {
+    await extract.dispose();
+  }
+});
+
+test('an old release names its encoder only: its configuration and tokenizer come from elsewhere', async () => {
+  const { labels, requests } = JSON.parse(read('gliner/markerV0-old/expected.json').toString()) as {
+    labels: string[];
+    requests: GlinerRequest[];
+  };
+  const model = Object.fromEntries(['gliner_config.json', 'model.safetensors'].map((name) => [name, read(`gliner/markerV0-old/${name}`)]));
+  const encoder = Object.fromEntries(
+    ['config.json', 'tokenizer.json', 'tokenizer_config.json'].map((name) => [name, read(`gliner/old/${name}`)]),
+  );
+  for (const worker of [false, true]) {
+    const extract = await pipeline('zero-shot-token-classification', { ...model }, { encoder: { ...encoder }, worker });
+    const { text, options, entities } = requests.find((request) => request.entities.length > 1)!;
+    const found = await extract(text, labels, options);
+    expect(found.map(({ start, end }) => [start, end])).toEqual(entities.map(({ start, end }) => [start, end]));
+    await extract.dispose();
+  }
+  await expect(pipeline('zero-shot-token-classification', model)).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining("the option encoder, 'microsoft/deberta-v3-small' say") as string,
+  });
+});
+
+test('zero-shot-classification takes a GLiClass checkpoint', async () => {
+  const { labels, texts } = JSON.parse(read('gliclass/mlp/expected.json').toString()) as {
+    labels: string[];
+    texts: { text: string; each: number[]; together: number[] }[];
+  };
+  const classify = await pipeline('zero-shot-classification', files('gliclass', 'mlp', 'config.json'));
+  try {
+    for (const { text, each, together } of texts) {
+      for (const [multi_label, expected] of [
+        [true, each],
+        [false, together],
+      ] as const) {
+        const result = await classify(text, labels, { multi_label });
+        for (const [index, label] of labels.entries()) {
+          expect(result.scores[result.labels.indexOf(label)]).toBeCloseTo(expected[index]!, 4);
+        }
+      }
+    }
+  } finally {
+    await classify.dispose();
+  }
+});
+
+test('a GLiNER for another task, and a folder that is no GLiNER, are told apart by name', async () => {
+  await expect(pipeline('token-classification', files('gliner', 'markerV0', 'gliner_config.json'))).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  await expect(pipeline('zero-shot-token-classification', files('gliclass', 'mlp', 'config.json'))).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('no head for zero-shot token classification') as string,
+  });
+});

@@ -1,0 +1,72 @@
+// Rankers give what sentence-transformers' CrossEncoder gives, wherever the activation stands and whatever cuts the texts, and
+// guards the best of the windows that transformers makes (tests/fixtures/pipelines/rankers.json).
+import { expect, test } from 'vitest';
+import { pipeline } from '../../web/dist/index_node.js';
+import { pipelineModel, readFixture } from './support/pipeline_models.js';
+
+interface Case {
+  task: 'text-ranking' | 'text-classification';
+  family: string;
+  head: string;
+  config: object;
+  files: Record<string, unknown>;
+  model_max_length: number | null;
+  inputs: unknown;
+  options: Record<string, unknown>;
+  expected: Record<string, unknown>[];
+}
+
+const kTolerance = 1e-4;
+
+/** UTF-16 indices of the code points of a text. */
+function unitsOf(text: string): number[] {
+  const units = [0];
+  for (const char of text) units.push(units.at(-1)! + char.length);
+  return units;
+}
+
+function expectAlike(actual: unknown, expected: unknown, where: string): void {
+  if (typeof expected === 'number' && !Number.isInteger(expected)) {
+    expect(Math.abs((actual as number) - expected), `${where}: ${String(actual)} for ${expected}`).toBeLessThanOrEqual(kTolerance);
+  } else if (typeof expected === 'object' && expected !== null) {
+    expect(Object.keys(actual as object).sort(), where).toEqual(Object.keys(expected).sort());
+    for (const [key, item] of Object.entries(expected)) expectAlike((actual as Record<string, unknown>)[key], item, `${where}.${key}`);
+  } else {
+    expect(actual, where).toBe(expected);
+  }
+}
+
+async function answer({ task, family, head, config, files, model_max_length, inputs, options }: Case): Promise<unknown> {
+  const toBytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+  const model = await pipelineModel(family, head, config);
+  model['tokenizer_config.json'] = toBytes(model_max_length === null ? {} : { model_max_length });
+  for (const [name, content] of Object.entries(files)) model[name] = toBytes(content);
+  const made = await pipeline(task, model);
+  try {
+    const call = made as unknown as (...args: unknown[]) => Promise<unknown>;
+    return await (task === 'text-ranking' ? call(...(inputs as unknown[]), options) : call(inputs, options));
+  } finally {
+    await made.dispose();
+  }
+}
+
+const { cases } = await readFixture<{ cases: Case[] }>('pipelines/rankers.json');
+
+test('the goldens have rankers of three places and of several labels, and guards', () => {
+  expect(cases.length).toBeGreaterThan(30);
+  expect(cases.filter(({ files }) => 'config_sentence_transformers.json' in files).length).toBeGreaterThan(3);
+  expect(cases.filter(({ options }) => 'label' in options).length).toBeGreaterThan(8);
+  expect(cases.filter(({ options }) => 'stride' in options).length).toBeGreaterThan(8);
+});
+
+test.each(cases.map((one, index) => [`${index} ${one.task} ${one.family} ${JSON.stringify(one.options)}`, one] as const))(
+  '%s',
+  async (_, one) => {
+    const expected = one.expected.map(({ start, end, ...rest }) => {
+      if (typeof start !== 'number' || typeof end !== 'number') return rest;
+      const units = unitsOf(one.inputs as string);
+      return { ...rest, start: units[start], end: units[end] };
+    });
+    expectAlike(await answer(one), expected, 'result');
+  },
+);

@@ -1,0 +1,122 @@
+// Folders of sentence-transformers: feature-extraction with pooling 'sentence' gives the library's vectors.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { pipeline, type FeatureExtractionOptions, type Source } from '../../web/dist/index_node.js';
+import { startModelServer } from './support/model_server.js';
+import type { Files } from './support/tiny.js';
+
+const kFixtures = fileURLToPath(new URL('../fixtures/sentence/', import.meta.url));
+const kCases = ['mean', 'cls', 'max', 'sqrt', 'weighted', 'last', 'several', 'dense-tanh', 'dense-identity', 'old'];
+const kTolerance = 1e-5;
+
+interface Wanted {
+  text: string;
+  options: { prompt?: string; prompt_name?: string; dimensions?: number };
+  vector: number[];
+}
+
+async function wantedOf(name: string): Promise<Wanted[]> {
+  return JSON.parse(await readFile(join(kFixtures, name, 'texts.json'), 'utf8')) as Wanted[];
+}
+
+/** All files of a folder by their paths in it. */
+async function filesOf(folder: string): Promise<Files> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const read = await Promise.all(paths.map(async (path) => [path.slice(folder.length + 1), new Uint8Array(await readFile(path))]));
+  return Object.fromEntries(read) as Files;
+}
+
+const load = (source: Source) => pipeline('feature-extraction', source, { variant: 'simd', worker: false });
+
+function distance(found: ArrayLike<number>, wanted: number[]): number {
+  expect(found).toHaveLength(wanted.length);
+  return Math.max(...wanted.map((value, i) => Math.abs(found[i]! - value)));
+}
+
+describe("a folder's vectors are the library's", () => {
+  test.each(kCases)('%s', async (name) => {
+    const embed = await load(join(kFixtures, name));
+    for (const { text, options, vector } of await wantedOf(name)) {
+      const { data, dims } = await embed(text, { pooling: 'sentence', ...options });
+      expect(dims).toEqual([1, vector.length]);
+      expect(distance(data, vector), JSON.stringify({ text, options })).toBeLessThan(kTolerance);
+    }
+    await embed.dispose();
+  });
+
+  test.each(['old', 'dense-tanh'])('%s from bytes, Files of a chosen folder and a URL', async (name) => {
+    const files = await filesOf(join(kFixtures, name));
+    const chosen = Object.entries(files).map(([path, content]) => {
+      const file = new File([content as BlobPart], path.split('/').at(-1)!);
+      return Object.defineProperty(file, 'webkitRelativePath', { value: `model/${path}` });
+    });
+    const server = await startModelServer(files);
+    try {
+      const [{ text, vector }] = (await wantedOf(name)) as [Wanted];
+      for (const source of [files, chosen, server.url]) {
+        const embed = await load(source);
+        expect(distance((await embed(text, { pooling: 'sentence' })).data, vector)).toBeLessThan(kTolerance);
+        await embed.dispose();
+      }
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+test('a prompt means the whole folder; other poolings stay as they are', async () => {
+  const embed = await load(join(kFixtures, 'mean'));
+  const wanted = await wantedOf('mean');
+  const { text, vector } = wanted.find(({ options }) => options.prompt_name === 'passage')!;
+  expect(distance((await embed(text, { prompt_name: 'passage' })).data, vector)).toBeLessThan(kTolerance);
+  const plain = await embed(text, { pooling: 'mean', normalize: true });
+  const empty = await embed(text, { prompt: '' }); // Not the default prompt.
+  expect(distance(plain.data, Array.from(empty.data))).toBeLessThan(kTolerance);
+  expect((await embed(text)).dims).toEqual([5, 8]);
+  const cut = await embed(text, { pooling: 'mean', dimensions: 3, normalize: true });
+  expect(Math.hypot(...cut.data)).toBeCloseTo(1, 6);
+  expect(cut.dims).toEqual([1, 3]);
+  await embed.dispose();
+});
+
+test('a folder that says nothing is mean pooling, cut to what the model takes', async () => {
+  const { 'modules.json': _, ...files } = await filesOf(join(kFixtures, 'cls'));
+  const embed = await load(files);
+  const text = Array.from({ length: 100 }, () => 'a').join(' ');
+  const { data } = await embed(text, { pooling: 'sentence' });
+  const mean = await embed(text, { pooling: 'mean', truncation: true });
+  expect(distance(data, Array.from(mean.data))).toBeLessThan(kTolerance);
+  await embed.dispose();
+});
+
+test('what can not be is one clear error', async () => {
+  const embed = await load(join(kFixtures, 'weighted'));
+  const failing = (options: FeatureExtractionOptions) => embed('a b', options).catch((error: unknown) => error);
+  const refused = (words: RegExp) => ({ code: 'invalid_argument', message: expect.stringMatching(words) });
+  expect(await failing({ prompt_name: 'nope' })).toMatchObject(refused(/no prompt "nope"; it has .*query/));
+  expect(await failing({ prompt: 'a', prompt_name: 'query' })).toMatchObject(refused(/exclude each other/));
+  expect(await failing({ prompt: 'a', pooling: 'mean' })).toMatchObject(refused(/pooling "sentence" only/));
+  expect(await failing({ dimensions: 9, pooling: 'sentence' })).toMatchObject(refused(/dimensions is 9 and a vector has 8/));
+  expect(await failing({ dimensions: 2 })).toMatchObject(refused(/dimensions goes with a pooling/));
+  await embed.dispose();
+
+  const files = await filesOf(join(kFixtures, 'dense-tanh'));
+  const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+  const spoilt = (name: string, value: unknown) =>
+    load({ ...files, [name]: encode(value) }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  const modules = JSON.parse(new TextDecoder().decode(files['modules.json'])) as Record<string, string>[];
+  const strange = modules.map((one, i) => (i === 2 ? { ...one, type: 'my.own.Module' } : one));
+  expect(await spoilt('modules.json', strange)).toMatchObject({ code: 'unsupported', message: expect.stringContaining('my.own.Module') });
+  expect(await spoilt('2_Dense/config.json', { in_features: 9, out_features: 5 })).toMatchObject({
+    code: 'shape_mismatch',
+    message: expect.stringMatching(/2_Dense takes vectors of 9 numbers and gets 8/),
+  });
+  const { '2_Dense/model.safetensors': _, ...without } = files;
+  await expect(load(without)).rejects.toMatchObject({ code: 'not_found', message: expect.stringMatching(/2_Dense has neither/) });
+});

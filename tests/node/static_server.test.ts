@@ -1,0 +1,72 @@
+// The static server of `peruse serve-demo`.
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { serveFolders } from '../../web/src/cli/static_server.js';
+
+let folder: string;
+let server: Awaited<ReturnType<typeof serveFolders>>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'peruse-served-'));
+  await mkdir(join(folder, 'site/sub'), { recursive: true });
+  await writeFile(join(folder, 'secret.txt'), 'secret');
+  await writeFile(join(folder, 'site/index.html'), 'page');
+  await writeFile(join(folder, 'site/sub/file.txt'), 'file');
+  await symlink(join(folder, 'secret.txt'), join(folder, 'site/leak.txt'));
+  await symlink(folder, join(folder, 'site/up'));
+  await symlink(join(folder, 'site/sub'), join(folder, 'site/alias'));
+  await symlink(join(folder, 'site'), join(folder, 'linked'));
+  server = await serveFolders({ '/': join(folder, 'linked') });
+});
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+function get(path: string, host?: string): Promise<{ status: number; text: string }> {
+  const { port } = new URL(server.url);
+  return new Promise((resolve, reject) => {
+    const headers = host === undefined ? {} : { host };
+    const asking = request({ host: '127.0.0.1', port, path, headers }, (response) => {
+      let text = '';
+      response.on('data', (words) => {
+        text += words;
+      });
+      response.on('end', () => resolve({ status: response.statusCode!, text }));
+    });
+    asking.on('error', reject).end();
+  });
+}
+
+test('what lies in the folder is served, also where the folder itself, or one within it, is reached by a link', async () => {
+  expect(await get('/')).toEqual({ status: 200, text: 'page' });
+  expect(await get('/sub/file.txt')).toEqual({ status: 200, text: 'file' });
+  expect(await get('/alias/file.txt')).toEqual({ status: 200, text: 'file' });
+});
+
+test.each([
+  '/leak.txt',
+  '/up/secret.txt',
+  '/../secret.txt',
+  '/%2e%2e/secret.txt',
+  '/..%2fsecret.txt',
+  '/up/site/index.html/../../secret.txt',
+  '/%00',
+])('%s leads nowhere', async (path) => {
+  expect((await get(path)).status).toBe(404);
+});
+
+test.each(['evil.example', 'evil.example:80', '127.0.0.1.evil.example', 'localhost.evil.example', '127.0.0.1@evil.example'])(
+  'asked for as %j nothing is served',
+  async (host) => {
+    const { status, text } = await get('/', host);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(text).not.toContain('page');
+  },
+);
+
+test.each(['127.0.0.1', 'localhost', 'localhost:8000', '[::1]:1'])('asked for as %s it is', async (host) => {
+  expect((await get('/', host)).status).toBe(200);
+});

@@ -1,0 +1,34 @@
+// Loads a model whose engine is a fake: what matters is how its files come.
+import { LocalHost } from '../../../web/src/worker/host.js';
+import { nodeHostParts } from '../../../web/src/worker/host_parts_node.js';
+import { resolveSource, type SourceOptions } from '../../../web/src/sources/source.js';
+import type { LoadReport } from '../../../web/src/engine/load.js';
+import type { HostParts } from '../../../web/src/worker/host.js';
+import { fakeEngine, type FakeRecord } from './fake_engine.js';
+
+export interface FakeLoad {
+  record: FakeRecord;
+  report: LoadReport;
+}
+
+export async function loadFake(
+  source: string,
+  { signal, parts = {}, ...options }: SourceOptions & { signal?: AbortSignal; parts?: HostParts } = {},
+): Promise<FakeLoad> {
+  const { engine, record } = fakeEngine();
+  const host = new LocalHost(() => {}, { ...nodeHostParts, startEngine: async () => engine, ...parts });
+  signal?.addEventListener('abort', () => host.dispose());
+  const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
+  try {
+    const report = await host.call('load', {
+      task: 't',
+      dtype: 'f32',
+      source: spec,
+      choice: { variant: 'simd', threads: 1, reason: '' },
+    });
+    return { record, report };
+  } catch (error) {
+    host.dispose();
+    throw error;
+  }
+}

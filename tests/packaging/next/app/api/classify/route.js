@@ -1,0 +1,9 @@
+import { pipeline } from 'peruse';
+
+let classify;
+
+export async function GET(request) {
+  classify ??= pipeline('text-classification', './public/models/classifier', { worker: true });
+  const answer = await (await classify)(new URL(request.url).searchParams.get('text'));
+  return Response.json(answer);
+}

@@ -1,0 +1,23 @@
+// A worker of Cloudflare's kind. It may compile no WebAssembly while it runs, so the engine is one of its modules.
+import config from 'config.json';
+import weights from 'model.safetensors';
+import { pipeline } from 'peruse';
+import engine from 'peruse-simd.wasm';
+import tokenizer from 'tokenizer.json';
+
+const kFiles = { 'config.json': config, 'tokenizer.json': tokenizer, 'model.safetensors': weights };
+
+export default {
+  async fetch(request) {
+    try {
+      const model = new URL(request.url).searchParams.get('model') ?? kFiles;
+      const classify = await pipeline('text-classification', model, { variant: 'simd', wasmModule: engine });
+      const [{ label }] = await classify(model === kFiles ? 'A gem.' : 't1 t2');
+      const { worker, threads } = classify.info;
+      await classify.dispose();
+      return Response.json({ label, worker, threads });
+    } catch (error) {
+      return Response.json({ error: String(error.stack) });
+    }
+  },
+};

@@ -1,0 +1,238 @@
+"""Writes tiny random GLiNER checkpoints of every variant, and what the Python package `gliner` finds with them.
+
+    python make_gliner_fixtures.py [--out-dir tests/fixtures/gliner] [--only NAME ...]
+
+The layout is described in tests/fixtures/gliner/README.md. Needs requirements-gliner.txt. A request whose answer hangs on less
+than CLEAR is left out, so that rounding cannot change it; how many were is printed.
+"""
+import argparse
+import hashlib
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import gliner
+import numpy
+import safetensors.torch
+import tokenizers
+import torch
+from transformers import PreTrainedTokenizerFast
+
+OUT_DIR = Path(__file__).resolve().parents[1] / "fixtures" / "gliner"
+SCALE = 0.25
+CLEAR = 2e-4
+MOST_CANDIDATES = 40
+
+TEXTS = [
+    "Anna Schmidt met Mr. O'Neill in Genève, on Monday!",
+    "a--b a-b-c 3.14 x²½Ⅷ don't stop_here",
+    "नमस्ते हिन्दी 東京タワー 🇩🇪😀 café",
+    "  Bees live\tin a hollow oak\n behind the mill; the mill is old, and bees are many. ",
+    "Tokyo",
+]
+LABELS = ["person", "city or town", "date", "café"]
+TRAINING = TEXTS + ["person city or town date organisation name of a river, the place where bees live"]
+
+DEBERTA = {"model_type": "deberta-v2", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 24,
+           "max_position_embeddings": 32, "relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 8,
+           "share_att_key": True, "norm_rel_ebd": "layer_norm", "position_biased_input": False, "type_vocab_size": 0,
+           "max_relative_positions": 32}
+BERT = {"model_type": "bert", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 24,
+        "max_position_embeddings": 160, "type_vocab_size": 2}
+HEAD = {"hidden_size": 8, "max_width": 4, "num_rnn_layers": 1, "span_mode": "markerV0"}
+
+# By name: what gliner_config.json says beside the encoder. A class_token_index of -1 is that of releases without a tokenizer.
+CASES = {
+    "markerV0": {},
+    "markerV0-old": {"class_token_index": -1, "vocab_size": -1, "encoder_config": None},
+    "markerV0-plain": {"num_rnn_layers": 0, "hidden_size": 16, "embed_ent_token": False},
+    "markerV0-rnn2": {"num_rnn_layers": 2},
+    "marker": {"span_mode": "marker"},
+    "width1": {"span_mode": "marker", "max_width": 1},
+    "last": {"subtoken_pooling": "last"},
+    "bert": {"encoder_config": BERT},
+    "token": {"span_mode": "token_level"},
+    "token-plain": {"span_mode": "token_level", "num_rnn_layers": 0},
+}
+
+
+def generator_of(name):
+    return torch.Generator().manual_seed(int(hashlib.sha256(name.encode()).hexdigest()[:8], 16))
+
+
+def write_tokenizer(folder, markers):
+    """A small SentencePiece-like tokenizer; with `markers`, as newer releases save it."""
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram())
+    tokenizer.normalizer = tokenizers.normalizers.Sequence([tokenizers.normalizers.Replace(tokenizers.Regex(" {2,}"), " ")])
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(prepend_scheme="always")
+    tokenizer.decoder = tokenizers.decoders.Metaspace()
+    specials = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]
+    trainer = tokenizers.trainers.UnigramTrainer(vocab_size=190, special_tokens=specials, unk_token="[UNK]", show_progress=False)
+    tokenizer.train_from_iterator(TRAINING, trainer)
+    ids = {token: tokenizer.token_to_id(token) for token in specials}
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", ids["[CLS]"]), ("[SEP]", ids["[SEP]"])])
+    if markers:
+        tokenizer.add_tokens([tokenizers.AddedToken(name, normalized=False, special=False) for name in ("[FLERT]", "<<ENT>>", "<<SEP>>")])
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+    fast = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), unk_token="[UNK]", cls_token="[CLS]",
+                                   sep_token="[SEP]", pad_token="[PAD]", mask_token="[MASK]")
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]",
+                "unk_token": "[UNK]", "mask_token": "[MASK]"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    return len(fast)
+
+
+def randomise(module, generator):
+    """Rounded to float16, in which they are stored."""
+    with torch.no_grad():
+        for name, parameter in sorted(module.named_parameters()):
+            scale = 0.5 if "bert_layer" not in name and "labels_encoder" not in name else SCALE
+            parameter.copy_((torch.randn(parameter.shape, generator=generator) * scale).half())
+            if name.endswith("LayerNorm.weight"):
+                parameter.add_(1.0).copy_(parameter.half())
+
+
+def logits_of(model, text):
+    prepared = model.prepare_batch([text], LABELS)
+    batch = model.collate_batch(prepared["input_x"], prepared["entity_types"], None, prepared["label_names"])
+    output = model.run_batch(batch)
+    return batch, output[0][0].float(), prepared
+
+
+def valid_spans(logits):
+    """The scores of spans that lie within the text; all of a token model's."""
+    if logits.shape[-1] == 3 and logits.dim() == 3 and logits.shape[1] == len(LABELS):
+        return logits
+    words, width = logits.shape[:2]
+    return torch.cat([logits[i, :min(width, words - i)] for i in range(words)])
+
+
+def spread(model, token_level):
+    """Changes the last layer of the scores so that probabilities of the texts lie on either side of one half."""
+    layer = model.model.scorer.out_mlp[3] if token_level else model.model.prompt_rep_layer[3]
+
+    def scores():
+        return torch.cat([valid_spans(logits_of(model, text)[1]).reshape(-1, 3 if token_level else 1) for text in TEXTS])
+
+    with torch.no_grad():
+        if token_level:
+            factor = 2.0 / scores().std(0)
+            layer.weight.copy_((layer.weight * factor[:, None]).half())
+            layer.bias.copy_((layer.bias * factor).half())
+            layer.bias.copy_((layer.bias - scores().mean(0) + torch.tensor([0.0, 0.0, 1.5])).half())
+            return
+        # The mean is linear in the bias: moved along its slope to where the deviation is about as large.
+        for _ in range(2):
+            mean, slope = scores().mean(), []
+            for j in range(len(layer.bias)):
+                layer.bias[j] += 1.0
+                slope.append(scores().mean() - mean)
+                layer.bias[j] -= 1.0
+            slope = torch.stack(slope)
+            layer.bias.sub_(mean * slope / slope.square().sum())
+            factor = 2.0 / scores().std()
+            layer.weight.mul_(factor)
+            layer.bias.mul_(factor)
+        layer.weight.copy_(layer.weight.half())
+        layer.bias.copy_(layer.bias.half())
+
+
+def is_clear(probabilities, threshold, most):
+    """Whether rounding can change nothing: no candidate is near the threshold or near another."""
+    flat = probabilities.double().numpy().ravel()
+    candidates = numpy.sort(flat[flat > threshold])
+    if len(candidates) > most or numpy.abs(flat - threshold).min() < CLEAR:
+        return False
+    return len(candidates) < 2 or numpy.diff(candidates).min() > CLEAR / 10
+
+
+def requests_of(model, token_level, skipped):
+    requests = []
+    for text in TEXTS:
+        probabilities = torch.sigmoid(valid_spans(logits_of(model, text)[1]))
+        thresholds = {0.5, *(round(float(torch.quantile(probabilities[..., 0].flatten(), q)), 2) for q in (0.6, 0.9))}
+        if token_level:  # all three must be above it
+            thresholds = {0.2, 0.3, 0.4, 0.5}
+        for threshold in sorted(thresholds):
+            if not is_clear(probabilities, threshold, 10 * MOST_CANDIDATES if token_level else MOST_CANDIDATES):
+                skipped.append(text)
+                continue
+            for flat_ner, multi_label in ((True, False), (True, True), (False, False), (False, True)):
+                options = {"threshold": threshold, "flat_ner": flat_ner, "multi_label": multi_label}
+                entities = model.predict_entities(text, LABELS, **options)
+                requests.append({"text": text, "options": options, "entities": [
+                    {"start": len(text[:e["start"]].encode("utf-16-le")) // 2, "end": len(text[:e["end"]].encode("utf-16-le")) // 2,
+                     "text": e["text"], "label": e["label"], "score": e["score"]} for e in entities]})
+    return requests
+
+
+def write_case(name, out_dir, work):
+    folder = out_dir / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    old = name.endswith("-old")
+    markers = out_dir / "tokenizer"
+    plain = out_dir / "old"
+    settings = {"max_len": 384, "max_width": 12, "max_types": 25, "dropout": 0.4} | HEAD
+    base = work / name
+    shutil.copytree(plain if old else markers, base)
+    vocabulary = len(PreTrainedTokenizerFast.from_pretrained(base))
+    settings |= {"encoder_config": DEBERTA} | CASES[name] | {"model_name": str(base)}
+    if old:
+        settings["encoder_config"] = DEBERTA | {"vocab_size": vocabulary}
+    else:
+        settings["encoder_config"] = settings["encoder_config"] | {"vocab_size": vocabulary}
+        settings |= {"vocab_size": vocabulary, "class_token_index": vocabulary - 2}
+    model = gliner.GLiNER.from_config(json.loads(json.dumps(settings)), backbone_from_pretrained=False)
+    model.eval()
+    generator = generator_of(name)
+    randomise(model.model, generator)
+    token_level = settings["span_mode"] == "token_level"
+    spread(model, token_level)
+
+    tensors = {key: value.half().contiguous() for key, value in model.model.state_dict().items() if not key.endswith("position_ids")}
+    safetensors.torch.save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    published = settings | {"model_name": "microsoft/deberta-v3-small"}
+    if old:
+        published |= {"encoder_config": None}
+        (plain / "config.json").write_text(json.dumps(DEBERTA | {"vocab_size": vocabulary}))
+    (folder / "gliner_config.json").write_text(json.dumps(published, indent=1) + "\n")
+
+    skipped = []
+    requests = requests_of(model, token_level, skipped)
+    (folder / "expected.json").write_text(json.dumps({"labels": LABELS, "requests": requests}, ensure_ascii=False) + "\n")
+    found = sum(len(request["entities"]) for request in requests)
+    print(f"{name}: {len(requests)} requests, {found} entities, {len(skipped)} thresholds left out")
+
+
+def write_words(out_dir):
+    """What the package's splitter makes of all TEXTS and of one character of every kind."""
+    from gliner.data_processing.tokenizer import WordsSplitter
+    splitter = WordsSplitter("whitespace")
+    texts = TEXTS + ["", " \n\u3000 ", "a_b-c-_d __ -- é́ a\u200bb\u00a0c\u1680d\x1ce", "".join(
+        f"x{chr(c)}y " for c in (0x300, 0x93F, 0x660, 0xB2, 0x2160, 0x3007, 0x203F, 0xFF3F, 0x1D7D8, 0x85, 0xAA, 0xFEFF, 0x1F600))]
+    items = [{"text": text, "words": [[len(text[:s].encode()), len(text[:e].encode())] for _, s, e in splitter(text)]} for text in texts]
+    (out_dir / "words.json").write_text(json.dumps(items, ensure_ascii=False) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out-dir", type=Path, default=OUT_DIR)
+    parser.add_argument("--only", nargs="*", default=list(CASES))
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    # Training one does not give the same twice, and all cases share it.
+    for folder, markers in (("tokenizer", True), ("old", False)):
+        if not (options.out_dir / folder / "tokenizer.json").exists():
+            write_tokenizer(options.out_dir / folder, markers)
+    write_words(options.out_dir)
+    with tempfile.TemporaryDirectory() as work:
+        for name in options.only:
+            write_case(name, options.out_dir, Path(work))
+
+
+if __name__ == "__main__":
+    main()

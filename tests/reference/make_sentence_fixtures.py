@@ -1,0 +1,122 @@
+"""Writes tiny random folders of sentence-transformers, and what the library makes of them.
+
+    pip install -r requirements-sentence.txt
+    python make_sentence_fixtures.py
+
+tests/fixtures/sentence/<case>: the folder as the library saves it, or as older releases did; expected.safetensors with token
+vectors and the sentence vector for each of several lengths; texts.json with the vectors of texts, asked for in several ways.
+"""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import torch
+import transformers
+from safetensors.torch import save_file
+from sentence_transformers import SentenceTransformer, models
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+FOLDER = FIXTURES / "sentence"
+WIDTH = 8
+LENGTHS = (1, 3, 7)
+
+CASES = {
+    "mean": dict(pooling="mean", normalize=True, prompts={"query": "q r ", "passage": "p "}, default="query"),
+    "cls": dict(pooling="cls", normalize=False),
+    "max": dict(pooling="max", normalize=True),
+    "sqrt": dict(pooling="mean_sqrt_len_tokens", normalize=False),
+    "weighted": dict(pooling="weightedmean", normalize=False, include_prompt=False, prompts={"query": "f g "}),
+    "last": dict(pooling="lasttoken", normalize=False),
+    "several": dict(pooling=("max", "cls", "mean"), normalize=True, include_prompt=False, prompts={"query": "f g "}),
+    "dense-tanh": dict(pooling="mean", normalize=True, dense=dict(out_features=5)),
+    "dense-identity": dict(pooling="cls", normalize=False,
+                           dense=dict(out_features=3, bias=False, activation_function=torch.nn.Identity())),
+    # As releases before 5.4 save it: flags of pooling, other class paths, a limit and the case beside them, the encoder in a
+    # folder of its own.
+    "old": dict(pooling=("max", "mean"), normalize=True, lower=False, old=dict(max_seq_length=6, do_lower_case=True)),
+}
+TEXTS = ["a b c", "d", "a b c d e f g h i j k l m n o p", "A b Q"]
+
+
+def encoder(folder, lower):
+    """The smallest BERT that the library takes."""
+    config = transformers.BertConfig(vocab_size=30, hidden_size=WIDTH, num_hidden_layers=1, num_attention_heads=2,
+                                     intermediate_size=8, max_position_embeddings=32)
+    transformers.BertModel(config).save_pretrained(folder)
+    vocab = [chr(97 + i) for i in range(23)] + ["A", "Q"]
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + vocab))
+    transformers.BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=lower).save_pretrained(folder)
+
+
+def build(folder, pooling, normalize, dense=None, prompts=None, default=None, include_prompt=True, **_):
+    modules = [models.Transformer(str(folder)), models.Pooling(WIDTH, pooling_mode=pooling, include_prompt=include_prompt)]
+    width = WIDTH * (1 if isinstance(pooling, str) else len(pooling))
+    if dense:
+        modules.append(models.Dense(in_features=width, **dense))
+    if normalize:
+        modules.append(models.Normalize())
+    return SentenceTransformer(modules=modules, prompts=prompts, default_prompt_name=default, device="cpu")
+
+
+def make_old(folder, pooling, max_seq_length, do_lower_case):
+    """Rewrites what the library saved in the form of releases before 5.4."""
+    encoder_folder = folder / "0_Transformer"
+    encoder_folder.mkdir()
+    for path in list(folder.iterdir()):
+        if path.is_file() and path.name not in ("modules.json", "config_sentence_transformers.json"):
+            path.rename(encoder_folder / path.name)
+    (encoder_folder / "sentence_bert_config.json").write_text(
+        json.dumps({"max_seq_length": max_seq_length, "do_lower_case": do_lower_case}))
+    flags = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens", "mean_sqrt_len_tokens": "mean_sqrt_len_tokens"}
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(
+        {"word_embedding_dimension": WIDTH, **{f"pooling_mode_{flag}": mode in pooling for mode, flag in flags.items()}}))
+    modules = json.loads((folder / "modules.json").read_text())
+    for module in modules:
+        module["type"] = "sentence_transformers.models." + module["type"].split(".")[-1]
+        module["path"] = module["path"] or "0_Transformer"
+    (folder / "modules.json").write_text(json.dumps(modules, indent=2))
+
+
+def after_encoder(model, tokens, **more):
+    features = {"token_embeddings": tokens, "attention_mask": torch.ones(tokens.shape[:2], dtype=torch.long), **more}
+    with torch.no_grad():
+        for module in list(model)[1:]:
+            features = module(features)
+    return features["sentence_embedding"][0].clone().contiguous()
+
+
+def main():
+    torch.manual_seed(0)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    for case, options in CASES.items():
+        folder = FOLDER / case
+        with tempfile.TemporaryDirectory() as temporary:
+            encoder(Path(temporary), options.get("lower", True))
+            build(Path(temporary), **options).save(str(folder), create_model_card=False)
+        if "old" in options:
+            make_old(folder, options["pooling"], **options["old"])
+        model = SentenceTransformer(str(folder), device="cpu")
+        expected = {}
+        for length in LENGTHS:
+            tokens = torch.randn(1, length, WIDTH)
+            expected[f"{length}.tokens"] = tokens[0].clone()
+            expected[f"{length}.sentence"] = after_encoder(model, tokens)
+            if not options.get("include_prompt", True) and length > 2:
+                expected[f"{length}.without_prompt"] = after_encoder(model, tokens, prompt_length=2)
+        save_file(expected, folder / "expected.safetensors")
+        ways = [{}, {"dimensions": 2}, {"prompt": "c d "}] + [{"prompt_name": name} for name in options.get("prompts", {})]
+        texts = []
+        for text in TEXTS:
+            for way in ways:
+                call = {"truncate_dim" if key == "dimensions" else key: value for key, value in way.items()}
+                texts.append({"text": text, "options": way, "vector": model.encode(text, **call).tolist()})
+        (folder / "texts.json").write_text(json.dumps(texts, indent=1))
+        for name in ("README.md", ".gitattributes"):
+            (folder / name).unlink(missing_ok=True)
+        print(case, sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+// Models of random shapes (tests/native/models/random_models_test.cc) in every build that computes, each compared with the reference:
+// node tools/kernels.mjs [--seconds N] [--builds native,simd,relaxed,simd-threads,gpu] [--seed S]
+// A build takes as many rounds, of other models each, as fit into N seconds (default 60). A failure names its seed and configuration.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildPreset } from './build.mjs';
+import { runAsProgram } from './setup/main_module.mjs';
+import { root } from './setup/root.mjs';
+import { step } from './setup/step.mjs';
+import { setup } from './setup.mjs';
+
+const kRound = 20; // Repetitions in one process.
+const kModels = 12; // In each; as in the test.
+const kGpu = ['tests/node/gpu/with_swiftshader.mjs', process.execPath, 'tests/node/gpu/run_gpu_tests.mjs'];
+
+/** The builds: a preset, its target, and the command that runs it. */
+const kBuilds = {
+  native: ['native-debug', 'peruse_tests', []],
+  simd: ['wasm-simd', 'peruse_wasm_tests.cjs', [process.execPath]],
+  relaxed: ['wasm-relaxed', 'peruse_wasm_tests.cjs', [process.execPath]],
+  'simd-threads': ['wasm-simd-threads', 'peruse_wasm_tests.cjs', [process.execPath]],
+  gpu: ['wasm-simd', 'peruse_gpu_tests.mjs', [process.execPath, ...kGpu]],
+};
+
+function runFor(seconds, [preset, file, command], seed) {
+  const until = performance.now() + 1000 * seconds;
+  let models = 0;
+  for (let at = seed; performance.now() < until; at += kRound) {
+    // GoogleTest takes seeds from 1 to 99999, and the next one for each repetition.
+    const args = ['--gtest_filter=RandomModels*', '--gtest_brief=1', '--gtest_shuffle', `--gtest_repeat=${kRound}`];
+    const [program, ...rest] = [...command, join(root, 'build', preset, file), ...args, `--gtest_random_seed=${1 + (at % 99_000)}`];
+    const { status, stdout, stderr } = spawnSync(program, rest, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
+    if (status !== 0)
+      throw new Error(
+        `${stdout}\n${stderr}`
+          .split('\n')
+          .filter((line) => !/^(Repeating|Note:|\[ +PASSED)/.test(line))
+          .slice(-80)
+          .join('\n'),
+      );
+    models += kRound * kModels;
+  }
+  return models;
+}
+
+await runAsProgram(import.meta.url, async () => {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '60' },
+      builds: { type: 'string', default: Object.keys(kBuilds).join(',') },
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 99_000)) },
+    },
+  });
+  const builds = values.builds.split(',');
+  const unknown = builds.find((name) => !(name in kBuilds));
+  if (unknown !== undefined) throw new Error(`no build '${unknown}'; there are ${Object.keys(kBuilds).join(', ')}`);
+  const environment = await setup();
+  if (environment.chromium.path) process.env.PERUSE_CHROMIUM ??= environment.chromium.path;
+  if (environment.chromium.swiftshaderIcd) process.env.PERUSE_SWIFTSHADER_ICD ??= environment.chromium.swiftshaderIcd;
+  for (const name of builds) {
+    const [preset, file] = kBuilds[name];
+    await step(`build ${name}`, () => void buildPreset(preset, [file.replace(/\.\w+$/, '')]));
+    await step(
+      `kernels ${name}`,
+      () => `${runFor(Number(values.seconds), kBuilds[name], Number(values.seed))} models, seed ${values.seed}`,
+    );
+  }
+});

@@ -1,0 +1,62 @@
+// A file's blocks on their way to a cache: a few MB of them wait at most, and nobody waits without end.
+import { Late, patience, within } from '../patience.js';
+import { Sealer } from './blocks.js';
+
+const kBytesAhead = 4 << 20; // How far the reader of a download may be ahead of the cache.
+
+export class BlockStream {
+  /** What the cache reads. */
+  readonly readable: ReadableStream<Uint8Array>;
+  private readonly sealer_ = new Sealer();
+  private controller_!: ReadableStreamDefaultController<Uint8Array>;
+  private left_ = false; // the reader went away
+  private wanted_: () => void = () => {};
+
+  constructor() {
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.controller_ = controller;
+        },
+        pull: () => this.wanted_(),
+        cancel: () => {
+          this.left_ = true;
+          this.wanted_();
+        },
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: kBytesAhead }),
+    );
+  }
+
+  /** Takes the file's next bytes, and waits while too many lie there. Throws Late if the cache takes none of them. */
+  async write(bytes: Uint8Array): Promise<void> {
+    for (const block of await this.sealer_.add(bytes)) await this.enqueue(block);
+  }
+
+  /** No more bytes come. */
+  async end(): Promise<void> {
+    await this.enqueue(await this.sealer_.end());
+    if (!this.left_) this.controller_.close();
+  }
+
+  /** The file is not whole and won't be. */
+  fail(error: unknown): void {
+    if (!this.left_) this.controller_.error(error);
+    this.left_ = true;
+  }
+
+  private async enqueue(block: Uint8Array): Promise<void> {
+    if (this.left_) return;
+    this.controller_.enqueue(block);
+    if (this.controller_.desiredSize! > 0) return;
+    const wanted = new Promise<void>((resolve) => {
+      this.wanted_ = resolve;
+    });
+    try {
+      await within(patience.cache, wanted);
+    } catch (error) {
+      if (error instanceof Late) throw new Late('the cache takes no bytes');
+      throw error;
+    }
+  }
+}

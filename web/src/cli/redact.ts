@@ -1,0 +1,50 @@
+// peruse redact: texts without the personal data in them.
+import { choice, flag, needed, number, text, UsageError, type Command } from './command.js';
+import { given, kModelOptions, textBatches, withModel } from './model_options.js';
+
+/** '--rules CREDITCARDNUMBER=luhn,IBAN=iban' */
+function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | undefined {
+  if (list === undefined) return undefined;
+  const rules = list.split(',').map((item): [string, 'luhn' | 'iban'] => {
+    const [type = '', rule] = item.split('=');
+    if (rule === 'luhn' || rule === 'iban') return [type.trim(), rule];
+    throw new UsageError(`--rules takes TYPE=luhn and TYPE=iban, not '${item}'`);
+  });
+  return Object.fromEntries(rules);
+}
+
+export const redact: Command = {
+  summary: 'Replace personal data in texts by placeholders',
+  usage: '<model> [text ...]',
+  details:
+    'The model is a token classifier, for example of PII or names. Without a text, each line of standard input is one.\n' +
+    'The same words get the same placeholder in all of them. Prints the texts without entities; with --json a line each.',
+  options: {
+    types: { type: 'string', value: 'a,b', help: 'replace only these types (all that the model knows)' },
+    threshold: { type: 'string', value: 'x', help: 'leave what the model is less sure of (0)' },
+    rules: { type: 'string', value: 'T=rule', help: 'leave entities of type T that fail luhn or iban; several with commas' },
+    aggregation: { type: 'string', value: 'name', help: 'simple, first, average or max: how tokens become entities (simple)' },
+    json: { type: 'boolean', help: 'print { text, entities, mapping }' },
+    ...kModelOptions,
+  },
+  async run(positionals, values, io) {
+    const [model, ...texts] = needed(positionals, ['model']);
+    const options = given({
+      types: text(values, 'types')
+        ?.split(',')
+        .map((type) => type.trim()),
+      threshold: number(values, 'threshold'),
+      rules: rulesOf(text(values, 'rules')),
+      aggregation_strategy: choice(values, 'aggregation', ['simple', 'first', 'average', 'max']),
+    });
+    await withModel('redact', model, values, io, async (redactor) => {
+      let mapping: Record<string, string> = {};
+      for await (const batch of textBatches(texts, io)) {
+        for (const result of await redactor(batch, { ...options, mapping })) {
+          io.out(flag(values, 'json') ? JSON.stringify(result) : result.text);
+          mapping = result.mapping;
+        }
+      }
+    });
+  },
+};

@@ -1,0 +1,35 @@
+// What the commands share that write a checkpoint to a folder.
+import { env } from '../env.js';
+import type { RewriteOptions } from '../quantize/rewrite_checkpoint.js';
+import { flag, needed, text, UsageError, type Options, type Values } from './command.js';
+import type { Io } from './io.js';
+import { kModelOptions } from './model_options.js';
+import { ProgressBar } from './progress_bar.js';
+
+const { revision, token, offline, 'no-cache': noCache } = kModelOptions;
+
+export const kRewriteOptions: Options = { revision: revision!, token: token!, offline: offline!, 'no-cache': noCache! };
+
+/** Runs it on <model> and <folder>, and prints its report as JSON. */
+export async function withRewriting(
+  rewrite: (model: string, folder: string, options: RewriteOptions) => Promise<object>,
+  positionals: string[],
+  values: Values,
+  io: Io,
+): Promise<void> {
+  const [model, folder, ...rest] = needed(positionals, ['model', 'folder']);
+  if (rest.length > 0) throw new UsageError(`'${rest[0]}' is one argument too many`);
+  if (flag(values, 'no-cache')) env.cache = false;
+  const bar = io.errIsTty ? new ProgressBar(io) : undefined;
+  try {
+    const report = await rewrite(model, folder, {
+      revision: text(values, 'revision'),
+      token: text(values, 'token') ?? io.environment.HF_TOKEN,
+      local_files_only: flag(values, 'offline'),
+      progress_callback: (progress) => bar?.show(progress),
+    });
+    io.out(JSON.stringify({ folder, ...report }));
+  } finally {
+    bar?.clear();
+  }
+}

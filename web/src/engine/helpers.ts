@@ -1,0 +1,45 @@
+// The engine's own threads. A worker of the package becomes one when its first message is one of the glue's: 'load', which brings
+// the compiled build and the shared memory.
+import createThreaded from '../../wasm/glue-threads.mjs';
+import type { HelperWorker } from './engine.js';
+
+/** Whether a worker's first message makes it a thread of the engine. */
+export function isForHelper(message: unknown): boolean {
+  return (message as { cmd?: unknown } | null)?.cmd === 'load';
+}
+
+/** Makes this worker one. The glue knows by the worker's name what it is, and listens from then on. */
+export function becomeHelper(first: { data: unknown }): void {
+  const scope = globalThis as unknown as { name: string; onmessage: (event: { data: unknown }) => void };
+  Object.defineProperty(scope, 'name', { value: 'em-pthread', configurable: true, writable: true });
+  void createThreaded({} as Parameters<typeof createThreaded>[0]);
+  scope.onmessage(first);
+}
+
+/** How a platform's worker is handed to the glue. */
+export class Helper implements HelperWorker {
+  onmessage: HelperWorker['onmessage'] = null;
+  onerror: HelperWorker['onerror'] = null;
+  onfailure?: HelperWorker['onfailure'];
+  private isLoaded_ = false;
+
+  constructor(
+    readonly postMessage: (message: unknown) => void,
+    readonly terminate: () => void,
+    private readonly onLoaded_: () => void = () => {},
+  ) {}
+
+  receive(data: unknown): void {
+    if ((data as { cmd?: unknown }).cmd === 'loaded') {
+      this.isLoaded_ = true;
+      this.onLoaded_();
+    }
+    this.onmessage?.({ data });
+  }
+
+  /** The glue would wait for ever for a helper that never came, and throws when it hears of an error. */
+  fail(error: { message: string }): void {
+    if (this.isLoaded_) this.onerror?.(error);
+    else this.onfailure?.(error.message || 'its script could not be loaded');
+  }
+}

@@ -1,0 +1,65 @@
+// Rows of numbers in the engine's memory, searched by it.
+import { describe, PeruseError } from '../errors.js';
+import type { VectorHit } from '../tasks/vector_search.js';
+
+/** Vectors that are searched (bindings/vector_index_binding.cc). */
+export interface EngineVectorIndex {
+  resize(rows: number): number;
+  query(): number;
+  firstBadRow(): number;
+  search(k: number): string;
+  delete(): void;
+}
+
+/** What of the engine's module (engine.ts) an index needs. */
+interface IndexModule {
+  readonly HEAPU8: Uint8Array;
+  readonly VectorIndex: new (width: number) => EngineVectorIndex;
+}
+
+export class VectorIndex {
+  private readonly index_: EngineVectorIndex;
+
+  constructor(
+    private readonly module_: IndexModule,
+    private readonly width_: number,
+  ) {
+    this.index_ = new module_.VectorIndex(width_);
+  }
+
+  /** Replaces the rows. */
+  set(data: Float32Array): void {
+    const rows = data.length / this.width_;
+    const address = this.call(() => this.index_.resize(rows)) >>> 0;
+    if (address === 0 && rows > 0) throw new PeruseError('out_of_memory', `There is no memory for ${rows} vectors.`);
+    this.write(address, data);
+    const bad = this.call(() => this.index_.firstBadRow());
+    if (bad >= 0) throw new PeruseError('invalid_argument', `Vector ${bad} holds a number that is not finite.`);
+  }
+
+  search(query: Float32Array, k: number): VectorHit[] {
+    this.write(this.call(() => this.index_.query()) >>> 0, query);
+    const { hits } = JSON.parse(this.call(() => this.index_.search(k))) as { hits: number[] };
+    return Array.from({ length: hits.length / 2 }, (_, i) => ({ row: hits[2 * i]!, score: hits[2 * i + 1]! }));
+  }
+
+  get width(): number {
+    return this.width_;
+  }
+
+  dispose(): void {
+    this.index_.delete();
+  }
+
+  private write(address: number, data: Float32Array): void {
+    this.module_.HEAPU8.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), address);
+  }
+
+  private call<T>(method: () => T): T {
+    try {
+      return method();
+    } catch (error) {
+      throw new PeruseError('worker_died', `The engine stopped while it searched: ${describe(error)}`, { cause: error });
+    }
+  }
+}

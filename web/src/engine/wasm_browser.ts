@@ -1,0 +1,53 @@
+// The engine's files where they are fetched. Part of the bundles, beside which the files lie (tools/bundle.mjs).
+import { describe } from '../errors.js';
+import { fetchAnywhere } from '../sources/fetching.js';
+import type { HelperWorker } from './engine.js';
+import { Helper } from './helpers.js';
+import type { Build, WasmParts } from './builds.js';
+
+/** Spelled out so that bundlers find the files. */
+const kFiles: Record<Build, () => URL> = {
+  simd: () => new URL('./peruse-simd.wasm', import.meta.url),
+  relaxed: () => new URL('./peruse-relaxed.wasm', import.meta.url),
+  'simd-threads': () => new URL('./peruse-simd-threads.wasm', import.meta.url),
+  'relaxed-threads': () => new URL('./peruse-relaxed-threads.wasm', import.meta.url),
+  webgpu: () => new URL('./peruse-webgpu.wasm', import.meta.url),
+};
+
+export const browserWasm: WasmParts = { compile, startHelper };
+
+async function compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module> {
+  const url = folder === undefined ? kFiles[build]() : new URL(`peruse-${build}.wasm`, folder.endsWith('/') ? folder : `${folder}/`);
+  const response = await fetchAnywhere(url.href, { credentials: 'same-origin' }).catch((error: unknown) => {
+    throw new Error(`${url.href}: ${describe(error)}`);
+  });
+  if (!response.ok) throw new Error(`${url.href}: the server answered ${response.status}`);
+  // Streams are compiled only where the server says that they are WebAssembly; many say nothing.
+  const isTyped = response.headers.get('content-type')?.startsWith('application/wasm') === true;
+  return isTyped ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
+}
+
+/** The worker in which this runs once more: a bundler may have given its file any name. */
+function startHelper(): HelperWorker {
+  const worker = new Worker(location.href, { type: isModule() ? 'module' : 'classic', name: 'peruse' });
+  const helper = new Helper(
+    (message) => worker.postMessage(message),
+    () => worker.terminate(),
+  );
+  worker.onmessage = (event) => helper.receive(event.data);
+  worker.onerror = (event) => helper.fail(event);
+  return helper;
+}
+
+/**
+ * Bundlers may have made a classic script of the worker. A module may not import scripts, a TypeError; a classic script finds that
+ * this is no address. (Without an address Firefox says nothing in either.)
+ */
+function isModule(): boolean {
+  try {
+    (globalThis as unknown as { importScripts(url: string): void }).importScripts('http://[');
+  } catch (error) {
+    return error instanceof TypeError;
+  }
+  return false;
+}

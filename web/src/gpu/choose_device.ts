@@ -1,0 +1,140 @@
+// Chooses between CPU and GPU and starts the engine there. With device 'webgpu' it must be the GPU; with 'auto' it is
+// whichever a short timed probe finds faster, and the CPU where there is no GPU that works.
+import { Engine, type EngineModule } from '../engine/engine.js';
+import { describe, PeruseError } from '../errors.js';
+import type { Placement, ProbeReport } from '../engine/reports.js';
+import createGpu from '../../wasm/glue-webgpu.mjs';
+import { startCpuEngine, startCpuBuild, startBuild, type EngineRequest, type StartedBuild } from '../engine/builds.js';
+import { openGpu, type OpenedGpu } from './device.js';
+import { OwningGpuEngine } from './gpu_engine.js';
+import { kGpuLimit, probeSpeed, within } from './probe.js';
+
+const kOpenLimit = 2000; // milliseconds that device 'auto' waits for a GPU's device
+
+export async function startWithGpu(request: EngineRequest, findGpu: () => Promise<GPU | undefined>): Promise<Engine> {
+  const onCpu = (reason: string) => startCpuEngine(request, `the CPU, because ${reason}`);
+  if (request.device === 'webgpu') return startOnGpu(request, await openGpu(await findGpu(), request.shaderF16));
+  // It would only be at its shaders again, and everything else would wait for it.
+  if (Object.values(request.probes ?? {}).some(({ gaveUp }) => gaveUp === 'unfinished')) {
+    return onCpu(`the GPU could not run a short text within ${kGpuLimit / 1000} s when it was asked first (probe).`);
+  }
+  let gpu: OpenedGpu;
+  try {
+    gpu = await openInTime(findGpu().then((found) => openGpu(found, request.shaderF16)));
+  } catch (error) {
+    return onCpu(`the GPU can't be used: ${describe(error)}`);
+  }
+  try {
+    return await startWhereFaster(request, gpu);
+  } catch (error) {
+    gpu.device.destroy();
+    throw error;
+  }
+}
+
+async function startOnGpu(request: EngineRequest, gpu: OpenedGpu): Promise<Engine> {
+  try {
+    const { module, lastWords } = await startGpuBuild(request);
+    return new OwningGpuEngine(module, gpu, lastWords, { device: 'webgpu', reason: 'the GPU was asked for.', gpu: gpu.report });
+  } catch (error) {
+    gpu.device.destroy();
+    throw error;
+  }
+}
+
+function startGpuBuild(request: EngineRequest): Promise<StartedBuild> {
+  return startBuild(createGpu, 'webgpu', 1, request);
+}
+
+async function openInTime(opening: Promise<OpenedGpu>): Promise<OpenedGpu> {
+  const gpu = await within(kOpenLimit, opening);
+  if (gpu !== undefined) return gpu;
+  opening.then(
+    ({ device }) => {
+      device.destroy();
+    },
+    () => undefined,
+  );
+  throw new PeruseError('no_gpu', `WebGPU gave no device within ${kOpenLimit / 1000} s.`);
+}
+
+async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise<Engine> {
+  const modules: { cpu?: StartedBuild; gpu?: StartedBuild } = {};
+  const placement = await decide(request, gpu, {
+    cpu: async () => {
+      modules.cpu = await startCpuBuild(request);
+      return modules.cpu.module;
+    },
+    gpu: async () => {
+      modules.gpu = await startGpuBuild(request);
+      return modules.gpu.module;
+    },
+  });
+  if (placement.device === 'webgpu') {
+    modules.cpu?.module.PThread?.terminateAllThreads(); // They are of no use now.
+    const { module, lastWords } = modules.gpu ?? (await startGpuBuild(request));
+    return new OwningGpuEngine(module, gpu, lastWords, placement);
+  }
+  // Not at once: that waits for shaders that still compile, in Node on this thread, in Chromium on one that all pages share.
+  void gpu.pipelines.settled().then(() => {
+    gpu.device.destroy();
+  });
+  const { module, lastWords } = modules.cpu ?? (await startCpuBuild(request));
+  return new Engine(module, request.choice.threads, lastWords, undefined, placement);
+}
+
+/** By the probe of an earlier load of this size, or by one of now, for which it starts the modules. */
+async function decide(
+  request: EngineRequest,
+  gpu: OpenedGpu,
+  start: Record<'cpu' | 'gpu', () => Promise<EngineModule>>,
+): Promise<Placement> {
+  const config = await request.config;
+  const probeKey = keyOf(request, gpu, config);
+  let probe = request.probes?.[probeKey];
+  if (probe === undefined) {
+    const cpuModule = await start.cpu();
+    try {
+      probe = await probeSpeed({
+        cpuModule,
+        gpu,
+        startGpuBuild: start.gpu,
+        config,
+        threads: request.choice.threads,
+        dtype: request.dtype,
+      });
+    } catch (error) {
+      // A fault of config.json shows again, and better, when the CPU opens it.
+      return { device: 'cpu', reason: `the CPU, because the GPU failed its probe: ${describe(error)}` };
+    }
+  }
+  const device = probe.gaveUp === undefined && probe.gpuMilliseconds < probe.cpuMilliseconds ? 'webgpu' : 'cpu';
+  return { device, reason: reasonOf(device, probe), probe, probeKey, ...(device === 'webgpu' ? { gpu: gpu.report } : {}) };
+}
+
+function reasonOf(device: Placement['device'], { cpuMilliseconds, gpuMilliseconds, gaveUp }: ProbeReport): string {
+  const cpu = `${cpuMilliseconds.toFixed(1)} ms`;
+  if (gaveUp === 'unfinished') {
+    return (
+      `the CPU, because a short text takes it ${cpu} and the GPU could not run one within ${kGpuLimit / 1000} s, ` +
+      "its shaders' compilation included (probe)."
+    );
+  }
+  const gpu = `${gaveUp === 'slower' ? 'more than ' : ''}${gpuMilliseconds.toFixed(1)} ms`;
+  return device === 'cpu'
+    ? `the CPU, because a short text takes it ${cpu} and the GPU ${gpu} (probe).`
+    : `the GPU, because a short text takes it ${gpu} and the CPU ${cpu} (probe).`;
+}
+
+/** What the speed depends on: the sizes that config.json names, and the machine. */
+function keyOf(request: EngineRequest, gpu: OpenedGpu, config: Uint8Array): string {
+  let sizes: unknown[] = [];
+  try {
+    const json = JSON.parse(new TextDecoder().decode(config)) as Record<string, unknown>;
+    sizes = ['hidden_size', 'num_hidden_layers', 'intermediate_size', 'num_attention_heads'].map((name) => json[name]);
+  } catch {
+    // The engine will say what is wrong with it.
+  }
+  const { vendor, architecture, description } = gpu.report;
+  return JSON.stringify([...sizes, request.dtype, request.choice.variant, request.choice.threads, vendor, architecture, description]);
+}

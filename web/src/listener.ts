@@ -1,0 +1,42 @@
+// A caller's function that is told of progress. It may throw, or give a promise that fails: then the load fails with that.
+import { describe, PeruseError } from './errors.js';
+import type { ProgressCallback, ProgressInfo } from './progress.js';
+
+export class Listener {
+  private failure_: PeruseError | undefined;
+  private fail_: (error: PeruseError) => void = () => {};
+  private readonly failed_: Promise<never>;
+
+  constructor(private readonly callback_: ProgressCallback | undefined) {
+    this.failed_ = new Promise((_, reject) => {
+      this.fail_ = reject;
+    });
+    this.failed_.catch(() => {});
+  }
+
+  tell(progress: ProgressInfo): void {
+    if (this.callback_ === undefined || this.failure_) return;
+    try {
+      const given: unknown = this.callback_(progress);
+      if (given instanceof Promise) given.catch((error: unknown) => this.fail(error));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Throws what the callback threw. */
+  check(): void {
+    if (this.failure_) throw this.failure_;
+  }
+
+  /** What the promise gives, unless the callback fails first. */
+  async unlessFailed<T>(promise: Promise<T>): Promise<T> {
+    promise.catch(() => {}); // Of no interest if the callback has failed.
+    return Promise.race([promise, this.failed_]);
+  }
+
+  private fail(error: unknown): void {
+    this.failure_ ??= new PeruseError('invalid_argument', `progress_callback failed: ${describe(error)}`, { cause: error });
+    this.fail_(this.failure_);
+  }
+}

@@ -1,0 +1,44 @@
+// The options of pipeline(): those that exist, and of what type.
+import { checkSignal, PeruseError, show } from './errors.js';
+
+export type OptionKind = 'boolean' | 'string' | 'function' | 'signal' | 'other';
+
+/** How others call things, and what there is instead. */
+const kElsewhere: Record<string, string> = {
+  quantized: "dtype: 'q8'",
+  cache_dir: 'env.cacheFolder',
+  model_file_name: 'the folder of the model itself as the source',
+  subfolder: 'the folder of the model itself as the source',
+  local_files: 'local_files_only',
+  progressCallback: 'progress_callback',
+  onProgress: 'progress_callback',
+  num_threads: 'threads',
+  auth_token: 'token',
+};
+
+/** A copy of the options, each of which must exist and be of its type; what is checked by its user is 'other'. */
+export function checkLoadOptions<O extends object>(given: O, kinds: Record<keyof O, OptionKind>): O {
+  if (typeof given !== 'object' || given === null) {
+    throw new PeruseError('invalid_argument', `The options of a load must be an object, not ${show(given)}.`);
+  }
+  const checked: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(kinds, name)) throw unknown(name, Object.keys(kinds));
+    if (value === undefined) continue;
+    const kind = kinds[name as keyof O];
+    if (kind === 'signal') checkSignal(value);
+    else if (kind !== 'other' && typeof value !== kind) {
+      throw new PeruseError(
+        'invalid_argument',
+        `${name} must be ${kind === 'boolean' ? 'true or false' : `a ${kind}`}, not ${show(value)}.`,
+      );
+    }
+    checked[name] = value;
+  }
+  return checked as O;
+}
+
+function unknown(name: string, known: string[]): PeruseError {
+  const hint = Object.hasOwn(kElsewhere, name) ? `; what you mean may be ${kElsewhere[name]}` : '';
+  return new PeruseError('invalid_argument', `A load has no option '${name}'${hint}. It has ${known.join(', ')}.`);
+}

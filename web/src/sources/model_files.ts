@@ -1,0 +1,106 @@
+// The files that a model has.
+import { PeruseError } from '../errors.js';
+import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+
+/** The tokenizer: the first of these that is there. Only tokenizer.json says everything. */
+export const kVocabularies: readonly (readonly [string, ...string[]])[] = [
+  ['tokenizer.json'],
+  ['vocab.txt'],
+  ['spm.model'],
+  ['vocab.json', 'merges.txt'],
+];
+/** What may be beside any tokenizer, and what may be beside one that is not tokenizer.json. */
+export const kBesideTokenizer: readonly string[] = ['tokenizer_config.json'];
+export const kBesideVocabulary: readonly string[] = ['added_tokens.json', 'special_tokens_map.json'];
+
+/** What sentence-transformers writes: the modules of a model, its prompts, and limits. */
+export const kModules = 'modules.json';
+export const kPrompts = 'config_sentence_transformers.json';
+export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'xlm-roberta'].map((name) => `sentence_${name}_config.json`);
+
+/** The modules that modules.json names, the encoder first; none where there are none, or where the engine will refuse it. */
+export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: string; type: string }[] {
+  try {
+    const text = (value: unknown) => (typeof value === 'string' ? value : '');
+    const list = found.flatMap(({ content }) => JSON.parse(new TextDecoder().decode(content)) as Record<string, unknown>[]);
+    const modules = list.map(({ path, type }) => ({ folder: text(path), type: text(type).split('.').at(-1)! }));
+    return modules.every(({ folder }) => folder === '' || /^[^./\\:?#%][^/\\:?#%]*$/.test(folder)) ? modules : [];
+  } catch {
+    return []; // The engine says what is wrong with it.
+  }
+}
+
+/** The forms that weights come in. The first that is there counts. */
+export const kForms = ['model.safetensors', 'pytorch_model.bin'] as const;
+
+/** A LoRA adapter: what it is, and its weights, of which the first that is there counts. */
+export const kAdapterConfig = 'adapter_config.json';
+export const kAdapterWeights: readonly string[] = ['adapter_model.safetensors', 'adapter_model.bin'];
+
+export interface FoundWeights {
+  found: true;
+  /** The form's one file, also when there are several: 'model.safetensors' or 'pytorch_model.bin'. */
+  form: string;
+  /** What `file` is. */
+  name: string;
+  /** The weights, or the index that names the files they are in. */
+  file: ModelFile;
+  sharded: boolean;
+}
+
+export interface MissingWeights {
+  found: false;
+  /** The single files that are not there. */
+  missing: MissingFile[];
+}
+
+export async function findWeights(folder: Pick<ModelFolder, 'open'>, signal: AbortSignal): Promise<FoundWeights | MissingWeights> {
+  const missing: MissingFile[] = [];
+  for (const form of kForms) {
+    for (const [name, sharded] of [
+      [form, false],
+      [`${form}.index.json`, true],
+    ] as const) {
+      const file = await folder.open(name, signal);
+      if (file.found) return { found: true, form, name, file, sharded };
+      if (!sharded) missing.push(file);
+    }
+  }
+  return { found: false, missing };
+}
+
+/** What tells why a repository has none of the files that are read here. */
+const kTelling: readonly [string, string][] = [
+  ['gliner_config.json', 'a GLiNER model'],
+  ['adapter_config.json', 'an adapter: the model is the one that it changes'],
+  ['tf_model.h5', 'TensorFlow'],
+  ['flax_model.msgpack', 'JAX'],
+  ['onnx/model.onnx', 'ONNX: its original may be in another repository'],
+  ['model.onnx', 'ONNX: its original may be in another repository'],
+];
+
+/** That none of the files is there. */
+export function notFound(missing: readonly MissingFile[], reason = ''): PeruseError {
+  const list = missing.map(({ where, why }) => `${where} (${why})`).join(' nor ');
+  const code = missing.some(({ offline }) => offline) ? 'offline' : 'not_found';
+  return new PeruseError(code, `${missing.length > 1 ? 'Found neither' : 'Did not find'} ${list}${reason}.`);
+}
+
+/** The same, with what lies there instead. */
+export async function explainMissing(
+  folder: Pick<ModelFolder, 'open'>,
+  missing: readonly MissingFile[],
+  signal: AbortSignal,
+): Promise<PeruseError> {
+  if (missing.some(({ offline }) => offline)) return notFound(missing);
+  const there = await Promise.all(
+    kTelling.map(async ([name, what]) => {
+      const file = await folder.open(name, signal).catch(() => undefined); // What is missing matters more.
+      if (!file?.found) return [];
+      await file.close();
+      return [`${name} (${what})`];
+    }),
+  );
+  const instead = there.flat().join(', ');
+  return notFound(missing, instead === '' ? '' : `; there is ${instead}`);
+}

@@ -1,0 +1,55 @@
+// zero-shot-token-classification: entities of the caller's labels, found by a GLiNER model.
+import {
+  asList,
+  checkString,
+  engineOptions,
+  labelList,
+  type CallOptions,
+  type EngineInput,
+  type OneOrMany,
+  type OptionNames,
+  type Run,
+} from './call.js';
+
+/** Options of zero-shot token classification. */
+export interface ZeroShotTokenClassificationOptions extends CallOptions {
+  /** Leave out what is not likelier than this. Default 0.5. */
+  threshold?: number;
+  /** No two entities overlap. Default true; else one may lie within another. */
+  flat_ner?: boolean;
+  /** The same words may have several labels. Default false. */
+  multi_label?: boolean;
+}
+
+/** A part of a text with its label. */
+export interface LabelledSpan {
+  label: string;
+  text: string;
+  score: number;
+  /** UTF-16 indices into the caller's text. */
+  start: number;
+  end: number;
+}
+
+/**
+ * `extract(texts, labels)`; labels are a list, or one string with commas between them. A text that is longer than the model
+ * reads at once is read in windows, all of them.
+ */
+export type ZeroShotTokenClassificationCall = <I extends string | readonly string[]>(
+  texts: I,
+  labels: string | readonly string[],
+  options?: ZeroShotTokenClassificationOptions,
+) => Promise<OneOrMany<I, LabelledSpan[]>>;
+
+const kOptions: OptionNames<ZeroShotTokenClassificationOptions> = { threshold: true, flat_ner: true, multi_label: true };
+
+/** Makes the call. */
+export function zeroShotTokenClassification(run: Run): ZeroShotTokenClassificationCall {
+  const call = async (texts: unknown, labels: unknown, options: ZeroShotTokenClassificationOptions = {}) => {
+    const settings = { ...engineOptions('zero-shot-token-classification', kOptions, options), labels: labelList(labels, 'labels') };
+    const inputs: EngineInput[] = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
+    const results = await run(inputs, settings, options.signal);
+    return Array.isArray(texts) ? results : results[0];
+  };
+  return call as ZeroShotTokenClassificationCall;
+}

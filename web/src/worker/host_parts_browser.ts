@@ -1,0 +1,5 @@
+// What a host needs from a browser, in a worker or in the page's own thread.
+import { browserWasm } from '../engine/wasm_browser.js';
+import type { HostParts } from './host.js';
+
+export const browserHostParts: HostParts = { wasm: browserWasm };
