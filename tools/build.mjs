@@ -93,6 +93,12 @@ export async function buildTypeScript() {
   await step('bundles', bundle);
 }
 
+/** All of web/wasm, web/dist and web/bundle, in the order in which they need each other: a bundle holds the glue of the builds. */
+export async function buildLibrary() {
+  await buildVariants();
+  await buildTypeScript();
+}
+
 function parseOptions() {
   const { values } = parseArgs({ options: { variants: { type: 'string' }, native: { type: 'string' } } });
   const variants = values.variants?.split(',');
@@ -106,9 +112,9 @@ async function main() {
   const { variants, native } = parseOptions();
   await setup();
   if (native) await step(`native ${native}`, () => void buildPreset(`native-${native}`, ['peruse_core', 'peruse_tests']));
-  if (variants || !native) await buildVariants(variants);
+  if (variants) await buildVariants(variants);
   if (variants || native) return;
-  await buildTypeScript();
+  await buildLibrary();
   await step('demo page', buildPackagedDemo);
 }
 

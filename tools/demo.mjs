@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Sets up, builds, and serves the demo page: node tools/demo.mjs [port].
-import { buildTypeScript, buildVariants } from './build.mjs';
+import { buildLibrary } from './build.mjs';
 import { buildDocs, docsIfMade } from './docs.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { step } from './setup/step.mjs';
@@ -9,8 +9,7 @@ import { buildSite } from './site.mjs';
 
 await runAsProgram(import.meta.url, async () => {
   await setup();
-  await buildVariants();
-  await buildTypeScript();
+  await buildLibrary();
   let site;
   await step('demo page', () => {
     site = buildSite();

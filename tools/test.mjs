@@ -3,7 +3,7 @@
 // A suite that ran no test, or whose build failed, counts as a failure.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildPreset, buildTypeScript, buildVariants } from './build.mjs';
+import { buildLibrary, buildPreset } from './build.mjs';
 import { runFuzzers } from './fuzz.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
@@ -48,8 +48,7 @@ async function main() {
     return runGoogleTest(program, join(kResults, 'wasm.json'));
   });
   await suite('types', async () => {
-    await buildTypeScript();
-    await buildVariants();
+    await buildLibrary();
     for (const variant of ['simd', 'relaxed'])
       await step(`int8_bits of ${variant}`, () => void buildPreset(`wasm-${variant}`, ['int8_bits']));
     return runTypeCheck();
