@@ -16,6 +16,7 @@
 #include "core/base/status.h"
 #include "core/formats/embedding_table.h"
 #include "core/formats/linear_spec.h"
+#include "core/formats/weight_format.h"
 #include "core/program/plan.h"
 #include "core/tensor/ragged_batch.h"
 #include "core/tensor/tensor.h"
@@ -100,10 +101,13 @@ class Backend {
 
 // ---- What backends share --------------------------------------------------------------------------------------------
 
-void CheckSpec(const LinearSpec& spec);
-// Sums of int8 products have 32 bits; a linear of more inputs than they hold is refused.
-Status CheckInt8Depth(const LinearSpec& spec);
-// That rows of `width` values are some of a linear's, and come as its precision says: floats or (int8) integers and scales.
+// That a layer's sizes make sense. kUnsupported: its format cannot hold it.
+Status CheckSpec(const LinearSpec& spec);
+// That rows of `width` values are some of a linear's, and come as its format says: floats or integers and scales.
 void CheckRows(const LinearSpec& spec, bool int8, int32_t first_row, size_t values, int64_t width);
+
+// Rows of floats in the format of the layer, from `first_row` on; `encoded` is memory to work in.
+Status WriteFloats(Backend& backend, Weight weight, const LinearSpec& spec, int32_t first_row,
+                   std::span<const float> rows, Int8Rows* encoded);
 
 }  // namespace peruse

@@ -20,7 +20,7 @@ class Bert : public Family {
 
   Value Encode(Build& b, const ModelConfig& config) const override {
     const Value embeddings = BertEmbeddings(b, config, {.positions = positions_ == PositionType::kAbsolute});
-    return BertEncoder(b, config, positions_, embeddings);
+    return BertEncoder(b, config, {positions_}, embeddings);
   }
 
   PooledHead SequenceClassifier(const ModelConfig&) const override {

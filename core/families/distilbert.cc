@@ -32,7 +32,7 @@ class DistilBert : public Family {
   std::vector<std::string> prefixes() const override { return {"distilbert."}; }
 
   Value Encode(Build& b, const ModelConfig& config) const override {
-    return BertEncoder(b, config, PositionType::kAbsolute, BertEmbeddings(b, config, {}), DistilBertLayer);
+    return BertEncoder(b, config, {}, BertEmbeddings(b, config, {}), DistilBertLayer);
   }
 
   PooledHead SequenceClassifier(const ModelConfig&) const override {

@@ -19,7 +19,7 @@ class Electra : public Family {
 
   Value Encode(Build& b, const ModelConfig& config) const override {
     const Value embeddings = BertEmbeddings(b, config, {.positions = positions_ == PositionType::kAbsolute});
-    return BertEncoder(b, config, positions_, embeddings);
+    return BertEncoder(b, config, {positions_}, embeddings);
   }
 
   // ElectraClassificationHead writes gelu where ConvBertClassificationHead asks the configuration.

@@ -16,6 +16,7 @@ std::unique_ptr<Family> CreateDynamicConv();
 std::unique_ptr<Family> CreateRoberta();
 std::unique_ptr<Family> CreateXlmRoberta();
 std::unique_ptr<Family> CreateDistilBert();
+std::unique_ptr<Family> CreateMpNet();
 // These hold the encoder that they read out of their configuration.
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
 Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
@@ -40,6 +41,7 @@ constexpr Row kFamilies[] = {
     {"roberta", "Roberta", CreateRoberta},
     {"xlm-roberta", "XLMRoberta", CreateXlmRoberta},
     {"distilbert", "DistilBert", CreateDistilBert},
+    {"mpnet", "MPNet", CreateMpNet},
 };
 
 // The model_type of a file that has only architectures.

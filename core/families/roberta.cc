@@ -31,26 +31,14 @@ class Roberta : public Family {
     EmbeddingOptions options;
     options.positions = positions_ == PositionType::kAbsolute;
     options.position_index = {.kind = Index::Kind::kPaddedPositions, .offset = padding_ + 1, .padding = padding_};
-    return BertEncoder(b, config, positions_, BertEmbeddings(b, config, options));
+    return BertEncoder(b, config, {positions_}, BertEmbeddings(b, config, options));
   }
 
-  // RobertaClassificationHead
-  PooledHead SequenceClassifier(const ModelConfig&) const override {
-    return {.dense = "classifier.dense", .activation = Activation::kTanh, .classifier = "classifier.out_proj"};
-  }
+  PooledHead SequenceClassifier(const ModelConfig&) const override { return RobertaClassifier(); }
   Result<std::optional<PooledHead>> MultipleChoice(const ModelConfig&) const override {
     return std::optional(PooledHead{.dense = "pooler.dense", .activation = Activation::kTanh});
   }
-  // RobertaLMHead: exact gelu, whatever hidden_act says.
-  MaskedLmHead MaskedLm(const ModelConfig& config) const override {
-    MaskedLmHead head;
-    head.dense = {"lm_head.dense"};
-    head.norm = {"lm_head.layer_norm"};
-    head.activation = Activation::kGelu;
-    head.decoder = {config.tie_word_embeddings ? "embeddings.word_embeddings.weight" : "lm_head.decoder.weight"};
-    head.bias = {"lm_head.bias", "lm_head.decoder.bias"};
-    return head;
-  }
+  MaskedLmHead MaskedLm(const ModelConfig& config) const override { return RobertaPredictions(config); }
 
  private:
   PositionType positions_ = PositionType::kAbsolute;

@@ -47,6 +47,20 @@ Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, cons
   return std::optional(head);
 }
 
+PooledHead RobertaClassifier() {
+  return {.dense = "classifier.dense", .activation = Activation::kTanh, .classifier = "classifier.out_proj"};
+}
+
+MaskedLmHead RobertaPredictions(const ModelConfig& config) {
+  MaskedLmHead head;
+  head.dense = {"lm_head.dense"};
+  head.norm = {"lm_head.layer_norm"};
+  head.activation = Activation::kGelu;
+  head.decoder = {config.tie_word_embeddings ? "embeddings.word_embeddings.weight" : "lm_head.decoder.weight"};
+  head.bias = {"lm_head.bias", "lm_head.decoder.bias"};
+  return head;
+}
+
 MaskedLmHead GeneratorHead(const ModelConfig& config) {
   MaskedLmHead head;
   head.dense = {"generator_predictions.dense"};
@@ -128,8 +142,8 @@ LayerNames BertLayer(int32_t layer) {
 namespace {
 
 // BertSelfAttention and BertSelfOutput
-Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names, PositionType positions, int32_t layer,
-                    Value x) {
+Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names, const RelativePositions& positions,
+                    int32_t layer, Value x) {
   const int32_t hidden = config.hidden_size;
   const int32_t heads = config.num_attention_heads;
   const Value projected =
@@ -137,13 +151,15 @@ Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names
   const auto [query, key, value] = b.Split<3>(projected);
   ops::Attention attention = {.query = query, .key = key, .value = value, .heads = heads};
   attention.scale = 1.0f / std::sqrt(static_cast<float>(hidden / heads));
-  if (positions != PositionType::kAbsolute) {
+  attention.position_bias = positions.bias;
+  attention.slots = positions.slots;
+  if (positions.type != PositionType::kAbsolute) {
     // relative_key: query . distance; relative_key_query: key . distance too. One table for all heads.
     const int32_t distances = 2 * config.max_position_embeddings - 1;
     const Value table =
         b.TiledConstant(LayerName(layer) + "attention.self.distance_embedding.weight", distances, hidden, heads);
     attention.position_key = table;
-    if (positions == PositionType::kRelativeKeyQuery) attention.position_query = table;
+    if (positions.type == PositionType::kRelativeKeyQuery) attention.position_query = table;
     attention.slots = b.IndexOf(
         {.kind = Index::Kind::kSlots, .offset = config.max_position_embeddings - 1, .distances = {.rows = distances}});
   }
@@ -154,7 +170,7 @@ Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names
 
 }  // namespace
 
-Value BertEncoder(Build& b, const ModelConfig& config, PositionType positions, Value x,
+Value BertEncoder(Build& b, const ModelConfig& config, const RelativePositions& positions, Value x,
                   LayerNames (*names)(int32_t layer)) {
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
     const LayerNames layer = names(i);

@@ -24,6 +24,11 @@ struct SummaryConfig {
 SummaryConfig ReadSummary(ConfigReader& reader, std::string_view type, bool use_proj, Activation activation);
 Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, const ModelConfig& config);
 
+// RobertaClassificationHead, MPNetClassificationHead.
+PooledHead RobertaClassifier();
+// RobertaLMHead, MPNetLMHead: exact gelu, whatever hidden_act says.
+MaskedLmHead RobertaPredictions(const ModelConfig& config);
+
 // generator_predictions and generator_lm_head, as in ELECTRA and ConvBERT.
 MaskedLmHead GeneratorHead(const ModelConfig& config);
 
@@ -40,6 +45,13 @@ struct EmbeddingOptions {
 Value SumEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions& options);
 // norm(sum), then a projection to hidden_size where the sizes differ (BertEmbeddings; ElectraModel.embeddings_project).
 Value BertEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions& options);
+
+// What attention adds to its scores for the distance of two tokens.
+struct RelativePositions {
+  PositionType type = PositionType::kAbsolute;
+  Value bias;     // [slots, heads], the same in every layer; not valid: none
+  IndexId slots;  // of the bias
+};
 
 // How checkpoints call the linears and norms of a layer.
 struct FeedForwardNames {
@@ -66,7 +78,7 @@ Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& de
                       Value context, Value x);
 
 // BertEncoder on the embeddings, all of its outputs named.
-Value BertEncoder(Build& b, const ModelConfig& config, PositionType positions, Value embeddings,
+Value BertEncoder(Build& b, const ModelConfig& config, const RelativePositions& positions, Value embeddings,
                   LayerNames (*names)(int32_t layer) = BertLayer);
 
 // "encoder.layer.3."

@@ -6,8 +6,8 @@
 
 namespace peruse {
 
-// The diagonal-concentration metric C of the ConvBERT paper (spec: convolution-operators.md section 8): the weight
-// within four positions of the diagonal over the weight outside. Higher means more local; infinite when nothing is
+// The diagonal-concentration metric C of the ConvBERT paper (Jiang et al., 2020, section 3.1): the
+// weight within four positions of the diagonal over the weight outside. Higher means more local; infinite when nothing is
 // outside, as for length <= 5. map: `length` rows of `stride` floats, the first `length` of each belong to the map.
 double DiagonalConcentration(std::span<const float> map, int32_t length, int32_t stride);
 

@@ -33,8 +33,8 @@ struct ModelOptions {
   // Of the linear layers of the encoder. Unset: kQ8 for a q8 checkpoint, `usual_precision` for others.
   std::optional<Precision> precision;
   Precision usual_precision = Precision::kF32;
-  // DeBERTa's masked-LM head after its enhanced mask decoder, as in pre-training (spec: Part D6). transformers
-  // leaves it out.
+  // DeBERTa's masked-LM head after its enhanced mask decoder, as in pre-training (He et al., 2020, section 3.2).
+  // transformers leaves it out.
   bool enhanced_mask_decoder = false;
   // Rows of the word embeddings, where the configuration leaves them to the tokenizer (old GLiNER releases).
   int32_t vocabulary = 0;

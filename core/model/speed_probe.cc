@@ -35,15 +35,9 @@ Result<Weight> SpeedProbe::LinearLike(const LinearSpec& spec) {
   PERUSE_ASSIGN_OR_RETURN(const Weight weight, backend_.CreateLinear(spec));
   const int32_t width = spec.in / spec.groups;
   const std::vector<float> row(static_cast<size_t>(width), 1.0f / static_cast<float>(width));
-  std::vector<int8_t> integers(row.size());
-  const std::vector<float> scale = {QuantizeRow(std::span(row), kWeightLevels, integers.data())};
+  Int8Rows encoded;
   for (int32_t r = 0; r < spec.out; ++r) {
-    if (spec.precision == Precision::kQ8) {
-      PERUSE_RETURN_IF_ERROR(backend_.WriteInt8(weight, r, integers));
-      PERUSE_RETURN_IF_ERROR(backend_.WriteScales(weight, r, scale));
-    } else {
-      PERUSE_RETURN_IF_ERROR(backend_.WriteLinear(weight, r, row));
-    }
+    PERUSE_RETURN_IF_ERROR(WriteFloats(backend_, weight, spec, r, row, &encoded));
   }
   linears_.emplace_back(spec, weight);
   return weight;

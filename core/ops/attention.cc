@@ -9,10 +9,10 @@ namespace peruse::ops {
 namespace {
 
 // A position table, if it is there, has a row for each slot.
-bool IsTable(Value table, const Attention& op, const Shapes& s) {
+bool IsTable(Value table, const Attention& op, const Shapes& s, int32_t cols) {
   if (!table.valid()) return true;
   if (!op.slots.valid() || s(op.slots).kind != Index::Kind::kSlots) return false;
-  return s.Is(table, {Domain::kOne, s(op.slots).distances.rows}, s.cols(op.query));
+  return s.Is(table, {Domain::kOne, s(op.slots).distances.rows}, cols);
 }
 
 // One query of one head.
@@ -51,6 +51,10 @@ std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q
     const int32_t slot = n(op.slots)[static_cast<size_t>(q.i - j + n.batch->longest() - 1)];
     if (op.position_key.valid()) score += dot(op.query, q.start + q.i, op.position_key, slot);
     if (op.position_query.valid()) score += dot(op.key, q.start + j, op.position_query, slot);
+    if (op.position_bias.valid()) {
+      const double bias = n(op.position_bias)(slot, q.head) / op.scale;
+      score += sizes ? std::fabs(bias) : bias;
+    }
   }
   return scores;
 }
@@ -74,7 +78,10 @@ bool Fits(const Attention& op, const Shapes& s) {
   for (const Value value : {op.query, op.key, op.value, op.out}) {
     if (!s.Is(value, kTokenRows, width)) return false;
   }
-  if (!IsTable(op.position_key, op, s) || !IsTable(op.position_query, op, s)) return false;
+  if (!IsTable(op.position_key, op, s, width) || !IsTable(op.position_query, op, s, width)) return false;
+  if (!IsTable(op.position_bias, op, s, op.heads)) return false;
+  const bool terms = op.position_key.valid() || op.position_query.valid();
+  if (op.position_bias.valid() && (terms || !(op.scale > 0))) return false;
   return !op.probabilities.valid() || s.Is(op.probabilities, {Domain::kTokens, op.heads}, {Domain::kLongest, 1});
 }
 

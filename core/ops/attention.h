@@ -1,4 +1,5 @@
-// Softmax attention within each text (Vaswani et al., 2017), with DeBERTa's position terms (He et al., 2020, equation 4).
+// Softmax attention within each text (Vaswani et al., 2017), with DeBERTa's position terms (He et al., 2020, equation 4) or
+// a bias for each distance and head (Raffel et al., 2020, section 2.1).
 #pragma once
 
 #include <array>
@@ -7,9 +8,9 @@
 
 namespace peruse::ops {
 
-// out = softmax(scale (q k^T + position terms)) v, per head and within each text. Head h owns the columns
+// out = softmax(scale (q k^T + position terms) + bias) v, per head and within each text. Head h owns the columns
 // [h * head_dim, (h + 1) * head_dim). With slot(i, j) = slots[(i - j) + longest - 1] the score gains
-// query_i . position_key[slot(i, j)] and key_j . position_query[slot(i, j)].
+// query_i . position_key[slot(i, j)] and key_j . position_query[slot(i, j)], or position_bias[slot(i, j), h].
 struct Attention {
   static constexpr const char* kName = "attention";
   static constexpr bool kByRow = false;
@@ -21,13 +22,14 @@ struct Attention {
   float scale = 1;       // multiplies the whole score, position terms included; not negative
   Value position_key;    // [slots, heads * head_dim], constant; not valid: no content-to-position term
   Value position_query;  // [slots, heads * head_dim], constant; not valid: no position-to-content term
+  Value position_bias;   // [slots, heads], constant; not beside the two terms, and scale is positive then
   IndexId slots;         // [2 * longest - 1]
   Value out;             // [tokens, heads * head_dim]
   // [heads * tokens, longest], where somebody wants them: row (first token of the text) * heads + h * length + i for
   // head h and query i; columns past the text's length are zero.
   Value probabilities;
 
-  auto Inputs() { return std::array{&query, &key, &value, &position_key, &position_query}; }
+  auto Inputs() { return std::array{&query, &key, &value, &position_key, &position_query, &position_bias}; }
   auto Outputs() { return std::array{&out, &probabilities}; }
 };
 

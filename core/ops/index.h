@@ -23,8 +23,9 @@ struct Index {
   };
   // How distances fall on the rows of a table (kSlots): row = clamp(bucket(distance) + offset, 0, rows - 1).
   struct Distances {
-    int32_t buckets = 0;       // DeBERTa v2's logarithmic buckets; 0: each distance is its own
-    int32_t max_position = 0;  // of the buckets
+    int32_t buckets = 0;       // logarithmic; 0: each distance is its own
+    int32_t max_position = 0;  // of the buckets: from here on all distances share one
+    bool t5 = false;           // T5's buckets, not DeBERTa v2's
     int32_t rows = 0;          // of the table
 
     bool operator==(const Distances&) const = default;

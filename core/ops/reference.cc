@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/formats/quantize.h"
+#include "core/formats/weight_format.h"
 
 namespace peruse::ops {
 namespace {
@@ -11,11 +12,10 @@ double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double Gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
 
 // The integers that a group's slice of a row becomes, and their scale. Sums of their products are exact in double.
-double QuantizeSlice(const double* features, const LinearSpec& spec, double* integers) {
-  const int32_t in = spec.in / spec.groups;
+double QuantizeSlice(const double* features, int32_t in, int32_t levels, double* integers) {
   const std::vector<float> values(features, features + in);
   std::vector<int16_t> quantized(values.size());
-  const float scale = QuantizeRow(std::span(values), InputLevels(in, spec.wide_input), quantized.data());
+  const float scale = QuantizeRow(std::span(values), levels, quantized.data());
   std::copy(quantized.begin(), quantized.end(), integers);
   return scale;
 }
@@ -79,21 +79,21 @@ double Dot(const double* a, const double* b, int32_t n) {
 
 void Project(const double* x, const LinearValues& linear, bool sizes, double* out) {
   const LinearSpec& spec = linear.spec;
-  const bool q8 = spec.precision == Precision::kQ8;
+  const int32_t levels = FormatOf(spec.precision).InputLevels(spec);
   const int32_t in = spec.in / spec.groups;
   const int32_t outs = spec.out / spec.groups;
   std::vector<double> integers(static_cast<size_t>(in));
   double scale = 1;
   for (int32_t o = 0; o < spec.out; ++o) {
     const double* slice = x + (o / outs) * in;
-    if (q8) {
-      if (o % outs == 0) scale = QuantizeSlice(slice, spec, integers.data());
+    if (levels > 0) {
+      if (o % outs == 0) scale = QuantizeSlice(slice, in, levels, integers.data());
       slice = integers.data();
     }
     const double* row = linear.weight.get() + int64_t{o} * in;
     const double sum = sizes ? SizeDot(slice, row, in) : Dot(slice, row, in);
     const double bias = sizes ? std::fabs(linear.bias[o]) : linear.bias[o];
-    out[o] = (q8 ? sum * scale * linear.scale[o] : sum) + bias;
+    out[o] = (levels > 0 ? sum * scale * linear.scale[o] : sum) + bias;
   }
 }
 

@@ -9,10 +9,15 @@ namespace {
 
 constexpr float kFarthest = 1 << 24;  // beyond every table: keeps the conversion to an integer defined
 
+int32_t Bucket(const Index::Distances& how, int32_t distance) {
+  if (how.buckets == 0) return distance;
+  const auto bucket = how.t5 ? T5Bucket : LogBucket;
+  return bucket(distance, how.buckets, how.max_position);
+}
+
 int32_t Slot(const Index& index, int32_t distance) {
   const Index::Distances& how = index.distances;
-  const int32_t bucket = how.buckets > 0 ? LogBucket(distance, how.buckets, how.max_position) : distance;
-  return std::clamp(bucket + index.offset, 0, how.rows - 1);
+  return std::clamp(Bucket(how, distance) + index.offset, 0, how.rows - 1);
 }
 
 // The integers of one text, behind those of the texts before it.
@@ -89,6 +94,19 @@ int32_t LogBucket(int32_t distance, int32_t buckets, int32_t max_position) {
   const float steps = std::ceil(numerator / denominator * static_cast<float>(mid - 1));
   const int32_t bucket = static_cast<int32_t>(std::clamp(steps, -kFarthest, kFarthest)) + mid;
   return distance < 0 ? -bucket : bucket;
+}
+
+int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance) {
+  const int32_t half = buckets / 2;
+  const int32_t exact = half / 2;
+  const int32_t direction = distance < 0 ? half : 0;
+  const int32_t magnitude = std::abs(distance);
+  if (magnitude < exact) return direction + magnitude;
+  // In float32 and in the reference's order, so that truncation sees the same number.
+  const float log = std::log(static_cast<float>(magnitude) / static_cast<float>(exact));
+  const float range = static_cast<float>(std::log(static_cast<double>(max_distance) / exact));
+  const auto steps = static_cast<int32_t>(log / range * static_cast<float>(half - exact));
+  return direction + std::min(half - 1, exact + steps);
 }
 
 // Distances in (-reach, reach), a part of those of the longest text so far.

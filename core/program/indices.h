@@ -37,6 +37,9 @@ Sizes SizesOf(const BatchInputs& inputs);
 
 // DeBERTa v2's logarithmic bucket of a distance (make_log_bucket_position).
 int32_t LogBucket(int32_t distance, int32_t buckets, int32_t max_position);
+// T5's, in both directions: one half of the buckets for keys behind the query, one for those before it; not negative
+// (T5Attention._relative_position_bucket).
+int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance);
 
 // The integers of all indices of a program, made anew for each batch in the memory of the last.
 class BatchIndices {

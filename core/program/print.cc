@@ -1,5 +1,6 @@
 #include <string>
 
+#include "core/formats/weight_format.h"
 #include "core/program/program.h"
 
 namespace peruse {
@@ -43,24 +44,12 @@ std::string Text(const Program& program, Value value) {
   return text + "[" + std::to_string(info.first_col) + ":" + std::to_string(info.first_col + info.cols.factor) + "]";
 }
 
-const char* NameOf(Precision precision) {
-  switch (precision) {
-    case Precision::kF32:
-      return "float32";
-    case Precision::kF16:
-      return "float16";
-    case Precision::kQ8:
-      return "int8";
-  }
-  return "";
-}
-
 // "W3 [768 -> 2304, int8]"
 std::string Text(const Program& program, LinearId id) {
   const LinearSpec& spec = program.linears[static_cast<size_t>(id.id)];
   std::string text = "W" + std::to_string(id.id) + " [" + std::to_string(spec.in) + " -> " + std::to_string(spec.out);
   if (spec.groups > 1) text += ", " + std::to_string(spec.groups) + " groups";
-  return text + ", " + NameOf(spec.precision) + "]";
+  return text + ", " + FormatOf(spec.precision).name() + "]";
 }
 
 // What an operation says beside its operands.

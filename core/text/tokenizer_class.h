@@ -25,9 +25,9 @@ struct TokenizerClass {
   VocabularyFiles files = VocabularyFiles::kNone;
   // Its own do_lower_case, strip_accents and tokenize_chinese_chars replace those of a BertNormalizer in tokenizer.json.
   bool sets_normalizer = false;
-  // RoBERTa's kind: its own trim_offsets and add_prefix_space replace those of the post_processor in tokenizer.json, and without
-  // that file its post-processor is RobertaProcessing.
+  // RoBERTa's kind: its own trim_offsets and add_prefix_space replace those of the post_processor in tokenizer.json.
   bool sets_trimming = false;
+  bool two_separators = false;    // without tokenizer.json, between the texts of a pair
   bool has_type_ids = true;       // token_type_ids are among its model_input_names
   bool mask_takes_space = false;  // a mask token that is given as a string swallows the space before it
   std::string_view special[kSpecialAttributes] = {};  // what its special tokens are if no file says; empty: none

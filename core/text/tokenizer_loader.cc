@@ -69,7 +69,7 @@ Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, 
   const bool by_name = type.files != VocabularyFiles::kWordPiece && !type.sets_trimming;
   const int32_t cls = find(by_name ? "[CLS]" : special->content(kClsToken));
   const int32_t sep = find(by_name ? "[SEP]" : special->content(kSepToken));
-  parts->post_processor = type.sets_trimming ? RobertaPostProcessor(cls, sep) : BertPostProcessor(cls, sep);
+  parts->post_processor = type.two_separators ? RobertaPostProcessor(cls, sep) : BertPostProcessor(cls, sep);
   if (type.sets_trimming) parts->post_processor.trimming = {config.trim_offsets, config.add_prefix_space};
   return OkStatus();
 }

@@ -180,10 +180,10 @@ Status Binder::OnHeader(std::span<const TensorInfo> tensors) {
 bool Binder::TakesInt8(const Piece& piece) const {
   switch (piece.kind) {
     case Piece::Kind::kTable:
-      return parameters_.tables[static_cast<size_t>(piece.parameter)].words && precision_ == Precision::kQ8;
+      return parameters_.tables[static_cast<size_t>(piece.parameter)].words && FormatOf(precision_).int8();
     case Piece::Kind::kRows:
     case Piece::Kind::kInterleaved:
-      return linear(piece).precision == Precision::kQ8;
+      return FormatOf(linear(piece).precision).int8();
     default:
       return false;
   }

@@ -112,8 +112,7 @@ class Binder : public TensorVisitor {
   size_t open_tensor_ = kNoTensor;
   uint64_t open_bytes_ = 0;
   std::vector<Route> routes_;
-  std::vector<int8_t> int8_;  // rows on their way
-  std::vector<float> scales_;
+  Int8Rows encoded_;  // rows on their way
 
   int32_t tensors_used_ = 0;
   std::vector<std::string> extra_tensors_;

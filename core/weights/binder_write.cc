@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "core/formats/quantize.h"
 #include "core/weights/binder.h"
 
 namespace peruse {
@@ -80,10 +79,7 @@ Status Binder::EnsureTable(const Piece& piece, DType source, EmbeddingTable** ta
   const TableSpec& spec = parameters_.tables[static_cast<size_t>(piece.parameter)];
   *table = &weights_.tables[static_cast<size_t>(piece.parameter)];
   if ((*table)->bytes() > 0) return OkStatus();
-  DType storage = source;
-  if (precision_ == Precision::kF16 && source == DType::kF32) storage = DType::kF16;
-  if (precision_ == Precision::kQ8 && spec.words) storage = DType::kI8;
-  return (*table)->Allocate(spec.rows, spec.cols, storage);
+  return (*table)->Allocate(spec.rows, spec.cols, FormatOf(precision_).TableType(source, spec.words));
 }
 
 // ---- Writing --------------------------------------------------------------------------------------------------------
@@ -156,16 +152,7 @@ Status Binder::WritePiece(const Piece& piece, int32_t first, std::span<const flo
 Status Binder::WriteRows(const Piece& piece, int32_t first_row, std::span<const float> rows) {
   Weight weight;
   PERUSE_RETURN_IF_ERROR(EnsureLinear(piece, &weight));
-  const LinearSpec& spec = linear(piece);
-  if (spec.precision != Precision::kQ8) return backend_.WriteLinear(weight, first_row, rows);
-  const size_t width = static_cast<size_t>(spec.in / spec.groups);
-  int8_.resize(rows.size());
-  scales_.clear();
-  for (size_t at = 0; at < rows.size(); at += width) {
-    scales_.push_back(QuantizeRow(rows.subspan(at, width), kWeightLevels, int8_.data() + at));
-  }
-  PERUSE_RETURN_IF_ERROR(backend_.WriteScales(weight, first_row, scales_));
-  return backend_.WriteInt8(weight, first_row, int8_);
+  return WriteFloats(backend_, weight, linear(piece), first_row, rows, &encoded_);
 }
 
 template <typename Write>
@@ -213,16 +200,17 @@ Status Binder::WriteInt8(const Requirement& requirement, int32_t row, std::span<
   Weight weight;
   PERUSE_RETURN_IF_ERROR(EnsureLinear(piece, &weight));
   const size_t width = static_cast<size_t>(linear(piece).in / linear(piece).groups);
-  int8_.resize(values.size());
+  encoded_.integers.resize(values.size());
 #pragma clang loop vectorize(disable)
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] == -128)
       return MalformedFile("tensor \"" + requirement.name + "\" holds -128, which int8 weights never do");
-    int8_[i] = static_cast<int8_t>(values[i]);
+    encoded_.integers[i] = static_cast<int8_t>(values[i]);
   }
   return PlaceEach(
       piece, row, static_cast<int32_t>(values.size() / width), [&](int32_t to, size_t first, size_t count) {
-        return backend_.WriteInt8(weight, to, std::span<const int8_t>(int8_).subspan(first * width, count * width));
+        return backend_.WriteInt8(
+            weight, to, std::span<const int8_t>(encoded_.integers).subspan(first * width, count * width));
       });
 }
 

@@ -200,6 +200,24 @@ def roberta_cases():
     yield case("distilbert-choice", "DistilBERT, multiple choice", "DistilBertForMultipleChoice", distil, choices=2)
 
 
+def mpnet_cases():
+    """The padding token is 1 whatever the file says; a long text reaches past the last bucket of distances."""
+    small = {"vocab_size": 48, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48,
+             "max_position_embeddings": 40}
+    tags = labels("O", "B-PER", "I-PER")
+
+    def case(name, about, model, config=small, choices=0, long=None, **more):
+        return Case("mpnet-" + name, "MPNet, " + about, model, config | more, choices=choices, **({"long": long} if long else {}))
+
+    yield case("sequence", "sequence classification", "MPNetForSequenceClassification", **LABELS)
+    yield case("masked-lm", "masked language model, 40 buckets of which 32 are used", "MPNetForMaskedLM",
+               relative_attention_num_buckets=40)
+    yield case("choice", "multiple choice", "MPNetForMultipleChoice", choices=2)
+    yield case("token", "token classification", "MPNetForTokenClassification", **tags)
+    yield case("question", "question answering, 150 tokens", "MPNetForQuestionAnswering", long=150, max_position_embeddings=160,
+               hidden_size=16, num_attention_heads=2, vocab_size=32)
+
+
 def rare_cases():
     """Fields of config.json that few files have: the smallest models that show them."""
     small = {"vocab_size": 16, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24,
@@ -223,4 +241,4 @@ def rare_cases():
 
 
 def all_cases():
-    return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *rare_cases()]
+    return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *rare_cases()]

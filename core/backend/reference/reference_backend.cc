@@ -85,8 +85,7 @@ Status Run(NaiveBackend& backend, const AnyOp& op) {
 // ---- Weights and constants ----------------------------------------------------------------------------------
 
 Result<Weight> NaiveBackend::CreateLinear(const LinearSpec& spec) {
-  CheckSpec(spec);
-  PERUSE_RETURN_IF_ERROR(CheckInt8Depth(spec));
+  PERUSE_RETURN_IF_ERROR(CheckSpec(spec));
   auto values =
       std::make_unique<LinearValues>(LinearValues{spec, AllocateDoubles(int64_t{spec.out} * (spec.in / spec.groups), 0),
                                                   AllocateDoubles(spec.out, 0), AllocateDoubles(spec.out, 0)});

@@ -29,7 +29,34 @@ struct PositionProducts {
   int32_t slot_buffer = Recorder::kNoBuffer;
 };
 
-bool HasPositions(const ops::Attention& op) { return op.position_key.valid() || op.position_query.valid(); }
+// What both shaders are told of the positions.
+template <typename Params>
+void SetPositions(Recording& r, const ops::Attention& op, const PositionProducts& products, Params& params) {
+  params.first_head = static_cast<uint32_t>(products.first_head);
+  params.position_stride = static_cast<uint32_t>(products.heads * products.slots);
+  params.slots = static_cast<uint32_t>(products.slots);
+  params.first_slot = static_cast<uint32_t>(products.first_slot);
+  params.reach = static_cast<uint32_t>(r.batch().longest());
+  params.has_position_key = op.position_key.valid();
+  params.has_position_query = op.position_query.valid();
+  params.has_position_bias = op.position_bias.valid();
+  if (op.position_bias.valid()) params.bias = r.Of(op.position_bias).place;
+}
+
+// The buffers of positions, in the shaders' order: slots, to_position, to_content; `unused` where one is not there.
+struct PositionBuffers {
+  int32_t slots, to_position, to_content;
+};
+PositionBuffers BuffersOf(Recording& r, const ops::Attention& op, const PositionProducts& products, int32_t unused) {
+  PositionBuffers buffers = {products.slot_buffer, products.to_position, products.to_content};
+  if (op.position_bias.valid()) buffers.to_position = r.Of(op.position_bias).buffer;
+  for (int32_t* buffer : {&buffers.slots, &buffers.to_position, &buffers.to_content}) {
+    if (*buffer == Recorder::kNoBuffer) *buffer = unused;
+  }
+  return buffers;
+}
+
+bool HasProducts(const ops::Attention& op) { return op.position_key.valid() || op.position_query.valid(); }
 
 // One position term of some heads for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h].
 void Product(Recording& r, const Recording::View& x, Value table_value, int32_t head_dim,
@@ -66,21 +93,15 @@ void WriteProbabilities(Recording& r, const ops::Attention& op, const PositionPr
   params.key = key.place;
   params.out = result.place;
   params.heads = static_cast<uint32_t>(op.heads);
-  params.first_head = static_cast<uint32_t>(products.first_head);
-  params.position_stride = static_cast<uint32_t>(products.heads * products.slots);
-  params.slots = static_cast<uint32_t>(products.slots);
-  params.first_slot = static_cast<uint32_t>(products.first_slot);
-  params.reach = static_cast<uint32_t>(r.batch().longest());
-  params.has_position_key = op.position_key.valid();
-  params.has_position_query = op.position_query.valid();
+  SetPositions(r, op, products, params);
   params.longest = static_cast<uint32_t>(r.batch().longest());
   params.head_dim = static_cast<uint32_t>(r.at(op.query).cols / op.heads);
-  r.recorder().Dispatch("probabilities", {}, params,
-                        {starts, query.buffer, key.buffer, HasPositions(op) ? products.slot_buffer : starts,
-                         op.position_key.valid() ? products.to_position : query.buffer,
-                         op.position_query.valid() ? products.to_content : query.buffer, result.buffer},
-                        {CeilDivide(r.batch().longest(), kThreads), static_cast<uint32_t>(products.heads),
-                         static_cast<uint32_t>(r.batch().sequences())});
+  const PositionBuffers positions = BuffersOf(r, op, products, starts);
+  r.recorder().Dispatch(
+      "probabilities", {}, params,
+      {starts, query.buffer, key.buffer, positions.slots, positions.to_position, positions.to_content, result.buffer},
+      {CeilDivide(r.batch().longest(), kThreads), static_cast<uint32_t>(products.heads),
+       static_cast<uint32_t>(r.batch().sequences())});
 }
 
 void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts products) {
@@ -103,20 +124,13 @@ void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts produc
   params.key = key.place;
   params.value = value.place;
   params.out = result.place;
-  params.first_head = static_cast<uint32_t>(products.first_head);
-  params.position_stride = static_cast<uint32_t>(products.heads * products.slots);
-  params.slots = static_cast<uint32_t>(products.slots);
-  params.first_slot = static_cast<uint32_t>(products.first_slot);
-  params.reach = static_cast<uint32_t>(r.batch().longest());
-  params.has_position_key = op.position_key.valid();
-  params.has_position_query = op.position_query.valid();
-  r.recorder().Dispatch(
-      "attention", AttentionConstants(head_dim), params,
-      {starts, query.buffer, key.buffer, value.buffer, HasPositions(op) ? products.slot_buffer : starts,
-       op.position_key.valid() ? products.to_position : query.buffer,
-       op.position_query.valid() ? products.to_content : query.buffer, result.buffer},
-      {CeilDivide(r.batch().longest(), QueryTile(head_dim)), static_cast<uint32_t>(products.heads),
-       static_cast<uint32_t>(r.batch().sequences())});
+  SetPositions(r, op, products, params);
+  const PositionBuffers positions = BuffersOf(r, op, products, starts);
+  r.recorder().Dispatch("attention", AttentionConstants(head_dim), params,
+                        {starts, query.buffer, key.buffer, value.buffer, positions.slots, positions.to_position,
+                         positions.to_content, result.buffer},
+                        {CeilDivide(r.batch().longest(), QueryTile(head_dim)), static_cast<uint32_t>(products.heads),
+                         static_cast<uint32_t>(r.batch().sequences())});
   if (op.probabilities.valid()) WriteProbabilities(r, op, products);
   r.GiveBack(products.to_position);
   r.GiveBack(products.to_content);
@@ -134,7 +148,8 @@ void Record(Recording& r, const ops::Attention& op) {
   }
   PositionProducts products;
   products.heads = op.heads;
-  if (HasPositions(op)) {
+  if (op.position_bias.valid()) products.slot_buffer = r.Slots(op.slots);
+  if (HasProducts(op)) {
     const std::span<const int32_t> slots = r.at(op.slots);
     const auto [lowest, highest] = std::minmax_element(slots.begin(), slots.end());
     products.first_slot = *lowest;

@@ -26,6 +26,9 @@ struct Params {
   reach: u32,
   has_position_key: u32,
   has_position_query: u32,
+  has_position_bias: u32,
+  bias_first: u32,
+  bias_stride: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -35,6 +38,7 @@ struct Params {
 @group(0) @binding(4) var<storage, read> value: array<f32>;
 @group(0) @binding(5) var<storage, read> slots: array<u32>;        // [2 reach - 1]
 @group(0) @binding(6) var<storage, read> to_position: array<f32>;  // query_i . position_key[slot]   [rows, heads, slots]
+                                                                    // or the biases   [slots, all heads]
 @group(0) @binding(7) var<storage, read> to_content: array<f32>;   // key_j . position_query[slot]   [rows, heads, slots]
 @group(0) @binding(8) var<storage, read_write> out: array<f32>;
 
@@ -55,6 +59,10 @@ fn position_score(start: u32, head: u32, i: u32, j: u32) -> f32 {
     let slot = head * params.slots + slots[i + params.reach - 1u - j] - params.first_slot;
     if (params.has_position_key != 0u) { score += to_position[(start + i) * params.position_stride + slot]; }
     if (params.has_position_query != 0u) { score += to_content[(start + j) * params.position_stride + slot]; }
+  }
+  if (params.has_position_bias != 0u) {
+    let place = slots[i + params.reach - 1u - j] * params.bias_stride + params.first_head + head;
+    score = to_position[params.bias_first + place] / params.scale;
   }
   return score;
 }

@@ -1,7 +1,6 @@
 #include "core/backend/webgpu/linear.h"
 
 #include "core/backend/webgpu/layer_norm.h"
-#include "core/formats/quantize.h"
 
 namespace peruse::webgpu {
 namespace {
@@ -10,31 +9,23 @@ constexpr uint32_t kRowBlock = 192;  // from so many rows on the large tiles of 
 constexpr uint32_t kSmallTile = 32;
 constexpr uint32_t kLargeTile = 64;
 
-std::string_view LinearShader(const Limits& limits, const Held& held) {
-  switch (held.precision) {
-    case Precision::kF32:
-      return "linear";
-    case Precision::kF16:
-      return limits.shader_f16 ? "linear+f16" : "linear";
-    case Precision::kQ8:
-      return limits.packed_dot ? "linear_q8+dot4" : "linear_q8+bytes";
-  }
-  return {};
+std::string_view LinearShader(Recording& r, const Weighted& by) {
+  return GpuFormatOf(by.precision).ProductShader(r.recorder().limits());
 }
 
-Constants LinearConstants(uint32_t tile, const Held& held) {
+Constants LinearConstants(uint32_t tile, const Weighted& by) {
   const auto size = static_cast<float>(tile);
-  const bool q8 = held.precision == Precision::kQ8;
-  const bool option = q8 ? held.wide : held.precision == Precision::kF16;
-  return {{"TILE_M", size}, {"TILE_N", size}, {q8 ? "WIDE" : "HALF_WEIGHTS", option ? 1.0f : 0.0f}};
+  Constants constants = {{"TILE_M", size}, {"TILE_N", size}};
+  for (const Constant& constant : GpuFormatOf(by.precision).ProductConstants(by.wide)) constants.push_back(constant);
+  return constants;
 }
 
 }  // namespace
 
-void ExpectLinear(Recording& r, const Held& held, int32_t width) {
+void ExpectLinear(Recording& r, const Weighted& by, int32_t width) {
   for (const uint32_t tile : {kSmallTile, kLargeTile}) {
     if (tile == kLargeTile && width < static_cast<int32_t>(kLargeTile)) continue;
-    r.recorder().Expect(LinearShader(r.recorder().limits(), held), LinearConstants(tile, held));
+    r.recorder().Expect(LinearShader(r, by), LinearConstants(tile, by));
   }
 }
 
@@ -42,10 +33,10 @@ void ExpectLinear(Recording& r, const LinearSpec& spec) {
   ExpectLinear(r, {spec.precision, spec.wide_input}, spec.out / spec.groups);
 }
 
-void DispatchLinear(Recording& r, const Held& held, const LinearParams& params, uint32_t groups,
+void DispatchLinear(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups,
                     std::initializer_list<int32_t> buffers) {
   const uint32_t tile = params.rows >= kRowBlock && params.width >= kLargeTile ? kLargeTile : kSmallTile;
-  r.recorder().Dispatch(LinearShader(r.recorder().limits(), held), LinearConstants(tile, held), params, buffers,
+  r.recorder().Dispatch(LinearShader(r, by), LinearConstants(tile, by), params, buffers,
                         {CeilDivide(params.width, tile), CeilDivide(params.rows, tile), groups});
 }
 
@@ -54,7 +45,7 @@ void Project(Recording& r, const Recording::View& x, int32_t rows, LinearId weig
   const LinearWeight& linear = r.linear(weight);
   const auto groups = static_cast<uint32_t>(linear.spec.groups);
   const uint32_t depth = static_cast<uint32_t>(linear.spec.in) / groups;
-  const uint32_t row_elements = static_cast<uint32_t>(linear.row_elements) / (linear.q8() ? 4 : 1);
+  const auto row_elements = static_cast<uint32_t>(linear.row_elements / linear.format().elements_counted_as_one());
   for (const LinearPart& part : linear.parts) {
     // A part is rows of the one group there is, or whole groups.
     const uint32_t width =
@@ -81,8 +72,7 @@ void Project(Recording& r, const Recording::View& x, int32_t rows, LinearId weig
     params.has_bias = 1;
     params.combine = combined.how;
     params.scales_first = static_cast<uint32_t>(linear.spec.out) + first;
-    params.levels =
-        linear.q8() ? static_cast<uint32_t>(InputLevels(static_cast<int64_t>(depth), linear.spec.wide_input)) : 0;
+    params.levels = static_cast<uint32_t>(FormatOf(linear.spec.precision).InputLevels(linear.spec));
     const int32_t other = combined.how == Combined::kNot ? x.buffer : combined.with.buffer;
     DispatchLinear(r, {linear.spec.precision, linear.spec.wide_input}, params, part_groups,
                    {x.buffer, part.buffer, linear.bias, other, out.buffer});

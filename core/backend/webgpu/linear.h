@@ -7,17 +7,17 @@
 
 namespace peruse::webgpu {
 
-// How a linear layer's weights are held: what its pipeline depends on, beside the tile.
-struct Held {
+// What the pipeline of a product depends on, beside the tile.
+struct Weighted {
   Precision precision = Precision::kF32;
   bool wide = false;  // LinearSpec::wide_input
 };
 
 // Names the pipelines of a product of that many columns.
-void ExpectLinear(Recording& r, const Held& held, int32_t width);
+void ExpectLinear(Recording& r, const Weighted& by, int32_t width);
 void ExpectLinear(Recording& r, const LinearSpec& spec);
 // buffers: x, w, bias, what it is combined with, out
-void DispatchLinear(Recording& r, const Held& held, const LinearParams& params, uint32_t groups,
+void DispatchLinear(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups,
                     std::initializer_list<int32_t> buffers);
 
 // What happens to a product on its way out.

@@ -35,13 +35,17 @@ struct AttentionParams {
   float scale;
   Place query, key, value, out;
   uint32_t first_head, position_stride, slots, first_slot, reach, has_position_key, has_position_query;
+  uint32_t has_position_bias;
+  Place bias;
 };
 
 struct ProbabilitiesParams {
   float scale;
   Place query, key, out;
   uint32_t heads, first_head, position_stride, slots, first_slot, reach;
-  uint32_t has_position_key, has_position_query, longest, head_dim;
+  uint32_t has_position_key, has_position_query, has_position_bias;
+  Place bias;
+  uint32_t longest, head_dim;
 };
 
 struct DepthwiseConvParams {

@@ -18,6 +18,9 @@ struct Params {
   reach: u32,
   has_position_key: u32,
   has_position_query: u32,
+  has_position_bias: u32,
+  bias_first: u32,
+  bias_stride: u32,
   longest: u32,
   head_dim: u32,
 }
@@ -27,7 +30,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read> query: array<f32>;
 @group(0) @binding(3) var<storage, read> key: array<f32>;
 @group(0) @binding(4) var<storage, read> slots: array<u32>;
-@group(0) @binding(5) var<storage, read> to_position: array<f32>;
+@group(0) @binding(5) var<storage, read> to_position: array<f32>;  // or the biases: see attention.wgsl
 @group(0) @binding(6) var<storage, read> to_content: array<f32>;
 @group(0) @binding(7) var<storage, read_write> out: array<f32>;
 
@@ -43,7 +46,12 @@ fn score(start: u32, head: u32, i: u32, j: u32) -> f32 {
     if (params.has_position_key != 0u) { sum += to_position[(start + i) * params.position_stride + slot]; }
     if (params.has_position_query != 0u) { sum += to_content[(start + j) * params.position_stride + slot]; }
   }
-  return sum * params.scale;
+  sum *= params.scale;
+  if (params.has_position_bias != 0u) {
+    let place = slots[i + params.reach - 1u - j] * params.bias_stride + params.first_head + head;
+    sum += to_position[params.bias_first + place];
+  }
+  return sum;
 }
 
 // Workgroup: (tile of queries, head, sequence).

@@ -7,19 +7,15 @@ namespace {
 constexpr uint32_t kSpanTokens = 16;    // TOKENS of linear_span_conv.wgsl
 constexpr int32_t kMostFusedTaps = 63;  // that its workgroup memory holds
 
-constexpr int64_t kExactFloats = 1 << 24;  // integers up to here are float32s
-
 Constants SpanConvConstants(int32_t taps, Precision precision) {
-  return {{"TAPS", static_cast<float>(taps)},
-          {"HALF_WEIGHTS", precision == Precision::kF16 ? 1.0f : 0.0f},
-          {"INT8_WEIGHTS", precision == Precision::kQ8 ? 1.0f : 0.0f}};
+  Constants constants = {{"TAPS", static_cast<float>(taps)}};
+  for (const Constant& constant : GpuFormatOf(precision).SpanConvConstants()) constants.push_back(constant);
+  return constants;
 }
 
-// Whether linear_span_conv.wgsl can make the logits of such a layer itself: sums of int8 products are added up exactly.
+// Whether linear_span_conv.wgsl can make the logits of such a layer itself.
 bool Fuses(const ops::SpanConv& op, const LinearSpec& spec) {
-  const bool exact =
-      spec.precision != Precision::kQ8 || (!spec.wide_input && spec.in * kInputLevels * kWeightLevels <= kExactFloats);
-  return exact && op.kernel_size <= kMostFusedTaps && spec.groups == 1;
+  return op.kernel_size <= kMostFusedTaps && GpuFormatOf(spec.precision).FusesSpanConv(spec);
 }
 
 void WriteKernels(Recording& r, const ops::SpanConv& op, const Recording::View& logits) {

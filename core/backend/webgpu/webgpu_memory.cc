@@ -1,11 +1,8 @@
 #include "core/backend/webgpu/webgpu_memory.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
-
-#include "core/base/half.h"
 
 namespace peruse::webgpu {
 namespace {
@@ -18,31 +15,16 @@ std::span<const uint8_t> BytesOf(std::span<const float> values) {
 }
 
 uint64_t RowBytes(const LinearWeight& linear) {
-  return static_cast<uint64_t>(linear.row_elements) * (linear.q8() ? 1 : linear.half() ? 2 : 4);
+  return static_cast<uint64_t>(linear.row_elements) * static_cast<uint64_t>(linear.format().element_bytes());
 }
 
-// Of the floats that go with each row.
 uint64_t ColumnBytes(const LinearWeight& linear) {
-  return static_cast<uint64_t>(linear.spec.out) * sizeof(float) * (linear.q8() ? 2 : 1);
+  return static_cast<uint64_t>(linear.spec.out) * sizeof(float) *
+         static_cast<uint64_t>(linear.format().column_floats());
 }
 
 int64_t Bytes(const LinearWeight& linear) {
   return static_cast<int64_t>(RowBytes(linear)) * linear.spec.out + static_cast<int64_t>(ColumnBytes(linear));
-}
-
-// Rows of `width` floats as rows of float16 of even length. False if a finite value is beyond float16.
-bool WriteHalves(std::span<const float> rows, int32_t width, int32_t row_elements, uint8_t* out) {
-  const size_t count = rows.size() / static_cast<size_t>(width);
-  for (size_t r = 0; r < count; ++r) {
-    for (int32_t k = 0; k < row_elements; ++k) {
-      const float value = k < width ? rows[r * static_cast<size_t>(width) + static_cast<size_t>(k)] : 0;
-      const uint16_t half = FloatToHalf(value);
-      if ((half & 0x7FFF) == 0x7C00 && std::isfinite(value)) return false;
-      std::memcpy(out, &half, sizeof half);
-      out += sizeof half;
-    }
-  }
-  return true;
 }
 
 }  // namespace
@@ -57,12 +39,11 @@ Status Memory::Failure() const {
 // --------------------------------------------------------------------------------------------
 
 Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
-  CheckSpec(spec);
-  PERUSE_RETURN_IF_ERROR(CheckInt8Depth(spec));
+  PERUSE_RETURN_IF_ERROR(CheckSpec(spec));
   LinearWeight linear;
   linear.spec = spec;
   const int32_t width = spec.in / spec.groups;
-  const int32_t multiple = linear.q8() ? 4 : linear.half() ? 2 : 1;
+  const int32_t multiple = linear.format().row_multiple();
   linear.row_elements = (width + multiple - 1) / multiple * multiple;
   // A group's rows stay together, so a part is whole groups; with one group, any rows.
   const int32_t unit = spec.groups == 1 ? 1 : spec.out / spec.groups;
@@ -106,26 +87,19 @@ Status Memory::WriteParts(const LinearWeight& linear, int32_t first_row, int64_t
 
 Status Memory::WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) {
   const LinearWeight& linear = this->linear(weight);
-  PERUSE_CHECK(!linear.q8());
-  const auto width = static_cast<size_t>(linear.spec.in / linear.spec.groups);
-  PERUSE_CHECK(rows.size() % width == 0);
-  const auto fill = [&](size_t first, size_t count, uint8_t* room) -> Status {
-    const auto slice = rows.subspan(first * width, count * width);
-    if (!linear.half()) {
-      std::memcpy(room, slice.data(), slice.size_bytes());
-    } else if (!WriteHalves(slice, static_cast<int32_t>(width), linear.row_elements, room)) {
-      return Unsupported("a weight is larger than float16 holds (65504): use dtype fp32");
-    }
-    return OkStatus();
+  const int32_t width = linear.spec.in / linear.spec.groups;
+  CheckRows(linear.spec, /*int8=*/false, first_row, rows.size(), width);
+  const auto size = static_cast<size_t>(width);
+  const auto fill = [&](size_t first, size_t count, uint8_t* room) {
+    return linear.format().Encode(rows.subspan(first * size, count * size), width, linear.row_elements, room);
   };
-  return WriteParts(linear, first_row, static_cast<int64_t>(rows.size() / width), fill);
+  return WriteParts(linear, first_row, static_cast<int64_t>(rows.size() / size), fill);
 }
 
 Status Memory::WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) {
   const LinearWeight& linear = this->linear(weight);
-  PERUSE_CHECK(linear.q8());
   const auto width = static_cast<size_t>(linear.spec.in / linear.spec.groups);
-  PERUSE_CHECK(rows.size() % width == 0);
+  CheckRows(linear.spec, /*int8=*/true, first_row, rows.size(), static_cast<int64_t>(width));
   const auto padded = static_cast<size_t>(linear.row_elements);
   const auto fill = [&](size_t first, size_t count, uint8_t* room) -> Status {
     for (size_t r = 0; r < count; ++r, room += padded) {
@@ -139,8 +113,7 @@ Status Memory::WriteInt8(Weight weight, int32_t first_row, std::span<const int8_
 
 Status Memory::WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) {
   const LinearWeight& linear = this->linear(weight);
-  PERUSE_CHECK(linear.q8());
-  PERUSE_CHECK(first_row >= 0 && first_row + static_cast<int64_t>(scales.size()) <= linear.spec.out);
+  CheckRows(linear.spec, /*int8=*/true, first_row, scales.size(), 1);
   const auto offset = static_cast<uint64_t>(linear.spec.out) + static_cast<uint64_t>(first_row);
   recorder_.Write(linear.bias, offset * sizeof(float), BytesOf(scales));
   return recorder_.stream().failed() ? Failure() : OkStatus();

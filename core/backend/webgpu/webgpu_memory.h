@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/backend/backend.h"
+#include "core/backend/webgpu/gpu_format.h"
 #include "core/backend/webgpu/recorder.h"
 
 namespace peruse::webgpu {
@@ -19,12 +20,11 @@ struct LinearPart {
 
 struct LinearWeight {
   LinearSpec spec;
-  int32_t row_elements = 0;            // in / groups, made even for float16, a multiple of 4 for int8
+  int32_t row_elements = 0;            // in / groups, filled up as the format wants
   std::vector<LinearPart> parts;       // several where one binding can't hold all rows
-  int32_t bias = Recorder::kNoBuffer;  // and for int8 the scales behind it
+  int32_t bias = Recorder::kNoBuffer;  // and what else goes with each row: for int8 the scales behind it
 
-  bool half() const { return spec.precision == Precision::kF16; }
-  bool q8() const { return spec.precision == Precision::kQ8; }
+  const GpuFormat& format() const { return GpuFormatOf(spec.precision); }
 };
 
 class Memory {

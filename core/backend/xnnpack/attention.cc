@@ -30,6 +30,7 @@ struct AttentionBlocks {
   Block query, key, value;  // [rows, heads * head_dim]
   Block position_key;       // [slots, heads * head_dim]
   Block position_query;     // [slots, heads * head_dim]
+  Block position_bias;      // [slots, heads]
   Block probabilities;
   Block out;  // [rows, heads * head_dim]
   int32_t heads = 0;
@@ -56,9 +57,10 @@ struct Room {
       query_band = (tile_distances + TileRows()) * (kMostQueries + TileCols() + kSlack) + TileRows() * tile_distances;
       diagonals = tile_distances + kSlack;
     }
+    if (blocks.position_bias.data != nullptr) bias_band = distances + kSlack;
     total = RoundUp(keys, kSlack) + RoundUp(values, kSlack) + RoundUp(scores, kSlack) + RoundUp(position_keys, kSlack) +
             RoundUp(key_band, kSlack) + RoundUp(position_queries, kSlack) + RoundUp(query_band, kSlack) +
-            RoundUp(diagonals, kSlack);
+            RoundUp(diagonals, kSlack) + RoundUp(bias_band, kSlack);
   }
 
   int64_t head_dim;
@@ -71,6 +73,7 @@ struct Room {
   int64_t position_queries = 0;  // [runs, head_dim]
   int64_t query_band = 0;        // position queries times keys
   int64_t diagonals = 0;         // for each distance of a tile, where its run is in query_band
+  int64_t bias_band = 0;         // biases by run, in descending order of distance
   int64_t total = 0;
 };
 
@@ -92,6 +95,7 @@ class HeadTask {
     position_queries_ = take(sizes.position_queries);
     query_band_ = take(sizes.query_band);
     diagonals_ = reinterpret_cast<int32_t*>(take(sizes.diagonals));
+    bias_band_ = take(sizes.bias_band);
   }
 
   // Queries [first, last) of head `head` of the sequence of `length` rows from `start`.
@@ -102,12 +106,14 @@ class HeadTask {
     PackKeysAndValues();
     if (blocks_.position_key.data != nullptr) PackPositionKeys();
     if (blocks_.position_query.data != nullptr) GatherPositionQueries();
+    if (blocks_.position_bias.data != nullptr) GatherBiases(head);
     const int64_t tile = QueryTile(length);
     for (int64_t i = first; i < last; i += tile) {
       const int64_t rows = std::min(tile, last - i);
       Gemm(Query(i), blocks_.query.stride, rows, d_, keys_, length_, scores_, sizes_.row);
       if (blocks_.position_key.data != nullptr) AddContentToPosition(i, rows);
       if (blocks_.position_query.data != nullptr) AddPositionToContent(i, rows);
+      if (blocks_.position_bias.data != nullptr) AddBiases(i, rows);
       SoftmaxAndContext(i, rows, longest, head);
     }
   }
@@ -153,6 +159,19 @@ class HeadTask {
       const float* row = blocks_.position_query.row(runs_.slot(run)) + column_;
       Copy(row, d_, position_queries_ + (run - first_run_) * d_);
     }
+  }
+
+  // Over the scale, which multiplies the whole score afterwards.
+  void GatherBiases(int64_t head) {
+    const int64_t first_run = runs_.run(-(length_ - 1));
+    last_run_ = runs_.run(length_ - 1);
+    for (int64_t run = first_run; run <= last_run_; ++run) {
+      bias_band_[last_run_ - run] = blocks_.position_bias.row(runs_.slot(run))[head] / blocks_.scale;
+    }
+  }
+
+  void AddBiases(int64_t first, int64_t rows) {
+    for (int64_t r = 0; r < rows; ++r) AddBandRow(bias_band_, last_run_, first + r, scores_ + r * sizes_.row);
   }
 
   // scores[i, j] += query_i . position_key[slot(i - j)], a few queries at a time against the runs that they meet.
@@ -275,11 +294,13 @@ class HeadTask {
   float* key_band_;
   float* position_queries_;
   float* query_band_;
+  float* bias_band_;
   int32_t* diagonals_;  // where query_band_ has the score of a distance with key j, less j
 };
 
 bool HasPositions(const AttentionBlocks& blocks) {
-  return blocks.position_key.data != nullptr || blocks.position_query.data != nullptr;
+  return blocks.position_key.data != nullptr || blocks.position_query.data != nullptr ||
+         blocks.position_bias.data != nullptr;
 }
 
 int64_t RunTableBytes(const AttentionBlocks& blocks, const RaggedBatch& batch) {
@@ -326,6 +347,7 @@ Status Run(Runner& r, const ops::Attention& op) {
                                r.View(op.value),
                                r.View(op.position_key),
                                r.View(op.position_query),
+                               r.View(op.position_bias),
                                r.View(op.probabilities),
                                r.View(op.out),
                                op.heads,

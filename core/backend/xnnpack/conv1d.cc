@@ -18,7 +18,7 @@ int64_t PaddedFloats(const Block& x, int32_t kernel_size, const RaggedBatch& bat
 
 int64_t Conv1dScratch(const ThreadPool& pool, const Block& x, const PackedLinear& weight, int32_t kernel_size,
                       const RaggedBatch& batch) {
-  return PaddedFloats(x, kernel_size, batch) + LinearScratch(weight, batch.longest(), pool.threads());
+  return PaddedFloats(x, kernel_size, batch) + weight.Scratch(batch.longest(), pool.threads());
 }
 
 void RunConv1d(const ThreadPool& pool, const Block& x, const PackedLinear& weight, int32_t kernel_size,
@@ -40,7 +40,7 @@ void RunConv1d(const ThreadPool& pool, const Block& x, const PackedLinear& weigh
     const int64_t start = batch.start(s);
     const Block windows{scratch + (start + s * pad) * width, batch.length(s), kernel_size * width, width};
     const Block results{out.row(start), batch.length(s), out.cols, out.stride};
-    RunLinear(pool, windows, padded_rows * width, weight, activation, linear_scratch, results);
+    weight.Run(pool, windows, padded_rows * width, activation, linear_scratch, results);
   }
 }
 

@@ -1,64 +1,77 @@
-// A linear layer's weights, packed for the kernels.
+// A linear layer's weights, packed for the kernels that multiply with them: a class for each weight format.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "core/backend/xnnpack/arena.h"
+#include "core/backend/xnnpack/block.h"
+#include "core/backend/xnnpack/thread_pool.h"
 #include "core/base/status.h"
 #include "core/formats/linear_spec.h"
+#include "core/ops/activation.h"
 
 namespace peruse::xnnpack {
 
 class PackedLinear {
  public:
-  // Zero weights and biases.
-  static Result<PackedLinear> Create(const LinearSpec& spec);
-  // What is left of one that was freed: no memory, and no use.
-  static PackedLinear Freed() { return PackedLinear(LinearSpec()); }
+  // Zero weights and biases, in the spec's format. kOutOfMemory.
+  static Result<std::unique_ptr<PackedLinear>> Create(const LinearSpec& spec);
+  virtual ~PackedLinear() = default;
 
-  // Rows [first_row, first_row + rows.size() / depth()) of W, packed as they arrive: floats, or kQ8's int8 and scales.
-  void WriteRows(int32_t first_row, std::span<const float> rows);
-  void WriteInt8(int32_t first_row, std::span<const int8_t> rows);
-  void WriteScales(int32_t first_row, std::span<const float> scales);
-  void WriteBias(int32_t first, std::span<const float> values);
+  // Rows [first_row, first_row + rows.size() / depth()) of W, packed as they arrive: floats, or int8 and scales, whichever
+  // the format has.
+  virtual void WriteRows(int32_t first_row, std::span<const float> rows);
+  virtual void WriteInt8(int32_t first_row, std::span<const int8_t> rows);
+  virtual void WriteScales(int32_t first_row, std::span<const float> scales);
+  virtual void WriteBias(int32_t first, std::span<const float> values) = 0;
+
+  // Floats of workspace that Run needs for so many rows.
+  virtual int64_t Scratch(int64_t rows, int32_t threads) const = 0;
+  // out[r, group g] = activation(x[r, group g] W_g^T + b_g), where group g of x starts at column g * group_step. For a
+  // Linear that is depth(); a convolution's overlapping rows have their groups elsewhere.
+  virtual void Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
+                   const Block& out) const = 0;
 
   const LinearSpec& spec() const { return spec_; }
   int64_t depth() const { return spec_.in / spec_.groups; }         // inputs of a group
   int64_t group_width() const { return spec_.out / spec_.groups; }  // outputs of a group
-  int64_t bytes() const;
+  int64_t bytes() const { return weight_bytes_ + column_bytes_; }
 
-  // Columns [first, first + count) of a group, packed for Gemm; first is a multiple of TileCols(). Weights held as half
-  // are expanded into `scratch`, of PackedFloats(depth(), count) floats.
-  const float* Panels(int64_t group, int64_t first, int64_t count, float* scratch) const;
+ protected:
+  // tile_cols: of the kernel.
+  PackedLinear(const LinearSpec& spec, int64_t tile_cols);
 
-  // kQ8: panels of a group from column `first` on, packed for ChosenInt8Path(), and what belongs to each column.
-  const int8_t* Int8Panels(int64_t group, int64_t first) const;
-  const float* biases(int64_t group) const { return columns(kBiases, group); }
-  const float* scales(int64_t group) const { return columns(kScales, group); }
-  const int32_t* weight_sums(int64_t group) const {
-    return reinterpret_cast<const int32_t*>(columns(kWeightSums, group));
+  // Zeroed memory for the weights, and `values` numbers of four bytes beside each column. False: there is none.
+  bool Allocate(int64_t weight_bytes, int64_t values);
+  std::byte* weights() const { return weights_.get(); }
+  // The what-th number beside each column of a group.
+  float* columns(int64_t what, int64_t group) const {
+    return reinterpret_cast<float*>(columns_.get()) + (what * spec_.groups + group) * padded_width_;
   }
+  int64_t padded_width() const { return padded_width_; }  // of a group, in whole panels
+
+  // Calls visit(group, column in it, row of W) for `count` rows from `first` on.
+  template <typename Visit>
+  void ForRows(int64_t first, int64_t count, Visit visit) const {
+    for (int64_t row = first; row < first + count; ++row) visit(row / group_width(), row % group_width(), row - first);
+  }
+  // As WriteBias and WriteScales, to the what-th number beside each column.
+  void WriteColumns(int64_t what, int32_t first, std::span<const float> values);
 
  private:
-  explicit PackedLinear(const LinearSpec& spec) : spec_(spec) {}
-
-  // What is kept of each column beside its weights.
-  enum Columns : int64_t { kBiases, kScales, kWeightSums };
-
-  bool half() const { return spec_.precision == Precision::kF16; }
-  bool q8() const { return spec_.precision == Precision::kQ8; }
-  int64_t ColumnBytes() const;
-  float* columns(Columns what, int64_t g) const {
-    return reinterpret_cast<float*>(columns_.get()) + (what * spec_.groups + g) * PaddedWidth();
-  }
-  int64_t PaddedWidth() const;  // of a group, in whole panels
-  float* group(int64_t g) const;
-  uint16_t* group_halves(int64_t g) const;
-
-  LinearSpec spec_;
-  AlignedBytes bytes_;    // for each group its packed weights; kF32: with the biases
-  AlignedBytes columns_;  // kF16: biases; kQ8: biases, scales, weight sums: each [groups, PaddedWidth()]
+  const LinearSpec spec_;
+  const int64_t padded_width_;
+  int64_t weight_bytes_ = 0;
+  int64_t column_bytes_ = 0;
+  AlignedBytes weights_;
+  AlignedBytes columns_;
 };
+
+// Each in the file of its name; null: no memory.
+std::unique_ptr<PackedLinear> CreateF32Linear(const LinearSpec& spec);
+std::unique_ptr<PackedLinear> CreateF16Linear(const LinearSpec& spec);
+std::unique_ptr<PackedLinear> CreateQ8Linear(const LinearSpec& spec);
 
 }  // namespace peruse::xnnpack

@@ -1,9 +1,12 @@
-#include "core/backend/xnnpack/quantized_linear.h"
-
+// Linear layers over int8 weights: rows quantised, multiplied exactly (int8_gemm.h), and scaled back. Each step from the
+// sums to the result is one float32 operation, so without an activation function the result is the same, to the bit, in
+// every build and on every machine.
 #include <algorithm>
+#include <numeric>
 
 #include "core/backend/xnnpack/activations.h"
 #include "core/backend/xnnpack/int8_gemm.h"
+#include "core/backend/xnnpack/packed_linear.h"
 
 namespace peruse::xnnpack {
 namespace {
@@ -48,16 +51,46 @@ int64_t BlockRows(const Plan& plan, int64_t col_blocks, int32_t threads) {
   return RoundUp(std::max<int64_t>(size, 1), kInt8TileRows);
 }
 
-}  // namespace
+class Q8Linear final : public PackedLinear {
+ public:
+  explicit Q8Linear(const LinearSpec& spec) : PackedLinear(spec, Int8TileCols()) {}
+  bool Allocate() { return PackedLinear::Allocate(spec().groups * GroupBytes(), 3); }
 
-int64_t QuantizedLinearScratch(const PackedLinear& weight, int64_t rows, int32_t threads) {
-  const Plan plan(weight, rows);
+  void WriteInt8(int32_t first_row, std::span<const int8_t> rows) override;
+  void WriteScales(int32_t first_row, std::span<const float> scales) override {
+    WriteColumns(kScales, first_row, scales);
+  }
+  void WriteBias(int32_t first, std::span<const float> values) override { WriteColumns(kBiases, first, values); }
+
+  int64_t Scratch(int64_t rows, int32_t threads) const override;
+  void Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
+           const Block& out) const override;
+
+ private:
+  // What is kept of each column beside its weights.
+  enum Columns : int64_t { kBiases, kScales, kWeightSums };
+
+  int64_t GroupBytes() const { return padded_width() * Int8Depth(ChosenInt8Path(), depth()); }
+  int8_t* group(int64_t g) const { return reinterpret_cast<int8_t*>(weights()) + g * GroupBytes(); }
+  int32_t* WeightSums(int64_t g) const { return reinterpret_cast<int32_t*>(columns(kWeightSums, g)); }
+};
+
+void Q8Linear::WriteInt8(int32_t first_row, std::span<const int8_t> rows) {
+  ForRows(first_row, static_cast<int64_t>(rows.size()) / depth(), [&](int64_t g, int64_t col, int64_t i) {
+    const int8_t* row = rows.data() + i * depth();
+    PackInt8Columns(ChosenInt8Path(), row, depth(), col, 1, group(g));
+    WeightSums(g)[col] = std::accumulate(row, row + depth(), int32_t{0});
+  });
+}
+
+int64_t Q8Linear::Scratch(int64_t rows, int32_t threads) const {
+  const Plan plan(*this, rows);
   return (plan.scale_bytes + plan.input_bytes + threads * plan.panel_bytes) / kFloat;
 }
 
-void RunQuantizedLinear(const ThreadPool& pool, const Block& x, int64_t group_step, const PackedLinear& weight,
-                        Activation activation, float* scratch, const Block& out) {
-  const Plan plan(weight, x.rows);
+void Q8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
+                   const Block& out) const {
+  const Plan plan(*this, x.rows);
   float* row_scales = scratch;
   std::byte* inputs = reinterpret_cast<std::byte*>(scratch) + plan.scale_bytes;
   std::byte* panel_scratch = inputs + plan.input_bytes;
@@ -71,7 +104,7 @@ void RunQuantizedLinear(const ThreadPool& pool, const Block& x, int64_t group_st
     }
   });
 
-  const int64_t width = weight.group_width();
+  const int64_t width = group_width();
   const int64_t tile_cols = Int8TileCols();
   const int64_t group_blocks = (width + kColBlock - 1) / kColBlock;
   const int64_t col_blocks = group_blocks * plan.groups;
@@ -86,18 +119,18 @@ void RunQuantizedLinear(const ThreadPool& pool, const Block& x, int64_t group_st
     const int64_t end_col = std::min(first_col + kColBlock, width);
     float* const result = out.data + group * width;
     for (int64_t col = first_col; col < end_col; col += tile_cols) {
-      const void* panel = PrepareInt8Panel(plan.path, weight.Int8Panels(group, col), plan.depth,
-                                           panel_scratch + thread * plan.panel_bytes);
+      const int8_t* packed = this->group(group) + Int8PanelOffset(plan.path, plan.depth, col);
+      const void* panel = PrepareInt8Panel(plan.path, packed, plan.depth, panel_scratch + thread * plan.panel_bytes);
       for (int64_t r = first_row; r < end_row; r += kInt8TileRows) {
         const Int8Output output = {row_scales + group * plan.rows + r,
-                                   weight.scales(group) + col,
-                                   weight.biases(group) + col,
+                                   columns(kScales, group) + col,
+                                   columns(kBiases, group) + col,
                                    result + r * out.stride + col,
                                    out.stride,
                                    std::min(kInt8TileRows, end_row - r),
                                    std::min(tile_cols, end_col - col)};
         MultiplyInt8Tile(plan.path, inputs + (group * plan.tiles + r / kInt8TileRows) * plan.tile_bytes, plan.depth,
-                         plan.wide, panel, weight.weight_sums(group) + col, output);
+                         plan.wide, panel, WeightSums(group) + col, output);
       }
     }
     if (activation == Activation::kNone) return;
@@ -106,6 +139,13 @@ void RunQuantizedLinear(const ThreadPool& pool, const Block& x, int64_t group_st
       ActivateRow(row, end_col - first_col, activation, row);
     }
   });
+}
+
+}  // namespace
+
+std::unique_ptr<PackedLinear> CreateQ8Linear(const LinearSpec& spec) {
+  std::unique_ptr<Q8Linear> linear(new (std::nothrow) Q8Linear(spec));
+  return linear && linear->Allocate() ? std::move(linear) : nullptr;
 }
 
 }  // namespace peruse::xnnpack

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/backend/plan_run.h"
@@ -15,7 +16,7 @@ namespace peruse::xnnpack {
 
 struct Memory {
   Arena arena;  // the plan's slots from 0 on, then what an operation needs for itself
-  std::vector<PackedLinear> linears;
+  std::vector<std::unique_ptr<PackedLinear>> linears;  // null: freed
   std::vector<AlignedBytes> constants;
 };
 
@@ -31,7 +32,7 @@ class Runner : public PlanRun {
   Block View(Value value) const { return View(at(value)); }
   Block View(Tensor x) const;
   NormWeights View(const NormArgs& norm) const { return {View(norm.weight).data, View(norm.bias).data, norm.eps}; }
-  const PackedLinear& linear(LinearId id) const { return memory_.linears[static_cast<size_t>(at(id).id)]; }
+  const PackedLinear& linear(LinearId id) const { return *memory_.linears[static_cast<size_t>(at(id).id)]; }
 
   Status Download(Tensor x, std::span<float> destination) const;
 

@@ -54,19 +54,18 @@ class XnnpackBackend final : public Backend {
 // ---- Weights and constants ----------------------------------------------------------------------------------
 
 Result<Weight> XnnpackBackend::CreateLinear(const LinearSpec& spec) {
-  CheckSpec(spec);
-  PERUSE_RETURN_IF_ERROR(CheckInt8Depth(spec));
-  PERUSE_ASSIGN_OR_RETURN(PackedLinear linear, PackedLinear::Create(spec));
-  weight_bytes_ += linear.bytes();
+  PERUSE_RETURN_IF_ERROR(CheckSpec(spec));
+  PERUSE_ASSIGN_OR_RETURN(std::unique_ptr<PackedLinear> linear, PackedLinear::Create(spec));
+  weight_bytes_ += linear->bytes();
   memory_.linears.push_back(std::move(linear));
   return Weight{static_cast<int32_t>(memory_.linears.size()) - 1};
 }
 
 PackedLinear& XnnpackBackend::linear(Weight weight) {
   PERUSE_CHECK(weight.valid() && weight.id < static_cast<int32_t>(memory_.linears.size()));
-  PackedLinear& packed = memory_.linears[static_cast<size_t>(weight.id)];
-  PERUSE_CHECK(packed.spec().out > 0);  // not freed
-  return packed;
+  const std::unique_ptr<PackedLinear>& packed = memory_.linears[static_cast<size_t>(weight.id)];
+  PERUSE_CHECK(packed != nullptr);  // not freed
+  return *packed;
 }
 
 Status XnnpackBackend::WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) {
@@ -95,7 +94,7 @@ Status XnnpackBackend::WriteBias(Weight weight, int32_t first, std::span<const f
 
 void XnnpackBackend::FreeLinear(Weight weight) {
   weight_bytes_ -= linear(weight).bytes();
-  linear(weight) = PackedLinear::Freed();
+  memory_.linears[static_cast<size_t>(weight.id)].reset();
 }
 
 Result<Tensor> XnnpackBackend::CreateConstant(int32_t rows, int32_t cols) {

@@ -1,6 +1,5 @@
-// The conformance vectors of the specifications (deberta.md Part F, bert-electra.md section 8): checkpoints whose
-// weights follow a formula, and numbers that the reference implementation computed from them. ConvBERT's vectors are
-// for a padded text, whose padding leaks into real tokens; a library without padding cannot meet them (convbert.md Q1).
+// Checkpoints whose weights follow a formula, and numbers that transformers computed from them. ConvBERT has none here:
+// the reference pads its texts, and its convolutions let padding leak into real tokens.
 #include <gtest/gtest.h>
 
 #include <cmath>

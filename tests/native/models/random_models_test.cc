@@ -50,8 +50,8 @@ int32_t DivisorOf(int32_t number, Random& random) {
   }
 }
 
-constexpr const char* kFamilies[] = {"bert",    "electra",    "roberta",   "distilbert", "convbert",
-                                     "deberta", "deberta-v2", "lightconv", "dynamicconv"};
+constexpr const char* kFamilies[] = {"bert",    "electra",    "roberta",   "distilbert",  "convbert",
+                                     "deberta", "deberta-v2", "lightconv", "dynamicconv", "mpnet"};
 constexpr const char* kActivations[] = {"gelu",  "gelu_new", "gelu_fast", "gelu_10", "quick_gelu", "relu",
                                         "relu6", "silu",     "mish",      "tanh",    "sigmoid",    "linear"};
 

@@ -44,6 +44,15 @@ TEST(LogBucketTest, Buckets8Of32) {
 }
 
 // At max_position - 1 the quotient is exactly 1; one rounding error more and ceil gives a bucket too many.
+// MPNetEncoder.relative_position_bucket of transformers 4.57, 32 buckets over 128, at key - query = -distance.
+TEST(T5BucketTest, Buckets32Of128) {
+  const std::pair<int32_t, int32_t> expected[] = {
+      {0, 0},   {1, 1},   {7, 7},   {8, 8},    {11, 8},   {12, 9},   {15, 9},    {16, 10},   {22, 10},  {23, 11},
+      {31, 11}, {32, 12}, {45, 12}, {46, 13},  {63, 13},  {64, 14},  {90, 14},   {91, 15},   {128, 15}, {511, 15},
+      {-1, 17}, {-7, 23}, {-8, 24}, {-16, 26}, {-32, 28}, {-64, 30}, {-127, 31}, {-128, 31}, {-511, 31}};
+  for (const auto& [distance, bucket] : expected) EXPECT_EQ(T5Bucket(distance, 32, 128), bucket) << distance;
+}
+
 TEST(LogBucketTest, TheLastTrainedDistanceIsTheLastBucket) {
   for (const auto& [buckets, max] : {std::pair{256, 512}, {128, 512}, {32, 512}, {256, 1024}, {256, 2048}, {64, 256}}) {
     EXPECT_EQ(LogBucket(max - 1, buckets, max), 2 * (buckets / 2) - 1) << buckets << " of " << max;

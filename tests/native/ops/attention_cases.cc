@@ -38,6 +38,14 @@ ops::Attention Arguments(CaseProgram& p, const OpCase& c) {
   return op;
 }
 
+IndexId SlotsOf(CaseProgram& p, const OpCase& c) {
+  std::vector<int32_t> slots;
+  for (int32_t distance = 1 - c.longest(); distance < c.longest(); ++distance) {
+    slots.push_back(Bucket(c.slots, distance) + kReach);
+  }
+  return p.Indices({.kind = Index::Kind::kSlots, .distances = {.rows = kSlots}}, slots);
+}
+
 void Finish(CaseProgram& p, const OpCase& c, ops::Attention op) {
   op.out = p.Output({Domain::kTokens, 1}, c.cols);
   if (c.extra_output) op.probabilities = p.Output({Domain::kTokens, c.heads}, Extent{Domain::kLongest, 1});
@@ -52,11 +60,14 @@ void Disentangled(CaseProgram& p, const OpCase& c) {
   const Value position_query = p.Constant(kSlots, c.cols);
   if (c.position_key) op.position_key = position_key;
   if (c.position_query) op.position_query = position_query;
-  std::vector<int32_t> slots;
-  for (int32_t distance = 1 - c.longest(); distance < c.longest(); ++distance) {
-    slots.push_back(Bucket(c.slots, distance) + kReach);
-  }
-  op.slots = p.Indices({.kind = Index::Kind::kSlots, .distances = {.rows = kSlots}}, slots);
+  op.slots = SlotsOf(p, c);
+  Finish(p, c, op);
+}
+
+void Biased(CaseProgram& p, const OpCase& c) {
+  ops::Attention op = Arguments(p, c);
+  op.position_bias = p.Constant(kSlots, c.heads);
+  op.slots = SlotsOf(p, c);
   Finish(p, c, op);
 }
 
@@ -102,6 +113,16 @@ void AddAttentionCases(Cases& cases) {
     }
     // Several tiles of queries.
     add({.lengths = {150}, .cols = 16, .heads = 1, .position_key = true, .position_query = true});
+    for (const bool several_outputs : {false, true}) {
+      cases.push_back({.operation = "BiasedAttention",
+                       .write = Biased,
+                       .lengths = {40, 1, 150},
+                       .cols = 30,
+                       .heads = 3,
+                       .strided_in = several_outputs,
+                       .slots = slots,
+                       .extra_output = several_outputs});
+    }
   }
 }
 

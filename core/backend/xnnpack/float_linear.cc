@@ -1,0 +1,81 @@
+#include "core/backend/xnnpack/float_linear.h"
+
+#include <algorithm>
+
+#include "core/backend/xnnpack/activations.h"
+#include "core/backend/xnnpack/gemm.h"
+
+namespace peruse::xnnpack {
+namespace {
+
+// A block of panels that stays in the second-level cache while rows pass by; a block of rows that stays in the third.
+constexpr int64_t kPanelBlockBytes = 256 << 10;
+constexpr int64_t kRowBlock = 240;  // a multiple of 4, 5 and 6, the kernels' tile rows
+
+// Columns of one block: whole panels, as many as fit kPanelBlockBytes, at least one.
+int64_t BlockCols(int64_t depth) {
+  const int64_t panel_bytes = PackedFloats(depth, TileCols()) * static_cast<int64_t>(sizeof(float));
+  return std::max<int64_t>(1, kPanelBlockBytes / panel_bytes) * TileCols();
+}
+
+// Rows of one block: fewer if there would otherwise be too few tasks to go round.
+int64_t BlockRows(int64_t rows, int64_t col_blocks, int32_t threads) {
+  int64_t size = std::min(rows, kRowBlock);
+  if (threads > 1) {
+    const int64_t row_blocks = (3 * threads + col_blocks - 1) / col_blocks;
+    size = std::min(size, (rows + row_blocks - 1) / row_blocks);
+  }
+  return RoundUp(std::max<int64_t>(size, 1), TileRows());
+}
+
+}  // namespace
+
+FloatLinear::FloatLinear(const LinearSpec& spec) : PackedLinear(spec, TileCols()) {}
+
+int64_t FloatLinear::PanelScratch() const { return PackedFloats(depth(), std::min(BlockCols(depth()), group_width())); }
+
+void FloatLinear::WriteRows(int32_t first_row, std::span<const float> rows) {
+  int64_t row = first_row;
+  int64_t left = static_cast<int64_t>(rows.size()) / depth();
+  const float* values = rows.data();
+  while (left > 0) {
+    const int64_t first = row % group_width();
+    const int64_t count = std::min(left, group_width() - first);
+    Pack(values, row / group_width(), first, count);
+    values += count * depth();
+    row += count;
+    left -= count;
+  }
+}
+
+void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
+                      const Block& out) const {
+  const int64_t width = group_width();
+  const int64_t cols = std::min(BlockCols(depth()), RoundUp(width, TileCols()));
+  const int64_t group_blocks = (width + cols - 1) / cols;
+  const int64_t col_blocks = group_blocks * spec().groups;
+  const int64_t rows = BlockRows(x.rows, col_blocks, pool.threads());
+  const int64_t row_blocks = (x.rows + rows - 1) / rows;
+
+  // Within a block of rows the panels follow each other, so that the rows stay cached.
+  const int64_t thread_scratch = PanelScratch();
+  pool.For(row_blocks * col_blocks, [&](int32_t thread, int64_t task) {
+    const int64_t first_row = task / col_blocks * rows;
+    const int64_t end_row = std::min(first_row + rows, x.rows);
+    const int64_t group = task % col_blocks / group_blocks;
+    const int64_t first_col = task % col_blocks % group_blocks * cols;
+    const int64_t n = std::min(cols, width - first_col);
+    const float* panels = Panels(group, first_col, n, scratch + thread * thread_scratch);
+    for (int64_t r = first_row; r < end_row; r += TileRows()) {
+      const int64_t tile = std::min(TileRows(), end_row - r);
+      float* result = out.row(r) + group * width + first_col;
+      Gemm(x.row(r) + group * group_step, x.stride, tile, depth(), panels, n, result, out.stride);
+      if (activation == Activation::kNone) continue;
+      for (int64_t i = 0; i < tile; ++i) {  // while the tile is in the first-level cache
+        ActivateRow(result + i * out.stride, n, activation, result + i * out.stride);
+      }
+    }
+  });
+}
+
+}  // namespace peruse::xnnpack
