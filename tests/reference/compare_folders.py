@@ -26,6 +26,7 @@ warnings.filterwarnings("ignore")
 import transformers  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
+import folder_parts  # noqa: E402
 import folder_table  # noqa: E402
 
 transformers.logging.set_verbosity_error()
@@ -224,7 +225,7 @@ def main():
     with open(os.path.join(options.out, "cases.json"), "w", encoding="utf-8") as file:
         file.write(json.dumps(folder_table.short_cases(), ensure_ascii=False) + "\n")
     with open(os.path.join(options.out, "parts.json"), "w", encoding="utf-8") as file:
-        file.write(json.dumps(folder_table.parts(FIXTURES), ensure_ascii=False, separators=(",", ":")) + "\n")
+        file.write(json.dumps(folder_parts.parts(FIXTURES), ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 main()

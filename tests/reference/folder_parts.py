@@ -1,0 +1,165 @@
+"""What the folders of folder_table.py are made of: tokenizer files from small vocabularies, and changes to them."""
+import json
+import os
+import tempfile
+
+import tokenizers
+from sentencepiece import sentencepiece_model_pb2
+from transformers import BertTokenizerFast, DebertaTokenizerFast, DebertaV2TokenizerFast, RobertaTokenizerFast, XLMRobertaTokenizerFast
+
+# The classes that are tried with every pair of flags.
+TYPES = {"BertTokenizer": "bert", "ElectraTokenizer": "electra", "ConvBertTokenizer": "convbert", "DebertaTokenizer": "deberta",
+         "DebertaV2Tokenizer": "deberta-v2", "DistilBertTokenizer": "distilbert", "RobertaTokenizer": "roberta",
+         "XLMRobertaTokenizer": "xlm-roberta"}
+_bases = {}
+
+
+def base(kind, fixtures=None):
+    """tokenizer.json as the class writes it, from a small vocabulary."""
+    if kind not in _bases:
+        folder = os.path.join(fixtures, "tokenizer")
+        if kind == "bert":
+            tokenizer = BertTokenizerFast(os.path.join(folder, "bert.vocab.txt"))
+        elif kind == "bpe":
+            tokenizer = DebertaTokenizerFast(os.path.join(folder, "bpe.vocab.json"), os.path.join(folder, "bpe.merges.txt"))
+        elif kind == "roberta":
+            path = os.path.join(folder, "bpe.merges.txt")
+            with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as vocabulary:
+                json.dump(roberta_vocabulary(fixtures), vocabulary)
+                vocabulary.flush()
+                tokenizer = RobertaTokenizerFast(vocabulary.name, path)
+        elif kind == "xlm":
+            tokenizer = XLMRobertaTokenizerFast(tokenizer_object=small_xlm(os.path.join(folder, "unigram.spm.model")))
+        else:
+            tokenizer = DebertaV2TokenizerFast(os.path.join(folder, "unigram.spm.model"))
+        _bases[kind] = json.loads(tokenizer.backend_tokenizer.to_str())
+        if kind == "unigram":  # without the character map, which is large
+            _bases[kind]["normalizer"] = {"type": "Sequence", "normalizers": [
+                {"type": "Replace", "pattern": {"Regex": r"\s{2,}|[\n\r\t]"}, "content": " "}, {"type": "NFC"},
+                {"type": "Strip", "strip_left": False, "strip_right": True}]}
+    return json.loads(json.dumps(_bases[kind]))
+
+
+ROBERTA_NAMES = {"[CLS]": "<s>", "[PAD]": "<pad>", "[SEP]": "</s>", "[UNK]": "<unk>", "[MASK]": "<mask>"}
+
+
+def roberta_vocabulary(fixtures):
+    """DeBERTa's small vocabulary with RoBERTa's names."""
+    with open(os.path.join(fixtures, "tokenizer", "bpe.vocab.json"), encoding="utf-8") as file:
+        return {ROBERTA_NAMES.get(token, token): index for token, index in json.load(file).items()}
+
+
+def small_xlm(path):
+    """As XLMRobertaConverter puts it together, of fewer pieces and without the character map, which is large."""
+    model = sentencepiece_model_pb2.ModelProto()
+    with open(path, "rb") as file:
+        model.ParseFromString(file.read())
+    pieces = [piece for index, piece in enumerate(model.pieces) if index < 900 or len(piece.piece) == 1]
+    vocabulary = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)]
+    vocabulary += [(piece.piece, piece.score) for piece in pieces if piece.type == 1] + [("<mask>", 0.0)]
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram(vocabulary, unk_id=3, byte_fallback=False))
+    tokenizer.normalizer = tokenizers.normalizers.Sequence([tokenizers.normalizers.NFKC(), tokenizers.normalizers.Replace(tokenizers.Regex(" {2,}"), " ")])
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Sequence([tokenizers.pre_tokenizers.WhitespaceSplit(),
+                                                                  tokenizers.pre_tokenizers.Metaspace(prepend_scheme="always")])
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>",
+                                                                        special_tokens=[("<s>", 0), ("</s>", 2)])
+    tokenizer.decoder = tokenizers.decoders.Metaspace(prepend_scheme="always")
+    return tokenizer
+
+
+def parts(fixtures):
+    """What the goldens name by "@name" or "part:name" instead of repeating it."""
+    models = {kind + ".model": base(kind, fixtures)["model"] for kind in ("bert", "bpe", "unigram", "xlm")}
+    return {**models, "roberta.vocab": roberta_vocabulary(fixtures), "roberta.model": base("roberta", fixtures)["model"]}
+
+
+KIND = {"BertTokenizer": "bert", "ElectraTokenizer": "bert", "ConvBertTokenizer": "bert", "DebertaTokenizer": "bpe",
+        "DebertaV2Tokenizer": "unigram", "DistilBertTokenizer": "bert", "RobertaTokenizer": "roberta", "XLMRobertaTokenizer": "xlm"}
+VOCABULARY = {"bert": {"vocab.txt": "bert.vocab.txt"}, "bpe": {"vocab.json": "bpe.vocab.json", "merges.txt": "bpe.merges.txt"},
+              "unigram": {"spm.model": "unigram.spm.model"}, "roberta": {"vocab.json": "part:roberta.vocab", "merges.txt": "bpe.merges.txt"},
+              "xlm": {}}
+
+
+class Folder:
+    """files: what is written to disk. written: the same with names for what is large. refused: words of our message."""
+
+    def __init__(self, name, fixtures, files, refused=None):
+        self.name, self.refused, self.files, self.written = name, refused, {}, {}
+        for file, content in files.items():
+            self.written[file] = content
+            if isinstance(content, str) and content.startswith("@"):
+                with open(os.path.join(fixtures, "tokenizer", content[1:]), "rb") as source:
+                    content = source.read()
+            elif isinstance(content, str) and content.startswith("part:"):
+                content = parts(fixtures)[content[5:]]
+            elif isinstance(content, str) and content.startswith("hex:"):
+                content = bytes.fromhex(content[4:])
+            elif isinstance(content, dict) and isinstance(content.get("model"), str):
+                content = {**content, "model": parts(fixtures)[content["model"][1:]]}
+            self.files[file] = content
+
+
+class Table:
+    def __init__(self, fixtures):
+        self.fixtures, self.folders = fixtures, []
+
+    def add(self, name, kind, *, has_json=True, has_vocabulary=False, config=None, model_type="bert", change=None, refused=None, **files):
+        """`config`: tokenizer_config.json, None for no such file. `change(tokenizer_json)` edits it. `files`: others, "_" for "."."""
+        made = {"config.json": {"model_type": model_type} if model_type else {}}
+        if has_vocabulary:
+            made.update({file: source if source.startswith("part:") else "@" + source for file, source in VOCABULARY[kind].items()})
+        if has_json:
+            document = base(kind, self.fixtures)
+            if change:
+                change(document)
+            if document["model"] == base(kind, self.fixtures)["model"]:
+                document["model"] = "@" + kind + ".model"
+            made["tokenizer.json"] = document
+        if config is not None:
+            made["tokenizer_config.json"] = config
+        made.update({name.replace("_json", ".json").replace("_txt", ".txt").replace("_bpe_", ".bpe.").replace("_model", ".model"): content
+                     for name, content in files.items()})
+        self.folders.append(Folder(name, self.fixtures, made, refused))
+
+
+# -------------------------------------------------------------------------------------------------- changes of a tokenizer.json
+
+def normalizer(value):
+    def change(document):
+        document["normalizer"] = value
+    return change
+
+
+def bert_normalizer(**flags):
+    return {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True, **flags}
+
+
+def without_token(*contents):
+    def change(document):
+        document["added_tokens"] = [token for token in document["added_tokens"] if token["content"] not in contents]
+    return change
+
+
+def with_tokens(*tokens):
+    def change(document):
+        for token in tokens:
+            document["added_tokens"].append({"id": 0, **flags(**token)})
+    return change
+
+
+def member(name, value):
+    def change(document):
+        document[name] = value
+    return change
+
+
+def both(*changes):
+    def change(document):
+        for one in changes:
+            one(document)
+    return change
+
+
+def flags(content, **given):
+    return {"content": content, "single_word": False, "lstrip": False, "rstrip": False, "normalized": not given.get("special", False),
+            "special": False, **given}
