@@ -2,8 +2,8 @@
 
     python make_config_goldens.py
 
-For each: the classes' model_type and the names of the labels as a pipeline would give them (a number that names a label becomes
-text); "nameless" where a pipeline finds no name for a label; "refused" where the class does not load the file or cannot run it.
+For each: the classes' model_type and the names that the pipelines give the labels (a number that names a label becomes text; null
+where a pipeline raises KeyError because the label has no name); "refused" where the class does not load the file or cannot run it.
 A file without model_type is read by the class that `architectures` names: AutoConfig guesses from the folder's name alone.
 
 Needs: tests/reference/requirements.txt.
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 import transformers
+from transformers.pipelines.token_classification import AggregationStrategy
 
 OUT = Path(__file__).resolve().parents[1] / "fixtures" / "configs.json"
 SIZES = {"vocab_size": 16, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24,
@@ -29,9 +30,14 @@ def configs():
             ("names", {"0": "no", "1": "yes"}), ("in another order", {"1": "yes", "0": "no"}), ("numbers", {"0": 1, "1": 2, "2": -3}),
             ("fractions", {"0": 0.5, "1": "one"}), ("a gap", {"0": "a", "2": "b"}), ("far away", {"0": "a", "1": "b", "70000": "c"}),
             ("from one", {"1": "a", "2": "b"}), ("negative", {"-1": "a", "0": "b"}), ("a list", ["a", "b"]), ("an empty list", []),
-            ("words", {"a": "0"}), ("null", None)]:
+            ("words", {"a": "0"}), ("null", None), ("a number", 3), ("a list of pairs", [[0, "a"]]), ("a fraction", {"0.0": "a"}),
+            ("numbers of every size", {"0": 1.0, "1": 123456.75, "2": 1e-4, "3": -0.0, "4": 0.1, "5": 1234567890123456789, "6": -1e15, "7": 0.30000000000000004})]:
         yield "id2label: " + about, "BertForSequenceClassification", bert | {"id2label": labels}
-    yield "id2label beside num_labels", "BertForSequenceClassification", bert | {"id2label": {"0": "a"}, "num_labels": 3}
+    yield "fewer names than num_labels", "BertForSequenceClassification", bert | {"id2label": {"0": "a"}, "num_labels": 3}
+    yield "more names than num_labels", "BertForSequenceClassification", bert | {"id2label": {"0": "a", "1": "b", "2": "c"}, "num_labels": 2}
+    yield "a gap beside num_labels", "BertForSequenceClassification", bert | {"id2label": {"0": "a", "2": "b"}, "num_labels": 3}
+    yield "no names", "BertModel", bert | {"id2label": {}}
+    yield "no names beside num_labels", "BertForSequenceClassification", bert | {"id2label": {}, "num_labels": 3}
     yield "num_labels", "BertForTokenClassification", bert | {"num_labels": 3}
     yield "id2label with a gap, of tags", "BertForTokenClassification", bert | {"id2label": {"0": "O", "3": "B-X"}}
     for name in ("Bert", "Electra", "ConvBert", "Deberta", "DebertaV2", "Roberta", "XLMRoberta", "DistilBert"):
@@ -70,12 +76,27 @@ def golden(name, fields):
                 model(input_ids=ids)
         except Exception as error:  # noqa: BLE001: whatever it says, it refuses
             return config, {"refused": type(error).__name__}
-    names = model.config.id2label
-    has_labels = "SequenceClassification" in name or "TokenClassification" in name
-    if has_labels and any(i not in names for i in range(len(names))):
-        return config, {"nameless": min(i for i in range(len(names)) if i not in names)}
     found = {"model_type": model.config.model_type}
-    return config, found | ({"labels": [str(names[i]) for i in range(len(names))]} if has_labels else {})
+    if "SequenceClassification" in name or "TokenClassification" in name:
+        found["labels"] = [label_of(model, name, index) for index in range(model.config.num_labels)]
+    return config, found
+
+
+def label_of(model, name, best):
+    """What the pipeline calls label `best` when its score is the highest."""
+    scores = torch.zeros(model.config.num_labels)
+    scores[best] = 9
+    try:
+        if "Token" in name:
+            pipeline = object.__new__(transformers.TokenClassificationPipeline)
+            pipeline.model = model
+            token = {"word": "a", "scores": scores.numpy(), "start": 0, "end": 1, "index": 1, "is_subword": False}
+            return str(pipeline.aggregate([token], AggregationStrategy.NONE)[0]["entity"])
+        pipeline = object.__new__(transformers.TextClassificationPipeline)
+        pipeline.model, pipeline.framework = model, "pt"
+        return str(pipeline.postprocess({"logits": scores[None]})["label"])
+    except KeyError:
+        return None
 
 
 def main():

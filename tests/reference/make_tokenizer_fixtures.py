@@ -8,7 +8,7 @@ DATA holds `tokenizers/` (vocabularies of published checkpoints) and text in man
 `classification/`, ...); encode_lines is built from tests/tools/encode_lines.cc. The sample uses vocabularies cut down to a
 few thousand entries, so that it stays small; the check uses the complete ones.
 
-Needs: tokenizers==0.22.2 sentencepiece==0.2.1 protobuf numpy
+Needs: tests/reference/requirements.txt, sentencepiece and protobuf.
 """
 import argparse
 import collections

@@ -1,8 +1,10 @@
 """The tokenizers that make_tokenizer_fixtures.py compares: each as the reference builds it, and the files that say the same."""
 import json
 import os
+import tempfile
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from transformers import AutoTokenizer
 
 from tokenizer_lines import SPECIALS
 
@@ -49,22 +51,15 @@ def read_sentencepiece(path):
     return model
 
 
-def deberta_v2(model, split_by_punct=False, lowercase=False):
-    """As transformers 4 converts spm.model (DebertaV2Converter). DebertaV2Tokenizer finds [UNK] in normalised text."""
-    tokenizer = Tokenizer(models.Unigram([(piece.piece, piece.score) for piece in model.pieces], model.trainer_spec.unk_id, False))
-    steps = [normalizers.Lowercase()] if lowercase else []
-    steps.append(normalizers.Strip())
-    if model.normalizer_spec.precompiled_charsmap:
-        steps.append(normalizers.Precompiled(model.normalizer_spec.precompiled_charsmap))
-    steps.append(normalizers.Replace(Regex(" {2,}"), " "))
-    tokenizer.normalizer = normalizers.Sequence(steps)
-    splits = [pre_tokenizers.Punctuation(behavior="isolated")] if split_by_punct else []
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(splits + [pre_tokenizers.Metaspace(prepend_scheme="always")])
-    unknown = AddedToken("[UNK]", normalized=True, special=True)
-    tokenizer.add_special_tokens([special("[PAD]"), special("[CLS]"), special("[SEP]"), unknown, special("[MASK]")])
-    tokenizer.post_processor = bert_template(tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]"))
-    tokenizer.decoder = decoders.Metaspace()
-    return tokenizer
+def deberta_v2(model, **config):
+    """As transformers makes it of spm.model and this tokenizer_config.json."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "spm.model"), "wb") as file:
+            file.write(model.SerializeToString())
+        for name, content in (("config.json", {"model_type": "deberta-v2"}), ("tokenizer_config.json", config)):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                json.dump(content, file)
+        return AutoTokenizer.from_pretrained(folder)._tokenizer
 
 
 def added_token_rules(vocab):
@@ -153,7 +148,9 @@ class Workshop:
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
         tokenizer.post_processor = processors.ByteLevel(trim_offsets=True, add_prefix_space=True)
         tokenizer.decoder = decoders.ByteLevel()
-        return Setup("gpt2", tokenizer, [self.saved("gpt2", tokenizer)])
+        # The class gives the pre-tokeniser its own add_prefix_space.
+        config = self.write("gpt2_config.json", json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "add_prefix_space": True}))
+        return Setup("gpt2", tokenizer, [{**self.saved("gpt2", tokenizer), "tokenizer_config.json": config}])
 
     def roberta(self):
         path = self.path("roberta-base", "tokenizer.json")
@@ -163,11 +160,9 @@ class Workshop:
         path = self.path("t5", "tokenizer.json")
         return Setup("t5", Tokenizer.from_file(path), [{"tokenizer.json": path}], pair_type=0)
 
-    def sentencepiece_setup(self, name, path, config=None, **options):
-        tokenizer = deberta_v2(read_sentencepiece(path), **options)
-        files = {"spm.model": path}
-        if config:
-            files["tokenizer_config.json"] = self.write(name + "_config.json", json.dumps(config))
+    def sentencepiece_setup(self, name, path, **config):
+        tokenizer = deberta_v2(read_sentencepiece(path), **config)
+        files = {"spm.model": path, "tokenizer_config.json": self.write(name + "_config.json", json.dumps(config))}
         return Setup(name, tokenizer, [self.saved(name, tokenizer), files])
 
     def deberta_v3(self):
@@ -184,7 +179,7 @@ class Workshop:
 
     def v2_options(self):
         return self.sentencepiece_setup("deberta-v2-options", self.path("sentencepiece-test", "spm_example.model"),
-                                        {"do_lower_case": True, "split_by_punct": True}, lowercase=True, split_by_punct=True)
+                                        do_lower_case=True, split_by_punct=True)
 
     def unicode_forms(self):
         tokenizer = custom_stages(self.vocab_txt("bert-base-cased", "vocab.txt"),
