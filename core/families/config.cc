@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <optional>
 
 #include "core/base/json.h"
@@ -10,17 +13,24 @@
 namespace peruse {
 namespace {
 
-// A name, or a number that stands for one.
-std::optional<std::string> LabelName(JsonValue value) {
+// A name, or a number that stands for one, as Python writes it; not where Python would write it with an exponent.
+std::optional<std::string> NameOf(JsonValue value) {
   if (const auto name = value.GetString()) return std::string(*name);
-  if (value.IsNumber()) return value.ToString();
-  return std::nullopt;
+  if (const auto integer = value.GetInt64()) return std::to_string(*integer);
+  const std::optional<double> number = value.GetDouble();
+  if (!number || (*number != 0 && (std::fabs(*number) < 1e-4 || std::fabs(*number) >= 1e16))) return std::nullopt;
+  char text[64];
+  for (int decimals = 1; decimals < 24; ++decimals) {  // the fewest that mean the same number
+    std::snprintf(text, sizeof(text), "%.*f", decimals, *number);
+    if (std::strtod(text, nullptr) == *number) break;
+  }
+  return text;
 }
 
 // id2label may name any integers: there are as many labels as names.
 void ReadLabels(ConfigReader& reader, ModelConfig& config) {
   const JsonValue labels = reader.Field("id2label");
-  const bool named = labels.IsObject() && labels.size() > 0;
+  const bool named = labels.IsObject();
   if (labels.exists() && !labels.IsObject()) reader.Refuse("id2label", "must be an object");
   const int32_t count = named ? static_cast<int32_t>(std::min<size_t>(labels.size(), kMaxLabels + 1))
                               : reader.Int("num_labels", 2, 0, kMaxLabels);
@@ -32,11 +42,11 @@ void ReadLabels(ConfigReader& reader, ModelConfig& config) {
   for (int32_t i = 0; i < count; ++i) config.id2label[static_cast<size_t>(i)] = "LABEL_" + std::to_string(i);
   if (!named) return;
 
-  // As many labels as names, as in the reference. One whose number has no name keeps the one made of it.
+  // As many labels as names, as in the reference, also where their numbers leave some out.
   std::vector<bool> seen(static_cast<size_t>(count));
   for (int32_t i = 0; i < count; ++i) {
     const std::string_view key = labels.MemberName(static_cast<size_t>(i));
-    std::optional<std::string> name = LabelName(labels.MemberValue(static_cast<size_t>(i)));
+    std::optional<std::string> name = NameOf(labels.MemberValue(static_cast<size_t>(i)));
     int32_t id = -1;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
     const bool numbered = error == std::errc() && end == key.data() + key.size();
@@ -48,6 +58,9 @@ void ReadLabels(ConfigReader& reader, ModelConfig& config) {
     if (!used) continue;
     seen[static_cast<size_t>(id)] = true;
     config.id2label[static_cast<size_t>(id)] = *std::move(name);
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    if (!seen[static_cast<size_t>(i)]) config.nameless.push_back(i);
   }
 }
 
@@ -125,6 +138,13 @@ ModelConfig ReadModelConfig(ConfigReader& reader, const ConfigDefaults& defaults
   ReadLabelIds(reader, config);
   ReadProblemType(reader, config);
   return config;
+}
+
+Result<std::string_view> LabelName(const ModelConfig& config, size_t label) {
+  if (!std::binary_search(config.nameless.begin(), config.nameless.end(), static_cast<int32_t>(label))) {
+    return std::string_view(config.id2label[label]);
+  }
+  return MalformedFile("config.json: id2label has no name for label " + std::to_string(label));
 }
 
 void RequireWholeHeads(ConfigReader& reader, const ModelConfig& config) {

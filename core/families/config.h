@@ -87,6 +87,7 @@ struct ModelConfig {
   int32_t max_tokens = 0;
 
   std::vector<std::string> id2label;  // [num_labels]; "LABEL_0", ... where the file names none
+  std::vector<int32_t> nameless;      // labels that an id2label with gaps leaves out, in order: see LabelName
   // The file's own order, which is the reference's where it looks for a label. Of id2label where the file has none.
   std::vector<std::pair<std::string, int32_t>> label2id;
   ProblemType problem_type = ProblemType::kUnspecified;
@@ -98,6 +99,10 @@ struct ModelConfig {
 
 // Reads the fields that all families have. Errors go to the reader.
 ModelConfig ReadModelConfig(ConfigReader& reader, const ConfigDefaults& defaults, const ConfigFields& fields);
+
+// The name that an answer gives to a label. kMalformedFile where id2label names others but not this one: the reference
+// loads such a file too, and raises KeyError when an answer needs that name. The view is of the configuration.
+Result<std::string_view> LabelName(const ModelConfig& config, size_t label);
 
 // Refuses heads that do not divide the hidden size.
 void RequireWholeHeads(ConfigReader& reader, const ModelConfig& config);

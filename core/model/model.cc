@@ -73,7 +73,7 @@ Status AddHead(Head head, const Family& family, const ModelConfig& config, Build
   const HeadSizes sizes = {config.hidden_size, config.embedding_size, config.vocab_size, config.layer_norm_eps};
   const bool labelled = head == Head::kSequenceClassification || head == Head::kTokenClassification;
   if (labelled && config.num_labels() < 1) {
-    return MalformedFile("config.json: num_labels is 0; a classifier needs labels");
+    return MalformedFile("config.json: id2label or num_labels leaves no label; a classifier needs one at least");
   }
   const auto no_such_head = [&] {
     return Unsupported("model_type \"" + config.model_type + "\" has no head for " + std::string(HeadName(head)));

@@ -68,13 +68,14 @@ Status TextClassification::Collect(const Reading& reading, size_t text) {
   Apply(request.function.value_or(DefaultFunction()), scores);
   spans_.push_back(Covered(reading.tokens));
   if (!reading.last) return OkStatus();
-  Give(reading.input, Together(request.inputs[reading.input].text));
+  PERUSE_ASSIGN_OR_RETURN(std::vector<LabelScore> found, Together(request.inputs[reading.input].text));
+  Give(reading.input, std::move(found));
   scores_.clear();
   spans_.clear();
   return OkStatus();
 }
 
-std::vector<LabelScore> TextClassification::Together(std::string_view text) const {
+Result<std::vector<LabelScore>> TextClassification::Together(std::string_view text) const {
   const std::vector<std::string>& labels = model_.config().id2label;
   std::vector<float> together = scores_[0];
   std::vector<size_t> window(labels.size(), 0);  // by label, where its score comes from
@@ -95,8 +96,13 @@ std::vector<LabelScore> TextClassification::Together(std::string_view text) cons
   Utf8IndexConverter index(text);
   const bool tell = request.stride && (request.windows == WindowChoice::kMax || !request.window_label.empty());
   std::vector<LabelScore> found;
+  // The reference names all labels before it takes the best of them, unless it is asked for the best alone.
+  for (size_t label = 0; request.top_k != 1 && label < labels.size(); ++label) {
+    PERUSE_RETURN_IF_ERROR(LabelName(model_.config(), label).status());
+  }
   for (size_t label : BestFirst(together, static_cast<size_t>(request.top_k))) {
-    found.push_back({labels[label], together[label], std::nullopt});
+    PERUSE_ASSIGN_OR_RETURN(const std::string_view name, LabelName(model_.config(), label));
+    found.push_back({name, together[label], std::nullopt});
     if (tell) found.back().window = ToTextSpan(index, spans_[window[label]]);
   }
   return found;

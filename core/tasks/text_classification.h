@@ -50,7 +50,7 @@ class TextClassification : public TaskOf<TextClassificationRequest, std::vector<
   ScoreFunction DefaultFunction() const;
   Status CheckWindows() const;
   // The scores of a text from those of its windows.
-  std::vector<LabelScore> Together(std::string_view text) const;
+  Result<std::vector<LabelScore>> Together(std::string_view text) const;
 
   std::vector<std::vector<float>> scores_;  // of the windows so far of the text that is being read
   std::vector<text::Offset> spans_;         // and the bytes of the text that each covers

@@ -73,9 +73,12 @@ Status TokenClassification::Collect(const Reading& reading, size_t text) {
   const std::vector<Token> tokens = Tokens(reading.tokens, all, outputs_.Get("logits", text));
   std::vector<Entity> entities;
   if (strategy == Aggregation::kNone || strategy == Aggregation::kSimple) {
-    for (const Token& token : tokens) entities.push_back(Labelled(token, token.scores));
+    for (const Token& token : tokens) {
+      PERUSE_ASSIGN_OR_RETURN(Entity entity, Labelled(token, token.scores));
+      entities.push_back(std::move(entity));
+    }
   } else {
-    entities = Words(tokens);
+    PERUSE_ASSIGN_OR_RETURN(entities, Words(tokens));
   }
   if (strategy != Aggregation::kNone) entities = Groups(entities);
   std::erase_if(entities, [this](const Entity& entity) { return Ignored(entity.label); });
@@ -125,23 +128,25 @@ bool TokenClassification::IsSubword(std::string_view text, text::Offset bytes, s
   return text[start - 1] != ' ' && (start >= text.size() || text[start] != ' ');
 }
 
-Entity TokenClassification::Labelled(const Token& token, std::span<const float> scores) const {
+Result<Entity> TokenClassification::Labelled(const Token& token, std::span<const float> scores) const {
   const size_t label = ArgMax(scores);
-  return {model_.config().id2label[label], scores[label], token.word, token.bytes, token.index};
+  PERUSE_ASSIGN_OR_RETURN(const std::string_view name, LabelName(model_.config(), label));
+  return Entity{std::string(name), scores[label], token.word, token.bytes, token.index};
 }
 
-std::vector<Entity> TokenClassification::Words(std::span<const Token> tokens) const {
+Result<std::vector<Entity>> TokenClassification::Words(std::span<const Token> tokens) const {
   std::vector<Entity> words;
   for (size_t first = 0; first < tokens.size();) {
     size_t end = first + 1;
     while (end < tokens.size() && tokens[end].is_subword) ++end;
-    words.push_back(Word(tokens.subspan(first, end - first)));
+    PERUSE_ASSIGN_OR_RETURN(Entity word, Word(tokens.subspan(first, end - first)));
+    words.push_back(std::move(word));
     first = end;
   }
   return words;
 }
 
-Entity TokenClassification::Word(std::span<const Token> tokens) const {
+Result<Entity> TokenClassification::Word(std::span<const Token> tokens) const {
   std::vector<float> scores = tokens[0].scores;
   if (request.aggregation_strategy == Aggregation::kMax) {
     for (const Token& token : tokens) {
@@ -156,7 +161,7 @@ Entity TokenClassification::Word(std::span<const Token> tokens) const {
   }
   std::vector<std::string> names;
   for (const Token& token : tokens) names.push_back(token.word);
-  Entity word = Labelled(tokens[0], scores);
+  PERUSE_ASSIGN_OR_RETURN(Entity word, Labelled(tokens[0], scores));
   word.word = tokenizer_.ConvertTokensToString(names);
   word.bytes.end = tokens.back().bytes.end;
   return word;

@@ -61,10 +61,10 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
 
   std::vector<Token> Tokens(const text::Encoding& window, std::string_view text, const Matrix& logits) const;
   bool IsSubword(std::string_view text, text::Offset bytes, std::string_view token) const;
-  Entity Labelled(const Token& token, std::span<const float> scores) const;
+  Result<Entity> Labelled(const Token& token, std::span<const float> scores) const;
   // One item per word: a token that is no subword begins one.
-  std::vector<Entity> Words(std::span<const Token> tokens) const;
-  Entity Word(std::span<const Token> tokens) const;
+  Result<std::vector<Entity>> Words(std::span<const Token> tokens) const;
+  Result<Entity> Word(std::span<const Token> tokens) const;
   // Joins neighbours of one label; "B-" begins a new item.
   std::vector<Entity> Groups(std::span<const Entity> entities) const;
   Entity Group(std::span<const Entity> entities) const;

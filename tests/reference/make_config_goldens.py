@@ -2,7 +2,7 @@
 
     python make_config_goldens.py
 
-For each: the classes' model_type and the names that the pipelines give the labels (a number that names a label becomes text; null
+For each: the file's text, the classes' model_type and the names that the pipelines give the labels (a number that names a label becomes text; null
 where a pipeline raises KeyError because the label has no name); "refused" where the class does not load the file or cannot run it.
 A file without model_type is read by the class that `architectures` names: AutoConfig guesses from the folder's name alone.
 
@@ -104,7 +104,7 @@ def main():
     lines = []
     for about, name, fields in configs():
         config, found = golden(name, fields)
-        lines.append(json.dumps({"about": about, "config": config, **found}))
+        lines.append(json.dumps({"about": about, "config": json.dumps(config), **found}))
     OUT.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
 
 

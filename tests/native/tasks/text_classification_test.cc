@@ -52,6 +52,22 @@ TEST(TextClassification, EqualScoresKeepTheLowerLabelFirst) {
   EXPECT_EQ(result.find("\"C\""), std::string::npos);
 }
 
+// The reference raises KeyError when it needs the name: of the best label, or of all where more than the best is wanted.
+TEST(TextClassification, ALabelWithoutANameIsNotNamedByUs) {
+  auto tokenizer = WordTokenizer("good bad");
+  ModelConfig config = LabelConfig({"NEG", "LABEL_1", "POS"});
+  config.nameless = {1};
+  const auto run = [&](std::vector<float> logits, const std::string& options) {
+    FakeModel model(config, false, [&](const ModelInput&) { return logits; });
+    return RunTask<TextClassification>(*tokenizer, model, R"({"inputs":[{"text":"good"}])" + options + "}");
+  };
+  EXPECT_TRUE(run({0, 1, 2}, "").starts_with(R"([[{"label":"POS")"));
+  const std::string refused = "malformed_file: config.json: id2label has no name for label 1";
+  EXPECT_EQ(run({0, 3, 2}, ""), refused);
+  EXPECT_EQ(run({0, 1, 2}, R"(,"options":{"top_k":2})"), refused);
+  EXPECT_EQ(run({0, 1, 2}, R"(,"options":{"top_k":null})"), refused);
+}
+
 TEST(TextClassification, ConfigurationChoosesTheFunction) {
   auto tokenizer = WordTokenizer("good bad");
   const auto zeros = [](const ModelInput&) { return std::vector<float>{0, 0, 0}; };

@@ -68,6 +68,23 @@ TEST(TokenClassification, FirstLabelsTheWholeWord) {
             std::string::npos);
 }
 
+// As in the reference, which raises KeyError as soon as a token has the label.
+TEST(TokenClassification, ALabelWithoutANameIsNotNamedByUs) {
+  auto tokenizer = WordTokenizer(kWords);
+  ModelConfig config = Labels();
+  config.nameless = {2};
+  FakeModel model(config, true, ByToken(kLabels));
+  for (const char* strategy : {"none", "simple", "first", "average", "max"}) {
+    const auto run = [&](const std::string& text) {
+      return RunTask<TokenClassification>(
+          *tokenizer, model,
+          R"({"inputs":[{"text":")" + text + R"("}],"options":{"aggregation_strategy":")" + strategy + "\"}}");
+    };
+    EXPECT_NE(run("anna wrote").find("PER"), std::string::npos);
+    EXPECT_EQ(run("anna sewell"), "malformed_file: config.json: id2label has no name for label 2");
+  }
+}
+
 TEST(TokenClassification, IgnoreLabels) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, ByToken(kLabels));
