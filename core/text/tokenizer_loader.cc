@@ -1,5 +1,6 @@
 #include "core/text/tokenizer_loader.h"
 
+#include <span>
 #include <string>
 
 #include "core/base/memory.h"
@@ -70,7 +71,11 @@ Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, 
   const int32_t cls = find(by_name ? "[CLS]" : special->content(kClsToken));
   const int32_t sep = find(by_name ? "[SEP]" : special->content(kSepToken));
   parts->post_processor = type.two_separators ? RobertaPostProcessor(cls, sep) : BertPostProcessor(cls, sep);
-  if (type.sets_trimming) parts->post_processor.trimming = {config.trim_offsets, config.add_prefix_space};
+  if (type.sets_trimming) {
+    parts->post_processor.trimming = {config.trim_offsets, config.add_prefix_space};
+  } else if (type.two_separators) {  // MPNetConverter's template, unlike RobertaProcessing, knows types
+    for (TemplatePart& part : std::span(parts->post_processor.pair).last(2)) part.type_id = 1;
+  }
   return OkStatus();
 }
 

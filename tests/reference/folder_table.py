@@ -149,7 +149,7 @@ def other_rows(table):
 
 
 def roberta_rows(table):
-    """RoBERTa, XLM-RoBERTa and DistilBERT, and their byte-level neighbours."""
+    """RoBERTa, XLM-RoBERTa, DistilBERT, MPNet, and byte-level neighbours."""
     def roberta(name, has_json=False, **more):
         table.add("roberta-" + name, "roberta", model_type=more.pop("model_type", "roberta"), has_json=has_json, has_vocabulary=not has_json, **more)
 
@@ -180,6 +180,14 @@ def roberta_rows(table):
     table.add("distilbert-json", "bert", model_type="distilbert", change=normalizer(bert_normalizer(lowercase=False)))
     table.add("distilbert-vocabulary", "bert", model_type="distilbert", has_json=False, has_vocabulary=True)
     table.add("distilbert-cased", "bert", model_type="distilbert", has_json=False, has_vocabulary=True, config={"do_lower_case": False})
+    table.add("mpnet-json", "bert", model_type="mpnet")
+    table.add("mpnet-json-cased", "bert", model_type="mpnet", config={"do_lower_case": False, "tokenizer_class": "MPNetTokenizer"})
+    table.add("mpnet-vocabulary", "bert", model_type="mpnet", has_json=False, has_vocabulary=True)
+    table.add("mpnet-named", "bert", model_type="mpnet", has_json=False, has_vocabulary=True, config={
+        "tokenizer_class": "MPNetTokenizer", "cls_token": "[CLS]", "bos_token": "[CLS]", "sep_token": "[SEP]", "eos_token": "[SEP]",
+        "pad_token": "[PAD]", "mask_token": "[MASK]"})
+    table.add("mpnet-types", "bert", model_type="mpnet", has_json=False, has_vocabulary=True,
+              config={"model_input_names": ["input_ids", "token_type_ids"], "strip_accents": True})
 
 
 def varint(value):
