@@ -14,6 +14,13 @@ void Compute(const Activate& op, const Numbers& n) {
   }
 }
 
+void Gradient(const Activate& op, const Numbers& n, const Gradients& g) {
+  const Matrix& x = n(op.x);
+  for (int32_t r = 0; r < x.rows; ++r) {
+    for (int32_t c = 0; c < x.cols; ++c) g(op.x)(r, c) += g(op.out)(r, c) * ActivationSlope(x(r, c), op.activation);
+  }
+}
+
 std::vector<double> Bound(const Activate& op, Value result, const Numbers& n) {
   return ForEachCell(n(result),
                      [&](int32_t r, int32_t c) { return ActivationBound(op.activation, std::fabs(n(op.x)(r, c)), 0); });

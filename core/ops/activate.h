@@ -23,6 +23,7 @@ struct Activate {
 
 bool Fits(const Activate& op, const Shapes& s);
 void Compute(const Activate& op, const Numbers& n);
+void Gradient(const Activate& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Activate& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

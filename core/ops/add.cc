@@ -17,6 +17,17 @@ void Compute(const Add& op, const Numbers& n) {
   }
 }
 
+void Gradient(const Add& op, const Numbers&, const Gradients& g) {
+  const Matrix& out = g(op.out);
+  const bool one_row = g(op.y).rows == 1;
+  for (int32_t r = 0; r < out.rows; ++r) {
+    for (int32_t c = 0; c < out.cols; ++c) {
+      g(op.x)(r, c) += out(r, c);
+      g(op.y)(one_row ? 0 : r, c) += out(r, c);
+    }
+  }
+}
+
 std::vector<double> Bound(const Add& op, Value result, const Numbers& n) {
   const Matrix& y = n(op.y);
   return ForEachCell(n(result), [&](int32_t r, int32_t c) {

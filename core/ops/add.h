@@ -20,6 +20,7 @@ struct Add {
 
 bool Fits(const Add& op, const Shapes& s);
 void Compute(const Add& op, const Numbers& n);
+void Gradient(const Add& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Add& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

@@ -102,6 +102,41 @@ void Compute(const Attention& op, const Numbers& n) {
   });
 }
 
+void Gradient(const Attention& op, const Numbers& n, const Gradients& g) {
+  const int32_t head_dim = n(op.query).cols / op.heads;
+  ForEachQuery(op, *n.batch, [&](const Query& q) {
+    const std::vector<double> weights = Weights(op, n, q);
+    const int32_t column = q.head * head_dim;
+    const int32_t query = q.start + q.i;
+    // With respect to the weights, then to the scores.
+    std::vector<double> gradients(weights.size());
+    for (int32_t j = 0; j < q.length; ++j) {
+      double& gradient = gradients[static_cast<size_t>(j)];
+      gradient = Dot(&g(op.out)(query, column), &n(op.value)(q.start + j, column), head_dim);
+      if (op.probabilities.valid()) gradient += g(op.probabilities)(ProbabilityRow(op, q), j);
+      for (int32_t c = column; c < column + head_dim; ++c) {
+        g(op.value)(q.start + j, c) += weights[static_cast<size_t>(j)] * g(op.out)(query, c);
+      }
+    }
+    const double mean = Dot(weights.data(), gradients.data(), q.length);
+    for (int32_t j = 0; j < q.length; ++j) {
+      const auto at = static_cast<size_t>(j);
+      const double score = op.scale * weights[at] * (gradients[at] - mean);
+      const auto add_product = [&](Value a, int32_t i, Value b, int32_t k) {
+        for (int32_t c = column; c < column + head_dim; ++c) {
+          g(a)(i, c) += score * n(b)(k, c);
+          g(b)(k, c) += score * n(a)(i, c);
+        }
+      };
+      add_product(op.query, query, op.key, q.start + j);
+      if (!op.slots.valid()) continue;
+      const int32_t slot = n(op.slots)[static_cast<size_t>(q.i - j + n.batch->longest() - 1)];
+      if (op.position_key.valid()) add_product(op.query, query, op.position_key, slot);
+      if (op.position_query.valid()) add_product(op.key, q.start + j, op.position_query, slot);
+    }
+  });
+}
+
 std::vector<double> Bound(const Attention& op, Value result, const Numbers& n) {
   const int32_t head_dim = n(op.query).cols / op.heads;
   const Matrix& out = n(result);

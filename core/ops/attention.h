@@ -35,6 +35,7 @@ struct Attention {
 
 bool Fits(const Attention& op, const Shapes& s);
 void Compute(const Attention& op, const Numbers& n);
+void Gradient(const Attention& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Attention& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

@@ -17,6 +17,14 @@ void Compute(const Concat& op, const Numbers& n) {
   }
 }
 
+void Gradient(const Concat& op, const Numbers&, const Gradients& g) {
+  const Matrix& x = g(op.x);
+  const Matrix& out = g(op.out);
+  for (int32_t r = 0; r < out.rows; ++r) {
+    for (int32_t c = 0; c < out.cols; ++c) (c < x.cols ? x(r, c) : g(op.y)(r, c - x.cols)) += out(r, c);
+  }
+}
+
 std::vector<double> Bound(const Concat&, Value result, const Numbers& n) {
   return ForEachCell(n(result), [](int32_t, int32_t) { return 0.0; });
 }

@@ -20,6 +20,7 @@ struct Concat {
 
 bool Fits(const Concat& op, const Shapes& s);
 void Compute(const Concat& op, const Numbers& n);
+void Gradient(const Concat& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Concat& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

@@ -37,6 +37,23 @@ void Compute(const Conv1d& op, const Numbers& n) {
   });
 }
 
+void Gradient(const Conv1d& op, const Numbers& n, const Gradients& g) {
+  PERUSE_CHECK(op.activation == Activation::kNone);
+  const LinearSpec& spec = n(op.weight).spec;
+  const Matrix& x = g(op.x);
+  const int32_t width = x.cols / spec.groups;
+  std::vector<double> windows(static_cast<size_t>(int64_t{x.rows} * spec.in));
+  ForEachWindow(op, n, [&](int32_t r, const double* window) {
+    AddProjectGradient(window, n(op.weight), &g(op.out)(r, 0), windows.data() + int64_t{r} * spec.in, g(op.weight));
+  });
+  ForEachTap(*n.batch, op.kernel_size, [&](int32_t t, int32_t tap, int32_t source) {
+    for (int32_t c = 0; c < x.cols; ++c) {
+      const int64_t column = (int64_t{c / width} * op.kernel_size + tap) * width + c % width;
+      x(source, c) += windows[static_cast<size_t>(int64_t{t} * spec.in + column)];
+    }
+  });
+}
+
 std::vector<double> Bound(const Conv1d& op, Value result, const Numbers& n) {
   std::vector<double> bounds;
   std::vector<double> sizes(static_cast<size_t>(n(result).cols));

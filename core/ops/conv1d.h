@@ -26,6 +26,7 @@ struct Conv1d {
 
 bool Fits(const Conv1d& op, const Shapes& s);
 void Compute(const Conv1d& op, const Numbers& n);
+void Gradient(const Conv1d& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Conv1d& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

@@ -19,6 +19,16 @@ void Compute(const DepthwiseConv& op, const Numbers& n) {
   });
 }
 
+void Gradient(const DepthwiseConv& op, const Numbers& n, const Gradients& g) {
+  const Matrix& out = g(op.out);
+  ForEachTap(*n.batch, n(op.taps).rows, [&](int32_t t, int32_t tap, int32_t source) {
+    for (int32_t c = 0; c < out.cols; ++c) {
+      g(op.x)(source, c) += n(op.taps)(tap, c) * out(t, c);
+      g(op.taps)(tap, c) += n(op.x)(source, c) * out(t, c);
+    }
+  });
+}
+
 std::vector<double> Bound(const DepthwiseConv& op, Value result, const Numbers& n) {
   const int32_t cols = n(result).cols;
   std::vector<double> bounds(static_cast<size_t>(n(result).rows) * static_cast<size_t>(cols));

@@ -20,6 +20,7 @@ struct DepthwiseConv {
 
 bool Fits(const DepthwiseConv& op, const Shapes& s);
 void Compute(const DepthwiseConv& op, const Numbers& n);
+void Gradient(const DepthwiseConv& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const DepthwiseConv& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

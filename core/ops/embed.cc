@@ -37,6 +37,17 @@ void Compute(const Embed& op, const Numbers& n) {
   });
 }
 
+void Gradient(const Embed& op, const Numbers& n, const Gradients& g) {
+  const Matrix& out = g(op.out);
+  for (const Embed::Lookup& lookup : op.lookups) {
+    for (int32_t r = 0; lookup.index.valid() && r < out.rows; ++r) {
+      const Matrix& table = g.tables[static_cast<size_t>(lookup.table.id)];
+      const int32_t row = n(lookup.index)[static_cast<size_t>(r)];
+      for (int32_t c = 0; c < out.cols; ++c) table(row, c) += out(r, c);
+    }
+  }
+}
+
 std::vector<double> Bound(const Embed& op, Value result, const Numbers& n) {
   const auto cols = static_cast<size_t>(n(result).cols);
   std::vector<double> bounds(static_cast<size_t>(n(result).rows) * cols);

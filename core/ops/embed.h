@@ -26,6 +26,7 @@ struct Embed {
 
 bool Fits(const Embed& op, const Shapes& s);
 void Compute(const Embed& op, const Numbers& n);
+void Gradient(const Embed& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Embed& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

@@ -21,6 +21,7 @@ struct Input {
 
 bool Fits(const Input& op, const Shapes& s);
 void Compute(const Input& op, const Numbers& n);
+void Gradient(const Input& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Input& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

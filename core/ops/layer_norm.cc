@@ -33,6 +33,34 @@ void Compute(const LayerNorm& op, const Numbers& n) {
              [&](int32_t r, const double* values, const double*) { NormRow(values, op.norm, n, &n(op.out)(r, 0)); });
 }
 
+void Gradient(const LayerNorm& op, const Numbers& n, const Gradients& g) {
+  const Matrix& out = g(op.out);
+  const int32_t width = out.cols;
+  ForEachRow(op, n, [&](int32_t r, const double* values, const double*) {
+    double mean = 0;
+    for (int32_t c = 0; c < width; ++c) mean += values[c] / width;
+    double variance = 0;
+    for (int32_t c = 0; c < width; ++c) variance += (values[c] - mean) * (values[c] - mean) / width;
+    const double inverse = 1 / std::sqrt(variance + op.norm.eps);
+    double mean_gradient = 0;  // of what is weighted
+    double mean_product = 0;
+    for (int32_t c = 0; c < width; ++c) {
+      const double normed = (values[c] - mean) * inverse;
+      const double weighted = out(r, c) * n(op.norm.weight)(0, c);
+      mean_gradient += weighted / width;
+      mean_product += weighted * normed / width;
+      g(op.norm.weight)(0, c) += out(r, c) * normed;
+      g(op.norm.bias)(0, c) += out(r, c);
+    }
+    for (int32_t c = 0; c < width; ++c) {
+      const double normed = (values[c] - mean) * inverse;
+      const double dx = (out(r, c) * n(op.norm.weight)(0, c) - mean_gradient - normed * mean_product) * inverse;
+      g(op.x)(r, c) += dx;
+      if (op.residual.valid()) g(op.residual)(r, c) += dx;
+    }
+  });
+}
+
 std::vector<double> Bound(const LayerNorm& op, Value, const Numbers& n) {
   std::vector<double> bounds;
   ForEachRow(op, n, [&](int32_t, const double* values, const double* sizes) {

@@ -23,6 +23,7 @@ struct LayerNorm {
 
 bool Fits(const LayerNorm& op, const Shapes& s);
 void Compute(const LayerNorm& op, const Numbers& n);
+void Gradient(const LayerNorm& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const LayerNorm& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

@@ -29,6 +29,14 @@ void Compute(const Linear& op, const Numbers& n) {
   }
 }
 
+void Gradient(const Linear& op, const Numbers& n, const Gradients& g) {
+  PERUSE_CHECK(op.plain());
+  const Matrix& out = g(op.out);
+  for (int32_t r = 0; r < out.rows; ++r) {
+    AddProjectGradient(&n(op.x)(r, 0), n(op.weight), &out(r, 0), &g(op.x)(r, 0), g(op.weight));
+  }
+}
+
 std::vector<double> Bound(const Linear& op, Value result, const Numbers& n) {
   const Matrix& out = n(result);
   std::vector<double> bounds;

@@ -32,6 +32,7 @@ struct Linear {
 
 bool Fits(const Linear& op, const Shapes& s);
 void Compute(const Linear& op, const Numbers& n);
+void Gradient(const Linear& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Linear& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

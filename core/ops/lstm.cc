@@ -59,6 +59,56 @@ bool Fits(const Lstm& op, const Shapes& s) {
 
 void Compute(const Lstm& op, const Numbers& n) { Visit(op, n, n(op.out), nullptr); }
 
+// Back through time: each step's gates as the run had them, and the gradients of h and c that later steps bring.
+void Gradient(const Lstm& op, const Numbers& n, const Gradients& g) {
+  const Matrix& gates = n(op.gates);
+  const Matrix& recurrent = n(op.recurrent);
+  const int32_t width = recurrent.rows;
+  const auto size = static_cast<size_t>(width);
+  const auto steps = static_cast<size_t>(gates.rows);
+  const auto row = [&](size_t step) { return static_cast<int32_t>(op.reverse ? steps - 1 - step : step); };
+  // Of each step: i, f, g, o and c; h is Compute's result, made anew.
+  std::vector<double> h((steps + 1) * size), c((steps + 1) * size), all(steps * 4 * size);
+  for (size_t step = 0; step < steps; ++step) {
+    double* own = all.data() + step * 4 * size;
+    for (int32_t j = 0; j < 4 * width; ++j) {
+      double sum = gates(row(step), j) + n(op.bias)(0, j);
+      for (int32_t k = 0; k < width; ++k) sum += h[step * size + static_cast<size_t>(k)] * recurrent(k, j);
+      own[j] = j / width == 2 ? std::tanh(sum) : Sigmoid(sum);
+    }
+    for (size_t k = 0; k < size; ++k) {
+      const size_t next = (step + 1) * size + k;
+      c[next] = own[size + k] * c[step * size + k] + own[k] * own[2 * size + k];
+      h[next] = own[3 * size + k] * std::tanh(c[next]);
+    }
+  }
+  std::vector<double> h_gradient(size), c_gradient(size), sums(4 * size);
+  for (size_t step = steps; step-- > 0;) {
+    const double* own = all.data() + step * 4 * size;
+    for (size_t k = 0; k < size; ++k) {
+      const double i = own[k], f = own[size + k], cell = own[2 * size + k], o = own[3 * size + k];
+      const double squashed = std::tanh(c[(step + 1) * size + k]);
+      const double dh = h_gradient[k] + g(op.out)(row(step), static_cast<int64_t>(k));
+      const double dc = c_gradient[k] + dh * o * (1 - squashed * squashed);
+      sums[k] = dc * cell * i * (1 - i);
+      sums[size + k] = dc * c[step * size + k] * f * (1 - f);
+      sums[2 * size + k] = dc * i * (1 - cell * cell);
+      sums[3 * size + k] = dh * squashed * o * (1 - o);
+      c_gradient[k] = dc * f;
+      h_gradient[k] = 0;
+    }
+    for (int32_t j = 0; j < 4 * width; ++j) {
+      const double sum = sums[static_cast<size_t>(j)];
+      g(op.gates)(row(step), j) += sum;
+      g(op.bias)(0, j) += sum;
+      for (int32_t k = 0; k < width; ++k) {
+        h_gradient[static_cast<size_t>(k)] += sum * recurrent(k, j);
+        g(op.recurrent)(k, j) += sum * h[step * size + static_cast<size_t>(k)];
+      }
+    }
+  }
+}
+
 std::vector<double> Bound(const Lstm& op, Value result, const Numbers& n) {
   const Matrix& out = n(result);
   std::vector<double> values(static_cast<size_t>(out.rows) * static_cast<size_t>(out.cols)), errors(values.size());

@@ -27,6 +27,7 @@ struct Lstm {
 
 bool Fits(const Lstm& op, const Shapes& s);
 void Compute(const Lstm& op, const Numbers& n);
+void Gradient(const Lstm& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Lstm& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

@@ -17,6 +17,19 @@ void Compute(const MatMul& op, const Numbers& n) {
   }
 }
 
+void Gradient(const MatMul& op, const Numbers& n, const Gradients& g) {
+  const Matrix& out = g(op.out);
+  const int32_t width = n(op.x).cols;
+  for (int32_t r = 0; r < out.rows; ++r) {
+    for (int32_t c = 0; c < out.cols; ++c) {
+      for (int32_t i = 0; i < width; ++i) {
+        g(op.x)(r, i) += out(r, c) * n(op.y)(c, i);
+        g(op.y)(c, i) += out(r, c) * n(op.x)(r, i);
+      }
+    }
+  }
+}
+
 std::vector<double> Bound(const MatMul& op, Value result, const Numbers& n) {
   const Matrix& x = n(op.x);
   return ForEachCell(n(result), [&](int32_t r, int32_t c) {

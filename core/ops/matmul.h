@@ -20,6 +20,7 @@ struct MatMul {
 
 bool Fits(const MatMul& op, const Shapes& s);
 void Compute(const MatMul& op, const Numbers& n);
+void Gradient(const MatMul& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const MatMul& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

@@ -14,6 +14,16 @@ void Compute(const Multiply& op, const Numbers& n) {
   }
 }
 
+void Gradient(const Multiply& op, const Numbers& n, const Gradients& g) {
+  const Matrix& out = g(op.out);
+  for (int32_t r = 0; r < out.rows; ++r) {
+    for (int32_t c = 0; c < out.cols; ++c) {
+      g(op.x)(r, c) += out(r, c) * n(op.y)(r, c);
+      g(op.y)(r, c) += out(r, c) * n(op.x)(r, c);
+    }
+  }
+}
+
 std::vector<double> Bound(const Multiply& op, Value result, const Numbers& n) {
   return ForEachCell(n(result),
                      [&](int32_t r, int32_t c) { return kEpsilon * kDot * std::fabs(n(op.x)(r, c) * n(op.y)(r, c)); });

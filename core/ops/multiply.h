@@ -20,6 +20,7 @@ struct Multiply {
 
 bool Fits(const Multiply& op, const Shapes& s);
 void Compute(const Multiply& op, const Numbers& n);
+void Gradient(const Multiply& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Multiply& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

@@ -64,6 +64,62 @@ double Activated(double x, Activation activation) {
   return x;
 }
 
+double ActivationSlope(double x, Activation activation) {
+  const auto density = [](double z) { return std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI); };
+  // Of 0.5 x (1 + tanh(u(x))).
+  const auto half_tanh = [x](double u, double u_slope) {
+    const double t = std::tanh(u);
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * u_slope;
+  };
+  switch (activation) {
+    case Activation::kNone:
+      return 1;
+    case Activation::kGelu:
+      return 0.5 * (1 + std::erf(x / std::sqrt(2.0))) + x * density(x);
+    case Activation::kGeluTanh: {
+      const double k = std::sqrt(2 / M_PI);
+      return half_tanh(k * (x + 0.044715 * x * x * x), k * (1 + 3 * 0.044715 * x * x));
+    }
+    case Activation::kGeluFast: {
+      constexpr double k = 0.7978845608;
+      return half_tanh(k * x * (1 + 0.044715 * x * x), k * (1 + 3 * 0.044715 * x * x));
+    }
+    case Activation::kGeluClipped:
+      return std::fabs(Gelu(x)) < 10 ? ActivationSlope(x, Activation::kGelu) : 0;
+    case Activation::kQuickGelu: {
+      const double s = Sigmoid(1.702 * x);
+      return s + 1.702 * x * s * (1 - s);
+    }
+    case Activation::kRelu:
+      return x < 0 ? 0 : 1;
+    case Activation::kRelu6:
+      return x < 0 || x > 6 ? 0 : 1;
+    case Activation::kSilu: {
+      const double s = Sigmoid(x);
+      return s + x * s * (1 - s);
+    }
+    case Activation::kMish: {
+      const double t = std::tanh(x > 30 ? x : std::log1p(std::exp(x)));
+      return t + x * (1 - t * t) * Sigmoid(x);
+    }
+    case Activation::kTanh: {
+      const double t = std::tanh(x);
+      return 1 - t * t;
+    }
+    case Activation::kSigmoid: {
+      const double s = Sigmoid(x);
+      return s * (1 - s);
+    }
+    case Activation::kLeakyRelu:
+      return x < 0 ? 0.01 : 1;
+    case Activation::kReluSquared:
+      return x < 0 ? 0 : 2 * x;
+    case Activation::kLaplace:
+      return density((x - 0.707107) / 0.282095) / 0.282095;
+  }
+  return 1;
+}
+
 void Softmax(std::span<double> values) {
   const double largest = *std::max_element(values.begin(), values.end());
   double sum = 0;
@@ -94,6 +150,23 @@ void Project(const double* x, const LinearValues& linear, bool sizes, double* ou
     const double sum = sizes ? SizeDot(slice, row, in) : Dot(slice, row, in);
     const double bias = sizes ? std::fabs(linear.bias[o]) : linear.bias[o];
     out[o] = (levels > 0 ? sum * scale * linear.scale[o] : sum) + bias;
+  }
+}
+
+void AddProjectGradient(const double* x, const LinearValues& linear, const double* result_gradient, double* x_gradient,
+                        const Gradients::Linear& gradient) {
+  const LinearSpec& spec = linear.spec;
+  PERUSE_CHECK(spec.precision != Precision::kQ8);
+  const int32_t in = spec.in / spec.groups;
+  const int32_t outs = spec.out / spec.groups;
+  for (int32_t o = 0; o < spec.out; ++o) {
+    const int64_t slice = int64_t{o / outs} * in;
+    const int64_t row = int64_t{o} * in;
+    for (int32_t i = 0; i < in; ++i) {
+      x_gradient[slice + i] += result_gradient[o] * linear.weight[row + i];
+      gradient.weight[row + i] += result_gradient[o] * x[slice + i];
+    }
+    gradient.bias[o] += result_gradient[o];
   }
 }
 

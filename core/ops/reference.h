@@ -46,14 +46,33 @@ struct Numbers {
   std::span<const int32_t> operator()(IndexId id) const { return indices[static_cast<size_t>(id.id)]; }
 };
 
+// The gradients of one number, a loss, by a program's numbers.
+struct Gradients {
+  struct Linear {
+    double* weight = nullptr;  // [out, in / groups]
+    double* bias = nullptr;    // [out]
+  };
+  std::vector<Matrix> values;   // by Value
+  std::vector<Linear> linears;  // by LinearId
+  std::vector<Matrix> tables;   // by TableId
+
+  const Matrix& operator()(Value value) const { return values[static_cast<size_t>(value.id)]; }
+  const Linear& operator()(LinearId id) const { return linears[static_cast<size_t>(id.id)]; }
+};
+
 // ---- What references share ------------------------------------------------------------------------------------------
 
 double Activated(double x, Activation activation);
+// Its derivative; at a corner that of one side.
+double ActivationSlope(double x, Activation activation);
 // In place, over all values.
 void Softmax(std::span<double> values);
 double Dot(const double* a, const double* b, int32_t n);
 // out = x W^T + b for a row of x; with `sizes` all values by their size: the sum of absolute products that a result is.
 void Project(const double* x, const LinearValues& linear, bool sizes, double* out);
+// Adds the gradients of x, weight and bias that those of the result, a row, bring. Not for kQ8.
+void AddProjectGradient(const double* x, const LinearValues& linear, const double* result_gradient, double* x_gradient,
+                        const Gradients::Linear& gradient);
 // out = norm(x) for a row.
 void NormRow(const double* x, const NormArgs& norm, const Numbers& n, double* out);
 // Calls visit(t, tap, source) for every row t and tap whose source row t + tap - (taps - 1) / 2 is in t's text.

@@ -18,6 +18,14 @@ void Compute(const SelectRows& op, const Numbers& n) {
   }
 }
 
+void Gradient(const SelectRows& op, const Numbers& n, const Gradients& g) {
+  const Matrix& out = g(op.out);
+  for (int32_t r = 0; r < out.rows; ++r) {
+    const int32_t row = n(op.rows)[static_cast<size_t>(r)];
+    for (int32_t c = 0; c < out.cols; ++c) g(op.x)(row, c) += out(r, c);
+  }
+}
+
 std::vector<double> Bound(const SelectRows&, Value result, const Numbers& n) {
   return ForEachCell(n(result), [](int32_t, int32_t) { return 0.0; });
 }

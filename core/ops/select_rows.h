@@ -22,6 +22,7 @@ struct SelectRows {
 
 bool Fits(const SelectRows& op, const Shapes& s);
 void Compute(const SelectRows& op, const Numbers& n);
+void Gradient(const SelectRows& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const SelectRows& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

@@ -68,6 +68,34 @@ void Compute(const SpanConv& op, const Numbers& n) {
   }
 }
 
+void Gradient(const SpanConv& op, const Numbers& n, const Gradients& g) {
+  PERUSE_CHECK(!op.weight.valid());
+  const std::vector<double> kernels = Kernels(op, n);
+  std::vector<double> kernel_gradients(kernels.size());
+  const int32_t taps = op.kernel_size;
+  const int32_t head_dim = n(op.values).cols / op.heads;
+  if (op.kernels.valid()) {
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const auto cell = static_cast<int64_t>(i);
+      kernel_gradients[i] = g(op.kernels)(cell / (op.heads * taps), cell % (op.heads * taps));
+    }
+  }
+  ForEachTap(*n.batch, taps, [&](int32_t t, int32_t tap, int32_t source) {
+    for (int32_t c = 0; c < n(op.values).cols; ++c) {
+      const auto cell = static_cast<size_t>((int64_t{t} * op.heads + c / head_dim) * taps + tap);
+      g(op.values)(source, c) += kernels[cell] * g(op.out)(t, c);
+      kernel_gradients[cell] += n(op.values)(source, c) * g(op.out)(t, c);
+    }
+  });
+  for (size_t first = 0; first < kernels.size(); first += static_cast<size_t>(taps)) {
+    const double mean = Dot(kernels.data() + first, kernel_gradients.data() + first, taps);
+    for (size_t i = first; i < first + static_cast<size_t>(taps); ++i) {
+      const auto cell = static_cast<int64_t>(i);
+      g(op.logits)(cell / (op.heads * taps), cell % (op.heads * taps)) += kernels[i] * (kernel_gradients[i] - mean);
+    }
+  }
+}
+
 std::vector<double> Bound(const SpanConv& op, Value result, const Numbers& n) {
   const std::vector<double> sizes = Logits(op, n, /*sizes=*/true);
   const double largest = *std::max_element(sizes.begin(), sizes.end());

@@ -27,6 +27,7 @@ struct SpanConv {
 
 bool Fits(const SpanConv& op, const Shapes& s);
 void Compute(const SpanConv& op, const Numbers& n);
+void Gradient(const SpanConv& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const SpanConv& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

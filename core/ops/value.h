@@ -12,12 +12,15 @@ namespace peruse {
 //
 //   bool Fits(op, shapes)              the shape rule (shapes.h); holds for every operation of a plan
 //   void Compute(op, numbers)          its meaning: plain loops over doubles (reference.h)
+//   void Gradient(op, numbers, grads)  adds to the gradients of its operands and parameters what those of its results bring;
+//                                      for the operations that families write, not for what the pass that fuses makes of them
 //   vector Bound(op, result, numbers)  how far a float32 backend may be from that, in each cell of the result
 //
-// The last two are for tests and for the reference backend; no build that is shipped links them.
+// The last three are for tests and for the reference backend; no build that is shipped links them.
 namespace ops {
 struct Shapes;
 struct Numbers;
+struct Gradients;
 }  // namespace ops
 
 // What a count depends on; its size is known when a batch is.

@@ -51,6 +51,7 @@ class CaseProgram {
 
  private:
   friend struct CaseRun;
+  friend class GradientCase;
   friend std::vector<HostMatrix> MakeOperands(const OpCase& c);
   friend struct Outcome RunCase(Backend& backend, const OpCase& c, const std::vector<HostMatrix>& operands);
   friend struct Expected RunReference(const OpCase& c, const std::vector<HostMatrix>& operands);

@@ -1,0 +1,71 @@
+// A conformance case in double precision, with gradients: its operands, its results, and what the reference says of both.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/ops/reference.h"
+#include "tests/native/ops/case_program.h"
+
+namespace peruse::testing {
+
+// Whether the case's operation is one that families write: those have gradients.
+bool HasGradient(const OpCase& c);
+
+class GradientCase {
+ public:
+  // extra: the loss has a part in probabilities and kernels too.
+  explicit GradientCase(const OpCase& c, bool extra = true);
+
+  // Numbers that the results depend on, or their gradients: a matrix, and what it is.
+  struct Operand {
+    std::string name;
+    ops::Matrix values;
+    ops::Matrix gradient;
+    std::vector<float> table;  // an embedding table holds floats: they are `values`, rounded, before each Loss
+    int32_t table_id = -1;
+  };
+  std::vector<Operand>& operands() { return operands_; }
+
+  // The loss is a sum of the results with random factors. Runs the operation.
+  double Loss();
+  // Fills the operands' gradients of that.
+  void Differentiate();
+
+  const Program& program() const { return case_.program_; }
+  const Op& op() const { return case_.program_.ops.back(); }
+  const ops::Numbers& numbers() const { return numbers_; }
+  const ops::Gradients& gradients() const { return gradients_; }
+  const RaggedBatch& batch() const { return batch_; }
+  const Sizes& sizes() const { return sizes_; }
+  std::span<const std::span<const int32_t>> indices() const { return indices_; }
+  const std::vector<Value>& results() const { return case_.results_; }
+  std::span<const std::span<const float>> inputs() const { return inputs_; }
+
+ private:
+  ops::Matrix New(int32_t rows, int32_t cols);
+  void PlaceValues();
+  void TameOperands();
+  void PlaceLinears();
+  void PlaceTables();
+
+  CaseProgram case_;
+  std::mt19937 random_{7};
+  std::deque<std::vector<double>> memory_;
+  RaggedBatch batch_;
+  Sizes sizes_;
+  std::vector<std::span<const int32_t>> indices_;
+  std::vector<std::span<const float>> inputs_;
+  std::vector<std::unique_ptr<ops::LinearValues>> linears_;
+  std::vector<EmbeddingTable> tables_;
+  ops::Numbers numbers_;
+  ops::Gradients gradients_;
+  std::vector<Operand> operands_;
+  std::vector<ops::Matrix> factors_;  // by result
+};
+
+}  // namespace peruse::testing
