@@ -1,5 +1,6 @@
 # The wasm modules and their glue, an ES module: `peruse`, of the variant's name (peruse-simd.wasm, peruse-relaxed-threads.wasm, ...), computes on
-# the CPU; `peruse_webgpu` (peruse-webgpu.mjs, of the simd preset alone: the CPU only records there) computes on a GPU.
+# the CPU; `peruse_webgpu` (peruse-webgpu.mjs, of the simd preset alone: the CPU only records there) computes on a GPU;
+# `peruse_teach` (peruse-teach.mjs, of the simd preset alone) trains.
 file(GLOB peruse_binding_files CONFIGURE_DEPENDS bindings/*.cc)
 set(peruse_tool_files "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")  # Tools use them, with a CPU's module.
 if(NOT peruse_binding_files)
@@ -7,11 +8,12 @@ if(NOT peruse_binding_files)
   return()
 endif()
 
-list(REMOVE_ITEM peruse_binding_files ${peruse_tool_files})
+set(peruse_teach_files "${PROJECT_SOURCE_DIR}/bindings/teach_binding.cc")  # A module of their own.
+list(REMOVE_ITEM peruse_binding_files ${peruse_tool_files} ${peruse_teach_files})
 
-# Links the module `target` under the given file name, of the bindings and further files.
+# Links the module `target` under the given file name, of these files.
 function(peruse_module target name)
-  add_executable(${target} ${peruse_binding_files} ${ARGN})
+  add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE peruse_core)
   target_compile_options(${target} PRIVATE ${PERUSE_WARNINGS} -Oz)
   target_compile_definitions(${target} PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
@@ -44,8 +46,10 @@ function(peruse_module target name)
   endif()
 endfunction()
 
-peruse_module(peruse "peruse-${PERUSE_VARIANT}" ${peruse_tool_files})
+peruse_module(peruse "peruse-${PERUSE_VARIANT}" ${peruse_binding_files} ${peruse_tool_files})
 if(PERUSE_VARIANT STREQUAL "simd")
-  peruse_module(peruse_webgpu peruse-webgpu)
+  peruse_module(peruse_webgpu peruse-webgpu ${peruse_binding_files})
   target_compile_definitions(peruse_webgpu PRIVATE PERUSE_WEBGPU)
+  peruse_module(peruse_teach peruse-teach ${peruse_teach_files})
+  target_link_libraries(peruse_teach PRIVATE peruse_train)
 endif()

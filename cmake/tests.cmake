@@ -15,7 +15,7 @@ else()
   set(peruse_test_target peruse_tests)
 endif()
 add_executable(${peruse_test_target} EXCLUDE_FROM_ALL ${peruse_test_files})
-target_link_libraries(${peruse_test_target} PRIVATE peruse_core peruse_gtest peruse_utf8proc)
+target_link_libraries(${peruse_test_target} PRIVATE peruse_train peruse_core peruse_gtest peruse_utf8proc)
 target_compile_options(${peruse_test_target} PRIVATE ${PERUSE_WARNINGS})
 set_source_files_properties(tests/native/fixtures_dir.cc PROPERTIES
   COMPILE_DEFINITIONS PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
@@ -33,6 +33,11 @@ if(NOT EMSCRIPTEN)
   add_executable(encode_lines EXCLUDE_FROM_ALL tests/tools/encode_lines.cc tests/native/text/case_json.cc)
   target_link_libraries(encode_lines PRIVATE peruse_core)
   target_compile_options(encode_lines PRIVATE ${PERUSE_WARNINGS})
+
+  # Teaches a model from JSON files (tests/tools/teach.cc).
+  add_executable(teach EXCLUDE_FROM_ALL tests/tools/teach.cc)
+  target_link_libraries(teach PRIVATE peruse_train peruse_core)
+  target_compile_options(teach PRIVATE ${PERUSE_WARNINGS})
 
   # Writes core/text/unicode_mappings.inc.
   add_executable(make_unicode_mappings EXCLUDE_FROM_ALL tests/tools/make_unicode_mappings.cc)

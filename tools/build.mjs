@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu] [--native debug|release]
+// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu,teach] [--native debug|release]
 // Without options: all wasm variants (to web/wasm), the TypeScript (to web/dist and web/bundle) and the demo page (to web/demo). Builds are
 // incremental, in build/<preset>.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -15,8 +15,11 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-/** The last computes on a GPU, the others on the CPU. */
-export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu'];
+/** One computes on a GPU, one trains, the others compute on the CPU. */
+export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu', 'teach'];
+
+/** Modules that the preset wasm-simd links beside its own. */
+const kModules = { webgpu: 'peruse_webgpu', teach: 'peruse_teach' };
 
 /** Configures a preset where needed and builds the targets; returns the build folder. */
 export function buildPreset(preset, targets) {
@@ -28,7 +31,7 @@ export function buildPreset(preset, targets) {
 
 /** The glue that a build shares with others of its kind of threading. */
 function glueOf(variant) {
-  if (variant === 'webgpu') return 'glue-webgpu.mjs';
+  if (variant in kModules) return `glue-${variant}.mjs`;
   return variant.endsWith('-threads') ? 'glue-threads.mjs' : 'glue.mjs';
 }
 
@@ -46,7 +49,7 @@ function withoutNames(glue, variant) {
 }
 
 function buildVariant(variant) {
-  const folder = variant === 'webgpu' ? buildPreset('wasm-simd', ['peruse_webgpu']) : buildPreset(`wasm-${variant}`, ['peruse']);
+  const folder = variant in kModules ? buildPreset('wasm-simd', [kModules[variant]]) : buildPreset(`wasm-${variant}`, ['peruse']);
   const out = join(root, 'web/wasm');
   mkdirSync(out, { recursive: true });
   const name = `peruse-${variant}`;

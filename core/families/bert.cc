@@ -26,6 +26,7 @@ class Bert : public Family {
   PooledHead SequenceClassifier(const ModelConfig&) const override {
     return {.dense = "pooler.dense", .activation = Activation::kTanh};
   }
+  bool PoolerIsOfEncoder() const override { return true; }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override { return BertPredictions(config); }
 
  private:

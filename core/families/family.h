@@ -36,6 +36,9 @@ class Family {
     return InvalidArgument("the enhanced mask decoder belongs to DeBERTa's masked-LM head");
   }
 
+  // Whether transformers has the pooler of the sequence classifier within the encoder, under its prefix (BertModel).
+  virtual bool PoolerIsOfEncoder() const { return false; }
+
   // ---- Heads. Not there: the family has none of the kind. -----------------------------------------------------------
 
   // `labels`: left to the caller.

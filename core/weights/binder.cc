@@ -59,40 +59,14 @@ Binder::Binder(Backend& backend, Precision precision, std::vector<std::string> p
                Weights& weights)
     : backend_(backend),
       precision_(precision),
-      prefixes_(std::move(prefixes)),
       parameters_(parameters),
-      weights_(weights) {}
-
-const std::string& Binder::NameOf(const Piece& piece) const {
-  const std::vector<std::string>& signs = piece.if_has.empty() ? piece.names : piece.if_has;
-  const auto found = std::find_if(signs.begin(), signs.end(), [this](const std::string& name) { return Has(name); });
-  return piece.names[found == signs.end() ? 0 : static_cast<size_t>(found - signs.begin())];
-}
-
-// Without the encoder's prefix, and with today's names for a layer norm's parameters.
-std::string Binder::Normalise(std::string_view name) const {
-  if (!prefix_.empty() && name.starts_with(prefix_)) name.remove_prefix(prefix_.size());
-  std::string result(name);
-  constexpr std::string_view kGamma = "LayerNorm.gamma";
-  constexpr std::string_view kBeta = "LayerNorm.beta";
-  if (result.ends_with(kGamma)) return result.replace(result.size() - 5, 5, "weight");
-  if (result.ends_with(kBeta)) return result.replace(result.size() - 4, 4, "bias");
-  return result;
-}
+      weights_(weights),
+      names_(std::move(prefixes)) {}
 
 Status Binder::ResolveNames(const std::vector<std::string_view>& names) {
-  const auto used = [&names](const std::string& prefix) {
-    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return name.starts_with(prefix); });
-  };
-  const auto found = std::find_if(prefixes_.begin(), prefixes_.end(), used);
-  if (found != prefixes_.end()) prefix_ = *found;
-  for (const std::string_view name : names) {
-    if (!names_.insert(Normalise(name)).second) {
-      return MalformedFile("two tensors of the checkpoint mean \"" + Normalise(name) + "\"");
-    }
-  }
+  PERUSE_RETURN_IF_ERROR(names_.Resolve(names));
   resolved_ = true;
-  for (const Piece& piece : parameters_.pieces) requirements_.push_back({&piece, NameOf(piece)});
+  for (const Piece& piece : parameters_.pieces) requirements_.push_back({&piece, names_.Of(piece)});
   return OkStatus();
 }
 
@@ -104,12 +78,12 @@ Status Binder::SetNames(const std::vector<std::string>& names) {
 // Everything that is wrong, in one error: tensors that no file has, and tensors of this file that are misshapen.
 Status Binder::CheckFit(std::span<const TensorInfo> tensors) const {
   std::unordered_map<std::string, const TensorInfo*> by_name;
-  for (const TensorInfo& tensor : tensors) by_name.emplace(Normalise(tensor.name), &tensor);
+  for (const TensorInfo& tensor : tensors) by_name.emplace(names_.Normalise(tensor.name), &tensor);
 
   Misfit misfit;
   for (const Requirement& requirement : requirements_) {
     const Piece& piece = *requirement.piece;
-    if (!Has(requirement.name)) {
+    if (!names_.Has(requirement.name)) {
       if (!piece.head.empty()) misfit.head = piece.head;
       AppendItem(piece.head.empty() ? misfit.missing : misfit.missing_head, Described(requirement.name, piece.shape));
       continue;
@@ -152,7 +126,7 @@ Status Binder::OnHeader(std::span<const TensorInfo> tensors) {
   std::unordered_map<std::string, std::vector<Target>> wanted;
   for (Requirement& requirement : requirements_) wanted[requirement.name].push_back({&requirement, false});
   for (const TensorInfo& tensor : tensors) {
-    const auto found = wanted.find(Normalise(tensor.name));
+    const auto found = wanted.find(names_.Normalise(tensor.name));
     if (tensor.dtype != DType::kI8 || found == wanted.end()) continue;
     const std::string name = found->first + std::string(kScaleSuffix);
     std::vector<Target> scales = found->second;
@@ -163,7 +137,7 @@ Status Binder::OnHeader(std::span<const TensorInfo> tensors) {
   targets_.assign(tensors.size(), {});
   open_tensor_ = kNoTensor;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const auto found = wanted.find(Normalise(tensors[i].name));
+    const auto found = wanted.find(names_.Normalise(tensors[i].name));
     if (found == wanted.end()) {
       extra_tensors_.push_back(tensors[i].name);
       continue;

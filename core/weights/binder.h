@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "core/program/parameters.h"
 #include "core/weights/float_reader.h"
 #include "core/weights/tensor_info.h"
+#include "core/weights/tensor_names.h"
 
 namespace peruse {
 
@@ -62,9 +62,6 @@ class Binder : public TensorVisitor {
     std::unique_ptr<FloatReader> reader;  // none: bytes go to the table as they are
   };
 
-  bool Has(std::string_view name) const { return names_.contains(name); }
-  const std::string& NameOf(const Piece& piece) const;
-  std::string Normalise(std::string_view name) const;
   Status ResolveNames(const std::vector<std::string_view>& names);
   Status CheckFit(std::span<const TensorInfo> tensors) const;
   bool TakesInt8(const Piece& piece) const;
@@ -97,13 +94,11 @@ class Binder : public TensorVisitor {
 
   Backend& backend_;
   const Precision precision_;
-  const std::vector<std::string> prefixes_;
   const Parameters& parameters_;
   Weights& weights_;
 
-  bool resolved_ = false;                     // names known, requirements made
-  std::string prefix_;                        // that this checkpoint uses
-  std::set<std::string, std::less<>> names_;  // normalised
+  bool resolved_ = false;  // names known, requirements made
+  TensorNames names_;
   std::deque<Requirement> requirements_;
 
   // The file being read.

@@ -24,7 +24,8 @@ const kEdges: Readonly<Record<string, readonly string[]>> = {
   'core/model': ['core/families', 'core/weights'],
   'core/tasks': ['core/model', 'core/text'],
   'core/api': ['core/tasks'],
-  bindings: ['core/api', 'core/backend/xnnpack', 'core/backend/webgpu'],
+  'core/train': ['core/api', 'core/backend/xnnpack'],
+  bindings: ['core/api', 'core/backend/xnnpack', 'core/backend/webgpu', 'core/train'],
 };
 
 function reachable(layer: string): Set<string> {

@@ -1,0 +1,91 @@
+// The Embind surface of teaching, a module of its own: TeachSession (core/train/teach_session.h says what each call takes and
+// gives), with every result as JSON text and every text and file coming in as staged bytes (reply.h).
+//
+//   new Teacher()                    reserve(bytes) -> address in the heap, to be filled before the next call
+//   addFile(name, bytes)             {"ok": true}
+//   open(bytes)                      {"ok": true}
+//   feedWeights(bytes)               {"ok": true}
+//   finishWeights()                  {"ok": true, "weights": {...}}
+//   addExamples(bytes)               {"ok": true, "count": n}
+//   begin()                          {"ok": true, "plan": {...}}
+//   step()                           {"ok": true, "progress": {...}}
+//   report()                         {"ok": true, "report": {...}}
+//   files()                          {"ok": true, "files": [...]}
+//   readFile(name, first, count)     {"ok": true, "bytes": n}; they lie at fileAddress() until the next call
+//   every failure                    {"ok": false, "code": string, "message": string}
+#include <emscripten/bind.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "bindings/reply.h"
+#include "core/train/teach_session.h"
+
+namespace peruse {
+namespace {
+
+class TeachBinding {
+ public:
+  uintptr_t Reserve(uint32_t bytes) { return staging_.Reserve(bytes); }
+
+  std::string AddFile(const std::string& name, uint32_t bytes) {
+    return With(bytes, [&] { return Reply(session_.AddFile(name, staging_.Text(bytes))); });
+  }
+  std::string Open(uint32_t bytes) {
+    return With(bytes, [&] { return Reply(session_.Open(staging_.Text(bytes))); });
+  }
+  std::string FeedWeights(uint32_t bytes) {
+    return With(bytes, [&] { return Reply(session_.FeedWeights(staging_.Bytes(bytes))); });
+  }
+  std::string FinishWeights() { return Reply("weights", session_.FinishWeights()); }
+  std::string AddExamples(uint32_t bytes) {
+    return With(bytes, [&] { return Reply("count", session_.AddExamples(staging_.Text(bytes))); });
+  }
+  std::string Begin() {
+    staging_.FreeAbove(uint32_t{1} << 20);
+    return Reply("plan", session_.Begin());
+  }
+  std::string Step() { return Reply("progress", session_.Step()); }
+  std::string Report() const { return Reply("report", session_.Report()); }
+  std::string Files() { return Reply("files", session_.Files()); }
+  // `first`: a double, exact up to 2^53.
+  std::string ReadFile(const std::string& name, double first, uint32_t count) {
+    const Result<std::span<const uint8_t>> bytes = session_.ReadFile(name, static_cast<uint64_t>(first), count);
+    if (!bytes.ok()) return Failure(bytes.status());
+    file_ = *bytes;
+    return Success("bytes", std::to_string(file_.size()));
+  }
+  uintptr_t FileAddress() const { return reinterpret_cast<uintptr_t>(file_.data()); }
+
+ private:
+  template <typename Call>
+  std::string With(uint32_t bytes, Call call) {
+    if (const Status status = staging_.Check(bytes); !status.ok()) return Failure(status);
+    return call();
+  }
+
+  train::TeachSession session_;
+  Staging staging_;
+  std::span<const uint8_t> file_;
+};
+
+EMSCRIPTEN_BINDINGS(peruse_teach) {
+  emscripten::class_<TeachBinding>("Teacher")
+      .constructor<>()
+      .function("reserve", &TeachBinding::Reserve)
+      .function("addFile", &TeachBinding::AddFile)
+      .function("open", &TeachBinding::Open)
+      .function("feedWeights", &TeachBinding::FeedWeights)
+      .function("finishWeights", &TeachBinding::FinishWeights)
+      .function("addExamples", &TeachBinding::AddExamples)
+      .function("begin", &TeachBinding::Begin)
+      .function("step", &TeachBinding::Step)
+      .function("report", &TeachBinding::Report)
+      .function("files", &TeachBinding::Files)
+      .function("readFile", &TeachBinding::ReadFile)
+      .function("fileAddress", &TeachBinding::FileAddress);
+}
+
+}  // namespace
+}  // namespace peruse

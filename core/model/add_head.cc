@@ -1,0 +1,64 @@
+#include "core/model/add_head.h"
+
+#include <optional>
+#include <string>
+
+namespace peruse {
+
+Status AddHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden) {
+  const HeadSizes sizes = {config.hidden_size, config.embedding_size, config.vocab_size, config.layer_norm_eps};
+  const bool labelled = head == Head::kSequenceClassification || head == Head::kTokenClassification;
+  if (labelled && config.num_labels() < 1) {
+    return MalformedFile("config.json: id2label or num_labels leaves no label; a classifier needs one at least");
+  }
+  const auto no_such_head = [&] {
+    return Unsupported("model_type \"" + config.model_type + "\" has no head for " + std::string(HeadName(head)));
+  };
+  b.BeginHead(HeadName(head));
+  switch (head) {
+    case Head::kNone:
+      b.Output("last_hidden_state", hidden);
+      break;
+    case Head::kEntities: {
+      const std::optional<EntityHead> entities = family.Entities();
+      if (!entities) return no_such_head();
+      BuildHead(b, hidden, *entities);
+      break;
+    }
+    case Head::kSequenceClassification: {
+      if (const std::optional<LabelHead> scores = family.LabelScores()) {
+        BuildHead(b, hidden, *scores);
+        break;
+      }
+      PooledHead classifier = family.SequenceClassifier(config);
+      classifier.labels = config.num_labels();
+      BuildHead(b, hidden, sizes, classifier);
+      break;
+    }
+    case Head::kTokenClassification:
+      BuildHead(b, hidden, sizes, family.TokenClassifier(config));
+      break;
+    case Head::kQuestionAnswering:
+      BuildHead(b, hidden, sizes, family.SpanClassifier(config));
+      break;
+    case Head::kMaskedLm:
+      BuildHead(b, hidden, sizes, family.MaskedLm(config));
+      break;
+    case Head::kMultipleChoice: {
+      PERUSE_ASSIGN_OR_RETURN(std::optional<PooledHead> choice, family.MultipleChoice(config));
+      if (!choice) return no_such_head();
+      choice->labels = 1;
+      BuildHead(b, hidden, sizes, *choice);
+      break;
+    }
+    case Head::kReplacedTokenDetection: {
+      const std::optional<DiscriminatorHead> discriminator = family.Discriminator(config);
+      if (!discriminator) return no_such_head();
+      BuildHead(b, hidden, sizes, *discriminator);
+      break;
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace peruse

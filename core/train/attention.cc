@@ -1,0 +1,164 @@
+// Attention head by head of each text. The probabilities are made anew on the way back: they would be most of what a step saves.
+#include <algorithm>
+
+#include "core/backend/xnnpack/simd.h"
+#include "core/train/tape.h"
+
+namespace peruse::train {
+namespace {
+
+using simd::Floats;
+
+// The rows of the position tables that the distances of one text reach.
+struct Reach {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+Reach ReachOf(std::span<const int32_t> slots, int64_t longest, int64_t length) {
+  const auto own = slots.subspan(static_cast<size_t>(longest - length), static_cast<size_t>(2 * length - 1));
+  const auto [least, most] = std::minmax_element(own.begin(), own.end());
+  return {*least, *most - *least + 1};
+}
+
+// One head of one text.
+class Head {
+ public:
+  Head(const ops::Attention& op, Tape& t, int32_t text, int64_t head) : op_(op), t_(t) {
+    length_ = t.batch().length(text);
+    start_ = t.batch().start(text);
+    width_ = t.value(op.query).cols / op.heads;
+    column_ = head * width_;
+    first_row_ = static_cast<uint32_t>(start_ * op.heads + head * length_);
+    if (op.position_key.valid() || op.position_query.valid()) {
+      const std::span<const int32_t> slots = t.at(op.slots);
+      const int64_t longest = t.batch().longest();
+      reach_ = ReachOf(slots, longest, length_);
+      slots_ = slots.data() + longest - 1;
+    }
+    weights_ = {t.scratch(), length_, length_, length_};
+    gradients_ = {weights_.row(length_), length_, length_, length_};
+    positions_ = {gradients_.row(length_), length_, reach_.count, reach_.count};
+  }
+
+  // out = dropout(softmax(scale scores)) value
+  void Run() {
+    ComputeWeights();
+    Drop(weights_);
+    const Block out = Own(t_.value(op_.out));
+    Multiply(weights_.operand(), Own(t_.value(op_.value)), length_, out, /*add=*/false);
+  }
+
+  void Return() {
+    ComputeWeights();
+    const Block out = Own(t_.gradient(op_.out));
+    if (t_.wants(op_.value)) {
+      for (int64_t i = 0; i < length_; ++i) std::copy_n(weights_.row(i), length_, gradients_.row(i));
+      Drop(gradients_);
+      Multiply(gradients_.operand().Transposed(), out, length_, Own(t_.Accumulator(op_.value)), /*add=*/true);
+    }
+    MultiplyTransposed(out, Own(t_.value(op_.value)), gradients_, /*add=*/false);
+    Drop(gradients_);
+    for (int64_t i = 0; i < length_; ++i) ReturnSoftmax(weights_.row(i), gradients_.row(i));
+    ReturnProduct(op_.query, op_.key);
+    if (op_.position_key.valid()) ReturnPositions(op_.query, op_.position_key, /*by_key=*/false);
+    if (op_.position_query.valid()) ReturnPositions(op_.key, op_.position_query, /*by_key=*/true);
+  }
+
+ private:
+  Block Own(const Block& block) const { return block.Rows(start_, length_).Columns(column_, width_); }
+  Block Table(const Block& table) const { return table.Rows(reach_.first, reach_.count).Columns(column_, width_); }
+  int64_t Slot(int64_t i, int64_t j) const { return slots_[i - j] - reach_.first; }
+
+  void Multiply(const Operand& a, const Block& b, int64_t rows, const Block& out, bool add) {
+    t_.products().Run(rows, b.cols, b.rows, a, b.operand(), out.data, out.stride, add);
+  }
+  // out (+)= a b^T
+  void MultiplyTransposed(const Block& a, const Block& b, const Block& out, bool add) {
+    t_.products().Run(a.rows, b.rows, a.cols, a.operand(), b.operand().Transposed(), out.data, out.stride, add);
+  }
+
+  void ComputeWeights() {
+    MultiplyTransposed(Own(t_.value(op_.query)), Own(t_.value(op_.key)), weights_, /*add=*/false);
+    if (op_.position_key.valid()) AddPositions(op_.query, op_.position_key, /*by_key=*/false);
+    if (op_.position_query.valid()) AddPositions(op_.key, op_.position_query, /*by_key=*/true);
+    for (int64_t i = 0; i < length_; ++i) {
+      const Floats inverse = simd::Set(1 / simd::ExpInPlace(weights_.row(i), length_, op_.scale));
+      simd::Map(weights_.row(i), weights_.row(i), length_, [&](Floats v) { return simd::hn::Mul(v, inverse); });
+    }
+  }
+
+  // score[i, j] += x_i . table[slot(i, j)], or by key x_j . table[slot(i, j)].
+  void AddPositions(Value x, Value table, bool by_key) {
+    MultiplyTransposed(Own(t_.value(x)), Table(t_.value(table)), positions_, /*add=*/false);
+    for (int64_t i = 0; i < length_; ++i) {
+      for (int64_t j = 0; j < length_; ++j) weights_.row(i)[j] += positions_.row(by_key ? j : i)[Slot(i, j)];
+    }
+  }
+
+  void Drop(const Block& block) {
+    if (t_.dropout().rate == 0) return;
+    for (int64_t i = 0; i < length_; ++i) {
+      t_.dropout().Apply(t_.place(), first_row_ + static_cast<uint32_t>(i), block.row(i), length_);
+    }
+  }
+
+  // From the gradients of weights to those of scores.
+  void ReturnSoftmax(const float* weights, float* gradients) {
+    double mean = 0;
+    for (int64_t j = 0; j < length_; ++j) mean += double{weights[j]} * double{gradients[j]};
+    for (int64_t j = 0; j < length_; ++j) {
+      gradients[j] = op_.scale * weights[j] * (gradients[j] - static_cast<float>(mean));
+    }
+  }
+
+  void ReturnProduct(Value query, Value key) {
+    if (t_.wants(query)) {
+      Multiply(gradients_.operand(), Own(t_.value(key)), length_, Own(t_.Accumulator(query)), /*add=*/true);
+    }
+    if (t_.wants(key)) {
+      Multiply(gradients_.operand().Transposed(), Own(t_.value(query)), length_, Own(t_.Accumulator(key)),
+               /*add=*/true);
+    }
+  }
+
+  void ReturnPositions(Value x, Value table, bool by_key) {
+    Fill(positions_, 0);
+    for (int64_t i = 0; i < length_; ++i) {
+      for (int64_t j = 0; j < length_; ++j) positions_.row(by_key ? j : i)[Slot(i, j)] += gradients_.row(i)[j];
+    }
+    if (t_.wants(x)) {
+      Multiply(positions_.operand(), Table(t_.value(table)), length_, Own(t_.Accumulator(x)), /*add=*/true);
+    }
+    if (t_.wants(table)) {
+      Multiply(positions_.operand().Transposed(), Own(t_.value(x)), reach_.count, Table(t_.Accumulator(table)),
+               /*add=*/true);
+    }
+  }
+
+  const ops::Attention& op_;
+  Tape& t_;
+  int64_t length_, start_, width_, column_;
+  uint32_t first_row_;  // of the head's probabilities among all
+  Reach reach_;
+  const int32_t* slots_ = nullptr;  // by distance
+  Block weights_, gradients_;       // [length, length]
+  Block positions_;                 // [length, reach]
+};
+
+template <typename Visit>
+void ForEachHead(const ops::Attention& op, Tape& t, Visit visit) {
+  for (int32_t text = 0; text < t.batch().sequences(); ++text) {
+    for (int64_t head = 0; head < op.heads; ++head) visit(Head(op, t, text, head));
+  }
+}
+
+}  // namespace
+
+void Forward(const ops::Attention& op, Tape& t) {
+  ForEachHead(op, t, [](Head head) { head.Run(); });
+}
+void Backward(const ops::Attention& op, Tape& t) {
+  ForEachHead(op, t, [](Head head) { head.Return(); });
+}
+
+}  // namespace peruse::train

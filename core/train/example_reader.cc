@@ -1,0 +1,297 @@
+#include "core/train/example_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/api/option_reader.h"
+#include "core/base/utf8.h"
+
+namespace peruse::train {
+namespace {
+
+constexpr int32_t kUsualTokens = 512;
+constexpr int32_t kStride = 128;  // tokens that two windows of a long context share
+
+constexpr std::string_view kTasks[] = {"text-classification", "token-classification", "question-answering"};
+constexpr Head kHeads[] = {Head::kSequenceClassification, Head::kTokenClassification, Head::kQuestionAnswering};
+constexpr std::string_view kProblems[] = {"single_label_classification", "multi_label_classification", "regression"};
+constexpr ProblemType kProblemTypes[] = {ProblemType::kSingleLabel, ProblemType::kMultiLabel, ProblemType::kRegression};
+constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full"};
+constexpr float kRates[] = {1e-3f, 1e-4f, 5e-4f, 5e-5f};
+
+Status CheckRange(const char* option, float value, float least, float most) {
+  if (value >= least && value <= most) return OkStatus();
+  return InvalidArgument("option " + std::string(option) + " is " + std::to_string(value) + ", which is not from " +
+                         std::to_string(least) + " to " + std::to_string(most));
+}
+
+Status ReadFloats(JsonValue list, const char* what, std::vector<float>* values) {
+  for (JsonValue item : list) {
+    const std::optional<double> number = item.GetDouble();
+    if (!number || !std::isfinite(*number)) return InvalidArgument(std::string(what) + " must be a list of numbers");
+    values->push_back(static_cast<float>(*number));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<TeachRequest> ReadTeachRequest(std::string_view json) {
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json, "the request to teach"));
+  OptionReader reader(document.root());
+  TeachRequest request;
+  TeachOptions& options = request.options;
+  int32_t task = -1, problem = 0, seed = 42;
+  std::vector<std::string> labels;
+  reader.Read("task", kTasks, &task);
+  reader.Read("problem_type", kProblems, &problem);
+  reader.Read("labels", &labels);
+  reader.Read("method", kMethods, &options.method);
+  options.adamw.learning_rate = kRates[static_cast<size_t>(options.method)];
+  reader.Read("layers", 1, &options.layers);
+  reader.Read("lora_rank", 1, &options.lora_rank);
+  reader.Read("lora_alpha", &options.lora_alpha);
+  reader.Read("lora_targets", &options.lora_targets);
+  reader.Read("freeze_words", &options.freeze_words);
+  reader.Read("epochs", 1, &options.epochs);
+  reader.Read("learning_rate", &options.adamw.learning_rate);
+  reader.Read("batch_size", 1, &options.batch_size);
+  reader.Read("batch_tokens", 1, &options.batch_tokens);
+  reader.Read("weight_decay", &options.adamw.weight_decay);
+  reader.Read("warmup", &options.adamw.warmup);
+  reader.Read("clip", &options.adamw.clip);
+  reader.Read("layer_decay", &options.adamw.layer_decay);
+  reader.Read("dropout", &options.dropout);
+  reader.Read("attention_dropout", &options.attention_dropout);
+  reader.Read("label_smoothing", &options.cross_entropy.smoothing);
+  reader.Read("sift", &options.sift);
+  reader.Read("validation_split", &request.validation_split);
+  reader.Read("patience", 0, &options.patience);
+  reader.Read("max_length", 1, &request.max_length);
+  reader.Read("seed", 0, &seed);
+  PERUSE_RETURN_IF_ERROR(reader.status());
+  PERUSE_RETURN_IF_ERROR(ReadFloats(reader.Member("class_weights"), "option class_weights", &options.class_weights));
+  if (task < 0) return InvalidArgument("the request to teach names no task");
+  PERUSE_RETURN_IF_ERROR(CheckRange("learning_rate", options.adamw.learning_rate, 0, 1));
+  PERUSE_RETURN_IF_ERROR(CheckRange("weight_decay", options.adamw.weight_decay, 0, 1));
+  PERUSE_RETURN_IF_ERROR(CheckRange("warmup", options.adamw.warmup, 0, 1));
+  PERUSE_RETURN_IF_ERROR(CheckRange("layer_decay", options.adamw.layer_decay, 0, 1));
+  PERUSE_RETURN_IF_ERROR(CheckRange("dropout", options.dropout, 0, 0.99f));
+  PERUSE_RETURN_IF_ERROR(CheckRange("attention_dropout", options.attention_dropout, 0, 0.99f));
+  PERUSE_RETURN_IF_ERROR(CheckRange("label_smoothing", options.cross_entropy.smoothing, 0, 1));
+  PERUSE_RETURN_IF_ERROR(CheckRange("validation_split", request.validation_split, 0, 0.9f));
+  PERUSE_RETURN_IF_ERROR(CheckRange("sift", options.sift, 0, 100));
+  options.seed = static_cast<uint64_t>(seed);
+  request.task = kTasks[task];
+  request.head = kHeads[task];
+  request.problem = kProblemTypes[problem];
+  request.labels = labels;
+  if (request.head == Head::kTokenClassification && !labels.empty()) {
+    request.labels = {"O"};
+    for (const std::string& label : labels) {
+      request.labels.push_back("B-" + label);
+      request.labels.push_back("I-" + label);
+    }
+  }
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (std::count(labels.begin(), labels.end(), labels[i]) > 1) {
+      return InvalidArgument("option labels names \"" + labels[i] + "\" twice");
+    }
+  }
+  return request;
+}
+
+ExampleReader::ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request,
+                             std::vector<std::string> labels, int32_t max_tokens)
+    : tokenizer_(tokenizer),
+      labels_(std::move(labels)),
+      max_length_(request.max_length > 0 ? std::min(request.max_length, max_tokens)
+                                         : std::min(max_tokens, kUsualTokens)),
+      goal_(request.head == Head::kTokenClassification    ? Goal::kTokens
+            : request.head == Head::kQuestionAnswering    ? Goal::kSpan
+            : request.problem == ProblemType::kMultiLabel ? Goal::kMultiLabel
+            : request.problem == ProblemType::kRegression ? Goal::kRegression
+                                                          : Goal::kSingleLabel) {}
+
+Status ExampleReader::Read(JsonValue example, std::vector<Example>* examples) {
+  if (!example.IsObject()) return InvalidArgument("it is not an object");
+  if (goal_ == Goal::kTokens) return ReadEntities(example, examples);
+  if (goal_ == Goal::kSpan) return ReadAnswer(example, examples);
+  return ReadText(example, examples);
+}
+
+Result<text::Encoding> ExampleReader::Encode(std::string_view text, const JsonValue& pair) const {
+  text::EncodeOptions options;
+  options.truncation = text::Truncation::kLongestFirst;
+  options.max_length = max_length_;
+  const std::optional<std::string_view> second = pair.GetString();
+  if (pair.exists() && !second) return InvalidArgument("its \"pair\" is not a string");
+  auto windows = second ? tokenizer_.EncodePair(text, *second, options) : tokenizer_.Encode(text, options);
+  PERUSE_RETURN_IF_ERROR(windows.status());
+  text::Encoding& first = windows->front();
+  if (first.is_blank[0] && first.is_blank[1]) {
+    return Status(StatusCode::kEmptyText, "it has no text: it is empty or only white space");
+  }
+  return std::move(first);
+}
+
+Result<int32_t> ExampleReader::LabelOf(std::string_view name) const {
+  const auto found = std::find(labels_.begin(), labels_.end(), name);
+  if (found != labels_.end()) return static_cast<int32_t>(found - labels_.begin());
+  std::string known;
+  for (const std::string& label : labels_) known += (known.empty() ? "" : ", ") + label;
+  return InvalidArgument("its label \"" + std::string(name) + "\" is none of these: " + known);
+}
+
+// ---- Texts ----------------------------------------------------------------------------------------------------------
+
+Status ExampleReader::ReadText(JsonValue example, std::vector<Example>* examples) {
+  const std::optional<std::string_view> text = example.FindMember("text").GetString();
+  if (!text) return InvalidArgument("it lacks the string \"text\"");
+  PERUSE_ASSIGN_OR_RETURN(const text::Encoding encoding, Encode(*text, example.FindMember("pair")));
+  Example read = {.ids = encoding.ids, .types = encoding.type_ids};
+  PERUSE_RETURN_IF_ERROR(ReadLabel(example, &read));
+  examples->push_back(std::move(read));
+  return OkStatus();
+}
+
+Status ExampleReader::ReadLabel(JsonValue example, Example* read) {
+  const JsonValue label = example.FindMember("label");
+  const JsonValue probabilities = example.FindMember("probabilities");
+  if (probabilities.exists()) return ReadProbabilities(probabilities, read);
+  if (goal_ == Goal::kRegression) {
+    if (const std::optional<double> number = label.GetDouble()) {
+      read->targets = {static_cast<float>(*number)};
+    } else {
+      PERUSE_RETURN_IF_ERROR(ReadFloats(label, "its \"label\"", &read->targets));
+    }
+    if (read->targets.size() == labels_.size()) return OkStatus();
+    return InvalidArgument("its \"label\" has " + std::to_string(read->targets.size()) + " numbers; the model gives " +
+                           std::to_string(labels_.size()));
+  }
+  if (goal_ == Goal::kMultiLabel) {
+    if (!label.IsArray()) return InvalidArgument("its \"label\" is not a list of labels");
+    read->targets.assign(labels_.size(), 0);
+    for (JsonValue item : label) {
+      PERUSE_ASSIGN_OR_RETURN(const int32_t number, LabelOf(item.GetString().value_or("")));
+      read->targets[static_cast<size_t>(number)] = 1;
+    }
+    return OkStatus();
+  }
+  const std::optional<std::string_view> name = label.GetString();
+  if (!name) return InvalidArgument("it lacks the string \"label\"");
+  PERUSE_ASSIGN_OR_RETURN(const int32_t number, LabelOf(*name));
+  if (goal_ == Goal::kSoftLabels) {
+    read->targets.assign(labels_.size(), 0);
+    read->targets[static_cast<size_t>(number)] = 1;
+  } else {
+    read->labels = {number};
+    hard_labels_ = true;
+  }
+  return OkStatus();
+}
+
+Status ExampleReader::ReadProbabilities(JsonValue probabilities, Example* read) {
+  if (goal_ == Goal::kRegression) return InvalidArgument("it has \"probabilities\", and the task is regression");
+  PERUSE_RETURN_IF_ERROR(ReadFloats(probabilities, "its \"probabilities\"", &read->targets));
+  if (read->targets.size() != labels_.size()) {
+    return InvalidArgument("it has " + std::to_string(read->targets.size()) + " probabilities for " +
+                           std::to_string(labels_.size()) + " labels");
+  }
+  float sum = 0;
+  for (const float p : read->targets) {
+    if (p < 0 || p > 1) return InvalidArgument("its \"probabilities\" are not all between 0 and 1");
+    sum += p;
+  }
+  if (goal_ == Goal::kMultiLabel) return OkStatus();
+  if (std::fabs(sum - 1) > 1e-3f) return InvalidArgument("its \"probabilities\" do not add up to 1");
+  if (hard_labels_)
+    return InvalidArgument(
+        "it has \"probabilities\", and an example before it a \"label\" alone; give the first of them probabilities "
+        "too");
+  goal_ = Goal::kSoftLabels;
+  return OkStatus();
+}
+
+// ---- Entities -------------------------------------------------------------------------------------------------------
+
+Status ExampleReader::ReadEntities(JsonValue example, std::vector<Example>* examples) {
+  const std::optional<std::string_view> text = example.FindMember("text").GetString();
+  const JsonValue entities = example.FindMember("entities");
+  if (!text) return InvalidArgument("it lacks the string \"text\"");
+  if (!entities.IsArray()) return InvalidArgument("it lacks the list \"entities\"");
+  PERUSE_ASSIGN_OR_RETURN(const text::Encoding encoding, Encode(*text, {}));
+  PERUSE_ASSIGN_OR_RETURN(const int32_t outside, LabelOf("O"));
+  Example read = {.ids = encoding.ids, .types = encoding.type_ids};
+  for (size_t t = 0; t < encoding.size(); ++t) {
+    read.labels.push_back(encoding.special_tokens_mask[t] != 0 ? kIgnored : outside);
+  }
+  Utf8IndexConverter index(*text);
+  const auto units = static_cast<int64_t>(index.ToUtf16(text->size()));
+  for (JsonValue entity : entities) {
+    const std::optional<int64_t> start = entity.FindMember("start").GetInt64(),
+                                 end = entity.FindMember("end").GetInt64();
+    if (!start || !end || *start < 0 || *end <= *start || *end > units) {
+      return InvalidArgument("an entity of it is not within the text: start and end must be places in its " +
+                             std::to_string(units) + " characters");
+    }
+    const std::string kind(entity.FindMember("label").GetString().value_or(""));
+    PERUSE_ASSIGN_OR_RETURN(const int32_t first, LabelOf("B-" + kind));
+    PERUSE_ASSIGN_OR_RETURN(const int32_t inside, LabelOf("I-" + kind));
+    const auto from = static_cast<int32_t>(index.Utf16ToByte(static_cast<size_t>(*start)));
+    const auto to = static_cast<int32_t>(index.Utf16ToByte(static_cast<size_t>(*end)));
+    int32_t label = first;
+    for (size_t t = 0; t < encoding.size(); ++t) {
+      const text::Offset& offset = encoding.offsets[t];
+      if (read.labels[t] == kIgnored || offset.start >= to || offset.end <= from) continue;
+      if (read.labels[t] != outside) return InvalidArgument("two entities of it share a token");
+      read.labels[t] = label;
+      label = inside;
+    }
+  }
+  examples->push_back(std::move(read));
+  return OkStatus();
+}
+
+// ---- Answers --------------------------------------------------------------------------------------------------------
+
+Status ExampleReader::ReadAnswer(JsonValue example, std::vector<Example>* examples) {
+  const std::optional<std::string_view> question = example.FindMember("question").GetString();
+  const std::optional<std::string_view> context = example.FindMember("context").GetString();
+  const JsonValue answer = example.FindMember("answer");
+  if (!question || !context) return InvalidArgument("it lacks the strings \"question\" and \"context\"");
+  Utf8IndexConverter index(*context);
+  const auto units = static_cast<int64_t>(index.ToUtf16(context->size()));
+  const std::optional<int64_t> start = answer.FindMember("start").GetInt64(), end = answer.FindMember("end").GetInt64();
+  if (!start || !end || *start < 0 || *end <= *start || *end > units) {
+    return InvalidArgument("its \"answer\" is not within the context: start and end must be places in its " +
+                           std::to_string(units) + " characters");
+  }
+  const auto from = static_cast<int32_t>(index.Utf16ToByte(static_cast<size_t>(*start)));
+  const auto to = static_cast<int32_t>(index.Utf16ToByte(static_cast<size_t>(*end)));
+  text::EncodeOptions options;
+  options.truncation = text::Truncation::kOnlySecond;
+  options.max_length = max_length_;
+  options.stride = std::min(kStride, max_length_ / 4);
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> windows,
+                          tokenizer_.EncodePair(*question, *context, options));
+  // A window without the whole answer points at its first token, as transformers' run_qa does.
+  for (const text::Encoding& window : windows) {
+    int32_t first = -1, last = -1;
+    for (size_t t = 0; t < window.size(); ++t) {
+      const text::Offset& offset = window.offsets[t];
+      if (window.sequence_ids[t] != 1 || offset.start >= to || offset.end <= from) continue;
+      if (first < 0) first = static_cast<int32_t>(t);
+      last = static_cast<int32_t>(t);
+    }
+    const bool whole = first >= 0 && window.offsets[static_cast<size_t>(first)].start <= from &&
+                       window.offsets[static_cast<size_t>(last)].end >= to;
+    examples->push_back({.ids = window.ids,
+                         .types = window.type_ids,
+                         .labels = whole ? std::vector<int32_t>{first, last} : std::vector<int32_t>{0, 0}});
+  }
+  return OkStatus();
+}
+
+}  // namespace peruse::train

@@ -1,0 +1,57 @@
+// From a request and examples as JSON to what a teacher takes (the formats: teach_session.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/heads/heads.h"
+#include "core/text/tokenizer.h"
+#include "core/train/teacher.h"
+
+namespace peruse::train {
+
+struct TeachRequest {
+  std::string task;
+  Head head = Head::kNone;
+  ProblemType problem = ProblemType::kSingleLabel;
+  std::vector<std::string> labels;  // of the model: for tokens "O", "B-PER", "I-PER", ...; empty: those of config.json
+  TeachOptions options;
+  float validation_split = 0;
+  int32_t max_length = 0;  // 0: what the model takes
+};
+
+Result<TeachRequest> ReadTeachRequest(std::string_view json);
+
+class ExampleReader {
+ public:
+  // `labels`: of the model. The tokenizer outlives this.
+  ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request, std::vector<std::string> labels,
+                int32_t max_tokens);
+
+  // One example; of question answering one for each window. Errors: kInvalidArgument, kEmptyText.
+  Status Read(JsonValue example, std::vector<Example>* examples);
+  // What the examples so far are for.
+  Goal goal() const { return goal_; }
+
+ private:
+  Result<text::Encoding> Encode(std::string_view text, const JsonValue& pair) const;
+  Result<int32_t> LabelOf(std::string_view name) const;
+  Status ReadLabel(JsonValue example, Example* read);
+  Status ReadProbabilities(JsonValue probabilities, Example* read);
+  Status ReadText(JsonValue example, std::vector<Example>* examples);
+  Status ReadEntities(JsonValue example, std::vector<Example>* examples);
+  Status ReadAnswer(JsonValue example, std::vector<Example>* examples);
+
+  const text::Tokenizer& tokenizer_;
+  const std::vector<std::string> labels_;
+  const int32_t max_length_;
+  Goal goal_;
+  bool hard_labels_ = false;
+};
+
+}  // namespace peruse::train

@@ -1,0 +1,202 @@
+#include "core/train/exporter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "core/base/json.h"
+#include "core/base/json_writer.h"
+#include "core/base/memory.h"
+
+namespace peruse::train {
+namespace {
+
+const char* ClassOf(Head head) {
+  switch (head) {
+    case Head::kSequenceClassification:
+      return "ForSequenceClassification";
+    case Head::kTokenClassification:
+      return "ForTokenClassification";
+    case Head::kQuestionAnswering:
+      return "ForQuestionAnswering";
+    default:
+      return "ForMaskedLM";
+  }
+}
+
+const char* PeftTaskOf(Head head) {
+  switch (head) {
+    case Head::kSequenceClassification:
+      return "SEQ_CLS";
+    case Head::kTokenClassification:
+      return "TOKEN_CLS";
+    default:
+      return "QUESTION_ANS";
+  }
+}
+
+std::string Quoted(std::string_view text) {
+  std::string json;
+  JsonWriter(&json).String(text);
+  return json;
+}
+
+// "Bert" of "BertModel" or "BertForMaskedLM"; empty where nothing tells.
+std::string FamilyOfClass(std::string_view name) {
+  for (const std::string_view end : {"For", "Model"}) {
+    if (const size_t at = name.rfind(end); at != std::string_view::npos && at > 0)
+      return std::string(name.substr(0, at));
+  }
+  return "";
+}
+
+// config.json with the members that teaching decides in place of those that it had.
+std::string ConfigJson(const ExportRequest& request, const ModelConfig& config) {
+  std::vector<std::pair<std::string, std::string>> own;
+  if (const std::string family = FamilyOfClass(config.architecture_class); !family.empty()) {
+    own.emplace_back("architectures", "[" + Quoted(family + ClassOf(request.head)) + "]");
+  }
+  own.emplace_back("dtype", "\"float32\"");
+  own.emplace_back("torch_dtype", "\"float32\"");
+  if (request.head == Head::kSequenceClassification || request.head == Head::kTokenClassification) {
+    std::string by_id, by_label;
+    for (size_t i = 0; i < config.id2label.size(); ++i) {
+      const std::string label = Quoted(config.id2label[i]), number = std::to_string(i);
+      by_id += (i == 0 ? "" : ",") + Quoted(number) + ":" + label;
+      by_label += (i == 0 ? "" : ",") + label + ":" + number;
+    }
+    own.emplace_back("id2label", "{" + by_id + "}");
+    own.emplace_back("label2id", "{" + by_label + "}");
+    own.emplace_back("num_labels", "");
+  }
+  if (request.head == Head::kSequenceClassification) {
+    const char* problem = request.problem == ProblemType::kRegression   ? "\"regression\""
+                          : request.problem == ProblemType::kMultiLabel ? "\"multi_label_classification\""
+                                                                        : "\"single_label_classification\"";
+    own.emplace_back("problem_type", problem);
+  }
+  std::string json = "{";
+  const auto add = [&json](std::string_view name, std::string_view value) {
+    json += (json.size() > 1 ? ",\n  " : "\n  ") + Quoted(name) + ": " + std::string(value);
+  };
+  const JsonDocument document = std::move(JsonDocument::Parse(request.config_json, "config.json").value());
+  for (size_t i = 0; i < document.root().size(); ++i) {
+    const std::string_view name = document.root().MemberName(i);
+    const auto is_own = [&](const auto& member) { return member.first == name; };
+    if (std::none_of(own.begin(), own.end(), is_own)) add(name, document.root().MemberValue(i).ToString());
+  }
+  for (const auto& [name, value] : own) {
+    if (!value.empty()) add(name, value);
+  }
+  return json + "\n}\n";
+}
+
+}  // namespace
+
+Exporter::Exporter(Trainee& trainee, const ExportRequest& request) : trainee_(trainee), head_(request.head) {
+  if (request.options->method == Method::kLora) {
+    ListAdapter(*request.options);
+  } else {
+    json_name_ = "config.json";
+    json_ = ConfigJson(request, trainee.config());
+    weights_name_ = "model.safetensors";
+    for (const Master& master : trainee.masters().tensors()) tensors_.push_back({FullName(master), &master});
+  }
+  header_ = Header();
+  weights_bytes_ = header_.size();
+  for (const Tensor& tensor : tensors_) weights_bytes_ += static_cast<uint64_t>(tensor.master->size) * sizeof(float);
+}
+
+// As a class with a head calls it: the encoder's tensors have its prefix, which a checkpoint of the encoder alone leaves out.
+std::string Exporter::FullName(const Master& master) const {
+  const TensorNames& names = trainee_.masters().names();
+  const std::string& prefix = names.prefix().empty() ? names.prefixes().front() : names.prefix();
+  const bool pooler = trainee_.family().PoolerIsOfEncoder() && master.name.starts_with("pooler.");
+  const bool bare_file = names.prefix().empty() && !master.file_name.empty();
+  const bool of_encoder = bare_file || (!names.prefix().empty() && master.file_name.starts_with(names.prefix())) ||
+                          (master.file_name.empty() && (master.head.empty() || pooler));
+  return (of_encoder ? prefix : "") + master.name;
+}
+
+void Exporter::ListAdapter(const TeachOptions& options) {
+  const std::vector<Master>& masters = trainee_.masters().tensors();
+  std::set<std::string> modules, targets;
+  for (const LoraPair& pair : trainee_.masters().lora()) {
+    std::string module = FullName(masters[pair.of]);
+    module.resize(module.size() - std::string_view(".weight").size());
+    targets.insert(module.substr(module.rfind('.') + 1));
+    tensors_.push_back({"base_model.model." + module + ".lora_A.weight", &masters[pair.a]});
+    tensors_.push_back({"base_model.model." + module + ".lora_B.weight", &masters[pair.b]});
+  }
+  for (const Master& master : masters) {
+    if (master.head.empty() || !master.trained) continue;
+    std::string name = FullName(master);
+    tensors_.push_back({"base_model.model." + name, &master});
+    if (master.name.starts_with("pooler.")) name = master.name;
+    modules.insert(name.substr(0, name.find('.')));
+  }
+  const auto list = [](const std::set<std::string>& items) {
+    std::string json;
+    for (const std::string& item : items) json += (json.empty() ? "" : ", ") + Quoted(item);
+    return "[" + json + "]";
+  };
+  json_name_ = "adapter_config.json";
+  json_ = "{\n  \"peft_type\": \"LORA\",\n  \"task_type\": \"" + std::string(PeftTaskOf(head_)) +
+          "\",\n  \"base_model_name_or_path\": null,\n  \"inference_mode\": true,\n  \"r\": " +
+          std::to_string(options.lora_rank) + ",\n  \"lora_alpha\": " + std::to_string(options.lora_alpha) +
+          ",\n  \"lora_dropout\": 0.0,\n  \"bias\": \"none\",\n  \"fan_in_fan_out\": false,\n  \"use_rslora\": false,\n"
+          "  \"use_dora\": false,\n  \"init_lora_weights\": true,\n  \"target_modules\": " +
+          list(targets) + ",\n  \"modules_to_save\": " + list(modules) + "\n}\n";
+  weights_name_ = "adapter_model.safetensors";
+}
+
+// The safetensors format: the length of the header, then the header, padded with spaces to a multiple of eight.
+std::string Exporter::Header() const {
+  std::string json = "{\"__metadata__\":{\"format\":\"pt\"}";
+  uint64_t end = 0;
+  for (const Tensor& tensor : tensors_) {
+    const uint64_t begin = end;
+    end += static_cast<uint64_t>(tensor.master->size) * sizeof(float);
+    std::string shape;
+    for (const int64_t size : tensor.master->shape) shape += (shape.empty() ? "" : ",") + std::to_string(size);
+    json += "," + Quoted(tensor.name) + ":{\"dtype\":\"F32\",\"shape\":[" + shape + "],\"data_offsets\":[" +
+            std::to_string(begin) + "," + std::to_string(end) + "]}";
+  }
+  json += "}";
+  json.append((8 - json.size() % 8) % 8, ' ');
+  const uint64_t length = json.size();
+  std::string header(sizeof(length), '\0');
+  for (size_t i = 0; i < sizeof(length); ++i) header[i] = static_cast<char>(length >> (8 * i) & 0xFF);
+  return header + json;
+}
+
+std::vector<Exporter::File> Exporter::files() const {
+  return {{json_name_, json_.size()}, {weights_name_, weights_bytes_}};
+}
+
+Result<std::span<const uint8_t>> Exporter::Read(std::string_view name, uint64_t first, uint64_t count) {
+  const bool weights = name == weights_name_;
+  if (!weights && name != json_name_)
+    return Status(StatusCode::kNotFound, "there is no file \"" + std::string(name) + "\"");
+  const uint64_t size = weights ? weights_bytes_ : json_.size();
+  if (first > size) return InvalidArgument("\"" + std::string(name) + "\" has " + std::to_string(size) + " bytes only");
+  count = std::min(count, size - first);
+  if (!TryResize(&bytes_, static_cast<size_t>(count))) return OutOfMemory("no memory for a part of a file");
+  uint64_t position = 0;  // of a piece in the file
+  const auto copy = [&](const void* data, uint64_t bytes) {
+    const uint64_t from = std::max(first, position), to = std::min(first + count, position + bytes);
+    if (from < to)
+      std::memcpy(bytes_.data() + (from - first), static_cast<const uint8_t*>(data) + (from - position), to - from);
+    position += bytes;
+  };
+  if (!weights) {
+    copy(json_.data(), json_.size());
+  } else {
+    copy(header_.data(), header_.size());
+    for (const Tensor& tensor : tensors_)
+      copy(tensor.master->values, static_cast<uint64_t>(tensor.master->size) * sizeof(float));
+  }
+  return std::span<const uint8_t>(bytes_);
+}
+
+}  // namespace peruse::train

@@ -1,0 +1,94 @@
+#include <cmath>
+
+#include "core/backend/xnnpack/simd.h"
+#include "core/train/tape.h"
+
+namespace peruse::train {
+namespace {
+
+using namespace simd;  // NOLINT: this file is vector code throughout
+
+// The sum of f(i) for the vectors that start at i, in an order that depends on the width alone; a vector past the end is cut.
+template <typename Function>
+float Sum(int64_t width, Function f) {
+  Floats sums = hn::Zero(kTag);
+  int64_t i = 0;
+  for (; i + kLanes <= width; i += kLanes) sums = hn::Add(sums, f(i, kLanes));
+  if (i < width) sums = hn::Add(sums, f(i, width - i));
+  return hn::ReduceSum(kTag, sums);
+}
+Floats LoadPart(const float* p, int64_t count) { return count == kLanes ? Load(p) : LoadFirst(p, count); }
+void StorePart(Floats v, float* p, int64_t count) { count == kLanes ? Store(v, p) : StoreFirst(v, p, count); }
+
+struct Moments {
+  float mean;
+  float inverse;  // of the deviation
+};
+Moments MomentsOf(const float* x, int64_t width, float eps) {
+  const float mean = Sum(width, [&](int64_t i, int64_t n) { return LoadPart(x + i, n); }) / static_cast<float>(width);
+  const Floats means = Set(mean);
+  const float squares = Sum(width, [&](int64_t i, int64_t n) {
+    const Floats all = hn::Sub(LoadPart(x + i, n), means);
+    const Floats centred = n == kLanes ? all : hn::IfThenElseZero(hn::FirstN(kTag, static_cast<size_t>(n)), all);
+    return hn::Mul(centred, centred);
+  });
+  return {mean, 1 / std::sqrt(squares / static_cast<float>(width) + eps)};
+}
+
+}  // namespace
+
+void Forward(const ops::LayerNorm& op, Tape& t) {
+  PERUSE_CHECK(!op.residual.valid());
+  const Block x = t.value(op.x), out = t.value(op.out);
+  const float* weight = t.value(op.norm.weight).data;
+  const float* bias = t.value(op.norm.bias).data;
+  for (int64_t r = 0; r < x.rows; ++r) {
+    const float* in = x.row(r);
+    const Moments m = MomentsOf(in, x.cols, op.norm.eps);
+    const Floats mean = Set(m.mean), inverse = Set(m.inverse);
+    for (int64_t i = 0; i < x.cols; i += kLanes) {
+      const int64_t n = std::min(kLanes, x.cols - i);
+      const Floats normed = hn::Mul(hn::Sub(LoadPart(in + i, n), mean), inverse);
+      StorePart(Madd(normed, LoadPart(weight + i, n), LoadPart(bias + i, n)), out.row(r) + i, n);
+    }
+  }
+}
+
+void Backward(const ops::LayerNorm& op, Tape& t) {
+  const Block x = t.value(op.x), out = t.gradient(op.out);
+  const float* weight = t.value(op.norm.weight).data;
+  const int64_t width = x.cols;
+  float* const weight_sum = t.wants(op.norm.weight) ? t.Accumulator(op.norm.weight).data : nullptr;
+  float* const bias_sum = t.wants(op.norm.bias) ? t.Accumulator(op.norm.bias).data : nullptr;
+  bool add = false;
+  const Block to = t.wants(op.x) ? t.Destination(op.x, &add) : Block();
+  for (int64_t r = 0; r < x.rows; ++r) {
+    const float* in = x.row(r);
+    const float* from = out.row(r);
+    const Moments m = MomentsOf(in, width, op.norm.eps);
+    const Floats mean = Set(m.mean), inverse = Set(m.inverse);
+    const auto normed = [&](int64_t i, int64_t n) { return hn::Mul(hn::Sub(LoadPart(in + i, n), mean), inverse); };
+    const auto weighted = [&](int64_t i, int64_t n) { return hn::Mul(LoadPart(from + i, n), LoadPart(weight + i, n)); };
+    for (int64_t i = 0; i < width; i += kLanes) {
+      const int64_t n = std::min(kLanes, width - i);
+      const Floats gradient = LoadPart(from + i, n);
+      if (weight_sum != nullptr) {
+        StorePart(Madd(gradient, normed(i, n), LoadPart(weight_sum + i, n)), weight_sum + i, n);
+      }
+      if (bias_sum != nullptr) StorePart(hn::Add(gradient, LoadPart(bias_sum + i, n)), bias_sum + i, n);
+    }
+    if (!to) continue;
+    const float scale = 1 / static_cast<float>(width);
+    const Floats mean_gradient = Set(scale * Sum(width, weighted));
+    const Floats mean_product =
+        Set(scale * Sum(width, [&](int64_t i, int64_t n) { return hn::Mul(weighted(i, n), normed(i, n)); }));
+    for (int64_t i = 0; i < width; i += kLanes) {
+      const int64_t n = std::min(kLanes, width - i);
+      const Floats centred = hn::Sub(hn::Sub(weighted(i, n), mean_gradient), hn::Mul(normed(i, n), mean_product));
+      float* sum = to.row(r) + i;
+      StorePart(add ? Madd(centred, inverse, LoadPart(sum, n)) : hn::Mul(centred, inverse), sum, n);
+    }
+  }
+}
+
+}  // namespace peruse::train

@@ -1,0 +1,134 @@
+// Operations that are matrix products: linear layers, convolutions over tokens, products of two values.
+#include <algorithm>
+
+#include "core/backend/xnnpack/simd.h"
+#include "core/train/tape.h"
+
+namespace peruse::train {
+namespace {
+
+// One group's part of a linear.
+struct Group {
+  int64_t in;
+  int64_t out;
+  Operand weight;  // [out, in]
+  int64_t first;   // row of the weight
+};
+
+template <typename Visit>
+void ForEachGroup(const LinearParameter& linear, Visit visit) {
+  const int64_t groups = linear.spec.groups;
+  const int64_t in = linear.spec.in / groups, out = linear.spec.out / groups;
+  for (int64_t g = 0; g < groups; ++g) visit(g, Group{in, out, {linear.weight + g * out * in, in, 1}, g * out});
+}
+
+void Apply(Tape& t, const LinearParameter& linear, const Block& x, const Block& out) {
+  for (int64_t r = 0; r < out.rows; ++r) std::copy_n(linear.bias, out.cols, out.row(r));
+  ForEachGroup(linear, [&](int64_t g, const Group& group) {
+    t.products().Run(x.rows, group.out, group.in, x.Columns(g * group.in, group.in).operand(),
+                     group.weight.Transposed(), out.data + group.first, out.stride, /*add=*/true);
+  });
+}
+
+// Adds to the parameters' gradients.
+void AddGradients(Tape& t, const LinearParameter& linear, const Block& x, const Block& out) {
+  if (linear.bias_gradient != nullptr) {
+    for (int64_t r = 0; r < out.rows; ++r) {
+      simd::Map2(linear.bias_gradient, out.row(r), linear.bias_gradient, out.cols,
+                 [](simd::Floats a, simd::Floats b) { return simd::hn::Add(a, b); });
+    }
+  }
+  if (linear.weight_gradient == nullptr) return;
+  ForEachGroup(linear, [&](int64_t g, const Group& group) {
+    t.products().Run(group.out, group.in, x.rows, out.Columns(group.first, group.out).operand().Transposed(),
+                     x.Columns(g * group.in, group.in).operand(), linear.weight_gradient + group.first * group.in,
+                     group.in,
+                     /*add=*/true);
+  });
+}
+
+// to (+)= gradient W
+void Return(Tape& t, const LinearParameter& linear, const Block& gradient, const Block& to, bool add) {
+  ForEachGroup(linear, [&](int64_t g, const Group& group) {
+    t.products().Run(gradient.rows, group.in, group.out, gradient.Columns(group.first, group.out).operand(),
+                     group.weight, to.data + g * group.in, to.stride, add);
+  });
+}
+
+// What each token sees, [groups, kernel_size, width], zero outside its text; with `add` the way back, from windows to x.
+void Unfold(const ops::Conv1d& op, const Tape& t, int64_t groups, const Block& x, const Block& windows, bool add) {
+  const int64_t width = x.cols / groups;
+  const int64_t half = (op.kernel_size - 1) / 2;
+  for (int32_t s = 0; s < t.batch().sequences(); ++s) {
+    const int64_t start = t.batch().start(s), end = start + t.batch().length(s);
+    for (int64_t row = start; row < end; ++row) {
+      for (int64_t tap = 0; tap < op.kernel_size; ++tap) {
+        const int64_t source = row + tap - half;
+        if (source < start || source >= end) continue;
+        for (int64_t g = 0; g < groups; ++g) {
+          float* window = windows.row(row) + (g * op.kernel_size + tap) * width;
+          float* from = x.row(source) + g * width;
+          for (int64_t c = 0; c < width; ++c) add ? void(from[c] += window[c]) : void(window[c] = from[c]);
+        }
+      }
+    }
+  }
+}
+
+Block Windows(const ops::Conv1d& op, Tape& t) {
+  const int64_t in = t.at(op.weight).spec.in;
+  return {t.scratch(), t.value(op.x).rows, in, in};
+}
+
+}  // namespace
+
+void Forward(const ops::Linear& op, Tape& t) {
+  PERUSE_CHECK(op.plain());
+  Apply(t, t.at(op.weight), t.value(op.x), t.value(op.out));
+}
+void Backward(const ops::Linear& op, Tape& t) {
+  const LinearParameter& linear = t.at(op.weight);
+  AddGradients(t, linear, t.value(op.x), t.gradient(op.out));
+  if (!t.wants(op.x)) return;
+  bool add = false;
+  const Block to = t.Destination(op.x, &add);
+  Return(t, linear, t.gradient(op.out), to, add);
+}
+
+void Forward(const ops::Conv1d& op, Tape& t) {
+  PERUSE_CHECK(op.activation == Activation::kNone);
+  const LinearParameter& linear = t.at(op.weight);
+  const Block windows = Windows(op, t);
+  Fill(windows, 0);
+  Unfold(op, t, linear.spec.groups, t.value(op.x), windows, /*add=*/false);
+  Apply(t, linear, windows, t.value(op.out));
+}
+void Backward(const ops::Conv1d& op, Tape& t) {
+  const LinearParameter& linear = t.at(op.weight);
+  const Block windows = Windows(op, t);
+  Fill(windows, 0);
+  Unfold(op, t, linear.spec.groups, t.value(op.x), windows, /*add=*/false);
+  AddGradients(t, linear, windows, t.gradient(op.out));
+  if (!t.wants(op.x)) return;
+  Return(t, linear, t.gradient(op.out), windows, /*add=*/false);
+  Unfold(op, t, linear.spec.groups, t.Accumulator(op.x), windows, /*add=*/true);
+}
+
+void Forward(const ops::MatMul& op, Tape& t) {
+  const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
+  t.products().Run(x.rows, y.rows, x.cols, x.operand(), y.operand().Transposed(), out.data, out.stride, /*add=*/false);
+}
+void Backward(const ops::MatMul& op, Tape& t) {
+  const Block x = t.value(op.x), y = t.value(op.y), out = t.gradient(op.out);
+  bool add = false;
+  if (t.wants(op.x)) {
+    const Block to = t.Destination(op.x, &add);
+    t.products().Run(x.rows, x.cols, y.rows, out.operand(), y.operand(), to.data, to.stride, add);
+  }
+  if (t.wants(op.y)) {
+    const Block to = t.Destination(op.y, &add);
+    t.products().Run(y.rows, y.cols, x.rows, out.operand().Transposed(), x.operand(), to.data, to.stride, add);
+  }
+}
+
+}  // namespace peruse::train

@@ -1,0 +1,147 @@
+#include "core/train/loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace peruse::train {
+namespace {
+
+// The logarithms of a softmax in double: losses are few numbers, on which everything rests. `stride`: from one to the next.
+class LogSoftmax {
+ public:
+  void Run(const float* logits, int64_t count, int64_t stride = 1) {
+    logs_.resize(static_cast<size_t>(count));
+    double largest = -INFINITY;
+    for (int64_t i = 0; i < count; ++i) largest = std::max(largest, double{logits[i * stride]});
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i) sum += std::exp(double{logits[i * stride]} - largest);
+    for (int64_t i = 0; i < count; ++i) {
+      logs_[static_cast<size_t>(i)] = double{logits[i * stride]} - largest - std::log(sum);
+    }
+  }
+  double log(int64_t i) const { return logs_[static_cast<size_t>(i)]; }
+  double probability(int64_t i) const { return std::exp(log(i)); }
+
+ private:
+  std::vector<double> logs_;
+};
+
+double WeightOf(const CrossEntropyOptions& options, int64_t label) {
+  return options.class_weights.empty() ? 1 : double{options.class_weights[static_cast<size_t>(label)]};
+}
+
+}  // namespace
+
+double CrossEntropyMass(std::span<const int32_t> labels, const CrossEntropyOptions& options) {
+  double mass = 0;
+  for (const int32_t label : labels) mass += label == kIgnored ? 0 : WeightOf(options, label);
+  return mass;
+}
+
+double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const CrossEntropyOptions& options,
+                    double mass, const Block& gradient) {
+  LogSoftmax softmax;
+  const double smoothing = double{options.smoothing};
+  const auto classes = static_cast<double>(logits.cols);
+  double all_weights = 0;
+  for (int64_t c = 0; c < logits.cols; ++c) all_weights += WeightOf(options, c);
+  double loss = 0;
+  for (int64_t r = 0; r < logits.rows; ++r) {
+    const int32_t label = labels[static_cast<size_t>(r)];
+    std::fill_n(gradient.row(r), gradient.cols, 0.0f);
+    if (label == kIgnored) continue;
+    softmax.Run(logits.row(r), logits.cols);
+    const double weight = (1 - smoothing) * WeightOf(options, label) / mass;
+    loss -= weight * softmax.log(label);
+    // The loss is - sum_c t_c log p_c, whose gradient is p sum(t) - t.
+    const double total = weight + smoothing / classes * all_weights / mass;
+    for (int64_t c = 0; c < logits.cols; ++c) {
+      const double smoothed = smoothing / classes * WeightOf(options, c) / mass;
+      loss -= smoothed * softmax.log(c);
+      const double target = smoothed + (c == label ? weight : 0);
+      gradient.row(r)[c] = static_cast<float>(softmax.probability(c) * total - target);
+    }
+  }
+  return loss;
+}
+
+double SoftCrossEntropy(const Block& logits, std::span<const float> targets, double rows, const Block& gradient) {
+  LogSoftmax softmax;
+  double loss = 0;
+  for (int64_t r = 0; r < logits.rows; ++r) {
+    const float* target = targets.data() + r * logits.cols;
+    softmax.Run(logits.row(r), logits.cols);
+    double sum = 0;
+    for (int64_t c = 0; c < logits.cols; ++c) sum += double{target[c]};
+    for (int64_t c = 0; c < logits.cols; ++c) {
+      loss -= double{target[c]} * softmax.log(c) / rows;
+      gradient.row(r)[c] = static_cast<float>((softmax.probability(c) * sum - double{target[c]}) / rows);
+    }
+  }
+  return loss;
+}
+
+double SigmoidCrossEntropy(const Block& logits, std::span<const float> targets, double cells, const Block& gradient) {
+  double loss = 0;
+  for (int64_t r = 0; r < logits.rows; ++r) {
+    for (int64_t c = 0; c < logits.cols; ++c) {
+      const double z = double{logits.row(r)[c]};
+      const double y = double{targets[static_cast<size_t>(r * logits.cols + c)]};
+      loss += (std::max(z, 0.0) - z * y + std::log1p(std::exp(-std::fabs(z)))) / cells;
+      gradient.row(r)[c] = static_cast<float>((1 / (1 + std::exp(-z)) - y) / cells);
+    }
+  }
+  return loss;
+}
+
+double SquaredError(const Block& values, std::span<const float> targets, double cells, const Block& gradient) {
+  double loss = 0;
+  for (int64_t r = 0; r < values.rows; ++r) {
+    for (int64_t c = 0; c < values.cols; ++c) {
+      const double error = double{values.row(r)[c]} - double{targets[static_cast<size_t>(r * values.cols + c)]};
+      loss += error * error / cells;
+      gradient.row(r)[c] = static_cast<float>(2 * error / cells);
+    }
+  }
+  return loss;
+}
+
+double SpanCrossEntropy(const Block& logits, const RaggedBatch& batch, std::span<const int32_t> starts,
+                        std::span<const int32_t> ends, double texts, const Block& gradient) {
+  LogSoftmax softmax;
+  double loss = 0;
+  Fill(gradient, 0);
+  for (int32_t s = 0; s < batch.sequences(); ++s) {
+    for (int64_t side = 0; side < 2; ++side) {
+      const int32_t place = (side == 0 ? starts : ends)[static_cast<size_t>(s)];
+      if (place < 0 || place >= batch.length(s)) continue;
+      softmax.Run(logits.row(batch.start(s)) + side, batch.length(s), logits.stride);
+      loss -= softmax.log(place) / (2 * texts);
+      for (int32_t t = 0; t < batch.length(s); ++t) {
+        gradient.row(batch.start(s) + t)[side] =
+            static_cast<float>((softmax.probability(t) - (t == place ? 1 : 0)) / (2 * texts));
+      }
+    }
+  }
+  return loss;
+}
+
+double SymmetricDivergence(const Block& one, const Block& other, double scale, const Block& one_gradient,
+                           const Block& other_gradient) {
+  LogSoftmax p, q;
+  double loss = 0;
+  for (int64_t r = 0; r < one.rows; ++r) {
+    p.Run(one.row(r), one.cols);
+    q.Run(other.row(r), other.cols);
+    for (int64_t c = 0; c < one.cols; ++c) {
+      loss -= scale * (q.probability(c) * p.log(c) + p.probability(c) * q.log(c));
+      const double difference = scale * (p.probability(c) - q.probability(c));
+      if (one_gradient) one_gradient.row(r)[c] += static_cast<float>(difference);
+      if (other_gradient) other_gradient.row(r)[c] -= static_cast<float>(difference);
+    }
+  }
+  return loss;
+}
+
+}  // namespace peruse::train

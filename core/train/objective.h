@@ -1,0 +1,74 @@
+// What is learnt from an example, and how well it is known: losses by task, and the figures of a validation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/tensor/ragged_batch.h"
+#include "core/train/loss.h"
+#include "core/train/tape.h"
+
+namespace peruse::train {
+
+enum class Goal : uint8_t {
+  kSingleLabel,  // one of the labels                 labels: [1]
+  kSoftLabels,   // probabilities of all labels       targets: [labels]
+  kMultiLabel,   // any number of the labels          targets: [labels], 0 or 1
+  kRegression,   // a number for each label           targets: [labels]
+  kTokens,       // a label for each token            labels: [tokens]
+  kSpan,         // an answer in the text             labels: [2], its first and last token
+  kMaskedWords,  // the words at the chosen places    labels: [chosen]
+};
+
+struct Example {
+  std::vector<int32_t> ids;
+  std::vector<int32_t> types;
+  std::vector<int32_t> labels;
+  std::vector<float> targets;
+};
+
+// What validation says. Not a number: the goal has no such figure.
+struct Metrics {
+  double loss = 0;
+  double accuracy;  // of texts (kSingleLabel, kSoftLabels), of tokens (kTokens), of whole answers (kSpan)
+  double f1;        // the mean of the labels' (macro)
+  double error;     // mean square, kRegression
+  int64_t examples = 0;
+  std::vector<int64_t> confusion;  // [labels, labels], true by predicted
+};
+
+class Objective {
+ public:
+  Objective(Goal goal, CrossEntropyOptions cross_entropy) : goal_(goal), cross_entropy_(cross_entropy) {}
+
+  Goal goal() const { return goal_; }
+  // What the examples count for: losses of parts of a batch add up when each is divided by the mass of all.
+  double Mass(std::span<const Example* const> examples, int64_t columns) const;
+  // The part of the loss that these examples have, their logits being one batch; writes its gradient.
+  double Loss(std::span<const Example* const> examples, const RaggedBatch& batch, const Block& logits, double mass,
+              const Block& gradient);
+
+  // Validation: Reset, Observe each batch, Finish.
+  void Reset(int64_t columns);
+  void Observe(std::span<const Example* const> examples, const RaggedBatch& batch, const Block& logits);
+  Metrics Finish(double mass) const;
+
+ private:
+  void Count(int32_t truth, const float* logits);
+
+  const Goal goal_;
+  const CrossEntropyOptions cross_entropy_;
+  std::vector<int32_t> labels_;
+  std::vector<float> targets_;
+  std::vector<int32_t> ends_;
+  // Of a validation.
+  int64_t columns_ = 0;
+  double loss_ = 0, squares_ = 0;
+  int64_t examples_ = 0, right_ = 0, seen_ = 0;
+  std::vector<int64_t> confusion_, hits_, wrong_, missed_;
+  std::vector<float> unused_;
+};
+
+}  // namespace peruse::train

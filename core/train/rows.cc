@@ -1,0 +1,160 @@
+// Operations that move rows or work on them element by element.
+#include <algorithm>
+
+#include "core/backend/xnnpack/activations.h"
+#include "core/backend/xnnpack/simd.h"
+#include "core/ops/reference.h"
+#include "core/train/tape.h"
+
+namespace peruse::train {
+namespace {
+
+using simd::Floats;
+namespace hn = simd::hn;
+
+void AddRow(const float* x, int64_t count, float* out) {
+  simd::Map2(out, x, out, count, [](Floats a, Floats b) { return hn::Add(a, b); });
+}
+void AddProduct(const float* x, const float* y, int64_t count, float* out) {
+  int64_t i = 0;
+  for (; i + simd::kLanes <= count; i += simd::kLanes) {
+    simd::Store(simd::Madd(simd::Load(x + i), simd::Load(y + i), simd::Load(out + i)), out + i);
+  }
+  for (; i < count; ++i) out[i] += x[i] * y[i];
+}
+
+// Adds the rows of `from` to those of `to`, of which there may be one for all.
+void AddRows(const Block& from, const Block& to) {
+  for (int64_t r = 0; r < from.rows; ++r) AddRow(from.row(r), from.cols, to.row(to.rows == 1 ? 0 : r));
+}
+
+// Phi(x) + x phi(x). Phi by formula 7.1.26 of Abramowitz and Stegun: to 7.5e-8.
+Floats GeluSlope(Floats x) {
+  const auto set = [](float value) { return simd::Set(value); };
+  const Floats size = hn::Abs(x);
+  const Floats bell = simd::Exp(hn::Mul(hn::Mul(x, x), set(-0.5f)));
+  const Floats t = hn::Div(set(1), simd::Madd(size, set(0.3275911f * 0.70710678f), set(1)));
+  Floats p = simd::Madd(t, set(1.061405429f), set(-1.453152027f));
+  p = simd::Madd(p, t, set(1.421413741f));
+  p = simd::Madd(p, t, set(-0.284496736f));
+  p = simd::Madd(p, t, set(0.254829592f));
+  const Floats tail = hn::Mul(hn::Mul(hn::Mul(p, t), bell), set(0.5f));
+  const Floats phi = hn::IfThenElse(hn::Lt(x, hn::Zero(simd::kTag)), tail, hn::Sub(set(1), tail));
+  return simd::Madd(hn::Mul(x, bell), set(0.39894228f), phi);
+}
+
+}  // namespace
+
+void Fill(const Block& block, float value) {
+  for (int64_t r = 0; r < block.rows; ++r) std::fill_n(block.row(r), block.cols, value);
+}
+
+void Forward(const ops::Input& op, Tape& t) {
+  const Block out = t.value(op.out);
+  const std::span<const float> values = t.at(op);
+  for (int64_t r = 0; r < out.rows; ++r) std::copy_n(values.data() + r * out.cols, out.cols, out.row(r));
+}
+// Step::input_gradient reads what came to the result.
+void Backward(const ops::Input&, Tape&) {}
+
+void Forward(const ops::Embed& op, Tape& t) {
+  const Block out = t.value(op.out);
+  Fill(out, 0);
+  for (const ops::Embed::Lookup& lookup : op.lookups) {
+    for (int64_t r = 0; lookup.index.valid() && r < out.rows; ++r) {
+      AddRow(t.at(lookup.table).values.row(t.at(lookup.index)[static_cast<size_t>(r)]), out.cols, out.row(r));
+    }
+  }
+}
+void Backward(const ops::Embed& op, Tape& t) {
+  const Block out = t.gradient(op.out);
+  for (const ops::Embed::Lookup& lookup : op.lookups) {
+    if (!lookup.index.valid() || !t.at(lookup.table).gradient) continue;
+    for (int64_t r = 0; r < out.rows; ++r) {
+      AddRow(out.row(r), out.cols, t.at(lookup.table).gradient.row(t.at(lookup.index)[static_cast<size_t>(r)]));
+    }
+  }
+}
+
+void Forward(const ops::Activate& op, Tape& t) {
+  const Block x = t.value(op.x), out = t.value(op.out);
+  for (int64_t r = 0; r < x.rows; ++r) {
+    if (op.activation == Activation::kNone) {
+      std::copy_n(x.row(r), x.cols, out.row(r));
+    } else {
+      xnnpack::ActivateRow(x.row(r), x.cols, op.activation, out.row(r));
+    }
+  }
+}
+void Backward(const ops::Activate& op, Tape& t) {
+  if (!t.wants(op.x)) return;
+  const Block x = t.value(op.x), out = t.gradient(op.out), to = t.Accumulator(op.x);
+  for (int64_t r = 0; r < x.rows; ++r) {
+    const float* in = x.row(r);
+    const float* from = out.row(r);
+    float* sum = to.row(r);
+    int64_t i = 0;
+    for (; op.activation == Activation::kGelu && i + simd::kLanes <= x.cols; i += simd::kLanes) {
+      simd::Store(simd::Madd(GeluSlope(simd::Load(in + i)), simd::Load(from + i), simd::Load(sum + i)), sum + i);
+    }
+    for (; i < x.cols; ++i) {
+      sum[i] += from[i] * static_cast<float>(ops::ActivationSlope(static_cast<double>(in[i]), op.activation));
+    }
+  }
+}
+
+void Forward(const ops::Add& op, Tape& t) {
+  const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
+  for (int64_t r = 0; r < out.rows; ++r) {
+    simd::Map2(x.row(r), y.row(y.rows == 1 ? 0 : r), out.row(r), out.cols,
+               [](Floats a, Floats b) { return hn::Add(a, b); });
+  }
+}
+void Backward(const ops::Add& op, Tape& t) {
+  for (const Value operand : {op.x, op.y}) {
+    if (t.wants(operand)) AddRows(t.gradient(op.out), t.Accumulator(operand));
+  }
+}
+
+void Forward(const ops::Multiply& op, Tape& t) {
+  const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
+  for (int64_t r = 0; r < out.rows; ++r) {
+    simd::Map2(x.row(r), y.row(r), out.row(r), out.cols, [](Floats a, Floats b) { return hn::Mul(a, b); });
+  }
+}
+void Backward(const ops::Multiply& op, Tape& t) {
+  const Block out = t.gradient(op.out);
+  const auto add = [&](Value operand, Value other) {
+    if (!t.wants(operand)) return;
+    const Block to = t.Accumulator(operand), factor = t.value(other);
+    for (int64_t r = 0; r < out.rows; ++r) AddProduct(out.row(r), factor.row(r), out.cols, to.row(r));
+  };
+  add(op.x, op.y);
+  add(op.y, op.x);
+}
+
+void Forward(const ops::Concat& op, Tape& t) {
+  const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
+  for (int64_t r = 0; r < out.rows; ++r) {
+    std::copy_n(x.row(r), x.cols, out.row(r));
+    std::copy_n(y.row(r), y.cols, out.row(r) + x.cols);
+  }
+}
+void Backward(const ops::Concat& op, Tape& t) {
+  const Block out = t.gradient(op.out);
+  const int64_t first = t.value(op.x).cols;
+  if (t.wants(op.x)) AddRows(out.Columns(0, first), t.Accumulator(op.x));
+  if (t.wants(op.y)) AddRows(out.Columns(first, out.cols - first), t.Accumulator(op.y));
+}
+
+void Forward(const ops::SelectRows& op, Tape& t) {
+  const Block x = t.value(op.x), out = t.value(op.out);
+  for (int64_t r = 0; r < out.rows; ++r) std::copy_n(x.row(t.at(op.rows)[static_cast<size_t>(r)]), x.cols, out.row(r));
+}
+void Backward(const ops::SelectRows& op, Tape& t) {
+  if (!t.wants(op.x)) return;
+  const Block out = t.gradient(op.out), to = t.Accumulator(op.x);
+  for (int64_t r = 0; r < out.rows; ++r) AddRow(out.row(r), out.cols, to.row(t.at(op.rows)[static_cast<size_t>(r)]));
+}
+
+}  // namespace peruse::train

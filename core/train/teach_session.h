@@ -1,0 +1,100 @@
+// Teaching as a host sees it: files and JSON in, progress and a trained checkpoint out. bindings/teach_binding.cc gives this to
+// JavaScript as the class Teacher; every text is JSON.
+//
+//   AddFile("config.json", ...), AddFile("tokenizer.json", ...)   small files, whole, as for Session
+//   Open(request)
+//   FeedWeights(chunk)...  FinishWeights()                        model.safetensors or pytorch_model.bin, one file
+//   AddExamples(examples)                                         any number of times
+//   Begin()                                                       the plan
+//   Step()                                                        until it says that there is no more; stop by not calling it
+//   Report();  Files(), ReadFile(...)                             after Begin at any time
+//
+// Open's request. All but task is optional; these are the defaults.
+//   { "task": "text-classification" | "token-classification" | "question-answering",
+//     "labels": ["negative", "positive"],       // text: every label; tokens: the kinds of entities, without B- and I-
+//     "problem_type": "single_label_classification" | "multi_label_classification" | "regression",   // of text-classification
+//     "method": "full" | "head" | "lora" | "layers",  "layers": 2,
+//     "lora_rank": 8, "lora_alpha": 16, "lora_targets": ["query", "value", ...],   // ends of the names of linears
+//     "freeze_words": false, "epochs": 3, "learning_rate": <by method: full 5e-5, layers 1e-4, lora 5e-4, head 1e-3>,
+//     "batch_size": 16, "batch_tokens": 2048, "weight_decay": 0.01, "warmup": 0.1, "clip": 1, "layer_decay": 1,
+//     "dropout": 0.1, "attention_dropout": 0.1, "label_smoothing": 0, "class_weights": [1, 1], "sift": 0,
+//     "validation_split": 0, "patience": 0, "max_length": <what the model takes, at most 512>, "seed": 42 }
+//
+// AddExamples. Places in texts are UTF-16 code units, as in the results of pipelines.
+//   { "set": "training" | "validation", "examples": [
+//       { "text": string, "pair"?: string, "label": "positive" }                                   // one label
+//       { "text": string, "pair"?: string, "label": ["a", "b"] }                                   // multi-label; may be []
+//       { "text": string, "pair"?: string, "label": 0.5 }                                          // regression: a number, or a list
+//       { "text": string, "pair"?: string, "probabilities": [0.1, 0.9] }                           // soft labels, in the labels' order
+//       { "text": string, "entities": [{ "start": 0, "end": 5, "label": "PER" }] }                 // token-classification
+//       { "question": string, "context": string, "answer": { "start": 10, "end": 14 } } ] }        // question-answering
+// A bad example is refused by its number, counted over all calls: "example 3: ...".
+//
+// Results:
+//   FinishWeights  { "tensors": n, "parameters": n, "fresh": ["classifier.weight", ...] }    fresh: starts at random
+//   Begin          { "steps": n, "epochs": n, "examples": n, "validation_examples": n, "trained_parameters": n, "memory_bytes": n }
+//   Step           { "more": bool, "phase": "features" | "training" | "validation", "step": n, "steps": n, "epoch": n,
+//                    "loss": x | null, "learning_rate": x, "validation"?: Metrics }
+//   Report         { "method": string, "steps": n, "tokens": n, "best_epoch": n | null, "l2"?: x, "losses": [x, ...],
+//                    "epochs": [{ "loss": x, "validation"?: Metrics }], "labels": [string, ...] }
+//   Metrics        { "loss": x, "examples": n, "accuracy"?: x, "f1"?: x, "mean_squared_error"?: x, "confusion"?: [[n, ...], ...] }
+//                  confusion: rows are the true labels, columns the predicted ones
+//   Files          [{ "name": "config.json", "bytes": n }, ...]: config.json and model.safetensors; with LoRA
+//                  adapter_config.json and adapter_model.safetensors, for a checkpoint that stays as it is. The tokenizer's files are the caller's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/text/tokenizer.h"
+#include "core/train/example_reader.h"
+#include "core/train/exporter.h"
+#include "core/train/teacher.h"
+
+namespace peruse::train {
+
+class TeachSession {
+ public:
+  Status AddFile(std::string_view name, std::string_view bytes);
+  Status Open(std::string_view request);
+  Status FeedWeights(std::span<const uint8_t> chunk);
+  Result<std::string> FinishWeights();
+  // Gives how many examples there are in that set now.
+  Result<std::string> AddExamples(std::string_view json);
+  Result<std::string> Begin();
+  Result<std::string> Step();
+  Result<std::string> Report() const;
+  Result<std::string> Files();
+  // Bytes [first, first + count) of one of Files(); valid until the next call.
+  Result<std::span<const uint8_t>> ReadFile(std::string_view name, uint64_t first, uint64_t count);
+
+ private:
+  enum class Stage { kFiles, kWeights, kExamples, kTeaching, kFailed };
+
+  Status Expect(Stage stage, std::string_view call);
+  Status Fail(Status status);
+  Status OpenParts(std::string_view request);
+  void SplitValidation();
+
+  Stage stage_ = Stage::kFiles;
+  std::map<std::string, std::string, std::less<>> files_;
+  std::string config_json_;
+  std::unique_ptr<text::Tokenizer> tokenizer_;
+  TeachRequest request_;
+  std::unique_ptr<Trainee> trainee_;
+  std::unique_ptr<ExampleReader> reader_;
+  std::vector<Example> training_, validation_;
+  std::unique_ptr<Teacher> teacher_;
+  std::unique_ptr<Exporter> exporter_;
+  int64_t training_read_ = 0, validation_read_ = 0;
+  int64_t steps_ = 0;
+};
+
+}  // namespace peruse::train

@@ -1,0 +1,429 @@
+#include "core/train/teacher.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/program/passes/passes.h"
+
+namespace peruse::train {
+namespace {
+
+bool EndsWithModule(const std::string& name, const std::string& module) {
+  return name.ends_with("." + module + ".weight") || name == module + ".weight";
+}
+
+}  // namespace
+
+Teacher::Teacher(Trainee& trainee, Goal goal, TeachOptions options)
+    : trainee_(trainee), options_(std::move(options)), objective_(goal, [this] {
+        CrossEntropyOptions cross_entropy = options_.cross_entropy;
+        cross_entropy.class_weights = options_.class_weights;
+        return cross_entropy;
+      }()) {}
+
+// ---- What is trained ------------------------------------------------------------------------------------------------
+
+void Teacher::ChooseTrained() {
+  Masters& masters = trainee_.masters();
+  const int32_t first_layer = trainee_.config().num_hidden_layers - options_.layers;
+  const size_t count = masters.tensors().size();
+  for (size_t i = 0; i < count; ++i) {
+    Master& master = masters.tensors()[i];
+    const bool of_head = !master.head.empty();
+    switch (options_.method) {
+      case Method::kHead:
+        master.trained = of_head;
+        break;
+      case Method::kLayers:
+        master.trained = of_head || LayerNumber(master.name).value_or(-1) >= first_layer;
+        break;
+      case Method::kLora:
+        master.trained = of_head;
+        for (const std::string& target : options_.lora_targets) {
+          if (!of_head && EndsWithModule(master.name, target)) {
+            masters.AddLora(i, options_.lora_rank, options_.lora_alpha);
+            break;
+          }
+        }
+        break;
+      case Method::kFull:
+        masters.tensors()[i].trained =
+            !(options_.freeze_words && master.name.find("word_embeddings") != std::string::npos);
+        break;
+    }
+  }
+}
+
+Status Teacher::PrepareProgram() {
+  PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor("logits"));
+  if (options_.method == Method::kHead && objective_.goal() != Goal::kRegression &&
+      program_.info(program_.outputs[0].value).rows.domain == Domain::kSequences) {
+    // Up to what the last linear reads.
+    for (const Op& op : program_.ops) {
+      const auto* linear = std::get_if<ops::Linear>(&op);
+      if (linear == nullptr || linear->out != program_.outputs[0].value) continue;
+      features_program_ = program_;
+      features_program_.outputs[0].value = linear->x;
+      by_text_ = true;
+      for (const Piece& piece : trainee_.parameters().pieces) {
+        if (piece.parameter != linear->weight.id) continue;
+        if (piece.kind == Piece::Kind::kRows) classifier_ = trainee_.masters().names().Of(piece);
+      }
+      const int32_t output = 0;
+      features_program_ = KeepOutputs(features_program_, std::span(&output, 1));
+      features_width_ = program_.info(linear->x).cols.factor;
+      return OkStatus();
+    }
+  }
+  if (options_.method != Method::kHead && options_.method != Method::kLayers) return OkStatus();
+  const int32_t layers = options_.method == Method::kHead ? 0 : options_.layers;
+  const std::string below = "hidden." + std::to_string(trainee_.config().num_hidden_layers - layers);
+  PERUSE_ASSIGN_OR_RETURN(features_program_, trainee_.ProgramFor(below));
+  PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFrom(below, "logits"));
+  features_width_ = trainee_.config().hidden_size;
+  return OkStatus();
+}
+
+Result<Teacher::Plan> Teacher::Begin() {
+  const std::vector<Example>& examples = sets_[kTraining];
+  if (examples.empty()) return InvalidArgument("there are no examples to learn from");
+  const int32_t layers = trainee_.config().num_hidden_layers;
+  if (options_.method == Method::kLayers && (options_.layers < 1 || options_.layers >= layers)) {
+    return InvalidArgument("option layers is " + std::to_string(options_.layers) + "; the model has " +
+                           std::to_string(layers) + ", of which at least one stays as it is");
+  }
+  PERUSE_RETURN_IF_ERROR(PrepareSift());
+  ChooseTrained();
+  if (options_.method == Method::kLora && trainee_.masters().lora().empty()) {
+    return InvalidArgument("no layer of the model has one of the names that LoRA is to change");
+  }
+  Masters& masters = trainee_.masters();
+  PERUSE_RETURN_IF_ERROR(masters.Allocate());
+  masters.Initialise(options_.seed, /*deviation=*/0.02f);
+  if (options_.method == Method::kHead) masters.PassThrough();
+  masters.Hold();
+  PERUSE_RETURN_IF_ERROR(PrepareProgram());
+  step_ = std::make_unique<Step>(program_, masters.held());
+  if (options_.sift > 0) perturbed_step_ = std::make_unique<Step>(perturbed_.program, masters.held());
+  if (features_width_ > 0) {
+    features_step_ = std::make_unique<Step>(features_program_, masters.held());
+    features_.resize(examples.size() + sets_[kValidation].size());
+  }
+  const auto batch = static_cast<size_t>(options_.batch_size);
+  const auto updates = static_cast<int64_t>((examples.size() + batch - 1) / batch);
+  options_.adamw.steps = by_text_ ? 1 : updates * options_.epochs;
+  phase_ = features_step_ ? Phase::kFeatures : Phase::kTraining;
+  Plan plan;
+  plan.steps = options_.adamw.steps;
+  plan.examples = static_cast<int64_t>(examples.size());
+  plan.validation_examples = static_cast<int64_t>(sets_[kValidation].size());
+  for (const Master& master : masters.tensors()) plan.trained += master.trained ? master.size : 0;
+  if (!by_text_) {
+    optimiser_ = std::make_unique<AdamW>(masters, options_.adamw);
+    PERUSE_RETURN_IF_ERROR(optimiser_->Allocate());
+  }
+  for (const Example& example : examples) order_.push_back(&example);
+  PERUSE_RETURN_IF_ERROR(CheckMemory(plan));
+  Shuffle();
+  return plan;
+}
+
+// Begins a step of the largest part there can be, so that none of those to come allocates.
+Status Teacher::CheckMemory(Plan& plan) {
+  std::vector<const Example*> all;
+  for (const auto& set : sets_) {
+    for (const Example& example : set) all.push_back(&example);
+  }
+  std::sort(all.begin(), all.end(), [](const Example* a, const Example* b) { return a->ids.size() > b->ids.size(); });
+  Part part;
+  size_t tokens = 0;
+  for (const Example* example : all) {
+    tokens += example->ids.size();
+    if (!part.empty() && (tokens > static_cast<size_t>(options_.batch_tokens) ||
+                          part.size() >= static_cast<size_t>(options_.batch_size)))
+      break;
+    part.push_back(example);
+  }
+  plan.bytes = trainee_.masters().bytes() + (optimiser_ ? optimiser_->bytes() : 0);
+  FillBatch(part);
+  const BatchInputs inputs = {inputs_, batch_, chosen_};
+  if (!by_text_) {
+    if (features_width_ > 0) {
+      matrix_.assign(static_cast<size_t>(batch_.rows()) * static_cast<size_t>(features_width_), 0.0f);
+      matrices_ = {matrix_};
+    }
+    PERUSE_RETURN_IF_ERROR(step_->Begin(inputs, Options(/*training=*/true), matrices_));
+    plan.bytes += step_->bytes();
+    if (perturbed_step_) PERUSE_RETURN_IF_ERROR(Ascend(inputs));
+    if (perturbed_step_) plan.bytes += perturbed_step_->bytes();
+  }
+  if (!features_step_) return OkStatus();
+  PERUSE_RETURN_IF_ERROR(features_step_->Begin(inputs, Options(/*training=*/false)));
+  int64_t rows = 0;
+  for (const Example* example : all) rows += by_text_ ? 1 : static_cast<int64_t>(example->ids.size());
+  plan.bytes += features_step_->bytes() + rows * features_width_ * static_cast<int64_t>(sizeof(float));
+  return OkStatus();
+}
+
+// ---- Batches --------------------------------------------------------------------------------------------------------
+
+StepOptions Teacher::Options(bool training) const {
+  StepOptions options;
+  options.backward = training;
+  options.seed = options_.seed;
+  if (!training) return options;
+  options.dropout = options_.dropout;
+  options.attention_dropout = options_.attention_dropout;
+  options.number = static_cast<uint32_t>(updates_);
+  return options;
+}
+
+std::vector<Teacher::Part> Teacher::PartsOf(std::span<const Example* const> examples) const {
+  std::vector<Part> parts;
+  size_t tokens = 0;
+  for (const Example* example : examples) {
+    tokens += example->ids.size();
+    if (parts.empty() || tokens > static_cast<size_t>(options_.batch_tokens)) {
+      parts.emplace_back();
+      tokens = example->ids.size();
+    }
+    parts.back().push_back(example);
+  }
+  return parts;
+}
+
+void Teacher::FillBatch(const Part& part) {
+  batch_.Clear();
+  inputs_.clear();
+  for (const Example* example : part) {
+    inputs_.push_back({example->ids, example->types});
+    batch_.Append(static_cast<int32_t>(example->ids.size()));
+  }
+}
+
+void Teacher::Shuffle() {
+  const auto epoch = static_cast<uint32_t>(progress_.epoch);
+  for (size_t i = order_.size(); i > 1; --i) {
+    const auto words = Philox({static_cast<uint32_t>(i), epoch, 0xFFFFFFFEu, 0},
+                              {static_cast<uint32_t>(options_.seed), static_cast<uint32_t>(options_.seed >> 32)});
+    std::swap(order_[i - 1], order_[words[0] % i]);
+  }
+}
+
+// ---- Work -----------------------------------------------------------------------------------------------------------
+
+Result<Teacher::Progress> Teacher::Advance() {
+  progress_.validated = false;
+  switch (phase_) {
+    case Phase::kFeatures:
+      progress_.phase = "features";
+      PERUSE_RETURN_IF_ERROR(ComputeFeatures());
+      break;
+    case Phase::kFit:
+      progress_.phase = "training";
+      PERUSE_RETURN_IF_ERROR(FitHead());
+      break;
+    case Phase::kTraining:
+      progress_.phase = "training";
+      PERUSE_RETURN_IF_ERROR(Update());
+      break;
+    case Phase::kValidation:
+      progress_.phase = "validation";
+      PERUSE_RETURN_IF_ERROR(Validate());
+      break;
+    case Phase::kDone:
+      break;
+  }
+  progress_.more = phase_ != Phase::kDone;
+  return progress_;
+}
+
+// Of the next examples, as many as are in memory at once.
+Status Teacher::ComputeFeatures() {
+  const size_t training = sets_[kTraining].size(), count = features_.size();
+  const auto example = [&](size_t i) {
+    return i < training ? &sets_[kTraining][i] : &sets_[kValidation][i - training];
+  };
+  std::vector<const Example*> rest;
+  for (size_t i = next_; i < count && rest.size() < static_cast<size_t>(options_.batch_size); ++i)
+    rest.push_back(example(i));
+  const Part part = PartsOf(rest).front();
+  FillBatch(part);
+  PERUSE_RETURN_IF_ERROR(features_step_->Begin({inputs_, batch_, chosen_}, Options(/*training=*/false)));
+  features_step_->Forward();
+  const Block out = features_step_->output();
+  for (size_t i = 0; i < part.size(); ++i) {
+    const auto text = static_cast<int32_t>(i);
+    const int64_t first = by_text_ ? text : batch_.start(text);
+    const int64_t rows = by_text_ ? 1 : batch_.length(text);
+    std::vector<float>& own = features_[next_ + i];
+    for (int64_t r = first; r < first + rows; ++r) own.insert(own.end(), out.row(r), out.row(r) + out.cols);
+  }
+  next_ += part.size();
+  if (next_ < count) return OkStatus();
+  next_ = 0;
+  phase_ = by_text_ ? Phase::kFit : Phase::kTraining;
+  return OkStatus();
+}
+
+Status Teacher::FitHead() {
+  const size_t rows = sets_[kTraining].size();
+  const auto labels = static_cast<int64_t>(trainee_.config().num_labels());
+  std::vector<float> features, targets;
+  for (size_t i = 0; i < rows; ++i) {
+    const Example& example = sets_[kTraining][i];
+    features.insert(features.end(), features_[i].begin(), features_[i].end());
+    targets.insert(targets.end(), example.targets.begin(), example.targets.end());
+    for (int64_t k = 0; example.targets.empty() && k < labels; ++k)
+      targets.push_back(example.labels[0] == k ? 1.0f : 0.0f);
+  }
+  const LogisticFit fit = FitLogistic(
+      {features, targets, static_cast<int64_t>(rows), features_width_, labels, objective_.goal() == Goal::kMultiLabel},
+      options_.seed);
+  const std::string bias = classifier_.substr(0, classifier_.size() - 6) + "bias";
+  for (Master& master : trainee_.masters().tensors()) {
+    if (master.name == classifier_) std::copy(fit.weight.begin(), fit.weight.end(), master.values);
+    if (master.name == bias) std::copy(fit.bias.begin(), fit.bias.end(), master.values);
+  }
+  trainee_.masters().Hold();
+  report_.l2 = fit.l2;
+  progress_.loss = epoch_loss_ = fit.loss;
+  report_.losses.push_back(fit.loss);
+  epoch_updates_ = 1;
+  report_.steps = progress_.step = updates_ = 1;
+  return EndEpoch();
+}
+
+Status Teacher::Update() {
+  if (next_ == 0) progress_.epoch = static_cast<int32_t>(report_.epochs.size()) + 1;
+  const size_t count = std::min(order_.size() - next_, static_cast<size_t>(options_.batch_size));
+  const auto examples = std::span<const Example* const>(order_).subspan(next_, count);
+  const int64_t columns = program_.info(program_.outputs[0].value).cols.factor;
+  const double mass = objective_.Mass(examples, columns);
+  Masters& masters = trainee_.masters();
+  masters.ZeroGradients();
+  double loss = 0;
+  int64_t rows = 0;  // of logits
+  for (const Example* example : examples)
+    rows += objective_.goal() == Goal::kTokens ? static_cast<int64_t>(example->ids.size()) : 1;
+  for (const Part& part : PartsOf(examples)) {
+    FillBatch(part);
+    BringFeatures(part);
+    PERUSE_ASSIGN_OR_RETURN(const double share,
+                            perturbed_step_ ? LearnPerturbed(part, mass, rows) : LearnPart(part, mass));
+    loss += share;
+    report_.tokens += batch_.rows();
+  }
+  masters.Gather();
+  const double norm = optimiser_->Update();
+  if (!std::isfinite(norm) || !std::isfinite(loss)) {
+    return Unsupported("training went astray at step " + std::to_string(updates_ + 1) +
+                       ": its loss is no number any more; a smaller learning_rate may help");
+  }
+  masters.Hold();
+  next_ += count;
+  report_.steps = ++updates_;
+  report_.losses.push_back(loss);
+  epoch_loss_ += loss;
+  ++epoch_updates_;
+  progress_.step = updates_;
+  progress_.loss = loss;
+  progress_.learning_rate = optimiser_->last_rate();
+  return next_ < order_.size() ? OkStatus() : EndEpoch();
+}
+
+Result<double> Teacher::LearnPart(const Part& part, double mass) {
+  PERUSE_RETURN_IF_ERROR(step_->Begin({inputs_, batch_, chosen_}, Options(/*training=*/true), matrices_));
+  step_->Forward();
+  const double loss = objective_.Loss(part, batch_, step_->output(), mass, step_->output_gradient());
+  step_->Backward();
+  return loss;
+}
+
+// The kept rows of a part's examples as the matrix that the program reads.
+void Teacher::BringFeatures(const Part& part) {
+  if (features_width_ == 0 || by_text_) return;
+  matrix_.clear();
+  for (const Example* example : part) {
+    const Example* first = sets_[kTraining].data();
+    const bool training = example >= first && example < first + sets_[kTraining].size();
+    const size_t number = training ? static_cast<size_t>(example - first)
+                                   : sets_[kTraining].size() + static_cast<size_t>(example - sets_[kValidation].data());
+    matrix_.insert(matrix_.end(), features_[number].begin(), features_[number].end());
+  }
+  matrices_ = {matrix_};
+}
+
+Status Teacher::EndEpoch() {
+  next_ = 0;
+  report_.epochs.push_back({epoch_loss_ / static_cast<double>(epoch_updates_), std::nullopt});
+  epoch_loss_ = 0;
+  epoch_updates_ = 0;
+  progress_.epoch = static_cast<int32_t>(report_.epochs.size());
+  if (sets_[kValidation].empty()) return NextEpoch();
+  objective_.Reset(program_.info(program_.outputs[0].value).cols.factor);
+  phase_ = Phase::kValidation;
+  return OkStatus();
+}
+
+Status Teacher::NextEpoch() {
+  const bool last = by_text_ || progress_.epoch >= options_.epochs;
+  const bool tired = options_.patience > 0 && since_best_ >= options_.patience;
+  phase_ = last || tired ? Phase::kDone : Phase::kTraining;
+  if (phase_ == Phase::kTraining) Shuffle();
+  if (phase_ == Phase::kDone && report_.best_epoch > 0 && report_.best_epoch != progress_.epoch) RestoreState();
+  return OkStatus();
+}
+
+// The next part of the examples; behind the last the epoch's figures.
+Status Teacher::Validate() {
+  const std::vector<Example>& examples = sets_[kValidation];
+  std::vector<const Example*> rest;
+  for (size_t i = next_; i < examples.size() && rest.size() < static_cast<size_t>(options_.batch_size); ++i) {
+    rest.push_back(&examples[i]);
+  }
+  const Part part = PartsOf(rest).front();
+  FillBatch(part);
+  BringFeatures(part);
+  PERUSE_RETURN_IF_ERROR(step_->Begin({inputs_, batch_, chosen_}, Options(/*training=*/false), matrices_));
+  step_->Forward();
+  objective_.Observe(part, batch_, step_->output());
+  next_ += part.size();
+  if (next_ < examples.size()) return OkStatus();
+  next_ = 0;
+  std::vector<const Example*> all;
+  for (const Example& example : examples) all.push_back(&example);
+  const int64_t columns = program_.info(program_.outputs[0].value).cols.factor;
+  const Metrics metrics = objective_.Finish(objective_.Mass(all, columns));
+  report_.epochs.back().validation = metrics;
+  progress_.validated = true;
+  if (report_.best_epoch == 0 || metrics.loss < best_) {
+    best_ = metrics.loss;
+    report_.best_epoch = progress_.epoch;
+    since_best_ = 0;
+    KeepState();
+  } else {
+    ++since_best_;
+  }
+  return NextEpoch();
+}
+
+void Teacher::KeepState() {
+  kept_.clear();
+  for (const Master& master : trainee_.masters().tensors()) {
+    if (master.trained) kept_.insert(kept_.end(), master.values, master.values + master.size);
+  }
+}
+
+void Teacher::RestoreState() {
+  const float* from = kept_.data();
+  for (const Master& master : trainee_.masters().tensors()) {
+    if (!master.trained) continue;
+    std::copy_n(from, master.size, master.values);
+    from += master.size;
+  }
+  trainee_.masters().Hold();
+}
+
+}  // namespace peruse::train

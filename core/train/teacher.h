@@ -1,0 +1,163 @@
+// Teaches a model from examples, a piece of work at a time, so that a host can show progress and stop between two.
+//
+//   Teacher teacher(trainee, options);
+//   teacher.Add(Teacher::kTraining, example)...
+//   teacher.Begin();                       what will happen, and how much memory it takes
+//   while (teacher.Advance()->more) ...
+//   teacher.report();                      and the trainee's masters are what was learnt
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/train/adamw.h"
+#include "core/train/logistic.h"
+#include "core/train/objective.h"
+#include "core/train/trainee.h"
+
+namespace peruse::train {
+
+enum class Method : uint8_t {
+  kHead,    // the head on features that are computed once
+  kLayers,  // the head and the last layers, on the output of the layer below, which is computed once
+  kLora,    // low-rank pairs, and what is fresh in the head
+  kFull,    // everything
+};
+
+struct TeachOptions {
+  Method method = Method::kFull;
+  int32_t layers = 2;  // kLayers
+  int32_t lora_rank = 8;
+  float lora_alpha = 16;
+  std::vector<std::string> lora_targets = {"query", "value", "query_proj", "value_proj", "in_proj", "q_lin", "v_lin"};
+  bool freeze_words = false;
+  int32_t epochs = 3;
+  int32_t batch_size = 16;      // examples of an update
+  int32_t batch_tokens = 2048;  // that are in memory at once
+  AdamWOptions adamw;           // its steps are set by Begin
+  float dropout = 0.1f;
+  float attention_dropout = 0.1f;
+  CrossEntropyOptions cross_entropy;
+  std::vector<float> class_weights;
+  float sift = 0;        // weight of scale-invariant fine-tuning's divergence; 0: none
+  int32_t patience = 0;  // epochs without a better validation after which to stop; 0: all epochs
+  uint64_t seed = 42;
+};
+
+class Teacher {
+ public:
+  enum Set { kTraining, kValidation };
+
+  struct Plan {
+    int64_t steps = 0;  // updates
+    int64_t examples = 0, validation_examples = 0;
+    int64_t trained = 0;  // parameters
+    int64_t bytes = 0;    // of weights, gradients, moments and the largest batch
+  };
+  struct Progress {
+    bool more = true;
+    const char* phase = "training";  // "features", "training", "validation", "done"
+    int64_t step = 0;                // updates made
+    int32_t epoch = 0;               // from 1
+    double loss = 0;                 // of the last update
+    double learning_rate = 0;
+    bool validated = false;  // metrics are new
+  };
+  struct Epoch {
+    double loss = 0;  // mean over the epoch's updates
+    std::optional<Metrics> validation;
+  };
+  struct Report {
+    std::vector<Epoch> epochs;
+    int32_t best_epoch = 0;  // from 1; 0: there was no validation, the last state is kept
+    int64_t steps = 0;
+    int64_t tokens = 0;          // read in training
+    double l2 = 0;               // kHead: what cross-validation chose
+    std::vector<double> losses;  // by update
+  };
+
+  // The trainee's weights are loaded. It outlives this.
+  Teacher(Trainee& trainee, Goal goal, TeachOptions options);
+
+  // Examples fit the goal.
+  void Add(Set set, Example example) { sets_[set].push_back(std::move(example)); }
+
+  // kInvalidArgument: no examples; kUnsupported: the method does not go with the goal; kOutOfMemory.
+  Result<Plan> Begin();
+  // kUnsupported: the loss is no number any more; kOutOfMemory.
+  Result<Progress> Advance();
+  const Report& report() const { return report_; }
+  const TeachOptions& options() const { return options_; }
+
+ private:
+  enum class Phase : uint8_t { kFeatures, kFit, kTraining, kValidation, kDone };
+  // Examples that are in memory at once.
+  using Part = std::vector<const Example*>;
+
+  void ChooseTrained();
+  Status PrepareProgram();
+  Status PrepareSift();
+  Status CheckMemory(Plan& plan);
+  void FillBatch(const Part& part);
+  void BringFeatures(const Part& part);
+  StepOptions Options(bool training) const;
+  std::vector<Part> PartsOf(std::span<const Example* const> examples) const;
+  void Shuffle();
+
+  Status ComputeFeatures();
+  Status FitHead();
+  Status Update();
+  // The part's share of the loss; adds its gradients.
+  Result<double> LearnPart(const Part& part, double mass);
+  Result<double> LearnPerturbed(const Part& part, double mass, int64_t rows);
+  Status Ascend(const BatchInputs& inputs);
+  void DrawPerturbation();
+  Status Validate();
+  Status EndEpoch();
+  Status NextEpoch();
+  void KeepState();
+  void RestoreState();
+
+  Trainee& trainee_;
+  TeachOptions options_;
+  Objective objective_;
+  std::vector<Example> sets_[2];
+  Report report_;
+  Progress progress_;
+  Phase phase_ = Phase::kTraining;
+
+  Program program_;           // for the logits, from `cut` on where features are kept
+  Program features_program_;  // up to there
+  std::unique_ptr<Step> step_, features_step_;
+  // Scale-invariant fine-tuning.
+  Trainee::Perturbed perturbed_;
+  std::unique_ptr<Step> perturbed_step_;
+  std::vector<float> perturbation_, clean_, disturbed_;
+  uint32_t drawn_ = 0;  // perturbations
+  std::unique_ptr<AdamW> optimiser_;
+  std::vector<std::vector<float>> features_;  // by example, training before validation
+  int32_t features_width_ = 0;
+  bool by_text_ = false;  // features are rows of texts, not of tokens
+  std::string classifier_;
+
+  std::vector<const Example*> order_;
+  size_t next_ = 0;  // in order_, or of the examples whose features or validation come next
+  int64_t updates_ = 0;
+  double epoch_loss_ = 0;
+  int64_t epoch_updates_ = 0;
+  double best_ = 0;
+  int32_t since_best_ = 0;
+  std::vector<float> kept_;  // the best state of what is trained
+
+  // A part's batch, used again.
+  RaggedBatch batch_;
+  std::vector<ModelInput> inputs_;
+  std::vector<int32_t> chosen_;
+  std::vector<float> matrix_;
+  std::vector<std::span<const float>> matrices_;
+};
+
+}  // namespace peruse::train

@@ -1,0 +1,97 @@
+#include "core/train/trainee.h"
+
+#include <utility>
+
+#include "core/model/add_head.h"
+#include "core/program/passes/passes.h"
+
+namespace peruse::train {
+
+Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, Head head,
+                                                 const std::vector<std::string>& labels) {
+  PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily family, ReadFamily(config_json));
+  std::unique_ptr<Trainee> trainee(new Trainee());
+  trainee->family_ = std::move(family.family);
+  trainee->config_ = std::move(family.config);
+  trainee->head_ = head;
+  ModelConfig& config = trainee->config_;
+  if (config.int8_weights)
+    return Unsupported("a q8 checkpoint cannot be taught: its weights are rounded; take the one it was made from");
+  if (!config.prompt.marker.empty())
+    return Unsupported("a model that reads labels beside the text cannot be taught yet");
+  if (!labels.empty()) {
+    config.id2label = labels;
+    config.label2id.clear();
+    for (size_t i = 0; i < labels.size(); ++i) config.label2id.emplace_back(labels[i], static_cast<int32_t>(i));
+  }
+  Build b(trainee->program_, trainee->parameters_, Precision::kF32);
+  const Value hidden = trainee->family_->Encode(b, config);
+  PERUSE_RETURN_IF_ERROR(AddHead(head, *trainee->family_, config, b, hidden));
+  trainee->masters_ = std::make_unique<Masters>(trainee->program_, trainee->parameters_, trainee->family_->prefixes());
+  trainee->parser_ = std::make_unique<WeightsParser>(*trainee->masters_);
+  return trainee;
+}
+
+Status Trainee::FinishWeights() {
+  PERUSE_RETURN_IF_ERROR(parser_->Finish());
+  parser_.reset();
+  return OkStatus();
+}
+
+Result<int32_t> Trainee::OutputNumber(std::string_view output) const {
+  for (size_t i = 0; i < program_.outputs.size(); ++i) {
+    if (program_.outputs[i].name == output) return static_cast<int32_t>(i);
+  }
+  return InvalidArgument("the model has no output \"" + std::string(output) + "\"");
+}
+
+Result<Program> Trainee::ProgramFor(std::string_view output) const {
+  PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
+  return DropRows(KeepOutputs(program_, std::span(&number, 1)));
+}
+
+Result<Program> Trainee::ProgramFrom(std::string_view below, std::string_view output) const {
+  PERUSE_ASSIGN_OR_RETURN(const int32_t start, OutputNumber(below));
+  PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
+  Program program = program_;
+  const Value value = program.outputs[static_cast<size_t>(start)].value;
+  for (Op& op : program.ops) {
+    if (**OutputsOf(op).begin() == value) op = ops::Input{0, value};
+  }
+  return DropRows(KeepOutputs(std::move(program), std::span(&number, 1)));
+}
+
+Result<Trainee::Perturbed> Trainee::PerturbedProgram(std::string_view output) {
+  constexpr float kEpsilon = 1e-7f;
+  PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
+  Perturbed result = {program_, {}, 0};
+  Program& program = result.program;
+  size_t at = 0;
+  while (at < program.ops.size() && !std::holds_alternative<ops::LayerNorm>(program.ops[at])) ++at;
+  // The first norm of tokens is the embeddings'; tables of positions have theirs behind it.
+  const auto* norm = at < program.ops.size() ? std::get_if<ops::LayerNorm>(&program.ops[at]) : nullptr;
+  if (norm == nullptr || program.info(norm->x).rows.domain != Domain::kTokens) {
+    return Unsupported("scale-invariant fine-tuning needs a layer norm behind the embeddings, which the model has not");
+  }
+  ops::LayerNorm plain = *norm;
+  result.width = program.info(plain.x).cols.factor;
+  const auto row = [&](float value) {
+    const Value constant = program.NewValue({Domain::kOne, 1}, {Domain::kOne, result.width});
+    program.info(constant).constant = masters_->AddFixedRow(result.width, value);
+    ++program.constants;
+    return constant;
+  };
+  const Value weight = row(1), bias = row(0);
+  const auto value = [&] { return program.NewValue({Domain::kTokens, 1}, {Domain::kOne, result.width}); };
+  result.normalised = value();
+  const Value delta = value(), sum = value();
+  const Op before[] = {ops::LayerNorm{.x = plain.x, .norm = {weight, bias, kEpsilon}, .out = result.normalised},
+                       ops::Input{0, delta}, ops::Add{result.normalised, delta, sum}};
+  plain.x = sum;
+  program.ops[at] = plain;
+  program.ops.insert(program.ops.begin() + static_cast<std::ptrdiff_t>(at), std::begin(before), std::end(before));
+  program = DropRows(KeepOutputs(std::move(program), std::span(&number, 1)));
+  return result;
+}
+
+}  // namespace peruse::train

@@ -1,0 +1,61 @@
+// A model that can learn: its program as the family writes it, its masters, and steps over batches.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/families/family.h"
+#include "core/heads/heads.h"
+#include "core/train/masters.h"
+#include "core/train/step.h"
+#include "core/weights/weights_parser.h"
+
+namespace peruse::train {
+
+class Trainee {
+ public:
+  // Reads config.json. labels: names to teach, in place of those of config.json; empty: those.
+  static Result<std::unique_ptr<Trainee>> Create(std::string_view config_json, Head head,
+                                                 const std::vector<std::string>& labels);
+
+  const ModelConfig& config() const { return config_; }
+  const Family& family() const { return *family_; }
+  Head head() const { return head_; }
+  Masters& masters() { return *masters_; }
+  const Parameters& parameters() const { return parameters_; }
+
+  // The checkpoint's one file. Errors: those of WeightsParser; kMissingTensor, kShapeMismatch, kUnsupported.
+  Status FeedWeights(std::span<const uint8_t> chunk) { return parser_->Feed(chunk); }
+  Status FinishWeights();
+
+  // The program for an output ("logits", "hidden.3"), without what does not lead to it.
+  Result<Program> ProgramFor(std::string_view output) const;
+  // The same with the output `below`, a row for each token, as ops::Input number 0 in place of all that makes it.
+  Result<Program> ProgramFrom(std::string_view below, std::string_view output) const;
+  // The program of scale-invariant fine-tuning (He et al., 2020, section 4): what the embeddings' norm reads is normalised first,
+  // without parameters, and a perturbation, ops::Input number 0, is added to that.
+  struct Perturbed {
+    Program program;
+    Value normalised;  // before the perturbation
+    int32_t width = 0;
+  };
+  Result<Perturbed> PerturbedProgram(std::string_view output);
+
+ private:
+  Trainee() = default;
+  Result<int32_t> OutputNumber(std::string_view output) const;
+
+  std::unique_ptr<Family> family_;
+  ModelConfig config_;
+  Head head_ = Head::kNone;
+  Parameters parameters_;
+  Program program_;
+  std::unique_ptr<Masters> masters_;
+  std::unique_ptr<WeightsParser> parser_;
+};
+
+}  // namespace peruse::train

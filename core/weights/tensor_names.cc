@@ -1,0 +1,37 @@
+#include "core/weights/tensor_names.h"
+
+#include <algorithm>
+
+namespace peruse {
+
+const std::string& TensorNames::Of(const Piece& piece) const {
+  const std::vector<std::string>& signs = piece.if_has.empty() ? piece.names : piece.if_has;
+  const auto found = std::find_if(signs.begin(), signs.end(), [this](const std::string& name) { return Has(name); });
+  return piece.names[found == signs.end() ? 0 : static_cast<size_t>(found - signs.begin())];
+}
+
+std::string TensorNames::Normalise(std::string_view name) const {
+  if (!prefix_.empty() && name.starts_with(prefix_)) name.remove_prefix(prefix_.size());
+  std::string result(name);
+  constexpr std::string_view kGamma = "LayerNorm.gamma";
+  constexpr std::string_view kBeta = "LayerNorm.beta";
+  if (result.ends_with(kGamma)) return result.replace(result.size() - 5, 5, "weight");
+  if (result.ends_with(kBeta)) return result.replace(result.size() - 4, 4, "bias");
+  return result;
+}
+
+Status TensorNames::Resolve(const std::vector<std::string_view>& names) {
+  const auto used = [&names](const std::string& prefix) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return name.starts_with(prefix); });
+  };
+  const auto found = std::find_if(prefixes_.begin(), prefixes_.end(), used);
+  if (found != prefixes_.end()) prefix_ = *found;
+  for (const std::string_view name : names) {
+    if (!names_.insert(Normalise(name)).second) {
+      return MalformedFile("two tensors of the checkpoint mean \"" + Normalise(name) + "\"");
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace peruse

@@ -1,0 +1,186 @@
+// Every operation of a training step, forward and back, against the reference in double precision, over the list of cases.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+
+#include "core/train/tape.h"
+#include "tests/native/ops/gradient_case.h"
+
+namespace peruse::train {
+namespace {
+
+using testing::GradientCase;
+using testing::OpCase;
+
+// A tape with a case's numbers.
+class CaseTape : public Tape {
+ public:
+  explicit CaseTape(GradientCase& c) {
+    program_ = &c.program();
+    batch_ = &c.batch();
+    indices_ = c.indices();
+    inputs_ = c.inputs();
+    PERUSE_CHECK(all_products_.Allocate().ok());
+    products_ = &all_products_;
+    PlaceValues(c);
+    PlaceParameters(c);
+    scratch_ = New(1, Scratch(c.op(), c.program(), parameters_, c.batch(), c.indices()) + 1).data;
+  }
+
+  Block gradient_of(Value value) { return gradients_[static_cast<size_t>(value.id)]; }
+  bool started(Value value) { return started_[static_cast<size_t>(program_->Root(value).id)] != 0; }
+  const HeldParameters& parameters() const { return parameters_; }
+  void SetGradient(Value value, const ops::Matrix& from) {
+    const Block to = Accumulator(value);
+    for (int64_t r = 0; r < to.rows; ++r) std::copy_n(&from(r, 0), to.cols, to.row(r));
+  }
+
+ private:
+  // Filled with what must not be read.
+  Block New(int64_t rows, int64_t cols) {
+    memory_.emplace_back(static_cast<size_t>(rows * cols), std::nanf(""));
+    return {memory_.back().data(), rows, cols, cols};
+  }
+  Block Copy(const double* from, int64_t rows, int64_t cols, int64_t stride) {
+    const Block block = New(rows, cols);
+    for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * stride, cols, block.row(r));
+    return block;
+  }
+
+  void PlaceValues(GradientCase& c) {
+    for (size_t i = 0; i < c.program().values.size(); ++i) {
+      const ValueInfo& info = c.program().values[i];
+      const ops::Matrix& m = c.numbers().values[i];
+      started_.push_back(0);
+      if (info.base >= 0) {
+        const auto base = static_cast<size_t>(info.base);
+        values_.push_back(values_[base].Columns(info.first_col, m.cols));
+        gradients_.push_back(gradients_[base].Columns(info.first_col, m.cols));
+        continue;
+      }
+      values_.push_back(Copy(m.data, m.rows, m.cols, m.stride));
+      gradients_.push_back(New(m.rows, m.cols));
+    }
+  }
+
+  void PlaceParameters(GradientCase& c) {
+    for (const ops::LinearValues* linear : c.numbers().linears) {
+      const LinearSpec& spec = linear->spec;
+      LinearParameter p;
+      p.spec = spec;
+      const int64_t in = spec.in / spec.groups;
+      p.weight = Copy(linear->weight.get(), spec.out, in, in).data;
+      p.bias = Copy(linear->bias.get(), 1, spec.out, spec.out).data;
+      const Block weight = New(spec.out, in), bias = New(1, spec.out);
+      Fill(weight, 0);
+      Fill(bias, 0);
+      p.weight_gradient = weight.data;
+      p.bias_gradient = bias.data;
+      parameters_.linears.push_back(p);
+    }
+    for (GradientCase::Operand& operand : c.operands()) {
+      if (operand.table_id < 0) continue;
+      const ops::Matrix& m = operand.values;
+      parameters_.tables.push_back({Copy(m.data, m.rows, m.cols, m.stride), New(m.rows, m.cols)});
+      Fill(parameters_.tables.back().gradient, 0);
+    }
+    held_ = &parameters_;
+  }
+
+  Products all_products_;
+  HeldParameters parameters_;
+  std::deque<std::vector<float>> memory_;
+};
+
+double Largest(const ops::Matrix& m) {
+  double largest = 0;
+  for (int32_t r = 0; r < m.rows; ++r) {
+    for (int32_t c = 0; c < m.cols; ++c) largest = std::max(largest, std::fabs(m(r, c)));
+  }
+  return largest;
+}
+
+// How much float32 may lose in a layer norm beside what shows in the result: of x's size when the mean is taken from it, and of the
+// gradient's when its means are.
+double NormSlack(GradientCase& c) {
+  const auto* norm = std::get_if<ops::LayerNorm>(&c.op());
+  if (norm == nullptr) return 0;
+  const ops::Matrix& x = c.numbers()(norm->x);
+  double slack = 0;
+  for (int32_t r = 0; r < x.rows; ++r) {
+    double mean = 0, variance = 0, largest = 0;
+    for (int32_t i = 0; i < x.cols; ++i) mean += x(r, i) / x.cols;
+    for (int32_t i = 0; i < x.cols; ++i) {
+      variance += (x(r, i) - mean) * (x(r, i) - mean) / x.cols;
+      largest = std::max(largest, std::fabs(x(r, i)));
+    }
+    const double inverse = 1 / std::sqrt(variance + norm->norm.eps);
+    const ops::Matrix& out = c.gradients()(norm->out);
+    for (int32_t i = 0; i < x.cols; ++i) {
+      const double weighted = std::fabs(out(r, i) * c.numbers()(norm->norm.weight)(0, i));
+      slack =
+          std::max({slack, 1e-5 * weighted * inverse, ops::kEpsilon * ops::kDot * largest * inverse * (1 + inverse)});
+    }
+  }
+  return slack;
+}
+
+void ExpectNear(const Block& got, const ops::Matrix& want, const std::string& what, double slack = 0) {
+  const double largest = Largest(want);
+  for (int32_t r = 0; r < want.rows; ++r) {
+    for (int32_t c = 0; c < want.cols; ++c) {
+      ASSERT_NEAR(got.row(r)[c], want(r, c), 1e-5 * largest + slack + 1e-30)
+          << what << ", row " << r << ", column " << c;
+    }
+  }
+}
+
+const std::vector<OpCase>& Cases() {
+  static const std::vector<OpCase> cases = [] {
+    std::vector<OpCase> found;
+    for (const OpCase& c : testing::AllCases()) {
+      // A norm with a residual comes from the pass that fuses.
+      if (testing::HasGradient(c) && std::string(c.operation) != "AddNorm") found.push_back(c);
+    }
+    return found;
+  }();
+  return cases;
+}
+
+class Operations : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(Operations, AgreeWithTheReferenceForwardAndBack) {
+  GradientCase c(Cases()[GetParam()], /*extra=*/false);
+  c.Loss();
+  c.Differentiate();
+  CaseTape tape(c);
+  const Value result = c.results()[0];
+  std::visit([&](const auto& op) { Forward(op, tape); }, c.op());
+  ExpectNear(tape.value(result), c.numbers()(result), "result", NormSlack(c));
+  tape.SetGradient(result, c.gradients()(result));
+  std::visit([&](const auto& op) { Backward(op, tape); }, c.op());
+  for (const Value* operand : InputsOf(c.op())) {
+    ASSERT_TRUE(tape.started(*operand));
+    ExpectNear(tape.gradient_of(*operand), c.gradients()(*operand), "operand " + std::to_string(operand->id),
+               NormSlack(c));
+  }
+  for (size_t i = 0; i < tape.parameters().linears.size(); ++i) {
+    const LinearParameter& p = tape.parameters().linears[i];
+    const int32_t in = p.spec.in / p.spec.groups;
+    const ops::Gradients::Linear& want = c.gradients().linears[i];
+    ExpectNear({p.weight_gradient, p.spec.out, in, in}, {want.weight, p.spec.out, in, in}, "weight");
+    ExpectNear({p.bias_gradient, 1, p.spec.out, p.spec.out}, {want.bias, 1, p.spec.out, p.spec.out}, "bias");
+  }
+  for (size_t i = 0; i < tape.parameters().tables.size(); ++i) {
+    ExpectNear(tape.parameters().tables[i].gradient, c.gradients().tables[i], "table");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Train, Operations, ::testing::Range(size_t{0}, Cases().size()),
+                         [](const ::testing::TestParamInfo<size_t>& info) {
+                           return std::to_string(info.param) + "_" + Cases()[info.param].name();
+                         });
+
+}  // namespace
+}  // namespace peruse::train

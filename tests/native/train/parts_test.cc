@@ -1,0 +1,172 @@
+// The parts of training that stand alone: products, random numbers, losses, logistic regression.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "core/ops/reference.h"
+#include "core/train/dropout.h"
+#include "core/train/logistic.h"
+#include "core/train/loss.h"
+#include "core/train/product.h"
+
+namespace peruse::train {
+namespace {
+
+std::vector<float> Random(int64_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(static_cast<float>(static_cast<int32_t>(random() % 2001) - 1000) / 1000);
+  return values;
+}
+
+// Sizes below, at and above every block and tile; both operands in either order.
+TEST(Products, AgreeWithPlainSums) {
+  Products products;
+  ASSERT_TRUE(products.Allocate().ok());
+  for (const auto& [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{1, 1, 1},
+                                {6, 16, 8},
+                                {7, 17, 3},
+                                {13, 5, 257},
+                                {97, 33, 256},
+                                {5, 1030, 20},
+                                {200, 40, 600},
+                                {3, 4, 0}}) {
+    const std::vector<float> a = Random(m * k, 1), b = Random(k * n, 2), start = Random(m * n, 3);
+    for (int turned = 0; turned < 4; ++turned) {
+      const Operand left = turned & 1 ? Operand{a.data(), 1, m} : Operand{a.data(), k, 1};
+      const Operand right = turned & 2 ? Operand{b.data(), 1, k} : Operand{b.data(), n, 1};
+      for (const bool add : {false, true}) {
+        std::vector<float> c = start;
+        products.Run(m, n, k, left, right, c.data(), n, add);
+        for (int64_t r = 0; r < m; ++r) {
+          for (int64_t col = 0; col < n; ++col) {
+            double sum = add ? double{start[static_cast<size_t>(r * n + col)]} : 0;
+            double size = std::fabs(sum);
+            for (int64_t p = 0; p < k; ++p) {
+              const double product = double{left.data[r * left.row_stride + p * left.col_stride]} *
+                                     double{right.data[p * right.row_stride + col * right.col_stride]};
+              sum += product;
+              size += std::fabs(product);
+            }
+            ASSERT_NEAR(c[static_cast<size_t>(r * n + col)], sum, ops::kEpsilon * ops::kDot * size)
+                << m << " " << n << " " << k << " " << turned;
+          }
+        }
+      }
+    }
+  }
+}
+
+// The known answers of Random123 (kat_vectors).
+TEST(Philox, GivesTheKnownAnswers) {
+  using Words = std::array<uint32_t, 4>;
+  EXPECT_EQ(Philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  constexpr uint32_t kOnes = 0xffffffff;
+  EXPECT_EQ(Philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
+            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(Philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(Dropout, DropsItsPartAndKeepsTheMean) {
+  const Dropout dropout = {0.3f, 5, 2};
+  std::vector<float> row(100000, 1), again(row);
+  dropout.Apply(1, 7, row.data(), static_cast<int64_t>(row.size()));
+  dropout.Apply(1, 7, again.data(), static_cast<int64_t>(again.size()));
+  EXPECT_EQ(row, again);
+  const auto dropped = static_cast<double>(std::count(row.begin(), row.end(), 0.0f));
+  EXPECT_NEAR(dropped / 1e5, 0.3, 0.01);
+  EXPECT_FLOAT_EQ(*std::max_element(row.begin(), row.end()), 1 / 0.7f);
+  dropout.Apply(1, 8, again.data(), 1000);
+  EXPECT_NE(std::vector<float>(row.begin(), row.begin() + 1000),
+            std::vector<float>(again.begin(), again.begin() + 1000));
+}
+
+// Losses by central differences of themselves, and against formulas that are written out.
+using Loss = std::function<double(const Block& logits, const Block& gradient)>;
+
+void ExpectGradient(const Loss& loss, int64_t rows, int64_t cols) {
+  std::vector<float> logits = Random(rows * cols, 4), gradient(logits.size()), unused(logits.size());
+  const Block block = {logits.data(), rows, cols, cols};
+  loss(block, {gradient.data(), rows, cols, cols});
+  for (size_t i = 0; i < logits.size(); ++i) {
+    constexpr float kStep = 1.0f / 64;  // exact in float32; losses are computed in double
+    const float kept = logits[i];
+    const auto at = [&](float value) {
+      logits[i] = value;
+      return loss(block, {unused.data(), rows, cols, cols});
+    };
+    // By Richardson: exact to h^4.
+    const double wide = (at(kept + kStep) - at(kept - kStep)) / (2 * double{kStep});
+    const double narrow = (at(kept + kStep / 2) - at(kept - kStep / 2)) / double{kStep};
+    logits[i] = kept;
+    EXPECT_NEAR(gradient[i], (4 * narrow - wide) / 3, 1e-6) << "cell " << i;
+  }
+}
+
+TEST(Losses, HaveTheirGradients) {
+  const std::vector<int32_t> labels = {2, kIgnored, 0, 1};
+  const std::vector<float> weights = {0.5f, 2, 1};
+  for (const float smoothing : {0.0f, 0.2f}) {
+    for (const bool weighted : {false, true}) {
+      CrossEntropyOptions options = {.smoothing = smoothing};
+      if (weighted) options.class_weights = weights;
+      ExpectGradient(
+          [&](const Block& z, const Block& g) {
+            return CrossEntropy(z, labels, options, CrossEntropyMass(labels, options), g);
+          },
+          4, 3);
+    }
+  }
+  const std::vector<float> targets = {0.1f, 0.9f, 0, 0.5f, 0.25f, 0.25f};
+  ExpectGradient([&](const Block& z, const Block& g) { return SoftCrossEntropy(z, targets, 2, g); }, 2, 3);
+  ExpectGradient([&](const Block& z, const Block& g) { return SigmoidCrossEntropy(z, targets, 6, g); }, 2, 3);
+  ExpectGradient([&](const Block& z, const Block& g) { return SquaredError(z, targets, 6, g); }, 2, 3);
+  RaggedBatch batch;
+  for (const int32_t length : {3, 1, 4}) batch.Append(length);
+  const std::vector<int32_t> starts = {1, 0, 9}, ends = {2, 0, 3};  // 9 is outside of its text
+  ExpectGradient([&](const Block& z, const Block& g) { return SpanCrossEntropy(z, batch, starts, ends, 3, g); }, 8, 2);
+}
+
+TEST(Losses, AreThoseOfPyTorch) {
+  std::vector<float> logits = {1, 2, 0.5f, -1, 0, 3}, gradient(6);
+  const Block z = {logits.data(), 2, 3, 3}, g = {gradient.data(), 2, 3, 3};
+  const std::vector<int32_t> labels = {0, 2};
+  // torch.nn.functional.cross_entropy of these, plain; with weight [0.5, 2, 1]; with label_smoothing 0.1 too.
+  const std::vector<float> weights = {0.5f, 2, 1};
+  CrossEntropyOptions options;
+  const double first = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(0.5)) - 1;
+  const double second = std::log(std::exp(-1.0) + 1 + std::exp(3.0)) - 3;
+  EXPECT_NEAR(CrossEntropy(z, labels, options, CrossEntropyMass(labels, options), g), (first + second) / 2, 1e-9);
+  options.class_weights = weights;
+  EXPECT_NEAR(CrossEntropy(z, labels, options, CrossEntropyMass(labels, options), g), (0.5 * first + second) / 1.5,
+              1e-9);
+}
+
+TEST(Logistic, FindsTheLineThatSeparates) {
+  const std::vector<float> random = Random(200 * 2, 9);
+  std::vector<float> targets;
+  for (size_t i = 0; i < 200; ++i) {
+    const bool one = random[2 * i] + 2 * random[2 * i + 1] > 0.1f;
+    targets.push_back(one ? 0.0f : 1.0f);
+    targets.push_back(one ? 1.0f : 0.0f);
+  }
+  const LogisticFit fit = FitLogistic({random, targets, 200, 2, 2, false}, 1);
+  EXPECT_LT(fit.loss, 0.1);
+  int right = 0;
+  for (size_t i = 0; i < 200; ++i) {
+    const auto score = [&](size_t k) {
+      return fit.weight[2 * k] * random[2 * i] + fit.weight[2 * k + 1] * random[2 * i + 1] + fit.bias[k];
+    };
+    right += (score(1) > score(0)) == (targets[2 * i + 1] == 1);
+  }
+  EXPECT_GE(right, 196);
+  const double slope = double{fit.weight[3] - fit.weight[1]} / double{fit.weight[2] - fit.weight[0]};
+  EXPECT_NEAR(slope, 2, 0.2);
+}
+
+}  // namespace
+}  // namespace peruse::train

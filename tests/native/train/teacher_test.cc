@@ -1,0 +1,190 @@
+// Teaching from the first example to the saved file, with tiny models and a task that is easy to see through.
+#include "core/train/teacher.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/backend/reference/reference_backend.h"
+#include "core/train/exporter.h"
+#include "tests/native/models/fixtures.h"
+
+namespace peruse::train {
+namespace {
+
+using testing::Bytes;
+using testing::GoldenCase;
+
+GoldenCase CaseOf(const std::string& name) {
+  for (const GoldenCase& golden : testing::GoldenCases()) {
+    if (golden.name == name) return golden;
+  }
+  return {};
+}
+
+std::unique_ptr<Trainee> Load(const GoldenCase& golden, Head head, const std::vector<std::string>& labels) {
+  auto trainee = Trainee::Create(golden.Config(), head, labels);
+  EXPECT_TRUE(trainee.ok()) << trainee.status().message();
+  const std::string weights = golden.Weights();
+  const Status fed = (*trainee)->FeedWeights(Bytes(weights));
+  EXPECT_TRUE(fed.ok()) << fed.message();
+  EXPECT_TRUE((*trainee)->FinishWeights().ok());
+  return std::move(*trainee);
+}
+
+// Texts of random tokens; the label is 1 where token 7 stands first.
+Example TextOf(uint32_t number) {
+  Example example;
+  const uint32_t length = 3 + number * 5 % 7;
+  for (uint32_t t = 0; t < length; ++t)
+    example.ids.push_back(static_cast<int32_t>(8 + (number * 31 + t * 17 + t * t * number) % 40));
+  example.types.assign(length, 0);
+  example.labels = {static_cast<int32_t>(number % 2)};
+  example.ids[0] = number % 2 == 1 ? 7 : 5;
+  return example;
+}
+
+struct Lesson {
+  std::vector<double> losses;
+  Teacher::Report report;
+  Teacher::Plan plan;
+};
+Lesson Teach(Trainee& trainee, Goal goal, TeachOptions options, uint32_t examples, uint32_t validation) {
+  Teacher teacher(trainee, goal, options);
+  for (uint32_t i = 0; i < examples + validation; ++i) {
+    teacher.Add(i < examples ? Teacher::kTraining : Teacher::kValidation, TextOf(i));
+  }
+  Lesson lesson;
+  auto plan = teacher.Begin();
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  if (!plan.ok()) return lesson;
+  lesson.plan = *plan;
+  for (bool more = true; more;) {
+    auto progress = teacher.Advance();
+    EXPECT_TRUE(progress.ok()) << progress.status().message();
+    if (!progress.ok()) break;
+    more = progress->more;
+  }
+  lesson.report = teacher.report();
+  return lesson;
+}
+
+class Methods : public ::testing::TestWithParam<std::tuple<const char*, Method>> {};
+
+TEST_P(Methods, LearnWhatIsEasy) {
+  const auto& [name, method] = GetParam();
+  const auto trainee = Load(CaseOf(name), Head::kSequenceClassification, {"five", "seven"});
+  TeachOptions options;
+  options.method = method;
+  options.layers = 1;
+  options.epochs = 30;
+  options.adamw.learning_rate = method == Method::kLora ? 1e-2f : 5e-3f;
+  const Lesson lesson = Teach(*trainee, Goal::kSingleLabel, options, 64, 32);
+  ASSERT_FALSE(lesson.report.epochs.empty());
+  const Metrics& best = *lesson.report.epochs[static_cast<size_t>(lesson.report.best_epoch) - 1].validation;
+  EXPECT_GE(best.accuracy, 0.97);
+  EXPECT_EQ(best.examples, 32);
+  EXPECT_EQ(best.confusion[0] + best.confusion[1], 16);
+  EXPECT_EQ(lesson.report.steps, lesson.plan.steps);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, Methods,
+                         ::testing::Combine(::testing::Values("convbert-sequence", "deberta-v2-sequence",
+                                                              "deberta-v1-sequence", "bert-sequence"),
+                                            ::testing::Values(Method::kHead, Method::kLayers, Method::kLora,
+                                                              Method::kFull)),
+                         [](const auto& info) {
+                           std::string text = std::get<0>(info.param) +
+                                              ("_" + std::to_string(static_cast<int>(std::get<1>(info.param))));
+                           for (char& letter : text) letter = letter == '-' ? '_' : letter;
+                           return text;
+                         });
+
+// What is left alone stays as it was, to the bit.
+TEST(Teacher, ChangesNothingElse) {
+  const auto before = Load(CaseOf("convbert-sequence"), Head::kSequenceClassification, {"a", "b"});
+  const auto after = Load(CaseOf("convbert-sequence"), Head::kSequenceClassification, {"a", "b"});
+  TeachOptions options;
+  options.method = Method::kLayers;
+  options.layers = 1;
+  Teach(*after, Goal::kSingleLabel, options, 8, 0);
+  for (size_t i = 0; i < before->masters().tensors().size(); ++i) {
+    const Master& old = before->masters().tensors()[i];
+    const Master& now = after->masters().tensors()[i];
+    const bool changes = !old.head.empty() || old.name.starts_with("encoder.layer.1.");
+    const bool same = std::equal(old.values, old.values + old.size, now.values);
+    if (!changes) EXPECT_TRUE(same) << old.name;
+    if (changes && now.name.ends_with("weight")) EXPECT_FALSE(same) << old.name;
+  }
+}
+
+// Training on features of the layer below is training with that layer frozen.
+TEST(Teacher, LearnsTheSameFromKeptFeatures) {
+  TeachOptions options;
+  options.method = Method::kLayers;
+  options.layers = 1;
+  options.dropout = options.attention_dropout = 0;
+  const auto trainee = Load(CaseOf("bert-sequence"), Head::kSequenceClassification, {"a", "b"});
+  const Lesson kept = Teach(*trainee, Goal::kSingleLabel, options, 16, 0);
+  options.batch_tokens = 20;  // parts of other sizes
+  const auto again = Load(CaseOf("bert-sequence"), Head::kSequenceClassification, {"a", "b"});
+  const Lesson parts = Teach(*again, Goal::kSingleLabel, options, 16, 0);
+  ASSERT_EQ(kept.report.losses.size(), parts.report.losses.size());
+  for (size_t i = 0; i < kept.report.losses.size(); ++i) {
+    EXPECT_NEAR(kept.report.losses[i], parts.report.losses[i], 1e-5);
+  }
+}
+
+TEST(Teacher, RepeatsItself) {
+  TeachOptions options;
+  std::vector<double> losses[2];
+  for (auto& own : losses) {
+    const auto trainee = Load(CaseOf("deberta-v2-sequence"), Head::kSequenceClassification, {"a", "b"});
+    own = Teach(*trainee, Goal::kSingleLabel, options, 20, 4).report.losses;
+  }
+  EXPECT_EQ(losses[0], losses[1]);
+}
+
+// What is saved is read back by the engine that infers, and by the one that teaches.
+TEST(Exporter, WritesWhatModelsRead) {
+  for (const char* name : {"convbert-sequence", "deberta-v2-sequence", "bert-sequence", "convbert-groups2"}) {
+    const GoldenCase golden = CaseOf(name);
+    const auto trainee = Load(golden, Head::kSequenceClassification, {"a", "b", "c", "d"});
+    TeachOptions options;
+    options.epochs = 1;
+    Teacher teacher(*trainee, Goal::kSingleLabel, options);
+    for (uint32_t i = 0; i < 8; ++i) teacher.Add(Teacher::kTraining, TextOf(i));
+    ASSERT_TRUE(teacher.Begin().ok());
+    while (teacher.Advance()->more) continue;
+    Exporter exporter(*trainee,
+                      {golden.Config(), Head::kSequenceClassification, ProblemType::kSingleLabel, &teacher.options()});
+    std::string files[2];
+    for (size_t i = 0; i < 2; ++i) {
+      const Exporter::File file = exporter.files()[i];
+      for (uint64_t at = 0; at < file.bytes; at += 1000) {
+        const auto part = exporter.Read(file.name, at, 1000).value();
+        files[i].append(reinterpret_cast<const char*>(part.data()), part.size());
+      }
+      ASSERT_EQ(files[i].size(), file.bytes);
+    }
+    const auto backend = CreateReferenceBackend();
+    auto model = testing::LoadModel(files[0], files[1], {.head = Head::kSequenceClassification}, *backend);
+    ASSERT_TRUE(model.ok()) << name << ": " << model.status().message();
+    EXPECT_EQ((*model)->config().id2label, (std::vector<std::string>{"a", "b", "c", "d"}));
+    EXPECT_TRUE((*model)->load_report().extra_tensors.empty());
+    const Example text = TextOf(3);
+    const std::vector<ModelInput> inputs = {{text.ids, text.types}};
+    ASSERT_TRUE((*model)->Begin(inputs).ok() && (*model)->Finish().ok());
+    const Program program = trainee->ProgramFor("logits").value();
+    Step step(program, trainee->masters().held());
+    RaggedBatch batch;
+    batch.Append(static_cast<int32_t>(text.ids.size()));
+    ASSERT_TRUE(step.Begin({inputs, batch, {}}, {.backward = false}).ok());
+    step.Forward();
+    const std::vector<float> logits = testing::ValuesOf(**model, "logits");
+    for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(step.output().row(0)[i], logits[i], 1e-5) << name;
+  }
+}
+
+}  // namespace
+}  // namespace peruse::train
