@@ -5,12 +5,15 @@
 
 namespace peruse::ops {
 
-bool Fits(const Multiply& op, const Shapes& s) { return s.Alike(op.out, op.x) && s.Alike(op.y, op.x); }
+bool Fits(const Multiply& op, const Shapes& s) {
+  return s.Alike(op.out, op.x) && (s.Alike(op.y, op.x) || s.Is(op.y, kOneRow, s(op.x).cols));
+}
 
 void Compute(const Multiply& op, const Numbers& n) {
   const Matrix& out = n(op.out);
+  const Matrix& y = n(op.y);
   for (int32_t r = 0; r < out.rows; ++r) {
-    for (int32_t c = 0; c < out.cols; ++c) out(r, c) = n(op.x)(r, c) * n(op.y)(r, c);
+    for (int32_t c = 0; c < out.cols; ++c) out(r, c) = n(op.x)(r, c) * y(y.rows == 1 ? 0 : r, c);
   }
 }
 
@@ -25,8 +28,10 @@ void Gradient(const Multiply& op, const Numbers& n, const Gradients& g) {
 }
 
 std::vector<double> Bound(const Multiply& op, Value result, const Numbers& n) {
-  return ForEachCell(n(result),
-                     [&](int32_t r, int32_t c) { return kEpsilon * kDot * std::fabs(n(op.x)(r, c) * n(op.y)(r, c)); });
+  const Matrix& y = n(op.y);
+  return ForEachCell(n(result), [&](int32_t r, int32_t c) {
+    return kEpsilon * kDot * std::fabs(n(op.x)(r, c) * y(y.rows == 1 ? 0 : r, c));
+  });
 }
 
 }  // namespace peruse::ops

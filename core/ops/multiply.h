@@ -7,7 +7,7 @@
 
 namespace peruse::ops {
 
-// out = x * y
+// out = x * y; y may have one row, which multiplies every row
 struct Multiply {
   static constexpr const char* kName = "multiply";
   static constexpr bool kByRow = true;

@@ -55,6 +55,14 @@ double Cost(const ops::Attention& op, const Run& run) {
   return flops;
 }
 
+double Cost(const ops::MatMul& op, const Run& run) { return 2.0 * run.rows(op.x) * run.cols(op.x) * run.rows(op.y); }
+double Cost(const ops::Lstm& op, const Run& run) {
+  return 8.0 * run.rows(op.out) * run.cols(op.out) * run.cols(op.out);
+}
+double Cost(const ops::CrossAttention& op, const Run& run) {
+  return 2.0 * run.rows(op.query) * run.rows(op.key) * (run.cols(op.query) + run.cols(op.value));
+}
+
 }  // namespace
 
 double Flops(const Program& program, const Op& op, const RaggedBatch& batch, const Sizes& sizes,

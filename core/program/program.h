@@ -15,6 +15,7 @@
 #include "core/ops/attention.h"
 #include "core/ops/concat.h"
 #include "core/ops/conv1d.h"
+#include "core/ops/cross_attention.h"
 #include "core/ops/depthwise_conv.h"
 #include "core/ops/embed.h"
 #include "core/ops/index.h"
@@ -24,6 +25,8 @@
 #include "core/ops/lstm.h"
 #include "core/ops/matmul.h"
 #include "core/ops/multiply.h"
+#include "core/ops/normalize.h"
+#include "core/ops/pool_rows.h"
 #include "core/ops/select_rows.h"
 #include "core/ops/span_conv.h"
 #include "core/ops/value.h"
@@ -32,7 +35,7 @@ namespace peruse {
 
 using Op = std::variant<ops::Input, ops::Embed, ops::Linear, ops::LayerNorm, ops::Activate, ops::Add, ops::Multiply,
                         ops::Attention, ops::DepthwiseConv, ops::SpanConv, ops::Conv1d, ops::SelectRows, ops::Concat,
-                        ops::MatMul, ops::Lstm>;
+                        ops::MatMul, ops::Lstm, ops::PoolRows, ops::CrossAttention, ops::Normalize>;
 
 // What a caller may ask for.
 struct ProgramOutput {

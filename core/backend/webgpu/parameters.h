@@ -98,6 +98,28 @@ struct LstmParams {
   Place out;
 };
 
+struct NormalizeParams {
+  uint32_t rows, width;
+  float eps;
+  Place x, out;
+};
+
+struct PoolRowsParams {
+  uint32_t rows, columns, blocks, stride, kind;
+  Place x, out;
+};
+
+struct CrossScoresParams {
+  float scale;
+  uint32_t queries, keys, heads, depth;
+  Place query, key;
+};
+
+struct CrossContextParams {
+  uint32_t queries, keys, heads, columns, over_queries;
+  Place value, out;
+};
+
 struct ActivateParams {
   uint32_t rows, columns;
   Place x, out;

@@ -162,6 +162,9 @@ void Record(Recording& r, const ops::Conv1d& op);
 void Record(Recording& r, const ops::SelectRows& op);
 void Record(Recording& r, const ops::MatMul& op);
 void Record(Recording& r, const ops::Lstm& op);
+void Record(Recording& r, const ops::PoolRows& op);
+void Record(Recording& r, const ops::CrossAttention& op);
+void Record(Recording& r, const ops::Normalize& op);
 inline void Record(Recording& r, const ops::Concat& op) { r.Fail(peruse::Run(static_cast<PlanRun&>(r), op)); }
 
 template <typename AnyOp>
@@ -184,5 +187,8 @@ void Expect(Recording& r, const Program& program, const ops::Conv1d& op);
 void Expect(Recording& r, const Program& program, const ops::SelectRows& op);
 void Expect(Recording& r, const Program& program, const ops::MatMul& op);
 void Expect(Recording& r, const Program& program, const ops::Lstm& op);
+void Expect(Recording& r, const Program& program, const ops::PoolRows& op);
+void Expect(Recording& r, const Program& program, const ops::CrossAttention& op);
+void Expect(Recording& r, const Program& program, const ops::Normalize& op);
 
 }  // namespace peruse::webgpu

@@ -10,7 +10,7 @@ using namespace simd;  // NOLINT: this file is vector code throughout
 void MultiplyBlocks(const ThreadPool& pool, const Block& x, const Block& y, const Block& out) {
   pool.ForRows(x.rows, kLeastRows, [&](int64_t first, int64_t end) {
     for (int64_t r = first; r < end; ++r) {
-      Map2(x.row(r), y.row(r), out.row(r), x.cols, [](Floats a, Floats b) { return hn::Mul(a, b); });
+      Map2(x.row(r), y.row(y.rows == 1 ? 0 : r), out.row(r), x.cols, [](Floats a, Floats b) { return hn::Mul(a, b); });
     }
   });
 }

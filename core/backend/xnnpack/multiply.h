@@ -6,7 +6,7 @@
 
 namespace peruse::xnnpack {
 
-// out may be x itself.
+// out may be x itself; y may have one row.
 void MultiplyBlocks(const ThreadPool& pool, const Block& x, const Block& y, const Block& out);
 
 }  // namespace peruse::xnnpack

@@ -74,5 +74,8 @@ Status Run(Runner& r, const ops::Conv1d& op);
 Status Run(Runner& r, const ops::SelectRows& op);
 Status Run(Runner& r, const ops::MatMul& op);
 Status Run(Runner& r, const ops::Lstm& op);
+Status Run(Runner& r, const ops::PoolRows& op);
+Status Run(Runner& r, const ops::CrossAttention& op);
+Status Run(Runner& r, const ops::Normalize& op);
 
 }  // namespace peruse::xnnpack

@@ -43,6 +43,7 @@ class Fuser {
 
   void Visit(const ops::Multiply& product, Op& op) {
     ops::Linear linear;
+    if (program_.info(product.x).rows != program_.info(product.y).rows) return;
     if (TakePlain(product.x, &linear)) {
       linear.factor = product.y;
     } else if (TakePlain(product.y, &linear)) {

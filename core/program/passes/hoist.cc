@@ -17,7 +17,8 @@ std::vector<bool> Fixed(const Program& program) {
       any = true;
       all = all && fixed[static_cast<size_t>(program.Root(*value).id)];
     }
-    if (const auto* select = std::get_if<ops::SelectRows>(&op); select != nullptr) all = false;  // its rows change
+    // Their rows change.
+    if (std::holds_alternative<ops::SelectRows>(op) || std::holds_alternative<ops::PoolRows>(op)) all = false;
     if (!any || !all) continue;
     for (const Value* value : OutputsOf(op)) fixed[static_cast<size_t>(program.Root(*value).id)] = true;
   }

@@ -6,7 +6,7 @@ namespace {
 
 void Write(CaseProgram& p, const OpCase& c) {
   const Value x = p.Tokens(c.cols);
-  const Value y = p.Tokens(c.cols);
+  const Value y = c.broadcast ? p.Constant(1, c.cols) : p.Tokens(c.cols);
   p.Add(ops::Multiply{x, y, p.Output({Domain::kTokens, 1}, c.cols)});
 }
 
@@ -15,6 +15,7 @@ void Write(CaseProgram& p, const OpCase& c) {
 void AddMultiplyCases(Cases& cases) {
   for (int32_t cols : {1, 3, 4, 7, 8, 9, 33})
     cases.push_back({.operation = "Multiply", .write = Write, .lengths = {3}, .cols = cols});
+  cases.push_back({.operation = "Multiply", .write = Write, .lengths = kRagged, .cols = 21, .broadcast = true});
   cases.push_back({.operation = "Multiply",
                    .write = Write,
                    .lengths = kRagged,

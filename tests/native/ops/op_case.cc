@@ -38,7 +38,8 @@ Cases AllCases() {
   Cases cases;
   for (const auto add : {AddInputCases, AddEmbedCases, AddLinearCases, AddLayerNormCases, AddActivateCases, AddAddCases,
                          AddMultiplyCases, AddAttentionCases, AddDepthwiseConvCases, AddSpanConvCases, AddConv1dCases,
-                         AddSelectRowsCases, AddMatMulCases, AddLstmCases}) {
+                         AddSelectRowsCases, AddMatMulCases, AddLstmCases, AddPoolRowsCases, AddCrossAttentionCases,
+                         AddNormalizeCases}) {
     add(cases);
   }
   return cases;

@@ -66,6 +66,9 @@ void AddConv1dCases(Cases& cases);
 void AddSelectRowsCases(Cases& cases);
 void AddMatMulCases(Cases& cases);
 void AddLstmCases(Cases& cases);
+void AddPoolRowsCases(Cases& cases);
+void AddCrossAttentionCases(Cases& cases);
+void AddNormalizeCases(Cases& cases);
 
 Cases AllCases();
 

@@ -56,7 +56,11 @@ TEST_F(ShapesTest, OperationsOnElementsAndRows) {
   EXPECT_FALSE(Sound(ops::LayerNorm{.x = New(5), .norm = norm, .out = New(5)}));
   EXPECT_TRUE(Sound(ops::Add{New(4), Constant(1, 4), New(4)}));
   EXPECT_FALSE(Sound(ops::Add{New(4), Constant(2, 4), New(4)}));
-  EXPECT_FALSE(Sound(ops::Multiply{New(4), Constant(1, 4), New(4)}));
+  EXPECT_TRUE(Sound(ops::Multiply{New(4), Constant(1, 4), New(4)}));
+  EXPECT_FALSE(Sound(ops::Multiply{New(4), Constant(2, 4), New(4)}));
+  EXPECT_TRUE(Sound(ops::Normalize{New(4), 1e-8f, New(4)}));
+  EXPECT_FALSE(Sound(ops::Normalize{New(4), 0, New(4)}));
+  EXPECT_FALSE(Sound(ops::Normalize{New(4), 1e-8f, New(5)}));
   EXPECT_FALSE(Sound(ops::Activate{New(4), Activation::kGelu, New(5)}));
   const IndexId first = NewIndex({.kind = Index::Kind::kFirst});
   EXPECT_TRUE(Sound(ops::SelectRows{New(4), first, New(4, {Domain::kSequences, 1})}));

@@ -1,0 +1,32 @@
+// Attention between two lists of rows.
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// With heads of equal width, side by side:
+//   weights[i, j] = softmax over j of scale query[i] . key[j]; over_queries: over i
+//   out[i] = sum over j of weights[i, j] value[j]
+// query [n, width], key [m, width], value [m, any], out [n, as value]. Not by text: all rows see all.
+struct CrossAttention {
+  static constexpr const char* kName = "cross_attention";
+  static constexpr bool kByRow = false;
+
+  Value query, key, value;
+  int32_t heads = 1;
+  float scale = 1;
+  bool over_queries = false;
+  Value out;
+
+  auto Inputs() { return std::array{&query, &key, &value}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const CrossAttention& op, const Shapes& s);
+void Compute(const CrossAttention& op, const Numbers& n);
+std::vector<double> Bound(const CrossAttention& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

@@ -1,0 +1,30 @@
+#include "core/ops/normalize.h"
+
+#include <algorithm>
+
+#include "core/ops/reference.h"
+#include "core/ops/shapes.h"
+
+namespace peruse::ops {
+
+bool Fits(const Normalize& op, const Shapes& s) { return op.eps > 0 && s.Alike(op.out, op.x); }
+
+void Compute(const Normalize& op, const Numbers& n) {
+  const Matrix& x = n(op.x);
+  const Matrix& out = n(op.out);
+  for (int32_t r = 0; r < out.rows; ++r) {
+    const double length = std::sqrt(Dot(&x(r, 0), &x(r, 0), x.cols));
+    for (int32_t c = 0; c < out.cols; ++c) out(r, c) = x(r, c) / std::max(length, static_cast<double>(op.eps));
+  }
+}
+
+// Half the sum's error, and a rounding each of the root, the quotient and the product.
+std::vector<double> Bound(const Normalize& op, Value result, const Numbers& n) {
+  const Matrix& x = n(op.x);
+  return ForEachCell(n(result), [&](int32_t r, int32_t c) {
+    const double length = std::sqrt(Dot(&x(r, 0), &x(r, 0), x.cols));
+    return kEpsilon * (kDot / 2 + 3) * std::fabs(x(r, c)) / std::max(length, static_cast<double>(op.eps));
+  });
+}
+
+}  // namespace peruse::ops

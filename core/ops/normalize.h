@@ -1,0 +1,27 @@
+// Rows of length one.
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out[r] = x[r] / max(|x[r]|, eps), |x| the square root of the sum of squares
+struct Normalize {
+  static constexpr const char* kName = "normalize";
+  static constexpr bool kByRow = true;
+
+  Value x;
+  float eps = 0;  // above 0
+  Value out;
+
+  auto Inputs() { return std::array{&x}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const Normalize& op, const Shapes& s);
+void Compute(const Normalize& op, const Numbers& n);
+std::vector<double> Bound(const Normalize& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

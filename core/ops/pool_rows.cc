@@ -1,0 +1,68 @@
+#include "core/ops/pool_rows.h"
+
+#include <algorithm>
+
+#include "core/ops/reference.h"
+#include "core/ops/shapes.h"
+
+namespace peruse::ops {
+namespace {
+
+// Calls visit(value) for everything that goes into a cell.
+template <typename Visit>
+void ForEachValue(const PoolRows& op, const Numbers& n, int32_t row, int32_t col, Visit visit) {
+  const Matrix& x = n(op.x);
+  const int32_t width = n(op.out).cols;
+  const int32_t blocks = x.cols / width;
+  const auto r = static_cast<size_t>(row);
+  for (int32_t j = 0; j < n(op.counts)[r]; ++j) {
+    const int32_t source = n(op.begins)[r] + j * op.stride;
+    PERUSE_CHECK(source >= 0 && source < x.rows * blocks);
+    visit(x(source / blocks, source % blocks * width + col));
+  }
+}
+
+}  // namespace
+
+bool Fits(const PoolRows& op, const Shapes& s) {
+  const int32_t width = s.cols(op.out);
+  return op.stride > 0 && width > 0 && s.Is(op.out, ExtentOf(s(op.begins)), width) &&
+         ExtentOf(s(op.counts)) == ExtentOf(s(op.begins)) && s(op.x).cols == Extent{Domain::kOne, s.cols(op.x)} &&
+         s.cols(op.x) % width == 0;
+}
+
+void Compute(const PoolRows& op, const Numbers& n) {
+  const Matrix& out = n(op.out);
+  for (int32_t r = 0; r < out.rows; ++r) {
+    const double count = n(op.counts)[static_cast<size_t>(r)];
+    for (int32_t c = 0; c < out.cols; ++c) {
+      double sum = 0, squares = 0, sizes = 0, largest_size = 0;
+      double largest = -HUGE_VAL;
+      ForEachValue(op, n, r, c, [&](double value) {
+        sum += value;
+        squares += value * value;
+        sizes += std::fabs(value);
+        largest = std::max(largest, value);
+        largest_size = std::max(largest_size, std::fabs(value));
+      });
+      const double of_kind[] = {sum, sum / count, largest, sizes / count, largest_size, std::sqrt(squares / count)};
+      out(r, c) = count == 0 ? 0 : of_kind[static_cast<size_t>(op.kind)];
+    }
+  }
+}
+
+std::vector<double> Bound(const PoolRows& op, Value result, const Numbers& n) {
+  return ForEachCell(n(result), [&](int32_t r, int32_t c) {
+    double sizes = 0, squares = 0;
+    const int32_t count = n(op.counts)[static_cast<size_t>(r)];
+    ForEachValue(op, n, r, c, [&](double value) {
+      sizes += std::fabs(value);
+      squares += value * value;
+    });
+    if (TakesLargest(op.kind) || count == 0) return 0.0;
+    if (op.kind == PoolRows::Kind::kRootMeanSquare) return kEpsilon * kDot * std::sqrt(squares / count);
+    return kEpsilon * kDot * (op.kind == PoolRows::Kind::kSum ? sizes : sizes / count);
+  });
+}
+
+}  // namespace peruse::ops

@@ -1,0 +1,47 @@
+// One row made of several.
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// out[r] = what the kind makes of the rows begins[r] + j stride, 0 <= j < counts[r]; of no rows zeros. x may be wider than out:
+// its rows are then those of [rows * n, cols / n], where n is how often out's width goes into them.
+struct PoolRows {
+  static constexpr const char* kName = "pool_rows";
+  static constexpr bool kByRow = false;
+  enum class Kind : uint8_t {
+    kSum,
+    kMean,
+    kMax,
+    kAbsMean,         // mean |x|
+    kAbsMax,          // max |x|
+    kRootMeanSquare,  // sqrt(mean x^2)
+  };
+
+  Value x;
+  IndexId begins;
+  IndexId counts;
+  int32_t stride = 1;
+  Kind kind = Kind::kSum;
+  Value out;
+
+  auto Inputs() { return std::array{&x}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const PoolRows& op, const Shapes& s);
+void Compute(const PoolRows& op, const Numbers& n);
+std::vector<double> Bound(const PoolRows& op, Value result, const Numbers& n);
+
+// Whether the kind takes the sizes of values, and whether it takes the largest of them.
+constexpr bool TakesSizes(PoolRows::Kind kind) {
+  return kind == PoolRows::Kind::kAbsMean || kind == PoolRows::Kind::kAbsMax;
+}
+constexpr bool TakesLargest(PoolRows::Kind kind) {
+  return kind == PoolRows::Kind::kMax || kind == PoolRows::Kind::kAbsMax;
+}
+
+}  // namespace peruse::ops
