@@ -10,6 +10,8 @@
 namespace peruse {
 namespace {
 
+// Before the names of the files of a labels' encoder's tokenizer.
+constexpr std::string_view kLabelsTokenizer = "labels_tokenizer/";
 // How often a task may keep a text, or part of it, beside its tokens.
 constexpr size_t kRequestCopies = 4;
 // wasm's memory never shrinks, and the tokens of a text take some 24 times its size: this makes less than a gigabyte.
@@ -123,7 +125,23 @@ Status Session::CreateParts(std::string_view request) {
                                                   " and the model has embeddings for " +
                                                   std::to_string(model_->config().vocab_size) + " tokens only");
   }
+  if (model_->config().label_encoder) PERUSE_RETURN_IF_ERROR(ReadLabelsTokenizer());
   return task_ == "feature-extraction" ? ReadSentence() : OkStatus();
+}
+
+Status Session::ReadLabelsTokenizer() {
+  text::TokenizerFiles files;
+  for (const auto& [name, bytes] : files_) {
+    if (name.starts_with(kLabelsTokenizer)) files.emplace(name.substr(kLabelsTokenizer.size()), bytes);
+  }
+  if (files.empty()) {
+    return Status(StatusCode::kNotFound,
+                  "the model reads labels by an encoder of their own, and that one's tokenizer was not given");
+  }
+  PERUSE_ASSIGN_OR_RETURN(labels_tokenizer_, text::Tokenizer::Create(files));
+  if (labels_tokenizer_->model_vocab_size() <= model_->config().label_encoder->vocab_size) return OkStatus();
+  return Status(StatusCode::kShapeMismatch,
+                "the labels' tokenizer gives more ids than the labels' encoder has embeddings for");
 }
 
 Status Session::ReadSentence() {

@@ -1,7 +1,8 @@
 // One loaded model with its tokenizer and task: everything that a host needs, in the order that it needs it. Requests and
 // results are JSON, so that every host (Embind, a command line, a native test) speaks the same language.
 //
-//   AddFile("config.json", ...), AddFile("tokenizer.json", ...)  small files, whole
+//   AddFile("config.json", ...), AddFile("tokenizer.json", ...)  small files, whole; a second tokenizer, for labels, in
+//                                                                "labels_tokenizer/"
 //   Open({"task": ..., "dtype": ...})                            reads them; now weights can come
 //   FeedWeights(chunk)...  FinishWeights()                       model.safetensors as it arrives; or, of a sharded one,
 //                                                                SetShardIndex, and EndShard after each file
@@ -24,6 +25,7 @@
 #include "core/base/status.h"
 #include "core/model/model.h"
 #include "core/model/speed_probe.h"
+#include "core/tasks/label_reader.h"
 #include "core/tasks/sentence_embedder.h"
 #include "core/text/tokenizer.h"
 #include "core/weights/lora.h"
@@ -80,7 +82,10 @@ class Session {
   Status CreateParts(std::string_view request);
   Status ReadRankingActivation();
   Status ReadSentence();
-  TaskContext context() const { return {*tokenizer_, *model_, ranking_activation_, sentence_.get()}; }
+  Status ReadLabelsTokenizer();
+  TaskContext context() {
+    return {*tokenizer_, *model_, ranking_activation_, sentence_.get(), labels_tokenizer_.get(), &label_vectors_};
+  }
   template <typename Create>  // Result<std::unique_ptr<Run>>(JsonValue request)
   Status StartRun(std::string_view call, std::string_view request, Create create);
   void EndRun();
@@ -97,9 +102,12 @@ class Session {
   std::string task_;
   std::string ranking_activation_;              // TaskContext::ranking_activation
   std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction
-  std::unique_ptr<Run> run_;                    // the last request's
-  int64_t tokens_read_ = 0;                     // by earlier ones
-  std::unique_ptr<LoraAdapter> adapter_;        // until it is whole
+  // Of a model with an encoder for labels.
+  std::unique_ptr<text::Tokenizer> labels_tokenizer_;
+  LabelVectors label_vectors_;
+  std::unique_ptr<Run> run_;              // the last request's
+  int64_t tokens_read_ = 0;               // by earlier ones
+  std::unique_ptr<LoraAdapter> adapter_;  // until it is whole
 };
 
 }  // namespace peruse

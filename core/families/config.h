@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,8 +61,27 @@ struct LabelPrompt {
   int32_t max_words = 0;        // GLiNER: words that are read at once
   int32_t max_width = 0;        // words of the longest span; 0: spans of any width, found token by token
   bool last_token = false;      // a word's last token stands for it, not its first
+  bool all_tokens = false;      // all of a word's tokens stand for it together
   bool labels_first = false;    // GLiClass: before the text, not behind it
-  bool from_separator = false;  // the separator's vector is the text's; else the first token's
+  bool from_separator = false;  // the text is what stands from the separator on; else all that is read
+  bool whole_text = false;      // all tokens of the text are the words; else its first one
+  bool fill_text =
+      false;  // the reference pools the text with rows of zeros behind it, to the length of all that is read
+  bool label_tokens = false;  // all of a label's tokens stand for it together
+  bool in_text =
+      true;  // labels, or places for them, stand in what is read; else their vectors are all there is of them
+  bool only_places = false;  // of each label its marker alone
+};
+
+// The output that holds the vectors of labels, a row for each text of the batch.
+inline constexpr std::string_view kLabelVectors = "labels.vectors";
+
+// The second encoder of a model that reads labels apart from texts.
+struct LabelEncoder {
+  int32_t vocab_size = 0;
+  int32_t type_vocab_size = 0;
+  int32_t max_tokens = 0;
+  int32_t width = 0;  // of a label's vector
 };
 
 struct ModelConfig {
@@ -92,6 +112,7 @@ struct ModelConfig {
   std::vector<std::pair<std::string, int32_t>> label2id;
   ProblemType problem_type = ProblemType::kUnspecified;
   LabelPrompt prompt;
+  std::optional<LabelEncoder> label_encoder;
   std::string ranking_activation;  // a cross-encoder's, as sentence-transformers writes it; empty: none is named
 
   int32_t num_labels() const { return static_cast<int32_t>(id2label.size()); }

@@ -12,6 +12,7 @@
 #include "core/families/config.h"
 #include "core/heads/entities.h"
 #include "core/heads/heads.h"
+#include "core/heads/label_scores.h"
 #include "core/program/build.h"
 
 namespace peruse {

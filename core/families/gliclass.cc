@@ -1,46 +1,147 @@
-// GLiClass (Stepanov et al., 2025): labels for a text, all of them read at once. Reference class: GLiClassUniEncoder.
+// GLiClass (Stepanov et al., 2025): labels for a text, all of them read at once. Reference classes: GLiClassUniEncoder,
+// GLiClassBiEncoder, GLiClassBiEncoderFused.
+#include <optional>
+
 #include "core/families/wrapped.h"
 
 namespace peruse {
 namespace {
 
+using Labels = LabelHead::Labels;
+
 class GliClass : public WrappedEncoder {
  public:
-  GliClass(ConfiguredFamily encoder, const LabelHead& head)
-      : WrappedEncoder(std::move(encoder), "model.encoder_model."), head_(head) {}
+  GliClass(ConfiguredFamily encoder, std::optional<ConfiguredFamily> labels, LabelHead head, bool segments)
+      : WrappedEncoder(std::move(encoder), "model.encoder_model."),
+        labels_(std::move(labels)),
+        head_(std::move(head)),
+        segments_(segments) {}
+
   std::optional<LabelHead> LabelScores() const override { return head_; }
 
+  Value Encode(Build& b, const ModelConfig& config) const override {
+    constexpr int32_t kSegments = 3;
+    if (labels_) EncodeLabels(b, config);
+    Build::WordChanges changes;
+    if (head_.labels == Labels::kPlaces) changes.rows = b.Input(0, {Domain::kLabels, 1}, config.hidden_size);
+    if (segments_) changes.segments = "model.segment_embeddings.weight";
+    changes.segment_count = kSegments;
+    b.ChangeWords(std::move(changes));
+    return WrappedEncoder::Encode(b, config);
+  }
+
  private:
+  void EncodeLabels(Build& b, const ModelConfig& config) const {
+    b.BeginPart("model.label_encoder.");
+    const Value hidden = labels_->family->Encode(b, labels_->config);
+    b.EndPart();
+    b.Output(std::string(kLabelVectors), LabelVectorsOf(b, hidden, head_, config.hidden_size));
+  }
+
+  const std::optional<ConfiguredFamily> labels_;
   const LabelHead head_;
+  const bool segments_;
 };
 
-// Variants of the reference that are other models.
+// Variants of the reference that are other models, or that nobody has published.
 void RefuseOthers(ConfigReader& reader) {
-  const std::string architecture = reader.String("architecture_type", "uni-encoder");
-  RefuseIf(reader, architecture != "uni-encoder", "architecture_type \"" + architecture + "\"");
-  for (const std::string_view field :
-       {"squeeze_layers", "layer_wise", "use_lstm", "use_segment_embeddings", "normalize_features", "use_calibrator"}) {
+  for (const std::string_view field : {"squeeze_layers", "use_calibrator"}) {
     RefuseIf(reader, reader.Bool(field, false), "a GLiClass with " + std::string(field));
   }
-  for (const std::string_view field : {"pooling_strategy", "class_token_pooling"}) {
-    const std::string pooling = reader.String(field, "first");
-    RefuseIf(reader, pooling != "first", std::string(field) + " \"" + pooling + "\"");
+}
+
+Labels ReadArchitecture(ConfigReader& reader) {
+  const std::string architecture = reader.String("architecture_type", "uni-encoder");
+  if (architecture == "bi-encoder") return Labels::kVectors;
+  if (architecture == "bi-encoder-fused") return Labels::kPlaces;
+  RefuseIf(reader, architecture != "uni-encoder", "architecture_type \"" + architecture + "\"");
+  return Labels::kRows;
+}
+
+LabelHead::Scorer ReadScorer(ConfigReader& reader) {
+  constexpr std::pair<std::string_view, LabelHead::Scorer> kScorers[] = {
+      {"simple", LabelHead::Scorer::kDot},
+      {"weighted-dot", LabelHead::Scorer::kWeightedDot},
+      {"mlp", LabelHead::Scorer::kMlp},
+      {"hopfield", LabelHead::Scorer::kHopfield},
+      {"cross-attn", LabelHead::Scorer::kCrossAttention},
+  };
+  const std::string name = reader.String("scorer_type", "simple");
+  for (const auto& [known, scorer] : kScorers) {
+    if (name == known) return scorer;
   }
-  RefuseIf(reader, reader.Int("encoder_layer_id", -1, -kMaxLayers, kMaxLayers) != -1,
-           "an encoder_layer_id other than -1");
+  RefuseIf(reader, true, "scorer_type \"" + name + "\"");
+  return LabelHead::Scorer::kDot;
+}
+
+void ReadPooling(ConfigReader& reader, LabelHead& head) {
+  using Kind = ops::PoolRows::Kind;
+  constexpr std::pair<std::string_view, Kind> kKinds[] = {
+      {"avg", Kind::kMean},           {"sum", Kind::kSum},         {"max", Kind::kMax},
+      {"rms", Kind::kRootMeanSquare}, {"abs_avg", Kind::kAbsMean}, {"abs_max", Kind::kAbsMax},
+  };
+  const std::string name = reader.String("pooling_strategy", "first");
+  const bool crosses = head.scorer == LabelHead::Scorer::kCrossAttention;
+  RefuseIf(reader, crosses != (name == "pass"),
+           "pooling_strategy \"" + name + "\" with scorer_type \"" + reader.String("scorer_type", "simple") + "\"");
+  if (name == "pass" || name == "last" || name == "first") {
+    head.pooling = name == "pass"   ? LabelHead::Pooling::kNone
+                   : name == "last" ? LabelHead::Pooling::kLast
+                                    : LabelHead::Pooling::kFirst;
+    return;
+  }
+  head.pooling = LabelHead::Pooling::kPooled;
+  for (const auto& [known, kind] : kKinds) {
+    if (name != known) continue;
+    head.pool = kind;
+    return;
+  }
+  RefuseIf(reader, true, "pooling_strategy \"" + name + "\"");
 }
 
 LabelHead ReadHead(ConfigReader& reader) {
   LabelHead head;
-  const std::string scorer = reader.String("scorer_type", "simple");
-  if (scorer == "weighted-dot")
-    head.scorer = LabelHead::Scorer::kWeightedDot;
-  else if (scorer == "mlp")
-    head.scorer = LabelHead::Scorer::kMlp;
-  else
-    RefuseIf(reader, scorer != "simple", "scorer_type \"" + scorer + "\"");
+  head.labels = ReadArchitecture(reader);
+  head.scorer = ReadScorer(reader);
+  ReadPooling(reader, head);
   head.activation = reader.ActivationOf("projector_hidden_act", Activation::kGelu);
+  head.normalize = reader.Bool("normalize_features", false);
+  // What follows a bi-encoder of the reference does not read.
+  if (head.labels == Labels::kRows) {
+    head.lstm = reader.Bool("use_lstm", false);
+    const std::string of_labels = reader.String("class_token_pooling", "first");
+    head.average_labels = of_labels == "average";
+    RefuseIf(reader, of_labels != "first" && !head.average_labels, "class_token_pooling \"" + of_labels + "\"");
+  } else {
+    RefuseIf(reader, head.scorer == LabelHead::Scorer::kCrossAttention, "a bi-encoder with scorer_type \"cross-attn\"");
+  }
+  if (head.scorer == LabelHead::Scorer::kCrossAttention) {
+    head.heads = reader.Int("scorer_num_heads", 16, 1, kMaxHidden);
+    head.mlp_width[0] = reader.Int("scorer_mlp_hidden_size", 1024, 2, kMaxIntermediate);
+    head.mlp_width[1] = head.mlp_width[0] / 2;
+  }
   return head;
+}
+
+LabelPrompt ReadPrompt(ConfigReader& reader, const LabelHead& head, bool extract) {
+  LabelPrompt prompt;
+  prompt.marker = "<<LABEL>>";
+  prompt.separator = "<<SEP>>";
+  prompt.embed_marker = reader.Bool("embed_class_token", true) || head.labels != Labels::kRows;
+  prompt.labels_first = reader.Bool("prompt_first", false);
+  prompt.from_separator = extract;
+  prompt.whole_text = head.lstm || head.pooling != LabelHead::Pooling::kFirst;
+  prompt.fill_text = !head.lstm && head.pooling != LabelHead::Pooling::kNone;
+  prompt.label_tokens = head.average_labels;
+  prompt.in_text = head.labels != Labels::kVectors;
+  prompt.only_places = head.labels == Labels::kPlaces;
+  return prompt;
+}
+
+// encoder_layer_id: of the embeddings and each layer's result; from the end where it is below zero.
+void ReadHiddenState(ConfigReader& reader, int32_t layers, LabelHead& head) {
+  const int32_t id = head.labels == Labels::kRows ? reader.Int("encoder_layer_id", -1, -layers - 1, layers) : -1;
+  if (id != -1) head.hidden = "hidden." + std::to_string(id < 0 ? layers + 1 + id : id);
 }
 
 }  // namespace
@@ -48,25 +149,40 @@ LabelHead ReadHead(ConfigReader& reader) {
 Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader) {
   RefuseOthers(reader);
   LabelHead head = ReadHead(reader);
-  LabelPrompt prompt;
-  prompt.marker = "<<LABEL>>";
-  prompt.separator = "<<SEP>>";
-  prompt.embed_marker = reader.Bool("embed_class_token", true);
-  prompt.labels_first = reader.Bool("prompt_first", false);
-  prompt.from_separator = reader.Bool("extract_text_features", false);
+  const bool extract = head.labels == Labels::kRows && reader.Bool("extract_text_features", false);
+  head.words = head.lstm || extract;
+  LabelPrompt prompt = ReadPrompt(reader, head, extract);
+  const bool segments = head.labels == Labels::kRows && reader.Bool("use_segment_embeddings", false);
   PERUSE_RETURN_IF_ERROR(reader.status());
   const JsonValue encoder_config = reader.Field("encoder_config");
   if (!encoder_config.IsObject()) return MalformedFile("config.json: a GLiClass without encoder_config");
   PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily encoder, ReadFamily(encoder_config, "deberta-v2"));
   ModelConfig config = encoder.config;
   config.architecture_class = "GLiClassModel";
-  config.vocab_size = reader.Int("vocab_size", config.vocab_size, 1, kMaxVocabulary);
+  ReadHiddenState(reader, config.num_hidden_layers, head);
+  if (config.hidden_size % head.heads != 0) reader.Refuse("scorer_num_heads", "must divide the encoder's hidden_size");
+  if (head.lstm && config.hidden_size % 2 != 0) reader.Refuse("hidden_size", "must be even");
+  if ((segments || head.labels == Labels::kPlaces) && config.embedding_size != config.hidden_size) {
+    RefuseIf(reader, true, "a GLiClass that changes embeddings of another size than the encoder's");
+  }
+  // A bi-encoder's tables keep the size of their own configurations.
+  if (head.labels == Labels::kRows) config.vocab_size = reader.Int("vocab_size", config.vocab_size, 1, kMaxVocabulary);
   head.inner = reader.Int("hidden_size", config.hidden_size, 1, kMaxHidden);
-  prompt.marker_id = reader.Int("class_token_index", config.vocab_size, 0, kMaxVocabulary);
-  prompt.separator_id = reader.Int("text_token_index", config.vocab_size + 1, 0, kMaxVocabulary);
+  prompt.marker_id = reader.Int("class_token_index", -1, -1, kMaxVocabulary);
+  if (prompt.marker_id < 0) prompt.marker_id = config.vocab_size;
+  prompt.separator_id = reader.Int("text_token_index", -1, -1, kMaxVocabulary);
+  if (prompt.separator_id < 0) prompt.separator_id = config.vocab_size + 1;
   config.prompt = prompt;
   PERUSE_RETURN_IF_ERROR(reader.status());
-  return ConfiguredFamily{std::make_unique<GliClass>(std::move(encoder), head), std::move(config)};
+  std::optional<ConfiguredFamily> labels;
+  if (head.labels != Labels::kRows) {
+    const JsonValue label_config = reader.Field("label_model_config");
+    if (!label_config.IsObject()) return MalformedFile("config.json: a GLiClass bi-encoder without label_model_config");
+    PERUSE_ASSIGN_OR_RETURN(labels, ReadFamily(label_config, "deberta-v2"));
+    config.label_encoder = LimitsOf(labels->config, config.hidden_size);
+  }
+  return ConfiguredFamily{std::make_unique<GliClass>(std::move(encoder), std::move(labels), std::move(head), segments),
+                          std::move(config)};
 }
 
 }  // namespace peruse

@@ -1,28 +1,59 @@
-// GLiNER (Zaratiana et al., 2023): entities of any label. Reference classes: UniEncoderSpanGLiNER, UniEncoderTokenGLiNER.
+// GLiNER (Zaratiana et al., 2023): entities of any label. Reference classes: UniEncoderSpanGLiNER, UniEncoderTokenGLiNER,
+// BiEncoderSpanGLiNER, BiEncoderTokenGLiNER.
 //
-// The configuration is gliner_config.json; a file that names its encoder only (`model_name`) needs that one's config.json as
-// `encoder_config` in it, which whoever opens the files puts there.
+// The configuration is gliner_config.json; a file that names its encoders only (`model_name`, `labels_encoder`) needs their
+// config.json as `encoder_config` and `labels_encoder_config` in it, which whoever opens the files puts there.
+#include <optional>
+
 #include "core/families/wrapped.h"
 
 namespace peruse {
 namespace {
 
+using Mode = EntityHead::Mode;
+
 constexpr int32_t kMostWords = 1 << 16;
+constexpr const char* kLabelEncoder = "token_rep_layer.labels_encoder.model.";
 
 class Gliner : public WrappedEncoder {
  public:
-  Gliner(ConfiguredFamily encoder, const EntityHead& head)
-      : WrappedEncoder(std::move(encoder), "token_rep_layer.bert_layer.model."), head_(head) {}
+  Gliner(ConfiguredFamily encoder, std::optional<ConfiguredFamily> labels, EntityHead head)
+      : WrappedEncoder(std::move(encoder), "token_rep_layer.bert_layer.model."),
+        labels_(std::move(labels)),
+        head_(std::move(head)) {}
+
   std::optional<EntityHead> Entities() const override { return head_; }
 
+  Value Encode(Build& b, const ModelConfig& config) const override {
+    if (labels_) EncodeLabels(b);
+    // More layers than the configuration says would be left out in silence.
+    if (!labels_) b.Refuse("rnn.lstm.weight_ih_l" + std::to_string(head_.layers));
+    if (!head_.fusion.empty()) b.Refuse("cross_fuser.layers." + std::to_string(head_.fusion_layers) + ".");
+    return WrappedEncoder::Encode(b, config);
+  }
+
  private:
+  // BiEncoder.encode_labels: the mean of a label's tokens, special ones included.
+  void EncodeLabels(Build& b) const {
+    b.BeginPart(kLabelEncoder);
+    Value hidden = labels_->family->Encode(b, labels_->config);
+    b.EndPart();
+    if (b.cols(hidden) != head_.width) {
+      hidden = b.Linear(hidden, b.StackedF32(b.cols(hidden)).Add("token_rep_layer.labels_projection", head_.width));
+    }
+    b.Output(std::string(kLabelVectors),
+             b.PoolRows(hidden, {.kind = Index::Kind::kFirst}, {.kind = Index::Kind::kLengths},
+                        {.kind = ops::PoolRows::Kind::kMean}));
+  }
+
+  const std::optional<ConfiguredFamily> labels_;
   const EntityHead head_;
 };
 
-// Variants of the reference that are other models.
+// Variants of the reference that are other models, or that nobody has published.
 void RefuseOthers(ConfigReader& reader) {
-  for (const std::string_view field : {"labels_encoder", "labels_decoder", "relations_layer", "decoder_config",
-                                       "span_encoder_config", "id_to_classes"}) {
+  for (const std::string_view field :
+       {"labels_decoder", "relations_layer", "decoder_config", "span_encoder_config", "id_to_classes"}) {
     RefuseIf(reader, reader.Field(field).exists(), "a GLiNER with " + std::string(field));
   }
   for (const std::string_view field : {"fuse_layers", "represent_spans", "precomputed_prompts_mode"}) {
@@ -32,12 +63,29 @@ void RefuseOthers(ConfigReader& reader) {
   RefuseIf(reader, splitter != "whitespace", "words_splitter_type \"" + splitter + "\"");
 }
 
-EntityHead::Mode ReadMode(ConfigReader& reader) {
-  const std::string mode = reader.String("span_mode", "markerV0");
-  if (mode == "markerV0") return EntityHead::Mode::kMarkerV0;
-  if (mode == "token_level" || mode == "token-level") return EntityHead::Mode::kTokens;
-  RefuseIf(reader, mode != "marker", "span_mode \"" + mode + "\"");
-  return EntityHead::Mode::kMarker;
+Mode ReadMode(ConfigReader& reader) {
+  constexpr std::pair<std::string_view, Mode> kModes[] = {
+      {"markerV0", Mode::kMarkerV0},
+      {"marker", Mode::kMarker},
+      {"markerV1", Mode::kMarkerV1},
+      {"markerV2", Mode::kMarkerV2},
+      {"query", Mode::kQuery},
+      {"mlp", Mode::kMlp},
+      {"cat", Mode::kCat},
+      {"conv_conv", Mode::kConvConv},
+      {"conv_max", Mode::kConvMax},
+      {"conv_mean", Mode::kConvMean},
+      {"conv_sum", Mode::kConvSum},
+      {"conv_share", Mode::kConvShare},
+      {"token_level", Mode::kTokens},
+      {"token-level", Mode::kTokens},
+  };
+  const std::string name = reader.String("span_mode", "markerV0");
+  for (const auto& [known, mode] : kModes) {
+    if (name == known) return mode;
+  }
+  RefuseIf(reader, true, "span_mode \"" + name + "\"");
+  return Mode::kMarkerV0;
 }
 
 LabelPrompt ReadPrompt(ConfigReader& reader, bool by_token) {
@@ -49,10 +97,40 @@ LabelPrompt ReadPrompt(ConfigReader& reader, bool by_token) {
   prompt.max_words = reader.Int("max_len", 384, 1, kMostWords);
   prompt.max_width = reader.Int("max_width", 12, 1, prompt.max_words);
   if (by_token) prompt.max_width = 0;
+  return prompt;
+}
+
+void ReadWordPooling(ConfigReader& reader, EntityHead& head, LabelPrompt& prompt) {
   const std::string pooling = reader.String("subtoken_pooling", "first");
   prompt.last_token = pooling == "last";
-  RefuseIf(reader, pooling != "first" && pooling != "last", "subtoken_pooling \"" + pooling + "\"");
-  return prompt;
+  prompt.all_tokens = pooling == "mean" || pooling == "max";
+  if (pooling == "mean") head.pooling = EntityHead::WordPooling::kMean;
+  if (pooling == "max") head.pooling = EntityHead::WordPooling::kMax;
+  RefuseIf(reader, pooling != "first" && !prompt.last_token && !prompt.all_tokens,
+           "subtoken_pooling \"" + pooling + "\"");
+}
+
+// "l2l-l2t-t2t"
+void ReadFusion(ConfigReader& reader, EntityHead& head) {
+  std::string schema = reader.String("post_fusion_schema", "");
+  if (schema.empty()) return;
+  head.fusion_layers = reader.Int("num_post_fusion_layers", 1, 1, kMaxLayers);
+  for (size_t begin = 0; begin <= schema.size();) {
+    const size_t end = std::min(schema.find('-', begin), schema.size());
+    const std::string block = schema.substr(begin, end - begin);
+    RefuseIf(reader, block != "l2l" && block != "t2t" && block != "l2t" && block != "t2l",
+             "post_fusion_schema \"" + schema + "\"");
+    head.fusion.push_back(block);
+    begin = end + 1;
+  }
+}
+
+Result<ConfiguredFamily> ReadEncoder(ConfigReader& reader, std::string_view field, std::string_view name) {
+  const JsonValue config = reader.Field(field);
+  if (config.IsObject()) return ReadFamily(config, "deberta-v2");
+  return Status(StatusCode::kNotFound, "gliner_config.json has no " + std::string(field) +
+                                           ", and the configuration of its encoder (" + reader.String(name, "") +
+                                           ") was not given");
 }
 
 }  // namespace
@@ -61,24 +139,38 @@ Result<ConfiguredFamily> ReadGliner(ConfigReader& reader) {
   RefuseOthers(reader);
   EntityHead head = {.mode = ReadMode(reader)};
   head.width = reader.Int("hidden_size", 512, 2, kMaxHidden);
-  const bool has_rnn = reader.Bool("has_rnn", true);
-  head.layers = has_rnn ? reader.Int("num_rnn_layers", 1, -1, kMaxLayers) : 0;
+  head.label_vectors = reader.Field("labels_encoder").exists();
+  // The layers of a bi-encoder's LSTM are in its file and never run.
+  const bool has_rnn = reader.Bool("has_rnn", true) && !head.label_vectors;
+  head.layers = has_rnn ? std::max(reader.Int("num_rnn_layers", 1, -1, kMaxLayers), 0) : 0;
   if (head.layers > 0 && head.width % 2 != 0) reader.Refuse("hidden_size", "must be even");
-  const LabelPrompt prompt = ReadPrompt(reader, head.mode == EntityHead::Mode::kTokens);
+  LabelPrompt prompt = ReadPrompt(reader, head.mode == Mode::kTokens);
+  head.max_width = prompt.max_width;
+  ReadWordPooling(reader, head, prompt);
+  if (head.label_vectors) {
+    prompt.in_text = false;
+    ReadFusion(reader, head);
+  }
   const int32_t vocabulary = reader.Int("vocab_size", -1, -1, kMaxVocabulary);
   PERUSE_RETURN_IF_ERROR(reader.status());
-  const JsonValue encoder_config = reader.Field("encoder_config");
-  if (!encoder_config.IsObject()) {
-    return Status(StatusCode::kNotFound,
-                  "gliner_config.json has no encoder_config, and the configuration of its encoder (" +
-                      reader.String("model_name", "") + ") was not given");
-  }
-  PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily encoder, ReadFamily(encoder_config, "deberta-v2"));
+  PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily encoder, ReadEncoder(reader, "encoder_config", "model_name"));
   ModelConfig config = encoder.config;
   config.architecture_class = "GLiNER";
   config.prompt = prompt;
-  config.vocab_size = vocabulary;
-  return ConfiguredFamily{std::make_unique<Gliner>(std::move(encoder), head), std::move(config)};
+  std::optional<ConfiguredFamily> labels;
+  if (head.label_vectors) {
+    PERUSE_ASSIGN_OR_RETURN(labels, ReadEncoder(reader, "labels_encoder_config", "labels_encoder"));
+    config.label_encoder = LimitsOf(labels->config, head.width);
+    head.fusion_heads = config.num_attention_heads;
+    if (!head.fusion.empty() && head.width % head.fusion_heads != 0) {
+      reader.Refuse("hidden_size", "must be a multiple of the encoder's num_attention_heads");
+    }
+    PERUSE_RETURN_IF_ERROR(reader.status());
+  } else {
+    config.vocab_size = vocabulary;
+  }
+  return ConfiguredFamily{std::make_unique<Gliner>(std::move(encoder), std::move(labels), std::move(head)),
+                          std::move(config)};
 }
 
 }  // namespace peruse

@@ -97,7 +97,20 @@ Value SumEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions&
   if (options.types && config.type_vocab_size > 0) {
     add("embeddings.token_type_embeddings.weight", config.type_vocab_size, {.kind = Index::Kind::kTypes}, false);
   }
-  return b.Embed(lookups);
+  const Build::WordChanges& changes = b.word_changes();
+  if (!changes.rows.valid() && changes.segments.empty()) return b.Embed(lookups);
+  Value words = b.Embed({lookups[0]});
+  if (changes.rows.valid()) {
+    const Index places = {.kind = Index::Kind::kPositions};
+    words = b.Add(b.PoolRows(words, places, {.kind = Index::Kind::kIsNoLabel}, {}),
+                  b.PoolRows(changes.rows, {.kind = Index::Kind::kLabelAt}, {.kind = Index::Kind::kIsLabel}, {}));
+  }
+  if (!changes.segments.empty()) {
+    const TableId table = b.Table(changes.segments, changes.segment_count, width);
+    words = b.Add(words, b.Embed({{table, b.IndexOf({.kind = Index::Kind::kSegments})}}));
+  }
+  if (lookups.size() == 1) return words;
+  return b.Add(words, b.Embed({lookups.begin() + 1, lookups.end()}));
 }
 
 Value BertEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions& options) {

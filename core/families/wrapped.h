@@ -33,6 +33,11 @@ class WrappedEncoder : public Family {
   const std::string prefix_;
 };
 
+// What stands in a second encoder's configuration of the texts that it takes; `width`: of the vectors that are made of them.
+inline LabelEncoder LimitsOf(const ModelConfig& config, int32_t width) {
+  return {config.vocab_size, config.type_vocab_size, config.max_tokens, width};
+}
+
 // Refuses a field that asks for what Peruse does not have; `has`: whether it does.
 inline void RefuseIf(ConfigReader& reader, bool has, std::string_view what) {
   if (has) reader.Fail(Unsupported("config.json: " + std::string(what) + " is not supported"));

@@ -1,42 +1,52 @@
-// Heads that compare what a text says with labels that stand before it in the same text: GLiNER (Zaratiana et al., 2023) and
-// GLiClass (Stepanov et al., 2025). They take one text, and beside it the rows of its words and labels (HeadInputs).
+// GLiNER's heads (Zaratiana et al., 2023): spans or words of a text, compared with labels. They take one text, and beside it
+// the rows of its words and labels (HeadInputs).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/program/build.h"
 
 namespace peruse {
 
-// Reference classes: UniEncoderSpanModel, UniEncoderTokenModel.
+// Reference classes: UniEncoderSpanModel, UniEncoderTokenModel, BiEncoderSpanModel, BiEncoderTokenModel.
 struct EntityHead {
   enum class Mode : uint8_t {
     kMarker,    // SpanMarker
     kMarkerV0,  // SpanMarkerV0
-    kTokens,    // Scorer
+    kMarkerV1,  // SpanMarkerV1: with the mean of all words
+    kMarkerV2,  // SpanMarkerV2: with the last word
+    kQuery,     // SpanQuery
+    kMlp,       // SpanMLP
+    kCat,       // SpanCAT
+    kConvConv,  // SpanConv
+    kConvMax,
+    kConvMean,
+    kConvSum,
+    kConvShare,  // ConvShare
+    kTokens,     // Scorer
   };
+  enum class WordPooling : uint8_t { kOneToken, kMean, kMax };
 
   Mode mode = Mode::kMarkerV0;
-  int32_t width = 0;   // of the head
-  int32_t layers = 0;  // of the BiLSTM over the words
+  int32_t width = 0;      // of the head
+  int32_t layers = 0;     // of the BiLSTM over the words
+  int32_t max_width = 0;  // words of the longest span
+  WordPooling pooling = WordPooling::kOneToken;
+  // Labels come as vectors (a bi-encoder), not as rows of the text.
+  bool label_vectors = false;
+  // CrossFuser: "l2l", "t2t", "l2t", "t2l" for each block of a layer; first what changes (labels, text), then what is looked at.
+  std::vector<std::string> fusion;
+  int32_t fusion_layers = 0;
+  int32_t fusion_heads = 0;
 };
 
 // logits [pairs, labels]: of spans, whose first and last words the pairs are; with kTokens [pairs, 3]: start, end and inside
 // for pairs of a word and a label.
 void BuildHead(Build& b, Value hidden, const EntityHead& head);
 
-// GLiClassUniEncoder: one score for each label.
-struct LabelHead {
-  enum class Scorer : uint8_t { kDot, kWeightedDot, kMlp };
-
-  Scorer scorer = Scorer::kDot;
-  int32_t inner = 0;  // width of the projectors' hidden layer
-  int32_t mlp_width[2] = {256, 128};
-  Activation activation = Activation::kGelu;  // of the projectors
-};
-
-// logits [1, labels], or [labels, 1]. There is one word: the row that stands for the text; and its pair with each label.
-void BuildHead(Build& b, Value hidden, const LabelHead& head);
+// Vectors of spans, [pairs, width], from those of the words. Not for kTokens.
+Value SpanVectors(Build& b, Value words, const EntityHead& head);
 
 }  // namespace peruse

@@ -69,6 +69,16 @@ Result<ShardIndex> ParseShardIndex(std::string_view json) {
   return index;
 }
 
+// What an encoder takes.
+struct TokenLimits {
+  int32_t vocab_size;
+  int32_t type_vocab_size;
+  int32_t max_tokens;
+};
+
+// Whether a run reads labels by themselves.
+bool OfLabels(const RunOptions& options) { return options.outputs.size() == 1 && options.outputs[0] == kLabelVectors; }
+
 class CheckpointModel : public Model {
  public:
   CheckpointModel(ConfiguredFamily family, const ModelOptions& options, Backend& backend)
@@ -106,7 +116,8 @@ class CheckpointModel : public Model {
   TensorVisitor& Sink() { return merger_ ? static_cast<TensorVisitor&>(*merger_) : *binder_; }
   // Computes what depends on weights alone, and gives back what is of no more use.
   Status Fold();
-  Status CheckInput(const ModelInput& input, size_t index) const;
+  Status CheckInput(const ModelInput& input, size_t index, const TokenLimits& limits) const;
+  Status CheckHeadInputs(size_t texts, const RunOptions& options) const;
   Status CheckLogitRows(const RunOptions& options, int64_t rows) const;
   Status CheckSize(const Plan& plan, const BatchInputs& inputs) const;
   Plan LoadPlan() const { return PlanMemory(Fuse(programs_.load)); }
@@ -271,31 +282,46 @@ Status CheckpointModel::FinishWeights() {
 
 // ---- Running --------------------------------------------------------------------------------------------------------
 
-Status CheckpointModel::CheckInput(const ModelInput& input, size_t index) const {
+Status CheckpointModel::CheckInput(const ModelInput& input, size_t index, const TokenLimits& limits) const {
   const std::string text = "text " + std::to_string(index);
   if (input.ids.empty()) return Status(StatusCode::kEmptyText, text + " has no tokens");
-  if (input.ids.size() > static_cast<size_t>(config_.max_tokens)) {
+  if (input.ids.size() > static_cast<size_t>(limits.max_tokens)) {
     return Status(StatusCode::kTextTooLong, text + " has " + std::to_string(input.ids.size()) +
-                                                " tokens; the model takes " + std::to_string(config_.max_tokens));
+                                                " tokens; the model takes " + std::to_string(limits.max_tokens));
   }
   for (const int32_t id : input.ids) {
-    if (id < 0 || id >= config_.vocab_size) {
+    if (id < 0 || id >= limits.vocab_size) {
       return InvalidArgument(text + " has the token id " + std::to_string(id) + "; the model's vocabulary has " +
-                             std::to_string(config_.vocab_size));
+                             std::to_string(limits.vocab_size));
     }
   }
   if (!input.type_ids.empty() && input.type_ids.size() != input.ids.size()) {
     return InvalidArgument(text + " has " + std::to_string(input.ids.size()) + " token ids and " +
                            std::to_string(input.type_ids.size()) + " type ids");
   }
-  if (config_.type_vocab_size == 0) return OkStatus();  // accepted and ignored, as by the reference
+  if (limits.type_vocab_size == 0) return OkStatus();  // accepted and ignored, as by the reference
   for (const int32_t type : input.type_ids) {
-    if (type < 0 || type >= config_.type_vocab_size) {
+    if (type < 0 || type >= limits.type_vocab_size) {
       return InvalidArgument(text + " has the type id " + std::to_string(type) + "; the model has " +
-                             std::to_string(config_.type_vocab_size) + " types");
+                             std::to_string(limits.type_vocab_size) + " types");
     }
   }
   return OkStatus();
+}
+
+// A model that reads labels reads one text with them; or, with an encoder for labels, any number of those.
+Status CheckpointModel::CheckHeadInputs(size_t texts, const RunOptions& options) const {
+  const HeadInputs& head = options.head_inputs;
+  if (OfLabels(options)) {
+    return config_.label_encoder ? OkStatus() : InvalidArgument("the model has no encoder for labels");
+  }
+  const bool reads_labels = !config_.prompt.marker.empty();
+  if (reads_labels == head.words.empty() || (reads_labels && texts > 1)) {
+    return InvalidArgument("a model that reads labels takes one text at a time, with its words and labels");
+  }
+  const size_t width = config_.label_encoder ? static_cast<size_t>(config_.label_encoder->width) : 0;
+  if (head.label_vectors.size() == head.labels.size() * width) return OkStatus();
+  return InvalidArgument("the labels' vectors are not those of the labels");
 }
 
 Status CheckpointModel::CheckLogitRows(const RunOptions& options, int64_t rows) const {
@@ -350,18 +376,19 @@ Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptio
   if (parser_) return InvalidArgument("the weights are not loaded yet");
   if (inputs.empty()) return InvalidArgument("there are no texts");
   int64_t tokens = 0;
+  TokenLimits limits = {config_.vocab_size, config_.type_vocab_size, config_.max_tokens};
+  if (const std::optional<LabelEncoder>& labels = config_.label_encoder; labels && OfLabels(options)) {
+    limits = {labels->vocab_size, labels->type_vocab_size, labels->max_tokens};
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    PERUSE_RETURN_IF_ERROR(CheckInput(inputs[i], i));
+    PERUSE_RETURN_IF_ERROR(CheckInput(inputs[i], i, limits));
     tokens += static_cast<int64_t>(inputs[i].ids.size());
   }
   if (tokens > kMaxElements) return OutOfMemory("a batch of " + std::to_string(tokens) + " tokens is too large");
   next_batch_.Clear();
   for (const ModelInput& input : inputs) next_batch_.Append(static_cast<int32_t>(input.ids.size()));
   PERUSE_RETURN_IF_ERROR(CheckLogitRows(options, tokens));
-  const bool reads_labels = !config_.prompt.marker.empty();
-  if (reads_labels == options.head_inputs.words.empty() || (reads_labels && inputs.size() > 1)) {
-    return InvalidArgument("a model that reads labels takes one text at a time, with its words and labels");
-  }
+  PERUSE_RETURN_IF_ERROR(CheckHeadInputs(inputs.size(), options));
   PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf(options.outputs));
   PERUSE_RETURN_IF_ERROR(CheckSize(*plan, {inputs, next_batch_, options.logit_rows, options.head_inputs}));
 
@@ -371,7 +398,9 @@ Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptio
   plan_ = plan;
   if (results_.size() < plan->program.outputs.size()) results_.resize(plan->program.outputs.size());
   indices_.Fill(plan->program, batch_inputs);
-  return backend_.Run(*plan, weights_, {.batch = batch_, .sizes = sizes_, .indices = indices_.views()}, results_);
+  const std::span<const float> matrices[] = {options.head_inputs.label_vectors};
+  return backend_.Run(*plan, weights_,
+                      {.batch = batch_, .sizes = sizes_, .indices = indices_.views(), .matrices = matrices}, results_);
 }
 
 // The weights were finite, so what is not has overflowed on the way.

@@ -45,7 +45,8 @@ struct RunOptions {
   std::span<const std::string> outputs = {};
   // Head::kMaskedLm: the rows of the batch to score, in this order; empty: all. A row of logits is a vocabulary wide.
   std::span<const int32_t> logit_rows = {};
-  // Head::kEntities and GLiClass: what the head reads beside the one text of the batch.
+  // Head::kEntities and GLiClass: what the head reads beside the one text of the batch. A bi-encoder's label vectors are the
+  // output kLabelVectors of a run over labels, which needs none of this.
   HeadInputs head_inputs = {};
 };
 

@@ -43,13 +43,26 @@ Stack& Stack::AddInterleaved(const std::string& name, int32_t heads, int32_t par
   return *this;
 }
 
+Stack& Stack::AddTaps(const std::string& name, int32_t out, int32_t taps) {
+  pieces_.push_back(
+      {.kind = Piece::Kind::kTaps, .names = {name}, .shape = {out, spec_.in, taps}, .first = spec_.out, .count = taps});
+  spec_.out += out * taps;
+  return *this;
+}
+
+Piece Build::Own(Piece piece) const {
+  piece.head = head_;
+  for (std::string& name : piece.names) name.insert(0, part_);
+  for (std::string& name : piece.if_has) name.insert(0, part_);
+  return piece;
+}
+
 LinearId Build::Declare(const LinearSpec& spec, const std::vector<Piece>& pieces) {
   const LinearId id = {static_cast<int32_t>(parameters_.linears.size())};
   parameters_.linears.push_back(spec);
   for (Piece piece : pieces) {
     piece.parameter = id.id;
-    piece.head = head_;
-    parameters_.pieces.push_back(std::move(piece));
+    parameters_.pieces.push_back(Own(std::move(piece)));
   }
   program_.linears.push_back(spec);
   return id;
@@ -90,8 +103,7 @@ Value Build::NewConstant(int32_t rows, int32_t cols, Piece piece) {
   program_.info(value).constant = program_.constants++;
   parameters_.constants.push_back({rows, cols});
   piece.parameter = program_.info(value).constant;
-  piece.head = head_;
-  parameters_.pieces.push_back(std::move(piece));
+  parameters_.pieces.push_back(Own(std::move(piece)));
   return value;
 }
 
@@ -133,7 +145,7 @@ TableId Build::Table(const std::string& name, int32_t rows, int32_t cols, bool w
   const TableId id = {program_.tables++};
   parameters_.tables.push_back({rows, cols, words});
   parameters_.pieces.push_back(
-      {.kind = Piece::Kind::kTable, .parameter = id.id, .names = {name}, .shape = {rows, cols}, .head = head_});
+      Own({.kind = Piece::Kind::kTable, .parameter = id.id, .names = {name}, .shape = {rows, cols}}));
   return id;
 }
 
@@ -229,6 +241,41 @@ Value Build::SelectRows(Value x, const Index& rows) {
   const Value out = program_.NewValue(ExtentOf(rows), program_.info(x).cols);
   program_.ops.push_back(ops::SelectRows{x, IndexOf(rows), out});
   return out;
+}
+
+Value Build::PoolRows(Value x, const Index& begins, const Index& counts, const Pooling& pooling) {
+  const int32_t width = pooling.width > 0 ? pooling.width : cols(x);
+  PERUSE_CHECK(cols(x) % width == 0);
+  const Value out = program_.NewValue(ExtentOf(begins), {Domain::kOne, width});
+  const IndexId first = IndexOf(begins);
+  program_.ops.push_back(ops::PoolRows{x, first, IndexOf(counts), pooling.stride, pooling.kind, out});
+  return out;
+}
+
+Value Build::CrossAttention(ops::CrossAttention args) {
+  PERUSE_CHECK(cols(args.query) == cols(args.key));
+  args.out = program_.NewValue(program_.info(args.query).rows, program_.info(args.value).cols);
+  program_.ops.push_back(args);
+  return args.out;
+}
+
+Value Build::Normalize(Value x, float eps) {
+  const Value out = NewLike(x, cols(x));
+  program_.ops.push_back(ops::Normalize{x, eps, out});
+  return out;
+}
+
+Value Build::Input(int32_t number, Extent rows, int32_t width) {
+  const Value out = program_.NewValue(rows, {Domain::kOne, width});
+  program_.ops.push_back(ops::Input{number, out});
+  return out;
+}
+
+Value Build::Named(const std::string& name) const {
+  const auto found = std::find_if(program_.outputs.begin(), program_.outputs.end(),
+                                  [&](const ProgramOutput& output) { return output.name == name; });
+  PERUSE_CHECK(found != program_.outputs.end());
+  return found->value;
 }
 
 Value Build::Concat(Value x, Value y) {

@@ -25,6 +25,8 @@ class Stack {
   // if_has: as in Piece.
   Stack& AddWeight(std::vector<std::string> names, std::vector<int64_t> shape, int32_t out,
                    std::vector<std::string> if_has = {});
+  // name [out, in, taps], the taps of a convolution one below the other: rows [tap * out, (tap + 1) * out) are a tap's.
+  Stack& AddTaps(const std::string& name, int32_t out, int32_t taps);
   // A bias of any shape, named in full, for outputs [first, first + count).
   Stack& AddBias(std::vector<std::string> names, std::vector<int64_t> shape, int32_t first);
   // name [heads * parts * size, in] with rows ordered head, part, channel: held part, head, channel (DeBERTa v1's in_proj).
@@ -43,6 +45,23 @@ class Build {
   // `precision`: of the linear layers, but for those that ask for float32.
   Build(Program& program, Parameters& parameters, Precision precision)
       : program_(program), parameters_(parameters), precision_(precision) {}
+
+  // Until EndPart: names of parameters stand behind `prefix`, and no outputs are named. For a second encoder.
+  void BeginPart(std::string prefix) { part_ = std::move(prefix); }
+  void EndPart() { part_.clear(); }
+
+  // No checkpoint may have tensors whose names begin so (Parameters::refused).
+  void Refuse(std::string prefix) { parameters_.refused.push_back(std::move(prefix)); }
+
+  // What families are to do with the word embeddings of a head that changes them (SumEmbeddings): `rows`, one for each label,
+  // take the place of the words where labels are; and rows of the table, by segment, are added.
+  struct WordChanges {
+    Value rows;
+    std::string segments;  // the table; empty: none
+    int32_t segment_count = 0;
+  };
+  void ChangeWords(WordChanges changes) { word_changes_ = std::move(changes); }
+  const WordChanges& word_changes() const { return word_changes_; }
 
   // Tensors named from here on belong to the head that messages call `name`.
   void BeginHead(std::string_view name) { head_ = std::string(name); }
@@ -70,6 +89,14 @@ class Build {
   }
   // name [cols, rows], transposed
   Value TransposedConstant(const std::string& name, int32_t rows, int32_t cols);
+  // name [any], its elements in their order as [rows, cols]
+  Value ReshapedConstant(const std::string& name, std::vector<int64_t> shape, int32_t rows, int32_t cols) {
+    return NewConstant(rows, cols, {.kind = Piece::Kind::kConstant, .names = {name}, .shape = std::move(shape)});
+  }
+  // name [], in every column of a row
+  Value ScalarRow(const std::string& name, int32_t cols) {
+    return NewConstant(1, cols, {.kind = Piece::Kind::kTiled, .names = {name}, .count = cols});
+  }
   // name [rows, cols / copies], each row repeated
   Value TiledConstant(const std::string& name, int32_t rows, int32_t cols, int32_t copies);
   // name [channels, 1, kernel_size], held as taps [kernel_size, channels]
@@ -106,6 +133,18 @@ class Build {
   Convolved SpanConv(Value logits, Value values, int32_t heads);
   Value Conv1d(Value x, LinearId weight, int32_t kernel_size);
   Value SelectRows(Value x, const Index& rows);
+  // width: of the result; 0: as x.
+  struct Pooling {
+    ops::PoolRows::Kind kind = ops::PoolRows::Kind::kSum;
+    int32_t stride = 1;
+    int32_t width = 0;
+  };
+  Value PoolRows(Value x, const Index& begins, const Index& counts, const Pooling& pooling);
+  // `args` without a result.
+  Value CrossAttention(ops::CrossAttention args);
+  Value Normalize(Value x, float eps);
+  // A matrix that the caller of a run brings.
+  Value Input(int32_t number, Extent rows, int32_t cols);
   Value Concat(Value x, Value y);
   // x y^T; y has a row for each element of its domain.
   Value MatMul(Value x, Value y);
@@ -125,11 +164,16 @@ class Build {
   IndexId IndexOf(const Index& index);
 
   // Lets callers ask for a value.
-  void Output(std::string name, Value value) { program_.outputs.push_back({std::move(name), value}); }
+  void Output(std::string name, Value value) {
+    if (part_.empty()) program_.outputs.push_back({std::move(name), value});
+  }
+  // The value that was named so; it must be there.
+  Value Named(const std::string& name) const;
 
   int32_t cols(Value x) const { return program_.info(x).cols.factor; }
 
  private:
+  Piece Own(Piece piece) const;  // as this part and head name it
   LinearId Declare(const LinearSpec& spec, const std::vector<Piece>& pieces);
   Value NewConstant(int32_t rows, int32_t cols, Piece piece);
   Value NewLike(Value x, int32_t cols) { return program_.NewValue(program_.info(x).rows, {Domain::kOne, cols}); }
@@ -138,6 +182,8 @@ class Build {
   Parameters& parameters_;
   const Precision precision_;
   std::string head_;
+  std::string part_;
+  WordChanges word_changes_;
 };
 
 }  // namespace peruse

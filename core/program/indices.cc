@@ -7,6 +7,7 @@
 namespace peruse {
 namespace {
 
+constexpr Extent kTokenCount = {Domain::kTokens, 1};
 constexpr float kFarthest = 1 << 24;  // beyond every table: keeps the conversion to an integer defined
 
 int32_t Bucket(const Index::Distances& how, int32_t distance) {
@@ -48,6 +49,9 @@ void AppendText(const Index& index, const ModelInput& text, int32_t start, std::
     case Index::Kind::kLast:
       values.push_back(start + length - 1);
       break;
+    case Index::Kind::kLengths:
+      values.push_back(length);
+      break;
     default:  // not of a text
       break;
   }
@@ -58,14 +62,70 @@ std::span<const int32_t> Given(Index::Kind kind, const HeadInputs& head) {
   switch (kind) {
     case Index::Kind::kWords:
       return head.words;
+    case Index::Kind::kWordTokens:
+      return head.word_tokens;
     case Index::Kind::kLabels:
       return head.labels;
+    case Index::Kind::kLabelTokens:
+      return head.label_tokens;
     case Index::Kind::kPairFirst:
       return head.pair_first;
     case Index::Kind::kPairSecond:
       return head.pair_second;
     default:
       return {};
+  }
+}
+
+int32_t BlockOfWidth(Index::BlocksBy by, int32_t width) {
+  switch (by) {
+    case Index::BlocksBy::kNone:
+      return 0;
+    case Index::BlocksBy::kWidth:
+      return width;
+    case Index::BlocksBy::kTriangle:
+      return width * (width + 1) / 2;
+  }
+  return 0;
+}
+
+// What is computed from a head's lists.
+void AppendForHead(const Index& index, const HeadInputs& head, const Sizes& sizes, std::vector<int32_t>& values) {
+  const auto tokens = static_cast<size_t>(sizes(kTokenCount));
+  switch (index.kind) {
+    case Index::Kind::kPairWidth:
+    case Index::Kind::kPairBlock:
+      for (size_t pair = 0; pair < head.pair_first.size(); ++pair) {
+        const int32_t width = head.pair_second[pair] - head.pair_first[pair];
+        values.push_back(index.kind == Index::Kind::kPairWidth
+                             ? width + index.offset
+                             : head.pair_first[pair] * index.blocks + BlockOfWidth(index.blocks_by, width));
+      }
+      break;
+    case Index::Kind::kRow:
+      values.assign(static_cast<size_t>(sizes({index.domain, 1})), index.offset);
+      break;
+    case Index::Kind::kWordCount:
+      values.push_back(static_cast<int32_t>(head.words.size()) + index.offset);
+      break;
+    case Index::Kind::kLabelAt:
+      values.assign(tokens, 0);
+      for (size_t label = 0; label < head.labels.size(); ++label) {
+        values[static_cast<size_t>(head.labels[label])] = static_cast<int32_t>(label);
+      }
+      break;
+    case Index::Kind::kIsLabel:
+    case Index::Kind::kIsNoLabel:
+      values.assign(tokens, index.kind == Index::Kind::kIsLabel ? 0 : 1);
+      for (const int32_t row : head.labels) values[static_cast<size_t>(row)] ^= 1;
+      break;
+    case Index::Kind::kSegments:
+      for (size_t row = 0; row < tokens; ++row) {
+        values.push_back(static_cast<int32_t>(row) < head.second_segment ? 0 : 1);
+      }
+      break;
+    default:  // not of a head
+      break;
   }
 }
 
@@ -120,6 +180,7 @@ std::span<const int32_t> BatchIndices::FillSlots(const Index& index, int32_t rea
 }
 
 void BatchIndices::Fill(const Program& program, const BatchInputs& inputs) {
+  const Sizes sizes = SizesOf(inputs);
   values_.resize(program.indices.size());
   views_.resize(program.indices.size());
   for (size_t i = 0; i < program.indices.size(); ++i) {
@@ -138,6 +199,7 @@ void BatchIndices::Fill(const Program& program, const BatchInputs& inputs) {
       values.assign(inputs.chosen.begin(), inputs.chosen.end());
       for (int32_t row = 0; inputs.chosen.empty() && row < inputs.batch.rows(); ++row) values.push_back(row);
     }
+    AppendForHead(index, inputs.head, sizes, values);
     for (size_t s = 0; s < inputs.texts.size(); ++s) {
       AppendText(index, inputs.texts[s], inputs.batch.start(static_cast<int32_t>(s)), values);
     }

@@ -19,9 +19,13 @@ struct ModelInput {
 // What a head reads beside the text, of which there is one then (Index::Kind says what each list means).
 struct HeadInputs {
   std::span<const int32_t> words;
+  std::span<const int32_t> word_tokens;
   std::span<const int32_t> labels;
+  std::span<const int32_t> label_tokens;
   std::span<const int32_t> pair_first;
   std::span<const int32_t> pair_second;
+  int32_t second_segment = 0;            // its first row
+  std::span<const float> label_vectors;  // of a bi-encoder, row by row
 };
 
 // What an index is filled from.

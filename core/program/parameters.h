@@ -32,6 +32,7 @@ struct Piece {
     kInterleaved,  // [heads * parts * size, in], rows ordered head, part, channel: held part, head, channel
     kGrouped,      // [groups, in / groups, out / groups], input-major: a linear with groups
     kConv1d,       // [out, in / groups, kernel]: a linear held tap-major
+    kTaps,         // [out, in, taps]: tap by tap, rows from `first` on of a linear
     kBias,         // any shape: the biases from `first` on of a linear
     kConstant,     // [rows, cols], or [cols]
     kColumns,      // [out, all]: columns [first, first + in) as the rows of a linear
@@ -49,8 +50,8 @@ struct Piece {
   std::vector<std::string> if_has;  // by name, the tensor whose presence chooses it; empty: the name itself
   std::vector<int64_t> shape;
   std::string head;   // the head that it belongs to, for messages; empty: the encoder
-  int32_t first = 0;  // of kRows, kInterleaved, kBias; of kColumns: the column
-  int32_t count = 0;  // of kInterleaved: parts; of kSoftmaxTaps: heads; of kTiled: copies; of kConv1d: taps
+  int32_t first = 0;  // of kRows, kInterleaved, kTaps, kBias; of kColumns: the column
+  int32_t count = 0;  // of kInterleaved: parts; of kSoftmaxTaps: heads; of kTiled: copies; of kConv1d and kTaps: taps
   int32_t size = 0;   // of kInterleaved: columns of a head
 };
 
@@ -59,6 +60,8 @@ struct Parameters {
   std::vector<ConstantSpec> constants;  // by ValueInfo::constant
   std::vector<TableSpec> tables;        // by TableId
   std::vector<Piece> pieces;
+  // What a checkpoint's names may not begin with: parts of it that the configuration does not tell of, and that would be left out.
+  std::vector<std::string> refused;
 };
 
 }  // namespace peruse

@@ -15,9 +15,11 @@ Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const std::
   }
   first_chosen_.push_back(chosen_.size());
   const HeadLists& head = batch[0].head;  // who reads such is alone
-  return model_.Begin(inputs_, {.outputs = names,
-                                .logit_rows = chosen_,
-                                .head_inputs = {head.words, head.labels, head.pair_first, head.pair_second}});
+  return model_.Begin(inputs_,
+                      {.outputs = names,
+                       .logit_rows = chosen_,
+                       .head_inputs = {head.words, head.word_tokens, head.labels, head.label_tokens, head.pair_first,
+                                       head.pair_second, head.second_segment, head.label_vectors}});
 }
 
 Matrix ModelOutputs::Get(std::string_view name, size_t text) const {

@@ -15,7 +15,9 @@ namespace peruse {
 
 // What a head reads beside the text (HeadInputs).
 struct HeadLists {
-  std::vector<int32_t> words, labels, pair_first, pair_second;
+  std::vector<int32_t> words, word_tokens, labels, label_tokens, pair_first, pair_second;
+  int32_t second_segment = 0;
+  std::span<const float> label_vectors = {};  // of a bi-encoder; there when the reading's turn comes
 };
 
 // One thing that the model reads: a text, a pair, or a window of either.
@@ -27,6 +29,7 @@ struct Reading {
   // The tokens to score, by position; empty: all. All readings of a task name some, or none do.
   std::vector<int32_t> rows = {};
   HeadLists head = {};      // of models that read labels
+  int32_t label = -1;       // of the label that is read by itself (LabelReader); -1: it is a text
   int32_t first_word = 0;   // the number of the first word, in its input
   int32_t first_label = 0;  // and of the first label, in the request
 };

@@ -27,10 +27,12 @@ Result<bool> Task::BeginStep() {
   for (; done_ + count < queue_.size(); ++count) {
     const Reading& next = queue_[done_ + count];
     rows += next.tokens.size();
-    if (count > 0 && (rows > kBatchRows || !next.head.words.empty())) break;
+    // Labels are read by themselves.
+    const bool of_kind = (next.label < 0) == (queue_[done_].label < 0);
+    if (count > 0 && (rows > kBatchRows || !next.head.words.empty() || !of_kind)) break;
   }
   if (count == 0) return false;
-  wanted_ = Wanted();
+  wanted_ = queue_[done_].label < 0 ? Wanted() : std::vector{std::string(kLabelVectors)};
   PERUSE_RETURN_IF_ERROR(outputs_.Begin({queue_.data() + done_, count}, wanted_));
   begun_ = count;
   return true;

@@ -31,6 +31,9 @@ struct TaskContext {
   Model& model;
   std::string_view ranking_activation = {};  // of config_sentence_transformers.json, which goes before config.json's
   const class SentenceEmbedder* sentence = nullptr;  // what the folder says of turning a text into one vector
+  // Of a model that reads labels apart from texts: their tokenizer, and what was made of them so far.
+  const text::Tokenizer* labels_tokenizer = nullptr;
+  class LabelVectors* label_vectors = nullptr;
 };
 
 // One text, or two that belong together.

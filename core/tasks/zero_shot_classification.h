@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/tasks/label_reader.h"
 #include "core/tasks/task.h"
 
 namespace peruse {
@@ -32,7 +33,7 @@ struct ZeroShotScores {
 class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
  public:
   static constexpr Head kHead = Head::kSequenceClassification;
-  using TaskOf::TaskOf;
+  explicit ZeroShotClassification(const TaskContext& context) : TaskOf(context), reader_(context) {}
   Status Start() override;
 
  protected:
@@ -42,6 +43,8 @@ class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
   // GLiClass: all labels in the text that the model reads.
   Status StartAtOnce();
   Result<Reading> ReadAtOnce(size_t input, const std::string& prompt) const;
+  // The rows of the labels, and of the text.
+  void FindRows(Reading& reading) const;
   void GiveScores(size_t input, std::vector<float> scores);
 
   Status CheckRequest() const;
@@ -52,6 +55,7 @@ class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
   // The scores of one text's candidates from their logits, [candidates, labels].
   std::vector<float> Scores() const;
 
+  LabelReader reader_;
   size_t entailment_ = 0;      // a column of the logits
   std::vector<float> logits_;  // [candidates, labels] so far of the input that is being read
 };

@@ -9,6 +9,8 @@ namespace {
 
 // Labels that stand before a text together: beyond what models were trained with, and of the length of a window.
 constexpr size_t kMostLabels = 128;
+// And where labels are vectors: their scores with every span of a window are in memory.
+constexpr size_t kMostLabelVectors = 2048;
 // Pairs of words and labels that are scored at once: a vector of 4 * width for each is in memory.
 constexpr size_t kMostPairs = 8192;
 
@@ -27,7 +29,14 @@ std::vector<std::vector<int32_t>> ByWord(const text::Encoding& tokens, size_t wo
 
 Status ZeroShotTokenClassification::Start() {
   PERUSE_RETURN_IF_ERROR(ReadLabels());
-  PERUSE_ASSIGN_OR_RETURN(const std::vector<Prompt> prompts, MakePrompts());
+  std::vector<Prompt> prompts;
+  if (reader_.needed()) {
+    PERUSE_ASSIGN_OR_RETURN(std::vector<Reading> readings, reader_.Start(labels_));
+    for (Reading& reading : readings) Enqueue(std::move(reading));
+    prompts = EmptyPrompts();
+  } else {
+    PERUSE_ASSIGN_OR_RETURN(prompts, MakePrompts());
+  }
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     PERUSE_ASSIGN_OR_RETURN(Words words, ReadWords(request.inputs[i]));
     if (words.bytes.empty()) {
@@ -43,7 +52,9 @@ Status ZeroShotTokenClassification::Start() {
 Status ZeroShotTokenClassification::ReadLabels() {
   const LabelPrompt& prompt = model_.config().prompt;
   for (const std::string& label : request.labels) {
-    if (label.find(prompt.marker) != std::string::npos || label.find(prompt.separator) != std::string::npos) {
+    const bool marked =
+        label.find(prompt.marker) != std::string::npos || label.find(prompt.separator) != std::string::npos;
+    if (marked && prompt.in_text) {
       return InvalidArgument("the label \"" + label.substr(0, 100) + "\" contains a marker of the model");
     }
     if (std::find(labels_.begin(), labels_.end(), label) == labels_.end()) labels_.push_back(label);
@@ -77,6 +88,17 @@ Result<std::vector<ZeroShotTokenClassification::Prompt>> ZeroShotTokenClassifica
     prompt.ids.insert(prompt.ids.end(), ids[label].begin(), ids[label].end());
   }
   for (Prompt& prompt : prompts) prompt.ids.push_back(separator);
+  return prompts;
+}
+
+std::vector<ZeroShotTokenClassification::Prompt> ZeroShotTokenClassification::EmptyPrompts() const {
+  std::vector<Prompt> prompts;
+  for (size_t first = 0; first < labels_.size(); first += kMostLabelVectors) {
+    const size_t count = std::min(labels_.size() - first, kMostLabelVectors);
+    prompts.push_back({.ids = {tokenizer_.cls_id()},
+                       .rows = std::vector<int32_t>(count),
+                       .first_label = static_cast<int32_t>(first)});
+  }
   return prompts;
 }
 
@@ -143,8 +165,12 @@ void ZeroShotTokenClassification::EnqueueWindow(size_t input, const Words& words
   tokens.ids.insert(tokens.ids.end(), words.ids.begin() + words.begin(first), words.ids.begin() + words.begin(end));
   tokens.ids.push_back(tokenizer_.sep_id());
   reading.head.labels = prompt.rows;
+  if (reader_.needed()) {
+    reading.head.label_vectors = reader_.vectors(static_cast<size_t>(prompt.first_label), prompt.rows.size());
+  }
   for (size_t word = first; word < end; ++word) {
     reading.head.words.push_back(behind_prompt + (config.last_token ? words.ends[word] - 1 : words.begin(word)));
+    if (config.all_tokens) reading.head.word_tokens.push_back(words.tokens(word, word + 1));
   }
   const auto count = static_cast<int32_t>(end - first);
   const auto labels = static_cast<int32_t>(prompt.rows.size());
@@ -166,6 +192,10 @@ void ZeroShotTokenClassification::EnqueueWindow(size_t input, const Words& words
 }
 
 Status ZeroShotTokenClassification::Collect(const Reading& reading, size_t text) {
+  if (reading.label >= 0) {
+    reader_.Collect(reading, outputs_.Get(kLabelVectors, text).values);
+    return OkStatus();
+  }
   const Matrix logits = outputs_.Get("logits", text);
   if (model_.config().prompt.max_width > 0) {
     CollectSpans(reading, logits);

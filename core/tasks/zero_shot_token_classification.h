@@ -1,7 +1,8 @@
 // Entities of any label, by a GLiNER model (the package's predict_entities).
 //
 // A text of more words than the model was trained to read at once is read in windows, each with a part of the one before, so
-// that no span is cut by a seam; the package leaves the rest of such a text out. Many labels are read a part at a time.
+// that no span is cut by a seam; the package leaves the rest of such a text out. Many labels are read a part at a time. A
+// bi-encoder reads labels by themselves, once for all calls.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/tasks/entity_decoding.h"
+#include "core/tasks/label_reader.h"
 #include "core/tasks/task.h"
 
 namespace peruse {
@@ -33,7 +35,7 @@ struct LabelledSpan {
 class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::vector<LabelledSpan>> {
  public:
   static constexpr Head kHead = Head::kEntities;
-  using TaskOf::TaskOf;
+  explicit ZeroShotTokenClassification(const TaskContext& context) : TaskOf(context), reader_(context) {}
   Status Start() override;
 
  protected:
@@ -58,6 +60,8 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
 
   Status ReadLabels();
   Result<std::vector<Prompt>> MakePrompts() const;
+  // Of a model that reads labels by themselves: nothing but what labels are compared together.
+  std::vector<Prompt> EmptyPrompts() const;
   Result<Words> ReadWords(std::string_view text) const;
   // The end of the window that begins with word `first`.
   size_t WindowEnd(const Words& words, size_t first, size_t prompt_tokens) const;
@@ -68,6 +72,7 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
   void CollectSpans(const Reading& reading, const Matrix& logits);
   void CollectTokens(const Reading& reading, const Matrix& logits);
 
+  LabelReader reader_;
   std::vector<std::string> labels_;               // each once
   std::vector<std::vector<text::Offset>> words_;  // of each input
   std::vector<EntityCandidate> candidates_;       // of the input that is being read

@@ -65,6 +65,12 @@ Binder::Binder(Backend& backend, Precision precision, std::vector<std::string> p
 
 Status Binder::ResolveNames(const std::vector<std::string_view>& names) {
   PERUSE_RETURN_IF_ERROR(names_.Resolve(names));
+  for (const std::string& refused : parameters_.refused) {
+    const auto has = [&refused](std::string_view name) { return name.starts_with(refused); };
+    if (std::any_of(names.begin(), names.end(), has)) {
+      return Unsupported("the checkpoint has tensors \"" + refused + "...\" of which its configuration does not tell");
+    }
+  }
   resolved_ = true;
   for (const Piece& piece : parameters_.pieces) requirements_.push_back({&piece, names_.Of(piece)});
   return OkStatus();

@@ -91,9 +91,10 @@ int64_t Binder::Units(const Piece& piece) const {
     case Piece::Kind::kColumns:
     case Piece::Kind::kGrouped:
     case Piece::Kind::kConv1d:
+    case Piece::Kind::kTaps:
     case Piece::Kind::kTiled:
     case Piece::Kind::kTable:
-      return piece.shape[0];
+      return piece.shape.empty() ? 1 : piece.shape[0];
     case Piece::Kind::kConstant:
       return parameters_.constants[static_cast<size_t>(piece.parameter)].rows;
     case Piece::Kind::kBias:
@@ -126,6 +127,7 @@ Status Binder::WritePiece(const Piece& piece, int32_t first, std::span<const flo
     }
     case Piece::Kind::kGrouped:
     case Piece::Kind::kConv1d:
+    case Piece::Kind::kTaps:
     case Piece::Kind::kTransposed:
       return WriteTransposed(piece, first, values);
     case Piece::Kind::kBias: {
@@ -175,7 +177,7 @@ Status Binder::WritePlaced(const Piece& piece, int32_t row, std::span<const floa
 }
 
 // One unit of the file, [rows, cols], becomes [cols, rows]: the rows of a group (kGrouped), one row with its taps outside
-// (kConv1d), or all taps (kTransposed).
+// (kConv1d) or each by itself (kTaps), or all taps (kTransposed).
 Status Binder::WriteTransposed(const Piece& piece, int32_t unit, std::span<const float> values) {
   const bool taps = piece.kind == Piece::Kind::kTransposed;
   const int32_t rows = static_cast<int32_t>(piece.shape[taps ? 0 : 1]);
@@ -188,6 +190,14 @@ Status Binder::WriteTransposed(const Piece& piece, int32_t unit, std::span<const
       Tensor constant;
       PERUSE_RETURN_IF_ERROR(EnsureConstant(piece, &constant));
       return backend_.WriteConstant(constant, 0, unit_values);
+    }
+    if (piece.kind == Piece::Kind::kTaps) {
+      const auto width = static_cast<size_t>(rows);
+      for (int32_t tap = 0; tap < cols; ++tap) {
+        const int32_t row = piece.first + tap * static_cast<int32_t>(piece.shape[0]) + unit;
+        PERUSE_RETURN_IF_ERROR(WriteRows(piece, row, unit_values.subspan(static_cast<size_t>(tap) * width, width)));
+      }
+      continue;
     }
     const int32_t first_row = piece.kind == Piece::Kind::kGrouped ? unit * cols : unit;
     PERUSE_RETURN_IF_ERROR(WriteRows(piece, first_row, unit_values));
@@ -245,7 +255,8 @@ Status Binder::WriteTiled(const Piece& piece, int32_t row, std::span<const float
   Tensor constant;
   PERUSE_RETURN_IF_ERROR(EnsureConstant(piece, &constant));
   std::vector<float> tiled;
-  for (const size_t size = static_cast<size_t>(piece.shape[1]); !values.empty(); values = values.subspan(size), ++row) {
+  for (const size_t size = piece.shape.empty() ? 1 : static_cast<size_t>(piece.shape[1]); !values.empty();
+       values = values.subspan(size), ++row) {
     tiled.clear();
     for (int32_t i = 0; i < piece.count; ++i) tiled.insert(tiled.end(), values.data(), values.data() + size);
     PERUSE_RETURN_IF_ERROR(backend_.WriteConstant(constant, row, tiled));

@@ -16,7 +16,7 @@ import torch
 from gliclass import GLiClassModel, GLiClassModelConfig, ZeroShotClassificationPipeline
 from transformers import DebertaV2Config, PreTrainedTokenizerFast
 
-from make_gliner_fixtures import DEBERTA, LABELS, TEXTS, generator_of, randomise, write_tokenizer
+from make_gliner_fixtures import DEBERTA, LABELS, LABELS_BERT, TEXTS, generator_of, randomise, write_tokenizer
 
 OUT_DIR = Path(__file__).resolve().parents[1] / "fixtures" / "gliclass"
 MARKERS = ("<<LABEL>>", "<<SEP>>", "<<EXAMPLE>>")
@@ -26,7 +26,27 @@ CASES = {
     "simple-text-first": {"prompt_first": False, "extract_text_features": False},
     "weighted-dot": {"hidden_size": 16, "scorer_type": "weighted-dot", "embed_class_token": False},
     "mlp": {"hidden_size": 16, "scorer_type": "mlp", "extract_text_features": False, "projector_hidden_act": "relu"},
+    "hopfield": {"hidden_size": 16, "scorer_type": "hopfield"},
+    "cross-attn": {"hidden_size": 16, "scorer_type": "cross-attn", "pooling_strategy": "pass", "scorer_num_heads": 4,
+                   "scorer_mlp_hidden_size": 24},
+    "cross-attn-text-first": {"hidden_size": 16, "scorer_type": "cross-attn", "pooling_strategy": "pass", "scorer_num_heads": 2,
+                              "scorer_mlp_hidden_size": 24, "prompt_first": False, "extract_text_features": False},
+    "average": {"class_token_pooling": "average"},
+    "average-to-the-end": {"class_token_pooling": "average", "extract_text_features": False, "embed_class_token": False},
+    "normalize": {"normalize_features": True, "pooling_strategy": "avg"},
+    "lstm": {"hidden_size": 16, "use_lstm": True, "pooling_strategy": "max"},
+    "lstm-all": {"hidden_size": 16, "use_lstm": True, "pooling_strategy": "last", "extract_text_features": False},
+    "segments": {"use_segment_embeddings": True},
+    "layer": {"layers": 2, "layer_wise": True, "encoder_layer_id": -2, "pooling_strategy": "rms"},
+    "bi": {"architecture_type": "bi-encoder"},
+    "bi-normalize": {"architecture_type": "bi-encoder", "normalize_features": True, "scorer_type": "mlp", "hidden_size": 16},
+    "bi-fused": {"architecture_type": "bi-encoder-fused"},
+    "bi-fused-normalize": {"architecture_type": "bi-encoder-fused", "normalize_features": True, "scorer_type": "hopfield",
+                           "hidden_size": 16, "prompt_first": False},
 }
+CASES |= {f"pool-{kind}": {"pooling_strategy": kind} for kind in ("last", "avg", "sum", "max", "abs_max", "abs_avg")}
+CASES |= {f"pool-{kind}-all": {"pooling_strategy": kind, "extract_text_features": False} for kind in ("last", "max")}
+LABELS_TOKENIZER = OUT_DIR.parent / "gliner" / "labels"
 
 
 def add_markers(folder):
@@ -59,7 +79,8 @@ def spread(model, tokenizer):
         logits = torch.cat([model(**pipe.pipe.prepare_inputs([text], LABELS, same_labels=True)).logits[0, :len(LABELS)] for text in TEXTS])
         factor = 1.5 / logits.std()
         layer.weight.copy_((layer.weight * factor).half())
-        shift = 0 if inner.config.scorer_type == "simple" else logits.mean()
+        scaled = inner.config.normalize_features or inner.config.architecture_type != "uni-encoder"
+        shift = 0 if inner.config.scorer_type == "simple" else logits.mean() / (inner.logit_scale if scaled else 1)
         layer.bias.copy_(((layer.bias - shift) * factor).half())
 
 
@@ -70,8 +91,13 @@ def write_case(name, out_dir, tokenizer):
     settings = {"hidden_size": 12, "vocab_size": size, "class_token_index": size - 3, "text_token_index": size - 2,
                 "example_token_index": size - 1, "prompt_first": True, "extract_text_features": True, "class_token_pooling": "first",
                 "pooling_strategy": "first", "embed_class_token": True, "scorer_type": "simple"} | CASES[name]
-    config = GLiClassModelConfig(encoder_config=DebertaV2Config(**{k: v for k, v in DEBERTA.items() if k != "model_type"}, vocab_size=size),
-                                 architecture_type="uni-encoder", encoder_model_name="encoder", **settings)
+    layers = settings.pop("layers", 1)
+    architecture = settings.pop("architecture_type", "uni-encoder")
+    if architecture != "uni-encoder":
+        labels = len(PreTrainedTokenizerFast.from_pretrained(LABELS_TOKENIZER))
+        settings |= {"label_model_name": str(LABELS_TOKENIZER), "label_model_config": LABELS_BERT | {"vocab_size": labels}}
+    config = GLiClassModelConfig(encoder_config=DebertaV2Config(**{k: v for k, v in DEBERTA.items() if k != "model_type"} | {"num_hidden_layers": layers}, vocab_size=size),
+                                 architecture_type=architecture, encoder_model_name="encoder", **settings)
     model = GLiClassModel(config, from_pretrained=False).eval()
     randomise(model, generator_of("gliclass " + name))
     spread(model, tokenizer)
@@ -81,6 +107,8 @@ def write_case(name, out_dir, tokenizer):
         config.save_pretrained(work)
         saved = json.loads((Path(work) / "config.json").read_text())
     saved["architectures"] = ["GLiClassModel"]
+    if "label_model_name" in settings:
+        saved["label_model_name"] = "BAAI/bge-small-en-v1.5"
     (folder / "config.json").write_text(json.dumps(saved, indent=1) + "\n")
     texts = [{"text": text, "each": scores_of(model, tokenizer, text, "multi-label"),
               "together": scores_of(model, tokenizer, text, "single-label")} for text in TEXTS]
@@ -91,6 +119,7 @@ def write_case(name, out_dir, tokenizer):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out-dir", type=Path, default=OUT_DIR)
+    parser.add_argument("--only", nargs="*", default=list(CASES))
     options = parser.parse_args()
     torch.set_num_threads(1)
     folder = options.out_dir / "tokenizer"
@@ -98,7 +127,7 @@ def main():
         write_tokenizer(folder, markers=False)
         add_markers(folder)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
-    for name in CASES:
+    for name in options.only:
         write_case(name, options.out_dir, tokenizer)
 
 

@@ -54,6 +54,21 @@ CASES = {
     "bert": {"encoder_config": BERT},
     "token": {"span_mode": "token_level"},
     "token-plain": {"span_mode": "token_level", "num_rnn_layers": 0},
+    "mean": {"subtoken_pooling": "mean"},
+    "max": {"subtoken_pooling": "max", "span_mode": "token_level"},
+}
+# A few requests of each of these are enough.
+MODES = ("markerV1", "markerV2", "query", "mlp", "cat", "conv_conv", "conv_max", "conv_mean", "conv_sum", "conv_share")
+CASES |= {mode: {"span_mode": mode} for mode in MODES}
+# Bi-encoders: `labels_encoder` is the folder of the labels' tokenizer; an LSTM is in their files and never runs.
+LABELS_BERT = {"model_type": "bert", "hidden_size": 12, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 16,
+               "max_position_embeddings": 24, "type_vocab_size": 2}
+CASES |= {
+    "bi": {"labels_encoder": "labels"},
+    "bi-token": {"labels_encoder": "labels", "span_mode": "token_level", "num_rnn_layers": 0},
+    "bi-fused": {"labels_encoder": "labels", "post_fusion_schema": "l2l-l2t-t2t", "num_post_fusion_layers": 1},
+    "bi-fused-mean": {"labels_encoder": "labels", "post_fusion_schema": "t2l-t2t-l2t", "subtoken_pooling": "mean", "span_mode": "marker"},
+    "bi-plain": {"labels_encoder": "labels", "hidden_size": 12, "labels_encoder_config": None},
 }
 
 
@@ -83,6 +98,20 @@ def write_tokenizer(folder, markers):
                 "unk_token": "[UNK]", "mask_token": "[MASK]"}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     return len(fast)
+
+
+def write_labels_tokenizer(folder):
+    """A small WordPiece tokenizer."""
+    tokenizer = tokenizers.BertWordPieceTokenizer()
+    tokenizer.train_from_iterator(TRAINING, vocab_size=120, show_progress=False)
+    ids = {token: tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]")}
+    tokenizer._tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=list(ids.items()))
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]",
+                "unk_token": "[UNK]", "mask_token": "[MASK]", "model_max_length": 20}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
 
 
 def randomise(module, generator):
@@ -149,8 +178,9 @@ def is_clear(probabilities, threshold, most):
     return len(candidates) < 2 or numpy.diff(candidates).min() > CLEAR / 10
 
 
-def requests_of(model, token_level, skipped):
+def requests_of(model, token_level, skipped, few):
     requests = []
+    ways = ((True, False), (True, True), (False, False), (False, True))
     for text in TEXTS:
         probabilities = torch.sigmoid(valid_spans(logits_of(model, text)[1]))
         thresholds = {0.5, *(round(float(torch.quantile(probabilities[..., 0].flatten(), q)), 2) for q in (0.6, 0.9))}
@@ -160,7 +190,7 @@ def requests_of(model, token_level, skipped):
             if not is_clear(probabilities, threshold, 10 * MOST_CANDIDATES if token_level else MOST_CANDIDATES):
                 skipped.append(text)
                 continue
-            for flat_ner, multi_label in ((True, False), (True, True), (False, False), (False, True)):
+            for flat_ner, multi_label in ways[::3] if few else ways:
                 options = {"threshold": threshold, "flat_ner": flat_ner, "multi_label": multi_label}
                 entities = model.predict_entities(text, LABELS, **options)
                 requests.append({"text": text, "options": options, "entities": [
@@ -186,6 +216,10 @@ def write_case(name, out_dir, work):
     else:
         settings["encoder_config"] = settings["encoder_config"] | {"vocab_size": vocabulary}
         settings |= {"vocab_size": vocabulary, "class_token_index": vocabulary - 2}
+    if "labels_encoder" in settings:
+        labels = len(PreTrainedTokenizerFast.from_pretrained(out_dir / "labels"))
+        settings |= {"labels_encoder": str(out_dir / "labels"), "labels_encoder_config": LABELS_BERT | {"vocab_size": labels},
+                     "vocab_size": -1, "class_token_index": -1}
     model = gliner.GLiNER.from_config(json.loads(json.dumps(settings)), backbone_from_pretrained=False)
     model.eval()
     generator = generator_of(name)
@@ -196,13 +230,16 @@ def write_case(name, out_dir, work):
     tensors = {key: value.half().contiguous() for key, value in model.model.state_dict().items() if not key.endswith("position_ids")}
     safetensors.torch.save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     published = settings | {"model_name": "microsoft/deberta-v3-small"}
+    if "labels_encoder" in settings:
+        published |= {"labels_encoder": "BAAI/bge-small-en-v1.5"} | ({"labels_encoder_config": None} if "labels_encoder_config" in CASES[name] else {})
+        (out_dir / "labels" / "config.json").write_text(json.dumps(settings["labels_encoder_config"]))
     if old:
         published |= {"encoder_config": None}
         (plain / "config.json").write_text(json.dumps(DEBERTA | {"vocab_size": vocabulary}))
     (folder / "gliner_config.json").write_text(json.dumps(published, indent=1) + "\n")
 
     skipped = []
-    requests = requests_of(model, token_level, skipped)
+    requests = requests_of(model, token_level, skipped, few=name in MODES or "labels_encoder" in settings)
     (folder / "expected.json").write_text(json.dumps({"labels": LABELS, "requests": requests}, ensure_ascii=False) + "\n")
     found = sum(len(request["entities"]) for request in requests)
     print(f"{name}: {len(requests)} requests, {found} entities, {len(skipped)} thresholds left out")
@@ -228,6 +265,8 @@ def main():
     for folder, markers in (("tokenizer", True), ("old", False)):
         if not (options.out_dir / folder / "tokenizer.json").exists():
             write_tokenizer(options.out_dir / folder, markers)
+    if not (options.out_dir / "labels" / "tokenizer.json").exists():
+        write_labels_tokenizer(options.out_dir / "labels")
     write_words(options.out_dir)
     with tempfile.TemporaryDirectory() as work:
         for name in options.only:

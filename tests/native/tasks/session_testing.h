@@ -1,6 +1,7 @@
 // What the tests of Session share: files for it, and a request from start to end.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,11 @@ inline std::string ToEnd(Session& session, const Status& started) {
     more = *step;
   }
   return parts;
+}
+
+// The results of the last step; steps before it may have given nothing.
+inline std::string LastParts(const std::string& result) {
+  return result.substr(std::min(result.rfind("[{\"input"), result.size()));
 }
 
 inline std::string RunToEnd(Session& session, std::string_view request) {

@@ -15,8 +15,11 @@ using testing::BackendsUnderTest;
 using testing::Bytes;
 using testing::ReadFixture;
 
-constexpr const char* kVariants[] = {"markerV0", "markerV0-old", "markerV0-plain", "markerV0-rnn2", "marker",
-                                     "width1",   "last",         "bert",           "token",         "token-plain"};
+constexpr const char* kVariants[] = {
+    "markerV0", "markerV0-old",  "markerV0-plain", "markerV0-rnn2", "marker",   "width1",     "last",  "mean",
+    "max",      "bert",          "token",          "token-plain",   "markerV1", "markerV2",   "query", "mlp",
+    "cat",      "conv_conv",     "conv_max",       "conv_mean",     "conv_sum", "conv_share", "bi",    "bi-token",
+    "bi-fused", "bi-fused-mean", "bi-plain"};
 // Probabilities, of logits that are exact to 1e-5 or so.
 constexpr double kTolerance = 2e-5;
 
@@ -28,6 +31,10 @@ std::string Replaced(std::string text, std::string_view from, std::string_view t
 
 std::string ConfigOf(const std::string& variant) {
   const std::string config = ReadFixture("gliner/" + variant + "/gliner_config.json");
+  if (variant == "bi-plain") {
+    return Replaced(config, "\"labels_encoder_config\": null",
+                    "\"labels_encoder_config\": " + ReadFixture("gliner/labels/config.json"));
+  }
   if (variant != "markerV0-old") return config;
   return Replaced(config, "\"encoder_config\": null", "\"encoder_config\": " + ReadFixture("gliner/old/config.json"));
 }
@@ -38,6 +45,10 @@ std::string Load(Session& session, const std::string& variant, const std::string
   Status status = session.AddFile("config.json", config);
   for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) {
     if (status.ok()) status = session.AddFile(name, ReadFixture(tokenizer + name));
+    if (status.ok() && variant.starts_with("bi") && variant != "bert") {
+      status =
+          session.AddFile(std::string("labels_tokenizer/") + name, ReadFixture(std::string("gliner/labels/") + name));
+    }
   }
   if (status.ok()) status = session.Open(R"({"task":"zero-shot-token-classification"})");
   if (status.ok()) status = session.FeedWeights(Bytes(ReadFixture("gliner/" + variant + "/model.safetensors")));
@@ -60,8 +71,9 @@ std::string Request(std::string_view text, const std::string& labels, JsonValue 
   return json + "}}";
 }
 
-void ExpectEntities(std::string_view result, JsonValue expected, const std::string& what) {
-  const Result<JsonDocument> document = JsonDocument::Parse(result);
+void ExpectEntities(const std::string& result, JsonValue expected, const std::string& what) {
+  const std::string parts = LastParts(result);
+  const Result<JsonDocument> document = JsonDocument::Parse(parts);
   ASSERT_TRUE(document.ok()) << result;
   const JsonValue found = document->root()[0].FindMember("value");
   ASSERT_EQ(found.size(), expected.size()) << what << "\n" << result << "\n" << expected.ToString();
@@ -102,9 +114,8 @@ INSTANTIATE_TEST_SUITE_P(Variants, GlinerTest, ::testing::ValuesIn(kVariants), [
 std::string Found(Session& session, std::string_view text, std::string_view options) {
   const Result<JsonDocument> parsed = JsonDocument::Parse(options);
   const std::string result = RunToEnd(session, Request(text, R"(["person","date"])", parsed->root()));
-  // Steps before the last gave nothing.
-  const Result<JsonDocument> document =
-      JsonDocument::Parse(result.substr(std::min(result.rfind("[{\"input"), result.size())));
+  const std::string parts = LastParts(result);
+  const Result<JsonDocument> document = JsonDocument::Parse(parts);
   if (!document.ok()) return result;
   std::string found;
   for (const JsonValue part : document->root()) {
@@ -143,15 +154,70 @@ TEST(Gliner, TakesEmptyTextsAndRefusesWhatItCannotRead) {
 
 TEST(Gliner, RefusesOtherVariantsByName) {
   for (const auto& [from, to, what] :
-       {std::tuple{"\"max_types\": 25", "\"labels_encoder\": \"a/b\"", "a GLiNER with labels_encoder"},
-        std::tuple{"\"max_types\": 25", "\"fuse_layers\": true", "a GLiNER with fuse_layers"},
-        std::tuple{"\"span_mode\": \"markerV0\"", "\"span_mode\": \"conv_share\"", "span_mode \"conv_share\""},
+       {std::tuple{"\"max_types\": 25", "\"fuse_layers\": true", "a GLiNER with fuse_layers"},
+        std::tuple{"\"max_types\": 25", "\"represent_spans\": true", "a GLiNER with represent_spans"},
+        std::tuple{"\"max_types\": 25", "\"labels_decoder\": \"a/b\"", "a GLiNER with labels_decoder"},
+        std::tuple{"\"max_types\": 25", "\"relations_layer\": \"dot\"", "a GLiNER with relations_layer"},
+        std::tuple{"\"span_mode\": \"markerV0\"", "\"span_mode\": \"conv_normal\"", "span_mode \"conv_normal\""},
         std::tuple{"\"max_types\": 25", "\"words_splitter_type\": \"spacy\"", "words_splitter_type \"spacy\""},
-        std::tuple{"\"max_types\": 25", "\"subtoken_pooling\": \"mean\"", "subtoken_pooling \"mean\""}}) {
+        std::tuple{"\"max_types\": 25", "\"subtoken_pooling\": \"sum\"", "subtoken_pooling \"sum\""}}) {
     Session session(CreateReferenceBackend());
     EXPECT_EQ(Load(session, "markerV0", Replaced(ConfigOf("markerV0"), from, to)),
               std::string("unsupported: config.json: ") + what + " is not supported");
   }
+}
+
+// The vectors of labels are kept: of a call with labels that are known only the text is read.
+TEST(Gliner, ReadsALabelOfABiEncoderOnce) {
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, "bi", ConfigOf("bi")), "ok");
+  const auto tokens = [&](const char* labels) {
+    const int64_t before = session.tokens_read();
+    const std::string result =
+        RunToEnd(session, std::string(R"({"inputs":[{"text":"Tokyo"}],"options":{"labels":)") + labels + "}}");
+    EXPECT_NE(result.find("value"), std::string::npos) << result;
+    return session.tokens_read() - before;
+  };
+  const int64_t first = tokens(R"(["person","city"])");
+  const int64_t again = tokens(R"(["city","person"])");
+  const int64_t more = tokens(R"(["city","date","person"])");
+  EXPECT_GT(first, again);
+  EXPECT_GT(more, again);
+  EXPECT_LT(more, first);
+  EXPECT_EQ(tokens(R"(["date"])"), again);
+}
+
+TEST(Gliner, ReadsThousandsOfLabels) {
+  std::string labels = "[\"label\"";
+  for (int i = 0; i < 2500; ++i) labels += ",\"label " + std::to_string(i) + "\"";
+  labels += "]";
+  for (const char* variant : {"bi", "markerV0"}) {
+    Session session(CreateXnnpackBackend(1).value());
+    ASSERT_EQ(Load(session, variant, ConfigOf(variant)), "ok");
+    const std::string result =
+        RunToEnd(session, R"({"inputs":[{"text":"Tokyo"}],"options":{"threshold":0,"multi_label":true,"labels":)" +
+                              labels + "}}");
+    size_t found = 0;
+    for (size_t at = result.find("\"label\":"); at != std::string::npos; at = result.find("\"label\":", at + 1))
+      ++found;
+    EXPECT_EQ(found, 2501u) << variant << " " << result.substr(0, 300);
+  }
+}
+
+TEST(Gliner, OfABiEncoderNeedsTheLabelsTokenizer) {
+  Session session(CreateReferenceBackend());
+  ASSERT_TRUE(session.AddFile("config.json", ConfigOf("bi")).ok());
+  ASSERT_TRUE(session.AddFile("tokenizer.json", ReadFixture("gliner/tokenizer/tokenizer.json")).ok());
+  EXPECT_EQ(Describe(session.Open(R"({"task":"zero-shot-token-classification"})")),
+            "not_found: the model reads labels by an encoder of their own, and that one's tokenizer was not given");
+}
+
+// Layers that the configuration does not tell of are not left out in silence.
+TEST(Gliner, RefusesLayersThatItsConfigurationHasNot) {
+  Session fused(CreateReferenceBackend());
+  EXPECT_EQ(
+      Load(fused, "markerV0", Replaced(ConfigOf("markerV0"), "\"num_rnn_layers\": 1", "\"num_rnn_layers\": 0")),
+      "unsupported: the checkpoint has tensors \"rnn.lstm.weight_ih_l0...\" of which its configuration does not tell");
 }
 
 TEST(Gliner, OfTooManyTokensForItsPositionsItReadsWindows) {

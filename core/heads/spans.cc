@@ -1,0 +1,131 @@
+// Vectors of spans (GLiNER's SpanRepLayer): a span is a pair of words, its width how many words it has beyond the first.
+#include "core/heads/entities.h"
+#include "core/heads/pairs.h"
+
+namespace peruse {
+namespace {
+
+using Mode = EntityHead::Mode;
+
+constexpr const char* kLayer = "span_rep_layer.span_rep_layer.";
+constexpr Index kWidths = {.kind = Index::Kind::kPairWidth};
+constexpr Index kWords = {.kind = Index::Kind::kPairWidth, .offset = 1};  // how many words a span has
+
+std::string In(const char* name) { return std::string(kLayer) + name; }
+
+Value Relu(Build& b, Value x) { return b.Activate(x, Activation::kRelu); }
+
+// What SpanMarkerV1 and V2 know of the whole text, for each span: the mean of the words, or what is made of the last one.
+Value Context(Build& b, Value words, const EntityHead& head) {
+  const int32_t width = head.width;
+  Value context;
+  if (head.mode == Mode::kMarkerV1) {
+    const Index first = {.kind = Index::Kind::kRow, .domain = Domain::kSequences};
+    context = b.PoolRows(words, first, {.kind = Index::Kind::kWordCount}, {.kind = ops::PoolRows::Kind::kMean});
+  } else {
+    const Value last = b.SelectRows(words, {.kind = Index::Kind::kWordCount, .offset = -1});
+    context = Mlp(b, last, In("project_context"), 4 * width, width);
+  }
+  const Value part = Part(b, Relu(b, context), In("out_project.0"), 2 * width, 3 * width, 4 * width);
+  return b.SelectRows(part, {.kind = Index::Kind::kRow, .domain = Domain::kPairs});
+}
+
+// SpanMarker and its successors: from the first word, the last one, and what is around.
+Value Markers(Build& b, Value words, const EntityHead& head) {
+  const int32_t width = head.width;
+  const bool old = head.mode == Mode::kMarker;
+  const bool context = head.mode == Mode::kMarkerV1 || head.mode == Mode::kMarkerV2;
+  const int32_t inner = old ? 2 * width : 4 * width;
+  const int32_t out = old ? width : 4 * width;
+  const int32_t all = context ? 3 * width : 2 * width;
+  const std::string joined = In(old ? "out_project" : "out_project.0");
+  const Value start = Relu(b, Mlp(b, words, In("project_start"), inner, width));
+  const Value end = Relu(b, Mlp(b, words, In("project_end"), inner, width));
+  Value sum = AddPairs(b, Part(b, start, joined, 0, all, out), Part(b, end, joined, width, all, out));
+  if (context) sum = b.Add(sum, Context(b, words, head));
+  if (old) return sum;
+  return b.Linear(Relu(b, sum), b.StackedF32(out).Add(In("out_project.3"), width));
+}
+
+// SpanQuery, SpanCAT: the first word with what is learnt of the width.
+Value FirstAndWidth(Build& b, Value words, const EntityHead& head) {
+  constexpr int32_t kCatWidth = 128;
+  const int32_t width = head.width;
+  const Index first = {.kind = Index::Kind::kPairFirst};
+  if (head.mode == Mode::kQuery) {
+    const Value query = b.TransposedConstant(In("query_seg"), head.max_width, width);
+    const Value product = b.Multiply(b.SelectRows(words, first), b.SelectRows(query, kWidths));
+    return Relu(b, b.Linear(product, b.StackedF32(width).Add(In("project.0"), width)));
+  }
+  // Its elements are taken in another shape than they are kept in, as by the reference.
+  const Value query = b.ReshapedConstant(In("query_seg"), {kCatWidth, head.max_width}, head.max_width, kCatWidth);
+  const int32_t all = width + kCatWidth;
+  const Value words_part = Part(b, words, In("project.0"), 0, all, width);
+  const Value width_part = Part(b, query, In("project.0"), width, all, width);
+  return Relu(b, b.Add(b.SelectRows(words_part, first), b.SelectRows(width_part, kWidths)));
+}
+
+// SpanMLP: a word makes a vector for each width.
+Value FromFirst(Build& b, Value words, const EntityHead& head) {
+  const Value all = b.Linear(words, b.StackedF32(head.width).Add(In("mlp"), head.width * head.max_width));
+  const Index block = {.kind = Index::Kind::kPairBlock, .blocks = head.max_width, .blocks_by = Index::BlocksBy::kWidth};
+  const Index one = {.kind = Index::Kind::kRow, .offset = 1, .domain = Domain::kPairs};
+  return Relu(b, b.PoolRows(all, block, one, {.width = head.width}));
+}
+
+// A convolution over the words of each span: every word times every tap that may meet it, and for each span the sum of those
+// that do. SpanConv has taps of their own for each width beyond the first (which is the word itself), ConvShare the first taps
+// of one.
+Value Convolved(Build& b, Value words, const EntityHead& head) {
+  const int32_t width = head.width;
+  const int32_t widths = head.max_width;
+  if (head.mode == Mode::kConvShare) {
+    const Value taps = b.Linear(words, b.StackedF32(width).AddTaps(In("conv_weigth"), width, widths));
+    const Index first = {.kind = Index::Kind::kPairBlock, .blocks = widths};
+    return b.PoolRows(taps, first, kWords, {.stride = widths + 1, .width = width});
+  }
+  if (widths == 1) return b.SelectRows(words, {.kind = Index::Kind::kPairFirst});
+  Stack stack = b.StackedF32(width);
+  for (int32_t i = 1; i < widths; ++i) {
+    const std::string conv = In("convs.") + std::to_string(i - 1) + ".conv.";
+    // With the first tap, which every span meets once.
+    stack.AddBias({conv + "bias"}, {width}, (i * (i + 1) / 2 - 1) * width);
+    stack.AddTaps(conv + "weight", width, i + 1);
+  }
+  const int32_t blocks = widths * (widths + 1) / 2;
+  const Value taps = b.Concat(words, b.Linear(words, stack));
+  const Index first = {.kind = Index::Kind::kPairBlock, .blocks = blocks, .blocks_by = Index::BlocksBy::kTriangle};
+  return b.PoolRows(taps, first, kWords, {.stride = blocks + 1, .width = width});
+}
+
+Value Convolution(Build& b, Value words, const EntityHead& head) {
+  const Index first = {.kind = Index::Kind::kPairFirst};
+  const auto pooled = [&](ops::PoolRows::Kind kind) { return b.PoolRows(words, first, kWords, {.kind = kind}); };
+  const Value spans = head.mode == Mode::kConvMax    ? pooled(ops::PoolRows::Kind::kMax)
+                      : head.mode == Mode::kConvMean ? pooled(ops::PoolRows::Kind::kMean)
+                      : head.mode == Mode::kConvSum  ? pooled(ops::PoolRows::Kind::kSum)
+                                                     : Convolved(b, words, head);
+  return b.Linear(Relu(b, spans), b.StackedF32(head.width).Add(In("project.1"), head.width));
+}
+
+}  // namespace
+
+Value SpanVectors(Build& b, Value words, const EntityHead& head) {
+  switch (head.mode) {
+    case Mode::kQuery:
+    case Mode::kCat:
+      return FirstAndWidth(b, words, head);
+    case Mode::kMlp:
+      return FromFirst(b, words, head);
+    case Mode::kConvConv:
+    case Mode::kConvMax:
+    case Mode::kConvMean:
+    case Mode::kConvSum:
+    case Mode::kConvShare:
+      return Convolution(b, words, head);
+    default:
+      return Markers(b, words, head);
+  }
+}
+
+}  // namespace peruse
