@@ -21,9 +21,9 @@ class VectorIndexBinding {
   }
   // Where to write a query.
   uintptr_t Query() { return reinterpret_cast<uintptr_t>(index_.query().data()); }
-  // The first row with a number that is not finite; -1: there is none.
-  double FirstBadRow() const {
-    const std::optional<size_t> row = index_.FirstBadRow();
+  // To be called when rows were written. The first row with a number that is not finite; -1: there is none.
+  double Finish() {
+    const std::optional<size_t> row = index_.Finish();
     return row ? static_cast<double>(*row) : -1;
   }
   // {"ok": true, "hits": [row, score, row, score, ...]}, the best first.
@@ -48,7 +48,7 @@ EMSCRIPTEN_BINDINGS(peruse_vectors) {
       .constructor<uint32_t>()
       .function("resize", &VectorIndexBinding::Resize)
       .function("query", &VectorIndexBinding::Query)
-      .function("firstBadRow", &VectorIndexBinding::FirstBadRow)
+      .function("finish", &VectorIndexBinding::Finish)
       .function("search", &VectorIndexBinding::Search);
 }
 

@@ -2,9 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <new>
+
+#if defined(__wasm_simd128__)
+#include <wasm_simd128.h>
+#endif
 
 namespace peruse {
 namespace {
+
+constexpr float kRowLevels = 127;
+// A product of codes must not overflow 32 bits: 127 * 2047 * 8192 does not.
+constexpr float kQueryLevels = 2047;
+constexpr size_t kWidestCodes = 8192;
+constexpr size_t kFewestCodes = 1024;  // rows
+// Lengths are rounded up by this, more than their own rounding.
+constexpr double kUp = 1 + 1e-6;
 
 // Four floats, where the machine has them (clang's vector extension; in wasm, SIMD).
 typedef float Float4 __attribute__((vector_size(16), aligned(4)));
@@ -24,37 +38,177 @@ float Product(const float* a, const float* b, size_t count) {
   return product;
 }
 
+// Exact.
+int32_t Product(const int8_t* a, const int16_t* b, size_t count) {
+  size_t i = 0;
+  int32_t product = 0;
+#if defined(__wasm_simd128__)
+  v128_t sums[2] = {wasm_i32x4_const_splat(0), wasm_i32x4_const_splat(0)};
+  for (; i + 16 <= count; i += 16) {
+    for (size_t half = 0; half < 2; ++half) {
+      const v128_t x = wasm_i16x8_load8x8(a + i + 8 * half);
+      sums[half] = wasm_i32x4_add(sums[half], wasm_i32x4_dot_i16x8(x, wasm_v128_load(b + i + 8 * half)));
+    }
+  }
+  const v128_t sum = wasm_i32x4_add(sums[0], sums[1]);
+  product = wasm_i32x4_extract_lane(sum, 0) + wasm_i32x4_extract_lane(sum, 1) + wasm_i32x4_extract_lane(sum, 2) +
+            wasm_i32x4_extract_lane(sum, 3);
+#endif
+  for (; i < count; ++i) product += int32_t{a[i]} * int32_t{b[i]};
+  return product;
+}
+
+// Codes of a row's values; gives their scale.
+template <typename Code>
+float Codes(std::span<const float> values, float levels, Code* codes) {
+  float largest = 0;
+  for (const float value : values) largest = std::max(largest, std::fabs(value));
+  const float scale = largest / levels;
+  // Of a row of zeros, or of numbers too small for a quotient: then all of it is lost, and told as such.
+  const float inverse = scale >= std::numeric_limits<float>::min() ? levels / largest : 0;
+  for (size_t i = 0; i < values.size(); ++i) codes[i] = static_cast<Code>(std::lrint(values[i] * inverse));
+  return scale;
+}
+
+struct Lengths {
+  double row = 0;
+  double lost = 0;
+  double kept = 0;
+};
+
+template <typename Code>
+Lengths LengthsOf(std::span<const float> values, float scale, const Code* codes) {
+  Lengths squares;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double value = static_cast<double>(values[i]);
+    const double kept = static_cast<double>(scale) * codes[i];
+    squares.row += value * value;
+    squares.kept += kept * kept;
+    squares.lost += (value - kept) * (value - kept);
+  }
+  return {std::sqrt(squares.row) * kUp, std::sqrt(squares.lost) * kUp, std::sqrt(squares.kept) * kUp};
+}
+
 bool Better(const VectorIndex::Hit& one, const VectorIndex::Hit& other) {
   return one.score != other.score ? one.score > other.score : one.row < other.row;
 }
 
+// The best `k` so far, in a heap with the worst in front.
+class Best {
+ public:
+  Best(size_t k, size_t rows) : k_(k) { hits_.reserve(std::min(k, rows) + 1); }
+
+  void Offer(const VectorIndex::Hit& hit) {
+    if (hits_.size() == k_ && !Better(hit, hits_.front())) return;
+    hits_.push_back(hit);
+    std::push_heap(hits_.begin(), hits_.end(), Better);
+    if (hits_.size() <= k_) return;
+    std::pop_heap(hits_.begin(), hits_.end(), Better);
+    hits_.pop_back();
+  }
+  // The score that `k` hits have at least; of fewer hits there is none.
+  float least() const { return hits_.size() < k_ ? -std::numeric_limits<float>::infinity() : hits_.front().score; }
+  std::vector<VectorIndex::Hit> Sorted() && {
+    std::sort_heap(hits_.begin(), hits_.end(), Better);
+    return std::move(hits_);
+  }
+
+ private:
+  const size_t k_;
+  std::vector<VectorIndex::Hit> hits_;
+};
+
 }  // namespace
 
-Status VectorIndex::Resize(size_t rows) { return rows_.Resize(rows * width_); }
+struct VectorIndex::QueryCodes {
+  std::vector<int16_t> codes;
+  float scale;
+  double size;  // lengths, as in Summary
+  double kept;  // of what the codes say
+  double error;
+};
 
-std::optional<size_t> VectorIndex::FirstBadRow() const {
+Status VectorIndex::Resize(size_t rows) {
+  summaries_size_ = 0;
+  codes_.reset();
+  summaries_.reset();
+  PERUSE_RETURN_IF_ERROR(rows_.Resize(rows * width_));
+  summaries_size_ = rows;
+  if (rows < kFewestCodes || width_ > kWidestCodes) return OkStatus();
+  codes_.reset(new (std::nothrow) int8_t[rows * width_]);
+  summaries_.reset(new (std::nothrow) Summary[rows]);
+  if (codes_ && summaries_) return OkStatus();
+  codes_.reset();  // Without, a search takes longer, and finds the same.
+  summaries_.reset();
+  return OkStatus();
+}
+
+void VectorIndex::Encode(size_t row) {
+  const std::span<const float> values = std::as_const(rows_).values().subspan(row * width_, width_);
+  int8_t* const codes = codes_.get() + row * width_;
+  const float scale = Codes(values, kRowLevels, codes);
+  const Lengths lengths = LengthsOf(values, scale, codes);
+  summaries_[row] = {scale, static_cast<float>(lengths.row), static_cast<float>(lengths.lost)};
+}
+
+std::optional<size_t> VectorIndex::Finish() {
   const std::span<const float> values = rows_.values();
-  const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-  if (bad == values.end()) return std::nullopt;
-  return static_cast<size_t>(bad - values.begin()) / width_;
+  for (size_t row = 0; row < rows(); ++row) {
+    const std::span<const float> own = values.subspan(row * width_, width_);
+    if (!std::all_of(own.begin(), own.end(), [](float value) { return std::isfinite(value); })) return row;
+    if (has_codes()) Encode(row);
+  }
+  return std::nullopt;
+}
+
+VectorIndex::QueryCodes VectorIndex::EncodeQuery() const {
+  QueryCodes query = {std::vector<int16_t>(width_), 0, 0, 0, 0};
+  query.scale = Codes(std::span(query_), kQueryLevels, query.codes.data());
+  const Lengths lengths = LengthsOf(std::span(query_), query.scale, query.codes.data());
+  query.size = lengths.row;
+  query.kept = lengths.kept;
+  query.error = lengths.lost;
+  return query;
+}
+
+// |a b - a' b'| <= |a| |b - b'| + |a - a'| |b'|, and the roundings: of the float32 product at most one epsilon / 2 of the sum of
+// absolute products for each term, of what the codes say four; and what vanishes below float32's range.
+float VectorIndex::Bound(const Summary& row, const QueryCodes& query) const {
+  constexpr double kHalfEpsilon = 5.9604644775390625e-8;
+  constexpr double kLeast = 1.1754943508222875e-38;
+  const double size = static_cast<double>(row.size);
+  const double lost = size * query.error + static_cast<double>(row.error) * query.kept;
+  const auto terms = static_cast<double>(width_ + 8);
+  return static_cast<float>((lost + terms * kHalfEpsilon * size * query.size + terms * kLeast) * kUp);
+}
+
+float VectorIndex::Estimate(const QueryCodes& query, size_t k, std::span<float> estimates) const {
+  Best sure(k, rows());
+  for (size_t row = 0; row < rows(); ++row) {
+    const Summary& summary = summaries_[row];
+    const int32_t product = Product(codes_.get() + row * width_, query.codes.data(), width_);
+    const float estimate = static_cast<float>(product) * (summary.scale * query.scale);
+    const float bound = Bound(summary, query);
+    estimates[row] = estimate + bound;
+    if (const float least = estimate - bound; least > sure.least()) sure.Offer({row, least});
+  }
+  return sure.least();
 }
 
 std::vector<VectorIndex::Hit> VectorIndex::Search(size_t k) const {
   const std::span<const float> values = rows_.values();
-  const size_t rows = values.size() / width_;
-  std::vector<Hit> best;  // a heap, the worst in front
-  best.reserve(std::min(k, rows) + 1);
-  for (size_t row = 0; k > 0 && row < rows; ++row) {
-    const Hit hit{row, Product(&values[row * width_], query_.data(), width_)};
-    if (best.size() == k && !Better(hit, best.front())) continue;
-    best.push_back(hit);
-    std::push_heap(best.begin(), best.end(), Better);
-    if (best.size() <= k) continue;
-    std::pop_heap(best.begin(), best.end(), Better);
-    best.pop_back();
+  Best best(k, rows());
+  FloatBuffer estimates;
+  float least = -std::numeric_limits<float>::infinity();
+  // Where most rows are asked for, and where there is no memory for it, the codes are of no use.
+  const bool by_codes = has_codes() && k < rows() / 4 && estimates.Resize(rows()).ok();
+  if (by_codes && k > 0) least = Estimate(EncodeQuery(), k, estimates.values());
+  for (size_t row = 0; k > 0 && row < rows(); ++row) {
+    // Not: greater or equal. What is no number has overflowed, and is looked at.
+    if (by_codes && estimates.values()[row] < least) continue;
+    best.Offer({row, Product(&values[row * width_], query_.data(), width_)});
   }
-  std::sort_heap(best.begin(), best.end(), Better);
-  return best;
+  return std::move(best).Sorted();
 }
 
 }  // namespace peruse

@@ -1,7 +1,12 @@
 // Vectors that are searched: the rows whose products with a query are largest. Every row is looked at, so nothing is missed.
+//
+// A search is bound by how fast memory can be read, so most rows are read in 8 bits: these tell a product up to a bound, and only
+// rows whose product may be among the best by it are read in full. What is found is what reading all of them would find, bit for bit.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,8 +25,8 @@ class VectorIndex {
   Status Resize(size_t rows);
   std::span<float> values() { return rows_.values(); }
   std::span<float> query() { return query_; }
-  // The first row with a number that is not finite.
-  std::optional<size_t> FirstBadRow() const;
+  // To be called when rows were written. The first one with a number that is not finite: then none may be searched.
+  std::optional<size_t> Finish();
 
   struct Hit {
     size_t row;
@@ -31,9 +36,31 @@ class VectorIndex {
   std::vector<Hit> Search(size_t k) const;
 
  private:
+  // A row in 8 bits: values[i] is codes[i] * scale, but for `error`.
+  struct Summary {
+    float scale;
+    float size;   // the length of the row, not less
+    float error;  // the length of what is lost, not less
+  };
+  // The same of the query, in more bits.
+  struct QueryCodes;
+
+  size_t rows() const { return summaries_size_; }
+  // Whether width and number of rows are worth codes.
+  bool has_codes() const { return codes_ != nullptr; }
+  void Encode(size_t row);
+  QueryCodes EncodeQuery() const;
+  // What the product of a row and the query is at most further from what their codes say.
+  float Bound(const Summary& row, const QueryCodes& query) const;
+  // For each row the product that its codes tell, and the largest score that is sure to be reached by k rows.
+  float Estimate(const QueryCodes& query, size_t k, std::span<float> estimates) const;
+
   size_t width_;
   std::vector<float> query_;
   FloatBuffer rows_;
+  std::unique_ptr<int8_t[]> codes_;  // [rows, width]; none: every row is read in full
+  std::unique_ptr<Summary[]> summaries_;
+  size_t summaries_size_ = 0;
 };
 
 }  // namespace peruse

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
+#include <string>
 
 namespace peruse::testing {
 namespace {
@@ -14,11 +16,12 @@ TEST(VectorIndexTest, FindsWhatSortingFinds) {
   std::mt19937 random(5);
   std::uniform_int_distribution<int> digit(-4, 4);  // Small integers: products are exact, and some are equal.
   for (const size_t width : {1, 3, 16, 37}) {
-    for (const size_t rows : {0, 1, 7, 200}) {
+    for (const size_t rows : {0, 1, 7, 200, 3000}) {
       VectorIndex index(width);
       ASSERT_TRUE(index.Resize(rows).ok());
       for (float& value : index.values()) value = static_cast<float>(digit(random));
       for (float& value : index.query()) value = static_cast<float>(digit(random));
+      ASSERT_FALSE(index.Finish());
       std::vector<VectorIndex::Hit> wanted;
       for (size_t row = 0; row < rows; ++row) {
         float product = 0;
@@ -42,9 +45,65 @@ TEST(VectorIndexTest, NumbersThatAreNotFiniteAreFound) {
   VectorIndex index(3);
   ASSERT_TRUE(index.Resize(4).ok());
   std::fill(index.values().begin(), index.values().end(), 1.0f);
-  EXPECT_FALSE(index.FirstBadRow());
+  EXPECT_FALSE(index.Finish());
   index.values()[7] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(index.FirstBadRow(), 2u);
+  EXPECT_EQ(index.Finish(), 2u);
+}
+
+// What a search finds among many rows, most of which it reads in 8 bits, against the products of all of them: of an index of so
+// few rows that each is read in full.
+void ExpectExact(size_t width, size_t rows, const std::function<float(size_t row, size_t col)>& value,
+                 const std::function<float(size_t col)>& query, const std::string& what) {
+  VectorIndex all(width);
+  ASSERT_TRUE(all.Resize(rows).ok());
+  for (size_t i = 0; i < rows * width; ++i) all.values()[i] = value(i / width, i % width);
+  for (size_t c = 0; c < width; ++c) all.query()[c] = query(c);
+  ASSERT_FALSE(all.Finish());
+  std::vector<VectorIndex::Hit> wanted;
+  VectorIndex one(width);
+  ASSERT_TRUE(one.Resize(1).ok());
+  std::copy(all.query().begin(), all.query().end(), one.query().begin());
+  for (size_t row = 0; row < rows; ++row) {
+    const auto values = all.values().subspan(row * width, width);
+    std::copy(values.begin(), values.end(), one.values().begin());
+    wanted.push_back({row, one.Search(1)[0].score});
+  }
+  std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+  for (const size_t k : {1, 10, 100}) {
+    const std::vector<VectorIndex::Hit> found = all.Search(k);
+    ASSERT_EQ(found.size(), k);
+    for (size_t i = 0; i < k; ++i) {
+      ASSERT_EQ(found[i].row, wanted[i].row) << what << ", " << k << " of " << rows << " x " << width;
+      ASSERT_EQ(found[i].score, wanted[i].score) << what;
+    }
+  }
+}
+
+TEST(VectorIndexTest, FindsToTheBitWhatReadingAllRowsInFullFinds) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  for (const size_t width : {1, 5, 16, 96, 384}) {
+    const auto any = [&](size_t) { return normal(random); };
+    std::vector<float> centre(width);
+    for (float& value : centre) value = normal(random);
+    std::vector<float> sizes(2000);
+    for (float& size : sizes) size = std::exp(20 * normal(random));
+    ExpectExact(width, 2000, [&](size_t, size_t) { return normal(random); }, any, "normal");
+    ExpectExact(
+        width, 2000, [&](size_t, size_t c) { return centre[c] + 1e-4f * normal(random); }, any, "all nearly alike");
+    ExpectExact(width, 2000, [&](size_t row, size_t) { return sizes[row] * normal(random); }, any, "of any length");
+    ExpectExact(
+        width, 2000, [&](size_t row, size_t c) { return row % 3 == 0 ? 0.0f
+                                                        : c == 0     ? 100.0f
+                                                                     : normal(random); }, any,
+        "one large value, and zeros");
+    ExpectExact(
+        width, 2000, [&](size_t, size_t) { return 1e-42f * normal(random); }, any, "below the range of float32");
+    ExpectExact(width, 2000, [&](size_t, size_t) { return normal(random); }, [](size_t) { return 0.0f; }, "no query");
+    ExpectExact(
+        width, 2000, [&](size_t row, size_t) { return row % 2 == 0 ? 3e38f : -1e38f; },
+        [&](size_t) { return 1 + std::fabs(normal(random)); }, "overflowing");
+  }
 }
 
 }  // namespace

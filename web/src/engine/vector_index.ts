@@ -6,7 +6,7 @@ import type { VectorHit } from '../tasks/vector_search.js';
 export interface EngineVectorIndex {
   resize(rows: number): number;
   query(): number;
-  firstBadRow(): number;
+  finish(): number;
   search(k: number): string;
   delete(): void;
 }
@@ -33,7 +33,7 @@ export class VectorIndex {
     const address = this.call(() => this.index_.resize(rows)) >>> 0;
     if (address === 0 && rows > 0) throw new PeruseError('out_of_memory', `There is no memory for ${rows} vectors.`);
     this.write(address, data);
-    const bad = this.call(() => this.index_.firstBadRow());
+    const bad = this.call(() => this.index_.finish());
     if (bad >= 0) throw new PeruseError('invalid_argument', `Vector ${bad} holds a number that is not finite.`);
   }
 
