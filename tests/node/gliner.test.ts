@@ -111,3 +111,50 @@ test('a GLiNER for another task, and a folder that is no GLiNER, are told apart 
     message: expect.stringContaining('no head for zero-shot token classification') as string,
   });
 });
+
+test('a bi-encoder finds the tokenizer of its labels in its folder, or where the option says', async () => {
+  const { labels, requests } = JSON.parse(read('gliner/bi/expected.json').toString()) as { labels: string[]; requests: GlinerRequest[] };
+  const { text, options, entities } = requests.find((request) => request.entities.length > 1)!;
+  const own = files('gliner', 'bi', 'gliner_config.json');
+  const tokenizer = ['tokenizer.json', 'tokenizer_config.json'] as const;
+  const within = Object.fromEntries(tokenizer.map((name) => [`labels_tokenizer/${name}`, read(`gliner/labels/${name}`)]));
+  const elsewhere = Object.fromEntries([...tokenizer, 'config.json'].map((name) => [name, read(`gliner/labels/${name}`)]));
+  const plain = files('gliner', 'bi-plain', 'gliner_config.json'); // Without the labels' encoder's configuration, too.
+  for (const [source, extra, worker] of [
+    [{ ...own, ...within }, {}, false],
+    [{ ...own }, { labels_encoder: { ...elsewhere } }, true],
+  ] as const) {
+    const extract = await pipeline('zero-shot-token-classification', source, { ...extra, worker });
+    const found = await extract(text, labels, options);
+    expect(found.map(({ start, end, label }) => [start, end, label])).toEqual(entities.map(({ start, end, label }) => [start, end, label]));
+    await extract.dispose();
+  }
+  const extract = await pipeline('zero-shot-token-classification', plain, { labels_encoder: elsewhere });
+  await extract.dispose();
+  for (const source of [own, plain]) {
+    await expect(pipeline('zero-shot-token-classification', source)).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining("the option labels_encoder, 'BAAI/bge-small-en-v1.5' say") as string,
+    });
+  }
+});
+
+test("a GLiClass bi-encoder takes its labels' tokenizer from where the option says", async () => {
+  const { labels, texts } = JSON.parse(read('gliclass/bi/expected.json').toString()) as {
+    labels: string[];
+    texts: { text: string; each: number[] }[];
+  };
+  const labels_encoder = Object.fromEntries(
+    ['tokenizer.json', 'tokenizer_config.json'].map((name) => [name, read(`gliner/labels/${name}`)]),
+  );
+  const classify = await pipeline('zero-shot-classification', files('gliclass', 'bi', 'config.json'), { labels_encoder });
+  for (const { text, each } of texts) {
+    const result = await classify(text, labels, { multi_label: true });
+    for (const [index, label] of labels.entries()) expect(result.scores[result.labels.indexOf(label)]).toBeCloseTo(each[index]!, 4);
+  }
+  await classify.dispose();
+  await expect(pipeline('zero-shot-classification', files('gliclass', 'bi', 'config.json'))).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('labels_encoder') as string,
+  });
+});

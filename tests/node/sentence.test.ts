@@ -1,8 +1,10 @@
 // Folders of sentence-transformers: feature-extraction with pooling 'sentence' gives the library's vectors.
+import { getEventListeners } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { onAbort } from '../../web/dist/errors.js';
 import { pipeline, type FeatureExtractionOptions, type Source } from '../../web/dist/index_node.js';
 import { startModelServer } from './support/model_server.js';
 import type { Files } from './support/tiny.js';
@@ -119,4 +121,34 @@ test('what can not be is one clear error', async () => {
   });
   const { '2_Dense/model.safetensors': _, ...without } = files;
   await expect(load(without)).rejects.toMatchObject({ code: 'not_found', message: expect.stringMatching(/2_Dense has neither/) });
+});
+
+// Node warns of more than ten listeners on a signal, and a folder with all its small files has more.
+test('however many files are opened at once, the signal of a load has one listener', async () => {
+  const { signal, abort } = ((controller) => ({ signal: controller.signal, abort: () => controller.abort() }))(new AbortController());
+  const done: number[] = [];
+  const unfollow = Array.from({ length: 20 }, (_, i) => onAbort(signal, () => done.push(i)));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  for (const stop of unfollow.slice(2)) stop();
+  unfollow[5]!(); // Once more does nothing.
+  abort();
+  expect(done).toEqual([0, 1]);
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+
+  const again = new AbortController();
+  onAbort(again.signal, () => done.push(-1))();
+  expect(getEventListeners(again.signal, 'abort')).toHaveLength(0);
+
+  const warnings: string[] = [];
+  const warned = (warning: Error) => warnings.push(warning.name);
+  process.on('warning', warned);
+  const server = await startModelServer(await filesOf(join(kFixtures, 'dense-tanh')));
+  try {
+    await (await load(server.url)).dispose();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(warnings).not.toContain('MaxListenersExceededWarning');
+  } finally {
+    process.off('warning', warned);
+    await server.close();
+  }
 });

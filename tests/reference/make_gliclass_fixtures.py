@@ -39,9 +39,9 @@ CASES = {
     "segments": {"use_segment_embeddings": True},
     "layer": {"layers": 2, "layer_wise": True, "encoder_layer_id": -2, "pooling_strategy": "rms"},
     "bi": {"architecture_type": "bi-encoder"},
-    "bi-normalize": {"architecture_type": "bi-encoder", "normalize_features": True, "scorer_type": "mlp", "hidden_size": 16},
+    "bi-normalize": {"architecture_type": "bi-encoder", "normalize_features": True, "scorer_type": "weighted-dot", "hidden_size": 16},
     "bi-fused": {"architecture_type": "bi-encoder-fused"},
-    "bi-fused-normalize": {"architecture_type": "bi-encoder-fused", "normalize_features": True, "scorer_type": "hopfield",
+    "bi-fused-normalize": {"architecture_type": "bi-encoder-fused", "normalize_features": True, "scorer_type": "weighted-dot",
                            "hidden_size": 16, "prompt_first": False},
 }
 CASES |= {f"pool-{kind}": {"pooling_strategy": kind} for kind in ("last", "avg", "sum", "max", "abs_max", "abs_avg")}

@@ -239,7 +239,7 @@ def write_case(name, out_dir, work):
     (folder / "gliner_config.json").write_text(json.dumps(published, indent=1) + "\n")
 
     skipped = []
-    requests = requests_of(model, token_level, skipped, few=name in MODES or "labels_encoder" in settings)
+    requests = requests_of(model, token_level, skipped, few=name in (*MODES, "max") or "labels_encoder" in settings)
     (folder / "expected.json").write_text(json.dumps({"labels": LABELS, "requests": requests}, ensure_ascii=False) + "\n")
     found = sum(len(request["entities"]) for request in requests)
     print(f"{name}: {len(requests)} requests, {found} entities, {len(skipped)} thresholds left out")

@@ -131,3 +131,32 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
 export function abortError(signal: AbortSignal): PeruseError {
   return new PeruseError('aborted', 'The call was cancelled by its signal.', { cause: signal.reason });
 }
+
+/** What is to be done when a signal fires. */
+const following = new WeakMap<AbortSignal, { acts: Set<() => void>; listener: () => void }>();
+
+/**
+ * Does `act` when the signal fires, unless what comes back is called first. However many follow a signal, it has one listener:
+ * of more than ten Node warns as of a leak, and a load opens more files than that at once.
+ */
+export function onAbort(signal: AbortSignal, act: () => void): () => void {
+  let entry = following.get(signal);
+  if (!entry) {
+    const acts = new Set<() => void>();
+    const listener = () => {
+      following.delete(signal);
+      for (const each of acts) each();
+    };
+    entry = { acts, listener };
+    following.set(signal, entry);
+    signal.addEventListener('abort', listener, { once: true });
+  }
+  const { acts, listener } = entry;
+  const own = () => act();
+  acts.add(own);
+  return () => {
+    if (!acts.delete(own) || acts.size > 0 || following.get(signal)?.acts !== acts) return;
+    following.delete(signal);
+    signal.removeEventListener('abort', listener);
+  };
+}

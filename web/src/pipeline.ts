@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // pipeline(): loads a model for a task and returns a function.
 import { env, envNotices } from './env.js';
-import { abortError, asArgumentError, checkSignal, describe, PeruseError, show, throwIfAborted, toPeruseError } from './errors.js';
+import { abortError, asArgumentError, checkSignal, describe, onAbort, PeruseError, show, throwIfAborted, toPeruseError } from './errors.js';
 import { checkLoadOptions, type OptionKind } from './load_options.js';
 import { serveFolder } from './sources/folder_port.js';
 import type { Host, Verb, Verbs } from './worker/host.js';
@@ -50,6 +50,11 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    * tokenizer are.
    */
   encoder?: Source;
+  /**
+   * For a bi-encoder (GLiNER, GLiClass) whose folder has no tokenizer for labels: where that of its labels' encoder is, and its
+   * config.json if that is missing too.
+   */
+  labels_encoder?: Source;
   /**
    * What a call does that finds the GPU lost (a driver reset, a laptop that slept). 'recover', the default, loads the model
    * again from its source first; bytes that were given as the source are kept for that. 'refuse' fails with 'gpu_lost'. The
@@ -120,6 +125,7 @@ const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
   dtype: 'other',
   encoder: 'other',
   enhanced_mask_decoder: 'boolean',
+  labels_encoder: 'other',
   local_files_only: 'boolean',
   on_device_lost: 'other',
   progress_callback: 'function',
@@ -145,13 +151,11 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
   const wish = device === 'webgpu' ? gpuVariant(options) : options;
   const wasm = engineFiles(options);
   const spec = await resolveSource(source, options, platform().places);
-  const { adapter } = options;
-  const adapterSpec =
-    adapter === undefined ? undefined : await resolveSource(adapter, { ...options, revision: undefined }, platform().places);
-  const encoder =
-    options.encoder === undefined
-      ? undefined
-      : await resolveSource(options.encoder, { ...options, revision: undefined }, platform().places);
+  const beside = (other: Source | undefined) =>
+    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().places);
+  const adapter = await beside(options.adapter);
+  const encoder = await beside(options.encoder);
+  const labelsEncoder = await beside(options.labels_encoder);
   throwIfAborted(options.signal);
 
   const listener = new Listener(options.progress_callback);
@@ -169,8 +173,9 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
       dtype,
       enhancedMaskDecoder: options.enhanced_mask_decoder,
       source: await send(spec),
-      adapter: adapterSpec && (await send(adapterSpec)),
+      adapter: adapter && (await send(adapter)),
       encoder: encoder && (await send(encoder)),
+      labelsEncoder: labelsEncoder && (await send(labelsEncoder)),
       choice,
       device,
       onDeviceLost,
@@ -293,16 +298,15 @@ function absolute(path: string | URL): string {
 /** The promise, or 'aborted' as soon as the signal fires. What the promise says later is dropped. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
-  let onAbort = () => {};
+  let unfollow = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(abortError(signal));
-    signal.addEventListener('abort', onAbort, { once: true });
+    unfollow = onAbort(signal, () => reject(abortError(signal)));
   });
   try {
     throwIfAborted(signal);
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    unfollow();
     promise.catch(() => {});
   }
 }

@@ -223,3 +223,59 @@ describe('what can not be inspected is one line', () => {
     expect(tasks['question-answering']).toMatchObject({ code: 'not_found', message: expect.stringMatching(/no tokenizer/) });
   });
 });
+
+describe('GLiNER and GLiClass', () => {
+  const kFixtures = `${kRoot}tests/fixtures/`;
+  /** A folder of a fixture's checkpoint and some tokenizer. */
+  async function assemble(kind: string, name: string, tokenizer: string | undefined): Promise<string> {
+    const made = join(folder, name);
+    await cp(`${kFixtures}${kind}/${name}`, made, { recursive: true });
+    if (tokenizer !== undefined) await cp(`${kFixtures}${kind}/${tokenizer}`, made, { recursive: true });
+    return made;
+  }
+
+  test('a GLiNER has gliner_config.json, and says what it runs', async () => {
+    const made = await inspect(await assemble('gliner', 'markerV0', 'tokenizer'));
+    expect(made).toMatchObject({
+      runs: true,
+      tokenizer: ['tokenizer.json'],
+      tasks: { 'zero-shot-token-classification': true, 'text-classification': { code: 'unsupported' } },
+    });
+  });
+
+  test('an old one says where its encoder has to come from, and runs with it', async () => {
+    const made = await assemble('gliner', 'markerV0-old', undefined);
+    const { runs, tasks } = await inspect(made);
+    expect(runs).toBe(false);
+    expect(tasks['zero-shot-token-classification']).toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining("the option encoder, 'microsoft/deberta-v3-small' say") as string,
+    });
+    expect(await inspect(made, '--encoder', `${kFixtures}gliner/old`)).toMatchObject({ runs: true });
+  });
+
+  test('a bi-encoder says where the tokenizer of its labels has to come from', async () => {
+    for (const [kind, name, task] of [
+      ['gliner', 'bi', 'zero-shot-token-classification'],
+      ['gliclass', 'bi', 'zero-shot-classification'],
+    ] as const) {
+      const made = await assemble(kind, name, 'tokenizer');
+      const { tasks } = await inspect(made);
+      expect(tasks[task]).toMatchObject({
+        code: 'not_found',
+        message: expect.stringContaining("the option labels_encoder, 'BAAI/bge-small-en-v1.5' say") as string,
+      });
+      const full = await inspect(made, '--labels-encoder', `${kFixtures}gliner/labels`);
+      expect(full.tasks[task]).toBe(true);
+      await rm(made, { recursive: true });
+    }
+  });
+
+  test('an encoder in a folder within', async () => {
+    const made = join(folder, 'sentence');
+    await cp(kReader, join(made, '0_Transformer'), { recursive: true });
+    const modules = [{ idx: 0, name: '0', path: '0_Transformer', type: 'sentence_transformers.models.Transformer' }];
+    await writeFile(join(made, 'modules.json'), JSON.stringify(modules));
+    expect(await inspect(made)).toMatchObject({ runs: true, tasks: { 'feature-extraction': true } });
+  });
+});

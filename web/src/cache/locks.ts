@@ -1,5 +1,5 @@
 // One at a time by name: among all tabs and workers of a site where the platform has Web Locks, else within this thread.
-import { throwIfAborted } from '../errors.js';
+import { onAbort, throwIfAborted } from '../errors.js';
 import { patience } from '../patience.js';
 
 const held = new Map<string, Promise<void>>();
@@ -10,7 +10,7 @@ export async function lock(name: string, signal: AbortSignal): Promise<() => voi
   const waiting = new AbortController();
   const stop = () => waiting.abort();
   const timer = setTimeout(stop, patience.lock);
-  signal.addEventListener('abort', stop, { once: true });
+  const unfollow = onAbort(signal, stop);
   try {
     return (await fromWebLocks(name, waiting.signal)) ?? (await lockHere(name, waiting.signal));
   } catch {
@@ -18,7 +18,7 @@ export async function lock(name: string, signal: AbortSignal): Promise<() => voi
     return () => {};
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
+    unfollow();
   }
 }
 

@@ -8,10 +8,25 @@ import { openFolder } from '../sources/open_folder.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
 import { resolveSource, type MissingFile, type ModelFile, type SourceOptions } from '../sources/source.js';
-import { explainMissing, findWeights, kVocabularies, notFound } from '../sources/model_files.js';
+import {
+  completeConfig,
+  explainMissing,
+  findWeights,
+  kGlinerConfig,
+  kLabelsTokenizer,
+  kModules,
+  kVocabularies,
+  labelsEncoderOf,
+  labelsHint,
+  modulesOf,
+  notFound,
+} from '../sources/model_files.js';
 
 export interface Checkpoint {
+  /** config.json; of a GLiNER, what it has in its place. */
   config: Record<string, unknown>;
+  /** Sentences that say what is missing beside the weights and the tokenizer. */
+  lacks: string[];
   configBytes: Uint8Array;
   /** The files with the weights, in order. */
   files: string[];
@@ -30,12 +45,19 @@ type Open = (file: string, firstBytes?: number) => Promise<ModelFile | MissingFi
 /** Enough for most headers; more is asked for where it is not. */
 const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
 
-export async function readCheckpoint(model: string, options: SourceOptions): Promise<Checkpoint> {
-  const open = await opener(model, options);
-  const configFile = await open('config.json');
-  if (!configFile.found) throw await explain(open, [configFile]);
-  const configBytes = await whole(configFile);
-  const config = parseJson('config.json', configBytes);
+/** Where the files of encoders are that a repository names only. */
+export interface Encoders {
+  encoder?: string;
+  labels_encoder?: string;
+}
+
+export async function readCheckpoint(model: string, options: SourceOptions & Encoders): Promise<Checkpoint> {
+  const { encoder, labels_encoder: labelsEncoder, ...found } = options;
+  const root = await opener(model, found);
+  const beside = async (other: string | undefined) => (other === undefined ? undefined : opener(other, { ...found, revision: undefined }));
+  const places = { encoder: await beside(encoder), labels: await beside(labelsEncoder) };
+  const gliner = await root(kGlinerConfig);
+  const open = gliner.found ? root : await encoderFolder(root);
   const files = await weightFiles(open);
   const headers = await Promise.all(files.map((file) => readHeader(open, file)));
   const tensors = new Map<string, TensorInfo>();
@@ -44,8 +66,79 @@ export async function readCheckpoint(model: string, options: SourceOptions): Pro
     tensors.set(tensor.name, tensor);
   });
   const bytes = [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? tensorBytes(tensor) : 0), 0);
-  const tokenizer = await tokenizerFiles(open);
-  return { config, configBytes, files: files.map(({ name }) => name), tokenizer, tensors, bytes, header: headerOf([...tensors.values()]) };
+  const tokenizer = await tokenizerFiles(places.encoder ? firstOf(open, places.encoder) : open);
+  const { config, lacks } = gliner.found ? await glinerConfig(gliner, tensors, root, places) : await plainConfig(open);
+  const labels = labelsEncoderOf(config);
+  if (labels !== undefined) {
+    const own: Open = (name, most) => root(kLabelsTokenizer + name, most);
+    const there = await tokenizerFiles(places.labels ? firstOf(own, places.labels) : own);
+    if (there.length === 0) lacks.push(`${labelsHint(labels)}.`);
+  }
+  const configBytes = new TextEncoder().encode(JSON.stringify(config));
+  return {
+    lacks,
+    config,
+    configBytes,
+    files: files.map(({ name }) => name),
+    tokenizer,
+    tensors,
+    bytes,
+    header: headerOf([...tensors.values()]),
+  };
+}
+
+/** Where config.json and weights are: in the folder, or in the one within it that modules.json names. */
+async function encoderFolder(open: Open): Promise<Open> {
+  const config = await open('config.json', 1);
+  if (config.found) {
+    await config.close();
+    return open;
+  }
+  const modules = await open(kModules);
+  const [encoder] = modules.found ? modulesOf([{ content: await whole(modules) }]) : [];
+  if (encoder === undefined || encoder.folder === '') throw await explain(open, [config]);
+  return (name, most) => open(`${encoder.folder}/${name}`, most);
+}
+
+interface ReadConfig {
+  config: Record<string, unknown>;
+  lacks: string[];
+}
+
+async function plainConfig(open: Open): Promise<ReadConfig> {
+  const file = await open('config.json');
+  if (!file.found) throw await explain(open, [file]);
+  return { config: parseJson('config.json', await whole(file)), lacks: [] };
+}
+
+/** With the configurations of encoders that it names only, where they are known, and the vocabulary that its weights have. */
+async function glinerConfig(
+  file: ModelFile,
+  tensors: Checkpoint['tensors'],
+  root: Open,
+  places: { encoder: Open | undefined; labels: Open | undefined },
+): Promise<ReadConfig> {
+  const config = parseJson(kGlinerConfig, await whole(file));
+  const rows = tensors.get('token_rep_layer.bert_layer.model.embeddings.word_embeddings.weight')?.shape[0];
+  if (labelsEncoderOf(config) === undefined && Number(config.vocab_size ?? -1) < 0 && rows !== undefined) config.vocab_size = rows;
+  const open = (which: 'encoder' | 'labels') => {
+    const place = which === 'encoder' ? (places.encoder ? firstOf(root, places.encoder) : root) : places.labels;
+    return place?.('config.json');
+  };
+  try {
+    return { config: await completeConfig(config, open, async (found) => ({ content: await whole(found) })), lacks: [] };
+  } catch (error) {
+    if (!(error instanceof PeruseError) || error.code !== 'not_found') throw error;
+    return { config, lacks: [error.message] };
+  }
+}
+
+/** A file of the second place where the first has none of the name. */
+function firstOf(first: Open, second: Open): Open {
+  return async (name, most) => {
+    const own = await first(name, most);
+    return own.found ? own : second(name, most);
+  };
 }
 
 async function opener(model: string, options: SourceOptions): Promise<Open> {

@@ -1,7 +1,7 @@
 // peruse inspect: what a checkpoint is, whether and how Peruse runs it, and what memory it will take.
 import { elements, readCheckpoint, type Checkpoint } from './checkpoint.js';
 import { flag, needed, text, type Command } from './command.js';
-import { kSourceOptions } from './model_options.js';
+import { kEncoderOptions, kSourceOptions } from './model_options.js';
 import { labelsOf, programOf, verdicts, type Verdict } from './verdict.js';
 
 /** Bytes of memory, by `dtype` of pipeline(). */
@@ -14,6 +14,7 @@ export const inspect: Command = {
   options: {
     json: { type: 'boolean', help: 'one JSON line' },
     program: { type: 'boolean', help: 'also print what the model computes, a line for each operation, for the first task that runs' },
+    ...kEncoderOptions,
     ...kSourceOptions,
   },
   async run(positionals, values, io) {
@@ -22,6 +23,8 @@ export const inspect: Command = {
       revision: text(values, 'revision'),
       token: text(values, 'token') ?? io.environment.HF_TOKEN,
       local_files_only: flag(values, 'offline'),
+      encoder: text(values, 'encoder'),
+      labels_encoder: text(values, 'labels-encoder'),
     });
     const found = await verdicts(checkpoint);
     const memory = estimateMemory(checkpoint);
@@ -41,7 +44,7 @@ export const inspect: Command = {
  * never wider than the precision.
  */
 export function estimateMemory({ config, tensors }: Checkpoint): Memory {
-  const folded = foldedBytes(config);
+  const folded = foldedBytes((config.encoder_config as Record<string, unknown> | null | undefined) ?? config);
   const memory: Memory = { fp32: folded, fp16: folded, q8: folded };
   for (const [name, tensor] of tensors) {
     if (tensor.same_as !== undefined) continue; // Held once, or not at all.
@@ -92,7 +95,8 @@ function asJson(checkpoint: Checkpoint, found: Verdict[], memory: Memory): objec
 }
 
 function asText(model: string, checkpoint: Checkpoint, found: Verdict[], memory: Memory): string[] {
-  const { config, files, tensors, bytes } = checkpoint;
+  const { files, tensors, bytes } = checkpoint;
+  const config = { ...(checkpoint.config.encoder_config as Record<string, unknown> | null | undefined), ...checkpoint.config };
   const parameters = countParameters(tensors);
   const size = (key: string) =>
     config[key] === undefined ? undefined : `${key.replace(/^(num|max)_/, '').replaceAll('_', ' ')} ${String(config[key])}`;

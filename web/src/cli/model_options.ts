@@ -14,6 +14,12 @@ export const kSourceOptions: Options = {
   offline: { type: 'boolean', help: 'ask no server: use only what was fetched before' },
 };
 
+/** Where the files of encoders are that a GLiNER or GLiClass model names only. */
+export const kEncoderOptions: Options = {
+  encoder: { type: 'string', value: 'source', help: "an old GLiNER's encoder: where its configuration and tokenizer are" },
+  'labels-encoder': { type: 'string', value: 'source', help: "a bi-encoder's encoder of labels: where its tokenizer is" },
+};
+
 /** How a model is found and run. */
 export const kModelOptions: Options = {
   dtype: {
@@ -26,6 +32,7 @@ export const kModelOptions: Options = {
   threads: { type: 'string', value: 'n', help: 'threads of the CPU' },
   debug: { type: 'boolean', help: 'say on standard error which build and which tensors were chosen, and which nothing needs' },
   'no-cache': { type: 'boolean', help: 'keep nothing of what is fetched, and use nothing that was kept' },
+  ...kEncoderOptions,
   ...kSourceOptions,
 };
 
@@ -48,7 +55,7 @@ export async function withModel<T extends TaskOrAlias>(
   const options: PipelineOptions = {
     revision: text(values, 'revision'),
     dtype: choice(values, 'dtype', kDtypes),
-    ...(text(values, 'adapter') === undefined ? {} : { adapter: text(values, 'adapter')! }),
+    ...given({ adapter: text(values, 'adapter'), encoder: text(values, 'encoder'), labels_encoder: text(values, 'labels-encoder') }),
     device: choice(values, 'device', ['cpu', 'webgpu', 'auto']),
     threads: number(values, 'threads'),
     token: text(values, 'token') ?? io.environment.HF_TOKEN,

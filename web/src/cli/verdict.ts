@@ -1,7 +1,7 @@
 // Whether Peruse runs a checkpoint, and for which tasks: the engine itself says so, from config.json and the header alone.
 import { PeruseError } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
-import { kVocabularies } from '../sources/model_files.js';
+import { kLabelsTokenizer, kVocabularies } from '../sources/model_files.js';
 import { kEngineTasks, kTasks, type Task } from '../tasks/tasks.js';
 import { chooseVariant } from '../engine/variant.js';
 import { nodeWasm } from '../engine/wasm_node.js';
@@ -67,11 +67,18 @@ function unfitLabels(task: Task, labels: string[]): Verdict['refused'] {
 }
 
 async function refusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['refused']> {
-  const refused = await engineRefusal(task, checkpoint);
+  // What is missing stands in the way of asking the engine; other tasks than a GLiNER's are refused all the same.
+  const refused = checkpoint.lacks.length > 0 && isGlinerTask(task) ? undefined : await engineRefusal(task, checkpoint);
   if (refused !== undefined) return { ...refused, message: refused.message + ownCode(refused, checkpoint) };
+  if (checkpoint.lacks.length > 0) return { code: 'not_found', message: checkpoint.lacks.join(' ') };
   if (checkpoint.tokenizer.length > 0) return undefined;
   const names = kVocabularies.map((files) => files.join(' with ')).join(', ');
   return { code: 'not_found', message: `there is no tokenizer that Peruse reads, none of ${names}` };
+}
+
+/** The task whose models have a configuration of their own. */
+function isGlinerTask(task: Task): boolean {
+  return (kEngineTasks[task] ?? task) === 'zero-shot-token-classification';
 }
 
 function ownCode({ code }: { code: string }, { config }: Checkpoint): string {
@@ -88,7 +95,7 @@ async function withModel<T>(task: Task, dtype: string, config: Uint8Array, use: 
   const engine = await startCpuEngine({ choice: chooseVariant(nodePlatform.features(false), { threads: 1 }), parts: nodeWasm });
   try {
     engine.addFile('config.json', config);
-    engine.addFile('tokenizer.json', new TextEncoder().encode(kStandIn));
+    for (const folder of ['', kLabelsTokenizer]) engine.addFile(`${folder}tokenizer.json`, new TextEncoder().encode(kStandIn));
     await engine.open({ task: kEngineTasks[task] ?? task, dtype });
     return await use(engine);
   } finally {

@@ -10,8 +10,9 @@ import type { LoadRequest } from './load_request.js';
 import { openFolder, type FolderParts } from '../sources/open_folder.js';
 import type { Placement } from './reports.js';
 import { ByteReporter, Totals, type ProgressCallback } from '../progress.js';
-import type { MissingFile, ModelFile, ModelFolder } from '../sources/source.js';
+import type { MissingFile, ModelFile, ModelFolder, SourceSpec } from '../sources/source.js';
 import {
+  completeConfig,
   explainMissing,
   findWeights,
   kAdapterConfig,
@@ -19,10 +20,14 @@ import {
   kBesideTokenizer,
   kBesideVocabulary,
   kForms,
+  kGlinerConfig,
+  kLabelsTokenizer,
   kModules,
   kPrompts,
   kSentenceConfigs,
   kVocabularies,
+  labelsEncoderOf,
+  labelsHint,
   modulesOf,
   notFound,
   type FoundWeights,
@@ -57,6 +62,8 @@ interface Job {
   /** How the caller named the model. */
   name: string;
   folder: ModelFolder;
+  /** Where the labels' encoder of a bi-encoder is, if the caller said so. */
+  labels?: ModelFolder;
   report: ProgressCallback;
   signal: AbortSignal;
   totals: Totals;
@@ -76,13 +83,13 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
   const { report, signal } = parts;
   const folder = await openFolder(request.source, { ...parts.folders, notice: (sentence) => notices.add(sentence) });
   const job: Job = { task: request.task, name: request.source.name, folder, report, signal, totals: new Totals(kForms) };
-  const adapter = request.adapter && {
-    ...job,
-    name: request.adapter.name,
-    folder: await openFolder(request.adapter, { ...parts.folders, notice: (sentence) => notices.add(sentence) }),
-  };
-  const encoder = request.encoder && (await openFolder(request.encoder, { ...parts.folders, notice: (sentence) => notices.add(sentence) }));
-  const small: Job = encoder ? { ...job, folder: firstOf(folder, encoder) } : job;
+  const beside = async (source: SourceSpec | undefined) =>
+    source && (await openFolder(source, { ...parts.folders, notice: (sentence) => notices.add(sentence) }));
+  const adapterFolder = await beside(request.adapter);
+  const adapter = adapterFolder && { ...job, name: request.adapter!.name, folder: adapterFolder };
+  const encoder = await beside(request.encoder);
+  const labels = await beside(request.labelsEncoder);
+  const small: Job = { ...job, labels, folder: encoder ? firstOf(folder, encoder) : folder };
   const located = locate(small);
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {}); // readTexts reports it.
@@ -102,7 +109,8 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
     const { placement } = engine;
     await engine.open({ task: request.task, dtype: request.dtype, enhanced_mask_decoder: request.enhancedMaskDecoder });
     if (adapter) bytes += await feedAdapter(adapter, engine);
-    bytes += await feedWeights(encoder ? job : (await located).job, engine);
+    const { job: found } = await located;
+    bytes += await feedWeights(found === small ? job : found, engine);
     const weights = await engine.finishWeights();
     const milliseconds = performance.now() - start;
     return { engine, report: { bytes, milliseconds, weights, placement, dtype: weights.dtype, notices: [...notices] } };
@@ -131,7 +139,8 @@ async function readTexts(job: Job, located: ReturnType<typeof locate>): Promise<
   const beside = Promise.all([tokenizerOf(job), forTask()]);
   beside.catch(() => {}); // What is wrong with config.json matters more, and is told first.
   const { job: encoder, config } = await located;
-  if (encoder === job) return [config, ...(await beside).flat(2)];
+  const forLabels = await readLabelsTokenizer(job, config);
+  if (encoder === job) return [config, ...(await beside).flat(2), ...forLabels];
   return [config, ...(await tokenizerOf(encoder)).flat(), ...(await forTask())];
 }
 
@@ -160,7 +169,7 @@ async function readThoseThere(job: Job, names: readonly string[]): Promise<Named
 }
 
 /** A file of the second folder where the first has none of the name. */
-function firstOf(first: ModelFolder, second: ModelFolder): ModelFolder {
+function firstOf(first: Pick<ModelFolder, 'open'>, second: Pick<ModelFolder, 'open'>): ModelFolder {
   return {
     async open(file, signal) {
       const own = await first.open(file, signal);
@@ -169,23 +178,36 @@ function firstOf(first: ModelFolder, second: ModelFolder): ModelFolder {
   };
 }
 
-/** config.json, or what a GLiNER has in its place; that of an old one names its encoder, whose config.json goes into it. */
+/** config.json, or what a GLiNER has in its place. What either names of encoders only goes into it. */
 async function readConfig(job: Job): Promise<NamedFile> {
   const name = 'config.json';
-  const file = await job.folder.open('gliner_config.json', job.signal);
+  const file = await job.folder.open(kGlinerConfig, job.signal);
   if (!file.found) return readNeeded(job, name); // No GLiNER: the engine says what it is.
-  const { content } = await readWhole(job, 'gliner_config.json', file);
-  const config = parseObject('gliner_config.json', content);
-  if ((config.encoder_config ?? null) !== null) return { name, content };
-  const encoder = await job.folder.open(name, job.signal);
-  if (!encoder.found) {
-    throw notFound(
-      [encoder],
-      `. gliner_config.json names its encoder only: the option encoder, '${String(config.model_name)}' say, tells where its configuration and tokenizer are`,
-    );
+  const { content } = await readWhole(job, kGlinerConfig, file);
+  const config = parseObject(kGlinerConfig, content);
+  const full = await completeConfig(
+    config,
+    (which) => (which === 'encoder' ? job.folder : job.labels)?.open(name, job.signal),
+    (found) => readWhole(job, name, found),
+  );
+  return { name, content: full === config ? content : new TextEncoder().encode(JSON.stringify(full)) };
+}
+
+/** Of a bi-encoder: the tokenizer of its labels, its own or that of where the labels' encoder is. */
+async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFile[]> {
+  if (!job.task.startsWith('zero-shot-')) return [];
+  const needs = labelsEncoderOf(parseObject(config.name, config.content));
+  if (needs === undefined) return [];
+  const own = { open: (name: string, signal: AbortSignal) => job.folder.open(kLabelsTokenizer + name, signal) };
+  const folders = job.labels ? firstOf(own, job.labels) : own;
+  try {
+    const of = { ...job, folder: folders };
+    const files = await Promise.all([readVocabulary(of), readThoseThere(of, kBesideTokenizer)]);
+    return files.flat().map(({ name, content }) => ({ name: kLabelsTokenizer + name, content }));
+  } catch (error) {
+    if (!(error instanceof PeruseError) || error.code !== 'not_found' || job.labels) throw error;
+    throw new PeruseError('not_found', `${error.message.replace(/\.$/, '')}. ${labelsHint(needs)}.`, { cause: error });
   }
-  const encoder_config = parseObject(name, (await readWhole(job, name, encoder)).content);
-  return { name, content: new TextEncoder().encode(JSON.stringify({ ...config, encoder_config })) };
 }
 
 function parseObject(name: string, content: Uint8Array): Record<string, unknown> {

@@ -14,6 +14,8 @@ export interface LoadRequest {
   adapter?: SourceSpec;
   /** Where the configuration and the tokenizer of a GLiNER's encoder are, when its own folder has none. */
   encoder?: SourceSpec;
+  /** The same of the encoder for labels of a bi-encoder. */
+  labelsEncoder?: SourceSpec;
   choice: VariantChoice;
   /** fill-mask through DeBERTa's decoder of pre-training. */
   enhancedMaskDecoder?: boolean;

@@ -1,5 +1,5 @@
 // How files are fetched, where platforms differ.
-import { describe } from '../errors.js';
+import { describe, onAbort } from '../errors.js';
 
 /** A response, and what redirects on the way to it said. */
 export interface Fetched {
@@ -57,7 +57,7 @@ export async function fetchAnywhere(url: string, init: RequestInit): Promise<Res
       request.responseType = 'arraybuffer';
       request.onload = () => resolve(new Response(request.response as ArrayBuffer));
       request.onerror = () => resolve(new Response(null, { status: 404, statusText: 'it is not there, or may not be read' }));
-      init.signal?.addEventListener('abort', () => request.abort(), { once: true });
+      if (init.signal) onAbort(init.signal, () => request.abort());
       request.onabort = request.onerror;
       request.open(init.method ?? 'GET', url);
       request.send();

@@ -1,5 +1,5 @@
 // A model's folder behind a URL.
-import { describe, PeruseError, throwIfAborted } from '../errors.js';
+import { describe, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { Sha256, type Hasher } from '../cache/sha256.js';
 import type { ServerHeaders } from '../cache/file_store.js';
 import { Late, patience, within } from '../patience.js';
@@ -111,14 +111,14 @@ export class UrlFolder implements ModelFolder {
     if (this.spec_.token !== undefined) headers.Authorization = `Bearer ${this.spec_.token}`;
     const stop = new AbortController();
     const follow = () => stop.abort(signal.reason);
-    signal.addEventListener('abort', follow, { once: true });
+    const unfollow = onAbort(signal, follow);
     const cache = this.kept_ || method === 'HEAD' ? 'no-store' : 'default';
     try {
       const fetched = await within(patience.server, this.fetchFile_(url, { method, headers, signal: stop.signal, cache }));
-      return { ...fetched, stop: () => stop.abort(), done: () => signal.removeEventListener('abort', follow) };
+      return { ...fetched, stop: () => stop.abort(), done: unfollow };
     } catch (error) {
       stop.abort();
-      signal.removeEventListener('abort', follow);
+      unfollow();
       throwIfAborted(signal);
       if (error instanceof Late) throw new PeruseError('network', `${url}: the server did not answer within ${seconds(patience.server)}.`);
       throw new PeruseError('network', `${url} could not be reached: ${describe(error)}.`, { cause: error });
@@ -227,11 +227,11 @@ async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const wake = () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', wake);
+      unfollow();
       resolve();
     };
     const timer = setTimeout(wake, milliseconds);
-    signal.addEventListener('abort', wake, { once: true });
+    const unfollow = onAbort(signal, wake);
   });
   throwIfAborted(signal);
 }

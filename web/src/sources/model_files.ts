@@ -30,6 +30,51 @@ export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: 
   }
 }
 
+/** What a GLiNER has in place of config.json. */
+export const kGlinerConfig = 'gliner_config.json';
+/** Where a bi-encoder's second tokenizer is, in its own folder and for the engine. */
+export const kLabelsTokenizer = 'labels_tokenizer/';
+
+/** The labels' encoder that a configuration names: a bi-encoder's, of GLiNER or GLiClass. */
+export function labelsEncoderOf(config: Record<string, unknown>): string | undefined {
+  if (config.model_type === 'GLiClass') {
+    return /^bi-encoder/.test(String(config.architecture_type ?? '')) ? String(config.label_model_name ?? '') : undefined;
+  }
+  const name = config.labels_encoder ?? undefined;
+  return name === undefined ? undefined : String(name);
+}
+
+/** What to do about a labels' encoder that is only named. */
+export function labelsHint(name: string): string {
+  return `The model reads labels by an encoder of their own: the option labels_encoder, '${name}' say, tells where its files are`;
+}
+
+/**
+ * A gliner_config.json with the configurations of encoders that it names only: `open` opens config.json of one of them, if it is
+ * known where that is.
+ */
+export async function completeConfig(
+  config: Record<string, unknown>,
+  open: (which: 'encoder' | 'labels') => Promise<ModelFile | MissingFile> | undefined,
+  read: (file: ModelFile) => Promise<{ content: Uint8Array }>,
+): Promise<Record<string, unknown>> {
+  const full = { ...config };
+  const add = async (field: string, which: 'encoder' | 'labels', hint: string) => {
+    if ((full[field] ?? null) !== null) return;
+    const file = await open(which);
+    if (!file?.found) throw notFound(file ? [file] : [], `${file ? '. ' : ''}${hint}`);
+    full[field] = JSON.parse(new TextDecoder().decode((await read(file)).content)) as unknown;
+  };
+  await add(
+    'encoder_config',
+    'encoder',
+    `gliner_config.json names its encoder only: the option encoder, '${String(config.model_name)}' say, tells where its configuration and tokenizer are`,
+  );
+  const labels = labelsEncoderOf(config);
+  if (labels !== undefined) await add('labels_encoder_config', 'labels', labelsHint(labels));
+  return full;
+}
+
 /** The forms that weights come in. The first that is there counts. */
 export const kForms = ['model.safetensors', 'pytorch_model.bin'] as const;
 
@@ -71,7 +116,7 @@ export async function findWeights(folder: Pick<ModelFolder, 'open'>, signal: Abo
 
 /** What tells why a repository has none of the files that are read here. */
 const kTelling: readonly [string, string][] = [
-  ['gliner_config.json', 'a GLiNER model'],
+  [kGlinerConfig, 'a GLiNER model'],
   ['adapter_config.json', 'an adapter: the model is the one that it changes'],
   ['tf_model.h5', 'TensorFlow'],
   ['flax_model.msgpack', 'JAX'],
@@ -81,6 +126,7 @@ const kTelling: readonly [string, string][] = [
 
 /** That none of the files is there. */
 export function notFound(missing: readonly MissingFile[], reason = ''): PeruseError {
+  if (missing.length === 0) return new PeruseError('not_found', `${reason}.`);
   const list = missing.map(({ where, why }) => `${where} (${why})`).join(' nor ');
   const code = missing.some(({ offline }) => offline) ? 'offline' : 'not_found';
   return new PeruseError(code, `${missing.length > 1 ? 'Found neither' : 'Did not find'} ${list}${reason}.`);

@@ -1,5 +1,5 @@
 // The two ends of a worker: RemoteHost on the caller's side, serve() on the worker's. Both speak the verbs of host.ts.
-import { describe, fromPlainError, PeruseError, throwIfAborted, toPlainError, type PlainError } from '../errors.js';
+import { describe, fromPlainError, onAbort, PeruseError, throwIfAborted, toPlainError, type PlainError } from '../errors.js';
 import { LocalHost, type Host, type HostParts, type Verb, type Verbs } from './host.js';
 import { buffersOf } from '../tasks/results.js';
 import type { ProgressCallback, ProgressInfo } from '../progress.js';
@@ -56,14 +56,14 @@ export class RemoteHost implements Host {
         // The caller is told all the same; the worker goes on in vain.
       }
     };
-    signal?.addEventListener('abort', cancel, { once: true });
+    const unfollow = signal && onAbort(signal, cancel);
     try {
       return await new Promise((resolve, reject) => {
         this.pending_.set(id, { resolve: resolve as Pending['resolve'], reject });
         this.post({ id, verb, request } as WorkerCall);
       });
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      unfollow?.();
       this.pending_.delete(id);
     }
   }
@@ -108,8 +108,8 @@ export class RemoteHost implements Host {
 
 function handedOver(call: WorkerCall): (MessagePort | ArrayBuffer)[] {
   if (call.verb !== 'load') return [];
-  const { source, adapter, encoder } = call.request;
-  return [source, adapter, encoder].flatMap((spec) => (spec ? memoryOf(spec) : []));
+  const { source, adapter, encoder, labelsEncoder } = call.request;
+  return [source, adapter, encoder, labelsEncoder].flatMap((spec) => (spec ? memoryOf(spec) : []));
 }
 
 function memoryOf(source: SourceSpec): (MessagePort | ArrayBuffer)[] {
