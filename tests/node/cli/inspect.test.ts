@@ -185,7 +185,7 @@ describe('what can not be inspected is one line', () => {
       { 'config.json': kConfig, 'model.safetensors': joinSafetensors({ a: { dtype: 'F32', shape: 'x' } }, new Uint8Array()) },
       /tensor "a" has no shape/,
     ],
-    ['a GLiNER model', { 'gliner_config.json': '{}' }, /config\.json .*; there is gliner_config\.json \(a GLiNER model\)\. .*not_found/],
+    ['a GLiNER without weights', { 'gliner_config.json': '{}' }, /neither .*model\.safetensors .* nor .*pytorch_model\.bin .*not_found/],
     [
       'weights of another kind',
       { 'config.json': kConfig, 'tf_model.h5': 'x' },

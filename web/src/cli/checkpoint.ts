@@ -52,12 +52,12 @@ export interface Encoders {
 }
 
 export async function readCheckpoint(model: string, options: SourceOptions & Encoders): Promise<Checkpoint> {
-  const { encoder, labels_encoder: labelsEncoder, ...found } = options;
-  const root = await opener(model, found);
-  const beside = async (other: string | undefined) => (other === undefined ? undefined : opener(other, { ...found, revision: undefined }));
+  const { encoder, labels_encoder: labelsEncoder, ...how } = options;
+  const root = await opener(model, how);
+  const beside = async (other: string | undefined) => (other === undefined ? undefined : opener(other, { ...how, revision: undefined }));
   const places = { encoder: await beside(encoder), labels: await beside(labelsEncoder) };
-  const gliner = await root(kGlinerConfig);
-  const open = gliner.found ? root : await encoderFolder(root);
+  const { open, name, content } = await findConfig(root);
+  const said = parseJson(name, content);
   const files = await weightFiles(open);
   const headers = await Promise.all(files.map((file) => readHeader(open, file)));
   const tensors = new Map<string, TensorInfo>();
@@ -67,14 +67,14 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
   });
   const bytes = [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? tensorBytes(tensor) : 0), 0);
   const tokenizer = await tokenizerFiles(places.encoder ? firstOf(open, places.encoder) : open);
-  const { config, lacks } = gliner.found ? await glinerConfig(gliner, tensors, root, places) : await plainConfig(open);
+  const { config, lacks } = name === kGlinerConfig ? await glinerConfig(said, tensors, root, places) : { config: said, lacks: [] };
   const labels = labelsEncoderOf(config);
   if (labels !== undefined) {
     const own: Open = (name, most) => root(kLabelsTokenizer + name, most);
     const there = await tokenizerFiles(places.labels ? firstOf(own, places.labels) : own);
     if (there.length === 0) lacks.push(`${labelsHint(labels)}.`);
   }
-  const configBytes = new TextEncoder().encode(JSON.stringify(config));
+  const configBytes = config === said ? content : new TextEncoder().encode(JSON.stringify(config));
   return {
     lacks,
     config,
@@ -87,38 +87,34 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
   };
 }
 
-/** Where config.json and weights are: in the folder, or in the one within it that modules.json names. */
-async function encoderFolder(open: Open): Promise<Open> {
-  const config = await open('config.json', 1);
-  if (config.found) {
-    await config.close();
-    return open;
-  }
+interface FoundConfig {
+  /** Where it lies, with the weights. */
+  open: Open;
+  name: string;
+  content: Uint8Array;
+}
+
+/** config.json, in the folder or in the one within it that modules.json names; or what a GLiNER has in its place. */
+async function findConfig(open: Open): Promise<FoundConfig> {
+  const config = await open('config.json');
+  if (config.found) return { open, name: 'config.json', content: await whole(config) };
+  const gliner = await open(kGlinerConfig);
+  if (gliner.found) return { open, name: kGlinerConfig, content: await whole(gliner) };
   const modules = await open(kModules);
   const [encoder] = modules.found ? modulesOf([{ content: await whole(modules) }]) : [];
   if (encoder === undefined || encoder.folder === '') throw await explain(open, [config]);
-  return (name, most) => open(`${encoder.folder}/${name}`, most);
-}
-
-interface ReadConfig {
-  config: Record<string, unknown>;
-  lacks: string[];
-}
-
-async function plainConfig(open: Open): Promise<ReadConfig> {
-  const file = await open('config.json');
-  if (!file.found) throw await explain(open, [file]);
-  return { config: parseJson('config.json', await whole(file)), lacks: [] };
+  const within: Open = (name, most) => open(`${encoder.folder}/${name}`, most);
+  return { open: within, name: 'config.json', content: await whole(found(await within('config.json'))) };
 }
 
 /** With the configurations of encoders that it names only, where they are known, and the vocabulary that its weights have. */
 async function glinerConfig(
-  file: ModelFile,
+  said: Record<string, unknown>,
   tensors: Checkpoint['tensors'],
   root: Open,
   places: { encoder: Open | undefined; labels: Open | undefined },
-): Promise<ReadConfig> {
-  const config = parseJson(kGlinerConfig, await whole(file));
+): Promise<{ config: Record<string, unknown>; lacks: string[] }> {
+  const config = { ...said };
   const rows = tensors.get('token_rep_layer.bert_layer.model.embeddings.word_embeddings.weight')?.shape[0];
   if (labelsEncoderOf(config) === undefined && Number(config.vocab_size ?? -1) < 0 && rows !== undefined) config.vocab_size = rows;
   const open = (which: 'encoder' | 'labels') => {
@@ -126,7 +122,7 @@ async function glinerConfig(
     return place?.('config.json');
   };
   try {
-    return { config: await completeConfig(config, open, async (found) => ({ content: await whole(found) })), lacks: [] };
+    return { config: await completeConfig(config, open, async (file) => ({ content: await whole(file) })), lacks: [] };
   } catch (error) {
     if (!(error instanceof PeruseError) || error.code !== 'not_found') throw error;
     return { config, lacks: [error.message] };

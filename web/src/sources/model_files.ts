@@ -58,12 +58,12 @@ export async function completeConfig(
   open: (which: 'encoder' | 'labels') => Promise<ModelFile | MissingFile> | undefined,
   read: (file: ModelFile) => Promise<{ content: Uint8Array }>,
 ): Promise<Record<string, unknown>> {
-  const full = { ...config };
+  let full = config;
   const add = async (field: string, which: 'encoder' | 'labels', hint: string) => {
     if ((full[field] ?? null) !== null) return;
     const file = await open(which);
     if (!file?.found) throw notFound(file ? [file] : [], `${file ? '. ' : ''}${hint}`);
-    full[field] = JSON.parse(new TextDecoder().decode((await read(file)).content)) as unknown;
+    full = { ...full, [field]: parseFile(file.where, (await read(file)).content) };
   };
   await add(
     'encoder_config',
@@ -73,6 +73,14 @@ export async function completeConfig(
   const labels = labelsEncoderOf(config);
   if (labels !== undefined) await add('labels_encoder_config', 'labels', labelsHint(labels));
   return full;
+}
+
+function parseFile(where: string, content: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(content));
+  } catch (error) {
+    throw new PeruseError('malformed_file', `${where} holds no valid JSON.`, { cause: error });
+  }
 }
 
 /** The forms that weights come in. The first that is there counts. */
