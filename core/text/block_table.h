@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "core/base/status.h"
+#include "core/text/packed_entries.h"
 
 namespace peruse::text {
 
@@ -44,16 +46,20 @@ class BlockTable {
   Value blocks_[kMost][kBlock];
 };
 
-// Runs of equal values: first code point << 8 | value.
+// Runs of equal values, packed: first code point and value.
 template <size_t kMost>
 class RunTable : public BlockTable<uint8_t, kMost> {
  public:
-  template <size_t kRuns>
-  explicit RunTable(const uint32_t (&runs)[kRuns])
-      : BlockTable<uint8_t, kMost>([&runs, at = size_t{0}](char32_t start, uint8_t* block) mutable {
+  template <size_t kBytes>
+  explicit RunTable(const std::array<uint8_t, kBytes>& runs)
+      : BlockTable<uint8_t, kMost>([reader = PackedReader(runs.data(), kBytes), next = PackedReader::Entry(),
+                                    value = uint8_t{0}](char32_t start, uint8_t* block) mutable {
           for (char32_t c = start; c < start + RunTable::kBlock; ++c) {
-            while (at + 1 < kRuns && runs[at + 1] >> 8 <= c) ++at;
-            block[c - start] = static_cast<uint8_t>(runs[at]);
+            while (next.key <= c) {
+              value = static_cast<uint8_t>(next.value);
+              next = reader.done() ? PackedReader::Entry{kCodePoints, 0} : reader.Next();
+            }
+            block[c - start] = value;
           }
         }) {}
 };

@@ -8,11 +8,12 @@ namespace {
 constexpr uint32_t kClassRuns[] = {
 #include "core/text/unicode_tables.inc"
 };
+constexpr auto kPackedClassRuns = Packed<kClassRuns, ValueBelow<8>>();
 
 }  // namespace
 
 uint8_t LookUpCharClasses(char32_t c) {
-  static const RunTable<240> table(kClassRuns);
+  static const RunTable<240> table(kPackedClassRuns);
   return table[c];
 }
 

@@ -73,6 +73,10 @@ LowerTable MakeLowerTable() {
   });
 }
 
+constexpr auto kPackedGraphemeRuns = Packed<kGraphemeRuns, ValueBelow<8>>();
+constexpr auto kPackedCombiningRuns = Packed<kCombiningRuns, ValueBelow<8>>();
+constexpr auto kPackedDecompositions = Packed<kDecompositions, ValueAbove<21>>();
+
 // Of an entry of kDecompositions.
 constexpr uint32_t kCanonical = 1U << 31;
 constexpr uint32_t kComposes = 1U << 30;
@@ -90,9 +94,9 @@ class Decompositions {
   };
   static constexpr size_t kMostComposites = 960;
 
-  Decompositions() : numbers_(&FillNumbers) {
+  Decompositions() : numbers_(Unpack(entries_)) {
     size_t unit = 0, at = 0;
-    for (const uint32_t entry : kDecompositions) {
+    for (const uint32_t entry : entries_) {
       starts_[at++] = static_cast<uint16_t>(unit);
       const char16_t* parts = kDecompositionUnits + unit;
       char32_t pair[2] = {};
@@ -109,7 +113,7 @@ class Decompositions {
   Found Find(char32_t c) const {
     const uint16_t number = numbers_[c];
     if (number == 0) return {};
-    return {kDecompositions[number - 1], kDecompositionUnits + starts_[number - 1]};
+    return {entries_[number - 1], kDecompositionUnits + starts_[number - 1]};
   }
 
   char32_t Compose(char32_t first, char32_t second) const {
@@ -131,17 +135,24 @@ class Decompositions {
     return a.second != b.second ? a.second < b.second : a.first < b.first;
   }
 
+  using Numbers = BlockTable<uint16_t, 112>;
+
   // Each character's entry, counted from 1.
-  static void FillNumbers(char32_t start, uint16_t* block) {
-    const auto* const end = std::end(kDecompositions);
-    const auto* at = std::lower_bound(std::begin(kDecompositions), end, start,
-                                      [](uint32_t entry, char32_t c) { return CodePointOf(entry) < c; });
-    for (; at != end && CodePointOf(*at) < start + BlockTable<uint16_t, 112>::kBlock; ++at) {
-      block[CodePointOf(*at) - start] = static_cast<uint16_t>(at - std::begin(kDecompositions) + 1);
+  static Numbers Unpack(uint32_t (&entries)[std::size(kDecompositions)]) {
+    PackedReader reader(kPackedDecompositions.data(), kPackedDecompositions.size());
+    for (uint32_t& entry : entries) {
+      const auto [c, value] = reader.Next();
+      entry = value << 21 | c;
     }
+    return Numbers([&entries, at = size_t{0}](char32_t start, uint16_t* block) mutable {
+      for (; at < std::size(entries) && CodePointOf(entries[at]) < start + Numbers::kBlock; ++at) {
+        block[CodePointOf(entries[at]) - start] = static_cast<uint16_t>(at + 1);
+      }
+    });
   }
 
-  BlockTable<uint16_t, 112> numbers_;
+  uint32_t entries_[std::size(kDecompositions)];
+  Numbers numbers_;
   uint16_t starts_[std::size(kDecompositions)];
   size_t composite_count_ = 0;
   Composite composites_[kMostComposites];
@@ -225,7 +236,7 @@ bool BreaksBetween(int32_t first, int32_t second) {
 }
 
 int32_t GraphemeBreakOf(char32_t c) {
-  static const RunTable<160> table(kGraphemeRuns);
+  static const RunTable<160> table(kPackedGraphemeRuns);
   return table[c];
 }
 
@@ -247,7 +258,7 @@ int Decompose(char32_t c, bool compatibility, char32_t out[kMaxDecomposition]) {
 
 uint8_t CombiningClass(char32_t c) {
   if (c < 0x300 || IsUnknownToNormalization(c)) return 0;
-  static const RunTable<96> table(kCombiningRuns);
+  static const RunTable<96> table(kPackedCombiningRuns);
   return table[c];
 }
 
