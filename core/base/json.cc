@@ -27,17 +27,16 @@ struct Node {
 
   Kind kind = Kind::kNull;
   bool truth = false;
-  uint32_t size = 0;  // bytes of a string, elements or members
+  uint32_t size = 0;  // bytes of a string or a double's text, elements or members
   union {
     int64_t integer = 0;
-    double number;
     const char* text;
     size_t first;       // of the children, among all nodes, while the tree is built
     const Node* nodes;  // the children
   };
 };
 
-// Strings stay where they are, in a copy of the text. Numbers come as text, see ReadDouble. That the text is UTF-8 is
+// Strings stay where they are, in a copy of the text, and so do numbers that are no integers, see ReadDouble. That the text is UTF-8 is
 // checked before, which is faster.
 constexpr unsigned kParseFlags =
     rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
@@ -128,8 +127,9 @@ class TreeBuilder {
     const auto [end, error] = std::from_chars(text, text + length, node.integer);
     if (error == std::errc() && end == text + length) return Open(node);
     node.kind = Node::Kind::kDouble;
-    node.number = ReadDouble(std::string_view(text, length));
-    number_too_big_ = !std::isfinite(node.number);
+    node.text = text;
+    node.size = length;
+    number_too_big_ = !std::isfinite(ReadDouble(AsView(node)));
     return !number_too_big_ && Open(node);
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
@@ -203,7 +203,7 @@ void Write(const Node& node, JsonWriter* writer) {
     case Node::Kind::kInteger:
       return writer->Int(node.integer);
     case Node::Kind::kDouble:
-      return writer->Double(node.number == 0 ? 0 : node.number);  // -0 would be read as the integer 0
+      return writer->Raw(AsView(node));
     case Node::Kind::kString:
       return writer->String(AsView(node));
     case Node::Kind::kArray:
@@ -295,7 +295,7 @@ std::optional<int64_t> JsonValue::GetInt64() const {
 std::optional<double> JsonValue::GetDouble() const {
   if (type() != JsonType::kNumber) return std::nullopt;
   const Node& node = AsNode(node_);
-  return node.kind == Node::Kind::kInteger ? static_cast<double>(node.integer) : node.number;
+  return node.kind == Node::Kind::kInteger ? static_cast<double>(node.integer) : ReadDouble(AsView(node));
 }
 
 std::optional<std::string_view> JsonValue::GetString() const {

@@ -72,6 +72,11 @@ void JsonWriter::Null() {
   Append("null");
 }
 
+void JsonWriter::Raw(std::string_view json) {
+  BeforeValue();
+  Append(json);
+}
+
 void JsonWriter::AppendQuoted(std::string_view text) {
   Append("\"");
   for (size_t start = 0; start < text.size();) {
@@ -83,12 +88,11 @@ void JsonWriter::AppendQuoted(std::string_view text) {
     start = end;
     if (end == text.size()) break;
     const char c = text[start++];
-    char buffer[8];
-    if (c == '"' || c == '\\')
-      std::snprintf(buffer, sizeof(buffer), "\\%c", c);
-    else
-      std::snprintf(buffer, sizeof(buffer), "\\u%04x", static_cast<unsigned>(c));
-    Append(buffer);
+    constexpr std::string_view kHex = "0123456789abcdef";
+    const auto code = static_cast<unsigned char>(c);
+    const char escape[] = {'\\', 'u', '0', '0', kHex[code >> 4], kHex[code & 15]};
+    const char quoted[] = {'\\', c};
+    Append(c == '"' || c == '\\' ? std::string_view(quoted, 2) : std::string_view(escape, sizeof(escape)));
   }
   Append("\"");
 }

@@ -21,6 +21,7 @@ class JsonWriter {
   void Double(double value);  // enough digits to read back the same value; null when not finite
   void Bool(bool value);
   void Null();
+  void Raw(std::string_view json);  // a value as it is written
 
   // Whether there was no memory for something: then the text is void.
   bool failed() const { return failed_; }
