@@ -11,6 +11,7 @@
 
 #define RAPIDJSON_ASSERT(condition) PERUSE_CHECK(condition)
 #define RAPIDJSON_NOEXCEPT_ASSERT(condition) PERUSE_CHECK(condition)
+#include "core/base/decimal.h"
 #include "core/base/json_writer.h"
 #include "core/base/memory.h"
 #include "core/base/utf8.h"
@@ -41,8 +42,8 @@ struct Node {
 constexpr unsigned kParseFlags =
     rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
 
-// Up to 19 digits with perhaps a point, as scores of vocabularies are written; everything else goes to strtod. (RapidJSON
-// reads outside its tables for some tiny numbers, and some C libraries' strtod is slow: it computes in software, in 128 bits.)
+// Up to 19 digits with perhaps a point, as scores of vocabularies are written; everything else goes to DecimalToDouble. (RapidJSON
+// reads outside its tables for some tiny numbers.)
 bool ReadPlainDouble(std::string_view text, double* value) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
@@ -58,7 +59,7 @@ bool ReadPlainDouble(std::string_view text, double* value) {
     digits = digits * 10 + static_cast<uint64_t>(c - '0');
     if (after_point) scale *= 10;
   }
-  if (digits == 0) return false;  // strtod knows about the sign of zero
+  if (digits == 0) return false;  // zero has a sign
   double magnitude;
   if (digits <= uint64_t{1} << 53 && scale <= uint64_t{1} << 53) {
     magnitude = static_cast<double>(digits) / static_cast<double>(scale);  // of exact numbers, so rounded once
@@ -85,7 +86,7 @@ bool ReadPlainDouble(std::string_view text, double* value) {
 // `text` is a JSON number. Correctly rounded; underflow is zero, overflow infinity.
 double ReadDouble(std::string_view text) {
   double value = 0;
-  return ReadPlainDouble(text, &value) ? value : std::strtod(std::string(text).c_str(), nullptr);
+  return ReadPlainDouble(text, &value) ? value : DecimalToDouble(text);
 }
 
 const Node& AsNode(const void* node) { return *static_cast<const Node*>(node); }

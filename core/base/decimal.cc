@@ -1,0 +1,135 @@
+#include "core/base/decimal.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace peruse {
+namespace {
+
+// More digits decide nothing but whether there is a rest: a double, and the middle between two, has 767 at most.
+constexpr int32_t kMostDigits = 800;
+// Powers of ten beyond which a number is zero or infinite, whatever its digits.
+constexpr int32_t kLeastPower = -330;
+constexpr int32_t kMostPower = 310;
+constexpr int32_t kFarPower = 1 << 20;
+
+// A natural number below 2^6144: of all digits, times the power of ten, and some bits to divide by.
+class Natural {
+ public:
+  explicit Natural(uint32_t value) { words_[0] = value; }
+
+  void MultiplyAdd(uint32_t factor, uint32_t addend) {
+    uint64_t carry = addend;
+    for (uint32_t& word : words_) {
+      carry += uint64_t{word} * factor;
+      word = static_cast<uint32_t>(carry);
+      carry >>= 32;
+    }
+  }
+  void MultiplyByPowerOfTen(int32_t power) {
+    for (; power >= 9; power -= 9) MultiplyAdd(1'000'000'000, 0);
+    for (; power > 0; --power) MultiplyAdd(10, 0);
+  }
+  int32_t bits() const {
+    for (int32_t i = kWords - 1; i >= 0; --i) {
+      if (words_[i] != 0) return 32 * i + static_cast<int32_t>(std::bit_width(words_[i]));
+    }
+    return 0;
+  }
+  void ShiftLeft(int32_t count) {
+    const int32_t whole = count / 32, part = count % 32;
+    for (int32_t i = kWords - 1; i >= 0; --i) {
+      const uint64_t high = i - whole >= 0 ? words_[i - whole] : 0;
+      const uint64_t low = i - whole >= 1 ? words_[i - whole - 1] : 0;
+      words_[i] = static_cast<uint32_t>((high << 32 | low) << part >> 32);
+    }
+  }
+  void Halve() {
+    for (int32_t i = 0; i < kWords; ++i) words_[i] = words_[i] >> 1 | (i + 1 < kWords ? words_[i + 1] << 31 : 0);
+  }
+  bool IsLess(const Natural& other) const {
+    return std::lexicographical_compare(std::make_reverse_iterator(words_ + kWords), std::make_reverse_iterator(words_),
+                                        std::make_reverse_iterator(other.words_ + kWords),
+                                        std::make_reverse_iterator(other.words_));
+  }
+  void Subtract(const Natural& other) {
+    uint64_t borrow = 0;
+    for (int32_t i = 0; i < kWords; ++i) {
+      const uint64_t difference = uint64_t{words_[i]} - other.words_[i] - borrow;
+      words_[i] = static_cast<uint32_t>(difference);
+      borrow = difference >> 63;
+    }
+  }
+
+ private:
+  static constexpr int32_t kWords = 192;
+  uint32_t words_[kWords] = {};
+};
+
+// quotient * 2^-shift, where `has_rest` says that the number is a little more. The quotient has 55 to 57 bits.
+double Rounded(uint64_t quotient, int32_t shift, bool has_rest) {
+  const auto bits = static_cast<int32_t>(std::bit_width(quotient));
+  const int32_t exponent = bits - 1 - shift;  // 2^exponent <= number < 2^(exponent + 1)
+  const int32_t precision = std::min(53, exponent + 1075);
+  if (precision < 0) return 0;
+  const int32_t dropped = bits - precision;
+  const uint64_t half = uint64_t{1} << (dropped - 1);
+  const uint64_t rest = quotient & (2 * half - 1);
+  uint64_t kept = quotient >> dropped;
+  if (rest > half || (rest == half && (has_rest || (kept & 1) != 0))) ++kept;
+  return std::ldexp(static_cast<double>(kept), dropped - shift);
+}
+
+}  // namespace
+
+double DecimalToDouble(std::string_view text) {
+  Natural digits(0);
+  int32_t count = 0, power = 0;  // digits * 10^power
+  bool after_point = false, has_rest = false;
+  const double sign = text.starts_with('-') ? -1 : 1;
+  size_t at = sign < 0 ? 1 : 0;
+  for (; at < text.size() && text[at] != 'e' && text[at] != 'E'; ++at) {
+    if (text[at] == '.') {
+      after_point = true;
+      continue;
+    }
+    const auto digit = static_cast<uint32_t>(text[at] - '0');
+    const bool is_kept = count < kMostDigits;
+    if (is_kept && (count > 0 || digit != 0)) {
+      digits.MultiplyAdd(10, digit);
+      ++count;
+    }
+    has_rest = has_rest || (!is_kept && digit != 0);
+    if (is_kept ? after_point : !after_point) power = std::clamp(power + (after_point ? -1 : 1), -kFarPower, kFarPower);
+  }
+  if (at < text.size()) {
+    const bool is_negative = text[++at] == '-';
+    if (text[at] == '-' || text[at] == '+') ++at;
+    int32_t exponent = 0;
+    for (; at < text.size(); ++at) exponent = std::min(kFarPower * 4, exponent * 10 + (text[at] - '0'));
+    power += is_negative ? -exponent : exponent;
+  }
+  if (count == 0 || count + power < kLeastPower) return sign * 0.0;
+  if (count + power > kMostPower) return sign * std::numeric_limits<double>::infinity();
+
+  Natural divisor(1);
+  (power < 0 ? divisor : digits).MultiplyByPowerOfTen(std::abs(power));
+  const int32_t shift = 55 - (digits.bits() - divisor.bits());
+  (shift > 0 ? digits : divisor).ShiftLeft(std::abs(shift));
+  constexpr int kQuotientBits = 57;
+  divisor.ShiftLeft(kQuotientBits - 1);
+  uint64_t quotient = 0;
+  for (int i = 0; i < kQuotientBits; ++i, divisor.Halve()) {
+    quotient <<= 1;
+    if (digits.IsLess(divisor)) continue;
+    digits.Subtract(divisor);
+    quotient |= 1;
+  }
+  return sign * Rounded(quotient, shift, has_rest || digits.bits() > 0);
+}
+
+}  // namespace peruse
