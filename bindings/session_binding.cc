@@ -29,7 +29,13 @@ class SessionBinding {
       failure_ = backend.status();
     }
   }
-#if defined(PERUSE_WEBGPU)
+#if !defined(PERUSE_WEBGPU)
+  // Another task of what `first` has loaded.
+  explicit SessionBinding(const SessionBinding& first)
+      : session_(first.session_ ? std::make_unique<Session>(*first.session_) : nullptr), failure_(first.failure_) {}
+  std::unique_ptr<SessionBinding> Beside() const { return std::make_unique<SessionBinding>(*this); }
+  bool NeedsWeights() const { return session_ == nullptr || session_->needs_weights(); }
+#else
   // On a GPU with these webgpu::Limits. The first argument is that of the CPU, and of no use here.
   SessionBinding(int, uint32_t binding_bytes, bool shader_f16, bool packed_dot) {
     std::unique_ptr<WebGpuBackend> backend =
@@ -169,6 +175,8 @@ EMSCRIPTEN_BINDINGS(peruse) {
       .function("feedWeights", &SessionBinding::FeedWeights)
       .function("finishWeights", &SessionBinding::FinishWeights)
 #if !defined(PERUSE_WEBGPU)
+      .function("beside", &SessionBinding::Beside)
+      .function("needsWeights", &SessionBinding::NeedsWeights)
       .function("program", &SessionBinding::PrintProgram)
 #endif
       .function("probe", &SessionBinding::Probe)

@@ -1,6 +1,6 @@
 # The wasm modules and their glue, an ES module: `peruse`, of the variant's name (peruse-simd.wasm, peruse-relaxed-threads.wasm, ...), computes on
 # the CPU; `peruse_webgpu` (peruse-webgpu.mjs, of the simd preset alone: the CPU only records there) computes on a GPU;
-# `peruse_teach` (peruse-teach.mjs, of the simd preset alone) trains.
+# `peruse_teach` (of that preset too) trains; `peruse_tokenizer` (of that preset too) is the tokenizer without models.
 file(GLOB peruse_binding_files CONFIGURE_DEPENDS bindings/*.cc)
 set(peruse_tool_files "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")  # Tools use them, with a CPU's module.
 if(NOT peruse_binding_files)
@@ -8,13 +8,14 @@ if(NOT peruse_binding_files)
   return()
 endif()
 
-set(peruse_teach_files "${PROJECT_SOURCE_DIR}/bindings/teach_binding.cc")  # A module of their own.
-list(REMOVE_ITEM peruse_binding_files ${peruse_tool_files} ${peruse_teach_files})
+set(peruse_teach_files "${PROJECT_SOURCE_DIR}/bindings/teach_binding.cc")  # Modules of their own.
+set(peruse_tokenizer_file "${PROJECT_SOURCE_DIR}/bindings/tokenizer_binding.cc")
+list(REMOVE_ITEM peruse_binding_files ${peruse_tool_files} ${peruse_teach_files} ${peruse_tokenizer_file})
 
-# Links the module `target` under the given file name, of these files.
-function(peruse_module target name)
+# Links the module `target` under the given file name, of a library and these files.
+function(peruse_module target name library)
   add_executable(${target} ${ARGN})
-  target_link_libraries(${target} PRIVATE peruse_core)
+  target_link_libraries(${target} PRIVATE ${library})
   target_compile_options(${target} PRIVATE ${PERUSE_WARNINGS} -Oz)
   target_compile_definitions(${target} PRIVATE EMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME "${name}" SUFFIX ".mjs")
@@ -46,10 +47,17 @@ function(peruse_module target name)
   endif()
 endfunction()
 
-peruse_module(peruse "peruse-${PERUSE_VARIANT}" ${peruse_binding_files} ${peruse_tool_files})
+peruse_module(peruse "peruse-${PERUSE_VARIANT}" peruse_core ${peruse_binding_files} ${peruse_tool_files})
 if(PERUSE_VARIANT STREQUAL "simd")
-  peruse_module(peruse_webgpu peruse-webgpu ${peruse_binding_files})
+  # Small, because pages load it for the tokenizer alone; in the engine the same files are made for speed.
+  file(GLOB peruse_tokenizer_core_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc)
+  add_library(peruse_tokenizer_core STATIC ${peruse_tokenizer_core_files} core/api/option_reader.cc core/api/tokenizer_session.cc)
+  target_include_directories(peruse_tokenizer_core PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_compile_options(peruse_tokenizer_core PRIVATE ${PERUSE_WARNINGS} -Oz)
+  target_link_libraries(peruse_tokenizer_core PRIVATE peruse_rapidjson)
+  peruse_module(peruse_tokenizer peruse-tokenizer peruse_tokenizer_core ${peruse_tokenizer_file})
+  target_link_options(peruse_tokenizer PRIVATE -Oz -sMALLOC=emmalloc)
+  peruse_module(peruse_webgpu peruse-webgpu peruse_core ${peruse_binding_files})
   target_compile_definitions(peruse_webgpu PRIVATE PERUSE_WEBGPU)
-  peruse_module(peruse_teach peruse-teach ${peruse_teach_files})
-  target_link_libraries(peruse_teach PRIVATE peruse_train)
+  peruse_module(peruse_teach peruse-teach peruse_train ${peruse_teach_files})
 endif()

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu,teach] [--native debug|release]
+// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu,tokenizer,teach] [--native debug|release]
 // Without options: all wasm variants (to web/wasm), the TypeScript (to web/dist and web/bundle) and the demo page (to web/demo). Builds are
 // incremental, in build/<preset>.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -15,11 +15,9 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-/** One computes on a GPU, one trains, the others compute on the CPU. */
-export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu', 'teach'];
-
-/** Modules that the preset wasm-simd links beside its own. */
-const kModules = { webgpu: 'peruse_webgpu', teach: 'peruse_teach' };
+/** The last three are made with the first: one computes on a GPU, one is the tokenizer alone, one trains. The others compute on the CPU. */
+export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu', 'tokenizer', 'teach'];
+const kBesideSimd = ['webgpu', 'tokenizer', 'teach'];
 
 /** Configures a preset where needed and builds the targets; returns the build folder. */
 export function buildPreset(preset, targets) {
@@ -31,7 +29,7 @@ export function buildPreset(preset, targets) {
 
 /** The glue that a build shares with others of its kind of threading. */
 function glueOf(variant) {
-  if (variant in kModules) return `glue-${variant}.mjs`;
+  if (kBesideSimd.includes(variant)) return `glue-${variant}.mjs`;
   return variant.endsWith('-threads') ? 'glue-threads.mjs' : 'glue.mjs';
 }
 
@@ -49,7 +47,9 @@ function withoutNames(glue, variant) {
 }
 
 function buildVariant(variant) {
-  const folder = variant in kModules ? buildPreset('wasm-simd', [kModules[variant]]) : buildPreset(`wasm-${variant}`, ['peruse']);
+  const folder = kBesideSimd.includes(variant)
+    ? buildPreset('wasm-simd', [`peruse_${variant}`])
+    : buildPreset(`wasm-${variant}`, ['peruse']);
   const out = join(root, 'web/wasm');
   mkdirSync(out, { recursive: true });
   const name = `peruse-${variant}`;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Bundles web/src for pages, into web/bundle: one file for the page, one for its worker, the GPU's part apart, and one for service
-// workers, each with its source map; and the builds of the engine beside them, where the bundles look for them. Run it after
+// Bundles web/src for pages, into web/bundle: one file for the page, one for its worker, the GPU's part apart, one for service
+// workers, and one for the tokenizer alone, each with its source map; and the builds of the engine beside them, where the bundles look for them. Run it after
 // `tsc -p tsconfig.build.json`.
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,6 +66,7 @@ export async function bundle() {
   await write('peruse-worker', 'worker/worker.ts');
   await write('peruse-gpu', 'gpu/choose_device.ts', kOthersOfGpu);
   await write('peruse-service-worker', 'index_service_worker.ts');
+  await write('peruse-tokenizer', 'index_tokenizer.ts');
   await write('peruse-isolate', 'isolate.ts');
   await write('peruse-isolate-worker', 'isolate_worker.ts', {}, 'iife'); // Firefox knows no service workers that are modules.
   writeFileSync(join(kOut, 'peruse.d.ts'), "export * from '../dist/index.js';\n");

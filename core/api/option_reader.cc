@@ -28,6 +28,17 @@ void OptionReader::Read(std::string_view name, std::vector<std::string>* value) 
   Take(name, "a list of strings", read, value);
 }
 
+void OptionReader::Read(std::string_view name, std::vector<int32_t>* value) {
+  std::optional<std::vector<int32_t>> read;
+  if (Member(name).IsArray()) read.emplace();
+  for (JsonValue item : Member(name)) {
+    const std::optional<int64_t> number = item.GetInt64();
+    if (!number || *number < INT32_MIN || *number > INT32_MAX) return Fail(name, "a list of integers");
+    read->push_back(static_cast<int32_t>(*number));
+  }
+  Take(name, "a list of integers", read, value);
+}
+
 std::optional<int32_t> OptionReader::Choice(std::string_view name, std::span<const std::string_view> names) {
   std::string expected;
   for (size_t i = 0; i < names.size(); ++i) {

@@ -23,6 +23,7 @@ class OptionReader {
   void Read(std::string_view name, std::string* value) { Take(name, "a string", Member(name).GetString(), value); }
   void Read(std::string_view name, int32_t minimum, int32_t* value);
   void Read(std::string_view name, std::vector<std::string>* value);
+  void Read(std::string_view name, std::vector<int32_t>* value);
   // One of `names`, which stand in the order of the enumeration.
   template <typename Enum>
   void Read(std::string_view name, std::span<const std::string_view> names, Enum* value) {

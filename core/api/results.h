@@ -69,6 +69,19 @@ inline void Write(ResultWriter& writer, const Entity& it) {
 
 inline void Write(ResultWriter& writer, Features it) { writer.Array(std::move(it.values), it.dims); }
 
+inline void Write(ResultWriter& writer, const InspectedTerms& it) {
+  writer.BeginObject();
+  const auto member = [&](std::string_view name, const std::vector<float>& values) {
+    if (values.empty()) return;
+    writer.Key(name);
+    writer.Array(values, it.dims);
+  };
+  member("content_to_content", it.content_to_content);
+  member("content_to_position", it.content_to_position);
+  member("position_to_content", it.position_to_content);
+  writer.EndObject();
+}
+
 inline void Write(ResultWriter& writer, const InspectionResult& it) {
   writer.BeginObject();
   WriteMember(writer, "tokens", it.tokens);
@@ -78,6 +91,7 @@ inline void Write(ResultWriter& writer, const InspectionResult& it) {
   }
   if (!it.span_kernels.empty()) WriteMember(writer, "span_kernels", it.span_kernels);
   if (!it.hidden_states.empty()) WriteMember(writer, "hidden_states", it.hidden_states);
+  if (!it.attention_terms.empty()) WriteMember(writer, "attention_terms", it.attention_terms);
   writer.EndObject();
 }
 

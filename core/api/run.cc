@@ -30,10 +30,27 @@ std::unique_ptr<Run> Create(const TaskContext& context, JsonValue request, Statu
   return run;
 }
 
+// options.head_mask, which every task takes: a list of numbers for each layer.
+Status ReadHeadMask(JsonValue request, Task& task) {
+  const JsonValue mask = request.FindMember("options").FindMember("head_mask");
+  if (!mask.exists()) return OkStatus();
+  std::vector<std::vector<float>> layers;
+  for (const JsonValue layer : mask) {
+    std::vector<float>& numbers = layers.emplace_back();
+    for (const JsonValue item : layer) {
+      const std::optional<double> number = item.GetDouble();
+      if (!number) return InvalidArgument("option head_mask holds " + item.ToString() + ", which is no number");
+      numbers.push_back(static_cast<float>(*number));
+    }
+  }
+  return task.SetHeadMask(layers);
+}
+
 Result<std::unique_ptr<Run>> Created(CreateFunction* create, const TaskContext& context, JsonValue request) {
   Status status;
   std::unique_ptr<Run> run = create(context, request, &status);
   PERUSE_RETURN_IF_ERROR(status);
+  PERUSE_RETURN_IF_ERROR(ReadHeadMask(request, run->task()));
   return run;
 }
 

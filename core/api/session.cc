@@ -56,6 +56,18 @@ std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
   return json;
 }
 
+// FNV-1a, 64 bits: tells whether a file is the one of before, where nobody means harm to himself.
+uint64_t Hash(std::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
+  for (const char byte : bytes) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
+  return hash;
+}
+
+// Files that say nothing of the tokenizer: those of tasks.
+bool IsOfTask(std::string_view name) {
+  return name.find('/') != std::string_view::npos || name == "modules.json" || name == "adapter_config.json" ||
+         name.starts_with("sentence_") || name.starts_with("config_sentence_");
+}
+
 }  // namespace
 
 Status Session::Expect(Stage stage, std::string_view call) const {
@@ -99,14 +111,18 @@ Status Session::CreateParts(std::string_view request) {
   PERUSE_ASSIGN_OR_RETURN(options.precision, ParsePrecision(dtype));
   options.usual_precision = usual_;
 
-  text::TokenizerFiles tokenizer_files;
-  for (const auto& [name, bytes] : files_) tokenizer_files.emplace(name, bytes);
-  Result<std::unique_ptr<text::Tokenizer>> tokenizer = text::Tokenizer::Create(tokenizer_files);
+  Result<std::shared_ptr<const text::Tokenizer>> tokenizer = CreateTokenizer();
   // Where a GLiNER leaves it to the tokenizer: its tokens, the two markers, and one that nobody uses.
   if (tokenizer.ok()) options.vocabulary = (*tokenizer)->vocab_size() + 3;
 
   const auto config = files_.find("config.json");
   if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
+  const std::shared_ptr<Model> first = model_;
+  const uint64_t first_hash = std::exchange(config_hash_, Hash(config->second));
+  if (first != nullptr && first_hash != config_hash_) {
+    return InvalidArgument("config.json is not that of the session beside");
+  }
+  options.beside = first.get();
   PERUSE_ASSIGN_OR_RETURN(model_, Model::Create(config->second, options, *backend_));
 
   if (!model_->config().prompt.marker.empty() && !task_.starts_with("zero-shot-")) {
@@ -142,6 +158,20 @@ Status Session::ReadLabelsTokenizer() {
   if (labels_tokenizer_->model_vocab_size() <= model_->config().label_encoder->vocab_size) return OkStatus();
   return Status(StatusCode::kShapeMismatch,
                 "the labels' tokenizer gives more ids than the labels' encoder has embeddings for");
+}
+
+Result<std::shared_ptr<const text::Tokenizer>> Session::CreateTokenizer() {
+  text::TokenizerFiles files;
+  uint64_t hash = Hash({});
+  for (const auto& [name, bytes] : files_) {
+    if (IsOfTask(name)) continue;
+    files.emplace(name, bytes);
+    hash = Hash(bytes, Hash(name, hash));
+  }
+  if (tokenizer_ != nullptr && hash == tokenizer_hash_) return tokenizer_;
+  tokenizer_hash_ = hash;
+  PERUSE_ASSIGN_OR_RETURN(std::unique_ptr<text::Tokenizer> made, text::Tokenizer::Create(files));
+  return std::shared_ptr<const text::Tokenizer>(std::move(made));
 }
 
 Status Session::ReadSentence() {

@@ -34,11 +34,21 @@ namespace peruse {
 
 class Session {
  public:
+  // Another task of the same checkpoint, beside `first`, which has loaded its weights: what both need is held once, and what `first` has
+  // is not read again. config.json and its tokenizer are to be given anew, and must be the same. Either may go before the other.
+  explicit Session(const Session& first)
+      : backend_(first.backend_), usual_(first.usual_), tokenizer_(first.tokenizer_), model_(first.model_) {
+    config_hash_ = first.config_hash_;
+    tokenizer_hash_ = first.tokenizer_hash_;
+  }
+  Session& operator=(const Session&) = delete;
   // `usual`: how weights are held when nobody says.
   explicit Session(std::unique_ptr<Backend> backend, Precision usual = Precision::kF32)
       : backend_(std::move(backend)), usual_(usual) {}
 
   Status AddFile(std::string_view name, std::string_view bytes);
+  // After Open: whether a file of weights is to be fed; not where another session has all of them.
+  bool needs_weights() const { return model_ == nullptr || model_->needs_weights(); }
   // `request`: {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8"}; "auto": q8 for a q8 checkpoint, else the usual.
   Status Open(std::string_view request);
   // With a file "adapter_config.json": the adapter's weights, before the checkpoint's, which they are merged into.
@@ -80,6 +90,8 @@ class Session {
   Status ExpectWeights(std::string_view call) const;
   Status Fail(Status status);
   Status CreateParts(std::string_view request);
+  // Of the files that make up the tokenizer.
+  Result<std::shared_ptr<const text::Tokenizer>> CreateTokenizer();
   Status ReadRankingActivation();
   Status ReadSentence();
   Status ReadLabelsTokenizer();
@@ -92,13 +104,16 @@ class Session {
   // The run that is under way; kInvalidArgument when there is none.
   Result<Task*> Running(std::string_view call);
 
-  std::unique_ptr<Backend> backend_;
+  std::shared_ptr<Backend> backend_;
   const Precision usual_;
   Stage stage_ = Stage::kFiles;
   std::map<std::string, std::string, std::less<>> files_;
   std::unique_ptr<SpeedProbe> probe_;
-  std::unique_ptr<text::Tokenizer> tokenizer_;
-  std::unique_ptr<Model> model_;
+  // Until Open those of the session that this one is beside.
+  std::shared_ptr<const text::Tokenizer> tokenizer_;
+  std::shared_ptr<Model> model_;
+  uint64_t config_hash_ = 0;
+  uint64_t tokenizer_hash_ = 0;
   std::string task_;
   std::string ranking_activation_;              // TaskContext::ranking_activation
   std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction

@@ -85,7 +85,8 @@ Value ConvBert::MixedAttention(Build& b, const ModelConfig& config, int32_t laye
   const auto [convolved, kernels] = b.SpanConv(logits, conv_out, heads_);
   b.Output(Numbered("span_kernel", layer), kernels);
 
-  return AttentionOutput(b, config, name + "output.dense", name + "output.LayerNorm", b.Concat(context, convolved), x);
+  const Value both = b.Concat(MaskHeads(b, layer, context), convolved);
+  return AttentionOutput(b, config, name + "output.dense", name + "output.LayerNorm", both, x);
 }
 
 Value ConvBert::Encode(Build& b, const ModelConfig& config) const {

@@ -278,7 +278,17 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output(Numbered("attention", index), probabilities);
-  return b.LayerNorm(b.Add(b.Linear(context, layer.output), queries_from), layer.norm);
+  // What the three terms of the scores are made of (core/model/attention_terms.h).
+  b.Output(Numbered("query", index), query);
+  b.Output(Numbered("key", index), key);
+  const auto table_output = [&](const char* name, Value table) {
+    if (!table.valid()) return;
+    b.Output(Numbered(name, index),
+             b.SelectRows(table, {.kind = Index::Kind::kAllRows, .distances = {.rows = 2 * table_span()}}));
+  };
+  table_output("position_key", attention.position_key);
+  table_output("position_query", attention.position_query);
+  return b.LayerNorm(b.Add(b.Linear(MaskHeads(b, index, context), layer.output), queries_from), layer.norm);
 }
 
 // DebertaLayer

@@ -178,7 +178,7 @@ Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output(Numbered("attention", layer), probabilities);
-  return AttentionOutput(b, config, names.attention_output, names.attention_norm, context, x);
+  return AttentionOutput(b, config, names.attention_output, names.attention_norm, MaskHeads(b, layer, context), x);
 }
 
 }  // namespace

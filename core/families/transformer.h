@@ -73,6 +73,12 @@ LayerNames BertLayer(int32_t layer);
 // norm(output(activation(intermediate(x))) + x); groups: of both linears (ConvBERT's num_groups).
 Value FeedForward(Build& b, const ModelConfig& config, const FeedForwardNames& names, Value x, int32_t groups = 1);
 
+// What the heads of a layer give, each multiplied by what the caller brings for it (Model: head_mask): transformers' head_mask multiplies
+// the probabilities, which is the same.
+inline Value MaskHeads(Build& b, int32_t layer, Value context) {
+  return b.Multiply(context, b.InputLike(context, kFirstMask + layer));
+}
+
 // norm(dense(context) + x): BertSelfOutput.
 Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& dense, const std::string& norm,
                       Value context, Value x);

@@ -1,4 +1,4 @@
-// An embedding matrix in host memory, its rows held as the checkpoint holds them and read as floats.
+// An embedding matrix in host memory, its rows held as the checkpoint holds them and read as floats. Copies share the rows.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ class EmbeddingTable {
   int32_t rows_ = 0;
   int32_t cols_ = 0;
   DType storage_ = DType::kF32;
-  std::unique_ptr<uint8_t[]> data_;  // [rows, cols] of storage_
-  std::unique_ptr<float[]> scales_;  // [rows], kI8 only
+  std::shared_ptr<uint8_t[]> data_;  // [rows, cols] of storage_
+  std::shared_ptr<float[]> scales_;  // [rows], kI8 only
   size_t appended_ = 0;
 };
 

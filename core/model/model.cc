@@ -8,6 +8,7 @@
 #include "core/families/family.h"
 #include "core/formats/quantize.h"
 #include "core/model/add_head.h"
+#include "core/model/shared_weights.h"
 #include "core/program/passes/passes.h"
 #include "core/program/plan.h"
 #include "core/weights/binder.h"
@@ -89,8 +90,11 @@ class CheckpointModel : public Model {
         precision_(options.precision.value_or(config_.int8_weights ? Precision::kQ8 : options.usual_precision)),
         bytes_before_(backend.WeightBytes()) {}
 
+  ~CheckpointModel() override { HoldLinears(); }  // and lets go of them: those of a load that failed too
+
   Status Initialize();
 
+  bool needs_weights() const override { return needs_weights_; }
   Status SetAdapter(std::unique_ptr<LoraAdapter> adapter) override;
   Result<std::vector<std::string>> SetShardIndex(std::string_view index_json) override;
   Status EndShard() override;
@@ -110,10 +114,21 @@ class CheckpointModel : public Model {
   std::vector<std::string> OutputNames() const override;
   int32_t attention_heads() const override { return attention_heads_; }
   int32_t span_kernel_heads() const override { return span_kernel_heads_; }
+  int32_t attention_layers() const override { return static_cast<int32_t>(masks_.size()); }
+  AttentionTerms attention_terms(int32_t layer) const override;
 
  private:
   Status Keep(Status status);
   TensorVisitor& Sink() { return merger_ ? static_cast<TensorVisitor&>(*merger_) : *binder_; }
+  // Takes what `other` holds of the weights; gives the pieces that need not be read.
+  std::vector<bool> Share(const CheckpointModel& other);
+  void FillReport();
+  void HoldLinears() {
+    for (size_t i = 0; i < holds_.size(); ++i) {
+      const Weight weight = weights_.linears[i];
+      if (!holds_[i] && weight.valid()) holds_[i] = std::make_shared<LinearHold>(backend_, weight);
+    }
+  }
   // Computes what depends on weights alone, and gives back what is of no more use.
   Status Fold();
   Status CheckInput(const ModelInput& input, size_t index, const TokenLimits& limits) const;
@@ -121,21 +136,28 @@ class CheckpointModel : public Model {
   Status CheckLogitRows(const RunOptions& options, int64_t rows) const;
   Status CheckSize(const Plan& plan, const BatchInputs& inputs) const;
   Plan LoadPlan() const { return PlanMemory(Fuse(programs_.load)); }
-  // The plan for these outputs, made when it is first asked for.
-  Result<const Plan*> PlanOf(std::span<const std::string> names);
+  // The plan for these outputs, made when it is first asked for; masked: of a run with a head_mask.
+  Result<const Plan*> PlanOf(std::span<const std::string> names, bool masked = false);
+  // A row of the mask for each token, as the program's inputs are.
+  void FillMasks(std::span<const float> head_mask, int64_t tokens);
 
   const std::unique_ptr<Family> family_;
   ModelConfig config_;
   const ModelOptions options_;
   Backend& backend_;
   const Precision precision_;
-  const int64_t bytes_before_;
+  int64_t bytes_before_;
 
   Parameters parameters_;
   Hoisted programs_;
   int32_t attention_heads_ = 0;
   int32_t span_kernel_heads_ = 0;
   Weights weights_;
+  LinearHolds holds_;
+
+  bool needs_weights_ = true;
+  bool is_folded_ = false;                // the constants are another model's
+  std::vector<std::string> piece_names_;  // once loaded: the tensor that each piece is
 
   // While loading
   std::unique_ptr<Binder> binder_;
@@ -149,6 +171,7 @@ class CheckpointModel : public Model {
   // What follows is used again by each run: a warm call allocates nothing (tests/native/memory/warm_call_test.cc).
   struct Prepared {
     std::vector<int32_t> outputs;  // by number in programs_.run
+    bool masked;
     Plan plan;
   };
   std::vector<std::unique_ptr<Prepared>> plans_;
@@ -158,7 +181,9 @@ class CheckpointModel : public Model {
   BatchIndices indices_;
   const Plan* plan_ = nullptr;  // of the last run
   Sizes sizes_;
-  std::vector<FloatBuffer> results_;  // by output of the plan
+  std::vector<FloatBuffer> results_;                // by output of the plan
+  std::vector<std::vector<float>> masks_;           // by layer
+  std::vector<std::span<const float>> matrices_;    // by ops::Input::number: the labels' vectors, then masks_
 };
 
 Status CheckpointModel::Initialize() {
@@ -179,6 +204,9 @@ Status CheckpointModel::Initialize() {
   for (const Op& op : program.ops) {
     if (const auto* attention = std::get_if<ops::Attention>(&op)) attention_heads_ = attention->heads;
     if (const auto* conv = std::get_if<ops::SpanConv>(&op)) span_kernel_heads_ = conv->heads;
+    if (const auto* input = std::get_if<ops::Input>(&op); input != nullptr && input->optional) {
+      masks_.resize(std::max(masks_.size(), static_cast<size_t>(input->number - kFirstMask) + 1));
+    }
   }
   programs_ = HoistConstants(std::move(program));
   PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf({}));  // what a call computes that asks for nothing else
@@ -187,8 +215,10 @@ Status CheckpointModel::Initialize() {
   weights_.linears.resize(programs_.run.linears.size());
   weights_.constants.resize(static_cast<size_t>(programs_.run.constants));
   weights_.tables.resize(static_cast<size_t>(programs_.run.tables));
+  holds_.resize(programs_.run.linears.size());
   binder_ = std::make_unique<Binder>(backend_, precision_, family_->prefixes(), parameters_, weights_);
   parser_ = std::make_unique<WeightsParser>(*binder_);
+  if (options_.beside != nullptr) binder_->Hold(Share(static_cast<const CheckpointModel&>(*options_.beside)));
   return OkStatus();
 }
 
@@ -197,6 +227,44 @@ Status CheckpointModel::Initialize() {
 Status CheckpointModel::Keep(Status status) {
   if (failure_.ok()) failure_ = std::move(status);
   return failure_;
+}
+
+std::vector<bool> CheckpointModel::Share(const CheckpointModel& other) {
+  // What was folded belongs together in the order in which the encoder makes it.
+  const Program& load = programs_.load;
+  const Program& folded = other.programs_.load;
+  if (precision_ != other.precision_ || load.outputs.size() != folded.outputs.size()) return {};
+  const std::vector<bool> held =
+      TakeHeld({other.parameters_, other.weights_, other.holds_}, parameters_, &weights_, &holds_);
+  for (size_t i = 0; i < load.outputs.size(); ++i) {
+    const ValueInfo& own = load.info(load.outputs[i].value);
+    const ValueInfo& info = folded.info(folded.outputs[i].value);
+    PERUSE_CHECK(own.rows == info.rows && own.cols == info.cols);
+    weights_.constants[static_cast<size_t>(own.constant)] =
+        other.weights_.constants[static_cast<size_t>(info.constant)];
+  }
+  is_folded_ = true;
+  bytes_before_ = other.bytes_before_;
+  needs_weights_ = std::find(held.begin(), held.end(), false) != held.end();
+  between_shards_ = !needs_weights_;
+  if (needs_weights_) return held;
+
+  // Nothing will be read: the file is the other's.
+  std::set<std::string> used;
+  for (const Piece& piece : parameters_.pieces) {
+    const auto is_same = [&](const Piece& one) { return one.names == piece.names && one.kind == piece.kind; };
+    const auto found = std::find_if(other.parameters_.pieces.begin(), other.parameters_.pieces.end(), is_same);
+    const auto number = static_cast<size_t>(found - other.parameters_.pieces.begin());
+    piece_names_.push_back(other.piece_names_[number]);
+    if (used.insert(piece_names_.back()).second && !piece.head.empty())
+      report_.head_tensors.push_back(piece_names_.back());
+  }
+  report_.tensors_used = static_cast<int32_t>(used.size());
+  report_.extra_tensors = other.report_.extra_tensors;
+  for (const std::string& name : std::set<std::string>(other.piece_names_.begin(), other.piece_names_.end())) {
+    if (!used.contains(name)) report_.extra_tensors.push_back(name);
+  }
+  return held;
 }
 
 Status CheckpointModel::SetAdapter(std::unique_ptr<LoraAdapter> adapter) {
@@ -239,7 +307,7 @@ Status CheckpointModel::FeedWeights(std::span<const uint8_t> chunk) {
 
 Status CheckpointModel::Fold() {
   const Program& load = programs_.load;
-  if (load.ops.empty()) return OkStatus();
+  if (load.ops.empty() || is_folded_) return OkStatus();
   for (const ProgramOutput& output : load.outputs) {
     const ValueInfo& info = load.info(output.value);
     PERUSE_ASSIGN_OR_RETURN(weights_.constants[static_cast<size_t>(info.constant)],
@@ -255,7 +323,7 @@ Status CheckpointModel::Fold() {
   }
   for (size_t i = 0; i < used.size(); ++i) {
     if (used[i]) continue;
-    backend_.FreeLinear(weights_.linears[i]);
+    holds_[i].reset();
     weights_.linears[i] = {};
   }
   return OkStatus();
@@ -266,18 +334,26 @@ Status CheckpointModel::FinishWeights() {
   PERUSE_RETURN_IF_ERROR(failure_);
   if (!between_shards_) PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));
   PERUSE_RETURN_IF_ERROR(Keep(binder_->Finish()));
+  HoldLinears();
   PERUSE_RETURN_IF_ERROR(Keep(Fold()));
-  report_.precision = precision_;
-  report_.tensors_used = binder_->tensors_used();
-  report_.extra_tensors = binder_->extra_tensors();
-  report_.head_tensors = binder_->HeadTensors();
-  report_.weight_bytes = backend_.WeightBytes() - bytes_before_;
-  for (const EmbeddingTable& table : weights_.tables) report_.weight_bytes += table.bytes();
+  FillReport();
   parser_.reset();
   merger_.reset();
   adapter_.reset();
   binder_.reset();
   return OkStatus();
+}
+
+void CheckpointModel::FillReport() {
+  report_.precision = precision_;
+  if (needs_weights_) {
+    report_.tensors_used = binder_->tensors_used();
+    report_.extra_tensors = binder_->extra_tensors();
+    report_.head_tensors = binder_->HeadTensors();
+    piece_names_ = binder_->PieceNames();
+  }
+  report_.weight_bytes = backend_.WeightBytes() - bytes_before_;
+  for (const EmbeddingTable& table : weights_.tables) report_.weight_bytes += table.bytes();
 }
 
 // ---- Running --------------------------------------------------------------------------------------------------------
@@ -349,7 +425,47 @@ Status CheckpointModel::CheckSize(const Plan& plan, const BatchInputs& inputs) c
   return OkStatus();
 }
 
-Result<const Plan*> CheckpointModel::PlanOf(std::span<const std::string> names) {
+void CheckpointModel::FillMasks(std::span<const float> head_mask, int64_t tokens) {
+  matrices_.resize(kFirstMask + masks_.size());
+  for (const Op& op : programs_.run.ops) {
+    const auto* input = std::get_if<ops::Input>(&op);
+    if (input == nullptr || !input->optional) continue;
+    const auto layer = static_cast<size_t>(input->number - kFirstMask);
+    const int32_t head_dim = programs_.run.info(input->out).cols.factor / attention_heads_;
+    std::vector<float>& mask = masks_[layer];
+    mask.clear();
+    for (int64_t t = 0; t < tokens; ++t) {
+      for (const float factor :
+           head_mask.subspan(layer * static_cast<size_t>(attention_heads_), static_cast<size_t>(attention_heads_))) {
+        mask.insert(mask.end(), static_cast<size_t>(head_dim), factor);
+      }
+    }
+    matrices_[kFirstMask + layer] = mask;
+  }
+}
+
+AttentionTerms CheckpointModel::attention_terms(int32_t layer) const {
+  const auto values = [&](const char* name) { return output(name + ("." + std::to_string(layer))).values; };
+  const std::vector<ProgramOutput>& outputs = programs_.run.outputs;
+  const std::string name = "attention." + std::to_string(layer);
+  const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const auto& one) { return one.name == name; });
+  for (const Op& op : programs_.run.ops) {
+    const auto* attention = std::get_if<ops::Attention>(&op);
+    if (attention == nullptr || found == outputs.end() || attention->probabilities != found->value) continue;
+    return {.heads = attention->heads,
+            .width = programs_.run.info(attention->query).cols.factor,
+            .scale = attention->scale,
+            .query = values("query"),
+            .key = values("key"),
+            .position_key = values("position_key"),
+            .position_query = values("position_query"),
+            .slots = attention->slots.valid() ? indices_.views()[static_cast<size_t>(attention->slots.id)]
+                                              : std::span<const int32_t>()};
+  }
+  return {};
+}
+
+Result<const Plan*> CheckpointModel::PlanOf(std::span<const std::string> names, bool masked) {
   const std::vector<ProgramOutput>& outputs = programs_.run.outputs;
   wanted_.clear();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -365,9 +481,9 @@ Result<const Plan*> CheckpointModel::PlanOf(std::span<const std::string> names) 
     return InvalidArgument("the model has no output \"" + name + "\"");
   }
   for (const auto& prepared : plans_) {
-    if (prepared->outputs == wanted_) return &prepared->plan;
+    if (prepared->outputs == wanted_ && prepared->masked == masked) return &prepared->plan;
   }
-  plans_.push_back(std::make_unique<Prepared>(Prepared{wanted_, PlanFor(programs_.run, wanted_)}));
+  plans_.push_back(std::make_unique<Prepared>(Prepared{wanted_, masked, PlanFor(programs_.run, wanted_, masked)}));
   return &plans_.back()->plan;
 }
 
@@ -389,7 +505,12 @@ Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptio
   for (const ModelInput& input : inputs) next_batch_.Append(static_cast<int32_t>(input.ids.size()));
   PERUSE_RETURN_IF_ERROR(CheckLogitRows(options, tokens));
   PERUSE_RETURN_IF_ERROR(CheckHeadInputs(inputs.size(), options));
-  PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf(options.outputs));
+  const bool masked = !options.head_mask.empty();
+  if (masked && config_.label_encoder) return Unsupported("head_mask is not for models with an encoder for labels");
+  if (masked && options.head_mask.size() != masks_.size() * static_cast<size_t>(attention_heads_)) {
+    return InvalidArgument("head_mask does not have a number for each head");
+  }
+  PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf(options.outputs, masked));
   PERUSE_RETURN_IF_ERROR(CheckSize(*plan, {inputs, next_batch_, options.logit_rows, options.head_inputs}));
 
   batch_ = next_batch_;  // a copy: both keep their memory
@@ -398,9 +519,10 @@ Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptio
   plan_ = plan;
   if (results_.size() < plan->program.outputs.size()) results_.resize(plan->program.outputs.size());
   indices_.Fill(plan->program, batch_inputs);
-  const std::span<const float> matrices[] = {options.head_inputs.label_vectors};
+  matrices_.assign(1, options.head_inputs.label_vectors);
+  if (masked) FillMasks(options.head_mask, tokens);
   return backend_.Run(*plan, weights_,
-                      {.batch = batch_, .sizes = sizes_, .indices = indices_.views(), .matrices = matrices}, results_);
+                      {.batch = batch_, .sizes = sizes_, .indices = indices_.views(), .matrices = matrices_}, results_);
 }
 
 // The weights were finite, so what is not has overflowed on the way.

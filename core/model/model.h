@@ -21,12 +21,15 @@
 #include "core/base/status.h"
 #include "core/families/config.h"
 #include "core/heads/heads.h"
+#include "core/model/attention_terms.h"
 #include "core/ops/value.h"
 #include "core/program/indices.h"
 #include "core/tensor/ragged_batch.h"
 #include "core/weights/lora.h"
 
 namespace peruse {
+
+class Model;
 
 struct ModelOptions {
   Head head = Head::kNone;
@@ -36,6 +39,8 @@ struct ModelOptions {
   // DeBERTa's masked-LM head after its enhanced mask decoder, as in pre-training (He et al., 2020, section 3.2).
   // transformers leaves it out.
   bool enhanced_mask_decoder = false;
+  // A loaded model of the same config.json, of this backend and made by Create: what it holds is used and not read again.
+  const Model* beside = nullptr;
   // Rows of the word embeddings, where the configuration leaves them to the tokenizer (old GLiNER releases).
   int32_t vocabulary = 0;
 };
@@ -48,6 +53,8 @@ struct RunOptions {
   // Head::kEntities and GLiClass: what the head reads beside the one text of the batch. A bi-encoder's label vectors are the
   // output kLabelVectors of a run over labels, which needs none of this.
   HeadInputs head_inputs = {};
+  // [attention_layers, attention_heads]: what the result of each head is multiplied by, which is transformers' head_mask; empty: nothing.
+  std::span<const float> head_mask = {};
 };
 
 // What a run gave for one output, row by row. No values: nobody asked for it.
@@ -78,6 +85,9 @@ class Model {
   static Result<std::unique_ptr<Model>> Create(std::string_view config_json, const ModelOptions& options,
                                                Backend& backend);
   virtual ~Model() = default;
+
+  // Whether a file of weights is to be fed; not where all of them come from ModelOptions::beside.
+  virtual bool needs_weights() const { return true; }
 
   // A LoRA adapter, whole, to be merged into the weights as they are read; before any of them.
   virtual Status SetAdapter(std::unique_ptr<LoraAdapter> adapter) = 0;
@@ -120,9 +130,14 @@ class Model {
   // On the way: "hidden.0" (the embeddings), "hidden.1" (the first layer), ...: [tokens, hidden_size];
   // "attention.0", ...: [heads for each token, longest text]: row start(s) * heads + h * length(s) + i is sequence s, head h,
   // query i, and columns past length(s) are zero; "span_kernel.0", ... of ConvBERT: [tokens, heads * conv_kernel_size].
+  // Of DeBERTa "query.0", "key.0", ...: [tokens, hidden_size], and "position_key.0", "position_query.0", ...: [slots, hidden_size].
   virtual std::vector<std::string> OutputNames() const = 0;
   // 0: the model has none.
   virtual int32_t attention_heads() const = 0;
+  // Layers whose heads head_mask multiplies.
+  virtual int32_t attention_layers() const { return 0; }
+  // Of the last run, of one text, which gave the layer's "query", "key" and, as far as there are such, "position_key" and "position_query".
+  virtual AttentionTerms attention_terms(int32_t layer) const { return (void)layer, AttentionTerms(); }
   virtual int32_t span_kernel_heads() const = 0;
 };
 

@@ -17,6 +17,7 @@ struct Index {
     kChosen,           // rows that the caller chose                    [chosen]
     kLengths,          // how many tokens each text has                 [sequences]
     kSlots,            // row of a table for each distance              [2 * longest - 1]
+    kAllRows,          // the rows of a table (distances.rows)          [rows]
     // What a head reads beside the one text of a batch.
     kWords,        // row of each word, or its first                [words]
     kWordTokens,   // how many rows it has                          [words]
@@ -88,6 +89,8 @@ inline Extent ExtentOf(const Index& index) {
     case Index::Kind::kPairWidth:
     case Index::Kind::kPairBlock:
       return {Domain::kPairs, 1};
+    case Index::Kind::kAllRows:
+      return {Domain::kOne, index.distances.rows};
     default:
       return {Domain::kTokens, 1};
   }

@@ -14,6 +14,7 @@ struct Input {
 
   int32_t number = 0;
   Value out;
+  bool optional = false;  // a factor that a caller need not bring (passes.h: DropInputs)
 
   auto Inputs() { return std::array<Value*, 0>{}; }
   auto Outputs() { return std::array{&out}; }

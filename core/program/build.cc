@@ -190,6 +190,12 @@ Value Build::Add(Value x, Value y) {
   return out;
 }
 
+Value Build::InputLike(Value x, int32_t number) {
+  const Value out = NewLike(x, cols(x));
+  program_.ops.push_back(ops::Input{number, out, /*optional=*/true});
+  return out;
+}
+
 Value Build::Multiply(Value x, Value y) {
   PERUSE_CHECK(cols(x) == cols(y));
   const Value out = NewLike(x, cols(x));

@@ -40,6 +40,9 @@ class Stack {
   std::vector<Piece> pieces_;
 };
 
+// Numbers of inputs (ops::Input): 0 are the labels' vectors, from here on the masks of the layers' heads.
+inline constexpr int32_t kFirstMask = 1;
+
 class Build {
  public:
   // `precision`: of the linear layers, but for those that ask for float32.
@@ -117,6 +120,8 @@ class Build {
   Value Linear(Value x, const Stack& stack) { return Linear(x, Weights(stack)); }
   Value LayerNorm(Value x, const NormArgs& norm);
   Value Activate(Value x, Activation activation);
+  // A matrix like x that the caller brings, if he wants to (passes.h: DropInputs); of the inputs the one of that number.
+  Value InputLike(Value x, int32_t number);
   Value Add(Value x, Value y);
   Value Multiply(Value x, Value y);
   struct Attended {

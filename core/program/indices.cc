@@ -190,6 +190,11 @@ void BatchIndices::Fill(const Program& program, const BatchInputs& inputs) {
       views_[i] = FillSlots(index, inputs.batch.longest(), values);
       continue;
     }
+    if (index.kind == Index::Kind::kAllRows) {  // as they were
+      for (auto row = static_cast<int32_t>(values.size()); row < index.distances.rows; ++row) values.push_back(row);
+      views_[i] = values;
+      continue;
+    }
     values.clear();
     if (const std::span<const int32_t> given = Given(index.kind, inputs.head); !given.empty()) {
       views_[i] = given;

@@ -99,8 +99,9 @@ class Planner {
 
 Plan PlanMemory(Program program) { return Planner(std::move(program)).Run(); }
 
-Plan PlanFor(const Program& program, std::span<const int32_t> outputs) {
-  return PlanMemory(PlaceColumns(Fuse(DropRows(KeepOutputs(program, outputs)))));
+Plan PlanFor(const Program& program, std::span<const int32_t> outputs, bool brings_inputs) {
+  Program kept = KeepOutputs(brings_inputs ? program : DropInputs(program), outputs);
+  return PlanMemory(PlaceColumns(Fuse(DropRows(std::move(kept)))));
 }
 
 }  // namespace peruse

@@ -25,7 +25,7 @@ struct Plan {
 // Gives each value of a run a slot for as long as it is needed. An operation's results never lie where its operands do.
 Plan PlanMemory(Program program);
 
-// All passes, for the outputs of these numbers.
-Plan PlanFor(const Program& program, std::span<const int32_t> outputs);
+// All passes, for the outputs of these numbers. brings_inputs: the caller brings the matrices of ops::Input (passes.h: DropInputs).
+Plan PlanFor(const Program& program, std::span<const int32_t> outputs, bool brings_inputs = false);
 
 }  // namespace peruse

@@ -1,7 +1,9 @@
 #include "core/tasks/inspector.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "core/base/memory.h"
 #include "core/model/attention_map.h"
 
 namespace peruse {
@@ -9,8 +11,13 @@ namespace {
 
 constexpr std::string_view kLongTextAdvice = "pass truncation: true to look only at its beginning";
 
-void AppendNames(std::string_view kind, int32_t count, std::vector<std::string>* names) {
-  for (int32_t i = 0; i < count; ++i) names->push_back(std::string(kind) + std::to_string(i));
+void AppendNames(std::string_view kind, const std::vector<int32_t>& numbers, std::vector<std::string>* names) {
+  for (const int32_t number : numbers) names->push_back(std::string(kind) + std::to_string(number));
+}
+
+bool HasOutput(const Model& model, std::string_view name) {
+  const std::vector<std::string> names = model.OutputNames();
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 }  // namespace
@@ -25,6 +32,15 @@ Status Inspector::Start() {
     return Unsupported("output_span_kernels: a model of type " + config.model_type +
                        " makes no convolution kernels; convbert and dynamicconv do");
   }
+  if (request.output_attention_terms && !HasOutput(model_, "query.0")) {
+    return Unsupported("output_attention_terms: the scores of a model of type " + config.model_type +
+                       " are no sums of content and position; deberta and deberta-v2 have such");
+  }
+  for (const int32_t layer : request.layers.value_or(std::vector<int32_t>())) {
+    if (layer >= 0 && layer < config.num_hidden_layers) continue;
+    return InvalidArgument("option layers holds " + std::to_string(layer) + ", and the model has the layers 0 to " +
+                           std::to_string(config.num_hidden_layers - 1));
+  }
   const text::EncodeOptions options =
       request.truncation ? CutTo(MaxTokens(), text::Truncation::kLongestFirst) : text::EncodeOptions();
   PERUSE_ASSIGN_OR_RETURN(text::Encoding tokens, Checked(Encode(request.inputs[0], options), 0, kLongTextAdvice));
@@ -37,12 +53,38 @@ Status Inspector::Start() {
 }
 
 std::vector<std::string> Inspector::Wanted() const {
-  const int32_t layers = model_.config().num_hidden_layers;
+  const std::vector<int32_t> layers = Layers(model_.config().num_hidden_layers);
   std::vector<std::string> names;
   if (request.output_attentions) AppendNames("attention.", layers, &names);
   if (request.output_span_kernels) AppendNames("span_kernel.", layers, &names);
-  if (request.output_hidden_states) AppendNames("hidden.", layers + 1, &names);
+  if (request.output_hidden_states) AppendNames("hidden.", Layers(model_.config().num_hidden_layers + 1), &names);
+  for (const char* kind : {"query.", "key.", "position_key.", "position_query."}) {
+    if (request.output_attention_terms && HasOutput(model_, std::string(kind) + "0")) AppendNames(kind, layers, &names);
+  }
   return names;
+}
+
+std::vector<int32_t> Inspector::Layers(int32_t count) const {
+  if (request.layers) return *request.layers;
+  std::vector<int32_t> all;
+  for (int32_t i = 0; i < count; ++i) all.push_back(i);
+  return all;
+}
+
+Status Inspector::CollectTerms(int32_t tokens, std::vector<InspectedTerms>* found) const {
+  const std::vector<int32_t> layers = Layers(model_.config().num_hidden_layers);
+  const auto side = static_cast<size_t>(tokens);
+  const size_t map = SaturatingMultiply(static_cast<size_t>(model_.attention_heads()) * sizeof(float), side * side);
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(3 * layers.size(), map), "the terms of the attention"));
+  for (const int32_t layer : layers) {
+    const AttentionTerms terms = model_.attention_terms(layer);
+    InspectedTerms& one = found->emplace_back();
+    one.dims = {terms.heads, tokens, tokens};
+    one.content_to_content = ContentToContent(terms);
+    if (!terms.position_key.empty()) one.content_to_position = ContentToPosition(terms);
+    if (!terms.position_query.empty()) one.position_to_content = PositionToContent(terms);
+  }
+  return OkStatus();
 }
 
 Status Inspector::Collect(const Reading& reading, size_t text) {
@@ -57,9 +99,12 @@ Status Inspector::Collect(const Reading& reading, size_t text) {
     } else if (name.starts_with("span_kernel.")) {
       const int32_t heads = model_.span_kernel_heads();
       found.span_kernels.push_back({{tokens, heads, cols / heads}, values});
-    } else {
+    } else if (name.starts_with("hidden.")) {
       found.hidden_states.push_back({{tokens, cols}, values});
     }
+  }
+  if (request.output_attention_terms) {
+    PERUSE_RETURN_IF_ERROR(CollectTerms(static_cast<int32_t>(tokens), &found.attention_terms));
   }
   Give(0, std::move(found));
   return OkStatus();

@@ -2,7 +2,8 @@
 
 namespace peruse {
 
-Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const std::string> names) {
+Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const std::string> names,
+                           std::span<const float> head_mask) {
   inputs_.clear();
   chosen_.clear();
   first_chosen_.clear();
@@ -19,7 +20,8 @@ Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const std::
                       {.outputs = names,
                        .logit_rows = chosen_,
                        .head_inputs = {head.words, head.word_tokens, head.labels, head.label_tokens, head.pair_first,
-                                       head.pair_second, head.second_segment, head.label_vectors}});
+                                       head.pair_second, head.second_segment, head.label_vectors},
+                       .head_mask = head_mask});
 }
 
 Matrix ModelOutputs::Get(std::string_view name, size_t text) const {

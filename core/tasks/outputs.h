@@ -46,8 +46,9 @@ class ModelOutputs {
  public:
   explicit ModelOutputs(Model& model) : model_(model) {}
 
-  // Records a run of the model over `batch`, which is to give the outputs `names`.
-  Status Begin(std::span<const Reading> batch, std::span<const std::string> names);
+  // Records a run of the model over `batch`, which is to give the outputs `names`; head_mask: as in RunOptions.
+  Status Begin(std::span<const Reading> batch, std::span<const std::string> names,
+               std::span<const float> head_mask = {});
   // Completes it.
   Status Finish() { return model_.Finish(); }
 

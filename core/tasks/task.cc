@@ -14,6 +14,19 @@ constexpr size_t kBatchRows = 1024;
 
 }  // namespace
 
+Status Task::SetHeadMask(const std::vector<std::vector<float>>& layers) {
+  const auto heads = static_cast<size_t>(model_.attention_heads());
+  bool fits = layers.size() == static_cast<size_t>(model_.attention_layers()) && heads > 0;
+  for (const std::vector<float>& layer : layers) {
+    fits = fits && layer.size() == heads;
+    head_mask_.insert(head_mask_.end(), layer.begin(), layer.end());
+  }
+  if (fits) return OkStatus();
+  return InvalidArgument("option head_mask must be a list for each of the model's " +
+                         std::to_string(model_.attention_layers()) + " layers, with a number for each of the " +
+                         std::to_string(heads) + " attention heads");
+}
+
 Result<bool> Task::Step() {
   PERUSE_ASSIGN_OR_RETURN(const bool begun, BeginStep());
   if (!begun) return false;
@@ -33,7 +46,7 @@ Result<bool> Task::BeginStep() {
   }
   if (count == 0) return false;
   wanted_ = queue_[done_].label < 0 ? Wanted() : std::vector{std::string(kLabelVectors)};
-  PERUSE_RETURN_IF_ERROR(outputs_.Begin({queue_.data() + done_, count}, wanted_));
+  PERUSE_RETURN_IF_ERROR(outputs_.Begin({queue_.data() + done_, count}, wanted_, head_mask_));
   begun_ = count;
   return true;
 }

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/base/utf8.h"
 #include "core/model/model.h"
 #include "core/tasks/outputs.h"
+#include "core/text/text_span.h"
 #include "core/text/tokenizer.h"
 
 namespace peruse {
@@ -42,26 +42,14 @@ struct TextInput {
   std::optional<std::string> pair;
 };
 
-// A part of a text as UTF-16 indices: text.slice(start, end) in JavaScript.
-struct TextSpan {
-  int64_t start;
-  int64_t end;
-};
-
-inline TextSpan ToTextSpan(Utf8IndexConverter& index, text::Offset bytes) {
-  const auto start = static_cast<int64_t>(index.ToUtf16(static_cast<size_t>(bytes.start)));
-  return {start, static_cast<int64_t>(index.ToUtf16(static_cast<size_t>(bytes.end)))};
-}
-
-inline std::string_view Slice(std::string_view text, text::Offset bytes) {
-  return text.substr(static_cast<size_t>(bytes.start), static_cast<size_t>(bytes.end - bytes.start));
-}
-
 class Task {
  public:
   virtual ~Task() = default;
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
+
+  // What each head is multiplied by, 0 to mute it (RunOptions::head_mask); before Start. kInvalidArgument for a model without so many.
+  Status SetHeadMask(const std::vector<std::vector<float>>& layers);
 
   // Checks and tokenises the request. Once, before the first step.
   virtual Status Start() = 0;
@@ -120,6 +108,7 @@ class Task {
 
   std::vector<Reading> queue_;
   std::vector<std::string> wanted_;
+  std::vector<float> head_mask_;
   size_t done_ = 0;   // readings
   size_t begun_ = 0;  // of the batch between BeginStep and EndStep
   int64_t tokens_read_ = 0;

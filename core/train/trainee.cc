@@ -27,6 +27,7 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   Build b(trainee->program_, trainee->parameters_, Precision::kF32);
   const Value hidden = trainee->family_->Encode(b, config);
   PERUSE_RETURN_IF_ERROR(AddHead(head, *trainee->family_, config, b, hidden));
+  trainee->program_ = DropInputs(std::move(trainee->program_));
   trainee->masters_ = std::make_unique<Masters>(trainee->program_, trainee->parameters_, trainee->family_->prefixes());
   trainee->parser_ = std::make_unique<WeightsParser>(*trainee->masters_);
   return trainee;

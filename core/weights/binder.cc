@@ -72,7 +72,10 @@ Status Binder::ResolveNames(const std::vector<std::string_view>& names) {
     }
   }
   resolved_ = true;
-  for (const Piece& piece : parameters_.pieces) requirements_.push_back({&piece, names_.Of(piece)});
+  for (const Piece& piece : parameters_.pieces) {
+    const bool held = requirements_.size() < held_.size() && held_[requirements_.size()];
+    requirements_.push_back({&piece, names_.Of(piece), held, held});
+  }
   return OkStatus();
 }
 
@@ -149,6 +152,7 @@ Status Binder::OnHeader(std::span<const TensorInfo> tensors) {
       continue;
     }
     targets_[i] = found->second;
+    std::erase_if(targets_[i], [](const Target& target) { return target.requirement->held; });
     for (const Target& target : targets_[i]) {
       if (target.requirement->filled) return MalformedFile("tensor \"" + tensors[i].name + "\" is in two files");
     }
@@ -231,6 +235,12 @@ Status Binder::Finish() const {
   }
   if (missing.empty()) return OkStatus();
   return Status(StatusCode::kMissingTensor, "the index names tensors that no file has: " + missing);
+}
+
+std::vector<std::string> Binder::PieceNames() const {
+  std::vector<std::string> names;
+  for (const Requirement& requirement : requirements_) names.push_back(requirement.name);
+  return names;
 }
 
 std::vector<std::string> Binder::HeadTensors() const {

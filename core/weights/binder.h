@@ -29,6 +29,8 @@ class Binder : public TensorVisitor {
   Binder(Backend& backend, Precision precision, std::vector<std::string> prefixes, const Parameters& parameters,
          Weights& weights);
 
+  // Pieces that are where they belong already, by number: nothing of them is read. Before the first header.
+  void Hold(std::vector<bool> pieces) { held_ = std::move(pieces); }
   // Names of all tensors, where they are known before the headers (a sharded checkpoint's index).
   Status SetNames(const std::vector<std::string>& names);
   // Before the header of another file of the same checkpoint.
@@ -43,6 +45,8 @@ class Binder : public TensorVisitor {
   int32_t tensors_used() const { return tensors_used_; }
   const std::vector<std::string>& extra_tensors() const { return extra_tensors_; }
   std::vector<std::string> HeadTensors() const;
+  // The tensor that each piece is; by piece. Empty while no names are known.
+  std::vector<std::string> PieceNames() const;
 
  private:
   // A piece on its way.
@@ -50,6 +54,7 @@ class Binder : public TensorVisitor {
     const Piece* piece;
     std::string name;  // the one of the piece's names that this checkpoint uses
     bool filled = false;
+    bool held = false;  // before this checkpoint was read
   };
   // What a tensor of the file is for: the values of a requirement, or the scales of its int8 values.
   struct Target {
@@ -97,7 +102,8 @@ class Binder : public TensorVisitor {
   const Parameters& parameters_;
   Weights& weights_;
 
-  bool resolved_ = false;  // names known, requirements made
+  std::vector<bool> held_;  // by piece; may be shorter
+  bool resolved_ = false;   // names known, requirements made
   TensorNames names_;
   std::deque<Requirement> requirements_;
 

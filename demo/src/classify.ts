@@ -6,7 +6,7 @@ import { find } from './dom.js';
 import { remarks } from './examples.js';
 import { count, percent } from './format.js';
 import { influences, influenceView } from './influence.js';
-import { HideView } from './inside/hide_view.js';
+import { hidingStep } from './inside/inside.js';
 import type { Proof } from './proof.js';
 import { summary, TaskPanel, type Tab } from './task_panel.js';
 import { inParts, type Part } from './windows.js';
@@ -47,15 +47,13 @@ export function startClassify(panel: HTMLElement, proof: Proof): Tab {
       if (found && !signal.aborted) influence.replaceChildren(...influenceView(words, found, label));
     },
     inside: () => ({ input: asked }),
-    lastStep: async (classify) => ({
-      sentence: 'The first token\u2019s numbers become one score a label; hide words and see them move.',
-      element: new HideView(asked, async (words) => {
-        const parts = await inParts(words, (part) => classify(part, kOptions));
+    lastStep: async (classify) =>
+      hidingStep('The first token\u2019s numbers become one score a label; hide words and see them move.', asked, async (words, heads) => {
+        const parts = await inParts(words, (part) => classify(part, { ...kOptions, ...heads }));
         return mean(parts)
           .map(({ label, score }) => `${label} ${percent(score)}`)
           .join(', ');
-      }).element,
-    }),
+      }),
     code: () => ({ task: 'text-classification', name: 'classify', args: [text.value, kOptions] }),
   });
   task.offer(

@@ -4,7 +4,7 @@ import { taggerModels } from './curated.js';
 import { find, make } from './dom.js';
 import { reports } from './examples.js';
 import { percent } from './format.js';
-import { HideView } from './inside/hide_view.js';
+import { hidingStep } from './inside/inside.js';
 import { markedText } from './marked_text.js';
 import type { BundledModel } from './model_picker.js';
 import type { Proof } from './proof.js';
@@ -45,13 +45,15 @@ export function startEntities(panel: HTMLElement, proof: Proof): Tab {
         : ['No names were found in this text.'];
     },
     inside: () => ({ input: asked }),
-    lastStep: async (tag) => ({
-      sentence: 'Every token\u2019s numbers become one score a tag, and neighbours of one tag become a name; hide words and see them move.',
-      element: new HideView(asked, async (words) => {
-        const found = await tag(words, kOptions);
-        return found.map(({ start, end, entity_group }) => `${words.slice(start, end)} (${entity_group})`).join(', ') || 'no names';
-      }).element,
-    }),
+    lastStep: async (tag) =>
+      hidingStep(
+        'Every token\u2019s numbers become one score a tag, and neighbours of one tag become a name; hide words and see them move.',
+        asked,
+        async (words, heads) => {
+          const found = await tag(words, { ...kOptions, ...heads });
+          return found.map(({ start, end, entity_group }) => `${words.slice(start, end)} (${entity_group})`).join(', ') || 'no names';
+        },
+      ),
     code: () => ({ task: 'token-classification', name: 'tag', args: [text.value, kOptions] }),
   });
   task.offer(

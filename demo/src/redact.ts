@@ -5,7 +5,7 @@ import { taggerModels } from './curated.js';
 import { find, make } from './dom.js';
 import { taggerModel } from './entities.js';
 import { messages } from './examples.js';
-import { HideView } from './inside/hide_view.js';
+import { hidingStep } from './inside/inside.js';
 import { markedText, type Span } from './marked_text.js';
 import { findDetails, overlap } from './private_details.js';
 import type { Proof } from './proof.js';
@@ -52,13 +52,15 @@ export function startRedact(panel: HTMLElement, proof: Proof): Tab {
       return summary(String(spans.length), `${details} replaced.`);
     },
     inside: () => ({ input: asked }),
-    lastStep: async (redactor) => ({
-      sentence: 'Every token\u2019s numbers become one score a tag, and neighbours of one tag become a name; hide words and see them move.',
-      element: new HideView(asked, async (words) => {
-        const { entities } = await redactor(words, kOptions);
-        return entities.map(({ text: name, type }) => `${name} (${type})`).join(', ') || 'no names';
-      }).element,
-    }),
+    lastStep: async (redactor) =>
+      hidingStep(
+        'Every token\u2019s numbers become one score a tag, and neighbours of one tag become a name; hide words and see them move.',
+        asked,
+        async (words, heads) => {
+          const { entities } = await redactor(words, { ...kOptions, ...heads });
+          return entities.map(({ text: name, type }) => `${name} (${type})`).join(', ') || 'no names';
+        },
+      ),
     code: () => ({ task: 'redact', name: 'redact', args: [text.value, kOptions] }),
   });
   copyOnClick(find(panel, '.copy-text', HTMLButtonElement), () => redacted);

@@ -6,7 +6,7 @@ import { find, make, makeButton } from './dom.js';
 import { lines as examples } from './examples.js';
 import { count, percent } from './format.js';
 import { influences, influenceView } from './influence.js';
-import { HideView } from './inside/hide_view.js';
+import { hidingStep } from './inside/inside.js';
 import type { Proof } from './proof.js';
 import { summary, TaskPanel, type Tab } from './task_panel.js';
 
@@ -86,13 +86,11 @@ export function startZeroShot(panel: HTMLElement, proof: Proof): Tab {
       if (found && !signal.aborted) influence.replaceChildren(...influenceView(result.sequence, found, label));
     },
     inside: () => ({ input: looked }),
-    lastStep: async (classify) => ({
-      sentence: 'Line and sentence together say how well a label fits; hide words and see it move.',
-      element: new HideView(looked.text, async (words) => {
-        const { labels: names, scores } = await classify(words, labels.value, optionsNow());
+    lastStep: async (classify) =>
+      hidingStep('Line and sentence together say how well a label fits; hide words and see it move.', looked.text, async (words, heads) => {
+        const { labels: names, scores } = await classify(words, labels.value, { ...optionsNow(), ...heads });
         return names.map((name, index) => `${name} ${percent(scores[index] ?? 0)}`).join(', ');
-      }).element,
-    }),
+      }),
     code: () => {
       const { hypothesis_template, multi_label } = optionsNow();
       const options = {

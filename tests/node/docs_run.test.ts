@@ -147,6 +147,7 @@ function run(code: string): unknown[] {
 const kPages = [
   'README.md',
   'docs/coming-from-transformers-js.md',
+  'docs/tokenizer.md',
   ...readdirSync(join(root, 'docs/tasks')).map((name) => `docs/tasks/${name}`),
 ];
 

@@ -9,10 +9,10 @@ const kSources = fileURLToPath(new URL('../../web/src', import.meta.url));
 const kLayers = [
   'cli',
   'quantize',
-  'index index_node index_service_worker isolate isolate_worker',
+  'index index_node index_service_worker index_tokenizer index_tokenizer_node isolate isolate_worker',
   'face',
-  'pipeline model_cache semantic_index',
-  'pipeline_info listener',
+  'pipeline model_cache semantic_index tokenizer',
+  'pipeline_info listener sharing',
   'platform',
   'worker',
   'gpu',

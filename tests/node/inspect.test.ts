@@ -4,8 +4,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { pipeline, type PipelineOptions, type TaskOrAlias } from '../../web/dist/index_node.js';
 import { RemoteHost, serve, type WorkerMessage, type WorkerRequest } from '../../web/src/worker/worker_host.js';
 import { fakeEngine } from './support/fake_engine.js';
-import { checkInspection, kInspectionCases } from './support/inspection_cases.js';
-import { readTensors } from './support/tiny.js';
+import { checkInspection, expectNear, kInspectionCases } from './support/inspection_cases.js';
+import { readTensors, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
 const kOpen: { dispose(): Promise<void> }[] = [];
@@ -26,6 +26,71 @@ test.each(kInspectionCases)('%s: maps, span kernels and hidden states of the ref
   for (const worker of [false, true]) {
     const { inspect } = await load('text-classification', name, { worker });
     await checkInspection(inspect, name, await golden(name), 1e-5);
+  }
+});
+
+const kTerms = [
+  ['content_to_content', 'c2c'],
+  ['content_to_position', 'c2p'],
+  ['position_to_content', 'p2c'],
+] as const;
+
+test.each(['deberta-v1-sequence', 'deberta-v1-c2p', 'deberta-v2-sequence', 'deberta-v2-own-keys-p2c', 'deberta-v2-conv'])(
+  '%s: the terms of the scores are those of the reference, and make the attention together',
+  async (name) => {
+    const more = await golden(`${name}.more`);
+    const { inspect } = await load('text-classification', name);
+    const text = tinyText(more.get('input_ids')!);
+    const found = await inspect(text, { output_attention_terms: true, output_attentions: true });
+    const tokens = found.tokens.length;
+    expect(found.attention_terms).toHaveLength(found.attentions!.length);
+    for (const [layer, terms] of found.attention_terms!.entries()) {
+      const { dims, data } = found.attentions![layer]!;
+      const scores = new Float64Array(data.length);
+      for (const [term, short] of kTerms) {
+        expect(terms[term] !== undefined, `${term} ${layer}`).toBe(more.has(`${short}.${layer}`));
+        if (terms[term] === undefined) continue;
+        expect(terms[term].dims).toEqual(dims);
+        expectNear(terms[term].data, more.get(`${short}.${layer}`)!, 1e-5, `${term} ${layer}`);
+        for (const [i, value] of terms[term].data.entries()) scores[i]! += value;
+      }
+      for (let row = 0; row < scores.length; row += tokens) {
+        const weights = scores.slice(row, row + tokens).map(Math.exp);
+        const sum = weights.reduce((a, b) => a + b, 0);
+        for (const [i, weight] of weights.entries()) expect(data[row + i]).toBeCloseTo(weight / sum, 5);
+      }
+    }
+    const one = await inspect(text, { output_attention_terms: true, output_attentions: true, output_hidden_states: true, layers: [1] });
+    expect(one.attention_terms).toEqual([found.attention_terms![1]]);
+    expect(one.attentions).toEqual([found.attentions![1]]);
+    expect(one.hidden_states).toHaveLength(1);
+  },
+);
+
+test.each(kInspectionCases)('%s: head_mask is that of the reference', async (name) => {
+  const more = await golden(`${name}.more`);
+  const flat = more.get('head_mask')!;
+  const text = tinyText(more.get('input_ids')!);
+  for (const worker of [false, true]) {
+    const classify = await load('text-classification', name, { worker });
+    const { attentions } = await classify.inspect(text, { output_attentions: true });
+    const heads = attentions![0]!.dims[0]!;
+    const head_mask = attentions!.map((_, layer) => Array.from(flat.slice(layer * heads, (layer + 1) * heads)));
+    const { hidden_states } = await classify.inspect(text, { output_hidden_states: true, head_mask });
+    for (const [index, { data }] of hidden_states!.entries()) {
+      expectNear(data, more.get(`masked.hidden_states.${index}`)!, 2e-5, `${name}: hidden state ${index}`);
+    }
+    const whole = await classify(text, { top_k: null });
+    const muted = await classify(text, { top_k: null, head_mask });
+    expect(muted).not.toEqual(whole);
+    const all = head_mask.map((layer) => layer.map(() => 1));
+    expect(await classify(text, { top_k: null, head_mask: all })).toEqual(whole);
+    expect(await classify(text, { top_k: null })).toEqual(whole);
+    for (const wrong of [[], [[1]], head_mask.slice(1), [...head_mask, []], head_mask.map(() => ['no'])]) {
+      const call = classify(text, { head_mask: wrong as number[][] });
+      await expect(call).rejects.toMatchObject({ code: 'invalid_argument', message: expect.stringContaining('head_mask') });
+    }
+    expect(await classify(text, { top_k: null })).toEqual(whole);
   }
 });
 
@@ -76,6 +141,9 @@ test('every task has it, and its own calls give what they gave', async () => {
 
 test.each([
   ['span kernels of BERT', 'bert-sequence', 't1', { output_span_kernels: true }, 'unsupported', /type bert/],
+  ['terms of BERT', 'bert-sequence', 't1', { output_attention_terms: true }, 'unsupported', /type bert.*deberta/],
+  ['a layer that is none', 'bert-sequence', 't1', { output_attentions: true, layers: [9] }, 'invalid_argument', /layers holds 9/],
+  ['layers that are no list', 'bert-sequence', 't1', { output_attentions: true, layers: 1 }, 'invalid_argument', /a list of integers/],
   ['an empty text', 'bert-sequence', '', { output_attentions: true }, 'empty_text', /./],
   ['a long text', 'bert-sequence', 't1 '.repeat(70), { output_attentions: true }, 'text_too_long', /70 tokens.*64/],
   ['several texts', 'bert-sequence', ['t1', 't2'], {}, 'invalid_argument', /one at a time/],

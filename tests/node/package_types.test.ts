@@ -11,6 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const kUse = `
 import { pipeline, PeruseError } from 'peruse';
+import { Tokenizer, type Encoding } from 'peruse/tokenizer';
 const answer = await pipeline('question-answering', './model/');
 const { start } = await answer('Who?', 'Anna.');
 const first: number = start;
@@ -20,6 +21,9 @@ const [grouped] = await tag('Anna', { aggregation_strategy: 'simple' });
 const group: string | undefined = grouped?.entity_group;
 const [token] = await tag('Anna');
 const label: string | undefined = token?.entity;
+const tokenizer = await Tokenizer.from_pretrained('./model/');
+const encoding: Encoding = tokenizer.encode('Anna', { truncation: 'longest_first' });
+const count: number = tokenizer.count('Anna') + encoding.ids.length;
 `;
 
 test.each([

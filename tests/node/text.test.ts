@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wellFormed } from '../../web/src/engine/engine.js';
+import { wellFormed } from '../../web/src/engine/module_calls.js';
 
 test.each([
   ['plain', 'plain'],

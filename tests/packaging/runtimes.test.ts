@@ -54,7 +54,7 @@ describe.skipIf(!existsSync(kWorkerd))('workerd', () => {
   beforeAll(async () => {
     models = await startModelServer(await tinyModels());
     for (const file of ['config.json', 'tokenizer.json', 'model.safetensors']) await cp(join(folder, kModel, file), join(place, file));
-    for (const file of ['peruse-service-worker.js', 'peruse-simd.wasm']) {
+    for (const file of ['peruse-service-worker.js', 'peruse-simd.wasm', 'peruse-tokenizer.js', 'peruse-tokenizer.wasm']) {
       await cp(join(folder, 'node_modules/peruse/web/bundle', file), join(place, file));
     }
     for (const file of ['worker.js', 'config.capnp']) await cp(here(`workerd/${file}`), join(place, file));
@@ -81,7 +81,7 @@ describe.skipIf(!existsSync(kWorkerd))('workerd', () => {
 
   test('runs a build that is handed in compiled, with a model of its own', async () => {
     const response = await fetch(url);
-    expect(await response.json()).toEqual({ label: 'POSITIVE', worker: false, threads: 1 });
+    expect(await response.json()).toEqual({ label: 'POSITIVE', worker: false, threads: 1, tokens: expect.any(Number) });
   });
 
   test('loads a model from a server', async () => {

@@ -5,6 +5,12 @@
 For each case below, tests/fixtures/attention/<case>.safetensors holds, of a text of the checkpoint (tests/fixtures/tiny) as
 a pipeline reads it, with token types of zero: input_ids [tokens], attentions.<layer> [heads, tokens, tokens],
 hidden_states.<layer> [tokens, hidden] and, of ConvBERT, span_kernels.<layer> [tokens, heads, kernel_size].
+
+<case>.more.safetensors holds for the same text
+ - head_mask [layers, heads] and masked.hidden_states.<layer> with it. DeBERTa's classes take no head_mask: there each head's columns of
+   what DisentangledSelfAttention returns are multiplied, which is what head_mask does in the others;
+ - of DeBERTa with relative positions c2c.<layer>, c2p.<layer>, p2c.<layer> [heads, tokens, tokens]: the terms of the scores, from
+   DisentangledSelfAttention's own functions, asked for one kind of pos_att_type at a time.
 """
 
 import json
@@ -57,11 +63,71 @@ def make(name):
     save_file(tensors, FIXTURES / "attention" / f"{name}.safetensors")
 
 
+def watch_terms(model, terms):
+    """Collects the terms that DisentangledSelfAttention adds up."""
+    v1 = model.config.model_type == "deberta"
+    method = "disentangled_att_bias" if v1 else "disentangled_attention_bias"
+    for number, layer in enumerate(model.deberta.encoder.layer):
+        attention = layer.attention.self
+        whole = getattr(attention, method)
+
+        def watch(query, key, relative_pos, rel_embeddings, scale_factor, number=number, attention=attention, whole=whole):
+            scale = 1 if v1 else (query.size(-1) * scale_factor) ** 0.5  # v1 has scaled its query already
+            terms[f"c2c.{number}"] = torch.matmul(query, key.transpose(-1, -2)) / scale
+            kinds = attention.pos_att_type
+            for kind in kinds:
+                attention.pos_att_type = [kind]
+                terms[f"{kind}.{number}"] = whole(query, key, relative_pos, rel_embeddings, scale_factor)
+            attention.pos_att_type = kinds
+            return whole(query, key, relative_pos, rel_embeddings, scale_factor)
+
+        setattr(attention, method, watch)
+
+
+def mute_columns(model, head_mask):
+    """What head_mask does, for classes that take none."""
+    for layer, mask in zip(model.deberta.encoder.layer, head_mask):
+        def hook(_, __, output, mask=mask):
+            context = output[0]
+            return (context * mask.repeat_interleave(context.size(-1) // len(mask)), *output[1:])
+
+        layer.attention.self.register_forward_hook(hook)
+
+
+def make_more(name):
+    ids = load_file(FIXTURES / "tiny" / name / "expected.safetensors")[f"{TEXT}.input_ids"]
+    inputs = {"input_ids": ids.long()[None], "token_type_ids": torch.zeros_like(ids).long()[None],
+              "attention_mask": torch.ones_like(ids)[None], "output_hidden_states": True}
+    tensors = {"input_ids": ids}
+    model = load(name)
+    heads = model(**inputs, output_attentions=True).attentions[0].size(1)
+    layers = model.config.num_hidden_layers
+    # Muted, halved and left alone, never alike in two layers.
+    mask = torch.tensor([[(0.0, 1.0, 0.5)[(layer + head) % 3] for head in range(heads)] for layer in range(layers)])
+    tensors["head_mask"] = mask
+    is_deberta = model.config.model_type.startswith("deberta")
+    if is_deberta:
+        terms = {}
+        watch_terms(model, terms)
+        model(**inputs)
+        size = len(ids)
+        tensors |= {term: values.reshape(heads, size, size).contiguous() for term, values in terms.items()}
+        model = load(name)
+        mute_columns(model, mask)
+        masked = model(**inputs)
+    else:
+        masked = model(**inputs, head_mask=mask)
+    tensors |= {f"masked.hidden_states.{layer}": state[0].contiguous() for layer, state in enumerate(masked.hidden_states)}
+    save_file(tensors, FIXTURES / "attention" / f"{name}.more.safetensors")
+
+
 def main():
     torch.set_num_threads(1)
     (FIXTURES / "attention").mkdir(exist_ok=True)
     for name in CASES:
         make(name)
+        with torch.no_grad():
+            make_more(name)
 
 
 if __name__ == "__main__":

@@ -90,11 +90,10 @@ const kElsewhere: Record<string, string> = {
 };
 
 const kRenamed = "env.allowRemoteModels is transformers.js' name; Peruse calls it env.offline, and has set that.";
-const notices = new Set<string>();
 
 /** What a caller may want to know of how `env` was set. */
 export function envNotices(): string[] {
-  return [...notices];
+  return [...shared.notices];
 }
 
 /** False also for a value that throws when one looks at it. */
@@ -108,7 +107,7 @@ function holds(check: () => boolean): boolean {
 
 function set(settings: Env, name: string | symbol, value: unknown): boolean {
   if (name === 'allowRemoteModels' && typeof value === 'boolean') {
-    notices.add(kRenamed);
+    shared.notices.add(kRenamed);
     settings.offline = !value;
     return true;
   }
@@ -123,11 +122,22 @@ function set(settings: Env, name: string | symbol, value: unknown): boolean {
   return Reflect.set(settings, name, meant);
 }
 
+interface Shared {
+  env: Env;
+  notices: Set<string>;
+}
+
+/** The package is several bundles, each with a copy of this module: the settings are one object in a thread. */
+const kShared = Symbol.for('peruse.env');
+
+function makeShared(): Shared {
+  const get = (settings: Env, name: string | symbol) => (name === 'allowRemoteModels' ? !settings.offline : Reflect.get(settings, name));
+  return { env: new Proxy({ ...kDefaults }, { set, get }), notices: new Set() };
+}
+
+const scope = globalThis as { [kShared]?: Shared };
+scope[kShared] ??= makeShared();
+const shared = scope[kShared];
+
 /** Settings for the whole library: set them before you load. */
-export const env: Env = new Proxy(
-  { ...kDefaults },
-  {
-    set,
-    get: (settings, name) => (name === 'allowRemoteModels' ? !settings.offline : Reflect.get(settings, name)),
-  },
-);
+export const env: Env = shared.env;

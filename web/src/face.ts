@@ -1,6 +1,6 @@
 // The package's face, whatever the platform; what is not exported here is private.
 export { PeruseError, type ErrorCode } from './errors.js';
-export type { InspectCall, InspectedToken, InspectOptions, Inspection } from './tasks/inspection.js';
+export type { AttentionTerms, InspectCall, InspectedToken, InspectOptions, Inspection } from './tasks/inspection.js';
 export { pipeline, type Pipeline, type PipelineOptions } from './pipeline.js';
 export type { PipelineInfo } from './pipeline_info.js';
 export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from './progress.js';

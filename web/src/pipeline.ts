@@ -18,6 +18,7 @@ import { resolveSource, type Source, type SourceOptions, type SourceSpec } from 
 import { kAliases, kEngineTasks, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
 import { chooseVariant, type VariantChoice, type VariantWish } from './engine/variant.js';
+import { keyOfSource, takeSeat, type StartedHost } from './sharing.js';
 import { RemoteHost } from './worker/worker_host.js';
 
 /** How to load a model, and where to run it. */
@@ -71,6 +72,11 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    * positions. Default false, as in transformers, which leaves it out.
    */
   enhanced_mask_decoder?: boolean;
+  /**
+   * Use the weights of another pipeline that has loaded the same checkpoint in the same way for another task, and lend them to one: on the
+   * CPU, where it works in the same thread then. Default true. false: an engine of its own, to work at the same time.
+   */
+  share?: boolean;
   /** Work in a worker? Default: true in browsers; in Node for models on a server, and for others whose weights take more than 64 MB. */
   worker?: boolean;
   /** URL of a folder that holds the engine's builds (peruse-*.wasm), instead of the package's own. Default: `env.wasmPath`. */
@@ -130,6 +136,7 @@ const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
   on_device_lost: 'other',
   progress_callback: 'function',
   revision: 'string',
+  share: 'boolean',
   shader_f16: 'boolean',
   signal: 'signal',
   threads: 'other',
@@ -161,8 +168,10 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
   const listener = new Listener(options.progress_callback);
   const report = (progress: ProgressInfo) => listener.tell(progress);
   const wantsWorker = options.worker ?? (await platform().worksInWorker(spec));
-  chooseVariant(platform().features(wantsWorker), wish, mostThreads()); // Refuses what can't be, before anything starts.
-  const { host, inWorker, trouble } = await startHost(wantsWorker, options.worker === true, report);
+  const first = chooseVariant(platform().features(wantsWorker), wish, mostThreads()); // Refuses what can't be, before anything starts.
+  const key = sharingKey(options, spec, [device, dtype, onDeviceLost, wasm, wantsWorker, first.variant, first.threads]);
+  const seat = await takeSeat(key, resolvedTask, report, () => startHost(wantsWorker, options.worker === true, report));
+  const { host, inWorker, trouble } = seat;
   const loading = new AbortController();
   try {
     const choice = withTrouble(chooseVariant(platform().features(inWorker), wish, mostThreads()), trouble);
@@ -177,6 +186,7 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
       encoder: encoder && (await send(encoder)),
       labelsEncoder: labelsEncoder && (await send(labelsEncoder)),
       choice,
+      share: key !== undefined,
       device,
       onDeviceLost,
       shaderF16: options.shader_f16 === true,
@@ -192,20 +202,33 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
     loaded.notices.push(...notices);
     const info = describeLoad(resolvedTask, spec.name, choice, loaded, inWorker, performance.now() - start);
     tellDebug(loadNotes(info));
-    return assemble(resolvedTask, host, info, () => loading.abort()) as unknown as Pipeline<ResolvedTask<T>>;
+    return assemble(resolvedTask, host, info, () => {
+      loading.abort();
+      seat.leave();
+    }) as unknown as Pipeline<ResolvedTask<T>>;
   } catch (error) {
     host.dispose();
+    seat.leave();
     loading.abort();
     throw toPeruseError(error);
   }
 }
 
+/** What pipelines must have in common to share an engine; undefined: this one shares none. */
+function sharingKey(
+  { share = true, adapter, encoder, enhanced_mask_decoder }: PipelineOptions,
+  spec: SourceSpec,
+  [device, ...more]: unknown[],
+): string | undefined {
+  const alone = !share || device === 'webgpu' || adapter !== undefined || encoder !== undefined || enhanced_mask_decoder === true;
+  const source = keyOfSource(spec);
+  // A compiled build is no text: who brings one brings it for itself.
+  if (alone || source === undefined || more.some((one) => one instanceof WebAssembly.Module)) return undefined;
+  return JSON.stringify([source, device, ...more]);
+}
+
 /** In a worker; or in this thread, if the caller wants that, or leaves it to us and no worker can be started. */
-async function startHost(
-  wanted: boolean,
-  demanded: boolean,
-  report: ProgressCallback,
-): Promise<{ host: Host; inWorker: boolean; trouble?: string }> {
+async function startHost(wanted: boolean, demanded: boolean, report: ProgressCallback): Promise<StartedHost> {
   if (!wanted) return { host: await platform().startHere(report), inWorker: false };
   try {
     return { host: new RemoteHost(await platform().startWorker(), report), inWorker: true };

@@ -28,6 +28,8 @@ export interface PipelineInfo {
   probe?: ProbeReport;
   /** In a worker, or in the caller's own thread. */
   worker: boolean;
+  /** It works with the weights of a pipeline that has loaded the same checkpoint for another task. */
+  shared: boolean;
   /** Bytes read: all files. */
   bytes: number;
   /** From the call of pipeline() to its return. */
@@ -61,6 +63,7 @@ export function describeLoad(
     ...(gpu && { gpu }),
     ...(probe && { probe }),
     worker,
+    shared: loaded.shared,
     bytes: loaded.bytes,
     milliseconds,
     weights,

@@ -10,6 +10,9 @@ namespace peruse {
 // Only the outputs of these numbers, and only what they need: a look inside costs nothing to those who don't look.
 Program KeepOutputs(Program program, std::span<const int32_t> outputs);
 
+// Without what the caller may bring (ops::Input::optional) and the products by it, whose other factor then stands for them.
+Program DropInputs(Program program);
+
 // Rows that no output reads are not computed: a selection of rows moves up past operations that work row by row, as far as
 // these have no other reader. In an encoder with a pooled head it stops behind the last layer's attention.
 Program DropRows(Program program);

@@ -23,11 +23,22 @@ export class HeadPicker implements View {
     rove(group, this.buttons_.flat());
   }
 
+  /** A muted head stays to be looked at, and says what it is. */
+  mark(layer: number, head: number, isMuted: boolean): void {
+    const button = this.buttons_[layer]?.[head];
+    button?.classList.toggle('is-muted', isMuted);
+    button?.setAttribute('aria-label', `${nameOf(layer, head)}${isMuted ? ', muted' : ''}`);
+  }
+
   update({ layer, head }: Look): void {
     for (const [row, buttons] of this.buttons_.entries()) {
       for (const [column, button] of buttons.entries()) button.setAttribute('aria-pressed', String(row === layer && column === head));
     }
   }
+}
+
+function nameOf(layer: number, head: number): string {
+  return `Layer ${layer + 1}, head ${head + 1}`;
 }
 
 function smallMap(inspection: Inspection, layer: number, head: number, change: Change): HTMLButtonElement {
@@ -38,7 +49,7 @@ function smallMap(inspection: Inspection, layer: number, head: number, change: C
   onColourChange(canvas, draw);
   const button = makeButton([canvas], () => change({ layer, head }));
   button.className = 'head';
-  button.setAttribute('aria-label', `Layer ${layer + 1}, head ${head + 1}`);
+  button.setAttribute('aria-label', nameOf(layer, head));
   button.addEventListener('focus', () => change({ layer, head }));
   return button;
 }

@@ -51,6 +51,6 @@ export class HideView {
   }
 }
 
-function shorten(text: string): string {
+export function shorten(text: string): string {
   return text.length > kMostLetters ? `${text.slice(0, kMostLetters)}\u2026` : text;
 }

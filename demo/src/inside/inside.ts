@@ -8,9 +8,11 @@ import { AttentionMap } from './attention_map.js';
 import { Concentration } from './concentration.js';
 import { EmbeddingView } from './embedding_view.js';
 import { HeadPicker } from './head_picker.js';
+import { HideView } from './hide_view.js';
 import { KernelSlides } from './kernel_slides.js';
 import { describeToken, type Change, type Look, type View } from './look.js';
 import { chooseHead } from './measure.js';
+import { MuteView, type HeadMask } from './mute_view.js';
 import { readInside, type Input, type Reading } from './reading.js';
 import { rove } from './roving.js';
 import { TokenStrip } from './token_strip.js';
@@ -22,10 +24,21 @@ export interface LookedAt {
   readonly focus?: number;
 }
 
+/** Says in words what the model answers about a text, with the heads that are left. */
+export type Say = (text: string, heads?: { head_mask?: HeadMask }) => Promise<string>;
+
 /** The way's last step: the answer itself. */
 export interface LastStep {
   readonly sentence: string;
   readonly element: HTMLElement;
+  /** What the model answers, about the text that stands there. */
+  readonly text: string;
+  readonly say: Say;
+}
+
+/** A last step in which words can be hidden. */
+export function hidingStep(sentence: string, text: string, say: Say): LastStep {
+  return { sentence, element: new HideView(text, say).element, text, say };
 }
 
 interface Step {
@@ -102,7 +115,7 @@ export class Inside<Model extends { inspect: InspectCall }> {
 }
 
 /** The views of one inspection. They share what is looked at: pointing at a token, a map or a cell in one moves all. */
-function stepsOf({ inspection, input }: Reading, inspect: InspectCall, last: LastStep): { shared: HTMLElement; steps: Step[] } {
+function stepsOf({ inspection, input, terms }: Reading, inspect: InspectCall, last: LastStep): { shared: HTMLElement; steps: Step[] } {
   const first = inspection.tokens.findIndex(({ special }) => !special);
   const chosen = chooseHead(inspection);
   const look: Look = { layer: chosen.layer, head: chosen.head, token: Math.max(0, first), other: undefined };
@@ -116,15 +129,20 @@ function stepsOf({ inspection, input }: Reading, inspect: InspectCall, last: Las
   const strip = new TokenStrip(inspection, input, change);
   const embedding = new EmbeddingView(inspection, input);
   const heads = new HeadPicker(inspection, change);
-  const map = new AttentionMap(inspection, input, change);
-  parts.push(strip, embedding, heads, map);
+  const map = new AttentionMap(inspection, input, change, terms);
+  const mute = new MuteView(
+    inspection,
+    (head_mask) => last.say(last.text, head_mask && { head_mask }),
+    (layer, head, isMuted) => heads.mark(layer, head, isMuted),
+  );
+  parts.push(strip, embedding, heads, map, mute);
   const attention = make('div', 'inside-column');
   if (inspection.tokens.length <= kMostForArcs) {
     const arcs = new Arcs(inspection, input);
     parts.push(arcs);
     attention.append(arcs.element);
   }
-  const left = make('div', 'inside-column', heads.element);
+  const left = make('div', 'inside-column', heads.element, mute.element);
   if (inspection.diagonal_concentration) left.append(new Concentration(inspection.diagonal_concentration).element);
   attention.append(said, make('div', 'inside-columns', left, make('div', 'inside-column', map.element)));
   change({});

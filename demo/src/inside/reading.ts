@@ -1,5 +1,5 @@
 // What is looked at: one inspection, of as much of the text as a page can show and a browser's memory should hold.
-import { PeruseError, type InspectCall, type Inspection, type TextPair } from '../../peruse/peruse.js';
+import { PeruseError, type AttentionTerms, type InspectCall, type Inspection, type TextPair } from '../../peruse/peruse.js';
 
 export type Input = string | TextPair;
 
@@ -8,6 +8,8 @@ export interface Reading {
   /** What was inspected: the input, or the part of it around what matters. */
   readonly input: Input;
   readonly isCut: boolean;
+  /** DeBERTa's three terms of a layer's scores, computed when somebody looks; undefined for other models. */
+  readonly terms: ((layer: number) => Promise<AttentionTerms | undefined>) | undefined;
 }
 
 /** Maps grow with the square of this: 160 tokens are 15 MB of attention in a base model, 512 would be 150. */
@@ -20,7 +22,28 @@ export async function readInside(inspect: InspectCall, whole: Input, focus = 0):
   const { tokens } = await inspect(input, { truncation: true });
   input = cutTokens(input, tokens, focus - startOf(whole, input));
   const isCut = longText(input).length < longText(whole).length;
-  return { inspection: await inspectAll(inspect, input), input, isCut };
+  return { inspection: await inspectAll(inspect, input), input, isCut, terms: await termsOf(inspect, input) };
+}
+
+/** Layer by layer: all of them would be three times the maps. */
+async function termsOf(inspect: InspectCall, input: Input): Promise<Reading['terms']> {
+  const known = new Map<number, Promise<AttentionTerms | undefined>>();
+  const terms = (layer: number) => {
+    const asked =
+      known.get(layer) ??
+      inspect(input, { output_attention_terms: true, layers: [layer], truncation: true }).then(
+        ({ attention_terms }) => attention_terms?.[0],
+      );
+    known.set(layer, asked);
+    return asked;
+  };
+  try {
+    await terms(0);
+    return terms;
+  } catch (error) {
+    if (error instanceof PeruseError && error.code === 'unsupported') return undefined;
+    throw error;
+  }
 }
 
 /** With all that the model has: span kernels are ConvBERT's alone. */

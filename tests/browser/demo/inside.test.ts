@@ -184,3 +184,52 @@ it('shows a part of a long text, of bounded height', async () => {
     expect((await inside.boundingBox())!.height, step).toBeLessThan(1800);
   }
 });
+
+it('mutes heads, and says what the model answers without them', async () => {
+  const inside = await lookAtRemark('Attention');
+  const mute = inside.locator('.mute button').first();
+  const said = inside.locator('.mute .moved');
+  await expect.poll(() => said.textContent()).toMatch(/^All heads: POSITIVE [\d.]+\s%/);
+  const whole = (await said.textContent())!.replace('All heads: ', '');
+  expect(await mute.textContent()).toMatch(/^Mute layer \d, head \d$/);
+  for (const head of await inside.locator('.heads .head').all()) {
+    await head.click();
+    await mute.click();
+    expect(await mute.getAttribute('aria-pressed')).toBe('true');
+  }
+  await expect.poll(() => said.textContent()).toMatch(/^Without 8 heads: /);
+  expect((await said.textContent())!.replace('Without 8 heads: ', '')).not.toBe(whole);
+  expect(await inside.locator('.heads .head.is-muted').count()).toBe(8);
+  expect(await inside.locator('.heads .head').first().getAttribute('aria-label')).toBe('Layer 1, head 1, muted');
+  await inside.getByRole('button', { name: 'Let all speak' }).click();
+  await expect.poll(() => said.textContent()).toBe(`All heads: ${whole}`);
+  expect(await inside.locator('.terms').count()).toBe(0); // ConvBERT's scores have one term.
+});
+
+it('switches between the three terms of DeBERTa', async () => {
+  const reading = await demo.visit({ at: 'answer' });
+  const panel = reading.page.locator('#answer');
+  await answered(panel);
+  const inside = await look(panel, 'Attention');
+  const map = inside.locator('.attention canvas');
+  const picture = () => map.evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+  const pictures = [await picture()];
+  expect(await inside.locator('.terms button').allTextContents()).toEqual([
+    'attention',
+    'content to content',
+    'content to position',
+    'position to content',
+  ]);
+  for (const term of ['content to content', 'content to position', 'position to content']) {
+    await inside.getByRole('button', { name: term }).click();
+    await expect.poll(() => map.getAttribute('aria-label')).toMatch(new RegExp(`^Map of ${term} of layer \\d, head \\d$`));
+    await map.hover({ position: { x: 5, y: 40 } });
+    expect(await inside.locator('.attention .readout').textContent()).toMatch(new RegExp(`^${term}: from .+ to .+ -?\\d+\\.\\d\\d\\.$`));
+    pictures.push(await picture());
+  }
+  expect(new Set(pictures).size).toBe(4);
+  await inside.getByRole('button', { name: 'attention', exact: true }).click();
+  await expect.poll(picture).toBe(pictures[0]);
+  expect(reading.complaints).toEqual([]);
+  await reading.close();
+});

@@ -80,5 +80,107 @@ TEST(AttentionGoldenTest, MapsAndSpanKernelsOfTheReference) {
   }
 }
 
+// What the reference gives for a text beside the maps.
+struct MoreCase {
+  std::string what;
+  TensorFile expected;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Model> model;
+  std::vector<int32_t> ids;
+};
+
+template <typename Check>  // void(MoreCase&)
+void ForEachCase(Check check) {
+  for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+    for (const AttentionCase& entry : kCases) {
+      const GoldenCase golden = {entry.name, entry.model, "", 0};
+      MoreCase one = {under_test.name + " " + entry.name,
+                      TensorFile::Read("attention/" + golden.name + ".more.safetensors"),
+                      under_test.create(),
+                      nullptr,
+                      {}};
+      one.model = LoadModel(golden.Config(), golden.Weights(), golden.Options(), *one.backend).value();
+      one.ids = one.expected.Ints("input_ids");
+      check(one);
+    }
+  }
+}
+
+// Hidden states are normalised: of a size of about 1, behind a few layers.
+constexpr float kHiddenTolerance = 2e-5f;
+
+TEST(AttentionGoldenTest, HeadMaskOfTheReference) {
+  ForEachCase([](MoreCase& one) {
+    const std::vector<float> mask = one.expected.Floats("head_mask");
+    const ModelInput input = {one.ids, {}};
+    const std::vector<std::string> states = NamesOf(*one.model, "hidden.");
+    ASSERT_EQ(mask.size(), static_cast<size_t>(one.model->attention_layers() * one.model->attention_heads()))
+        << one.what;
+    // Without the mask before and after: it leaves nothing behind.
+    ASSERT_TRUE(one.model->Begin({&input, 1}, {.outputs = states}).ok());
+    ASSERT_TRUE(one.model->Finish().ok());
+    const std::vector<float> unmasked = ValuesOf(*one.model, states.back());
+    ASSERT_TRUE(one.model->Begin({&input, 1}, {.outputs = states, .head_mask = mask}).ok());
+    ASSERT_TRUE(one.model->Finish().ok());
+    EXPECT_NE(ValuesOf(*one.model, states.back()), unmasked) << one.what;
+    for (size_t l = 0; l < states.size(); ++l) {
+      const std::vector<float> actual = ValuesOf(*one.model, states[l]);
+      const std::vector<float> expected = one.expected.Floats("masked.hidden_states." + std::to_string(l));
+      ASSERT_EQ(actual.size(), expected.size()) << one.what;
+      for (size_t i = 0; i < actual.size(); ++i) {
+        ASSERT_NEAR(actual[i], expected[i], kHiddenTolerance) << one.what << " " << states[l] << " at " << i;
+      }
+    }
+    ASSERT_TRUE(one.model->Begin({&input, 1}, {.outputs = states}).ok());
+    ASSERT_TRUE(one.model->Finish().ok());
+    EXPECT_EQ(ValuesOf(*one.model, states.back()), unmasked) << one.what;
+    const std::vector<float> wrong(mask.size() + 1);
+    EXPECT_EQ(one.model->Begin({&input, 1}, {.head_mask = wrong}).code(), StatusCode::kInvalidArgument);
+  });
+}
+
+TEST(AttentionGoldenTest, TermsOfTheReference) {
+  int compared = 0;
+  ForEachCase([&](MoreCase& one) {
+    if (NamesOf(*one.model, "query.").empty()) return;
+    const ModelInput input = {one.ids, {}};
+    std::vector<std::string> wanted = NamesOf(*one.model, "attention.");
+    for (const char* kind : {"query.", "key.", "position_key.", "position_query."}) {
+      const std::vector<std::string> names = NamesOf(*one.model, kind);
+      wanted.insert(wanted.end(), names.begin(), names.end());
+    }
+    ASSERT_TRUE(one.model->Begin({&input, 1}, {.outputs = wanted}).ok());
+    ASSERT_TRUE(one.model->Finish().ok());
+    for (int32_t l = 0; l < one.model->config().num_hidden_layers; ++l) {
+      const std::string number = "." + std::to_string(l);
+      const AttentionTerms terms = one.model->attention_terms(l);
+      std::vector<float> sum = ContentToContent(terms);
+      if (one.expected.Has("c2c" + number))
+        ExpectNear(sum, one.expected.Floats("c2c" + number), one.what + " c2c" + number);
+      const auto add = [&](const char* name, std::span<const float> table, const std::vector<float>& term) {
+        EXPECT_EQ(one.expected.Has(name + number), !table.empty()) << one.what << " " << name;
+        if (table.empty()) return;
+        ExpectNear(term, one.expected.Floats(name + number), one.what + " " + name + number);
+        for (size_t i = 0; i < sum.size(); ++i) sum[i] += term[i];
+        ++compared;
+      };
+      add("c2p", terms.position_key, terms.position_key.empty() ? std::vector<float>() : ContentToPosition(terms));
+      add("p2c", terms.position_query, terms.position_query.empty() ? std::vector<float>() : PositionToContent(terms));
+      // The softmax of their sum is the map.
+      const size_t tokens = one.ids.size();
+      const std::vector<float> map = ValuesOf(*one.model, "attention" + number);
+      for (size_t row = 0; row < sum.size(); row += tokens) {
+        double total = 0;
+        for (size_t j = 0; j < tokens; ++j) total += std::exp(static_cast<double>(sum[row + j]));
+        for (size_t j = 0; j < tokens; ++j) {
+          EXPECT_NEAR(map[row + j], std::exp(static_cast<double>(sum[row + j])) / total, kTolerance)
+              << one.what << number;
+        }
+      }
+    }
+  });
+  EXPECT_GT(compared, 10);
+}
+
 }  // namespace
 }  // namespace peruse::testing

@@ -171,5 +171,26 @@ TEST_F(PassesTest, MemoryIsSharedOnlyByValuesThatAreNotNeededAtOnce) {
   }
 }
 
+TEST_F(PassesTest, DropInputsLetsWhatTheyMultiplyStandForTheProduct) {
+  const Value x = Words();
+  const auto [context, probabilities] = b_.Attention({.query = x, .key = x, .value = x, .heads = 2});
+  const Value masked = b_.Multiply(context, b_.InputLike(context, 0));
+  b_.Output("out", Linear(masked, 4));
+  b_.Output("attention.0", probabilities);
+  EXPECT_TRUE(IsSound(program_));
+  const Program dropped = DropInputs(program_);
+  EXPECT_TRUE(IsSound(dropped));
+  EXPECT_EQ(All<ops::Input>(dropped).size() + All<ops::Multiply>(dropped).size(), 0u);
+  EXPECT_EQ(All<ops::Attention>(dropped)[0].out, masked);
+  EXPECT_EQ(All<ops::Linear>(dropped)[0].x, masked);
+  EXPECT_EQ(All<ops::Attention>(dropped)[0].probabilities, probabilities);
+}
+
+TEST_F(PassesTest, DropInputsLeavesOtherProducts) {
+  const Value x = Words();
+  b_.Output("out", b_.Multiply(Linear(x, 4), x));
+  EXPECT_EQ(All<ops::Multiply>(DropInputs(program_)).size(), 1u);
+}
+
 }  // namespace
 }  // namespace peruse

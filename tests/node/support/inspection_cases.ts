@@ -9,7 +9,7 @@ type Tensors = ReturnType<typeof readTensors>;
 /** The cases: a ConvBERT, and both generations of DeBERTa. Sequence classification all. */
 export const kInspectionCases = ['convbert-sequence', 'convbert-heads6', 'deberta-v1-sequence', 'deberta-v2-sequence', 'bert-sequence'];
 
-function expectNear(actual: Float32Array, expected: ArrayLike<number>, tolerance: number, what: string): void {
+export function expectNear(actual: Float32Array, expected: ArrayLike<number>, tolerance: number, what: string): void {
   expect(actual, what).toBeInstanceOf(Float32Array);
   expect(actual.length, what).toBe(expected.length);
   let worst = 0;

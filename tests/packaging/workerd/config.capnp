@@ -8,6 +8,8 @@ const main :Workerd.Worker = (
   modules = [
     (name = "worker.js", esModule = embed "worker.js"),
     (name = "peruse", esModule = embed "peruse-service-worker.js"),
+    (name = "peruse/tokenizer", esModule = embed "peruse-tokenizer.js"),
+    (name = "peruse-tokenizer.wasm", wasm = embed "peruse-tokenizer.wasm"),
     (name = "peruse-simd.wasm", wasm = embed "peruse-simd.wasm"),
     (name = "config.json", data = embed "config.json"),
     (name = "tokenizer.json", data = embed "tokenizer.json"),

@@ -3,6 +3,8 @@ import config from 'config.json';
 import weights from 'model.safetensors';
 import { pipeline } from 'peruse';
 import engine from 'peruse-simd.wasm';
+import tokenizerEngine from 'peruse-tokenizer.wasm';
+import { Tokenizer } from 'peruse/tokenizer';
 import tokenizer from 'tokenizer.json';
 
 const kFiles = { 'config.json': config, 'tokenizer.json': tokenizer, 'model.safetensors': weights };
@@ -15,7 +17,8 @@ export default {
       const [{ label }] = await classify(model === kFiles ? 'A gem.' : 't1 t2');
       const { worker, threads } = classify.info;
       await classify.dispose();
-      return Response.json({ label, worker, threads });
+      const tokens = (await Tokenizer.from_pretrained(model, { wasmModule: tokenizerEngine })).count('A gem.');
+      return Response.json({ label, worker, threads, tokens });
     } catch (error) {
       return Response.json({ error: String(error.stack) });
     }

@@ -1,15 +1,15 @@
 // The C++ engine as TypeScript sees it: the Embind surface of bindings/, and a synchronous class over it.
 // This file is TypeScript's only side of that contract.
-import { describe, PeruseError, type ErrorCode } from '../errors.js';
+import { PeruseError } from '../errors.js';
 import type { EngineInput } from '../tasks/call.js';
 import type { InspectRequest } from '../tasks/inspection.js';
 import { fillArrays, type ResultPart } from '../tasks/results.js';
+import { ModuleCalls, type Staged } from './module_calls.js';
 import type { GpuReport, Placement } from './reports.js';
 import { VectorIndex, type EngineVectorIndex } from './vector_index.js';
 
 /** What the glue that Emscripten makes (web/wasm/glue*.mjs) resolves to. */
 export interface EngineModule {
-  /** The engine's memory. Growing replaces it: read the property again after every call. */
   HEAPU8: Uint8Array;
   /** With one argument it computes on the CPU; with all, in modules that can, on a GPU. */
   Session: new (
@@ -35,7 +35,7 @@ export interface HelperWorker {
 }
 
 /** The glue's default export. */
-export type EngineModuleFactory = (options: {
+export type ModuleFactory<M> = (options: {
   print: (line: string) => void;
   printErr: (line: string) => void;
   /** Workers to start before the module is ready (thread variants), and how. */
@@ -43,15 +43,14 @@ export type EngineModuleFactory = (options: {
   startHelper: () => HelperWorker;
   /** Gives the build's instance as soon as there is one. */
   instantiateWasm: (imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) => object;
-}) => Promise<EngineModule>;
+}) => Promise<M>;
+export type EngineModuleFactory = ModuleFactory<EngineModule>;
 
 /**
  * One model with its tokenizer. Every method but reserve() and delete() returns JSON: `{"ok":true,...}` or
  * `{"ok":false,"code","message"}`. Methods that take `bytes` read that many from the start of the staging buffer.
  */
-export interface Session {
-  /** Makes room for that many bytes and says where; 0 if there is no memory. */
-  reserve(bytes: number): number;
+export interface Session extends Staged {
   addFile(name: string, bytes: number): string;
   open(bytes: number): string;
   feedAdapter(bytes: number): string;
@@ -61,7 +60,9 @@ export interface Session {
   feedWeights(bytes: number): string;
   finishWeights(): string;
   probe(layers: number, dtype: string): string;
-  /** Only of builds that compute on the CPU. */
+  /** These only of builds that compute on the CPU. */
+  beside(): Session;
+  needsWeights(): boolean;
   program(): string;
   start(bytes: number): string;
   startInspection(bytes: number): string;
@@ -109,30 +110,30 @@ export interface RunRequest {
   options: Record<string, unknown>;
 }
 
-type Reply = { ok: true } & Record<string, unknown>;
-
 /**
  * The engine's verbs, synchronous. Order: addFile (config.json, tokenizer files), open, feedWeights (in the file's order; for
  * several files setShardIndex first, and endShard after each), finishWeights; then, for each request, start (or
  * startInspection), step until it says false, and take whenever results are wanted, at the latest after the last step.
  * Throws PeruseError; 'worker_died' says that the engine itself broke and takes no more calls.
  */
-export class Engine {
+export class Engine extends ModuleCalls<EngineModule> {
   protected readonly session_: Session;
-  private broken_: string | undefined;
 
   constructor(
-    protected readonly module_: EngineModule,
+    module: EngineModule,
     threads: number,
-    /** The engine's last words, which say more than the trap that follows them. */
-    private readonly lastWords_: () => string = () => '',
+    lastWords?: () => string,
     gpu?: GpuReport,
     readonly placement: Placement = { device: 'cpu' },
+    other?: Engine,
   ) {
+    super(module, lastWords, other);
     this.session_ = this.guard(() =>
-      gpu
-        ? new module_.Session(threads, gpu.maxBindingBytes, gpu.features.includes('shader-f16'), gpu.packedDot)
-        : new module_.Session(threads),
+      other
+        ? other.session_.beside()
+        : gpu
+          ? new module.Session(threads, gpu.maxBindingBytes, gpu.features.includes('shader-f16'), gpu.packedDot)
+          : new module.Session(threads),
     );
   }
 
@@ -141,25 +142,33 @@ export class Engine {
     return new VectorIndex(this.module_, width);
   }
 
-  /** Whether later calls have a chance. */
-  healthy(): boolean {
-    return this.broken_ === undefined;
+  /**
+   * For another task of the checkpoint that this engine has loaded: an engine in the same module, which uses its weights. It is to be given
+   * the same config.json; either may be disposed of first. On the CPU only.
+   */
+  beside(): Engine {
+    return new Engine(this.module_, 1, this.lastWords_, undefined, this.placement, this);
+  }
+
+  /** After open(): whether weights are to be fed. An engine beside another may have them all. */
+  needsWeights(): boolean {
+    return this.guard(() => this.session_.needsWeights());
   }
 
   addFile(name: string, content: Uint8Array): void {
-    this.stage(content, name);
+    this.stage(this.session_, content, name);
     this.call(() => this.session_.addFile(name, content.length));
   }
 
   /** This and the other calls that compute give a promise on a GPU (gpu/gpu_engine.ts): wait for it. */
   open(request: OpenRequest): void | Promise<void> {
-    const bytes = this.stageJson(request);
+    const bytes = this.stageJson(this.session_, request);
     this.call(() => this.session_.open(bytes));
   }
 
   /** Of a LoRA adapter, whose adapter_config.json was among the files: its weights, before the checkpoint's. */
   feedAdapter(chunk: Uint8Array): void {
-    this.stage(chunk, 'the adapter');
+    this.stage(this.session_, chunk, 'the adapter');
     this.call(() => this.session_.feedAdapter(chunk.length));
   }
 
@@ -169,7 +178,7 @@ export class Engine {
 
   /** For weights in several files: their index. Gives the files, to be fed in this order. */
   setShardIndex(index: Uint8Array): string[] {
-    this.stage(index, 'the index of the weights');
+    this.stage(this.session_, index, 'the index of the weights');
     return this.call(() => this.session_.setShardIndex(index.length)).files as string[];
   }
 
@@ -192,7 +201,7 @@ export class Engine {
   }
 
   feedWeights(chunk: Uint8Array): void | Promise<void> {
-    this.stage(chunk, 'the weights');
+    this.stage(this.session_, chunk, 'the weights');
     this.call(() => this.session_.feedWeights(chunk.length));
   }
 
@@ -202,13 +211,13 @@ export class Engine {
 
   /** Begins a request, and forgets what is left of an earlier one. */
   start(request: RunRequest): void {
-    const bytes = this.stageJson(request);
+    const bytes = this.stageJson(this.session_, request);
     this.call(() => this.session_.start(bytes));
   }
 
   /** Begins a look inside, instead of a request. */
   startInspection({ input, options }: InspectRequest): void {
-    const bytes = this.stageJson({ inputs: [input], options });
+    const bytes = this.stageJson(this.session_, { inputs: [input], options });
     this.call(() => this.session_.startInspection(bytes));
   }
 
@@ -241,69 +250,11 @@ export class Engine {
   }
 
   dispose(): void {
-    try {
-      this.release();
-    } finally {
-      this.module_.PThread?.terminateAllThreads();
-    }
+    if (this.release()) this.module_.PThread?.terminateAllThreads();
   }
 
-  /** Gives up the session; the module can make another. */
-  release(): void {
-    try {
-      if (this.broken_ === undefined) this.guard(() => this.session_.delete());
-    } finally {
-      this.broken_ ??= 'It was disposed of.';
-    }
+  /** Gives up the session; the module can make another. Gives whether it has none now. */
+  release(): boolean {
+    return this.leave(() => this.session_.delete());
   }
-
-  private stageJson(value: unknown): number {
-    const bytes = toUtf8(value);
-    this.stage(bytes, 'the request');
-    return bytes.length;
-  }
-
-  private stage(content: Uint8Array, what: string): void {
-    const address = this.guard(() => this.session_.reserve(content.length)) >>> 0;
-    if (address === 0) {
-      throw new PeruseError('out_of_memory', `There is no memory for ${what}: ${content.length} bytes.`);
-    }
-    this.module_.HEAPU8.set(content, address);
-  }
-
-  protected call(method: () => string): Reply {
-    const reply = JSON.parse(this.guard(method)) as Reply | { ok: false; code: ErrorCode; message: string };
-    if (!reply.ok) throw new PeruseError(reply.code, reply.message);
-    return reply;
-  }
-
-  /** Anything that the module throws is a trap: its memory can't be trusted afterwards. */
-  protected guard<T>(method: () => T): T {
-    if (this.broken_ !== undefined) throw new PeruseError('worker_died', `The engine has stopped: ${this.broken_}`);
-    try {
-      return method();
-    } catch (error) {
-      this.broken_ = this.lastWords_() || describe(error);
-      throw new PeruseError('worker_died', `The engine stopped: ${this.broken_}`, { cause: error });
-    }
-  }
-}
-
-/** JSON of a request. A string that the browser can't make is too large for any engine. */
-function toUtf8(value: unknown): Uint8Array {
-  try {
-    const json = JSON.stringify(value, (_, item: unknown) => (typeof item === 'string' ? wellFormed(item) : item));
-    return new TextEncoder().encode(json);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new PeruseError('out_of_memory', `There is no memory for the request: ${describe(error)}.`, { cause: error });
-  }
-}
-
-/**
- * Replaces each lone surrogate by U+FFFD. One UTF-16 unit becomes one UTF-16 unit, so indices into the result are indices
- * into the caller's string; and the result has an exact UTF-8 form.
- */
-export function wellFormed(text: string): string {
-  return text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
 }

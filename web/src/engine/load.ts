@@ -10,28 +10,35 @@ import type { LoadRequest } from './load_request.js';
 import { openFolder, type FolderParts } from '../sources/open_folder.js';
 import type { Placement } from './reports.js';
 import { ByteReporter, Totals, type ProgressCallback } from '../progress.js';
-import type { MissingFile, ModelFile, ModelFolder, SourceSpec } from '../sources/source.js';
+import type { MissingFile, ModelFolder, SourceSpec } from '../sources/source.js';
 import {
   completeConfig,
   explainMissing,
   findWeights,
   kAdapterConfig,
   kAdapterWeights,
-  kBesideTokenizer,
-  kBesideVocabulary,
   kForms,
   kGlinerConfig,
   kLabelsTokenizer,
   kModules,
   kPrompts,
   kSentenceConfigs,
-  kVocabularies,
   labelsEncoderOf,
   labelsHint,
   modulesOf,
   notFound,
   type FoundWeights,
 } from '../sources/model_files.js';
+import {
+  eachChunk,
+  encoderWithin,
+  readNeeded,
+  readThoseThere,
+  readTokenizer,
+  readWhole,
+  type NamedFile,
+  type Reading,
+} from '../sources/read_files.js';
 
 export interface LoadReport {
   /** Bytes read: all files. */
@@ -46,6 +53,15 @@ export interface LoadReport {
   dtype: WeightReport['dtype'];
   /** Sentences about what went otherwise than one may expect: files that could not be kept, say. */
   notices: string[];
+  /** It works with the weights that another task's load has brought. */
+  shared: boolean;
+}
+
+/** What two tasks of one checkpoint have in common. */
+export interface Checkpoint {
+  config: Uint8Array;
+  /** The file of the weights, and its version; undefined where nobody can tell whether it is the same. */
+  weights: string | undefined;
 }
 
 /** What loading needs from where it runs. */
@@ -53,31 +69,28 @@ export interface LoadParts {
   folders: FolderParts;
   /** Given the content of config.json, which it may need to choose a device. */
   startEngine: (config: Promise<Uint8Array>) => Promise<Engine>;
+  /** The engine that has loaded this checkpoint for another task, if one has. */
+  findLoaded?: ((checkpoint: Checkpoint) => Engine | undefined) | undefined;
   report: ProgressCallback;
   signal: AbortSignal;
 }
 
-interface Job {
+interface Job extends Reading {
   task: string;
-  /** How the caller named the model. */
-  name: string;
-  folder: ModelFolder;
   /** Where the labels' encoder of a bi-encoder is, if the caller said so. */
   labels?: ModelFolder;
-  report: ProgressCallback;
-  signal: AbortSignal;
-  totals: Totals;
 }
 
 /** The task whose models have a configuration of their own. */
 const kGliner = 'zero-shot-token-classification';
 
-interface NamedFile {
-  name: string;
-  content: Uint8Array;
+export interface Loaded {
+  engine: Engine;
+  report: LoadReport;
+  checkpoint: Checkpoint;
 }
 
-export async function loadModel(request: LoadRequest, parts: LoadParts): Promise<{ engine: Engine; report: LoadReport }> {
+export async function loadModel(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
   const start = performance.now();
   const notices = new Set<string>();
   const { report, signal } = parts;
@@ -93,7 +106,8 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
   const located = locate(small);
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {}); // readTexts reports it.
-  const starting = parts.startEngine(configBytes);
+  const loaded = parts.findLoaded && (await findLoaded(located, parts.findLoaded));
+  const starting = loaded ? Promise.resolve(loaded.engine.beside()) : parts.startEngine(configBytes);
   try {
     const [texts, adapterConfig, engine] = await Promise.all([
       readTexts(small, located),
@@ -110,14 +124,45 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
     await engine.open({ task: request.task, dtype: request.dtype, enhanced_mask_decoder: request.enhancedMaskDecoder });
     if (adapter) bytes += await feedAdapter(adapter, engine);
     const { job: found } = await located;
-    bytes += await feedWeights(found === small ? job : found, engine);
+    const own = found === small ? job : found;
+    let version = loaded?.weights;
+    if (!loaded || engine.needsWeights()) {
+      version = await feedWeights(own, engine, (more) => {
+        bytes += more;
+      });
+      if (loaded && version !== loaded.weights) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
+    }
     const weights = await engine.finishWeights();
     const milliseconds = performance.now() - start;
-    return { engine, report: { bytes, milliseconds, weights, placement, dtype: weights.dtype, notices: [...notices] } };
+    const report = { bytes, milliseconds, weights, placement, dtype: weights.dtype, notices: [...notices], shared: loaded !== undefined };
+    return { engine, report, checkpoint: { config: await configBytes, weights: version } };
   } catch (error) {
     starting.then((started) => started.dispose()).catch(() => {}); // `error` says what went wrong; this only cleans up.
     throw error;
   }
+}
+
+interface LoadedBefore {
+  engine: Engine;
+  weights: string | undefined;
+}
+
+async function findLoaded(
+  located: ReturnType<typeof locate>,
+  find: NonNullable<LoadParts['findLoaded']>,
+): Promise<LoadedBefore | undefined> {
+  const { job, config } = await located;
+  const found = await findWeights(job.folder, job.signal);
+  if (!found.found) return undefined; // Which is told later.
+  await found.file.close();
+  const weights = versionOf(found);
+  const engine = find({ config: config.content, weights });
+  return engine && { engine, weights };
+}
+
+/** The file's name and version. Shards are many files: of them nobody asks. */
+function versionOf({ name, file, sharded }: FoundWeights): string | undefined {
+  return sharded || file.version === undefined ? undefined : `${name} ${file.version}`;
 }
 
 /** Where config.json, tokenizer and weights are: in the folder, or in one within it that modules.json names. */
@@ -125,23 +170,20 @@ async function locate(job: Job): Promise<{ job: Job; config: NamedFile }> {
   if (job.task === kGliner) return { job, config: await readConfig(job) };
   const file = await job.folder.open('config.json', job.signal);
   if (file.found) return { job, config: await readWhole(job, 'config.json', file) };
-  const [encoder] = modulesOf(await readThoseThere(job, [kModules]));
-  if (encoder === undefined || encoder.folder === '') throw await explainMissing(job.folder, [file], job.signal);
-  const open = (name: string, signal: AbortSignal) => job.folder.open(`${encoder.folder}/${name}`, signal);
-  const within = { ...job, folder: { open } };
+  const within = await encoderWithin(job);
+  if (within === undefined) throw await explainMissing(job.folder, [file], job.signal);
   return { job: within, config: await readNeeded(within, 'config.json') };
 }
 
 async function readTexts(job: Job, located: ReturnType<typeof locate>): Promise<NamedFile[]> {
-  const tokenizerOf = (one: Job) => Promise.all([readVocabulary(one), readThoseThere(one, kBesideTokenizer)]);
   const forTask = () =>
     job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kPrompts]) : [];
-  const beside = Promise.all([tokenizerOf(job), forTask()]);
+  const beside = Promise.all([readTokenizer(job), forTask()]);
   beside.catch(() => {}); // What is wrong with config.json matters more, and is told first.
   const { job: encoder, config } = await located;
   const forLabels = await readLabelsTokenizer(job, config);
   if (encoder === job) return [config, ...(await beside).flat(2), ...forLabels];
-  return [config, ...(await tokenizerOf(encoder)).flat(), ...(await forTask())];
+  return [config, ...(await readTokenizer(encoder)), ...(await forTask())];
 }
 
 /** What sentence-transformers wrote about making one vector of a text; the engine reads it (core/tasks/sentence_modules.h). */
@@ -156,16 +198,6 @@ async function readModules(job: Job): Promise<NamedFile[]> {
     return layer.some(({ name }) => name.endsWith(kForms[0])) ? layer : [...layer, ...(await named([kForms[1]]))];
   });
   return [...modules, ...(await readThoseThere(job, [kPrompts])), ...(await Promise.all(read)).flat()];
-}
-
-async function readThoseThere(job: Job, names: readonly string[]): Promise<NamedFile[]> {
-  const files = await Promise.all(
-    names.map(async (name) => {
-      const file = await job.folder.open(name, job.signal);
-      return file.found ? [await readWhole(job, name, file)] : [];
-    }),
-  );
-  return files.flat();
 }
 
 /** A file of the second folder where the first has none of the name. */
@@ -218,73 +250,6 @@ function parseObject(name: string, content: Uint8Array): Record<string, unknown>
   }
 }
 
-async function readNeeded(job: Job, name: string): Promise<NamedFile> {
-  const file = await job.folder.open(name, job.signal);
-  if (!file.found) throw await explainMissing(job.folder, [file], job.signal);
-  return readWhole(job, name, file);
-}
-
-async function readVocabulary(job: Job): Promise<NamedFile[]> {
-  const missing: MissingFile[] = [];
-  for (const [first, ...rest] of kVocabularies) {
-    const file = await job.folder.open(first, job.signal);
-    if (!file.found) {
-      missing.push(file);
-      continue;
-    }
-    const found = await Promise.all([
-      readWhole(job, first, file),
-      ...rest.map((name) => readNeeded(job, name)),
-      first === 'tokenizer.json' ? [] : readThoseThere(job, kBesideVocabulary),
-    ]);
-    return found.flat();
-  }
-  throw notFound(missing);
-}
-
-async function readWhole(job: Job, name: string, file: ModelFile): Promise<NamedFile> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
-  reporter.start();
-  await eachChunk(job, file, reporter, (chunk) => {
-    parts.push(chunk.slice()); // A chunk is valid only until the next.
-    length += chunk.length;
-  });
-  reporter.finish();
-  const content = new Uint8Array(length);
-  let offset = 0;
-  for (const part of parts) {
-    content.set(part, offset);
-    offset += part.length;
-  }
-  if (name.endsWith('.json')) refuseHtml(file.where, content);
-  return { name, content };
-}
-
-/** A page where JSON should be is the commonest sign of a wrong address: better said than "unexpected '<'". */
-function refuseHtml(where: string, content: Uint8Array): void {
-  const first = content.find((byte) => byte > 0x20);
-  if (first === 0x3c) throw new PeruseError('malformed_file', `${where} is an HTML page, not JSON: is the address right?`);
-}
-
-async function eachChunk(
-  job: Job,
-  file: ModelFile,
-  reporter: ByteReporter,
-  take: (chunk: Uint8Array) => void | Promise<void>,
-): Promise<number> {
-  let loaded = 0;
-  for await (const chunk of file.chunks()) {
-    throwIfAborted(job.signal);
-    await take(chunk);
-    loaded += chunk.length;
-    reporter.add(chunk.length);
-  }
-  throwIfAborted(job.signal);
-  return loaded;
-}
-
 async function feedAdapter(job: Job, engine: Engine): Promise<number> {
   const missing: MissingFile[] = [];
   for (const name of kAdapterWeights) {
@@ -303,15 +268,19 @@ async function feedAdapter(job: Job, engine: Engine): Promise<number> {
   throw notFound(missing);
 }
 
-async function feedWeights(job: Job, engine: Engine): Promise<number> {
+/** Tells `count` the bytes; gives the version of what was read. */
+async function feedWeights(job: Job, engine: Engine, count: (bytes: number) => void): Promise<string | undefined> {
   const weights = await findWeights(job.folder, job.signal);
   if (!weights.found) throw await explainMissing(job.folder, weights.missing, job.signal);
-  if (weights.sharded) return feedShards(job, engine, weights);
+  if (weights.sharded) {
+    count(await feedShards(job, engine, weights));
+    return undefined;
+  }
   const reporter = new ByteReporter(job.report, job.name, weights.name, weights.file.size, job.totals);
   reporter.start();
-  const bytes = await eachChunk(job, weights.file, reporter, (chunk) => engine.feedWeights(chunk));
+  count(await eachChunk(job, weights.file, reporter, (chunk) => engine.feedWeights(chunk)));
   reporter.finish();
-  return bytes;
+  return versionOf(weights);
 }
 
 /** Weights in several files. Their progress is that of one file, with the bytes of all. */

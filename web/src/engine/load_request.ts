@@ -17,6 +17,8 @@ export interface LoadRequest {
   /** The same of the encoder for labels of a bi-encoder. */
   labelsEncoder?: SourceSpec;
   choice: VariantChoice;
+  /** Work with the weights of another task's engine in this thread, where it has loaded the same checkpoint. */
+  share?: boolean;
   /** fill-mask through DeBERTa's decoder of pre-training. */
   enhancedMaskDecoder?: boolean;
   /** Default 'cpu'. */

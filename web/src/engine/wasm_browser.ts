@@ -1,7 +1,6 @@
 // The engine's files where they are fetched. Part of the bundles, beside which the files lie (tools/bundle.mjs).
-import { describe } from '../errors.js';
-import { fetchAnywhere } from '../sources/fetching.js';
 import type { HelperWorker } from './engine.js';
+import { compileFetched } from './fetch_wasm.js';
 import { Helper } from './helpers.js';
 import type { Build, WasmParts } from './builds.js';
 
@@ -14,18 +13,10 @@ const kFiles: Record<Build, () => URL> = {
   webgpu: () => new URL('./peruse-webgpu.wasm', import.meta.url),
 };
 
-export const browserWasm: WasmParts = { compile, startHelper };
-
-async function compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module> {
-  const url = folder === undefined ? kFiles[build]() : new URL(`peruse-${build}.wasm`, folder.endsWith('/') ? folder : `${folder}/`);
-  const response = await fetchAnywhere(url.href, { credentials: 'same-origin' }).catch((error: unknown) => {
-    throw new Error(`${url.href}: ${describe(error)}`);
-  });
-  if (!response.ok) throw new Error(`${url.href}: the server answered ${response.status}`);
-  // Streams are compiled only where the server says that they are WebAssembly; many say nothing.
-  const isTyped = response.headers.get('content-type')?.startsWith('application/wasm') === true;
-  return isTyped ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
-}
+export const browserWasm: WasmParts = {
+  compile: (build, folder) => compileFetched(`peruse-${build}.wasm`, kFiles[build], folder),
+  startHelper,
+};
 
 /** The worker in which this runs once more: a bundler may have given its file any name. */
 function startHelper(): HelperWorker {

@@ -62,9 +62,9 @@ export class GpuEngine extends Engine {
     return super.healthy() && this.executor_.failure === undefined;
   }
 
-  override release(): void {
+  override release(): boolean {
     this.executor_.dispose(); // First: what it still does reads and writes the session's memory.
-    super.release();
+    return super.release();
   }
 
   private get session(): GpuSession {

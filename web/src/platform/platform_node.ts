@@ -2,15 +2,16 @@
 import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { detectFeatures } from '../engine/features.js';
 import { installedFile } from '../engine/installed_node.js';
 import { LocalHost } from '../worker/host.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
+import { nodePlaces } from './places_node.js';
 import type { Platform } from './platform.js';
+import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import type { SourceSpec } from '../sources/source.js';
-import type { WorkerMessage, WorkerPort } from '../worker/worker_host.js';
+import { isAnswered, type WorkerMessage, type WorkerPort } from '../worker/worker_host.js';
 
 const kWeights = /\.(safetensors|bin)$/;
 
@@ -23,8 +24,8 @@ export const nodePlatform: Platform = {
   features: () => detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true }),
   startWorker: async () => startWorker(),
   startHere: async (report) => new LocalHost(report, nodeHostParts),
-  places: { baseUrl: () => undefined, findFolder },
-  folderParts: nodeHostParts,
+  places: nodePlaces,
+  folderParts: nodeFolderParts,
 };
 
 /** Bytes of the files that hold weights. What a server has is not known yet; models on a hub are seldom small. */
@@ -45,12 +46,6 @@ function sum(sizes: number[]): number {
   return sizes.reduce((total, size) => total + size, 0);
 }
 
-async function findFolder(text: string): Promise<string | undefined> {
-  const path = text.startsWith('file:') ? fileURLToPath(text) : text;
-  const found = await stat(path).catch(() => undefined);
-  return found?.isDirectory() ? path : undefined;
-}
-
 function startWorker(): WorkerPort {
   const worker = new Worker(installedFile('dist/worker/worker_node.js'), { name: 'peruse', execArgv: [] });
   let ended = false;
@@ -59,7 +54,7 @@ function startWorker(): WorkerPort {
   return {
     post: (message, transfer = []) => {
       worker.postMessage(message, transfer as never[]);
-      if (message.verb !== 'cancel' && waiting++ === 0) worker.ref();
+      if (isAnswered(message) && waiting++ === 0) worker.ref();
     },
     onMessage: (listener) => {
       worker.on('message', (message: WorkerMessage) => {

@@ -5,7 +5,10 @@ import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 const kChunkBytes = 1 << 20; // Bounds the staging buffer inside the engine.
 
 export class BytesFolder implements ModelFolder {
-  constructor(private readonly files_: Map<string, Uint8Array | Blob>) {}
+  constructor(
+    private readonly files_: Map<string, Uint8Array | Blob>,
+    private readonly versions_?: Map<string, string>,
+  ) {}
 
   async open(file: string): Promise<ModelFile | MissingFile> {
     const content = this.files_.get(file);
@@ -13,7 +16,14 @@ export class BytesFolder implements ModelFolder {
       return { found: false, where: file, why: `only ${[...this.files_.keys()].join(', ')} were given` };
     }
     const size = content instanceof Blob ? content.size : content.length;
-    return { found: true, where: file, size, chunks: () => slices(content, size, file), close: async () => {} };
+    return {
+      found: true,
+      where: file,
+      size,
+      version: this.versions_?.get(file),
+      chunks: () => slices(content, size, file),
+      close: async () => {},
+    };
   }
 }
 

@@ -4,7 +4,7 @@
 import { DamagedEntry, type FileStore, type Saving, type ServerHeaders, type StoredFile } from '../cache/file_store.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
-import type { RemoteFile, UrlFolder } from './folder_url.js';
+import { versionOf, type RemoteFile, type UrlFolder } from './folder_url.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 export interface CachedFolderOptions {
@@ -14,6 +14,8 @@ export interface CachedFolderOptions {
   /** Takes sentences about what the cache could not do. */
   notice: (sentence: string) => void;
 }
+
+const kImmutable = 'immutable';
 
 export class CachedFolder implements ModelFolder {
   private broken_ = false; // the cache takes no files
@@ -50,6 +52,7 @@ export class CachedFolder implements ModelFolder {
       }
       return {
         ...remote,
+        version: immutable ? kImmutable : remote.version,
         chunks: () => this.storing(url, remote, release),
         close: () => remote.close().finally(release),
       };
@@ -62,7 +65,8 @@ export class CachedFolder implements ModelFolder {
   private fromStore(file: string, stored: StoredFile, signal: AbortSignal): ModelFile | MissingFile {
     const where = this.remote_.address(file);
     if (stored.missing) return { found: false, where, why: 'the server had no such file when it was asked' };
-    return { found: true, where, size: stored.bytes, chunks: () => this.reading(file, stored, signal), close: async () => {} };
+    const version = this.options_.immutable ? kImmutable : versionOf(stored);
+    return { found: true, where, size: stored.bytes, version, chunks: () => this.reading(file, stored, signal), close: async () => {} };
   }
 
   /** Whether the server still has what is stored. If it can't be reached, what is stored is the best there is. */

@@ -15,7 +15,14 @@ export class DiskFolder implements ModelFolder {
     try {
       const found = await stat(where);
       if (!found.isFile()) return { found: false, where, why: 'it is not a file' };
-      return { found: true, where, size: found.size, chunks: () => readFile(where), close: async () => {} };
+      return {
+        found: true,
+        where,
+        size: found.size,
+        version: `${found.mtimeMs} ${found.size}`,
+        chunks: () => readFile(where),
+        close: async () => {},
+      };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { found: false, where, why: 'there is no such file' };
       throw cannotRead(where, error);

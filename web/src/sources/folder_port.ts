@@ -6,7 +6,7 @@ import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 type Question = { id: number } & ({ open: string } | { next: number } | { close: number });
 type Answer = { id: number } & (
   | { missing: MissingFile }
-  | { where: string; size: number }
+  | { where: string; size: number; version: string | undefined }
   | { chunk: Uint8Array }
   | { done: true }
   | { error: PlainError }
@@ -28,11 +28,12 @@ export class PortFolder implements ModelFolder {
     const answer = await this.ask({ open: file });
     if ('missing' in answer) return answer.missing;
     if (!('where' in answer)) throw new PeruseError('internal', 'The folder gave a strange answer.');
-    const { id, where, size } = answer;
+    const { id, where, size, version } = answer;
     return {
       found: true,
       where,
       size,
+      version,
       chunks: () => this.chunks(id),
       close: async () => {
         await this.ask({ close: id });
@@ -75,7 +76,7 @@ export function serveFolder(folder: ModelFolder, port: MessagePort, signal: Abor
       const file = await folder.open(question.open, signal);
       if (!file.found) return { missing: file };
       open.set(question.id, { file });
-      return { where: file.where, size: file.size };
+      return { where: file.where, size: file.size, version: file.version };
     }
     const id = 'next' in question ? question.next : question.close;
     const one = open.get(id);

@@ -71,6 +71,7 @@ export class UrlFolder implements ModelFolder {
       found: true,
       where,
       ...headers,
+      version: versionOf(headers),
       chunks: () => this.readBody(answer, where, headers.size, hash, signal),
       close: async () => {
         await response.body?.cancel();
@@ -241,6 +242,11 @@ function whyMissing(response: Response): string | undefined {
   if (!response.ok) return `the server answered ${response.status}`;
   const type = response.headers.get('content-type') ?? '';
   return /^text\/html\b/i.test(type) ? 'the server answered with an HTML page' : undefined;
+}
+
+/** What tells one content of an address from another. */
+export function versionOf({ etag, lastModified }: ServerHeaders): string | undefined {
+  return etag?.replace(/^W\//, '') ?? lastModified; // A server that compresses on the way makes its tags weak ones.
 }
 
 function readHeaders({ response, hidden }: Fetched): ServerHeaders {

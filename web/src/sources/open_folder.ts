@@ -24,7 +24,7 @@ export interface FolderParts extends UrlParts {
 export async function openFolder(source: SourceSpec, parts: FolderParts): Promise<ModelFolder> {
   switch (source.kind) {
     case 'bytes':
-      return new BytesFolder(source.files);
+      return new BytesFolder(source.files, source.versions);
     case 'port':
       return new PortFolder(source.port);
     case 'url':

@@ -55,6 +55,8 @@ export interface ModelFile {
   where: string;
   /** Its length in bytes; 0 if unknown. */
   size: number;
+  /** Changes when the file does; undefined where nobody says. */
+  version?: string | undefined;
   /** Its bytes, in order, once. A chunk is valid until the next is asked for. */
   chunks(): AsyncIterable<Uint8Array>;
   /** Lets go of a file whose bytes are not wanted. */

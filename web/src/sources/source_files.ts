@@ -33,6 +33,8 @@ export interface FilesSpec {
   kind: 'bytes';
   name: string;
   files: Files;
+  /** Of blobs, which never change: which ones they are. */
+  versions?: Map<string, string>;
   /** Buffers that nobody else needs: a worker may have them. */
   own?: ArrayBuffer[];
 }
@@ -54,7 +56,20 @@ export function compact(spec: FilesSpec): FilesSpec {
 export async function readFiles(source: FilesSource): Promise<FilesSpec> {
   const files = await gather(source);
   if (files.size === 0) throw new PeruseError('invalid_argument', 'The source holds no files.');
-  return { kind: 'bytes', name: 'the given files', files };
+  return { kind: 'bytes', name: 'the given files', files, versions: versionsOf(files) };
+}
+
+const kNumbers = new WeakMap<Blob, number>();
+let numbered = 0;
+
+function versionsOf(files: Files): Map<string, string> {
+  const versions = new Map<string, string>();
+  for (const [name, content] of files) {
+    if (!(content instanceof Blob)) continue;
+    if (!kNumbers.has(content)) kNumbers.set(content, ++numbered);
+    versions.set(name, `blob ${kNumbers.get(content)}`);
+  }
+  return versions;
 }
 
 /**

@@ -5,6 +5,11 @@ import { PeruseError, show } from '../errors.js';
 export interface CallOptions {
   /** Cancels the call: at once for the caller; the engine stops before its next batch. */
   signal?: AbortSignal;
+  /**
+   * What the result of each attention head is multiplied by, `[layer][head]`: 0 mutes a head, 1 leaves it as it is. The same as
+   * transformers' `head_mask`. The convolution heads of ConvBERT are none of them.
+   */
+  head_mask?: readonly (readonly number[])[];
 }
 
 /** Nothing was chosen: every option has its default. */
@@ -24,6 +29,11 @@ export type OptionNames<O extends CallOptions> = Record<Exclude<keyof O, keyof C
  * business, and it says so by name.
  */
 export function engineOptions(task: string, known: Record<string, true>, options: object): Record<string, unknown> {
+  return checkedOptions(task, { ...known, head_mask: true }, options);
+}
+
+/** The same of a call that reaches no model. */
+export function checkedOptions(task: string, known: Record<string, true>, options: object): Record<string, unknown> {
   if (typeof options !== 'object' || options === null) {
     throw new PeruseError('invalid_argument', `Options must be an object, not ${nameOf(options)}.`);
   }

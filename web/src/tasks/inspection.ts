@@ -8,6 +8,10 @@ import type { TextPair } from './text_classification.js';
 export interface InspectOptions extends CallOptions {
   /** Attention probabilities of every layer and head, and their diagonal concentration. */
   output_attentions?: boolean;
+  /** DeBERTa's attention scores before the softmax, in their three terms. 'unsupported' for other models. */
+  output_attention_terms?: boolean;
+  /** Only of these layers, counted from 0, in this order; of hidden states what these layers read. Default: all. */
+  layers?: readonly number[];
   /** The kernels of ConvBERT's span-based dynamic convolution (and of DynamicConv's). 'unsupported' for other models. */
   output_span_kernels?: boolean;
   /** The embedding output, and the output of every layer. */
@@ -30,6 +34,20 @@ export interface InspectedToken {
   sequence: 0 | 1 | null;
 }
 
+/**
+ * What DeBERTa's attention scores of a layer are the sum of (He et al., 2020, equation 4): each [heads, tokens, tokens], the score of head h
+ * for query i and key j at `data[(h * tokens + i) * tokens + j]`. They are logits, already scaled by 1 / sqrt(head size * number of terms):
+ * the softmax of a row of the sum is the row of `attentions`, and a difference of 1 makes one key weigh e times as much as another.
+ */
+export interface AttentionTerms {
+  /** What the two words say to each other. */
+  content_to_content: NumberArray;
+  /** What the query's word says to the key's distance. Not there where the model has no such term (`pos_att_type`). */
+  content_to_position?: NumberArray;
+  /** What the query's distance says to the key's word. Not there where the model has no such term. */
+  position_to_content?: NumberArray;
+}
+
 /** What inspect() gives. The arrays are the caller's own. */
 export interface Inspection {
   tokens: InspectedToken[];
@@ -48,6 +66,8 @@ export interface Inspection {
    * (kernel_size - 1) / 2; the taps of a head at a token sum to 1.
    */
   span_kernels?: NumberArray[];
+  /** With `output_attention_terms`, by layer. */
+  attention_terms?: AttentionTerms[];
   /** With `output_hidden_states`, [tokens, hidden_size]: the embedding output, then the output of every layer. */
   hidden_states?: NumberArray[];
 }
@@ -59,6 +79,8 @@ const kOptions: OptionNames<InspectOptions> = {
   output_attentions: true,
   output_span_kernels: true,
   output_hidden_states: true,
+  output_attention_terms: true,
+  layers: true,
   truncation: true,
 };
 

@@ -1,6 +1,6 @@
 // A host runs the verbs of one pipeline's engine: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
 import type { Engine, RunRequest } from '../engine/engine.js';
-import { loadModel, type LoadReport } from '../engine/load.js';
+import { loadModel, type LoadParts, type LoadReport } from '../engine/load.js';
 import type { EngineRequest, WasmParts } from '../engine/builds.js';
 import type { LoadRequest } from '../engine/load_request.js';
 import type { MemoryReport, Placement, UsageReport } from '../engine/reports.js';
@@ -11,6 +11,7 @@ import { withInfinities, type Inspection, type InspectRequest } from '../tasks/i
 import { joinParts } from '../tasks/results.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 import type { VectorIndex } from '../engine/vector_index.js';
+import { EngineGroup } from './engine_group.js';
 import { startEngine } from './start_engine.js';
 
 /** The verbs: what each takes and gives, all of it plain data. Both hosts and the worker's messages derive from this. */
@@ -31,6 +32,10 @@ export interface Host {
   call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']>;
   /** Gives the memory back and cancels a load; calls that are under way fail with 'aborted'. */
   dispose(): void;
+  /** A host in the same thread, whose pipeline may share this one's engine. Each is disposed of by itself. */
+  beside(report: ProgressCallback): Host;
+  /** Whether it, or one beside it, can still do something. */
+  usable(): boolean;
 }
 
 /** What a LocalHost needs from its surroundings; tests put their own in. */
@@ -71,7 +76,16 @@ export class LocalHost implements Host {
   constructor(
     private readonly report_: ProgressCallback,
     private readonly parts_: HostParts = {},
+    private readonly group_ = new EngineGroup(),
   ) {}
+
+  beside(report: ProgressCallback): LocalHost {
+    return new LocalHost(report, this.parts_, this.group_);
+  }
+
+  usable(): boolean {
+    return true;
+  }
 
   async call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
     return this.verbs_[verb](request, signal);
@@ -79,8 +93,17 @@ export class LocalHost implements Host {
 
   dispose(): void {
     this.stop_.abort();
-    this.engine_?.dispose();
+    this.giveUpEngine();
+  }
+
+  private giveUpEngine(): void {
+    const engine = this.engine_;
     this.engine_ = undefined;
+    if (!engine) return;
+    this.group_.remove(engine);
+    for (const index of engine.healthy() ? this.indexes_.values() : []) index.dispose(); // The engine's memory may be another's too.
+    this.indexes_.clear();
+    engine.dispose();
   }
 
   private engine(): Engine {
@@ -177,19 +200,24 @@ export class LocalHost implements Host {
 
   private async loadOnce(request: LoadRequest, onPlaced: (placement: Placement) => void = () => {}): Promise<LoadReport> {
     const start = this.parts_.startEngine ?? ((engineRequest) => startEngine(engineRequest, this.parts_.findGpu));
-    const { engine, report } = await loadModel(request, {
-      folders: this.parts_,
-      startEngine: async (config) => {
-        const started = await start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm });
-        onPlaced(started.placement);
-        return started;
-      },
-      report: this.report_,
-      signal: this.stop_.signal,
-    });
-    if (this.stop_.signal.aborted) engine.dispose();
-    throwIfAborted(this.stop_.signal);
+    const load = (findLoaded: LoadParts['findLoaded']) => {
+      throwIfAborted(this.stop_.signal);
+      return loadModel(request, {
+        folders: this.parts_,
+        startEngine: async (config) => {
+          const started = await start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm });
+          onPlaced(started.placement);
+          return started;
+        },
+        findLoaded,
+        report: this.report_,
+        signal: this.stop_.signal,
+      });
+    };
+    const { engine, report } = request.share ? await this.group_.load(load) : await load(undefined);
     this.engine_ = engine;
+    if (this.stop_.signal.aborted) this.giveUpEngine();
+    throwIfAborted(this.stop_.signal);
     this.weightBytes_ = report.weights.weightBytes;
     return report;
   }

@@ -5,15 +5,20 @@ import { buffersOf } from '../tasks/results.js';
 import type { ProgressCallback, ProgressInfo } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
 
-/** To the worker: a verb, or the wish to stop an earlier one. */
-export type WorkerCall = { [V in Verb]: { id: number; verb: V; request: Verbs[V]['takes'] } }[Verb];
-export type WorkerRequest = WorkerCall | { id: number; verb: 'cancel' };
+/** To the worker: a verb of one of the pipelines that work there, the wish to stop an earlier one, or a pipeline's end. */
+export type WorkerCall = { [V in Verb]: { id: number; member: number; verb: V; request: Verbs[V]['takes'] } }[Verb];
+export type WorkerRequest = WorkerCall | { id: number; verb: 'cancel' } | { id: number; member: number; verb: 'leave' };
+
+/** Whether the worker answers it. */
+export function isAnswered({ verb }: WorkerRequest): boolean {
+  return verb !== 'cancel' && verb !== 'leave';
+}
 
 /** From the worker. */
 export type WorkerMessage =
   | { kind: 'reply'; id: number; reply: unknown }
   | { kind: 'error'; id: number; error: PlainError }
-  | { kind: 'progress'; progress: ProgressInfo }
+  | { kind: 'progress'; member: number; progress: ProgressInfo }
   /** The first: the worker runs. */
   | { kind: 'here' };
 
@@ -28,48 +33,58 @@ export interface WorkerPort {
 }
 
 interface Pending {
+  member: number;
   resolve: (reply: never) => void;
   reject: (error: PeruseError) => void;
 }
 
-export class RemoteHost implements Host {
+/** A worker and the pipelines that work in it. It ends with the last of them. */
+class Link {
   private readonly pending_ = new Map<number, Pending>();
+  private readonly members_ = new Map<number, ProgressCallback>();
   private nextId_ = 1;
-  private over_: PeruseError | undefined;
+  private nextMember_ = 0;
+  over: PeruseError | undefined;
 
-  constructor(
-    private readonly port_: WorkerPort,
-    private readonly report_: ProgressCallback,
-  ) {
+  constructor(private readonly port_: WorkerPort) {
     port_.onMessage((message) => this.receive(message));
     port_.onDeath((reason) => this.end(new PeruseError('worker_died', `The worker stopped: ${reason}`)));
   }
 
-  async call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
-    if (this.over_) throw this.over_;
+  join(report: ProgressCallback): number {
+    this.members_.set(this.nextMember_, report);
+    return this.nextMember_++;
+  }
+
+  leave(member: number, error: PeruseError): void {
+    this.members_.delete(member);
+    if (this.members_.size === 0) {
+      this.end(error);
+      return;
+    }
+    for (const [id, pending] of this.pending_) {
+      if (pending.member !== member) continue;
+      pending.reject(error);
+      this.pending_.delete(id);
+    }
+    this.send({ id: 0, member, verb: 'leave' });
+  }
+
+  async call<V extends Verb>(member: number, verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
+    if (this.over) throw this.over;
     throwIfAborted(signal);
     const id = this.nextId_++;
-    const cancel = () => {
-      try {
-        if (!this.over_) this.port_.post({ id, verb: 'cancel' });
-      } catch {
-        // The caller is told all the same; the worker goes on in vain.
-      }
-    };
+    const cancel = () => this.send({ id, verb: 'cancel' });
     const unfollow = signal && onAbort(signal, cancel);
     try {
       return await new Promise((resolve, reject) => {
-        this.pending_.set(id, { resolve: resolve as Pending['resolve'], reject });
-        this.post({ id, verb, request } as WorkerCall);
+        this.pending_.set(id, { member, resolve: resolve as Pending['resolve'], reject });
+        this.post({ id, member, verb, request } as WorkerCall);
       });
     } finally {
       unfollow?.();
       this.pending_.delete(id);
     }
-  }
-
-  dispose(): void {
-    this.end(new PeruseError('aborted', 'The pipeline was disposed of.'));
   }
 
   private post(call: WorkerCall): void {
@@ -80,10 +95,17 @@ export class RemoteHost implements Host {
     }
   }
 
+  /** What the worker may do without: the caller is told all the same, and it goes on in vain. */
+  private send(wish: WorkerRequest): void {
+    try {
+      if (!this.over) this.port_.post(wish);
+    } catch {}
+  }
+
   private receive(message: WorkerMessage): void {
     if (message.kind === 'here') return;
     if (message.kind === 'progress') {
-      if (!this.over_) this.report_(message.progress);
+      if (!this.over) this.members_.get(message.member)?.(message.progress);
       return;
     }
     const pending = this.pending_.get(message.id);
@@ -98,11 +120,42 @@ export class RemoteHost implements Host {
 
   /** Ends the worker and tells everybody who waits. */
   private end(error: PeruseError): void {
-    if (this.over_) return;
-    this.over_ = error;
+    if (this.over) return;
+    this.over = error;
     this.port_.terminate();
     for (const { reject } of this.pending_.values()) reject(error);
     this.pending_.clear();
+  }
+}
+
+export class RemoteHost implements Host {
+  private readonly member_: number;
+  private left_: PeruseError | undefined;
+  private readonly link_: Link;
+
+  /** In the worker behind the port, or in the one of another host. */
+  constructor(place: WorkerPort | RemoteHost, report: ProgressCallback) {
+    this.link_ = place instanceof RemoteHost ? place.link_ : new Link(place);
+    this.member_ = this.link_.join(report);
+  }
+
+  beside(report: ProgressCallback): RemoteHost {
+    return new RemoteHost(this, report);
+  }
+
+  usable(): boolean {
+    return this.link_.over === undefined;
+  }
+
+  async call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
+    if (this.left_) throw this.left_;
+    return this.link_.call(this.member_, verb, request, signal);
+  }
+
+  dispose(): void {
+    if (this.left_) return;
+    this.left_ = new PeruseError('aborted', 'The pipeline was disposed of.');
+    this.link_.leave(this.member_, this.left_);
   }
 }
 
@@ -122,19 +175,32 @@ export function serve(
   onRequest: (listener: (request: WorkerRequest) => void) => void,
   parts: HostParts,
 ): void {
-  const report: ProgressCallback = (progress) => post({ kind: 'progress', progress });
-  const host = new LocalHost(report, parts);
+  const hosts = new Map<number, LocalHost>();
+  const hostOf = (member: number): LocalHost => {
+    const known = hosts.get(member);
+    if (known) return known;
+    const report: ProgressCallback = (progress) => post({ kind: 'progress', member, progress });
+    const [other] = hosts.values();
+    const made = other?.beside(report) ?? new LocalHost(report, parts);
+    hosts.set(member, made);
+    return made;
+  };
   const running = new Map<number, AbortController>();
   onRequest(async (message) => {
     if (message.verb === 'cancel') {
       running.get(message.id)?.abort();
       return;
     }
-    const { id, verb, request } = message;
+    if (message.verb === 'leave') {
+      hosts.get(message.member)?.dispose();
+      hosts.delete(message.member);
+      return;
+    }
+    const { id, member, verb, request } = message;
     const controller = new AbortController();
     running.set(id, controller);
     try {
-      const reply = await host.call(verb, request, controller.signal);
+      const reply = await hostOf(member).call(verb, request, controller.signal);
       post({ kind: 'reply', id, reply }, buffersOf(reply));
     } catch (error) {
       post({ kind: 'error', id, error: toPlainError(error) });

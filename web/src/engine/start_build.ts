@@ -1,0 +1,70 @@
+// Starts a build: its compiled wasm and its glue become a module.
+import { describe, PeruseError } from '../errors.js';
+import type { HelperWorker, ModuleFactory } from './engine.js';
+
+/** What starting a build needs from the place where it runs. */
+export interface BuildParts {
+  /** Compiles the build, of the package's own files or of the folder whose URL is given. */
+  compile(folder: string | undefined): Promise<WebAssembly.Module>;
+  /** Starts a worker that becomes a thread of the engine (helpers.ts). */
+  startHelper(): HelperWorker;
+}
+
+export interface Started<M> {
+  module: M;
+  lastWords: () => string;
+}
+
+/** `wasm`: the build, compiled; or a folder that holds it, instead of the package's own. */
+export async function startModule<M>(
+  factory: ModuleFactory<M>,
+  build: string,
+  threads: number,
+  wasm: string | WebAssembly.Module | undefined,
+  parts: BuildParts,
+): Promise<Started<M>> {
+  let lastWords = '';
+  const options = {
+    print: () => {},
+    printErr: (line: string) => {
+      lastWords = line;
+    },
+    pthreadPoolSize: threads - 1,
+  };
+  try {
+    const compiled = wasm instanceof WebAssembly.Module ? wasm : await parts.compile(wasm);
+    return { module: await instantiate(factory, compiled, options, parts), lastWords: () => lastWords };
+  } catch (error) {
+    const where = typeof wasm === 'string' ? ` from ${wasm}` : '';
+    const why = `${describe(error)} ${lastWords}`;
+    const policy = /unsafe-eval|content security policy/i.test(why)
+      ? "; the page's content security policy must have 'wasm-unsafe-eval' in script-src"
+      : '';
+    const message = `The engine's build '${build}' could not be started${where}: ${describe(error)}${policy}`;
+    throw new PeruseError('no_wasm', message, { cause: error });
+  }
+}
+
+/** The glue itself notices nothing of an instance or a helper that does not come about. */
+function instantiate<M>(
+  factory: ModuleFactory<M>,
+  compiled: WebAssembly.Module,
+  options: { print: () => void; printErr: (line: string) => void; pthreadPoolSize: number },
+  parts: BuildParts,
+): Promise<M> {
+  return new Promise((resolve, reject) => {
+    const startHelper = () => {
+      const helper = parts.startHelper();
+      helper.onfailure = (reason) => reject(new Error(`a thread could not be started: ${reason}`));
+      return helper;
+    };
+    const instantiateWasm = (
+      imports: WebAssembly.Imports,
+      receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+    ) => {
+      WebAssembly.instantiate(compiled, imports).then((instance) => receive(instance, compiled), reject);
+      return {};
+    };
+    factory({ ...options, instantiateWasm, startHelper }).then(resolve, reject);
+  });
+}

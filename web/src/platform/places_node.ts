@@ -1,0 +1,12 @@
+// In Node a place is the path of a folder.
+import { stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { PlaceReader } from '../sources/source.js';
+
+export const nodePlaces: PlaceReader = { baseUrl: () => undefined, findFolder };
+
+async function findFolder(text: string): Promise<string | undefined> {
+  const path = text.startsWith('file:') ? fileURLToPath(text) : text;
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() ? path : undefined;
+}

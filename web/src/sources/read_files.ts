@@ -1,0 +1,110 @@
+// The files of a model that are read whole: its configuration and its tokenizer.
+import { PeruseError, throwIfAborted } from '../errors.js';
+import { ByteReporter, type ProgressCallback, type Totals } from '../progress.js';
+import { explainMissing, kBesideTokenizer, kBesideVocabulary, kModules, kVocabularies, modulesOf, notFound } from './model_files.js';
+import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+
+/** A folder that is being read, and who is told. */
+export interface Reading {
+  /** How the caller named the model. */
+  name: string;
+  folder: ModelFolder;
+  report: ProgressCallback;
+  signal: AbortSignal;
+  totals: Totals;
+}
+
+export interface NamedFile {
+  name: string;
+  content: Uint8Array;
+}
+
+/** What a tokenizer is made of. */
+export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
+  return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kBesideTokenizer)])).flat();
+}
+
+/** The folder of the encoder within that of a sentence-transformers model: what modules.json names first. */
+export async function encoderWithin<R extends Reading>(reading: R): Promise<R | undefined> {
+  const [encoder] = modulesOf(await readThoseThere(reading, [kModules]));
+  if (encoder === undefined || encoder.folder === '') return undefined;
+  const open = (name: string, signal: AbortSignal) => reading.folder.open(`${encoder.folder}/${name}`, signal);
+  return { ...reading, folder: { open } };
+}
+
+export async function readThoseThere(reading: Reading, names: readonly string[]): Promise<NamedFile[]> {
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const file = await reading.folder.open(name, reading.signal);
+      return file.found ? [await readWhole(reading, name, file)] : [];
+    }),
+  );
+  return files.flat();
+}
+
+export async function readNeeded(reading: Reading, name: string): Promise<NamedFile> {
+  const file = await reading.folder.open(name, reading.signal);
+  if (!file.found) throw await explainMissing(reading.folder, [file], reading.signal);
+  return readWhole(reading, name, file);
+}
+
+export async function readVocabulary(reading: Reading): Promise<NamedFile[]> {
+  const missing: MissingFile[] = [];
+  for (const [first, ...rest] of kVocabularies) {
+    const file = await reading.folder.open(first, reading.signal);
+    if (!file.found) {
+      missing.push(file);
+      continue;
+    }
+    const found = await Promise.all([
+      readWhole(reading, first, file),
+      ...rest.map((name) => readNeeded(reading, name)),
+      first === 'tokenizer.json' ? [] : readThoseThere(reading, kBesideVocabulary),
+    ]);
+    return found.flat();
+  }
+  throw notFound(missing);
+}
+
+export async function readWhole(reading: Reading, name: string, file: ModelFile): Promise<NamedFile> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const reporter = new ByteReporter(reading.report, reading.name, name, file.size, reading.totals);
+  reporter.start();
+  await eachChunk(reading, file, reporter, (chunk) => {
+    parts.push(chunk.slice()); // A chunk is valid only until the next.
+    length += chunk.length;
+  });
+  reporter.finish();
+  const content = new Uint8Array(length);
+  let offset = 0;
+  for (const part of parts) {
+    content.set(part, offset);
+    offset += part.length;
+  }
+  if (name.endsWith('.json')) refuseHtml(file.where, content);
+  return { name, content };
+}
+
+/** A page where JSON should be is the commonest sign of a wrong address: better said than "unexpected '<'". */
+function refuseHtml(where: string, content: Uint8Array): void {
+  const first = content.find((byte) => byte > 0x20);
+  if (first === 0x3c) throw new PeruseError('malformed_file', `${where} is an HTML page, not JSON: is the address right?`);
+}
+
+export async function eachChunk(
+  reading: Reading,
+  file: ModelFile,
+  reporter: ByteReporter,
+  take: (chunk: Uint8Array) => void | Promise<void>,
+): Promise<number> {
+  let loaded = 0;
+  for await (const chunk of file.chunks()) {
+    throwIfAborted(reading.signal);
+    await take(chunk);
+    loaded += chunk.length;
+    reporter.add(chunk.length);
+  }
+  throwIfAborted(reading.signal);
+  return loaded;
+}

@@ -1,0 +1,85 @@
+// The C++ tokenizer as TypeScript sees it (bindings/tokenizer_binding.cc).
+import { ModuleCalls, type Staged, type WasmModule } from '../engine/module_calls.js';
+
+/** What the glue (web/wasm/glue-tokenizer.mjs) resolves to. */
+export interface TokenizerModule extends WasmModule {
+  Tokenizer: new () => TokenizerBinding;
+}
+
+/** Methods return JSON, but for reserve(), cells() and delete(); those that take `bytes` read that many from the staging buffer. */
+interface TokenizerBinding extends Staged {
+  addFile(name: string, bytes: number): string;
+  open(): string;
+  encode(bytes: number): string;
+  cells(): number;
+  count(bytes: number): string;
+  decode(bytes: number): string;
+  idsToTokens(bytes: number): string;
+  tokensToIds(bytes: number): string;
+  delete(): void;
+}
+
+/** What a tokenizer says of itself (TokenizerSession::Open). */
+export interface TokenizerReport {
+  vocab_size: number;
+  max_length: number | null;
+  special_tokens: Record<string, { id: number; token: string }>;
+}
+
+/** Numbers for each token: id, type id, word, sequence, special, start, end (TokenizerSession::kCells). */
+export const kCells = 7;
+
+export class EngineTokenizer extends ModuleCalls<TokenizerModule> {
+  private readonly tokenizer_: TokenizerBinding;
+
+  constructor(module: TokenizerModule, lastWords: () => string) {
+    super(module, lastWords);
+    this.tokenizer_ = this.guard(() => new module.Tokenizer());
+  }
+
+  addFile(name: string, content: Uint8Array): void {
+    this.stage(this.tokenizer_, content, name);
+    this.call(() => this.tokenizer_.addFile(name, content.length));
+  }
+
+  open(): TokenizerReport {
+    return this.call(() => this.tokenizer_.open()).about as TokenizerReport;
+  }
+
+  /** The cells of every window, token by token. */
+  encode(request: object): Int32Array[] {
+    const bytes = this.stageJson(this.tokenizer_, request);
+    const windows = this.call(() => this.tokenizer_.encode(bytes)).windows as number[];
+    let address = this.guard(() => this.tokenizer_.cells()) >>> 0;
+    return windows.map((tokens) => {
+      const size = 4 * kCells * tokens;
+      address += size;
+      return new Int32Array(this.module_.HEAPU8.slice(address - size, address).buffer);
+    });
+  }
+
+  count(request: object): number {
+    return this.ask(request, (bytes) => this.tokenizer_.count(bytes)).count as number;
+  }
+
+  decode(request: object): string {
+    return this.ask(request, (bytes) => this.tokenizer_.decode(bytes)).text as string;
+  }
+
+  idsToTokens(ids: readonly number[]): string[] {
+    return this.ask({ ids }, (bytes) => this.tokenizer_.idsToTokens(bytes)).tokens as string[];
+  }
+
+  tokensToIds(tokens: readonly string[]): (number | null)[] {
+    return this.ask({ tokens }, (bytes) => this.tokenizer_.tokensToIds(bytes)).ids as (number | null)[];
+  }
+
+  dispose(): void {
+    this.leave(() => this.tokenizer_.delete());
+  }
+
+  private ask(request: object, method: (bytes: number) => string) {
+    const bytes = this.stageJson(this.tokenizer_, request);
+    return this.call(() => method(bytes));
+  }
+}

@@ -1,0 +1,22 @@
+// What the tokenizer needs of the platform that it runs on.
+import type { FolderParts } from '../sources/open_folder.js';
+import type { PlaceReader } from '../sources/source.js';
+
+export interface TokenizerParts {
+  places: PlaceReader;
+  folders: FolderParts;
+  /** Compiles peruse-tokenizer.wasm, the package's own or that of the folder whose URL is given. */
+  compile(folder: string | undefined): Promise<WebAssembly.Module>;
+}
+
+let current: TokenizerParts | undefined;
+
+export function tokenizerParts(): TokenizerParts {
+  if (current === undefined) throw new Error('The package was not imported by one of its entries.');
+  return current;
+}
+
+/** Called once by each of the package's entries. */
+export function setTokenizerParts(next: TokenizerParts): void {
+  current = next;
+}

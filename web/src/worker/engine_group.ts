@@ -1,0 +1,35 @@
+// The engines of one thread that tasks of one checkpoint may share.
+import type { Engine } from '../engine/engine.js';
+import type { Checkpoint, Loaded } from '../engine/load.js';
+
+export class EngineGroup {
+  private readonly loaded_ = new Map<Engine, Checkpoint>();
+  private last_: Promise<unknown> = Promise.resolve();
+
+  /** Loads one after another, so that the second finds what the first has brought. */
+  async load(one: (find: ((checkpoint: Checkpoint) => Engine | undefined) | undefined) => Promise<Loaded>): Promise<Loaded> {
+    const turn = this.last_.then(async () => {
+      const loaded = await one(this.loaded_.size > 0 ? (checkpoint) => this.find(checkpoint) : undefined);
+      const { engine, checkpoint } = loaded;
+      if (checkpoint.weights !== undefined && engine.placement.device === 'cpu') this.loaded_.set(engine, checkpoint);
+      return loaded;
+    });
+    this.last_ = turn.catch(() => {});
+    return turn;
+  }
+
+  remove(engine: Engine): void {
+    this.loaded_.delete(engine);
+  }
+
+  private find({ config, weights }: Checkpoint): Engine | undefined {
+    for (const [engine, known] of this.loaded_) {
+      if (engine.healthy() && weights !== undefined && weights === known.weights && isSame(config, known.config)) return engine;
+    }
+    return undefined;
+  }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
