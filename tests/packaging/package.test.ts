@@ -66,12 +66,12 @@ test('is one package: nothing comes with it', () => {
   console.log(`installed in ${seconds.toFixed(1)} s; ${(tarballBytes / 1e6).toFixed(2)} MB`);
 });
 
-test('is less than 3 MB to download, and less than 7 MB on disk, source maps included', () => {
+test('is less than 3 MB to download, and less than 7.5 MB on disk, six builds and source maps included', () => {
   const onDisk = files.reduce((sum, { size }) => sum + size, 0);
   const ofEngines = files.filter(({ path }) => path.endsWith('.wasm')).reduce((sum, { size }) => sum + size, 0);
-  console.log(`${(onDisk / 1e6).toFixed(2)} MB on disk, ${(ofEngines / 1e6).toFixed(2)} MB of them the five builds of the engine`);
+  console.log(`${(onDisk / 1e6).toFixed(2)} MB on disk, ${(ofEngines / 1e6).toFixed(2)} MB of them the builds of the engine`);
   expect(tarballBytes).toBeLessThan(3e6);
-  expect(onDisk).toBeLessThan(7e6);
+  expect(onDisk).toBeLessThan(7.5e6);
 });
 
 // ---- What a page loads ------------------------------------------------------------------------------------------------

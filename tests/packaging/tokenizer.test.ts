@@ -31,18 +31,16 @@ const kWork = `
     tokenizer.dispose();
     return { ids, offsets, text, count };
   }`;
+/** The tiny models' tokenizers add no special tokens. */
 const kGood = {
-  ids: [2, expect.any(Number), expect.any(Number), 3, expect.any(Number), 3],
+  ids: [1, 2, 3],
   offsets: [
-    [0, 0],
     [0, 2],
     [3, 5],
-    [0, 0],
     [0, 2],
-    [0, 0],
   ],
   text: 't1 t2 t3',
-  count: 4,
+  count: 2,
 };
 /** What loads, beside the page's own. */
 const kLoaded = [
