@@ -28,7 +28,9 @@ class DistilBert : public Family {
     RequireWholeHeads(reader, config);
     config.type_vocab_size = 0;
     config.layer_norm_eps = 1e-12f;  // whatever the file says
+    fixed_positions_ = reader.Bool("sinusoidal_pos_embds", false);
   }
+  bool PositionsAreFixed() const override { return fixed_positions_; }
   std::vector<std::string> prefixes() const override { return {"distilbert."}; }
 
   Value Encode(Build& b, const ModelConfig& config) const override {
@@ -47,6 +49,9 @@ class DistilBert : public Family {
     head.bias = {"vocab_projector.bias"};
     return head;
   }
+
+ private:
+  bool fixed_positions_ = false;
 };
 
 }  // namespace

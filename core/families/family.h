@@ -40,6 +40,9 @@ class Family {
   // Whether transformers has the pooler of the sequence classifier within the encoder, under its prefix (BertModel).
   virtual bool PoolerIsOfEncoder() const { return false; }
 
+  // Whether the table of positions stays as it is while the model is trained (DistilBERT's sine curves).
+  virtual bool PositionsAreFixed() const { return false; }
+
   // ---- Heads. Not there: the family has none of the kind. -----------------------------------------------------------
 
   // `labels`: left to the caller.

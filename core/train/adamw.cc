@@ -12,10 +12,12 @@ double ScheduledRate(const AdamWOptions& options, int64_t warmup_steps, int64_t 
   return double{options.learning_rate} * left / static_cast<double>(std::max<int64_t>(1, options.steps - warmup_steps));
 }
 
+// 0.1f is a bit more than a tenth: three steps of thirty are not four.
 AdamW::AdamW(Masters& masters, const AdamWOptions& options)
     : masters_(masters),
       options_(options),
-      warmup_steps_(static_cast<int64_t>(std::ceil(double{options.warmup} * static_cast<double>(options.steps)))) {
+      warmup_steps_(
+          static_cast<int64_t>(std::ceil(double{options.warmup} * static_cast<double>(options.steps) - 1e-4))) {
   int32_t layers = 0;
   for (const Master& master : masters.tensors()) layers = std::max(layers, LayerNumber(master.name).value_or(-1) + 1);
   for (const Master& master : masters.tensors()) {

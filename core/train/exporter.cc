@@ -94,11 +94,10 @@ std::string ConfigJson(const ExportRequest& request, const ModelConfig& config) 
 }  // namespace
 
 Exporter::Exporter(Trainee& trainee, const ExportRequest& request) : trainee_(trainee), head_(request.head) {
+  small_.emplace_back("config.json", ConfigJson(request, trainee.config()));
   if (request.options->method == Method::kLora) {
     ListAdapter(*request.options);
   } else {
-    json_name_ = "config.json";
-    json_ = ConfigJson(request, trainee.config());
     weights_name_ = "model.safetensors";
     for (const Master& master : trainee.masters().tensors()) tensors_.push_back({FullName(master), &master});
   }
@@ -140,13 +139,14 @@ void Exporter::ListAdapter(const TeachOptions& options) {
     for (const std::string& item : items) json += (json.empty() ? "" : ", ") + Quoted(item);
     return "[" + json + "]";
   };
-  json_name_ = "adapter_config.json";
-  json_ = "{\n  \"peft_type\": \"LORA\",\n  \"task_type\": \"" + std::string(PeftTaskOf(head_)) +
-          "\",\n  \"base_model_name_or_path\": null,\n  \"inference_mode\": true,\n  \"r\": " +
-          std::to_string(options.lora_rank) + ",\n  \"lora_alpha\": " + std::to_string(options.lora_alpha) +
-          ",\n  \"lora_dropout\": 0.0,\n  \"bias\": \"none\",\n  \"fan_in_fan_out\": false,\n  \"use_rslora\": false,\n"
-          "  \"use_dora\": false,\n  \"init_lora_weights\": true,\n  \"target_modules\": " +
-          list(targets) + ",\n  \"modules_to_save\": " + list(modules) + "\n}\n";
+  std::string json =
+      "{\n  \"peft_type\": \"LORA\",\n  \"task_type\": \"" + std::string(PeftTaskOf(head_)) +
+      "\",\n  \"base_model_name_or_path\": null,\n  \"inference_mode\": true,\n  \"r\": " +
+      std::to_string(options.lora_rank) + ",\n  \"lora_alpha\": " + std::to_string(options.lora_alpha) +
+      ",\n  \"lora_dropout\": 0.0,\n  \"bias\": \"none\",\n  \"fan_in_fan_out\": false,\n  \"use_rslora\": false,\n"
+      "  \"use_dora\": false,\n  \"init_lora_weights\": true,\n  \"target_modules\": " +
+      list(targets) + ",\n  \"modules_to_save\": " + list(modules) + "\n}\n";
+  small_.emplace_back("adapter_config.json", std::move(json));
   weights_name_ = "adapter_model.safetensors";
 }
 
@@ -171,14 +171,19 @@ std::string Exporter::Header() const {
 }
 
 std::vector<Exporter::File> Exporter::files() const {
-  return {{json_name_, json_.size()}, {weights_name_, weights_bytes_}};
+  std::vector<File> files;
+  for (const auto& [name, contents] : small_) files.push_back({name, contents.size()});
+  files.push_back({weights_name_, weights_bytes_});
+  return files;
 }
 
 Result<std::span<const uint8_t>> Exporter::Read(std::string_view name, uint64_t first, uint64_t count) {
+  const auto found = std::find_if(small_.begin(), small_.end(), [&](const auto& file) { return file.first == name; });
   const bool weights = name == weights_name_;
-  if (!weights && name != json_name_)
+  if (!weights && found == small_.end()) {
     return Status(StatusCode::kNotFound, "there is no file \"" + std::string(name) + "\"");
-  const uint64_t size = weights ? weights_bytes_ : json_.size();
+  }
+  const uint64_t size = weights ? weights_bytes_ : found->second.size();
   if (first > size) return InvalidArgument("\"" + std::string(name) + "\" has " + std::to_string(size) + " bytes only");
   count = std::min(count, size - first);
   if (!TryResize(&bytes_, static_cast<size_t>(count))) return OutOfMemory("no memory for a part of a file");
@@ -190,7 +195,7 @@ Result<std::span<const uint8_t>> Exporter::Read(std::string_view name, uint64_t 
     position += bytes;
   };
   if (!weights) {
-    copy(json_.data(), json_.size());
+    copy(found->second.data(), found->second.size());
   } else {
     copy(header_.data(), header_.size());
     for (const Tensor& tensor : tensors_)

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/status.h"
@@ -46,8 +47,8 @@ class Exporter {
 
   Trainee& trainee_;
   const Head head_;
-  std::string json_name_, json_;       // the small file
-  std::string weights_name_, header_;  // the large one: the header, its length before it included
+  std::vector<std::pair<std::string, std::string>> small_;  // name and contents
+  std::string weights_name_, header_;                       // the large one: the header, its length before it included
   std::vector<Tensor> tensors_;
   uint64_t weights_bytes_ = 0;
   std::vector<uint8_t> bytes_;

@@ -39,8 +39,9 @@
 //                    "epochs": [{ "loss": x, "validation"?: Metrics }], "labels": [string, ...] }
 //   Metrics        { "loss": x, "examples": n, "accuracy"?: x, "f1"?: x, "mean_squared_error"?: x, "confusion"?: [[n, ...], ...] }
 //                  confusion: rows are the true labels, columns the predicted ones
-//   Files          [{ "name": "config.json", "bytes": n }, ...]: config.json and model.safetensors; with LoRA
-//                  adapter_config.json and adapter_model.safetensors, for a checkpoint that stays as it is. The tokenizer's files are the caller's.
+//   Files          [{ "name": "config.json", "bytes": n }, ...]: config.json and model.safetensors; with LoRA config.json (its labels),
+//                  adapter_config.json and adapter_model.safetensors, for a checkpoint that stays as it is. The tokenizer's files are the
+//                  caller's.
 #pragma once
 
 #include <cstdint>

@@ -48,8 +48,8 @@ void Teacher::ChooseTrained() {
         }
         break;
       case Method::kFull:
-        masters.tensors()[i].trained =
-            !(options_.freeze_words && master.name.find("word_embeddings") != std::string::npos);
+        master.trained = trainee_.IsTrainable(master) &&
+                         !(options_.freeze_words && master.name.find("word_embeddings") != std::string::npos);
         break;
     }
   }
@@ -105,7 +105,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   masters.Hold();
   PERUSE_RETURN_IF_ERROR(PrepareProgram());
   step_ = std::make_unique<Step>(program_, masters.held());
-  if (options_.sift > 0) perturbed_step_ = std::make_unique<Step>(perturbed_.program, masters.held());
+  if (options_.sift > 0) sift_ = std::make_unique<Sift>(perturbed_, masters.held(), options_.sift);
   if (features_width_ > 0) {
     features_step_ = std::make_unique<Step>(features_program_, masters.held());
     features_.resize(examples.size() + sets_[kValidation].size());
@@ -155,8 +155,10 @@ Status Teacher::CheckMemory(Plan& plan) {
     }
     PERUSE_RETURN_IF_ERROR(step_->Begin(inputs, Options(/*training=*/true), matrices_));
     plan.bytes += step_->bytes();
-    if (perturbed_step_) PERUSE_RETURN_IF_ERROR(Ascend(inputs));
-    if (perturbed_step_) plan.bytes += perturbed_step_->bytes();
+    if (sift_) {
+      PERUSE_ASSIGN_OR_RETURN(const int64_t bytes, sift_->Rehearse(inputs, Options(/*training=*/true)));
+      plan.bytes += bytes;
+    }
   }
   if (!features_step_) return OkStatus();
   PERUSE_RETURN_IF_ERROR(features_step_->Begin(inputs, Options(/*training=*/false)));
@@ -310,8 +312,7 @@ Status Teacher::Update() {
   for (const Part& part : PartsOf(examples)) {
     FillBatch(part);
     BringFeatures(part);
-    PERUSE_ASSIGN_OR_RETURN(const double share,
-                            perturbed_step_ ? LearnPerturbed(part, mass, rows) : LearnPart(part, mass));
+    PERUSE_ASSIGN_OR_RETURN(const double share, sift_ ? LearnPerturbed(part, mass, rows) : LearnPart(part, mass));
     loss += share;
     report_.tokens += batch_.rows();
   }
@@ -339,6 +340,27 @@ Result<double> Teacher::LearnPart(const Part& part, double mass) {
   const double loss = objective_.Loss(part, batch_, step_->output(), mass, step_->output_gradient());
   step_->Backward();
   return loss;
+}
+
+Status Teacher::PrepareSift() {
+  if (options_.sift == 0) return OkStatus();
+  const Goal goal = objective_.goal();
+  if (goal != Goal::kSingleLabel && goal != Goal::kSoftLabels && goal != Goal::kTokens) {
+    return Unsupported("option sift is for tasks with one label of several; this one has none such");
+  }
+  if (options_.method != Method::kFull && options_.method != Method::kLora) {
+    return InvalidArgument("option sift disturbs embeddings: it goes with the methods \"full\" and \"lora\"");
+  }
+  PERUSE_ASSIGN_OR_RETURN(perturbed_, trainee_.Perturbed("logits"));
+  return OkStatus();
+}
+
+Result<double> Teacher::LearnPerturbed(const Part& part, double mass, int64_t rows) {
+  sift_->Draw(options_.seed, ++drawn_, batch_.rows(), &perturbation_);
+  const auto loss = [&](const Block& logits, const Block& gradient) {
+    return objective_.Loss(part, batch_, logits, mass, gradient);
+  };
+  return sift_->Learn({inputs_, batch_, chosen_}, Options(/*training=*/true), loss, rows, &perturbation_);
 }
 
 // The kept rows of a part's examples as the matrix that the program reads.

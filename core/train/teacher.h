@@ -113,8 +113,6 @@ class Teacher {
   // The part's share of the loss; adds its gradients.
   Result<double> LearnPart(const Part& part, double mass);
   Result<double> LearnPerturbed(const Part& part, double mass, int64_t rows);
-  Status Ascend(const BatchInputs& inputs);
-  void DrawPerturbation();
   Status Validate();
   Status EndEpoch();
   Status NextEpoch();
@@ -133,9 +131,9 @@ class Teacher {
   Program features_program_;  // up to there
   std::unique_ptr<Step> step_, features_step_;
   // Scale-invariant fine-tuning.
-  Trainee::Perturbed perturbed_;
-  std::unique_ptr<Step> perturbed_step_;
-  std::vector<float> perturbation_, clean_, disturbed_;
+  PerturbedProgram perturbed_;
+  std::unique_ptr<Sift> sift_;
+  std::vector<float> perturbation_;
   uint32_t drawn_ = 0;  // perturbations
   std::unique_ptr<AdamW> optimiser_;
   std::vector<std::vector<float>> features_;  // by example, training before validation

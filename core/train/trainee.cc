@@ -62,10 +62,10 @@ Result<Program> Trainee::ProgramFrom(std::string_view below, std::string_view ou
   return DropRows(KeepOutputs(std::move(program), std::span(&number, 1)));
 }
 
-Result<Trainee::Perturbed> Trainee::PerturbedProgram(std::string_view output) {
+Result<PerturbedProgram> Trainee::Perturbed(std::string_view output) {
   constexpr float kEpsilon = 1e-7f;
   PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
-  Perturbed result = {program_, {}, 0};
+  PerturbedProgram result = {program_, {}, 0};
   Program& program = result.program;
   size_t at = 0;
   while (at < program.ops.size() && !std::holds_alternative<ops::LayerNorm>(program.ops[at])) ++at;

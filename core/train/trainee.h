@@ -11,6 +11,7 @@
 #include "core/families/family.h"
 #include "core/heads/heads.h"
 #include "core/train/masters.h"
+#include "core/train/sift.h"
 #include "core/train/step.h"
 #include "core/weights/weights_parser.h"
 
@@ -32,18 +33,17 @@ class Trainee {
   Status FeedWeights(std::span<const uint8_t> chunk) { return parser_->Feed(chunk); }
   Status FinishWeights();
 
+  // Whether transformers would train it.
+  bool IsTrainable(const Master& master) const {
+    return !family_->PositionsAreFixed() || master.name.find("position_embeddings") == std::string::npos;
+  }
+
   // The program for an output ("logits", "hidden.3"), without what does not lead to it.
   Result<Program> ProgramFor(std::string_view output) const;
   // The same with the output `below`, a row for each token, as ops::Input number 0 in place of all that makes it.
   Result<Program> ProgramFrom(std::string_view below, std::string_view output) const;
-  // The program of scale-invariant fine-tuning (He et al., 2020, section 4): what the embeddings' norm reads is normalised first,
-  // without parameters, and a perturbation, ops::Input number 0, is added to that.
-  struct Perturbed {
-    Program program;
-    Value normalised;  // before the perturbation
-    int32_t width = 0;
-  };
-  Result<Perturbed> PerturbedProgram(std::string_view output);
+  // The program of scale-invariant fine-tuning.
+  Result<PerturbedProgram> Perturbed(std::string_view output);
 
  private:
   Trainee() = default;

@@ -216,11 +216,12 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
 
 /** What pipelines must have in common to share an engine; undefined: this one shares none. */
 function sharingKey(
-  { share = true, adapter, encoder, enhanced_mask_decoder }: PipelineOptions,
+  { share = true, adapter, encoder, labels_encoder, enhanced_mask_decoder }: PipelineOptions,
   spec: SourceSpec,
   [device, ...more]: unknown[],
 ): string | undefined {
-  const alone = !share || device === 'webgpu' || adapter !== undefined || encoder !== undefined || enhanced_mask_decoder === true;
+  const beside = [adapter, encoder, labels_encoder].some((one) => one !== undefined);
+  const alone = !share || device === 'webgpu' || beside || enhanced_mask_decoder === true;
   const source = keyOfSource(spec);
   // A compiled build is no text: who brings one brings it for itself.
   if (alone || source === undefined || more.some((one) => one instanceof WebAssembly.Module)) return undefined;

@@ -1,0 +1,130 @@
+// What a training step costs beside a forward pass of the engine that infers: train_bench [TOKENS [TEXTS]]. ConvBERT-small's shape with
+// random weights, one thread; runs in turns, the ratio of each pair, its median.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <string>
+
+#include "core/backend/xnnpack/xnnpack_backend.h"
+#include "core/model/model.h"
+#include "core/train/adamw.h"
+#include "core/train/loss.h"
+#include "core/train/trainee.h"
+
+namespace {
+
+using namespace peruse;         // NOLINT: a program of one file
+using namespace peruse::train;  // NOLINT
+
+constexpr const char* kConfig = R"({"model_type": "convbert", "architectures": ["ConvBertForSequenceClassification"],
+  "vocab_size": 30522, "hidden_size": 256, "embedding_size": 128, "num_hidden_layers": 12, "num_attention_heads": 4,
+  "intermediate_size": 1024, "head_ratio": 2, "conv_kernel_size": 9, "num_groups": 1, "num_labels": 2})";
+
+// A checkpoint of random weights with all tensors of the parameters.
+std::string Checkpoint(const Parameters& parameters) {
+  std::string header = "{", body;
+  std::set<std::string> known;
+  uint32_t state = 1;
+  for (const Piece& piece : parameters.pieces) {
+    if (!known.insert(piece.names[0]).second) continue;
+    std::string shape;
+    int64_t size = 1;
+    for (const int64_t n : piece.shape) {
+      shape += (shape.empty() ? "" : ",") + std::to_string(n);
+      size *= n;
+    }
+    const size_t begin = body.size();
+    const bool norm = piece.names[0].ends_with("LayerNorm.weight");
+    for (int64_t i = 0; i < size; ++i) {
+      state = state * 1664525u + 1013904223u;
+      const float value = norm ? 1.0f : (static_cast<float>(state >> 8) / (1 << 23) - 1) * 0.04f;
+      body.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    }
+    header += (known.size() > 1 ? "," : "") + ("\"" + piece.names[0] + "\":{\"dtype\":\"F32\",\"shape\":[") + shape +
+              "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(body.size()) + "]}";
+  }
+  header += "}";
+  const uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof(length)) + header + body;
+}
+
+double Seconds(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const int32_t tokens = count > 1 ? std::atoi(arguments[1]) : 32;
+  const int32_t texts = count > 2 ? std::atoi(arguments[2]) : 16;
+  const auto trainee = Trainee::Create(kConfig, Head::kSequenceClassification, {}).value();
+  const std::string file = Checkpoint(trainee->parameters());
+  const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(file.data()), file.size());
+  PERUSE_CHECK(trainee->FeedWeights(bytes).ok() && trainee->FinishWeights().ok());
+  for (Master& master : trainee->masters().tensors()) master.trained = true;
+  PERUSE_CHECK(trainee->masters().Allocate().ok());
+  const Program program = trainee->ProgramFor("logits").value();
+  Step step(program, trainee->masters().held());
+  AdamW optimiser(trainee->masters(), {.steps = 1000});
+  PERUSE_CHECK(optimiser.Allocate().ok());
+
+  const auto backend = CreateXnnpackBackend(1).value();
+  const auto model = Model::Create(kConfig, {.head = Head::kSequenceClassification}, *backend).value();
+  PERUSE_CHECK(model->FeedWeights(bytes).ok() && model->FinishWeights().ok());
+
+  std::vector<std::vector<int32_t>> ids(static_cast<size_t>(texts));
+  std::vector<ModelInput> inputs;
+  RaggedBatch batch;
+  std::vector<int32_t> labels;
+  for (size_t s = 0; s < ids.size(); ++s) {
+    for (int32_t t = 0; t < tokens; ++t)
+      ids[s].push_back(1000 + static_cast<int32_t>(s * 977 + static_cast<size_t>(t) * 131) % 20000);
+    inputs.push_back({ids[s], {}});
+    batch.Append(tokens);
+    labels.push_back(static_cast<int32_t>(s % 2));
+  }
+  const auto infer = [&] { PERUSE_CHECK(model->Begin(inputs).ok() && model->Finish().ok()); };
+  double parts[4] = {};
+  const auto train = [&] {
+    Masters& masters = trainee->masters();
+    parts[0] += Seconds([&] {
+      masters.ZeroGradients();
+      PERUSE_CHECK(step.Begin({inputs, batch, {}}, {.dropout = 0.1f, .attention_dropout = 0.1f}).ok());
+    });
+    parts[1] += Seconds([&] { step.Forward(); });
+    parts[2] += Seconds([&] {
+      CrossEntropy(step.output(), labels, {}, CrossEntropyMass(labels, {}), step.output_gradient());
+      step.Backward();
+      masters.Gather();
+    });
+    parts[3] += Seconds([&] {
+      optimiser.Update();
+      masters.Hold();
+    });
+  };
+  infer();
+  train();
+  std::fill(std::begin(parts), std::end(parts), 0.0);
+  constexpr int kRounds = 9;
+  std::vector<double> forwards, steps, ratios;
+  for (int round = 0; round < kRounds; ++round) {
+    forwards.push_back(Seconds(infer));
+    steps.push_back(Seconds(train));
+    ratios.push_back(steps.back() / forwards.back());
+  }
+  std::printf(
+      "%d texts of %d tokens: forward %.1f ms, step %.1f ms, ratio %.2f; begin %.1f, forward %.1f, backward %.1f, "
+      "update %.1f ms; %.0f MB\n",
+      texts, tokens, 1e3 * Median(forwards), 1e3 * Median(steps), Median(ratios), 1e3 * parts[0] / kRounds,
+      1e3 * parts[1] / kRounds, 1e3 * parts[2] / kRounds, 1e3 * parts[3] / kRounds,
+      1e-6 * static_cast<double>(step.bytes() + trainee->masters().bytes() + optimiser.bytes()));
+  return 0;
+}

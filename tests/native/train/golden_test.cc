@@ -1,0 +1,227 @@
+// Losses, gradients of every parameter, and 30 steps of AdamW against PyTorch's, for tiny models of every family and head
+// (tests/reference/make_training_goldens.py; the formulas of the labels are its own).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/ops/reference.h"
+#include "core/train/adamw.h"
+#include "core/train/loss.h"
+#include "core/train/trainee.h"
+#include "tests/native/models/fixtures.h"
+
+namespace peruse::train {
+namespace {
+
+using testing::Bytes;
+using testing::GoldenCase;
+using testing::GoldenText;
+using testing::TensorFile;
+
+const TensorFile& Goldens() {
+  static const TensorFile file = TensorFile::Read("training/goldens.safetensors");
+  return file;
+}
+
+std::vector<GoldenCase> CasesWith(const std::string& suffix) {
+  std::vector<GoldenCase> cases;
+  for (const GoldenCase& golden : testing::GoldenCases()) {
+    if (golden.folder == "tiny" && Goldens().Has(golden.name + suffix)) cases.push_back(golden);
+  }
+  return cases;
+}
+
+// A case's model with all of its texts in one batch.
+class Lesson {
+ public:
+  explicit Lesson(const GoldenCase& golden) : texts_(GoldenTexts(golden, golden.Expected())) {
+    head_ = golden.Options().head;
+    trainee_ = Trainee::Create(golden.Config(), head_, {}).value();
+    const std::string weights = golden.Weights();
+    PERUSE_CHECK(trainee_->FeedWeights(Bytes(weights)).ok() && trainee_->FinishWeights().ok());
+    for (Master& master : masters().tensors()) {
+      PERUSE_CHECK(!master.fresh);
+      master.trained = trainee_->IsTrainable(master);
+    }
+    PERUSE_CHECK(masters().Allocate().ok());
+    program_ = trainee_->ProgramFor("logits").value();
+    step_ = std::make_unique<Step>(program_, masters().held());
+    for (const GoldenText& text : texts_) {
+      inputs_.push_back(text.input());
+      batch_.Append(static_cast<int32_t>(text.ids.size()));
+      ids_.insert(ids_.end(), text.ids.begin(), text.ids.end());
+    }
+    for (int32_t row = 1; head_ == Head::kMaskedLm && row < batch_.rows(); row += 3) chosen_.push_back(row);
+  }
+
+  Masters& masters() { return trainee_->masters(); }
+
+  // The loss of scale-invariant fine-tuning, and the gradients of all masters, from a perturbation that becomes the one that was found.
+  double RunSift(float weight, std::vector<float>* perturbation) {
+    const PerturbedProgram perturbed = trainee_->Perturbed("logits").value();
+    for (int32_t i = 0; i < batch_.rows() * perturbed.width; ++i) {
+      perturbation->push_back(static_cast<float>(0.01 * std::sin(1.0 + i)));
+    }
+    masters().ZeroGradients();
+    masters().Hold();
+    Sift sift(perturbed, masters().held(), weight);
+    const auto loss = [&](const Block& logits, const Block& gradient) { return Loss(logits, gradient); };
+    const double sum = sift.Learn({inputs_, batch_, chosen_}, {}, loss, batch_.sequences(), perturbation).value();
+    masters().Gather();
+    return sum;
+  }
+
+  // The loss, and the gradients of all masters.
+  double Run() {
+    masters().ZeroGradients();
+    masters().Hold();
+    PERUSE_CHECK(step_->Begin({inputs_, batch_, chosen_}, {}).ok());
+    step_->Forward();
+    const double loss = Loss(step_->output(), step_->output_gradient());
+    step_->Backward();
+    masters().Gather();
+    return loss;
+  }
+
+ private:
+  double Loss(const Block& logits, const Block& gradient) {
+    std::vector<int32_t> labels;
+    std::vector<float> targets;
+    const auto classes = static_cast<int32_t>(logits.cols);
+    switch (head_) {
+      case Head::kQuestionAnswering: {
+        std::vector<int32_t> starts, ends;
+        for (const GoldenText& text : texts_) {
+          starts.push_back(static_cast<int32_t>(text.ids.size()) / 3);
+          ends.push_back(static_cast<int32_t>(text.ids.size()) / 2);
+        }
+        return SpanCrossEntropy(logits, batch_, starts, ends, static_cast<double>(texts_.size()), gradient);
+      }
+      case Head::kReplacedTokenDetection:
+        for (int64_t r = 0; r < logits.rows; ++r) targets.push_back(static_cast<float>(r % 2));
+        return SigmoidCrossEntropy(logits, targets, static_cast<double>(logits.rows), gradient);
+      case Head::kSequenceClassification:
+        for (int32_t r = 0; r < logits.rows; ++r) labels.push_back(r % classes);
+        break;
+      case Head::kTokenClassification:
+        for (int32_t r = 0; r < logits.rows; ++r) labels.push_back(r % 5 == 4 ? kIgnored : r * 7 % classes);
+        break;
+      default:
+        for (const int32_t row : chosen_) labels.push_back((ids_[static_cast<size_t>(row)] * 5 + 3) % classes);
+    }
+    return CrossEntropy(logits, labels, {}, CrossEntropyMass(labels, {}), gradient);
+  }
+
+  std::vector<GoldenText> texts_;
+  Head head_;
+  std::unique_ptr<Trainee> trainee_;
+  Program program_;
+  std::unique_ptr<Step> step_;
+  std::vector<ModelInput> inputs_;
+  RaggedBatch batch_;
+  std::vector<int32_t> ids_, chosen_;
+};
+
+// The largest gradient of all parameters of a case.
+double LargestGradient(const std::string& name) {
+  double largest = 0;
+  for (const auto& [key, entry] : Goldens().entries) {
+    if (key.starts_with(name + "/gradient/") && key.ends_with("/sums")) {
+      largest = std::max(largest, double{Goldens().Floats(key)[0]});
+    }
+  }
+  return largest;
+}
+
+// `within`: of the tensor's largest; `floor`: what may be wrong whatever that is.
+void ExpectSummary(const std::string& key, const float* values, int64_t size, double within, double floor) {
+  const std::vector<float> samples = Goldens().Floats(key + "/samples");
+  const std::vector<float> sums = Goldens().Floats(key + "/sums");
+  const double bound = within * sums[0] + floor;
+  const auto count = static_cast<int64_t>(samples.size());
+  for (int64_t i = 0; i < count; ++i) {
+    EXPECT_NEAR(values[i * size / count], samples[static_cast<size_t>(i)], bound) << key << ", sample " << i;
+  }
+  double sum = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    const bool minus = (static_cast<uint64_t>(i) * 2654435761u >> 15 & 1u) != 0;
+    sum += minus ? -double{values[i]} : double{values[i]};
+  }
+  // Errors are independent: their sum grows with the square root of their number.
+  EXPECT_NEAR(sum, sums[1], bound * std::sqrt(static_cast<double>(size)) * 2) << key << ", sum";
+}
+
+class ParameterGradients : public ::testing::TestWithParam<GoldenCase> {};
+
+TEST_P(ParameterGradients, OfEveryParameterAgreeWithPyTorch) {
+  const GoldenCase& golden = GetParam();
+  Lesson lesson(golden);
+  const double loss = lesson.Run();
+  EXPECT_NEAR(loss, Goldens().Floats(golden.name + "/loss")[0], 1e-5 * loss);
+  // A gradient that is zero because its parts cancel (that of a key's bias: a softmax does not see it) is as exact as a sum of these is.
+  const double floor = ops::kEpsilon * ops::kDot * LargestGradient(golden.name);
+  std::set<std::string> found;
+  for (const Master& master : lesson.masters().tensors()) {
+    const std::string key = golden.name + "/gradient/" + master.file_name;
+    if (!master.trained) continue;
+    ASSERT_TRUE(Goldens().Has(key + "/samples")) << key;
+    found.insert(key);
+    ExpectSummary(key, master.gradient, master.size, 1e-5, floor);
+  }
+  for (const auto& [key, entry] : Goldens().entries) {
+    if (!key.starts_with(golden.name + "/gradient/") || !key.ends_with("/samples")) continue;
+    EXPECT_TRUE(found.contains(key.substr(0, key.size() - 8))) << key << " is a gradient that we have not";
+  }
+}
+
+std::string CaseName(const ::testing::TestParamInfo<GoldenCase>& info) {
+  std::string name = info.param.name;
+  for (char& letter : name) letter = letter == '-' ? '_' : letter;
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, ParameterGradients, ::testing::ValuesIn(CasesWith("/loss")), CaseName);
+
+class ThirtySteps : public ::testing::TestWithParam<GoldenCase> {};
+
+TEST_P(ThirtySteps, OfAdamWAgreeWithPyTorch) {
+  const GoldenCase& golden = GetParam();
+  Lesson lesson(golden);
+  AdamW optimiser(lesson.masters(), {.learning_rate = 1e-3f, .weight_decay = 0.01f, .warmup = 0.1f, .steps = 30});
+  ASSERT_TRUE(optimiser.Allocate().ok());
+  for (const float want : Goldens().Floats(golden.name + "/adamw/losses")) {
+    const double loss = lesson.Run();
+    EXPECT_NEAR(loss, want, 1e-4 * want);
+    optimiser.Update();
+  }
+  const double largest = LargestGradient(golden.name);
+  for (const Master& master : lesson.masters().tensors()) {
+    // Adam makes whole steps of gradients that are nothing but rounding: such a tensor walks at random.
+    if (Goldens().Floats(golden.name + "/gradient/" + master.file_name + "/sums")[0] < 1e-6 * largest) continue;
+    ExpectSummary(golden.name + "/weight/" + master.file_name, master.values, master.size, 1e-4, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, ThirtySteps, ::testing::ValuesIn(CasesWith("/adamw/losses")), CaseName);
+
+class SiftGoldens : public ::testing::TestWithParam<GoldenCase> {};
+
+TEST_P(SiftGoldens, AgreeWithPyTorch) {
+  const GoldenCase& golden = GetParam();
+  Lesson lesson(golden);
+  std::vector<float> perturbation;
+  const double loss = lesson.RunSift(/*weight=*/4, &perturbation);
+  const std::string key = golden.name + "/sift/";
+  EXPECT_NEAR(loss, Goldens().Floats(key + "loss")[0], 1e-5 * loss);
+  ExpectSummary(key + "perturbation", perturbation.data(), static_cast<int64_t>(perturbation.size()), 1e-5, 0);
+  const double floor = ops::kEpsilon * ops::kDot * LargestGradient(golden.name);
+  for (const Master& master : lesson.masters().tensors()) {
+    ExpectSummary(key + "gradient/" + master.file_name, master.gradient, master.size, 1e-5, floor);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, SiftGoldens, ::testing::ValuesIn(CasesWith("/sift/loss")), CaseName);
+
+}  // namespace
+}  // namespace peruse::train

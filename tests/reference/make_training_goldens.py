@@ -1,0 +1,221 @@
+"""Writes what PyTorch's gradients and AdamW make of the tiny checkpoints of tests/fixtures/tiny.
+
+    python make_training_goldens.py [--out FILE] [--only NAME ...]
+
+For each case: the loss and the gradient of every parameter, in float64 and without dropout, on the texts of the case's
+expected.safetensors; of a few cases also 30 steps of AdamW in float32, and scale-invariant fine-tuning. Whole gradients would be as large as the checkpoints, and a
+hash cannot be compared within a tolerance. So of each tensor we keep up to 16 of its cells, its largest, and a sum of all its cells with
+signs that look random: a cell that is wrong shows in that sum.
+
+Texts go through the model one at a time, since padding changes what ConvBERT computes. Labels are a formula, so that nothing but
+results needs to be stored; tests/native/train/goldens.cc has the same.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy
+import safetensors.torch
+import torch
+import transformers
+from torch.nn import functional
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+CASES = [
+    "bert-sequence", "bert-token", "bert-question", "bert-masked-lm", "bert-relative-key", "bert-relative-key-query",
+    "bert-laplace", "bert-leaky-relu", "bert-relu2",
+    "electra-sequence", "electra-token", "electra-question", "electra-masked-lm", "electra-rtd",
+    "convbert-sequence", "convbert-groups2", "convbert-heads6", "convbert-ratio8", "convbert-kernel1", "convbert-token",
+    "convbert-question", "convbert-masked-lm", "convbert-no-projection",
+    "deberta-v1-sequence", "deberta-v1-c2p", "deberta-v1-p2c", "deberta-v1-token", "deberta-v1-masked-lm",
+    "deberta-v2-sequence", "deberta-v2-conv", "deberta-v2-conv-groups", "deberta-v2-own-keys", "deberta-v2-buckets64",
+    "deberta-v2-embed-proj", "deberta-v2-token", "deberta-v2-question", "deberta-v2-masked-lm", "deberta-v2-c2p",
+    "distilbert-sequence", "distilbert-token", "distilbert-question", "distilbert-masked-lm",
+    "roberta-sequence", "roberta-relative-key", "roberta-masked-lm", "xlm-roberta-token", "xlm-roberta-question",
+]
+ADAMW_CASES = ["bert-sequence", "convbert-sequence", "deberta-v2-sequence", "electra-sequence"]
+SAMPLES = 16
+SIFT_CASES = ["bert-sequence", "convbert-sequence", "deberta-v2-sequence"]
+SIFT_WEIGHT, SIFT_PACE = 4.0, 1e-4
+STEPS, WARMUP, RATE, DECAY = 30, 3, 1e-3, 0.01
+
+
+def summary(values):
+    """Some cells, the largest, and the sum with signs of a tensor."""
+    cells = values.detach().double().numpy().ravel()
+    places = numpy.arange(min(SAMPLES, cells.size)) * cells.size // min(SAMPLES, cells.size)
+    signs = 1 - 2 * ((numpy.arange(cells.size, dtype=numpy.uint64) * 2654435761 >> 15) & 1).astype(numpy.float64)
+    return {"samples": torch.tensor(cells[places], dtype=torch.float32),
+            "sums": torch.tensor([numpy.abs(cells).max(), (cells * signs).sum()], dtype=torch.float32)}
+
+
+def texts_of(folder):
+    expected = safetensors.torch.load_file(folder / "expected.safetensors")
+    return [(expected[f"{name}.input_ids"].long(), expected[f"{name}.token_type_ids"].long()) for name in "abcd"]
+
+
+def logits_of(model, texts):
+    takes_types = "token_type_ids" in model.forward.__code__.co_varnames
+    outputs = []
+    for ids, types in texts:
+        segments = {"token_type_ids": types[None]} if takes_types else {}
+        outputs.append(model(input_ids=ids[None], attention_mask=torch.ones_like(ids)[None], **segments))
+    return outputs
+
+
+def loss_of(model, texts):
+    """The labels' formulas: tests/native/train/goldens.cc."""
+    outputs = logits_of(model, texts)
+    kind = type(model).__name__.rsplit("For", 1)[1]
+    if kind == "SequenceClassification":
+        logits = torch.cat([output.logits for output in outputs])
+        return functional.cross_entropy(logits, torch.arange(len(texts)) % logits.shape[1])
+    if kind == "TokenClassification":
+        logits = torch.cat([output.logits[0] for output in outputs])
+        rows = torch.arange(len(logits))
+        labels = torch.where(rows % 5 == 4, -100, rows * 7 % logits.shape[1])
+        return functional.cross_entropy(logits, labels)
+    if kind == "QuestionAnswering":
+        losses = []
+        for (ids, _), output in zip(texts, outputs):
+            for logits, place in ((output.start_logits, len(ids) // 3), (output.end_logits, len(ids) // 2)):
+                losses.append(functional.cross_entropy(logits, torch.tensor([place])))
+        return torch.stack(losses).mean()
+    if kind == "MaskedLM":
+        logits = torch.cat([output.logits[0] for output in outputs])
+        ids = torch.cat([ids for ids, _ in texts])
+        chosen = torch.arange(len(logits)) % 3 == 1
+        return functional.cross_entropy(logits[chosen], (ids[chosen] * 5 + 3) % logits.shape[1])
+    if kind == "PreTraining":  # ELECTRA's detection of replaced tokens
+        logits = torch.cat([output.logits.reshape(-1) for output in outputs])
+        return functional.binary_cross_entropy_with_logits(logits, (torch.arange(len(logits)) % 2).to(logits.dtype))
+    raise ValueError(kind)
+
+
+def load(name, model_class, dtype):
+    model = getattr(transformers, model_class).from_pretrained(FIXTURES / "tiny" / name, attn_implementation="eager")
+    for module in model.modules():
+        if isinstance(module, torch.nn.Embedding):
+            module.padding_idx = None  # else the row of the padding token, which random texts may hold, would get no gradient
+    return model.to(dtype).eval()
+
+
+def gradients(name, model_class, texts):
+    model = load(name, model_class, torch.float64)
+    loss = loss_of(model, texts)
+    loss.backward()
+    tensors = {f"{name}/loss": loss.detach().reshape(1).float()}
+    for parameter, value in model.named_parameters():
+        if value.grad is None:
+            continue
+        for what, numbers in summary(value.grad).items():
+            tensors[f"{name}/gradient/{parameter}/{what}"] = numbers
+    return tensors
+
+
+def adamw(name, model_class, texts):
+    """As Trainer: no decay for biases and norms, clipping to 1, linear warm-up and decay."""
+    model = load(name, model_class, torch.float32)
+    plain = {parameter for parameter, _ in model.named_parameters() if "bias" in parameter or "LayerNorm" in parameter}
+    groups = [{"params": [v for n, v in model.named_parameters() if (n in plain) == bare], "weight_decay": 0 if bare else DECAY}
+              for bare in (False, True)]
+    optimiser = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.999), eps=1e-8)
+    schedule = transformers.get_linear_schedule_with_warmup(optimiser, WARMUP, STEPS)
+    losses = []
+    for _ in range(STEPS):
+        optimiser.zero_grad()
+        loss = loss_of(model, texts)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        schedule.step()
+        losses.append(loss.item())
+    tensors = {f"{name}/adamw/losses": torch.tensor(losses, dtype=torch.float32)}
+    for parameter, value in model.named_parameters():
+        for what, numbers in summary(value).items():
+            tensors[f"{name}/weight/{parameter}/{what}"] = numbers
+    return tensors
+
+
+class DisturbedNorm(torch.nn.Module):
+    """A layer norm behind a normalisation without parameters and a perturbation for each text in turn."""
+
+    def __init__(self, norm):
+        super().__init__()
+        self.norm, self.deltas, self.constant, self.turn = norm, None, False, 0
+
+    def forward(self, embeddings):
+        centred = embeddings - embeddings.mean(-1, keepdim=True)
+        normalised = centred / torch.sqrt((centred**2).mean(-1, keepdim=True) + 1e-7)
+        if self.constant:
+            normalised = normalised.detach()
+        if self.deltas is not None:
+            normalised = normalised + self.deltas[self.turn]
+            self.turn = (self.turn + 1) % len(self.deltas)
+        return self.norm(normalised)
+
+
+def sift(name, model_class, texts):
+    """Scale-invariant fine-tuning (He et al., 2020, section 4) in plain PyTorch, from a perturbation that is a formula."""
+    model = load(name, model_class, torch.float64)
+    embeddings = model.base_model.embeddings
+    norm = embeddings.LayerNorm = DisturbedNorm(embeddings.LayerNorm)
+    width = norm.norm.weight.numel()
+    starts = numpy.cumsum([0] + [len(ids) for ids, _ in texts])
+    everything = 0.01 * torch.sin(1 + torch.arange(int(starts[-1]) * width, dtype=torch.float64)).reshape(-1, width)
+
+    def disturbed(deltas):
+        norm.deltas, norm.constant, norm.turn = deltas, deltas is not None, 0
+        return torch.cat([output.logits for output in logits_of(model, texts)])
+
+    def divergence(one, other):
+        terms = [-(a.detach().softmax(-1) * b.log_softmax(-1)).sum() for a, b in ((other, one), (one, other))]
+        return sum(terms)
+
+    clean = disturbed(None)
+    task = functional.cross_entropy(clean, torch.arange(len(texts)) % clean.shape[1])
+    deltas = [everything[a:b].clone().requires_grad_() for a, b in zip(starts, starts[1:])]
+    ascent = torch.autograd.grad(divergence(disturbed(deltas), clean.detach()), deltas)
+    with torch.no_grad():
+        deltas = [d + SIFT_PACE * g / (1e-6 + g.abs().amax(-1, keepdim=True)) for d, g in zip(deltas, ascent)]
+    loss = task + SIFT_WEIGHT * divergence(disturbed(deltas), clean) / len(texts)
+    model.zero_grad()
+    loss.backward()
+    tensors = {f"{name}/sift/loss": loss.detach().reshape(1).float()}
+    for what, numbers in summary(torch.cat(deltas)).items():
+        tensors[f"{name}/sift/perturbation/{what}"] = numbers
+    for parameter, value in model.named_parameters():
+        if value.grad is None:
+            continue
+        for what, numbers in summary(value.grad).items():
+            tensors[f"{name}/sift/gradient/{parameter.replace('.LayerNorm.norm.', '.LayerNorm.')}/{what}"] = numbers
+    return tensors
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out", type=Path, default=FIXTURES / "training" / "goldens.safetensors")
+    parser.add_argument("--only", nargs="*")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    index = json.loads((FIXTURES / "tiny" / "cases.json").read_text())["cases"]
+    classes = {case["name"]: case["model"] for case in index if not case["choices"]}
+    tensors = {}
+    for name in args.only or CASES:
+        if name not in classes:
+            print("no such tiny checkpoint:", name)
+            continue
+        texts = texts_of(FIXTURES / "tiny" / name)
+        tensors |= gradients(name, classes[name], texts)
+        if name in ADAMW_CASES:
+            tensors |= adamw(name, classes[name], texts)
+        if name in SIFT_CASES:
+            tensors |= sift(name, classes[name], texts)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    safetensors.torch.save_file(tensors, args.out, metadata={"made_by": "tests/reference/make_training_goldens.py",
+                                                           "torch": torch.__version__, "transformers": transformers.__version__})
+
+
+if __name__ == "__main__":
+    main()
