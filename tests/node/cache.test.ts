@@ -1,84 +1,32 @@
-// Files that are kept: in a folder on disk, and in caches that misbehave. The servers count what they are asked for.
-import { createHash } from 'node:crypto';
+// Files that are kept in a folder on disk. The server counts what it is asked for.
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { DiskCache } from '../../web/src/cache/cache_node.js';
-import { env, type CustomCache } from '../../web/src/env.js';
-import { nodeHostParts } from '../../web/src/worker/host_parts_node.js';
-import { LocalHost } from '../../web/src/worker/host.js';
+import { env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
-import { setPlatform } from '../../web/src/platform/current.js';
-import { nodePlatform } from '../../web/src/platform/platform_node.js';
-import { Sha256 } from '../../web/src/cache/sha256.js';
+import { LocalHost } from '../../web/src/worker/host.js';
+import { nodeHostParts } from '../../web/src/worker/host_parts_node.js';
 import { resolveSource } from '../../web/src/sources/source.js';
-import { fakeEngine, type FakeRecord } from './support/fake_engine.js';
-import { readTiny } from './support/tiny_files.js';
-import { startModelServer, type Content, type ModelServer } from './support/model_server.js';
+import { fakeEngine } from './support/fake_engine.js';
+import { startModelServer } from './support/model_server.js';
+import {
+  asked,
+  expectWhole,
+  folder,
+  gets,
+  heads,
+  kAll,
+  kFiles,
+  kWeights,
+  load,
+  modelAt,
+  serveAModel,
+  server,
+} from './support/served_model.js';
 
-const kWeights = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 7) % 251);
-const kFiles = { 'config.json': '{"model_type":"fake"}', 'tokenizer.json': '{"model":{}}', 'model.safetensors': kWeights };
-const kDefaults = { ...env };
-const kAll = [...Object.keys(kFiles), 'tokenizer_config.json'].sort();
-
-let server: ModelServer;
-let folder: string;
-
-/** The same model at the server's own address and as a hub id. */
-function modelAt(prefix: string): Record<string, Content> {
-  return Object.fromEntries(Object.entries(kFiles).map(([name, content]) => [`${prefix}${name}`, content]));
-}
-
-beforeEach(async () => {
-  server = await startModelServer(
-    { ...modelAt('m/'), ...modelAt('user/model/resolve/main/') },
-    { 'last-modified': 'Sat, 01 Jan 2022 00:00:00 GMT' },
-  );
-  folder = await mkdtemp(join(tmpdir(), 'peruse-cache-'));
-  setPlatform(nodePlatform);
-  Object.assign(env, kDefaults, { remoteHost: server.url, cacheFolder: folder });
-});
-afterEach(async () => {
-  Object.assign(env, kDefaults);
-  await server.close();
-  await rm(folder, { recursive: true, maxRetries: 10 }); // What failed may still be letting go of its other files.
-});
-
-async function load(
-  source: string,
-  options: { revision?: string; token?: string; local_files_only?: boolean } = {},
-  signal?: AbortSignal,
-): Promise<FakeRecord> {
-  const { engine, record } = fakeEngine();
-  const host = new LocalHost(() => {}, { ...nodeHostParts, startEngine: async () => engine });
-  signal?.addEventListener('abort', () => host.dispose());
-  const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
-  try {
-    await host.call('load', { task: 't', dtype: 'f32', source: spec, choice: { variant: 'simd', threads: 1, reason: '' } });
-  } catch (error) {
-    host.dispose();
-    throw error;
-  }
-  return record;
-}
-
-function expectWhole(record: FakeRecord): void {
-  expect(Buffer.concat(record.weights).equals(kWeights)).toBe(true);
-  expect(record.files.get('config.json')).toBe(kFiles['config.json']);
-}
-
-/** What the server was asked since the last time: method and file. */
-function asked(): string[] {
-  return server.calls
-    .splice(0)
-    .map(({ method, path }) => `${method} ${path.split('/').pop()}`)
-    .sort();
-}
-
-const gets = (names: readonly string[]) => names.map((name) => `GET ${name}`);
-const heads = (names: readonly string[]) => names.map((name) => `HEAD ${name}`);
+serveAModel();
 
 describe('a model of the hub', () => {
   test('is fetched once, absent files included; then it needs no server at all', async () => {
@@ -207,120 +155,6 @@ describe('offline', () => {
   });
 });
 
-describe('a download that is torn or damaged is never used', () => {
-  const weights = 'user/model/resolve/main/model.safetensors';
-
-  test('a connection that breaks', async () => {
-    server.files.set(weights, (_, response) => {
-      response.writeHead(200, { 'content-length': kWeights.length });
-      response.write(kWeights.subarray(0, 1_000_000), () => response.destroy());
-    });
-    await expect(load('user/model')).rejects.toMatchObject({ code: 'network' });
-    expect((await modelCache.list()).map(({ url }) => url.split('/').pop()).sort()).toEqual(['config.json', 'tokenizer.json']);
-    expect((await readdir(join(folder, 'v2'))).filter((name) => name.endsWith('.part'))).toEqual([]);
-    server.files.set(weights, kWeights);
-    expectWhole(await load('user/model'));
-  });
-
-  test('a process that is killed midway', async () => {
-    const real = (name: string) => readFile(new URL(`../../models/peruse-sentiment-convbert-tiny/${name}`, import.meta.url));
-    const body = await real('model.safetensors');
-    server.files.set(weights, (_, response) => {
-      response.writeHead(200, { 'content-length': body.length }).write(body.subarray(0, 2_000_000));
-    });
-    for (const name of ['config.json', 'tokenizer.json']) server.files.set(`user/model/resolve/main/${name}`, await real(name));
-    const script = `
-      import { env, pipeline } from '${new URL('../../web/dist/index_node.js', import.meta.url).href}';
-      Object.assign(env, { remoteHost: '${server.url}', cacheFolder: ${JSON.stringify(folder)} });
-      await pipeline('text-classification', 'user/model', { progress_callback: () => {} });`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' });
-    const parts = async () => (await readdir(join(folder, 'v2')).catch(() => [])).filter((name) => name.endsWith('.part'));
-    await expect.poll(parts, { timeout: 20_000 }).toHaveLength(1);
-    child.kill('SIGKILL');
-    await new Promise((resolve) => {
-      child.on('exit', resolve);
-    });
-    expect(await parts()).toHaveLength(1);
-
-    server.files.set(weights, body);
-    expect(Buffer.concat((await load('user/model')).weights).equals(body)).toBe(true);
-    const [left] = await parts();
-    await utimes(join(folder, 'v2', left!), 0, 0);
-    await new DiskCache(folder).put('http://a.example/', new Response('x'));
-    expect(await parts()).toEqual([]);
-  });
-
-  test('a file that was cut or lost on disk', async () => {
-    await load('user/model');
-    for (const harm of [(path: string) => truncate(path, 10), (path: string) => rm(path)]) {
-      const bodies = (await readdir(join(folder, 'v2'))).filter((name) => name.endsWith('.body'));
-      await Promise.all(bodies.map((name) => harm(join(folder, 'v2', name))));
-      expectWhole(await load('user/model'));
-    }
-  });
-
-  test('entries that are no entries', async () => {
-    await load('user/model');
-    for (const name of await readdir(join(folder, 'v2'))) {
-      if (name.endsWith('.json')) await writeFile(join(folder, 'v2', name), '{"url":"x","body":"../../../etc/passwd"');
-    }
-    expectWhole(await load('user/model'));
-  });
-
-  test('bytes whose hash is not what the hub announced', async () => {
-    const hash = createHash('sha256').update(kWeights).digest('hex');
-    const tagged =
-      (body: Uint8Array): Content =>
-      (_, response) => {
-        response.writeHead(200, { etag: `"${hash}"`, 'content-length': body.length }).end(body);
-      };
-    const wrong = kWeights.slice();
-    wrong[2_000_000]! ^= 1;
-    server.files.set(weights, tagged(wrong));
-    await expect(load('user/model')).rejects.toMatchObject({
-      code: 'malformed_file',
-      message: expect.stringMatching(/model\.safetensors arrived damaged: its SHA-256 is [0-9a-f]{64}/),
-    });
-    server.files.set(weights, tagged(kWeights));
-    expectWhole(await load('user/model'));
-    expect(asked()).toContain('GET model.safetensors');
-  });
-
-  test('a hash that is announced where the hub redirects', async () => {
-    const hash = createHash('sha256').update(kWeights).digest('hex');
-    const elsewhere = await startModelServer({
-      blob: (_, response) => {
-        response.writeHead(200, { etag: `"${'0'.repeat(64)}"` }).end(kWeights);
-      },
-    });
-    const redirect =
-      (etag: string): Content =>
-      (_, response) => {
-        response.writeHead(302, { location: `${elsewhere.url}blob`, 'x-linked-etag': `"${etag}"` }).end();
-      };
-    try {
-      server.files.set(weights, redirect('f'.repeat(64)));
-      await expect(load('user/model')).rejects.toMatchObject({
-        code: 'malformed_file',
-        message: expect.stringContaining('arrived damaged'),
-      });
-      server.files.set(weights, redirect(hash));
-      expectWhole(await load('user/model'));
-    } finally {
-      await elsewhere.close();
-    }
-  });
-
-  test("SHA-256 in TypeScript is Node's", () => {
-    const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i % 256);
-    for (let length = 0; length < 300; ++length) {
-      const hasher = new Sha256();
-      for (let at = 0; at < length; at += 37) hasher.update(bytes.subarray(at, Math.min(length, at + 37)));
-      expect(hasher.hex()).toBe(createHash('sha256').update(bytes.subarray(0, length)).digest('hex'));
-    }
-  });
-});
-
 describe('a gated model', () => {
   beforeEach(() => {
     for (const [name, content] of Object.entries(modelAt('user/model/resolve/main/'))) {
@@ -420,121 +254,6 @@ describe('what is kept', () => {
     expect(JSON.parse(await readFile(join(folder, 'v2', entry), 'utf8'))).toMatchObject({
       url: expect.stringContaining('user/model/resolve/main/'),
     });
-  });
-});
-
-describe("a cache of the caller's own", () => {
-  class MapCache implements CustomCache {
-    readonly entries = new Map<string, Response>();
-    async match(url: string) {
-      return this.entries.get(url)?.clone();
-    }
-    async put(url: string, response: Response) {
-      this.entries.set(url, new Response(response.status === 200 ? await response.arrayBuffer() : null, response));
-    }
-  }
-
-  test('is used instead', async () => {
-    const cache = new MapCache();
-    env.cache = cache;
-    expectWhole(await load('user/model'));
-    asked();
-    expectWhole(await load('user/model'));
-    expect(asked()).toEqual([]);
-    expect([...cache.entries.keys()].filter((url) => url.endsWith('model.safetensors'))).toEqual([
-      `${server.url}user/model/resolve/main/model.safetensors`,
-    ]);
-    expect(await readdir(folder)).toEqual([]);
-    await expect(modelCache.clear()).rejects.toMatchObject({ code: 'unsupported' });
-  });
-
-  test('serves a worker too', async () => {
-    const dist = await import('../../web/dist/index_node.js');
-    const cache = new MapCache();
-    Object.assign(dist.env, { remoteHost: server.url, cache });
-    const { files } = await readTiny('deberta-v2-sequence');
-    for (const [name, content] of Object.entries(files)) server.files.set(`user/tiny/resolve/main/${name}`, content);
-    try {
-      for (const expected of [gets(kAll), []]) {
-        const classify = await dist.pipeline('text-classification', 'user/tiny', { worker: true });
-        expect(await classify('t1 t2')).toEqual([{ label: expect.stringMatching(/^LABEL_/), score: expect.any(Number) }]);
-        await classify.dispose();
-        expect(asked()).toEqual(expected);
-      }
-    } finally {
-      Object.assign(dist.env, kDefaults);
-    }
-  });
-
-  test.each([
-    [
-      'is full',
-      async (_: string, response: Response) => {
-        await response.body?.getReader().read();
-        throw new DOMException('full', 'QuotaExceededError');
-      },
-    ],
-    [
-      'refuses at once',
-      async () => {
-        throw new TypeError('no');
-      },
-    ],
-    ['reads nothing', async () => {}],
-  ])('that %s does not hinder loading', async (_, put) => {
-    env.cache = { match: async () => undefined, put };
-    expectWhole(await load('user/model'));
-  });
-
-  test('that can not be read holds nothing', async () => {
-    env.cache = {
-      match: async () => {
-        throw new Error('broken');
-      },
-      put: async () => {},
-    };
-    expectWhole(await load('user/model'));
-  });
-
-  test('that gives back less than it was given is found out, and given the rest again', async () => {
-    const cache = new MapCache();
-    env.cache = Object.assign(cache, { delete: async (url: string) => cache.entries.delete(url) });
-    await load('user/model');
-    const url = `${server.url}user/model/resolve/main/model.safetensors`;
-    const { headers } = cache.entries.get(url)!;
-    cache.entries.set(url, new Response(kWeights.slice(0, 100), { headers }));
-    asked();
-    expectWhole(await load('user/model'));
-    expect(asked()).toEqual(['GET model.safetensors']);
-    expectWhole(await load('user/model'));
-    expect(asked()).toEqual([]);
-  });
-
-  test('never makes the engine wait for more than a few MB, nor runs behind by more', async () => {
-    let taken = 0;
-    let fed = 0;
-    const slow = async (_: string, response: Response) => {
-      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-        taken += chunk.length;
-        expect(fed - taken).toBeLessThan(6 << 20);
-        await new Promise((resolve) => {
-          setTimeout(resolve, 1);
-        });
-      }
-    };
-    env.cache = { match: async () => undefined, put: slow };
-    const big = new Uint8Array(20 << 20);
-    server.files.set('user/model/resolve/main/model.safetensors', big);
-    const { engine } = fakeEngine();
-    const feed = engine.feedWeights.bind(engine);
-    engine.feedWeights = (chunk) => {
-      fed += chunk.length;
-      return feed(chunk);
-    };
-    const host = new LocalHost(() => {}, { ...nodeHostParts, startEngine: async () => engine });
-    const source = await resolveSource('user/model', {}, { baseUrl: () => undefined, findFolder: async () => undefined });
-    await host.call('load', { task: 't', dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } });
-    expect(taken).toBeGreaterThanOrEqual(big.length);
   });
 });
 

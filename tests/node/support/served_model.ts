@@ -1,0 +1,79 @@
+// A model of three files on a server that counts what it is asked for, loaded through Node's cache into an engine that only keeps the bytes.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { env } from '../../../web/src/env.js';
+import { setPlatform } from '../../../web/src/platform/current.js';
+import { nodePlatform } from '../../../web/src/platform/platform_node.js';
+import { resolveSource } from '../../../web/src/sources/source.js';
+import { LocalHost } from '../../../web/src/worker/host.js';
+import { nodeHostParts } from '../../../web/src/worker/host_parts_node.js';
+import { fakeEngine, type FakeRecord } from './fake_engine.js';
+import { startModelServer, type Content, type ModelServer } from './model_server.js';
+
+export const kWeights = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 7) % 251);
+export const kFiles = { 'config.json': '{"model_type":"fake"}', 'tokenizer.json': '{"model":{}}', 'model.safetensors': kWeights };
+export const kDefaults = { ...env };
+export const kAll = [...Object.keys(kFiles), 'tokenizer_config.json'].sort();
+
+/** Of the test that runs. */
+export let server: ModelServer;
+export let folder: string;
+
+/** The same model at the server's own address and as a hub id. */
+export function modelAt(prefix: string): Record<string, Content> {
+  return Object.fromEntries(Object.entries(kFiles).map(([name, content]) => [`${prefix}${name}`, content]));
+}
+
+/** For each test of the file: a server that has the model, and an empty folder to keep it in. */
+export function serveAModel(): void {
+  beforeEach(async () => {
+    server = await startModelServer(
+      { ...modelAt('m/'), ...modelAt('user/model/resolve/main/') },
+      { 'last-modified': 'Sat, 01 Jan 2022 00:00:00 GMT' },
+    );
+    folder = await mkdtemp(join(tmpdir(), 'peruse-cache-'));
+    setPlatform(nodePlatform);
+    Object.assign(env, kDefaults, { remoteHost: server.url, cacheFolder: folder });
+  });
+  afterEach(async () => {
+    Object.assign(env, kDefaults);
+    await server.close();
+    await rm(folder, { recursive: true, maxRetries: 10 }); // What failed may still be letting go of its other files.
+  });
+}
+
+export async function load(
+  source: string,
+  options: { revision?: string; token?: string; local_files_only?: boolean } = {},
+  signal?: AbortSignal,
+): Promise<FakeRecord> {
+  const { engine, record } = fakeEngine();
+  const host = new LocalHost(() => {}, { ...nodeHostParts, startEngine: async () => engine });
+  signal?.addEventListener('abort', () => host.dispose());
+  const spec = await resolveSource(source, options, { baseUrl: () => undefined, findFolder: async () => undefined });
+  try {
+    await host.call('load', { task: 't', dtype: 'f32', source: spec, choice: { variant: 'simd', threads: 1, reason: '' } });
+  } catch (error) {
+    host.dispose();
+    throw error;
+  }
+  return record;
+}
+
+export function expectWhole(record: FakeRecord): void {
+  expect(Buffer.concat(record.weights).equals(kWeights)).toBe(true);
+  expect(record.files.get('config.json')).toBe(kFiles['config.json']);
+}
+
+/** What the server was asked since the last time: method and file. */
+export function asked(): string[] {
+  return server.calls
+    .splice(0)
+    .map(({ method, path }) => `${method} ${path.split('/').pop()}`)
+    .sort();
+}
+
+export const gets = (names: readonly string[]) => names.map((name) => `GET ${name}`);
+export const heads = (names: readonly string[]) => names.map((name) => `HEAD ${name}`);
