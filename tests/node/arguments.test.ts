@@ -1,7 +1,7 @@
 // Arguments of every kind: whatever they are, and whatever they do while they are read, a call ends with a result or a PeruseError,
 // nothing is thrown where nobody can catch it, and the next call works.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { env, pipeline, type Pipeline, type PipelineOptions, type Source } from '../../web/dist/index_node.js';
+import { env, PeruseError, pipeline, type Pipeline, type PipelineOptions, type Source } from '../../web/dist/index_node.js';
 import { readTiny } from './support/tiny_files.js';
 
 let files: Record<string, Uint8Array>;
@@ -28,6 +28,7 @@ const kHostile: [string, unknown][] = [
   ['a function', () => 'x'],
   ['a boolean', true],
   ['a string', 'x\ud800'],
+  ['a long string', '\u{1f600}x'.repeat(20_000)],
   ['a list', [1, [2]]],
   ['a cyclic object', cyclic],
   ['an object with toJSON', { toJSON: boom }],
@@ -42,7 +43,7 @@ const kHostile: [string, unknown][] = [
   ['a signal that throws when it is listened to', { aborted: false, addEventListener: boom, removeEventListener: boom }],
 ];
 
-/** A result, or an error of ours. */
+/** A result, or an error of ours, which repeats no more of an argument than anybody reads. */
 async function answered(promise: Promise<unknown>): Promise<void> {
   try {
     await promise;
@@ -51,6 +52,7 @@ async function answered(promise: Promise<unknown>): Promise<void> {
       name: expect.stringMatching(/^(PeruseError|AbortError)$/),
       code: expect.not.stringMatching(/^(internal|worker_died)$/),
     });
+    expect((error as Error).message.length).toBeLessThanOrEqual(1003);
   }
 }
 
@@ -146,6 +148,16 @@ describe.each([false, true])('with worker: %s', (worker) => {
       name: 'AbortError',
     });
   });
+});
+
+test('of a long message the middle is left out, and no half of a character stays', () => {
+  for (let shift = 0; shift < 4; ++shift) {
+    const { message } = new PeruseError('unsupported', `${'x'.repeat(shift)}${'\u{1f600}'.repeat(5000)}${'y'.repeat(shift % 2)} ends`);
+    expect(message).toMatch(/^x*\u{1f600}+\.\.\.\u{1f600}+y? ends$/u);
+    expect(message.length).toBeGreaterThan(990);
+    expect(message.length).toBeLessThanOrEqual(1003);
+  }
+  expect(new PeruseError('unsupported', 'x'.repeat(1000)).message).toBe('x'.repeat(1000));
 });
 
 test('a question and its context are two arguments', async () => {

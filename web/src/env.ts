@@ -113,7 +113,7 @@ function set(settings: Env, name: string | symbol, value: unknown): boolean {
   }
   if (typeof name === 'symbol' || !Object.hasOwn(kChecks, name)) {
     const hint = Object.hasOwn(kElsewhere, String(name)) ? `; what you mean may be ${kElsewhere[String(name)]}` : '';
-    throw new PeruseError('invalid_argument', `env has no '${String(name)}'${hint}. It has ${Object.keys(kChecks).join(', ')}.`);
+    throw new PeruseError('invalid_argument', `env has no ${show(String(name))}${hint}. It has ${Object.keys(kChecks).join(', ')}.`);
   }
   const [expected, isRight] = kChecks[name as keyof Env];
   const given = value === null && kDefaults[name as keyof Env] === undefined ? undefined : value;

@@ -54,6 +54,10 @@ export interface PlainError {
   message: string;
 }
 
+/** A message holds what a caller or a file said, which may be of any length: more than this is left out, of its middle. */
+const kLongestMessage = 1000;
+const kLongestValue = 100;
+
 /** The one class of error that Peruse throws. `message` is one sentence that names the thing at fault. */
 export class PeruseError extends Error {
   /** 'AbortError' for 'aborted', as everywhere on the web; else 'PeruseError'. */
@@ -61,7 +65,7 @@ export class PeruseError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(withoutMiddle(message, kLongestMessage), options);
     this.code = code;
     this.name = code === 'aborted' ? 'AbortError' : 'PeruseError';
   }
@@ -81,10 +85,20 @@ export function describe(error: unknown): string {
   return error.message + cause;
 }
 
+/** A text of at most `most` UTF-16 units and "...": its beginning and its end. */
+function withoutMiddle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  // Half of a character that is cut in two is no character.
+  const begin = text.slice(0, Math.ceil(0.7 * most)).replace(/[\ud800-\udbff]$/, '');
+  const end = text.slice(begin.length - most).replace(/^[\udc00-\udfff]/, '');
+  return `${begin}...${end}`;
+}
+
 /** A value in a message, whatever it is. */
 export function show(value: unknown): string {
   try {
-    return typeof value === 'string' ? `'${value}'` : typeof value === 'function' ? 'a function' : String(value);
+    if (typeof value === 'string') return `'${withoutMiddle(value, kLongestValue)}'`;
+    return typeof value === 'function' ? 'a function' : withoutMiddle(String(value), kLongestValue);
   } catch {
     return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
   }

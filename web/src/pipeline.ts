@@ -264,7 +264,7 @@ function resolveTask(task: string): Task {
   const name = Object.hasOwn(kAliases, task) ? kAliases[task as keyof typeof kAliases] : task;
   if (Object.hasOwn(kTasks, name)) return name as Task;
   const known = [...Object.keys(kTasks), ...Object.keys(kAliases)].join(', ');
-  throw new PeruseError('unsupported', `There is no task '${task}'; there are ${known}.`);
+  throw new PeruseError('unsupported', `There is no task ${show(task)}; there are ${known}.`);
 }
 
 /** Refuses devices and precisions that don't exist; gives the engine's name of the precision. */

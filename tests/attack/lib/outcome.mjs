@@ -26,7 +26,7 @@ function checkError(error, allow) {
   }
   if (kOurFaults.includes(error.code) && !allow.includes(error.code))
     throw new Finding(`${error.code}: ${error.message}`, { cause: error });
-  if (!error.message || error.message.length > 4000) throw new Finding(`a message of ${error.message.length} characters`);
+  if (!error.message || error.message.length > 1003) throw new Finding(`a message of ${error.message.length} characters`);
 }
 
 function checkNumbers(value, where) {

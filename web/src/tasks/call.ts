@@ -42,7 +42,7 @@ export function checkedOptions(task: string, known: Record<string, true>, option
     if (name === 'signal' || value === undefined) continue;
     if (!Object.hasOwn(known, name)) {
       const names = Object.keys(known).join(', ') || 'none';
-      throw new PeruseError('invalid_argument', `${task} has no option '${name}'; it has ${names}.`);
+      throw new PeruseError('invalid_argument', `${task} has no option ${show(name)}; it has ${names}.`);
     }
     given[name] = plain(name, value);
   }
