@@ -5,7 +5,7 @@
 //   calls    hostile arguments and options      kill     processes killed while they fetch and store
 //   server   a server with faults               nth      every n-th fetch, cache call and message fails once
 //   cache    caches with faults                 soak     long work in Node; browser: the same in Chromium
-//   levels   300 loads in every build
+//   levels   300 loads in every build, in Node and in Chromium
 //
 // Whatever is done, a call ends with a result whose numbers are numbers, or with a PeruseError that is no fault of Peruse; nothing is
 // thrown where nobody can catch it, nothing hangs, nothing crashes, memory does not rise, and the next call works.

@@ -3,6 +3,9 @@
 const kNumbers = [0, 1, -1, 2, 255, 256, 65536, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 31), 0.5, 1e308, 1e-308];
 const kValues = [null, true, false, '', 'x', '\ud800', '\u0000', [], {}, [[]], [null], { a: 1 }, 'a'.repeat(10_000), ...kNumbers];
 
+/** One of kValues, to keep: what is put into a file may be changed there, and may end up inside itself. */
+const drawValue = (random) => structuredClone(random.pick(kValues));
+
 /** A broken copy: of JSON often by structure, which reaches further than broken bytes. */
 export function mutate(name, bytes, random) {
   if (/json$/.test(name) && random.chance(0.7)) return mutateJson(bytes, random);
@@ -56,24 +59,24 @@ function mutateJson(bytes, random) {
 function changeSomewhere(value, random) {
   const isInner = typeof value === 'object' && value !== null;
   const keys = isInner ? Object.keys(value) : [];
-  if (keys.length === 0 || random.chance(0.08)) return random.pick(kValues);
+  if (keys.length === 0 || random.chance(0.08)) return drawValue(random);
   const key = random.pick(keys);
   switch (random.below(12)) {
     case 0:
       delete value[key];
       break;
     case 1:
-      value[random.pick(['x', '', key + key])] = value[key];
+      value[random.pick(['x', '', key + key])] = structuredClone(value[key]);
       break;
     case 2:
-      value[key] = value[random.pick(keys)];
+      value[key] = structuredClone(value[random.pick(keys)]);
       break;
     case 3:
-      if (Array.isArray(value)) value.push(value[key]);
+      if (Array.isArray(value)) value.push(structuredClone(value[key]));
       else value[key] = [value[key]];
       break;
     case 4:
-      value[key] = typeof value[key] === 'number' ? random.pick(kNumbers) : random.pick(kValues);
+      value[key] = typeof value[key] === 'number' ? random.pick(kNumbers) : drawValue(random);
       break;
     default:
       value[key] = changeSomewhere(value[key], random);

@@ -1,18 +1,13 @@
 // The same in Chromium, on an isolated page: load, call, abort, dispose, over and over. The page's memory does not rise.
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { extname, join } from 'node:path';
-import { chromium } from 'playwright';
+import { openPage } from '../lib/chromium_page.mjs';
 import { Levels, MemoryCurve } from '../lib/memory.mjs';
-import { kRoot, tinyModels } from '../lib/models.mjs';
+import { tinyModels } from '../lib/models.mjs';
 import { Finding } from '../lib/outcome.mjs';
 
-const kChromium = process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium';
-const kTypes = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
 const kMostPerRound = 100_000;
 const kEnoughRounds = 150; // Of two loads each.
 
-const kPage = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module">
+const kScript = `
 import { pipeline } from '/web/bundle/peruse.js';
 globalThis.round = async (abortAfter) => {
   const pipe = await pipeline('text-classification', new URL('/m/', location.href));
@@ -25,34 +20,15 @@ globalThis.round = async (abortAfter) => {
   await pipe.dispose();
   return { answer, codes: [aborted, second] };
 };
-</script>`;
+globalThis.ready = true;`;
 
 export async function run({ random, timeLeft, begin, count, note }) {
   const { files } = tinyModels().find(({ name }) => name === 'deberta-v2-sequence');
-  const server = createServer((request, response) => {
-    const path = decodeURIComponent(request.url.split('?')[0]);
-    response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
-    response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
-    const body = path === '/' ? kPage : path.startsWith('/m/') ? files[path.slice(3)] : readOwn(path);
-    if (body === undefined) return void response.writeHead(404).end();
-    response
-      .writeHead(200, { 'content-type': kTypes[extname(path)] ?? (path === '/' ? 'text/html' : 'application/octet-stream') })
-      .end(body);
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const browser = await chromium.launch({
-    executablePath: kChromium,
-    args: ['--no-sandbox', '--disable-background-networking', '--js-flags=--expose-gc'],
+  const { page, residentBytes, close } = await openPage(kScript, files, (error) => {
+    throw new Finding(`the page: ${error.message}`);
   });
   try {
-    const page = await browser.newPage();
-    page.on('pageerror', (error) => {
-      throw new Finding(`the page: ${error.message}`);
-    });
-    await page.goto(`http://127.0.0.1:${server.address().port}/`);
-    await page.waitForFunction('globalThis.round');
-    const session = await browser.newBrowserCDPSession();
-    const curve = new MemoryCurve('Chromium', () => privateBytes(session), kMostPerRound);
+    const curve = new MemoryCurve('Chromium', residentBytes, kMostPerRound);
     const levels = new Levels();
     let rounds = 0;
     let right;
@@ -67,30 +43,13 @@ export async function run({ random, timeLeft, begin, count, note }) {
       }
       await curve.round();
       await page.evaluate('gc()');
-      levels.add(await privateBytes(session));
+      levels.add(await residentBytes());
       rounds = round + 1;
     }
     note(curve.check());
     if (rounds >= kEnoughRounds && levels.rose) throw new Finding(`memory rises: ${levels}`);
     note(String(levels));
   } finally {
-    await browser.close();
-    server.close();
+    await close();
   }
-}
-
-function readOwn(path) {
-  if (!/^\/web\/(bundle|dist|wasm)\/[\w./-]+$/.test(path) || path.includes('..')) return undefined;
-  try {
-    return readFileSync(join(kRoot, path));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Resident memory of the page's processes. */
-async function privateBytes(session) {
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  const pages = processInfo.filter(({ type }) => type === 'renderer');
-  return pages.reduce((sum, { id }) => sum + 1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0), 0);
 }

@@ -3,14 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env, pipeline } from '../../../web/dist/index_node.js';
-import { patience } from '../../../web/dist/patience.js';
 import { startFaultServer } from '../lib/fault_server.mjs';
 import { tinyModels } from '../lib/models.mjs';
 import { mutateBytes } from '../lib/mutate.mjs';
 import { Finding } from '../lib/outcome.mjs';
+import { shorten } from '../lib/patience.mjs';
 
 export async function run({ random, timeLeft, begin, count }) {
-  Object.assign(patience, { cache: 150, lock: 1000 });
+  shorten({ cache: 150, lock: 1000 });
   const server = await startFaultServer(random);
   const { files, task, call } = tinyModels().find(({ name }) => name === 'deberta-v2-sequence');
   server.serve(files, 0);

@@ -1,22 +1,30 @@
-// Load and dispose three hundred times, in every build, in workers and not: memory returns to its level after the tenth load.
+// Load and dispose three hundred times, in every build, in workers and not, in Node and in Chromium: memory returns to its level after the
+// tenth load.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openPage } from '../lib/chromium_page.mjs';
+import { Levels } from '../lib/memory.mjs';
 import { kRoot } from '../lib/models.mjs';
 import { Finding } from '../lib/outcome.mjs';
 
 const kLoads = 300;
 const kProgram = fileURLToPath(new URL('../lib/load_often.mjs', import.meta.url));
+const kModel = join(kRoot, 'models/peruse-sentiment-convbert-tiny');
 
 export async function run({ random, timeLeft, begin, count, note }) {
   const left = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads']
     .filter((name) => existsSync(join(kRoot, `web/wasm/peruse-${name}.wasm`)))
-    .flatMap((variant) => [true, false].map((worker) => ({ variant, worker, ...(variant.endsWith('threads') ? { threads: 2 } : {}) })));
+    .flatMap((variant) => [true, false].map((worker) => ({ variant, worker, ...(variant.endsWith('threads') ? { threads: 2 } : {}) })))
+    .flatMap((options) => [
+      ['Node', options, loadInNode],
+      ['Chromium', options, loadInChromium],
+    ]);
   // In random order, so that a short run tries some and many short runs try all.
   while (left.length > 0 && timeLeft()) {
-    const [options] = left.splice(random.below(left.length), 1);
-    const what = JSON.stringify(options);
+    const [[place, options, loadOften]] = left.splice(random.below(left.length), 1);
+    const what = `${place}, ${JSON.stringify(options)}`;
     const levels = await loadOften(options, timeLeft, () => begin(what));
     if (levels === undefined) return;
     const text = `${what}: ${levels.text}`;
@@ -27,7 +35,7 @@ export async function run({ random, timeLeft, begin, count, note }) {
 }
 
 /** The two levels; undefined where time ended first. */
-function loadOften(options, timeLeft, sayAlive) {
+function loadInNode(options, timeLeft, sayAlive) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--expose-gc', kProgram, JSON.stringify(options), String(kLoads)]);
     const watch = setInterval(() => (timeLeft() ? sayAlive() : child.kill()), 10_000);
@@ -48,4 +56,46 @@ function loadOften(options, timeLeft, sayAlive) {
       else resolve(JSON.parse(out));
     });
   });
+}
+
+/** As load_often.mjs does it in Node: every second load fails. */
+const kScript = `
+import { pipeline } from '/web/bundle/peruse.js';
+globalThis.load = async (options, isFine) => {
+  const task = isFine ? 'text-classification' : 'question-answering';
+  const pipe = await pipeline(task, new URL('/m/', location.href), options).catch((error) => {
+    if (error.code !== 'missing_head' && error.code !== 'missing_tensor') throw error;
+  });
+  await pipe?.('A gem of a film.');
+  await pipe?.dispose();
+};
+globalThis.settle = async () => {
+  for (let i = 0; i < 3; ++i) {
+    gc();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+globalThis.ready = true;`;
+
+async function loadInChromium(options, timeLeft, sayAlive) {
+  const files = Object.fromEntries(
+    ['config.json', 'tokenizer.json', 'model.safetensors'].map((name) => [name, readFileSync(join(kModel, name))]),
+  );
+  const { page, residentBytes, close } = await openPage(kScript, files, (error) => {
+    throw new Finding(`the page: ${error.message}`);
+  });
+  try {
+    const levels = new Levels();
+    for (let i = 1; i <= kLoads; ++i) {
+      if (!timeLeft()) return undefined;
+      if (i % 10 === 1) sayAlive();
+      await page.evaluate(`load(${JSON.stringify(options)}, ${i % 2 === 1})`);
+      if (i <= 15 || i > kLoads - 10) await page.evaluate('settle()');
+      levels.add(await residentBytes());
+    }
+    const { first, end, rose } = levels;
+    return { first, end, rose, text: String(levels) };
+  } finally {
+    await close();
+  }
 }

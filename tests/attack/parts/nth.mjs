@@ -2,10 +2,10 @@
 // aborting and disposing. A typed error or none, no worker that stays, and the next round works.
 import { Worker } from 'node:worker_threads';
 import { env, pipeline } from '../../../web/dist/index_node.js';
-import { patience } from '../../../web/dist/patience.js';
 import { startFaultServer } from '../lib/fault_server.mjs';
 import { tinyModels } from '../lib/models.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
+import { shorten } from '../lib/patience.mjs';
 
 /** Counts what passes it, and lets the n-th go wrong. */
 class Nth {
@@ -23,7 +23,7 @@ class Nth {
 }
 
 export async function run({ random, timeLeft, begin, count }) {
-  Object.assign(patience, { cache: 500, server: 2000, retries: [5] });
+  shorten({ cache: 500, server: 2000, retries: [5] });
   const server = await startFaultServer(random);
   const { files, task, call } = tinyModels().find(({ name }) => name === 'deberta-v2-sequence');
   server.serve(files, 0);

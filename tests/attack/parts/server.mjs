@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env, modelCache, pipeline } from '../../../web/dist/index_node.js';
-import { patience } from '../../../web/dist/patience.js';
 import { startFaultServer } from '../lib/fault_server.mjs';
 import { tinyModels } from '../lib/models.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
+import { shorten } from '../lib/patience.mjs';
 
 export async function run({ random, timeLeft, begin, count }) {
-  Object.assign(patience, { server: 300, cache: 1000, lock: 2000, retries: [10, 20], retryAfter: 1000 });
+  shorten({ server: 300, cache: 1000, lock: 2000, retries: [10, 20], retryAfter: 1000 });
   const server = await startFaultServer(random);
   const folder = mkdtempSync(join(tmpdir(), 'peruse-attack-'));
   Object.assign(env, { remoteHost: server.url, cacheFolder: folder });

@@ -1,0 +1,63 @@
+// A page in Chromium that has the built package and a model: isolated from other origins, so that it may have threads.
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, join } from 'node:path';
+import { chromium } from 'playwright';
+import { kRoot } from './models.mjs';
+
+const kChromium = process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium';
+const kTypes = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
+
+/**
+ * Opens a page that runs `script`, a module that sets globalThis.ready, with `files` under /m/. `onError` is told what the page throws where
+ * nobody catches it.
+ */
+export async function openPage(script, files, onError) {
+  const html = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module">${script}</script>`;
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(request.url.split('?')[0]);
+    response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+    response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
+    const body = path === '/' ? html : path.startsWith('/m/') ? files[path.slice(3)] : readOwn(path);
+    if (body === undefined) return void response.writeHead(404).end();
+    response
+      .writeHead(200, { 'content-type': kTypes[extname(path)] ?? (path === '/' ? 'text/html' : 'application/octet-stream') })
+      .end(body);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const browser = await chromium.launch({
+    executablePath: kChromium,
+    args: ['--no-sandbox', '--disable-background-networking', '--js-flags=--expose-gc'],
+  });
+  const close = async () => {
+    await browser.close();
+    server.close();
+  };
+  try {
+    const page = await browser.newPage();
+    page.on('pageerror', onError);
+    await page.goto(`http://127.0.0.1:${server.address().port}/`);
+    await page.waitForFunction('globalThis.ready');
+    const session = await browser.newBrowserCDPSession();
+    return { page, residentBytes: () => residentBytes(session), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function readOwn(path) {
+  if (!/^\/web\/(bundle|dist|wasm)\/[\w./-]+$/.test(path) || path.includes('..')) return undefined;
+  try {
+    return readFileSync(join(kRoot, path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resident memory of the page's processes. */
+async function residentBytes(session) {
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  const pages = processInfo.filter(({ type }) => type === 'renderer');
+  return pages.reduce((sum, { id }) => sum + 1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0), 0);
+}

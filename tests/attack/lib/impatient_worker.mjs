@@ -1,0 +1,4 @@
+// How a worker starts whose waits are shorter (patience.mjs).
+import { begin } from './patience.mjs';
+
+await begin();
