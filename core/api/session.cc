@@ -65,7 +65,7 @@ uint64_t Hash(std::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
 // Files that say nothing of the tokenizer: those of tasks.
 bool IsOfTask(std::string_view name) {
   return name.find('/') != std::string_view::npos || name == "modules.json" || name == "adapter_config.json" ||
-         name.starts_with(kLabelsTokenizer) || name.starts_with("sentence_") || name.starts_with("config_sentence_");
+         name.starts_with("sentence_") || name.starts_with("config_sentence_");
 }
 
 }  // namespace
