@@ -3,6 +3,7 @@
 // A suite that ran no test, or whose build failed, counts as a failure.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { kTestedParts, runAttack } from '../tests/attack/attack.mjs';
 import { buildLibrary, buildPreset } from './build.mjs';
 import { runFuzzers } from './fuzz.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
@@ -65,6 +66,12 @@ async function main() {
   await suite('browser', () => runVitest('test:browser', join(kResults, 'browser.json'), environment));
   // By themselves: beside Chromium's suites on two cores, Firefox was once seen to wait for two minutes.
   await suite('other browsers', () => runVitest('test:others', join(kResults, 'others.json'), environment));
+
+  // Two parts at a time: in continuous integration ten minutes of work.
+  await suite('attack', () => {
+    if (environment.chromium.path) process.env.PERUSE_CHROMIUM ??= environment.chromium.path;
+    return runAttack({ minutes: process.env.CI ? 5 : 1, parts: kTestedParts });
+  });
 
   console.log(`\n${((performance.now() - start) / 1000).toFixed(0)} s`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
