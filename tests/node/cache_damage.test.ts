@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DiskCache } from '../../web/src/cache/cache_node.js';
 import { Sha256 } from '../../web/src/cache/sha256.js';
-import { env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
 import { startModelServer, type Content } from './support/model_server.js';
 import { asked, expectWhole, folder, kWeights, load, serveAModel, server } from './support/served_model.js';
