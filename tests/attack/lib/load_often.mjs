@@ -1,19 +1,11 @@
 // Loads, calls and disposes: node --expose-gc load_often.mjs <load options as JSON> <times>. Every second load fails, which must leave no more
 // behind. Prints the levels of what the process holds, as JSON.
 import { pipeline } from '../../../web/dist/index_node.js';
-import { Levels } from './memory.mjs';
+import { Levels, residentBytes } from './memory.mjs';
 import { kRoot } from './models.mjs';
 
 const options = JSON.parse(process.argv[2]);
 const times = Number(process.argv[3]);
-
-async function held() {
-  for (let i = 0; i < 3; ++i) {
-    globalThis.gc();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return process.memoryUsage().rss;
-}
 
 const levels = new Levels();
 for (let i = 1; i <= times; ++i) {
@@ -23,7 +15,7 @@ for (let i = 1; i <= times; ++i) {
   });
   await pipe?.('A gem of a film.');
   await pipe?.dispose();
-  levels.add(i <= 15 || i > times - 10 ? await held() : process.memoryUsage().rss);
+  levels.add(i <= 15 || i > times - 10 ? await residentBytes() : 0); // Of the rounds between nothing is told.
 }
 const { first, end, rose } = levels;
 console.log(JSON.stringify({ first, end, rose, text: String(levels) }));

@@ -78,7 +78,7 @@ function medianSlope(points) {
 export async function residentBytes() {
   for (let i = 0; i < 3; ++i) {
     globalThis.gc();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
   const { rss, heapTotal, heapUsed } = process.memoryUsage();
   return rss - (heapTotal - heapUsed);

@@ -52,17 +52,24 @@ test('tiny checkpoints of every family agree with the reference library', () => 
     [
       'bert_sequence',
       'bert_relative_key_query',
+      'bert_laplace',
+      'bert_leaky_relu',
+      'bert_relu2',
       'electra_rtd',
+      'electra_choice_mean',
       'convbert_sequence',
       'convbert_groups2',
+      'convbert_choice_mean',
       'deberta_v1_sequence',
       'deberta_v2_question',
       'deberta_v2_conv',
       'deberta_v2_masked_lm_emd',
       'deberta_v2_own_keys',
+      'deberta_v2_falling_buckets',
+      'deberta_v2_one_distance',
     ]
       .map((name) => `Tiny/*webgpu_${name}`)
       .join(':'),
   );
-  expect(passed).toBe(30);
+  expect(passed).toBe(51); // Three for each checkpoint.
 });

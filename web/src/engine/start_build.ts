@@ -45,7 +45,7 @@ export async function startModule<M>(
   }
 }
 
-/** The glue itself notices nothing of an instance or a helper that does not come about. */
+/** The glue itself notices nothing of an instance or a helper that does not come about, and leaves the helpers that have. */
 function instantiate<M>(
   factory: ModuleFactory<M>,
   compiled: WebAssembly.Module,
@@ -53,18 +53,24 @@ function instantiate<M>(
   parts: BuildParts,
 ): Promise<M> {
   return new Promise((resolve, reject) => {
+    const helpers: HelperWorker[] = [];
+    const fail = (error: unknown) => {
+      for (const helper of helpers) helper.terminate();
+      reject(error as Error);
+    };
     const startHelper = () => {
       const helper = parts.startHelper();
-      helper.onfailure = (reason) => reject(new Error(`a thread could not be started: ${reason}`));
+      helpers.push(helper);
+      helper.onfailure = (reason) => fail(new Error(`a thread could not be started: ${reason}`));
       return helper;
     };
     const instantiateWasm = (
       imports: WebAssembly.Imports,
       receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
     ) => {
-      WebAssembly.instantiate(compiled, imports).then((instance) => receive(instance, compiled), reject);
+      WebAssembly.instantiate(compiled, imports).then((instance) => receive(instance, compiled), fail);
       return {};
     };
-    factory({ ...options, instantiateWasm, startHelper }).then(resolve, reject);
+    factory({ ...options, instantiateWasm, startHelper }).then(resolve, fail);
   });
 }

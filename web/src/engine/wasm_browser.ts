@@ -27,6 +27,7 @@ function startHelper(): HelperWorker {
   );
   worker.onmessage = (event) => helper.receive(event.data);
   worker.onerror = (event) => helper.fail(event);
+  worker.onmessageerror = () => helper.fail({ message: 'a message of it could not be read' });
   return helper;
 }
 

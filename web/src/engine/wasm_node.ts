@@ -21,5 +21,6 @@ function startHelper(): HelperWorker {
   );
   worker.on('message', (data) => helper.receive(data));
   worker.on('error', (error: Error) => helper.fail(error));
+  worker.on('messageerror', (error: Error) => helper.fail(error));
   return helper;
 }
