@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define PERUSE_ADDRESS_SANITIZER
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PERUSE_SANITIZER
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PERUSE_ADDRESS_SANITIZER
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define PERUSE_SANITIZER
 #endif
 #endif
 
@@ -18,7 +18,7 @@ std::atomic<int64_t> allocations = 0;
 
 }  // namespace
 
-#ifdef PERUSE_ADDRESS_SANITIZER
+#ifdef PERUSE_SANITIZER
 
 // The sanitizer tells; its own operator new stays, because it finds more than a plain one.
 #include <sanitizer/allocator_interface.h>
