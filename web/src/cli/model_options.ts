@@ -17,7 +17,7 @@ export const kSourceOptions: Options = {
 /** Where the files of encoders are that a GLiNER or GLiClass model names only. */
 export const kEncoderOptions: Options = {
   encoder: { type: 'string', value: 'source', help: "an old GLiNER's encoder: where its configuration and tokenizer are" },
-  'labels-encoder': { type: 'string', value: 'source', help: "a bi-encoder's encoder of labels: where its tokenizer is" },
+  'labels-encoder': { type: 'string', value: 'id', help: "a bi-encoder's encoder of labels: where its tokenizer is" },
 };
 
 /** How a model is found and run. */
