@@ -24,7 +24,7 @@ export class AttentionMap implements View {
   private readonly title_ = make('h3', '');
   private readonly plot_: HTMLElement;
   private readonly hint_ = make('p', 'hint', kWeights);
-  private readonly readout_ = make('p', 'readout');
+  private readonly readout_ = make('p', 'term-said');
   private layer_ = -1;
   private head_ = -1;
   private term_: Term | undefined; // undefined: the attention, which is what the three make together

@@ -24,7 +24,7 @@ export class MuteView implements View {
     private readonly marked_: (layer: number, head: number, isMuted: boolean) => void,
   ) {
     this.mask_ = (inspection.attentions ?? []).map(({ dims }) => new Array<number>(dims[0] ?? 0).fill(1));
-    this.button_ = makeButton([], () => this.toggle());
+    this.button_ = makeButton(['Mute this head'], () => this.toggle());
     this.all_ = makeButton(['Let all speak'], () => this.unmuteAll());
     this.all_.hidden = true;
     this.said_.setAttribute('role', 'status');
@@ -35,7 +35,6 @@ export class MuteView implements View {
   update({ layer, head }: Look): void {
     this.look_ = { layer, head };
     const isMuted = this.mask_[layer]?.[head] === 0;
-    this.button_.textContent = `Mute layer ${layer + 1}, head ${head + 1}`;
     this.button_.setAttribute('aria-pressed', String(isMuted));
   }
 

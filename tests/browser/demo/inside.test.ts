@@ -191,7 +191,7 @@ it('mutes heads, and says what the model answers without them', async () => {
   const said = inside.locator('.mute .moved');
   await expect.poll(() => said.textContent()).toMatch(/^All heads: POSITIVE [\d.]+\s%/);
   const whole = (await said.textContent())!.replace('All heads: ', '');
-  expect(await mute.textContent()).toMatch(/^Mute layer \d, head \d$/);
+  expect(await mute.textContent()).toBe('Mute this head');
   for (const head of await inside.locator('.heads .head').all()) {
     await head.click();
     await mute.click();
@@ -224,7 +224,7 @@ it('switches between the three terms of DeBERTa', async () => {
     await inside.getByRole('button', { name: term }).click();
     await expect.poll(() => map.getAttribute('aria-label')).toMatch(new RegExp(`^Map of ${term} of layer \\d, head \\d$`));
     await map.hover({ position: { x: 5, y: 40 } });
-    expect(await inside.locator('.attention .readout').textContent()).toMatch(new RegExp(`^${term}: from .+ to .+ -?\\d+\\.\\d\\d\\.$`));
+    expect(await inside.locator('.term-said').textContent()).toMatch(new RegExp(`^${term}: from .+ to .+ -?\\d+\\.\\d\\d\\.$`));
     pictures.push(await picture());
   }
   expect(new Set(pictures).size).toBe(4);
