@@ -133,6 +133,7 @@ void Gradient(const Attention& op, const Numbers& n, const Gradients& g) {
       const int32_t slot = n(op.slots)[static_cast<size_t>(q.i - j + n.batch->longest() - 1)];
       if (op.position_key.valid()) add_product(op.query, query, op.position_key, slot);
       if (op.position_query.valid()) add_product(op.key, q.start + j, op.position_query, slot);
+      if (op.position_bias.valid()) g(op.position_bias)(slot, q.head) += score / op.scale;
     }
   });
 }

@@ -20,9 +20,10 @@ void Compute(const Multiply& op, const Numbers& n) {
 void Gradient(const Multiply& op, const Numbers& n, const Gradients& g) {
   const Matrix& out = g(op.out);
   for (int32_t r = 0; r < out.rows; ++r) {
+    const int32_t row = n(op.y).rows == 1 ? 0 : r;
     for (int32_t c = 0; c < out.cols; ++c) {
-      g(op.x)(r, c) += out(r, c) * n(op.y)(r, c);
-      g(op.y)(r, c) += out(r, c) * n(op.x)(r, c);
+      g(op.x)(r, c) += out(r, c) * n(op.y)(row, c);
+      g(op.y)(row, c) += out(r, c) * n(op.x)(r, c);
     }
   }
 }

@@ -23,16 +23,16 @@ Reach ReachOf(std::span<const int32_t> slots, int64_t longest, int64_t length) {
 // One head of one text.
 class Head {
  public:
-  Head(const ops::Attention& op, Tape& t, int32_t text, int64_t head) : op_(op), t_(t) {
+  Head(const ops::Attention& op, Tape& t, int32_t text, int64_t head) : op_(op), t_(t), head_(head) {
     length_ = t.batch().length(text);
     start_ = t.batch().start(text);
     width_ = t.value(op.query).cols / op.heads;
     column_ = head * width_;
     first_row_ = static_cast<uint32_t>(start_ * op.heads + head * length_);
-    if (op.position_key.valid() || op.position_query.valid()) {
+    if (op.slots.valid()) {
       const std::span<const int32_t> slots = t.at(op.slots);
       const int64_t longest = t.batch().longest();
-      reach_ = ReachOf(slots, longest, length_);
+      if (op.position_key.valid() || op.position_query.valid()) reach_ = ReachOf(slots, longest, length_);
       slots_ = slots.data() + longest - 1;
     }
     weights_ = {t.scratch(), length_, length_, length_};
@@ -62,6 +62,7 @@ class Head {
     ReturnProduct(op_.query, op_.key);
     if (op_.position_key.valid()) ReturnPositions(op_.query, op_.position_key, /*by_key=*/false);
     if (op_.position_query.valid()) ReturnPositions(op_.key, op_.position_query, /*by_key=*/true);
+    if (op_.position_bias.valid() && t_.wants(op_.position_bias)) ReturnBiases();
   }
 
  private:
@@ -81,6 +82,7 @@ class Head {
     MultiplyTransposed(Own(t_.value(op_.query)), Own(t_.value(op_.key)), weights_, /*add=*/false);
     if (op_.position_key.valid()) AddPositions(op_.query, op_.position_key, /*by_key=*/false);
     if (op_.position_query.valid()) AddPositions(op_.key, op_.position_query, /*by_key=*/true);
+    if (op_.position_bias.valid()) AddBiases();
     for (int64_t i = 0; i < length_; ++i) {
       const Floats inverse = simd::Set(1 / simd::ExpInPlace(weights_.row(i), length_, op_.scale));
       simd::Map(weights_.row(i), weights_.row(i), length_, [&](Floats v) { return simd::hn::Mul(v, inverse); });
@@ -92,6 +94,21 @@ class Head {
     MultiplyTransposed(Own(t_.value(x)), Table(t_.value(table)), positions_, /*add=*/false);
     for (int64_t i = 0; i < length_; ++i) {
       for (int64_t j = 0; j < length_; ++j) weights_.row(i)[j] += positions_.row(by_key ? j : i)[Slot(i, j)];
+    }
+  }
+
+  // Over the scale, which multiplies the whole score afterwards.
+  void AddBiases() {
+    const Block& biases = t_.value(op_.position_bias);
+    for (int64_t i = 0; i < length_; ++i) {
+      for (int64_t j = 0; j < length_; ++j) weights_.row(i)[j] += biases.row(slots_[i - j])[head_] / op_.scale;
+    }
+  }
+
+  void ReturnBiases() {
+    const Block& biases = t_.Accumulator(op_.position_bias);
+    for (int64_t i = 0; i < length_; ++i) {
+      for (int64_t j = 0; j < length_; ++j) biases.row(slots_[i - j])[head_] += gradients_.row(i)[j] / op_.scale;
     }
   }
 
@@ -137,6 +154,7 @@ class Head {
 
   const ops::Attention& op_;
   Tape& t_;
+  const int64_t head_;
   int64_t length_, start_, width_, column_;
   uint32_t first_row_;  // of the head's probabilities among all
   Reach reach_;

@@ -119,7 +119,8 @@ void Backward(const ops::Add& op, Tape& t) {
 void Forward(const ops::Multiply& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
   for (int64_t r = 0; r < out.rows; ++r) {
-    simd::Map2(x.row(r), y.row(r), out.row(r), out.cols, [](Floats a, Floats b) { return hn::Mul(a, b); });
+    simd::Map2(x.row(r), y.row(y.rows == 1 ? 0 : r), out.row(r), out.cols,
+               [](Floats a, Floats b) { return hn::Mul(a, b); });
   }
 }
 void Backward(const ops::Multiply& op, Tape& t) {
@@ -127,7 +128,8 @@ void Backward(const ops::Multiply& op, Tape& t) {
   const auto add = [&](Value operand, Value other) {
     if (!t.wants(operand)) return;
     const Block to = t.Accumulator(operand), factor = t.value(other);
-    for (int64_t r = 0; r < out.rows; ++r) AddProduct(out.row(r), factor.row(r), out.cols, to.row(r));
+    const auto row = [](const Block& block, int64_t r) { return block.row(block.rows == 1 ? 0 : r); };
+    for (int64_t r = 0; r < out.rows; ++r) AddProduct(out.row(r), row(factor, r), out.cols, row(to, r));
   };
   add(op.x, op.y);
   add(op.y, op.x);

@@ -5,6 +5,7 @@
 // core/ops (Compute, Gradient).
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -112,5 +113,18 @@ PERUSE_TRAIN_OPERATION(Concat);
 PERUSE_TRAIN_OPERATION(MatMul);
 PERUSE_TRAIN_OPERATION(Lstm);
 #undef PERUSE_TRAIN_OPERATION
+
+// Of heads that read labels beside the text: Trainee refuses their models.
+template <typename AnyOp>
+concept Untaught = std::same_as<AnyOp, ops::PoolRows> || std::same_as<AnyOp, ops::CrossAttention> ||
+                   std::same_as<AnyOp, ops::Normalize>;
+template <Untaught AnyOp>
+void Forward(const AnyOp&, Tape&) {
+  PERUSE_CHECK(false);
+}
+template <Untaught AnyOp>
+void Backward(const AnyOp&, Tape&) {
+  PERUSE_CHECK(false);
+}
 
 }  // namespace peruse::train
