@@ -234,8 +234,8 @@ async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFi
   const folders = job.labels ? firstOf(own, job.labels) : own;
   try {
     const of = { ...job, folder: folders };
-    const files = await Promise.all([readVocabulary(of), readThoseThere(of, kBesideTokenizer)]);
-    return files.flat().map(({ name, content }) => ({ name: kLabelsTokenizer + name, content }));
+    const files = await readTokenizer(of);
+    return files.map(({ name, content }) => ({ name: kLabelsTokenizer + name, content }));
   } catch (error) {
     if (!(error instanceof PeruseError) || error.code !== 'not_found' || job.labels) throw error;
     throw new PeruseError('not_found', `${error.message.replace(/\.$/, '')}. ${labelsHint(needs)}.`, { cause: error });
