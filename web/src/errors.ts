@@ -174,3 +174,19 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
     signal.removeEventListener('abort', listener);
   };
 }
+
+/** The promise, or 'aborted' as soon as the signal fires. What the promise says later is dropped. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  let unfollow = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    unfollow = onAbort(signal, () => reject(abortError(signal)));
+  });
+  try {
+    throwIfAborted(signal);
+    return await Promise.race([promise, aborted]);
+  } finally {
+    unfollow();
+    promise.catch(() => {});
+  }
+}

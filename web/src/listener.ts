@@ -1,20 +1,20 @@
 // A caller's function that is told of progress. It may throw, or give a promise that fails: then the load fails with that.
 import { describe, PeruseError } from './errors.js';
-import type { ProgressCallback, ProgressInfo } from './progress.js';
+import type { ProgressInfo } from './progress.js';
 
-export class Listener {
+export class Listener<Progress = ProgressInfo> {
   private failure_: PeruseError | undefined;
   private fail_: (error: PeruseError) => void = () => {};
   private readonly failed_: Promise<never>;
 
-  constructor(private readonly callback_: ProgressCallback | undefined) {
+  constructor(private readonly callback_: ((progress: Progress) => void) | undefined) {
     this.failed_ = new Promise((_, reject) => {
       this.fail_ = reject;
     });
     this.failed_.catch(() => {});
   }
 
-  tell(progress: ProgressInfo): void {
+  tell(progress: Progress): void {
     if (this.callback_ === undefined || this.failure_) return;
     try {
       const given: unknown = this.callback_(progress);

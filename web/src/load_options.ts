@@ -1,7 +1,7 @@
-// The options of pipeline(): those that exist, and of what type.
+// The options of pipeline() and teach(): those that exist, and of what type.
 import { checkSignal, PeruseError, show } from './errors.js';
 
-export type OptionKind = 'boolean' | 'string' | 'function' | 'signal' | 'other';
+export type OptionKind = 'boolean' | 'string' | 'number' | 'function' | 'signal' | 'other';
 
 /** How others call things, and what there is instead. */
 const kElsewhere: Record<string, string> = {
@@ -16,14 +16,14 @@ const kElsewhere: Record<string, string> = {
   auth_token: 'token',
 };
 
-/** A copy of the options, each of which must exist and be of its type; what is checked by its user is 'other'. */
-export function checkLoadOptions<O extends object>(given: O, kinds: Record<keyof O, OptionKind>): O {
+/** A copy of the options, each of which must exist and be of its type; what is checked by its user is 'other'. `whose`: for messages. */
+export function checkLoadOptions<O extends object>(given: O, kinds: Record<keyof O, OptionKind>, whose = 'a load'): O {
   if (typeof given !== 'object' || given === null) {
-    throw new PeruseError('invalid_argument', `The options of a load must be an object, not ${show(given)}.`);
+    throw new PeruseError('invalid_argument', `The options of ${whose} must be an object, not ${show(given)}.`);
   }
   const checked: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(kinds, name)) throw unknown(name, Object.keys(kinds));
+    if (!Object.hasOwn(kinds, name)) throw unknown(name, Object.keys(kinds), whose);
     if (value === undefined) continue;
     const kind = kinds[name as keyof O];
     if (kind === 'signal') checkSignal(value);
@@ -38,7 +38,10 @@ export function checkLoadOptions<O extends object>(given: O, kinds: Record<keyof
   return checked as O;
 }
 
-function unknown(name: string, known: string[]): PeruseError {
+function unknown(name: string, known: string[], whose: string): PeruseError {
   const hint = Object.hasOwn(kElsewhere, name) ? `; what you mean may be ${kElsewhere[name]}` : '';
-  return new PeruseError('invalid_argument', `A load has no option '${name}'${hint}. It has ${known.join(', ')}.`);
+  return new PeruseError(
+    'invalid_argument',
+    `${whose[0]!.toUpperCase()}${whose.slice(1)} has no option '${name}'${hint}. It has ${known.join(', ')}.`,
+  );
 }

@@ -1,19 +1,18 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // pipeline(): loads a model for a task and returns a function.
 import { env, envNotices } from './env.js';
-import { abortError, asArgumentError, checkSignal, describe, onAbort, PeruseError, show, throwIfAborted, toPeruseError } from './errors.js';
+import { asArgumentError, checkSignal, describe, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from './errors.js';
 import { checkLoadOptions, type OptionKind } from './load_options.js';
-import { serveFolder } from './sources/folder_port.js';
 import type { Host, Verb, Verbs } from './worker/host.js';
 import { Listener } from './listener.js';
 import { inspectCall, type InspectCall } from './tasks/inspection.js';
 import type { DtypeWish } from './engine/load_request.js';
-import { openFolder, staysHere } from './sources/open_folder.js';
+import { sendable } from './sources/sendable.js';
 import type { DeviceWish, MemoryReport, ProbeMemory, UsageReport } from './engine/reports.js';
 import { describeLoad, kDtypes, loadNotes, type Dtype, type PipelineInfo } from './pipeline_info.js';
 import { platform } from './platform/current.js';
+import { engineFiles } from './platform/engine_folder.js';
 import type { ProgressCallback, ProgressInfo } from './progress.js';
-import { compact } from './sources/source_files.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
 import { kAliases, kEngineTasks, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
@@ -156,7 +155,7 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
   const device = deviceWish(options);
   const onDeviceLost = checkDeviceLost(options);
   const wish = device === 'webgpu' ? gpuVariant(options) : options;
-  const wasm = engineFiles(options);
+  const wasm = engineFiles(options, platform().places.baseUrl());
   const spec = await resolveSource(source, options, platform().places);
   const beside = (other: Source | undefined) =>
     other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().places);
@@ -176,7 +175,8 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
   try {
     const choice = withTrouble(chooseVariant(platform().features(inWorker), wish, mostThreads()), trouble);
     const notices = envNotices(); // of this thread
-    const send = (one: SourceSpec) => (inWorker ? sendable(one, loading.signal, (sentence) => notices.push(sentence)) : one);
+    const notice = (sentence: string) => notices.push(sentence);
+    const send = (one: SourceSpec) => (inWorker ? sendable(one, loading.signal, { ...platform().folderParts, notice }) : one);
     const request = {
       task: kEngineTasks[resolvedTask] ?? resolvedTask,
       dtype,
@@ -296,44 +296,6 @@ function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): Va
 
 /** What `device: 'auto'` found out in this session. */
 const kProbes: ProbeMemory = {};
-
-/** A source in a form that can go to the worker. What can't is read in this thread until the signal fires. */
-async function sendable(spec: SourceSpec, signal: AbortSignal, notice: (sentence: string) => void): Promise<SourceSpec> {
-  if (!staysHere(spec)) return spec.kind === 'bytes' ? compact(spec) : spec;
-  const { port1, port2 } = new MessageChannel();
-  serveFolder(await openFolder(spec, { ...platform().folderParts, notice }), port1, signal);
-  return { kind: 'port', name: spec.name, port: port2 };
-}
-
-function engineFiles({ wasmPath, wasmModule }: PipelineOptions): string | WebAssembly.Module | undefined {
-  if (wasmModule === undefined) return wasmPath === undefined ? undefined : absolute(wasmPath);
-  if (wasmModule instanceof WebAssembly.Module) return wasmModule;
-  throw new PeruseError('invalid_argument', 'wasmModule must be a WebAssembly.Module.');
-}
-
-function absolute(path: string | URL): string {
-  try {
-    return new URL(path, platform().places.baseUrl()).href;
-  } catch (error) {
-    throw new PeruseError('invalid_argument', `wasmPath ${show(path)} is not a URL.`, { cause: error });
-  }
-}
-
-/** The promise, or 'aborted' as soon as the signal fires. What the promise says later is dropped. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  let unfollow = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    unfollow = onAbort(signal, () => reject(abortError(signal)));
-  });
-  try {
-    throwIfAborted(signal);
-    return await Promise.race([promise, aborted]);
-  } finally {
-    unfollow();
-    promise.catch(() => {});
-  }
-}
 
 function assemble(task: Task, host: Host, info: PipelineInfo, onDispose: () => void): Pipeline {
   let disposed = false;

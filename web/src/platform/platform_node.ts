@@ -2,16 +2,14 @@
 import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { detectFeatures } from '../engine/features.js';
-import { installedFile } from '../engine/installed_node.js';
 import { LocalHost } from '../worker/host.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
 import { nodePlaces } from './places_node.js';
+import { startNodeWorker } from '../worker/start_node.js';
 import type { Platform } from './platform.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import type { SourceSpec } from '../sources/source.js';
-import { isAnswered, type WorkerMessage, type WorkerPort } from '../worker/worker_host.js';
 
 const kWeights = /\.(safetensors|bin)$/;
 
@@ -22,7 +20,7 @@ export const nodePlatform: Platform = {
   worksInWorker: async (source) => (await weightBytes(source)) > kLongWork,
   // In Node every thread may block, and memory can always be shared.
   features: () => detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true }),
-  startWorker: async () => startWorker(),
+  startWorker: async () => startNodeWorker('dist/worker/worker_node.js'),
   startHere: async (report) => new LocalHost(report, nodeHostParts),
   places: nodePlaces,
   folderParts: nodeFolderParts,
@@ -44,34 +42,4 @@ async function weightBytes(source: SourceSpec): Promise<number> {
 
 function sum(sizes: number[]): number {
   return sizes.reduce((total, size) => total + size, 0);
-}
-
-function startWorker(): WorkerPort {
-  const worker = new Worker(installedFile('dist/worker/worker_node.js'), { name: 'peruse', execArgv: [] });
-  let ended = false;
-  let waiting = 0; // An idle worker does not keep the process alive.
-  worker.unref();
-  return {
-    post: (message, transfer = []) => {
-      worker.postMessage(message, transfer as never[]);
-      if (isAnswered(message) && waiting++ === 0) worker.ref();
-    },
-    onMessage: (listener) => {
-      worker.on('message', (message: WorkerMessage) => {
-        if (message.kind !== 'progress' && message.kind !== 'here' && --waiting === 0) worker.unref();
-        listener(message);
-      });
-    },
-    onDeath: (listener) => {
-      worker.on('error', (error) => listener(error instanceof Error ? error.message : String(error)));
-      worker.on('messageerror', (error) => listener(error.message));
-      worker.on('exit', (code) => {
-        if (!ended) listener(`it exited with code ${code}.`);
-      });
-    },
-    terminate: () => {
-      ended = true;
-      void worker.terminate();
-    },
-  };
 }

@@ -50,6 +50,7 @@ export function fillArrays<T>(value: T, floats: (array: number, count: number) =
 /** The memory of all arrays in a result, which a worker hands over instead of copying. */
 export function buffersOf(value: unknown): ArrayBuffer[] {
   if (typeof value !== 'object' || value === null) return [];
-  if (value instanceof Float32Array) return [value.buffer as ArrayBuffer];
+  if (value instanceof Float32Array || value instanceof Uint8Array) return [value.buffer as ArrayBuffer];
+  if (value instanceof Map) return [...value.values()].flatMap(buffersOf);
   return Object.values(value).flatMap(buffersOf);
 }

@@ -6,6 +6,7 @@ import { env } from '../env.js';
 import { asArgumentError, PeruseError, show, throwIfAborted } from '../errors.js';
 import { Listener } from '../listener.js';
 import { checkLoadOptions, type OptionKind } from '../load_options.js';
+import { engineFiles } from '../platform/engine_folder.js';
 import { Totals, type ProgressCallback } from '../progress.js';
 import { openFolder } from '../sources/open_folder.js';
 import { encoderWithin, readThoseThere, readTokenizer, type NamedFile, type Reading } from '../sources/read_files.js';
@@ -171,7 +172,7 @@ export class Tokenizer {
 
 async function load(source: Source, options: TokenizerOptions): Promise<{ engine: EngineTokenizer; report: TokenizerReport }> {
   const { places, folders, compile } = tokenizerParts();
-  const wasm = wasmOf({ ...options, wasmPath: options.wasmPath ?? env.wasmPath }, places.baseUrl());
+  const wasm = engineFiles({ ...options, wasmPath: options.wasmPath ?? env.wasmPath }, places.baseUrl());
   throwIfAborted(options.signal);
   const spec = await resolveSource(source, options, places);
   const listener = new Listener(options.progress_callback);
@@ -212,18 +213,6 @@ async function readFiles(reading: Reading): Promise<NamedFile[]> {
   const within = await encoderWithin(reading);
   if (within === undefined) return readTokenizer(reading);
   return [...(await readThoseThere(within, ['config.json'])), ...(await readTokenizer(within))];
-}
-
-function wasmOf({ wasmPath, wasmModule }: TokenizerOptions, base: string | undefined): string | WebAssembly.Module | undefined {
-  if (wasmModule !== undefined && !(wasmModule instanceof WebAssembly.Module)) {
-    throw new PeruseError('invalid_argument', 'wasmModule must be a WebAssembly.Module.');
-  }
-  if (wasmModule !== undefined || wasmPath === undefined) return wasmModule;
-  try {
-    return new URL(wasmPath, base).href;
-  } catch (error) {
-    throw new PeruseError('invalid_argument', `wasmPath ${show(wasmPath)} is not a URL.`, { cause: error });
-  }
 }
 
 function checkIds(ids: unknown): number[] {

@@ -27,11 +27,19 @@ export interface Verbs {
 
 export type Verb = keyof Verbs;
 
-export interface Host {
+/** What a table of verbs looks like. */
+export type VerbTable<S> = { [V in keyof S]: { takes: unknown; gives: unknown } };
+
+/** Runs the verbs of a table. */
+export interface HostOf<S extends VerbTable<S>> {
   /** A signal that fires stops the work at the next batch. */
-  call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']>;
+  call<V extends keyof S>(verb: V, request: S[V]['takes'], signal?: AbortSignal): Promise<S[V]['gives']>;
   /** Gives the memory back and cancels a load; calls that are under way fail with 'aborted'. */
   dispose(): void;
+}
+
+/** A pipeline's. */
+export interface Host extends HostOf<Verbs> {
   /** A host in the same thread, whose pipeline may share this one's engine. Each is disposed of by itself. */
   beside(report: ProgressCallback): Host;
   /** Whether it, or one beside it, can still do something. */

@@ -1,32 +1,37 @@
 // The two ends of a worker: RemoteHost on the caller's side, serve() on the worker's. Both speak the verbs of host.ts.
 import { describe, fromPlainError, onAbort, PeruseError, throwIfAborted, toPlainError, type PlainError } from '../errors.js';
-import { LocalHost, type Host, type HostParts, type Verb, type Verbs } from './host.js';
+import { LocalHost, type HostOf, type HostParts, type VerbTable, type Verbs } from './host.js';
 import { buffersOf } from '../tasks/results.js';
-import type { ProgressCallback, ProgressInfo } from '../progress.js';
+import type { ProgressInfo } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
 
-/** To the worker: a verb of one of the pipelines that work there, the wish to stop an earlier one, or a pipeline's end. */
-export type WorkerCall = { [V in Verb]: { id: number; member: number; verb: V; request: Verbs[V]['takes'] } }[Verb];
-export type WorkerRequest = WorkerCall | { id: number; verb: 'cancel' } | { id: number; member: number; verb: 'leave' };
+/** To the worker: a verb of one of those that work there (pipelines, say), the wish to stop an earlier one, or a member's end. */
+export type WorkerCall<S extends VerbTable<S> = Verbs> = {
+  [V in keyof S]: { id: number; member: number; verb: V; request: S[V]['takes'] };
+}[keyof S];
+export type WorkerRequest<S extends VerbTable<S> = Verbs> =
+  | WorkerCall<S>
+  | { id: number; verb: 'cancel' }
+  | { id: number; member: number; verb: 'leave' };
 
 /** Whether the worker answers it. */
-export function isAnswered({ verb }: WorkerRequest): boolean {
+export function isAnswered({ verb }: { verb: PropertyKey }): boolean {
   return verb !== 'cancel' && verb !== 'leave';
 }
 
 /** From the worker. */
-export type WorkerMessage =
+export type WorkerMessage<Progress = ProgressInfo> =
   | { kind: 'reply'; id: number; reply: unknown }
   | { kind: 'error'; id: number; error: PlainError }
-  | { kind: 'progress'; member: number; progress: ProgressInfo }
+  | { kind: 'progress'; member: number; progress: Progress }
   /** The first: the worker runs. */
   | { kind: 'here' };
 
 /** A started worker, whatever the platform. */
-export interface WorkerPort {
+export interface WorkerPort<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> {
   /** `transfer`: what the worker is to own from now on. */
-  post(message: WorkerRequest, transfer?: (MessagePort | ArrayBuffer)[]): void;
-  onMessage(listener: (message: WorkerMessage) => void): void;
+  post(message: WorkerRequest<S>, transfer?: (MessagePort | ArrayBuffer)[]): void;
+  onMessage(listener: (message: WorkerMessage<Progress>) => void): void;
   /** Called at most once, with the reason, if the worker stops by itself. */
   onDeath(listener: (reason: string) => void): void;
   terminate(): void;
@@ -38,20 +43,20 @@ interface Pending {
   reject: (error: PeruseError) => void;
 }
 
-/** A worker and the pipelines that work in it. It ends with the last of them. */
-class Link {
+/** A worker and the members that work in it. It ends with the last of them. */
+class Link<S extends VerbTable<S>, Progress> {
   private readonly pending_ = new Map<number, Pending>();
-  private readonly members_ = new Map<number, ProgressCallback>();
+  private readonly members_ = new Map<number, (progress: Progress) => void>();
   private nextId_ = 1;
   private nextMember_ = 0;
   over: PeruseError | undefined;
 
-  constructor(private readonly port_: WorkerPort) {
+  constructor(private readonly port_: WorkerPort<S, Progress>) {
     port_.onMessage((message) => this.receive(message));
     port_.onDeath((reason) => this.end(new PeruseError('worker_died', `The worker stopped: ${reason}`)));
   }
 
-  join(report: ProgressCallback): number {
+  join(report: (progress: Progress) => void): number {
     this.members_.set(this.nextMember_, report);
     return this.nextMember_++;
   }
@@ -70,7 +75,7 @@ class Link {
     this.send({ id: 0, member, verb: 'leave' });
   }
 
-  async call<V extends Verb>(member: number, verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
+  async call<V extends keyof S>(member: number, verb: V, request: S[V]['takes'], signal?: AbortSignal): Promise<S[V]['gives']> {
     if (this.over) throw this.over;
     throwIfAborted(signal);
     const id = this.nextId_++;
@@ -79,7 +84,7 @@ class Link {
     try {
       return await new Promise((resolve, reject) => {
         this.pending_.set(id, { member, resolve: resolve as Pending['resolve'], reject });
-        this.post({ id, member, verb, request } as WorkerCall);
+        this.post({ id, member, verb, request } as WorkerCall<S>);
       });
     } finally {
       unfollow?.();
@@ -87,22 +92,22 @@ class Link {
     }
   }
 
-  private post(call: WorkerCall): void {
+  private post(call: WorkerCall<S>): void {
     try {
-      this.port_.post(call, handedOver(call));
+      this.port_.post(call, handedOver(call.request));
     } catch (error) {
       throw new PeruseError('invalid_argument', `The request can't be sent to the worker: ${describe(error)}`, { cause: error });
     }
   }
 
   /** What the worker may do without: the caller is told all the same, and it goes on in vain. */
-  private send(wish: WorkerRequest): void {
+  private send(wish: WorkerRequest<S>): void {
     try {
       if (!this.over) this.port_.post(wish);
     } catch {}
   }
 
-  private receive(message: WorkerMessage): void {
+  private receive(message: WorkerMessage<Progress>): void {
     if (message.kind === 'here') return;
     if (message.kind === 'progress') {
       if (!this.over) this.members_.get(message.member)?.(message.progress);
@@ -128,18 +133,19 @@ class Link {
   }
 }
 
-export class RemoteHost implements Host {
+/** The caller's end. `S`: what the worker does, a pipeline's engine by default. */
+export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> implements HostOf<S> {
   private readonly member_: number;
   private left_: PeruseError | undefined;
-  private readonly link_: Link;
+  private readonly link_: Link<S, Progress>;
 
   /** In the worker behind the port, or in the one of another host. */
-  constructor(place: WorkerPort | RemoteHost, report: ProgressCallback) {
+  constructor(place: WorkerPort<S, Progress> | RemoteHost<S, Progress>, report: (progress: Progress) => void) {
     this.link_ = place instanceof RemoteHost ? place.link_ : new Link(place);
     this.member_ = this.link_.join(report);
   }
 
-  beside(report: ProgressCallback): RemoteHost {
+  beside(report: (progress: Progress) => void): RemoteHost<S, Progress> {
     return new RemoteHost(this, report);
   }
 
@@ -147,7 +153,7 @@ export class RemoteHost implements Host {
     return this.link_.over === undefined;
   }
 
-  async call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
+  async call<V extends keyof S>(verb: V, request: S[V]['takes'], signal?: AbortSignal): Promise<S[V]['gives']> {
     if (this.left_) throw this.left_;
     return this.link_.call(this.member_, verb, request, signal);
   }
@@ -159,9 +165,13 @@ export class RemoteHost implements Host {
   }
 }
 
-function handedOver(call: WorkerCall): (MessagePort | ArrayBuffer)[] {
-  if (call.verb !== 'load') return [];
-  const { source, adapter, encoder, labelsEncoder } = call.request;
+/** The sources that requests bring, by name. */
+type Sources = Partial<Record<'source' | 'adapter' | 'encoder' | 'labelsEncoder', SourceSpec>>;
+
+/** What of its sources' memory the sender of a request need not keep. */
+function handedOver(request: unknown): (MessagePort | ArrayBuffer)[] {
+  if (typeof request !== 'object' || request === null || !('source' in request)) return [];
+  const { source, adapter, encoder, labelsEncoder } = request as Sources;
   return [source, adapter, encoder, labelsEncoder].flatMap((spec) => (spec ? memoryOf(spec) : []));
 }
 
@@ -169,19 +179,30 @@ function memoryOf(source: SourceSpec): (MessagePort | ArrayBuffer)[] {
   return source.kind === 'port' ? [source.port] : source.kind === 'bytes' ? (source.own ?? []) : [];
 }
 
-/** The worker's end: answers every call with one message. `post` hands over the memory that `transfer` names. */
+/** The worker's end of pipelines. */
 export function serve(
   post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest) => void) => void,
   parts: HostParts,
 ): void {
-  const hosts = new Map<number, LocalHost>();
-  const hostOf = (member: number): LocalHost => {
+  serveHosts<Verbs, ProgressInfo, LocalHost>(post, onRequest, (report, other) => other?.beside(report) ?? new LocalHost(report, parts));
+}
+
+/**
+ * A worker's end: answers every call with one message. `post` hands over the memory that `transfer` names. `makeHost` makes a host for each
+ * member; `other` is that of another one, if there is one.
+ */
+export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S> = HostOf<S>>(
+  post: (message: WorkerMessage<Progress>, transfer?: ArrayBuffer[]) => void,
+  onRequest: (listener: (request: WorkerRequest<S>) => void) => void,
+  makeHost: (report: (progress: Progress) => void, other: H | undefined) => H,
+): void {
+  const hosts = new Map<number, H>();
+  const hostOf = (member: number): H => {
     const known = hosts.get(member);
     if (known) return known;
-    const report: ProgressCallback = (progress) => post({ kind: 'progress', member, progress });
     const [other] = hosts.values();
-    const made = other?.beside(report) ?? new LocalHost(report, parts);
+    const made = makeHost((progress) => post({ kind: 'progress', member, progress }), other);
     hosts.set(member, made);
     return made;
   };
@@ -192,11 +213,12 @@ export function serve(
       return;
     }
     if (message.verb === 'leave') {
-      hosts.get(message.member)?.dispose();
-      hosts.delete(message.member);
+      const { member } = message as { member: number };
+      hosts.get(member)?.dispose();
+      hosts.delete(member);
       return;
     }
-    const { id, member, verb, request } = message;
+    const { id, member, verb, request } = message as WorkerCall<S>;
     const controller = new AbortController();
     running.set(id, controller);
     try {

@@ -1,0 +1,13 @@
+// Sources on their way to a worker.
+import { serveFolder } from './folder_port.js';
+import { openFolder, staysHere, type FolderParts } from './open_folder.js';
+import type { SourceSpec } from './source.js';
+import { compact } from './source_files.js';
+
+/** A source in a form that can go to the worker. What can't is read in this thread until the signal fires. */
+export async function sendable(spec: SourceSpec, signal: AbortSignal, parts: FolderParts): Promise<SourceSpec> {
+  if (!staysHere(spec)) return spec.kind === 'bytes' ? compact(spec) : spec;
+  const { port1, port2 } = new MessageChannel();
+  serveFolder(await openFolder(spec, parts), port1, signal);
+  return { kind: 'port', name: spec.name, port: port2 };
+}
