@@ -16,8 +16,8 @@ import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
 /** The last three are made with the first: one computes on a GPU, one is the tokenizer alone, one trains. The others compute on the CPU. */
-export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu', 'tokenizer'];
-const kBesideSimd = ['webgpu', 'tokenizer'];
+export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu', 'tokenizer', 'teach'];
+const kBesideSimd = ['webgpu', 'tokenizer', 'teach'];
 
 /** Configures a preset where needed and builds the targets; returns the build folder. */
 export function buildPreset(preset, targets) {

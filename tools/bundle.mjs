@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Bundles web/src for pages, into web/bundle: one file for the page, one for its worker, the GPU's part apart, one for service
-// workers, and one for the tokenizer alone, each with its source map; and the builds of the engine beside them, where the bundles look for them. Run it after
+// Bundles web/src for pages, into web/bundle: one file for the page, one for its worker, the GPU's part apart, teaching and its worker
+// apart, one for service workers, and one for the tokenizer alone, each with its source map; and the builds of the engine beside them,
+// where the bundles look for them. Run it after
 // `tsc -p tsconfig.build.json`.
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,6 +15,11 @@ const source = (path) => join(root, 'web/src', path);
 const kOthers = { 'worker/worker.ts': './peruse-worker.js', 'gpu/choose_device.ts': './peruse-gpu.js' };
 /** The GPU's part works with the classes of the worker that loads it, which exports them. */
 const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts', 'errors.ts'].map((path) => [path, './peruse-worker.js']));
+
+/** Teaching shares its settings and its pipelines with the page's file. */
+const kOthersOfTeaching = Object.fromEntries(
+  ['index.ts', 'env.ts', 'pipeline.ts', 'platform/current.ts'].map((path) => [path, './peruse.js']),
+);
 
 function keptApart(others) {
   const files = new Map(Object.entries(others).map(([path, name]) => [source(path), name]));
@@ -62,14 +68,17 @@ export function linkBuilds() {
 
 export async function bundle() {
   rmSync(kOut, { recursive: true, force: true });
-  await write('peruse', 'index.ts');
+  await write('peruse', 'index_bundle.ts');
   await write('peruse-worker', 'worker/worker.ts');
   await write('peruse-gpu', 'gpu/choose_device.ts', kOthersOfGpu);
+  await write('peruse-teach', 'teach/index.ts', kOthersOfTeaching);
+  await write('peruse-teach-worker', 'teach/teach_worker.ts');
   await write('peruse-service-worker', 'index_service_worker.ts');
   await write('peruse-tokenizer', 'index_tokenizer.ts');
   await write('peruse-isolate', 'isolate.ts');
   await write('peruse-isolate-worker', 'isolate_worker.ts', {}, 'iife'); // Firefox knows no service workers that are modules.
   writeFileSync(join(kOut, 'peruse.d.ts'), "export * from '../dist/index.js';\n");
+  writeFileSync(join(kOut, 'peruse-teach.d.ts'), "export * from '../dist/teach/index.js';\n");
   // What a bundler that compiles modules beforehand makes of a build.
   writeFileSync(join(kOut, 'peruse-build.d.ts'), 'declare const build: WebAssembly.Module;\nexport default build;\n');
   linkBuilds();

@@ -1,4 +1,4 @@
-// The code in docs/tasks, in docs/coming-from-transformers-js.md and in README runs, and gives what the comments beside it say it gives.
+// The code in docs/tasks, docs/teach.md, docs/coming-from-transformers-js.md and README runs, and gives what the comments beside it say it gives.
 // Numbers there have two decimals; a bare name stands for any value, `...` for more of the same. Ids like 'user/model' are folders
 // with a tiny model for the task that the code asks for, bundled models are themselves, and no server is asked.
 import { spawnSync } from 'node:child_process';
@@ -147,6 +147,7 @@ function run(code: string): unknown[] {
 const kPages = [
   'README.md',
   'docs/coming-from-transformers-js.md',
+  'docs/teach.md',
   'docs/tokenizer.md',
   ...readdirSync(join(root, 'docs/tasks')).map((name) => `docs/tasks/${name}`),
 ];

@@ -5,7 +5,9 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-const program = ts.createProgram([`${root}web/src/index_node.ts`], {
+const kEntries = ['web/src/index_node.ts', 'web/src/teach/index.ts'].map((path) => root + path);
+
+const program = ts.createProgram(kEntries, {
   target: ts.ScriptTarget.ES2022,
   module: ts.ModuleKind.NodeNext,
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
@@ -19,9 +21,9 @@ function isDocumented(symbol: ts.Symbol): boolean {
 }
 
 function exported(): ts.Symbol[] {
-  const module = checker.getSymbolAtLocation(program.getSourceFile(`${root}web/src/index_node.ts`)!)!;
-  return checker
-    .getExportsOfModule(module)
+  return kEntries
+    .map((path) => checker.getSymbolAtLocation(program.getSourceFile(path)!)!)
+    .flatMap((module) => checker.getExportsOfModule(module))
     .map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol));
 }
 

@@ -8,7 +8,8 @@ const kSources = fileURLToPath(new URL('../../web/src', import.meta.url));
 
 const kLayers = [
   'cli',
-  'quantize',
+  'quantize teach',
+  'index_bundle',
   'index index_node index_service_worker index_tokenizer index_tokenizer_node isolate isolate_worker',
   'face',
   'pipeline model_cache semantic_index tokenizer',

@@ -24,6 +24,20 @@ const label: string | undefined = token?.entity;
 const tokenizer = await Tokenizer.from_pretrained('./model/');
 const encoding: Encoding = tokenizer.encode('Anna', { truncation: 'longest_first' });
 const count: number = tokenizer.count('Anna') + encoding.ids.length;
+import { teach } from 'peruse/teach';
+const taught = await teach('text-classification', './model/', [{ text: 'Good.', label: 'a' }], {
+  method: { layers: 2 },
+  validation: 0.2,
+  progress_callback: ({ step, steps, loss, learning_rate, validation }) => void [step / steps, loss, learning_rate, validation?.f1],
+});
+const classify = await taught.pipeline();
+const score: number | undefined = (await classify('Well.'))[0]?.score;
+const best: number | null = taught.report.best_epoch;
+void [label, score, best];
+// @ts-expect-error: entities are of another task
+await teach('text-classification', './model/', [{ text: 'Good.', entities: [] }]);
+// @ts-expect-error: no such method
+await teach('text-classification', './model/', [{ text: 'Good.', label: 'a' }], { method: 'some' });
 `;
 
 test.each([

@@ -11,6 +11,7 @@ import { rank } from './rank.js';
 import { redact } from './redact.js';
 import { serveDemo } from './serve_demo.js';
 import { tag } from './tag.js';
+import { teach } from './teach.js';
 
 export const kCommands: Record<string, Command> = {
   classify,
@@ -19,6 +20,7 @@ export const kCommands: Record<string, Command> = {
   redact,
   rank,
   embed,
+  teach,
   inspect,
   cache,
   'serve-demo': serveDemo,

@@ -31,7 +31,7 @@ import {
 } from '../sources/model_files.js';
 import {
   eachChunk,
-  encoderWithin,
+  locate,
   readNeeded,
   readThoseThere,
   readTokenizer,
@@ -103,7 +103,7 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
   const encoder = await beside(request.encoder);
   const labels = await beside(request.labelsEncoder);
   const small: Job = { ...job, labels, folder: encoder ? firstOf(folder, encoder) : folder };
-  const located = locate(small);
+  const located = locateForTask(small);
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {}); // readTexts reports it.
   const loaded = parts.findLoaded && (await findLoaded(located, parts.findLoaded));
@@ -148,7 +148,7 @@ interface LoadedBefore {
 }
 
 async function findLoaded(
-  located: ReturnType<typeof locate>,
+  located: ReturnType<typeof locateForTask>,
   find: NonNullable<LoadParts['findLoaded']>,
 ): Promise<LoadedBefore | undefined> {
   const { job, config } = await located;
@@ -165,17 +165,11 @@ function versionOf({ name, file, sharded }: FoundWeights): string | undefined {
   return sharded || file.version === undefined ? undefined : `${name} ${file.version}`;
 }
 
-/** Where config.json, tokenizer and weights are: in the folder, or in one within it that modules.json names. */
-async function locate(job: Job): Promise<{ job: Job; config: NamedFile }> {
-  if (job.task === kGliner) return { job, config: await readConfig(job) };
-  const file = await job.folder.open('config.json', job.signal);
-  if (file.found) return { job, config: await readWhole(job, 'config.json', file) };
-  const within = await encoderWithin(job);
-  if (within === undefined) throw await explainMissing(job.folder, [file], job.signal);
-  return { job: within, config: await readNeeded(within, 'config.json') };
+async function locateForTask(job: Job): Promise<{ job: Job; config: NamedFile }> {
+  return job.task === kGliner ? { job, config: await readConfig(job) } : locate(job);
 }
 
-async function readTexts(job: Job, located: ReturnType<typeof locate>): Promise<NamedFile[]> {
+async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): Promise<NamedFile[]> {
   const forTask = () =>
     job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kPrompts]) : [];
   const beside = Promise.all([readTokenizer(job), forTask()]);

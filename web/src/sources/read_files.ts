@@ -32,6 +32,15 @@ export async function encoderWithin<R extends Reading>(reading: R): Promise<R | 
   return { ...reading, folder: { open } };
 }
 
+/** Where config.json, tokenizer and weights are: in the folder, or in one within it that modules.json names. */
+export async function locate<R extends Reading>(reading: R): Promise<{ job: R; config: NamedFile }> {
+  const file = await reading.folder.open('config.json', reading.signal);
+  if (file.found) return { job: reading, config: await readWhole(reading, 'config.json', file) };
+  const within = await encoderWithin(reading);
+  if (within === undefined) throw await explainMissing(reading.folder, [file], reading.signal);
+  return { job: within, config: await readNeeded(within, 'config.json') };
+}
+
 export async function readThoseThere(reading: Reading, names: readonly string[]): Promise<NamedFile[]> {
   const files = await Promise.all(
     names.map(async (name) => {
@@ -92,6 +101,7 @@ function refuseHtml(where: string, content: Uint8Array): void {
   if (first === 0x3c) throw new PeruseError('malformed_file', `${where} is an HTML page, not JSON: is the address right?`);
 }
 
+/** Gives the file's bytes to `take`, part by part, and says how many there were. */
 export async function eachChunk(
   reading: Reading,
   file: ModelFile,

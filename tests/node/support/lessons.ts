@@ -1,0 +1,42 @@
+// What the tests teach: rules that a few sentences show, and sentences that were not among them.
+import type { AnswerExample, EntitiesExample, TextExample } from '../../../web/dist/teach/face.js';
+
+const kPlants = ['rose', 'tulip', 'daisy', 'lily', 'fern', 'oak', 'pine', 'moss'];
+const kTools = ['hammer', 'wrench', 'saw', 'drill', 'chisel', 'ladder', 'shovel', 'pliers'];
+const kFrames = [
+  (thing: string) => `The ${thing} is in the yard.`,
+  (thing: string) => `We saw a ${thing} today.`,
+  (thing: string) => `My ${thing} is old.`,
+];
+
+/** Plants and tools, by every frame but the last. */
+export const kTexts: TextExample[] = [kPlants, kTools].flatMap((things, label) =>
+  things.flatMap((thing) => kFrames.slice(0, 2).map((frame) => ({ text: frame(thing), label: ['plant', 'tool'][label]! }))),
+);
+
+/** The same things in a frame that is new. */
+export const kHeldBack: TextExample[] = [kPlants, kTools].flatMap((things, label) =>
+  things.map((thing) => ({ text: kFrames[2]!(thing), label: ['plant', 'tool'][label]! })),
+);
+
+function marked(before: string, entity: string, after: string, label: string): EntitiesExample {
+  return { text: before + entity + after, entities: [{ start: before.length, end: before.length + entity.length, label }] };
+}
+
+/** Every plant is a PLANT. */
+export const kEntities: EntitiesExample[] = [
+  ...kPlants.flatMap((thing) => [marked('The ', thing, ' is in the yard.', 'PLANT'), marked('We saw a ', thing, ' today.', 'PLANT')]),
+  ...kTools.map((thing) => ({ text: `The ${thing} is in the yard.`, entities: [] })),
+];
+
+/** Where somebody is. */
+export const kAnswers: AnswerExample[] = ['Anna', 'Peter', 'Maria', 'John'].flatMap((name) =>
+  ['garden', 'kitchen', 'cellar', 'attic'].map((place) => {
+    const before = `${name} is in the `;
+    return {
+      question: `Where is ${name}?`,
+      context: `${before}${place}.`,
+      answer: { start: before.length, end: before.length + place.length },
+    };
+  }),
+);

@@ -1,0 +1,88 @@
+// teach() refuses what it can't use before anything is loaded: by its name, an example by its number.
+import { expect, test } from 'vitest';
+import { teach } from '../../../web/dist/teach/index_node.js';
+
+const kModel = 'models/peruse-sentiment-convbert-tiny';
+const kTwo = [
+  { text: 'Good.', label: 'a' },
+  { text: 'Bad.', label: 'b' },
+];
+
+/** As a caller without types may say it. */
+const loose = teach as unknown as (...given: unknown[]) => Promise<unknown>;
+
+test.each([
+  [
+    'a task that is none',
+    ['fill-mask', kModel, kTwo],
+    'unsupported',
+    /'fill-mask' can't be taught; what can is text-classification, token/,
+  ],
+  ['no list', ['text-classification', kModel, 'x'], 'invalid_argument', /The examples must be a list, not string/],
+  ['an empty list', ['text-classification', kModel, []], 'invalid_argument', /no examples/],
+  ['a number', ['text-classification', kModel, [kTwo[0], 7]], 'invalid_argument', /^example 1: it is number, not an object/],
+  ['no text', ['text-classification', kModel, [kTwo[0], { label: 'a' }]], 'invalid_argument', /^example 1: its text is no string/],
+  ['no label', ['text-classification', kModel, [{ text: 'A' }]], 'invalid_argument', /^example 0: it has no label/],
+  [
+    'a label that is none',
+    ['text-classification', kModel, [{ text: 'A', label: {} }]],
+    'invalid_argument',
+    /^example 0: its label is neither/,
+  ],
+  ['no entities', ['token-classification', kModel, [{ text: 'A' }]], 'invalid_argument', /^example 0: its entities is no list/],
+  [
+    'an entity without a place',
+    ['token-classification', kModel, [{ text: 'A', entities: [{ label: 'X' }] }]],
+    'invalid_argument',
+    /^example 0: its entities holds an entity that has no whole numbers/,
+  ],
+  [
+    'no answer',
+    ['question-answering', kModel, [{ question: 'A', context: 'B' }]],
+    'invalid_argument',
+    /^example 0: its answer has no whole/,
+  ],
+  [
+    'a bad example to measure by',
+    ['text-classification', kModel, kTwo, { validation: [{ text: 1 }] }],
+    'invalid_argument',
+    /^validation example 0: its text/,
+  ],
+  ['a share', ['text-classification', kModel, kTwo, { validation: 1.5 }], 'invalid_argument', /a share between 0 and 1, not 1.5/],
+  [
+    'an option',
+    ['text-classification', kModel, kTwo, { lr: 1 }],
+    'invalid_argument',
+    /^Teaching has no option 'lr'. It has attention_dropout, /,
+  ],
+  ['a type', ['text-classification', kModel, kTwo, { epochs: '3' }], 'invalid_argument', /^epochs must be a number, not '3'/],
+  ['no number', ['text-classification', kModel, kTwo, { epochs: NaN }], 'invalid_argument', /^epochs is NaN/],
+  ['a method', ['text-classification', kModel, kTwo, { method: 'some' }], 'invalid_argument', /^method must be 'head', 'lora', 'full' or/],
+  ['layers', ['text-classification', kModel, kTwo, { method: { layers: 0 } }], 'invalid_argument', /^method must be/],
+  ['sift', ['text-classification', kModel, kTwo, { sift: 4 }], 'invalid_argument', /^sift must be true, false or \{ weight: n \}/],
+  ['labels', ['text-classification', kModel, kTwo, { labels: 'a,b' }], 'invalid_argument', /^labels must be a list of strings/],
+  ['weights', ['text-classification', kModel, kTwo, { class_weights: [1], labels: 3 }], 'invalid_argument', /^labels must be/],
+  ['a signal', ['text-classification', kModel, kTwo, { signal: 1 }], 'invalid_argument', /^signal must be an AbortSignal/],
+  ['a problem', ['text-classification', kModel, kTwo, { problem_type: 'x' }], 'invalid_argument', /^problem_type must be one of/],
+  ['options that are none', ['text-classification', kModel, kTwo, null], 'invalid_argument', /^The options of teaching must be an object/],
+])('%s', async (_, given, code, message) => {
+  await expect(loose(...(given as unknown[]))).rejects.toMatchObject({
+    name: 'PeruseError',
+    code,
+    message: expect.stringMatching(message as RegExp),
+  });
+});
+
+test('what throws while it is read is the arguments’ fault', async () => {
+  const example = {
+    get text() {
+      throw new Error('no');
+    },
+  };
+  await expect(loose('text-classification', kModel, [example])).rejects.toMatchObject({ code: 'invalid_argument', message: /no/ });
+});
+
+test('a signal that has fired', async () => {
+  const signal = AbortSignal.abort();
+  await expect(teach('text-classification', kModel, kTwo, { signal })).rejects.toMatchObject({ name: 'AbortError', code: 'aborted' });
+});

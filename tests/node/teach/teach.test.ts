@@ -1,0 +1,276 @@
+// teach() on the demo models: they learn what a few sentences show, and what they learnt can be used, saved and read again.
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { pipeline } from '../../../web/dist/index_node.js';
+import { teach, type Taught, type TeachMethod, type TeachProgress } from '../../../web/dist/teach/index_node.js';
+import { kAnswers, kEntities, kHeldBack, kTexts } from '../support/lessons.js';
+import { startModelServer } from '../support/model_server.js';
+import { readTiny } from '../support/tiny_files.js';
+
+const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
+const kSentiment = `${kRoot}models/peruse-sentiment-convbert-tiny`;
+const kTagger = `${kRoot}models/peruse-tagger-convbert-tiny`;
+const kReader = `${kRoot}models/peruse-reader-deberta-tiny`;
+
+const folder = await mkdtemp(join(tmpdir(), 'peruse-taught-'));
+afterAll(() => rm(folder, { recursive: true }));
+
+/** The share of the texts that get their label. */
+async function accuracy(taught: Taught<'text-classification'>, examples = kHeldBack): Promise<number> {
+  const classify = await taught.pipeline();
+  try {
+    const found = await classify(examples.map(({ text }) => text));
+    return found.filter(({ label }, index) => label === examples[index]!.label).length / examples.length;
+  } finally {
+    await classify.dispose();
+  }
+}
+
+const kQuick = { epochs: 12, learning_rate: 2e-3, batch_size: 8 };
+
+describe('texts', () => {
+  test.each<[string, TeachMethod, object]>([
+    ['head', 'head', {}],
+    ['layers', { layers: 2 }, {}],
+    ['lora', 'lora', { epochs: 40, learning_rate: 5e-3 }], // Less of the model moves.
+    ['full', 'full', {}],
+  ])('are learnt: %s', async (name, method, more) => {
+    const progress: TeachProgress[] = [];
+    const taught = await teach('text-classification', kSentiment, kTexts, {
+      ...kQuick,
+      ...more,
+      method,
+      validation: kHeldBack,
+      progress_callback: (one) => progress.push(one),
+    });
+    const { report } = taught;
+    console.log(name, report.milliseconds, report.memory, report.validation, report.steps);
+    expect(report).toMatchObject({ method: name, labels: ['plant', 'tool'], examples: 32, validation_examples: 16 });
+    expect(report.validation!.confusion!.flat().reduce((sum, n) => sum + n)).toBe(16);
+    expect(report.losses).toHaveLength(report.steps);
+    expect(report.milliseconds.teaching).toBeGreaterThan(0);
+    expect(report.trained_parameters).toBeLessThanOrEqual(report.parameters);
+    expect(progress[0]).toMatchObject({ phase: 'loading', load: { status: 'initiate' } });
+    expect(progress.at(-1)).toMatchObject({ step: report.steps, validation: { examples: 16 } });
+    const right = await accuracy(taught);
+    expect(right).toBeCloseTo(report.validation!.accuracy!, 6); // The pipeline is the state that was measured.
+    expect(right).toBeGreaterThanOrEqual(0.75);
+
+    const where = join(folder, name);
+    await taught.save(where);
+    expect((await readdir(where)).sort()).toEqual([...taught.files.keys()].sort());
+    const now = await taught.pipeline();
+    const again =
+      method === 'lora'
+        ? await pipeline('text-classification', basedOn(where), { adapter: where })
+        : await pipeline('text-classification', where);
+    const texts = kHeldBack.map(({ text }) => text);
+    expect(await again(texts, { top_k: null })).toEqual(await now(texts, { top_k: null }));
+    await Promise.all([now.dispose(), again.dispose(), taught.dispose()]);
+    expect(() => taught.files).toThrow(/disposed/);
+    await expect(taught.pipeline()).rejects.toMatchObject({ code: 'disposed' });
+  });
+
+  /** The model of before, with the labels of the adapter's folder. */
+  function basedOn(where: string): Map<string, Blob> {
+    const read = (path: string) => new Blob([new Uint8Array(readFileSync(path))]);
+    return new Map([
+      ['config.json', read(join(where, 'config.json'))],
+      ...['tokenizer.json', 'tokenizer_config.json', 'model.safetensors'].map((name) => [name, read(join(kSentiment, name))] as const),
+    ]);
+  }
+
+  test('with the same seed the same, with another another', async () => {
+    const options = { method: 'full', epochs: 1, learning_rate: 1e-3 } as const;
+    const losses = await Promise.all(
+      [1, 1, 2].map(async (seed) => (await teach('text-classification', kSentiment, kTexts, { ...options, seed })).report.losses),
+    );
+    expect(losses[0]).toEqual(losses[1]);
+    expect(losses[0]).not.toEqual(losses[2]);
+  });
+
+  test('with few of a label the head alone is taught, and a share is held back', async () => {
+    const few = [...kTexts.slice(0, 5), ...kTexts.slice(-5)];
+    const { report } = await teach('text-classification', kSentiment, few, { validation: 0.2 });
+    expect(report).toMatchObject({ method: 'head', examples: 8, validation_examples: 2 });
+    expect(report.l2).toBeGreaterThan(0);
+  });
+
+  test('labels that the model knows stay where they are', async () => {
+    const examples = kTexts.slice(8, 24).map(({ text, label }) => ({ text, label: label === 'plant' ? 'POSITIVE' : 'NEGATIVE' }));
+    const { labels } = JSON.parse(await readFile(join(kSentiment, 'config.json'), 'utf8')) as { labels?: never; id2label: object };
+    expect(labels).toBeUndefined();
+    const { report } = await teach('text-classification', kSentiment, examples, { method: 'full', epochs: 1 });
+    expect(report.labels).toEqual(['NEGATIVE', 'POSITIVE']);
+    expect(report.fresh).toEqual([]);
+  });
+
+  test('in the order that is asked for, with weights, smoothing, sift, and words left alone', async () => {
+    const taught = await teach('text-classification', kSentiment, kTexts, {
+      ...kQuick,
+      method: 'full',
+      epochs: 1,
+      labels: ['tool', 'plant'],
+      class_weights: { tool: 2 },
+      label_smoothing: 0.1,
+      sift: true,
+      freeze_words: true,
+    });
+    expect(taught.report.labels).toEqual(['tool', 'plant']);
+    expect(taught.report.trained_parameters).toBeLessThan(taught.report.parameters);
+    expect(JSON.parse(new TextDecoder().decode(taught.files.get('config.json')))).toMatchObject({ id2label: { 0: 'tool', 1: 'plant' } });
+  });
+
+  test('several labels, numbers, pairs, probabilities', async () => {
+    const multi = kTexts.map(({ text, label }) => ({ text, label: label === 'tool' ? [] : ['plant', 'green'] }));
+    const tags = await teach('text-classification', kSentiment, multi, { ...kQuick, epochs: 30, method: 'full' });
+    expect(tags.report.labels).toEqual(['green', 'plant']);
+    const tag = await tags.pipeline();
+    const [rose] = await tag([kHeldBack[0]!.text], { top_k: null });
+    expect(rose!.every(({ score }) => score > 0.5)).toBe(true);
+    await tag.dispose();
+
+    const numbers = kTexts.map(({ text, label }) => ({ text, label: label === 'tool' ? 1 : -1 }));
+    const measured = await teach('text-classification', kSentiment, numbers, { ...kQuick, epochs: 30, method: 'full', validation: 0.25 });
+    expect(measured.report.validation!.mean_squared_error).toBeLessThan(0.8);
+
+    const pairs = kTexts.map(({ text, label }) => ({ text: 'What is it?', text_pair: text, label }));
+    expect((await teach('text-classification', kSentiment, pairs, { ...kQuick, epochs: 1 })).report.labels).toEqual(['plant', 'tool']);
+
+    const soft = kTexts.map(({ text, label }) => ({ text, probabilities: label === 'tool' ? [0.1, 0.9] : [0.8, 0.2] }));
+    const labels = ['plant', 'tool'];
+    expect(await accuracy(await teach('text-classification', kSentiment, soft, { ...kQuick, labels, method: 'full' }))).toBeGreaterThan(
+      0.7,
+    );
+  });
+});
+
+test('entities are learnt from their places', async () => {
+  const taught = await teach('token-classification', kTagger, kEntities, { ...kQuick, method: 'full', validation: 0.2 });
+  expect(taught.report.labels).toEqual(['O', 'B-PLANT', 'I-PLANT']);
+  expect(taught.report.validation!.f1).toBeGreaterThan(0.7);
+  const tag = await taught.pipeline();
+  expect(await tag('My rose is old.', { aggregation_strategy: 'simple' })).toMatchObject([{ entity_group: 'PLANT', word: 'rose' }]);
+  await tag.dispose();
+});
+
+test('answers are learnt from their places', async () => {
+  const taught = await teach('question-answering', kReader, kAnswers, { method: 'full', epochs: 4, learning_rate: 1e-3 });
+  expect(taught.report).toMatchObject({ labels: [], fresh: [] });
+  expect(taught.report.epochs.at(-1)!.loss).toBeLessThan(taught.report.epochs[0]!.loss);
+  const answer = await taught.pipeline();
+  expect(await answer('Where is Peter?', 'Peter is in the attic.')).toMatchObject({ answer: 'attic' });
+  await answer.dispose();
+});
+
+test.each<[string, object[], object, string, RegExp]>([
+  [
+    'a label that is not among those asked for',
+    kTexts,
+    { labels: ['plant', 'x'] },
+    'invalid_argument',
+    /^example 16: its label "tool" is none of these: plant, x/,
+  ],
+  ['a text that is empty', [...kTexts, { text: ' ', label: 'tool' }], {}, 'empty_text', /^example 32: it has no text/],
+  ['one label only', kTexts.slice(0, 4), {}, 'invalid_argument', /two labels at least/],
+  [
+    'a label held back that nobody teaches',
+    kTexts,
+    { validation: [{ text: 'A', label: 'x' }] },
+    'invalid_argument',
+    /^validation example 0: its label "x"/,
+  ],
+  [
+    'weights for a label that is none',
+    kTexts,
+    { class_weights: { x: 1 } },
+    'invalid_argument',
+    /class_weights names 'x', which is none of plant, tool/,
+  ],
+  ['more layers than there are', kTexts, { method: { layers: 99 } }, 'invalid_argument', /option layers is 99/],
+  ['a rate that is none', kTexts, { learning_rate: -1 }, 'invalid_argument', /learning_rate/],
+])('%s is refused by name', async (_, examples, options, code, message) => {
+  const lesson = teach('text-classification', kSentiment, examples as typeof kTexts, options);
+  await expect(lesson).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+});
+
+test('a place outside the text is refused by the example’s number', async () => {
+  const bad = [...kEntities.slice(0, 2), { text: 'A rose.', entities: [{ start: 2, end: 70, label: 'PLANT' }] }];
+  await expect(teach('token-classification', kTagger, bad)).rejects.toMatchObject({
+    message: expect.stringMatching(/^example 2: an entity of it is not within/),
+  });
+});
+
+describe('sources', () => {
+  test('files, and a model of which only the encoder is trained', async () => {
+    const { files } = await readTiny('deberta-v2-sequence');
+    const { report } = await teach('text-classification', files, kTexts, { method: 'head', labels: ['plant', 'tool'] });
+    expect(report.labels).toEqual(['plant', 'tool']);
+  });
+
+  test('a server, of which nothing is asked again for the pipeline', async () => {
+    const names = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'];
+    const files = names.map((name) => [name, readFileSync(join(kSentiment, name))] as const);
+    const server = await startModelServer(Object.fromEntries(files));
+    try {
+      const taught = await teach('text-classification', server.url, kTexts, { method: 'lora', epochs: 1 });
+      const asked = server.requests.length;
+      expect(asked).toBeGreaterThan(2);
+      await (await taught.pipeline()).dispose();
+      expect(server.requests.length).toBe(asked);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test('a model that is not there', async () => {
+    await expect(teach('text-classification', folder, kTexts)).rejects.toMatchObject({ code: 'not_found', message: /config\.json/ });
+  });
+});
+
+describe('cancelling', () => {
+  test('is at once, by name, and gives the memory back', async () => {
+    const before = process.memoryUsage().rss;
+    for (let round = 0; round < 6; ++round) {
+      const stop = new AbortController();
+      const lesson = teach('text-classification', kSentiment, kTexts, {
+        method: 'full',
+        epochs: 10_000,
+        signal: stop.signal,
+        progress_callback: ({ phase, step }) => {
+          if (phase === 'training' && step === 2) stop.abort(new Error('enough'));
+        },
+      });
+      await expect(lesson).rejects.toMatchObject({ name: 'AbortError', code: 'aborted', cause: { message: 'enough' } });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500)); // Threads end in their time.
+    const held = (process.memoryUsage().rss - before) / 1e6;
+    console.log(`after six lessons that were cancelled: ${held.toFixed(0)} MB more`);
+    expect(held).toBeLessThan(150);
+  });
+
+  test('a listener that throws ends it', async () => {
+    const lesson = teach('text-classification', kSentiment, kTexts, {
+      progress_callback: () => {
+        throw new Error('not now');
+      },
+    });
+    await expect(lesson).rejects.toMatchObject({ code: 'invalid_argument', message: 'progress_callback failed: not now' });
+  });
+});
+
+test('two at a time, and the event loop goes on', async () => {
+  let ticks = 0;
+  const timer = setInterval(() => ++ticks, 5);
+  const both = await Promise.all([
+    teach('text-classification', kSentiment, kTexts, { ...kQuick, epochs: 4, method: 'full' }),
+    teach('token-classification', kTagger, kEntities, { ...kQuick, epochs: 4, method: 'full' }),
+  ]);
+  clearInterval(timer);
+  expect(both.map(({ task }) => task)).toEqual(['text-classification', 'token-classification']);
+  expect(ticks).toBeGreaterThan(10);
+});

@@ -1,0 +1,163 @@
+// peruse teach: a model learns from labelled lines, and is written to a folder.
+import { readFile } from 'node:fs/promises';
+import { env } from '../env.js';
+import { describe, PeruseError } from '../errors.js';
+import {
+  teach as teachModel,
+  type TeachExample,
+  type TeachMethod,
+  type TeachOptions,
+  type TeachProgress,
+  type TeachTask,
+} from '../teach/index_node.js';
+import { choice, flag, list, needed, number, text, UsageError, type Command, type Values } from './command.js';
+import type { Io } from './io.js';
+import { given, kModelOptions, kSourceOptions } from './model_options.js';
+import { ProgressBar } from './progress_bar.js';
+
+const kTasks = ['text-classification', 'token-classification', 'question-answering'] as const;
+const kMethods = ['head', 'layers', 'lora', 'full'] as const;
+
+export const teach: Command = {
+  summary: 'Teach a model from examples, and write it to a folder',
+  usage: '<task> <model> <examples.jsonl>',
+  details: `A line of the file is an example:
+  text-classification   {"text", "label"}
+  token-classification  {"text", "entities": [{"start", "end", "label"}]}
+  question-answering    {"question", "context", "answer": {"start", "end"}}
+What was measured is printed as JSON.`,
+  options: {
+    out: { type: 'string', short: 'o', value: 'folder', help: 'where the model is written' },
+    validation: { type: 'string', value: 'file|share', help: 'examples to measure by: a file, or a share of the examples (0.2)' },
+    method: {
+      type: 'string',
+      value: 'name',
+      help: 'head, layers, lora or full (full; with fewer than 8 examples of a label head)',
+    },
+    layers: { type: 'string', value: 'n', help: 'with --method layers: the last n of them (2)' },
+    epochs: { type: 'string', value: 'n', help: 'times that every example is seen (3)' },
+    'learning-rate': { type: 'string', value: 'x', help: 'the highest (by the method: 5e-5 for full)' },
+    'batch-size': { type: 'string', value: 'n', help: 'examples of one update (16)' },
+    labels: { type: 'string', value: 'a,b,c', help: "the labels in the model's order (the model's own, or those of the examples)" },
+    patience: { type: 'string', value: 'n', help: 'stop after n epochs without a better validation' },
+    sift: { type: 'boolean', help: 'scale-invariant fine-tuning: steadier, and about three times the work' },
+    seed: { type: 'string', value: 'n', help: 'of everything that is drawn (42)' },
+    'no-cache': kModelOptions['no-cache']!,
+    ...kSourceOptions,
+  },
+  async run(positionals, values, io) {
+    const [taskName, model, file, ...rest] = needed(positionals, ['task', 'model', 'examples.jsonl']);
+    if (rest.length > 0) throw new UsageError(`'${rest[0]}' is one argument too many`);
+    const task = kTasks.find((name) => name === taskName);
+    if (task === undefined) throw new UsageError(`<task> is ${kTasks.join(' or ')}, not '${taskName}'`);
+    const out = text(values, 'out');
+    if (out === undefined) throw new UsageError('--out is missing: the folder for the model');
+    const options = readOptions(values, io);
+    if (flag(values, 'no-cache')) env.cache = false;
+    const examples = await readExamples(file);
+    const validation = await readValidation(text(values, 'validation'));
+    const shown = new Shown(io);
+    try {
+      const progress_callback = (progress: TeachProgress) => shown.tell(progress);
+      const taught = await teachModel<TeachTask>(task, model, examples, { ...options, ...given({ validation }), progress_callback });
+      shown.clear();
+      for (const notice of taught.report.notices) io.err(`${notice}\n`);
+      await taught.save(out);
+      const { losses: _, notices: __, ...report } = taught.report;
+      io.out(JSON.stringify({ folder: out, ...report }));
+    } finally {
+      shown.clear();
+    }
+  },
+};
+
+function readOptions(values: Values, io: Io): TeachOptions {
+  return given<TeachOptions>({
+    method: readMethod(values),
+    epochs: number(values, 'epochs'),
+    learning_rate: number(values, 'learning-rate'),
+    batch_size: number(values, 'batch-size'),
+    labels: list(values, 'labels'),
+    patience: number(values, 'patience'),
+    sift: flag(values, 'sift') || undefined,
+    seed: number(values, 'seed'),
+    revision: text(values, 'revision'),
+    token: text(values, 'token') ?? io.environment.HF_TOKEN,
+    local_files_only: flag(values, 'offline') || undefined,
+  });
+}
+
+function readMethod(values: Values): TeachMethod | undefined {
+  const method = choice(values, 'method', kMethods);
+  const layers = number(values, 'layers');
+  if (layers !== undefined && method !== 'layers') throw new UsageError('--layers goes with --method layers');
+  return method === 'layers' ? { layers: layers ?? 2 } : method;
+}
+
+async function readValidation(given: string | undefined): Promise<TeachExample[] | number | undefined> {
+  if (given === undefined) return undefined;
+  const share = Number(given);
+  return Number.isNaN(share) ? readExamples(given) : share;
+}
+
+/** What each line holds; lines that are empty are left out. */
+async function readExamples(file: string): Promise<TeachExample[]> {
+  const content = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new PeruseError('not_found', `${file} can't be read: ${describe(error)}`, { cause: error });
+  });
+  return content.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    try {
+      return [JSON.parse(line) as TeachExample];
+    } catch (error) {
+      throw new PeruseError('invalid_argument', `${file}, line ${index + 1}: it is no JSON: ${describe(error)}`, { cause: error });
+    }
+  });
+}
+
+/** Progress on standard error: the bytes of the model as a bar, then a line for each epoch; on a terminal each step as well. */
+class Shown {
+  private readonly bar_: ProgressBar | undefined;
+  private last_: TeachProgress | undefined;
+
+  constructor(private readonly io_: Io) {
+    this.bar_ = io_.errIsTty ? new ProgressBar(io_) : undefined;
+  }
+
+  tell(progress: TeachProgress): void {
+    const { phase, step, steps, epoch, load } = progress;
+    if (load !== undefined) {
+      this.bar_?.show(load);
+      return;
+    }
+    if (epoch !== this.last_?.epoch) this.endEpoch();
+    if (phase !== 'features') this.last_ = progress;
+    this.bar_?.clear();
+    if (this.bar_) this.io_.err(`${phase}: step ${step} of ${steps}${lossOf(progress)}`);
+  }
+
+  clear(): void {
+    this.endEpoch();
+    this.bar_?.clear();
+  }
+
+  private endEpoch(): void {
+    if (this.last_ === undefined) return;
+    const { epoch, epochs, step, steps, validation } = this.last_;
+    this.bar_?.clear();
+    this.io_.err(`epoch ${epoch} of ${epochs}: step ${step} of ${steps}${lossOf(this.last_)}${measured(validation)}\n`);
+    this.last_ = undefined;
+  }
+}
+
+function lossOf({ loss }: TeachProgress): string {
+  return loss === null ? '' : `, loss ${loss.toFixed(4)}`;
+}
+
+function measured(validation: TeachProgress['validation']): string {
+  if (validation === undefined) return '';
+  const { loss, accuracy, f1, mean_squared_error: error } = validation;
+  const figures = { loss, accuracy, f1, 'mean squared error': error };
+  const told = Object.entries(figures).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value.toFixed(4)}`]));
+  return `; held back: ${told.join(', ')}`;
+}

@@ -1,0 +1,10 @@
+// What web/bundle/peruse.js holds: the package's face in browsers (index.ts), and what the other bundles share with it
+// (tools/bundle.mjs). It says for itself what the platform is: a bundler leaves out what a module between does beside its exports.
+import { setPlatform } from './platform/current.js';
+import { browserPlatform } from './platform/platform_browser.js';
+
+setPlatform(browserPlatform);
+
+export { envNotices } from './env.js';
+export * from './face.js';
+export { platform } from './platform/current.js';

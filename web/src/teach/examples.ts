@@ -1,0 +1,143 @@
+// The examples that teach() takes, and the plain form in which the engine takes them (core/train/teach_session.h).
+import { PeruseError, show } from '../errors.js';
+import { nameOf } from '../tasks/call.js';
+
+/** What can be taught. */
+export type TeachTask = 'text-classification' | 'token-classification' | 'question-answering';
+
+/** A text, or a pair of texts, and what it is. */
+export interface TextExample {
+  text: string;
+  /** The second text, for models of pairs. */
+  text_pair?: string;
+  /** A label; a list of labels, which may be empty, for multi-label; a number or a list of numbers for regression. */
+  label?: string | readonly string[] | number | readonly number[];
+  /** In place of `label`: how probable each label is, in the order of `labels`. What another model says can be taught so. */
+  probabilities?: readonly number[];
+}
+
+/** An entity by its place in a text: UTF-16 indices, the end behind its last character. */
+export interface EntitySpan {
+  start: number;
+  end: number;
+  /** Its kind, without B- and I-. */
+  label: string;
+}
+
+/** A text and the entities in it. */
+export interface EntitiesExample {
+  text: string;
+  /** May be empty. */
+  entities: readonly EntitySpan[];
+}
+
+/** A question, a text, and where in it the answer is. */
+export interface AnswerExample {
+  question: string;
+  context: string;
+  /** UTF-16 indices of the context. */
+  answer: { start: number; end: number };
+}
+
+/** What an example of a task is. */
+export type TeachExample<T extends TeachTask = TeachTask> = T extends 'text-classification'
+  ? TextExample
+  : T extends 'token-classification'
+    ? EntitiesExample
+    : AnswerExample;
+
+/** How the labels of texts are meant, in the words of config.json. */
+export type ProblemType = 'single_label_classification' | 'multi_label_classification' | 'regression';
+
+/** An example as it goes to the engine: plain data. */
+export type PlainExample = Record<string, unknown>;
+
+type Fields = Record<string, (value: unknown) => string | undefined>;
+
+const aString = (value: unknown) => (typeof value === 'string' ? undefined : 'is no string');
+const aStringIfAny = (value: unknown) => (value === undefined ? undefined : aString(value));
+const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value);
+const isListOf = (value: unknown, is: (item: unknown) => boolean) => Array.isArray(value) && value.every(is);
+const isString = (value: unknown) => typeof value === 'string';
+
+function aLabel(value: unknown): string | undefined {
+  if (value === undefined || isString(value) || isNumber(value) || isListOf(value, isString) || isListOf(value, isNumber)) return undefined;
+  return 'is neither a label nor a list of labels nor a number';
+}
+
+const numbersIfAny = (value: unknown) => (value === undefined || isListOf(value, isNumber) ? undefined : 'is no list of numbers');
+
+function aSpan(value: unknown): string | undefined {
+  const { start, end } = (value ?? {}) as { start?: unknown; end?: unknown };
+  return Number.isInteger(start) && Number.isInteger(end) ? undefined : 'has no whole numbers start and end';
+}
+
+function entities(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return 'is no list';
+  for (const entity of value as unknown[]) {
+    const why = aSpan(entity);
+    if (why !== undefined) return `holds an entity that ${why}`;
+    if (!isString((entity as EntitySpan).label)) return 'holds an entity without a label';
+  }
+  return undefined;
+}
+
+const kFields: Record<TeachTask, Fields> = {
+  'text-classification': { text: aString, text_pair: aStringIfAny, label: aLabel, probabilities: numbersIfAny },
+  'token-classification': { text: aString, entities },
+  'question-answering': { question: aString, context: aString, answer: aSpan },
+};
+
+/** The engine's names, where they are others. */
+const kEngineNames: Record<string, string> = { text_pair: 'pair' };
+
+/** The examples as plain data, of the right types. `what`: 'example' or 'validation example'. What else an example holds is left out. */
+export function plainExamples(task: TeachTask, given: unknown, what: string): PlainExample[] {
+  if (!Array.isArray(given)) throw new PeruseError('invalid_argument', `The ${what}s must be a list, not ${nameOf(given)}.`);
+  return Array.from(given as unknown[], (example, number) => plainExample(kFields[task], example, `${what} ${number}`));
+}
+
+function plainExample(fields: Fields, example: unknown, which: string): PlainExample {
+  if (typeof example !== 'object' || example === null || Array.isArray(example)) {
+    throw new PeruseError('invalid_argument', `${which}: it is ${nameOf(example)}, not an object.`);
+  }
+  const plain: PlainExample = {};
+  for (const [name, wrong] of Object.entries(fields)) {
+    const value = (example as Record<string, unknown>)[name];
+    const why = wrong(value);
+    if (why !== undefined) throw new PeruseError('invalid_argument', `${which}: its ${name} ${why}: ${show(value)}.`);
+    if (value !== undefined) plain[kEngineNames[name] ?? name] = copied(name, value);
+  }
+  if ('label' in fields && plain.label === undefined && plain.probabilities === undefined) {
+    throw new PeruseError('invalid_argument', `${which}: it has no label.`);
+  }
+  return plain;
+}
+
+/** Of spans only what is asked for: anything may hang on a caller's object. */
+function copied(name: string, value: unknown): unknown {
+  if (name === 'answer') return { start: (value as EntitySpan).start, end: (value as EntitySpan).end };
+  if (name === 'entities') return (value as EntitySpan[]).map(({ start, end, label }) => ({ start, end, label }));
+  return Array.isArray(value) ? [...(value as unknown[])] : value;
+}
+
+/** What the first label says; all others must be alike, which the engine checks. */
+export function problemOf(examples: readonly PlainExample[]): ProblemType {
+  const { label } = examples[0] ?? {};
+  const first: unknown = Array.isArray(label) ? (label as unknown[])[0] : label;
+  if (typeof first === 'number') return 'regression';
+  return Array.isArray(label) ? 'multi_label_classification' : 'single_label_classification';
+}
+
+/** Every label that the examples name, and how many of them do. */
+export function labelCounts(task: TeachTask, examples: readonly PlainExample[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  const named = ({ label, entities: spans }: PlainExample): unknown[] =>
+    task === 'token-classification' ? (spans as EntitySpan[]).map((span) => span.label) : Array.isArray(label) ? label : [label];
+  for (const example of examples) {
+    for (const label of new Set(named(example))) {
+      if (typeof label === 'string') counts.set(label, (counts.get(label) ?? 0) + 1);
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,13 @@
+// What peruse/teach exports beside teach(), whatever the platform.
+export type {
+  AnswerExample,
+  EntitiesExample,
+  EntitySpan,
+  ProblemType,
+  TeachExample,
+  TeachTask,
+  TextExample,
+} from './examples.js';
+export type { TeachMethod, TeachMetrics, TeachOptions, TeachProgress } from './options.js';
+export type { TeachReport } from './report.js';
+export type { Taught, WritableDirectory } from './taught.js';

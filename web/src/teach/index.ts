@@ -1,0 +1,37 @@
+// peruse/teach in browsers.
+import '../index.js';
+import type { Source } from '../sources/source.js';
+import { startBrowserWorker } from '../worker/start_browser.js';
+import type { TeachExample, TeachTask } from './examples.js';
+import type { TeachVerbs } from './lesson.js';
+import type { TeachOptions, TeachProgress } from './options.js';
+import type { Taught } from './taught.js';
+import { teachWith, type TeachParts } from './teach.js';
+
+export * from './face.js';
+
+/** Spelled out so that bundlers find the file. */
+function newWorker(): Worker {
+  return new Worker(new URL('./peruse-teach-worker.js', import.meta.url), { type: 'module', name: 'peruse' });
+}
+
+const kParts: TeachParts = {
+  startWorker: () => startBrowserWorker<TeachVerbs, TeachProgress>(newWorker, import.meta.url.replace(/[^/]*$/, 'peruse-teach-worker.js')),
+};
+
+/**
+ * Teaches a model from examples, here: nothing leaves the machine. It works in a worker of its own, which ends with it.
+ *
+ * @param task 'text-classification', 'token-classification' or 'question-answering'.
+ * @param source The model to start from, as in pipeline(): a URL or path of a folder, a hub id, or its files.
+ * @param examples At least two of different labels. They are counted from 0 in messages.
+ * @throws PeruseError with a `code` that says why; an example that can't be used is named by its number.
+ */
+export async function teach<T extends TeachTask>(
+  task: T,
+  source: Source,
+  examples: readonly TeachExample<T>[],
+  options: TeachOptions<T> = {},
+): Promise<Taught<T>> {
+  return teachWith(kParts, task, source, examples, options);
+}

@@ -1,0 +1,17 @@
+// peruse/teach in Node.
+import '../index_node.js';
+import { startNodeWorker } from '../worker/start_node.js';
+import type { teach as teachInBrowser } from './index.js';
+import { saveToDisk } from './save_node.js';
+import { teachWith, type TeachParts } from './teach.js';
+
+export * from './face.js';
+
+const kParts: TeachParts = {
+  startWorker: async () => startNodeWorker('dist/teach/teach_worker_node.js'),
+  saveToDisk,
+};
+
+/** As in browsers (index.ts), in a worker thread. */
+export const teach: typeof teachInBrowser = async (task, source, examples, options = {}) =>
+  teachWith(kParts, task, source, examples, options);

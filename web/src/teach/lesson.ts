@@ -1,0 +1,237 @@
+// A lesson, where the engine runs: loads the model, gives it the examples, works through the steps and takes what was learnt.
+import createTeach from '../../wasm/glue-teach.mjs';
+import type { ModuleFactory } from '../engine/engine.js';
+import { startModule } from '../engine/start_build.js';
+import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
+import { ByteReporter, Totals } from '../progress.js';
+import { explainMissing, findWeights, kForms } from '../sources/model_files.js';
+import { openFolder, type FolderParts } from '../sources/open_folder.js';
+import { eachChunk, locate, readTokenizer, type NamedFile, type Reading } from '../sources/read_files.js';
+import type { SourceSpec } from '../sources/source.js';
+import type { HostOf } from '../worker/host.js';
+import { labelCounts, problemOf, type PlainExample, type ProblemType, type TeachTask } from './examples.js';
+import type { TeachProgress } from './options.js';
+import type { LessonResult, TeachReport } from './report.js';
+import { Trainer, type Plan, type StepMade, type TeachModule, type WeightsTaken } from './trainer.js';
+
+const kModule = createTeach as unknown as ModuleFactory<TeachModule>; // All glue is declared as the engine's.
+
+/** All that a lesson is made of: plain data. */
+export interface LessonRequest {
+  task: TeachTask;
+  source: SourceSpec;
+  /** URL of the folder with the engine's build, instead of the package's own. */
+  wasm?: string | undefined;
+  examples: PlainExample[];
+  validation: PlainExample[];
+  /** undefined: the caller leaves it to us. */
+  method?: { method: string; layers?: number } | undefined;
+  labels?: string[] | undefined;
+  problem?: ProblemType | undefined;
+  classWeights?: Record<string, number> | undefined;
+  /** What the engine takes as it is. */
+  settings: Record<string, unknown>;
+}
+
+/** What a teaching worker does. */
+export interface TeachVerbs {
+  teach: { takes: LessonRequest; gives: LessonResult };
+}
+
+export interface LessonParts extends FolderParts {
+  /** Compiles peruse-teach.wasm, the package's own or that of the folder whose URL is given. */
+  compile(folder: string | undefined): Promise<WebAssembly.Module>;
+}
+
+/** Below so many examples of a label the head alone is trained. */
+const kFew = 8;
+
+export class TeachHost implements HostOf<TeachVerbs> {
+  private readonly stop_ = new AbortController();
+
+  constructor(
+    private readonly report_: (progress: TeachProgress) => void,
+    private readonly parts_: LessonParts,
+  ) {}
+
+  async call<V extends keyof TeachVerbs>(_: V, request: LessonRequest, signal?: AbortSignal): Promise<LessonResult> {
+    const unfollow = signal && onAbort(signal, () => this.stop_.abort());
+    try {
+      throwIfAborted(signal);
+      return await new Lesson(request, this.report_, this.parts_, this.stop_.signal).run();
+    } finally {
+      unfollow?.();
+    }
+  }
+
+  dispose(): void {
+    this.stop_.abort();
+  }
+}
+
+class Lesson {
+  private readonly notices_ = new Set<string>();
+  private progress_: TeachProgress = { phase: 'loading', step: 0, steps: 0, epoch: 0, epochs: 0, loss: null, learning_rate: 0 };
+
+  constructor(
+    private readonly request_: LessonRequest,
+    private readonly report_: (progress: TeachProgress) => void,
+    private readonly parts_: LessonParts,
+    private readonly signal_: AbortSignal,
+  ) {}
+
+  async run(): Promise<LessonResult> {
+    const start = performance.now();
+    const starting = this.start();
+    starting.catch(() => {}); // What is wrong with the files is told first.
+    const { job, config } = await locate(await this.open());
+    const texts = [config, ...(await readTokenizer(job))];
+    const trainer = await starting;
+    for (const { name, content } of texts) trainer.addFile(name, content);
+    const method = this.method();
+    trainer.open(this.openRequest(texts, method));
+    const keeps = method.method === 'lora';
+    const { weights, base } = await this.feedWeights(job, trainer, keeps);
+    trainer.addExamples('training', this.request_.examples);
+    trainer.addExamples('validation', this.request_.validation);
+    const plan = trainer.begin();
+    const begun = performance.now();
+    this.work(trainer, plan);
+    const ended = performance.now();
+    const made = new Map(trainer.files().map((file) => [file.name, trainer.readFile(file)]));
+    const milliseconds = { loading: begun - start, teaching: ended - begun };
+    const result: LessonResult = {
+      report: this.describe(trainer, plan, weights, milliseconds),
+      made,
+      texts: new Map(texts.map(({ name, content }) => [name, content as Uint8Array<ArrayBuffer>])),
+    };
+    return base === undefined ? result : { ...result, base };
+  }
+
+  private async start(): Promise<Trainer> {
+    const { module, lastWords } = await startModule(kModule, 'teach', 1, this.request_.wasm, {
+      compile: (folder) => this.parts_.compile(folder),
+      startHelper: () => {
+        throw new Error('the build that teaches has no threads');
+      },
+    });
+    return new Trainer(module, lastWords);
+  }
+
+  private async open(): Promise<Reading> {
+    const { source } = this.request_;
+    const notice = (sentence: string) => this.notices_.add(sentence);
+    return {
+      name: source.name,
+      folder: await openFolder(source, { ...this.parts_, notice }),
+      report: (load) => this.report_({ ...this.progress_, load }),
+      signal: this.signal_,
+      totals: new Totals(kForms),
+    };
+  }
+
+  private method(): { method: string; layers?: number } {
+    const { task, method, examples } = this.request_;
+    if (method !== undefined) return method;
+    const counts = [...labelCounts(task, examples).values()];
+    const few = task === 'text-classification' && counts.length > 0 && Math.min(...counts) < kFew;
+    return { method: few ? 'head' : 'full' };
+  }
+
+  private openRequest(texts: readonly NamedFile[], method: { method: string; layers?: number }): Record<string, unknown> {
+    const { task, settings, classWeights } = this.request_;
+    const request: Record<string, unknown> = { task, ...method, ...settings };
+    if (task === 'text-classification') request.problem_type = this.request_.problem ?? problemOf(this.request_.examples);
+    const known = modelLabels(texts);
+    const labels = this.labels(known);
+    if (labels !== undefined) request.labels = labels;
+    if (classWeights !== undefined) request.class_weights = weightsOf(classWeights, labels ?? known, task);
+    return request;
+  }
+
+  /** The labels to teach; nothing: those of the model. */
+  private labels(known: readonly string[]): string[] | undefined {
+    const { task, labels, examples, problem } = this.request_;
+    if (labels !== undefined || task === 'question-answering') return labels;
+    const named = [...labelCounts(task, examples).keys()].sort();
+    if (named.length === 0) {
+      const { label } = examples[0] ?? {};
+      if (typeof label === 'number' && (problem ?? 'regression') === 'regression') return ['LABEL_0'];
+      return undefined;
+    }
+    const known_ = new Set(task === 'token-classification' ? known.map((label) => label.replace(/^[BI]-/, '')) : known);
+    return named.every((label) => known_.has(label)) ? undefined : named;
+  }
+
+  private async feedWeights(job: Reading, trainer: Trainer, keeps: boolean): Promise<{ weights: WeightsTaken; base?: [string, Blob] }> {
+    const found = await findWeights(job.folder, this.signal_);
+    if (!found.found) throw await explainMissing(job.folder, found.missing, this.signal_);
+    const { name, file, sharded } = found;
+    if (sharded) {
+      await file.close();
+      throw new PeruseError('unsupported', `The weights are in several files (${name}); what is taught must have them in one.`);
+    }
+    const kept: Blob[] = [];
+    const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
+    reporter.start();
+    await eachChunk(job, file, reporter, (chunk) => {
+      trainer.feedWeights(chunk);
+      if (keeps) kept.push(new Blob([chunk as Uint8Array<ArrayBuffer>]));
+    });
+    reporter.finish();
+    const weights = trainer.finishWeights();
+    return keeps ? { weights, base: [name, new Blob(kept)] } : { weights };
+  }
+
+  private work(trainer: Trainer, plan: Plan): void {
+    let step: StepMade;
+    do {
+      throwIfAborted(this.signal_);
+      step = trainer.step();
+      const { more: _, ...progress } = step;
+      this.progress_ = { ...progress, epochs: plan.epochs };
+      this.report_(this.progress_);
+    } while (step.more);
+  }
+
+  private describe(trainer: Trainer, plan: Plan, weights: WeightsTaken, milliseconds: TeachReport['milliseconds']): TeachReport {
+    const { best_epoch, epochs, labels, ...rest } = trainer.report();
+    const kept = best_epoch === null ? undefined : epochs[best_epoch - 1]?.validation;
+    return {
+      ...rest,
+      labels: this.request_.task === 'question-answering' ? [] : labels,
+      examples: plan.examples,
+      validation_examples: plan.validation_examples,
+      epochs,
+      best_epoch,
+      ...(kept === undefined ? {} : { validation: kept }),
+      parameters: weights.parameters,
+      trained_parameters: plan.trained_parameters,
+      fresh: weights.fresh,
+      memory: { planned_bytes: plan.memory_bytes, heap_bytes: trainer.heapBytes() },
+      milliseconds,
+      notices: [...this.notices_],
+    };
+  }
+}
+
+/** What config.json calls its labels, in their order. */
+function modelLabels(texts: readonly NamedFile[]): string[] {
+  const config = texts.find(({ name }) => name === 'config.json');
+  try {
+    const { id2label } = JSON.parse(new TextDecoder().decode(config?.content)) as { id2label?: Record<string, string> };
+    return Object.entries(id2label ?? {})
+      .sort(([a], [b]) => Number(a) - Number(b))
+      .map(([, label]) => String(label));
+  } catch {
+    return []; // The engine says what is wrong with it.
+  }
+}
+
+function weightsOf(weights: Record<string, number>, labels: readonly string[], task: TeachTask): number[] {
+  if (task !== 'text-classification') throw new PeruseError('unsupported', 'class_weights are for the labels of texts.');
+  const unknown = Object.keys(weights).find((label) => !labels.includes(label));
+  if (unknown !== undefined)
+    throw new PeruseError('invalid_argument', `class_weights names '${unknown}', which is none of ${labels.join(', ')}.`);
+  return labels.map((label) => weights[label] ?? 1);
+}

@@ -1,0 +1,45 @@
+// What comes of a lesson: plain data.
+import type { TeachMetrics } from './options.js';
+
+/** What came of a lesson. */
+export interface TeachReport {
+  method: 'head' | 'layers' | 'lora' | 'full';
+  /** In the model's order; of entities as their tokens are labelled (O, B-..., I-...); none for question answering. */
+  labels: string[];
+  /** Examples that were learnt from, and those that were held back. */
+  examples: number;
+  validation_examples: number;
+  /** Updates, and tokens read for them. */
+  steps: number;
+  tokens: number;
+  /** Of every update, and of every epoch. */
+  losses: number[];
+  epochs: { loss: number; validation?: TeachMetrics }[];
+  /** The epoch whose state was kept, from 1; null: the last, because nothing was held back. */
+  best_epoch: number | null;
+  /** Of that state. */
+  validation?: TeachMetrics;
+  /** 'head' of texts: the strength of the regularisation that cross-validation chose. */
+  l2?: number;
+  /** Numbers in the model, and how many of them were trained. */
+  parameters: number;
+  trained_parameters: number;
+  /** Tensors that started at random. */
+  fresh: string[];
+  /** Of the engine: what it said beforehand that it needs for weights, gradients, moments and the largest batch; its whole memory. */
+  memory: { planned_bytes: number; heap_bytes: number };
+  /** Time. */
+  milliseconds: { loading: number; teaching: number };
+  /** Sentences about what went otherwise than one may expect: files that could not be kept, say. */
+  notices: string[];
+}
+
+export interface LessonResult {
+  report: TeachReport;
+  /** What the engine made: config.json, and the weights or an adapter. */
+  made: Map<string, Uint8Array<ArrayBuffer>>;
+  /** The model's small files, as they came. */
+  texts: Map<string, Uint8Array<ArrayBuffer>>;
+  /** The model's weights as they came, by the file's name: for an adapter, which is nothing without them. */
+  base?: [name: string, content: Blob];
+}

@@ -1,0 +1,96 @@
+// teach(): trains a model on examples, in a worker.
+import { env, envNotices } from '../env.js';
+import { asArgumentError, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from '../errors.js';
+import { Listener } from '../listener.js';
+import { platform } from '../platform/current.js';
+import { engineFolder } from '../platform/engine_folder.js';
+import { sendable } from '../sources/sendable.js';
+import { resolveSource, type Source } from '../sources/source.js';
+import { RemoteHost, type WorkerPort } from '../worker/worker_host.js';
+import { plainExamples, type TeachExample, type TeachTask } from './examples.js';
+import type { LessonRequest, TeachVerbs } from './lesson.js';
+import { checkTeachOptions, engineMethod, engineSettings, type TeachOptions, type TeachProgress } from './options.js';
+import type { LessonResult } from './report.js';
+import { assembleTaught, type SaveToDisk, type Taught } from './taught.js';
+
+/** What teaching needs from the place where it runs. */
+export interface TeachParts {
+  startWorker: () => Promise<WorkerPort<TeachVerbs, TeachProgress>>;
+  saveToDisk?: SaveToDisk;
+}
+
+const kTasks: readonly TeachTask[] = ['text-classification', 'token-classification', 'question-answering'];
+
+/** Each of the package's entries makes its teach() of its parts. */
+export async function teachWith<T extends TeachTask>(
+  parts: TeachParts,
+  task: T,
+  source: Source,
+  examples: readonly TeachExample<T>[],
+  settings: TeachOptions<T>,
+): Promise<Taught<T>> {
+  let lesson: Omit<LessonRequest, 'source'>;
+  let options: TeachOptions<T>;
+  try {
+    if (!kTasks.includes(task)) {
+      throw new PeruseError('unsupported', `${show(task)} can't be taught; what can is ${kTasks.join(', ')}.`);
+    }
+    options = checkTeachOptions(settings);
+    lesson = prepare(task, examples, options);
+  } catch (error) {
+    throw asArgumentError(error);
+  }
+  return assembleTaught(task, await run(parts, source, lesson, options), parts.saveToDisk);
+}
+
+/** Everything of a request that is known before the model is. */
+function prepare<T extends TeachTask>(
+  task: T,
+  examples: readonly TeachExample<T>[],
+  options: TeachOptions<T>,
+): Omit<LessonRequest, 'source'> {
+  const { validation, labels, method, class_weights: classWeights } = options;
+  const plain = plainExamples(task, examples, 'example');
+  if (plain.length === 0) throw new PeruseError('invalid_argument', 'There are no examples to learn from.');
+  return {
+    task,
+    wasm: engineFolder(options.wasmPath ?? env.wasmPath, platform().places.baseUrl()),
+    examples: plain,
+    validation: validation === undefined || typeof validation === 'number' ? [] : plainExamples(task, validation, 'validation example'),
+    method: method === undefined ? undefined : engineMethod(method),
+    labels: labels === undefined ? undefined : [...labels],
+    problem: options.problem_type,
+    classWeights: classWeights === undefined ? undefined : { ...classWeights },
+    settings: engineSettings(options as TeachOptions),
+  };
+}
+
+async function run(
+  { startWorker }: TeachParts,
+  source: Source,
+  lesson: Omit<LessonRequest, 'source'>,
+  { signal, progress_callback: callback, ...options }: TeachOptions,
+): Promise<LessonResult> {
+  const reading = new AbortController();
+  let host: RemoteHost<TeachVerbs, TeachProgress> | undefined;
+  try {
+    throwIfAborted(signal);
+    const spec = await resolveSource(source, options, platform().places);
+    throwIfAborted(signal);
+    const listener = new Listener(callback);
+    host = new RemoteHost<TeachVerbs, TeachProgress>(await startWorker(), (progress) => listener.tell(progress));
+    const notices = envNotices();
+    const notice = (sentence: string) => notices.push(sentence);
+    const sent = await sendable(spec, reading.signal, { ...platform().folderParts, notice });
+    const done = host.call('teach', { ...lesson, source: sent });
+    const result = await listener.unlessFailed(unlessAborted(done, signal));
+    listener.check();
+    result.report.notices.push(...notices);
+    return result;
+  } catch (error) {
+    throw toPeruseError(error);
+  } finally {
+    host?.dispose(); // Its worker has all of the engine's memory.
+    reading.abort();
+  }
+}
