@@ -21,7 +21,8 @@ export function buildSite() {
   }
   mkdirSync(join(siteFolder, 'peruse'));
   for (const file of readdirSync(join(root, 'web/bundle'))) {
-    if (/^peruse(-worker|-gpu)?\.js$|\.wasm$/.test(file)) cpSync(join(root, 'web/bundle', file), join(siteFolder, 'peruse', file));
+    if (/^peruse(-worker|-gpu|-teach|-teach-worker)?\.js$|\.wasm$/.test(file))
+      cpSync(join(root, 'web/bundle', file), join(siteFolder, 'peruse', file));
   }
   cpSync(join(root, 'models'), join(siteFolder, 'models'), { recursive: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');

@@ -8,6 +8,7 @@ import { offerToKeepAll } from './keep_for_offline.js';
 import { Proof } from './proof.js';
 import { startRedact } from './redact.js';
 import { startTabs } from './tabs.js';
+import { startTeach } from './teach.js';
 import { startZeroShot } from './zero_shot.js';
 
 const starts = {
@@ -17,6 +18,7 @@ const starts = {
   entities: startEntities,
   classify: startClassify,
   answer: startAnswer,
+  teach: startTeach,
 };
 
 const proof = new Proof(find(document, '.proof', HTMLElement));

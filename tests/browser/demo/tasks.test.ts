@@ -304,10 +304,12 @@ it('can be used by keyboard alone', async () => {
   expect(await panel.isVisible()).toBe(false);
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowLeft');
-  expect(await focus()).toBe('tab-answer');
+  expect(await focus()).toBe('tab-teach');
   await page.keyboard.press('Home');
   expect(await focus()).toBe('tab-redact');
   await page.keyboard.press('End');
+  expect(await focus()).toBe('tab-teach');
+  await page.keyboard.press('ArrowLeft');
   expect(await focus()).toBe('tab-answer');
   const answer = page.locator('#answer');
   await answered(answer);

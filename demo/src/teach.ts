@@ -1,0 +1,229 @@
+// The teaching tab: a visitor's own lines and labels, a model that learns them here, what it finds hardest, and the model to take along.
+import { env, type LabelScore, type Pipeline } from '../peruse/peruse.js';
+import type { Taught, TeachProgress, TextExample } from '../peruse/peruse-teach.js';
+import { bars } from './bars.js';
+import { find, make, makeButton } from './dom.js';
+import { describeFailure, isAborted } from './failure.js';
+import { bytes, count, duration, percent } from './format.js';
+import { isInControl } from './keep_for_offline.js';
+import { LossCurve } from './loss_curve.js';
+import { lessonExamples, type LessonExample } from './lesson_examples.js';
+import type { Proof } from './proof.js';
+import type { Tab } from './task_panel.js';
+
+const kModel = new URL('../models/peruse-zero-shot-deberta-tiny/', import.meta.url).href;
+const kHeldBack = 0.25;
+const kEnoughToHoldBack = 12;
+const kHardest = 5;
+
+/** For so small a model on so few lines. */
+const kSettings = { epochs: 20, learning_rate: 1e-3, batch_size: 8 } as const;
+
+type Classifier = Pipeline<'text-classification'>;
+
+/** A file picker that browsers have, or have not. */
+interface Picking {
+  showDirectoryPicker?: (options: { mode: 'readwrite' }) => Promise<Parameters<Taught['save']>[0]>;
+}
+
+export function startTeach(panel: HTMLElement, proof: Proof): Tab {
+  const tab = new TeachTab(panel, proof);
+  return { open: () => tab.open() };
+}
+
+class TeachTab {
+  private readonly kinds_: HTMLElement;
+  private readonly headline_: HTMLElement;
+  private readonly progress_: HTMLProgressElement;
+  private readonly running_: HTMLElement;
+  private readonly error_: HTMLElement;
+  private readonly learnt_: HTMLElement;
+  private readonly try_: HTMLInputElement;
+  private readonly curve_ = new LossCurve();
+  private stop_: AbortController | undefined;
+  private taught_: Taught<'text-classification'> | undefined;
+  private classify_: Classifier | undefined;
+  private tries_ = 0;
+
+  constructor(
+    private readonly panel_: HTMLElement,
+    private readonly proof_: Proof,
+  ) {
+    this.kinds_ = find(panel_, '.kinds', HTMLElement);
+    this.headline_ = find(panel_, '.headline', HTMLElement);
+    this.progress_ = find(panel_, 'progress', HTMLProgressElement);
+    this.running_ = find(panel_, '.loading', HTMLElement);
+    this.error_ = find(panel_, '.error', HTMLElement);
+    this.learnt_ = find(panel_, '.learnt', HTMLElement);
+    this.try_ = find(panel_, '[name=try]', HTMLInputElement);
+    find(panel_, '.curve-place', HTMLElement).append(this.curve_.element);
+    find(panel_, 'form', HTMLFormElement).addEventListener('submit', (event) => {
+      event.preventDefault();
+      void this.teach();
+    });
+    find(panel_, '.cancel', HTMLButtonElement).addEventListener('click', () => this.stop_?.abort());
+    find(panel_, '.add-kind', HTMLButtonElement).addEventListener('click', () => this.addKind('', []).focus());
+    find(panel_, '.save', HTMLButtonElement).addEventListener('click', () => void this.save());
+    this.try_.addEventListener('input', () => void this.tryOut());
+    const offered = lessonExamples.map((example) => makeButton([example.name], () => this.fill(example)));
+    find(panel_, '.examples', HTMLElement).append(...offered);
+  }
+
+  open(): void {
+    if (this.kinds_.childElementCount === 0) this.fill(lessonExamples[0]!);
+  }
+
+  private fill({ labels, tryOut }: LessonExample): void {
+    this.kinds_.replaceChildren();
+    for (const { label, lines } of labels) this.addKind(label, lines);
+    this.try_.value = tryOut;
+  }
+
+  private addKind(label: string, lines: readonly string[]): HTMLInputElement {
+    const number = this.kinds_.childElementCount + 1;
+    const name = make('input', '');
+    Object.assign(name, { value: label, type: 'text', name: 'label', autocomplete: 'off', placeholder: 'label' });
+    name.setAttribute('aria-label', `Label ${number}`);
+    const text = make('textarea', '');
+    Object.assign(text, { value: lines.join('\n'), rows: 6, name: 'lines' });
+    text.setAttribute('aria-label', `Lines of label ${number}`);
+    this.kinds_.append(make('div', 'field kind-field', name, text));
+    return name;
+  }
+
+  private examples(): TextExample[] {
+    return [...this.kinds_.children].flatMap((kind) => {
+      const label = find(kind, 'input', HTMLInputElement).value.trim();
+      const lines = find(kind, 'textarea', HTMLTextAreaElement).value.split('\n');
+      return lines.flatMap((line) => (line.trim() === '' || label === '' ? [] : [{ text: line.trim(), label }]));
+    });
+  }
+
+  private async teach(): Promise<void> {
+    if (this.stop_) return;
+    const stop = new AbortController();
+    this.stop_ = stop;
+    await this.forget();
+    this.begin();
+    const examples = this.examples();
+    const before = performance.now();
+    try {
+      await isInControl;
+      env.cache = false; // The model lies beside the page.
+      const { teach } = await import('../peruse/peruse-teach.js');
+      const taught = await teach('text-classification', kModel, examples, {
+        ...kSettings,
+        method: 'full',
+        ...(examples.length >= kEnoughToHoldBack ? { validation: kHeldBack } : {}),
+        signal: stop.signal,
+        progress_callback: (progress) => this.show(progress),
+      });
+      this.taught_ = taught;
+      this.classify_ = await taught.pipeline();
+      this.proof_.modelIsReady();
+      await this.showLearnt(taught, examples, performance.now() - before);
+    } catch (error) {
+      this.headline_.textContent = isAborted(error) ? 'Cancelled. Nothing was kept.' : '';
+      if (!isAborted(error)) this.error_.replaceChildren(...describeFailure(error));
+    } finally {
+      this.stop_ = undefined;
+      this.running_.hidden = true;
+    }
+  }
+
+  private begin(): void {
+    this.error_.replaceChildren();
+    this.learnt_.hidden = true;
+    this.running_.hidden = false;
+    this.curve_.clear();
+    this.progress_.removeAttribute('value');
+    this.headline_.textContent = 'Loading the model\u2026';
+  }
+
+  private show({ phase, step, steps, loss, validation }: TeachProgress): void {
+    if (phase === 'loading' || steps === 0) return;
+    this.progress_.value = step / steps;
+    if (loss !== null && phase === 'training') this.curve_.add(loss, steps);
+    const held =
+      validation?.accuracy === undefined ? '' : ` \u2013 lines held back: ${share(validation.accuracy, validation.examples)} right`;
+    if (phase === 'training' || held !== '') this.headline_.textContent = `Step ${step} of ${steps}${held}`;
+  }
+
+  private async showLearnt(taught: Taught<'text-classification'>, examples: TextExample[], milliseconds: number): Promise<void> {
+    const { report } = taught;
+    const right = report.validation;
+    const judged =
+      right?.accuracy === undefined
+        ? `Too few lines to hold some back: try it on lines of your own.`
+        : `Of the ${count(right.examples, 'line')} that were held back, ${share(right.accuracy, right.examples)} are right.`;
+    this.headline_.replaceChildren(
+      make('strong', '', 'Learnt'),
+      ` ${count(report.examples, 'line')} in ${duration(milliseconds)}. ${judged}`,
+    );
+    const scores = await this.classify_!(
+      examples.map(({ text }) => text),
+      { top_k: null },
+    );
+    const own = examples.map(({ text, label }, index) => ({
+      text,
+      label: String(label),
+      score: (scores[index] as LabelScore[]).find((one) => one.label === label)?.score ?? 0,
+    }));
+    const hardest = own.sort((a, b) => a.score - b.score).slice(0, kHardest);
+    const rows = hardest.map(({ text, label, score }) =>
+      make('li', '', make('span', 'label', text), make('span', 'tag', `${label}, ${percent(score)}`)),
+    );
+    find(this.panel_, '.hardest', HTMLElement).replaceChildren(...rows);
+    const size = [...taught.files.values()].reduce((sum, file) => sum + file.length, 0);
+    find(this.panel_, '.save', HTMLButtonElement).textContent = `Download the model (${bytes(size)})`;
+    find(this.panel_, '.saved', HTMLElement).replaceChildren();
+    this.learnt_.hidden = false;
+    await this.tryOut();
+  }
+
+  private async tryOut(): Promise<void> {
+    const number = ++this.tries_;
+    const list = find(this.panel_, '.bars', HTMLElement);
+    if (!this.classify_ || this.try_.value.trim() === '') return list.replaceChildren();
+    const labels = await this.classify_(this.try_.value, { top_k: null, truncation: true });
+    if (number === this.tries_) list.replaceChildren(...bars(labels));
+  }
+
+  /** To a folder, where the browser lets a page choose one; else file by file. */
+  private async save(): Promise<void> {
+    const taught = this.taught_;
+    if (!taught) return;
+    const said = find(this.panel_, '.saved', HTMLElement);
+    const { showDirectoryPicker } = window as Picking;
+    try {
+      if (showDirectoryPicker) {
+        await taught.save(await showDirectoryPicker.call(window, { mode: 'readwrite' }));
+        said.textContent = 'Saved.';
+        return;
+      }
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'AbortError') return;
+    }
+    said.replaceChildren(
+      ...[...taught.files].map(([name, content]) => {
+        const link = make('a', '', name);
+        link.href = URL.createObjectURL(new Blob([content]));
+        link.download = name;
+        return link;
+      }),
+    );
+  }
+
+  private async forget(): Promise<void> {
+    for (const link of this.panel_.querySelectorAll<HTMLAnchorElement>('.saved a')) URL.revokeObjectURL(link.href);
+    const [taught, classify] = [this.taught_, this.classify_];
+    this.taught_ = undefined;
+    this.classify_ = undefined;
+    await Promise.all([taught?.dispose(), classify?.dispose()]);
+  }
+}
+
+/** Of so few lines a share says too much: they are counted. */
+function share(accuracy: number, examples: number): string {
+  return `${Math.round(accuracy * examples)} of ${examples}`;
+}

@@ -1,0 +1,53 @@
+// The teaching tab: lines become a model that is used at once, and can be taken along.
+import { mkdir } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startDemo, type Demo } from './demo.js';
+
+let demo: Demo;
+beforeAll(async () => {
+  demo = await startDemo();
+});
+afterAll(() => demo.close());
+
+const kShots = process.env.PERUSE_SCREENSHOTS;
+
+it.each([
+  [1280, 'light'],
+  [1280, 'dark'],
+  [390, 'light'],
+  [390, 'dark'],
+] as const)('learns lines, says how well, and is used: %i wide, %s', async (width, colorScheme) => {
+  const { page, complaints, requests, close } = await demo.visit({ at: 'teach', viewport: { width, height: 900 }, colorScheme });
+  const panel = page.locator('#teach');
+  await panel.locator('button.primary').click();
+  await panel.locator('.learnt').waitFor({ timeout: 50_000 });
+  expect(await panel.locator('.headline').textContent()).toMatch(
+    /Learnt 12 lines in .* Of the 4 lines that were held back, [0-4] of 4 are right/,
+  );
+  expect(await panel.locator('.bars .label').first().textContent()).toBe('repair');
+  expect((await panel.locator('.curve polyline').getAttribute('points'))!.split(' ').length).toBeGreaterThan(10);
+  await panel.locator('summary', { hasText: 'hardest' }).click();
+  expect(await panel.locator('.hardest li').count()).toBe(5);
+  await panel.locator('[name=try]').fill('Please send me the bill.');
+  await panel.locator('.bars li:first-child .label', { hasText: 'money' }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  if (kShots) {
+    await mkdir(kShots, { recursive: true });
+    await page.screenshot({ path: `${kShots}/teach-${width}-${colorScheme}.png`, fullPage: true });
+  }
+  expect(requests.filter((address) => !address.startsWith(demo.url) && !/^(data|blob):/.test(address))).toEqual([]);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+it('can be cancelled, and refuses one label by its reason', async () => {
+  const { page, close } = await demo.visit({ at: 'teach' });
+  const panel = page.locator('#teach');
+  await panel.locator('button.primary').click();
+  await panel.locator('.cancel').click();
+  await panel.locator('.headline', { hasText: 'Cancelled' }).waitFor();
+  await panel.locator('[name=lines]').nth(1).fill('');
+  await panel.locator('button.primary').click();
+  await panel.locator('.error', { hasText: 'two labels' }).waitFor();
+  await close();
+});
