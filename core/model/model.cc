@@ -181,9 +181,9 @@ class CheckpointModel : public Model {
   BatchIndices indices_;
   const Plan* plan_ = nullptr;  // of the last run
   Sizes sizes_;
-  std::vector<FloatBuffer> results_;                // by output of the plan
-  std::vector<std::vector<float>> masks_;           // by layer
-  std::vector<std::span<const float>> matrices_;    // by ops::Input::number: the labels' vectors, then masks_
+  std::vector<FloatBuffer> results_;              // by output of the plan
+  std::vector<std::vector<float>> masks_;         // by layer
+  std::vector<std::span<const float>> matrices_;  // by ops::Input::number: the labels' vectors, then masks_
 };
 
 Status CheckpointModel::Initialize() {

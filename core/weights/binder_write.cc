@@ -217,11 +217,11 @@ Status Binder::WriteInt8(const Requirement& requirement, int32_t row, std::span<
       return MalformedFile("tensor \"" + requirement.name + "\" holds -128, which int8 weights never do");
     encoded_.integers[i] = static_cast<int8_t>(values[i]);
   }
-  return PlaceEach(
-      piece, row, static_cast<int32_t>(values.size() / width), [&](int32_t to, size_t first, size_t count) {
-        return backend_.WriteInt8(
-            weight, to, std::span<const int8_t>(encoded_.integers).subspan(first * width, count * width));
-      });
+  return PlaceEach(piece, row, static_cast<int32_t>(values.size() / width),
+                   [&](int32_t to, size_t first, size_t count) {
+                     return backend_.WriteInt8(
+                         weight, to, std::span<const int8_t>(encoded_.integers).subspan(first * width, count * width));
+                   });
 }
 
 Status Binder::WriteScales(const Piece& piece, int32_t row, std::span<const float> scales) {

@@ -14,10 +14,14 @@ test.each([
 ])(
   '%o: after forty loads memory is where it was after ten',
   (options) => {
-    const { stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', kProgram, JSON.stringify(options), String(kLoads)], {
-      encoding: 'utf8',
-    });
-    expect(stderr).toBe('');
+    const { stdout, stderr, status, signal } = spawnSync(
+      process.execPath,
+      ['--expose-gc', kProgram, JSON.stringify(options), String(kLoads)],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect({ stderr, status, signal }).toEqual({ stderr: '', status: 0, signal: null });
     const { first, end, text } = JSON.parse(stdout) as { first: number; end: number; text: string };
     console.log(`${JSON.stringify(options)}: ${text}`);
     expect(end - first).toBeLessThan(1e6 * (kLoads - 10)); // A leaked engine is 6 MB each.

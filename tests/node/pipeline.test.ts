@@ -109,6 +109,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
       device: 'cpu',
       dtype: 'fp32',
       worker,
+      shared: false,
       variant: relaxed ? 'relaxed' : 'simd',
       threads: 1,
       reason: expect.stringContaining('1 thread, as asked for'),
