@@ -27,7 +27,7 @@ fn score(i: u32, j: u32, head: u32) -> f32 {
 fn softmax_of(i: u32, j: u32, head: u32) -> vec2f {
   let over_queries = params.over_queries != 0u;
   let count = select(params.keys, params.queries, over_queries);
-  var largest = -3.4028235e38;
+  var largest = -3.4e38;
   for (var k = 0u; k < count; k++) {
     largest = max(largest, score(select(i, k, over_queries), select(k, j, over_queries), head));
   }
