@@ -95,9 +95,15 @@ std::string DrawConfig(const std::string& family, Random& random) {
   constexpr const char* kPosAttTypes[] = {"c2p|p2c", "c2p", "p2c", ""};
   text("pos_att_type", random.Pick(kPosAttTypes));
   flag("position_biased_input", random.Chance(30));
-  if (random.Chance(50)) number("max_relative_positions", random.Int(1, 90));
+  const int32_t furthest = random.Chance(50) ? random.Int(1, 90) : 0;
+  if (furthest > 0) number("max_relative_positions", furthest);
   if (family == "deberta") return json + "}";
-  if (random.Chance(60)) number("position_buckets", random.Int(2, 40));
+  if (random.Chance(60)) {
+    const int32_t buckets = random.Int(2, 40);
+    // At this one the logarithm's scale is infinite, and the family refuses it.
+    const bool refused = buckets / 2 == furthest - 1;
+    number("position_buckets", refused ? buckets + 2 : buckets);
+  }
   if (random.Chance(50)) text("norm_rel_ebd", "layer_norm");
   flag("share_att_key", random.Chance(50));
   if (random.Chance(40)) {
@@ -130,7 +136,8 @@ std::string DrawWeights(const std::string& config_json, Head head, Random& rando
     if (!written.insert(piece.names[0]).second) continue;
     int64_t count = 1;
     for (const int64_t size : piece.shape) count *= size;
-    const bool is_norm = piece.names[0].ends_with("orm.weight");
+    // By the whole word: vocab_transform.weight ends in "orm.weight" too, and with values around 1 all its units would be alike.
+    const bool is_norm = piece.names[0].ends_with("Norm.weight") || piece.names[0].ends_with("_norm.weight");
     const float scale = is_norm ? 0.2f : std::min(1.0f, 1.7f / std::sqrt(static_cast<float>(count / piece.shape[0])));
     std::vector<float> values(static_cast<size_t>(count));
     for (float& value : values) value = scale * random.Float() + (is_norm ? 1.0f : 0.0f);
