@@ -4,22 +4,19 @@
 #include <set>
 #include <utility>
 
-#include "core/base/json.h"
 #include "core/families/family.h"
 #include "core/formats/quantize.h"
 #include "core/model/add_head.h"
+#include "core/model/run_checks.h"
 #include "core/model/shared_weights.h"
 #include "core/program/passes/passes.h"
 #include "core/program/plan.h"
 #include "core/weights/binder.h"
+#include "core/weights/shard_index.h"
 #include "core/weights/weights_parser.h"
 
 namespace peruse {
 namespace {
-
-// Floats that one matrix of a run may have (2 GiB), and all that live together (3 GiB): what a 32-bit address space holds.
-constexpr int64_t kMaxElements = int64_t{1} << 29;
-constexpr int64_t kMaxWorkspace = int64_t{3} << 28;
 
 // Heads whose tensors have the same names, so that only the class in config.json tells them apart.
 std::optional<Head> ClassifierOfClass(std::string_view class_name) {
@@ -39,46 +36,6 @@ Status CheckHead(Head head, const ModelConfig& config) {
   return Status(StatusCode::kMissingHead, "the checkpoint has no head for " + std::string(HeadName(head)) +
                                               ": config.json says that it is a " + config.architecture_class);
 }
-
-// A shard's name becomes part of a URL or path: a plain file name, nothing that leads elsewhere.
-bool IsPlainFileName(std::string_view name) {
-  return !name.empty() && name.front() != '.' && name.find_first_of("/\\:?#%") == std::string_view::npos;
-}
-
-struct ShardIndex {
-  std::vector<std::string> tensors;
-  std::vector<std::string> files;
-};
-
-Result<ShardIndex> ParseShardIndex(std::string_view json) {
-  constexpr std::string_view kName = "the index of the weights";
-  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json, kName));
-  const JsonValue map = document.root().FindMember("weight_map");
-  if (!map.IsObject()) return MalformedFile(std::string(kName) + " has no weight_map");
-  ShardIndex index;
-  std::set<std::string> files;
-  for (size_t i = 0; i < map.size(); ++i) {
-    const auto file = map.MemberValue(i).GetString();
-    if (!file || !IsPlainFileName(*file)) {
-      return MalformedFile(std::string(kName) + ": tensor \"" + std::string(map.MemberName(i)) +
-                           "\" is not in a file with a plain name");
-    }
-    index.tensors.emplace_back(map.MemberName(i));
-    files.emplace(*file);
-  }
-  index.files.assign(files.begin(), files.end());
-  return index;
-}
-
-// What an encoder takes.
-struct TokenLimits {
-  int32_t vocab_size;
-  int32_t type_vocab_size;
-  int32_t max_tokens;
-};
-
-// Whether a run reads labels by themselves.
-bool OfLabels(const RunOptions& options) { return options.outputs.size() == 1 && options.outputs[0] == kLabelVectors; }
 
 class CheckpointModel : public Model {
  public:
@@ -131,10 +88,6 @@ class CheckpointModel : public Model {
   }
   // Computes what depends on weights alone, and gives back what is of no more use.
   Status Fold();
-  Status CheckInput(const ModelInput& input, size_t index, const TokenLimits& limits) const;
-  Status CheckHeadInputs(size_t texts, const RunOptions& options) const;
-  Status CheckLogitRows(const RunOptions& options, int64_t rows) const;
-  Status CheckSize(const Plan& plan, const BatchInputs& inputs) const;
   Plan LoadPlan() const { return PlanMemory(Fuse(programs_.load)); }
   // The plan for these outputs, made when it is first asked for; masked: of a run with a head_mask.
   Result<const Plan*> PlanOf(std::span<const std::string> names, bool masked = false);
@@ -358,73 +311,6 @@ void CheckpointModel::FillReport() {
 
 // ---- Running --------------------------------------------------------------------------------------------------------
 
-Status CheckpointModel::CheckInput(const ModelInput& input, size_t index, const TokenLimits& limits) const {
-  const std::string text = "text " + std::to_string(index);
-  if (input.ids.empty()) return Status(StatusCode::kEmptyText, text + " has no tokens");
-  if (input.ids.size() > static_cast<size_t>(limits.max_tokens)) {
-    return Status(StatusCode::kTextTooLong, text + " has " + std::to_string(input.ids.size()) +
-                                                " tokens; the model takes " + std::to_string(limits.max_tokens));
-  }
-  for (const int32_t id : input.ids) {
-    if (id < 0 || id >= limits.vocab_size) {
-      return InvalidArgument(text + " has the token id " + std::to_string(id) + "; the model's vocabulary has " +
-                             std::to_string(limits.vocab_size));
-    }
-  }
-  if (!input.type_ids.empty() && input.type_ids.size() != input.ids.size()) {
-    return InvalidArgument(text + " has " + std::to_string(input.ids.size()) + " token ids and " +
-                           std::to_string(input.type_ids.size()) + " type ids");
-  }
-  if (limits.type_vocab_size == 0) return OkStatus();  // accepted and ignored, as by the reference
-  for (const int32_t type : input.type_ids) {
-    if (type < 0 || type >= limits.type_vocab_size) {
-      return InvalidArgument(text + " has the type id " + std::to_string(type) + "; the model has " +
-                             std::to_string(limits.type_vocab_size) + " types");
-    }
-  }
-  return OkStatus();
-}
-
-// A model that reads labels reads one text with them; or, with an encoder for labels, any number of those.
-Status CheckpointModel::CheckHeadInputs(size_t texts, const RunOptions& options) const {
-  const HeadInputs& head = options.head_inputs;
-  if (OfLabels(options)) {
-    return config_.label_encoder ? OkStatus() : InvalidArgument("the model has no encoder for labels");
-  }
-  const bool reads_labels = !config_.prompt.marker.empty();
-  if (reads_labels == head.words.empty() || (reads_labels && texts > 1)) {
-    return InvalidArgument("a model that reads labels takes one text at a time, with its words and labels");
-  }
-  const size_t width = config_.label_encoder ? static_cast<size_t>(config_.label_encoder->width) : 0;
-  if (head.label_vectors.size() == head.labels.size() * width) return OkStatus();
-  return InvalidArgument("the labels' vectors are not those of the labels");
-}
-
-Status CheckpointModel::CheckLogitRows(const RunOptions& options, int64_t rows) const {
-  if (!options.logit_rows.empty() && options_.head != Head::kMaskedLm) {
-    return InvalidArgument("logit_rows are for masked language modelling, not for " +
-                           std::string(HeadName(options_.head)));
-  }
-  for (const int32_t row : options.logit_rows) {
-    if (row < 0 || row >= rows) {
-      return InvalidArgument("logit row " + std::to_string(row) + " is none of the batch's " + std::to_string(rows));
-    }
-  }
-  return OkStatus();
-}
-
-Status CheckpointModel::CheckSize(const Plan& plan, const BatchInputs& inputs) const {
-  const Sizes sizes = SizesOf(inputs);
-  int64_t all = 0;
-  for (const PlanSlot& slot : plan.slots) {
-    const int64_t elements = sizes(slot.rows) * sizes(slot.cols);
-    all += elements;
-    if (elements <= kMaxElements && all <= kMaxWorkspace) continue;
-    return OutOfMemory("a batch of " + std::to_string(inputs.batch.rows()) + " tokens is too large for this model");
-  }
-  return OkStatus();
-}
-
 void CheckpointModel::FillMasks(std::span<const float> head_mask, int64_t tokens) {
   matrices_.resize(kFirstMask + masks_.size());
   for (const Op& op : programs_.run.ops) {
@@ -490,21 +376,11 @@ Result<const Plan*> CheckpointModel::PlanOf(std::span<const std::string> names, 
 Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptions& options) {
   PERUSE_RETURN_IF_ERROR(failure_);
   if (parser_) return InvalidArgument("the weights are not loaded yet");
-  if (inputs.empty()) return InvalidArgument("there are no texts");
-  int64_t tokens = 0;
-  TokenLimits limits = {config_.vocab_size, config_.type_vocab_size, config_.max_tokens};
-  if (const std::optional<LabelEncoder>& labels = config_.label_encoder; labels && OfLabels(options)) {
-    limits = {labels->vocab_size, labels->type_vocab_size, labels->max_tokens};
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    PERUSE_RETURN_IF_ERROR(CheckInput(inputs[i], i, limits));
-    tokens += static_cast<int64_t>(inputs[i].ids.size());
-  }
-  if (tokens > kMaxElements) return OutOfMemory("a batch of " + std::to_string(tokens) + " tokens is too large");
+  PERUSE_ASSIGN_OR_RETURN(const int64_t tokens, CheckTexts(config_, inputs, options));
   next_batch_.Clear();
   for (const ModelInput& input : inputs) next_batch_.Append(static_cast<int32_t>(input.ids.size()));
-  PERUSE_RETURN_IF_ERROR(CheckLogitRows(options, tokens));
-  PERUSE_RETURN_IF_ERROR(CheckHeadInputs(inputs.size(), options));
+  PERUSE_RETURN_IF_ERROR(CheckLogitRows(options_.head, options.logit_rows, tokens));
+  PERUSE_RETURN_IF_ERROR(CheckHeadInputs(config_, inputs.size(), options));
   const bool masked = !options.head_mask.empty();
   if (masked && config_.label_encoder) return Unsupported("head_mask is not for models with an encoder for labels");
   if (masked && options.head_mask.size() != masks_.size() * static_cast<size_t>(attention_heads_)) {

@@ -27,9 +27,9 @@ struct Matrix {
 
 struct LinearValues {
   LinearSpec spec;
-  std::unique_ptr<double[]> weight;  // [out, in / groups]; kQ8: the integers
+  std::unique_ptr<double[]> weight;  // [out, in / groups]; int8 weights: the integers
   std::unique_ptr<double[]> bias;    // [out]
-  std::unique_ptr<double[]> scale;   // [out], kQ8 only
+  std::unique_ptr<double[]> scale;   // [out], int8 weights only
 };
 
 // A program's numbers, for one batch.
@@ -70,7 +70,7 @@ void Softmax(std::span<double> values);
 double Dot(const double* a, const double* b, int32_t n);
 // out = x W^T + b for a row of x; with `sizes` all values by their size: the sum of absolute products that a result is.
 void Project(const double* x, const LinearValues& linear, bool sizes, double* out);
-// Adds the gradients of x, weight and bias that those of the result, a row, bring. Not for kQ8.
+// Adds the gradients of x, weight and bias that those of the result, a row, bring. Not for int8 weights.
 void AddProjectGradient(const double* x, const LinearValues& linear, const double* result_gradient, double* x_gradient,
                         const Gradients::Linear& gradient);
 // out = norm(x) for a row.
