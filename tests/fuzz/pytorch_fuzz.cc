@@ -9,33 +9,10 @@
 
 #include "core/weights/pytorch/pickle.h"
 #include "core/weights/weights_parser.h"
+#include "tests/fuzz/weights_checks.h"
 #include "tests/native/weights/pytorch_writer.h"
 
 namespace {
-
-// Checks what the parser promises.
-class Checker : public peruse::TensorVisitor {
- public:
-  peruse::Status OnHeader(std::span<const peruse::TensorInfo> tensors) override {
-    left_.clear();
-    for (const peruse::TensorInfo& tensor : tensors) left_.push_back(tensor.bytes());
-    return peruse::OkStatus();
-  }
-  peruse::Status OnData(size_t index, std::span<const uint8_t> bytes) override {
-    PERUSE_CHECK(index < left_.size() && !bytes.empty() && bytes.size() <= left_[index]);
-    left_[index] -= bytes.size();
-    return peruse::OkStatus();
-  }
-  bool complete() const {
-    for (const uint64_t left : left_) {
-      if (left > 0) return false;
-    }
-    return true;
-  }
-
- private:
-  std::vector<uint64_t> left_;
-};
 
 // The pickle ends where the parser says; what follows is the storage "0".
 std::string Archive(std::span<const uint8_t> content) {
@@ -49,15 +26,6 @@ std::string Archive(std::span<const uint8_t> content) {
   return zip.File();
 }
 
-void Parse(std::span<const uint8_t> file, size_t chunk) {
-  Checker checker;
-  peruse::WeightsParser parser(checker);
-  for (size_t at = 0; at < file.size(); at += chunk) {
-    if (!parser.Feed(file.subspan(at, std::min(chunk, file.size() - at))).ok()) return;
-  }
-  PERUSE_CHECK(!parser.Finish().ok() || checker.complete());
-}
-
 }  // namespace
 
 // The second byte chooses the chunk size; 0: all at once.
@@ -67,6 +35,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string archive = data[0] == 0 ? "" : Archive(content);
   const std::span<const uint8_t> file =
       data[0] == 0 ? content : std::span(reinterpret_cast<const uint8_t*>(archive.data()), archive.size());
-  Parse(file, data[1] == 0 ? file.size() + 1 : data[1]);
+  peruse::CheckWeights<peruse::WeightsParser>(file, data[1] == 0 ? file.size() + 1 : data[1]);
   return 0;
 }

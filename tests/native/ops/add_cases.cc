@@ -12,12 +12,6 @@ void Write(CaseProgram& p, const OpCase& c) {
 
 }  // namespace
 
-void AddAddCases(Cases& cases) {
-  for (int32_t cols : {1, 3, 4, 7, 8, 9, 33})
-    cases.push_back({.operation = "Add", .write = Write, .lengths = {3}, .cols = cols});
-  cases.push_back({.operation = "Add", .write = Write, .lengths = kRagged, .cols = 21, .broadcast = true});
-  cases.push_back(
-      {.operation = "Add", .write = Write, .lengths = kRagged, .cols = 21, .strided_in = true, .strided_out = true});
-}
+void AddAddCases(Cases& cases) { AddPairCases("Add", Write, cases); }
 
 }  // namespace peruse::testing

@@ -16,18 +16,7 @@ void AddDepthwiseConvCases(Cases& cases) {
   const char* name = "DepthwiseConv";
   for (int32_t kernel : {1, 3, 5, 9, 31})
     cases.push_back({.operation = name, .write = Write, .lengths = kRagged, .cols = 21, .kernel = kernel});
-  cases.push_back({.operation = name,
-                   .write = Write,
-                   .lengths = {5, 40},
-                   .cols = 32,
-                   .out = 24,
-                   .heads = 2,
-                   .kernel = 5,
-                   .strided_in = true,
-                   .strided_out = true,
-                   .extra_output = true});
-  cases.push_back(
-      {.operation = name, .write = Write, .lengths = kOneRow, .cols = 32, .out = 24, .heads = 2, .kernel = 9});
+  AddKernelCases(name, Write, cases);
 }
 
 }  // namespace peruse::testing

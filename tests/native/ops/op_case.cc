@@ -34,6 +34,27 @@ std::string OpCase::name() const {
   return name;
 }
 
+void AddPairCases(const char* operation, WriteCase write, Cases& cases) {
+  for (int32_t cols : {1, 3, 4, 7, 8, 9, 33})
+    cases.push_back({.operation = operation, .write = write, .lengths = {3}, .cols = cols});
+  OpCase ragged = {.operation = operation, .write = write, .lengths = kRagged, .cols = 21, .broadcast = true};
+  cases.push_back(ragged);
+  ragged.broadcast = false;
+  ragged.strided_in = ragged.strided_out = true;
+  cases.push_back(ragged);
+}
+
+void AddKernelCases(const char* operation, WriteCase write, Cases& cases) {
+  OpCase one = {
+      .operation = operation, .write = write, .lengths = kOneRow, .cols = 32, .out = 24, .heads = 2, .kernel = 9};
+  OpCase strided = one;
+  strided.lengths = {5, 40};
+  strided.kernel = 5;
+  strided.strided_in = strided.strided_out = strided.extra_output = true;
+  cases.push_back(strided);
+  cases.push_back(one);
+}
+
 Cases AllCases() {
   Cases cases;
   for (const auto add : {AddInputCases, AddEmbedCases, AddLinearCases, AddLayerNormCases, AddActivateCases, AddAddCases,
