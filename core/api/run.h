@@ -42,7 +42,7 @@ Result<Head> HeadOfTask(std::string_view task);
 
 // A task for one request, to be started. Errors: of a request with values of wrong types or out of range.
 Result<std::unique_ptr<Run>> CreateRun(std::string_view task, const TaskContext& context, JsonValue request);
-// The same for a look inside, which a model of any head allows.
+// The same for an inspection, which a model of any head allows.
 Result<std::unique_ptr<Run>> CreateInspection(const TaskContext& context, JsonValue request);
 
 }  // namespace peruse

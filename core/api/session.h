@@ -7,7 +7,7 @@
 //   FeedWeights(chunk)...  FinishWeights()                       model.safetensors as it arrives; or, of a sharded one,
 //                                                                SetShardIndex, and EndShard after each file
 //   Start(request)  then Step() and Take() while Step says true  any number of times
-//   StartInspection(request)  the same, to look inside           (core/tasks/inspector.h)
+//   StartInspection(request)  the same, for an inspection        (core/tasks/inspector.h)
 //
 // A call out of order is refused; after a failed run the next one may succeed; after a failed load the session is of
 // no more use, and a new one is.
@@ -34,7 +34,7 @@ namespace peruse {
 
 class Session {
  public:
-  // Another task of the same checkpoint, beside `first`, which has loaded its weights: what both need is held once, and what `first` has
+  // Another task of the same checkpoint, beside `first`, which has loaded its weights: what both need is stored once, and what `first` has
   // is not read again. config.json and its tokenizer are to be given anew, and must be the same. Either may go before the other.
   explicit Session(const Session& first)
       : backend_(first.backend_), usual_(first.usual_), tokenizer_(first.tokenizer_), model_(first.model_) {
@@ -42,7 +42,7 @@ class Session {
     tokenizer_hash_ = first.tokenizer_hash_;
   }
   Session& operator=(const Session&) = delete;
-  // `usual`: how weights are held when nobody says.
+  // `usual`: the format of weights when the caller names none.
   explicit Session(std::unique_ptr<Backend> backend, Precision usual = Precision::kF32)
       : backend_(std::move(backend)), usual_(usual) {}
 
@@ -68,7 +68,7 @@ class Session {
   Result<int32_t> Probe(int32_t layers, std::string_view dtype);
 
   Status Start(std::string_view request);
-  // Instead of Start: a look inside.
+  // Instead of Start: an inspection.
   Status StartInspection(std::string_view request);
   // Of the model that was opened; null before.
   const Program* program() const { return model_ ? model_->program() : nullptr; }

@@ -80,7 +80,7 @@ class Backend {
   virtual Result<Tensor> CreateConstant(int32_t rows, int32_t cols) = 0;
   virtual Status WriteConstant(Tensor constant, int32_t first_row, std::span<const float> rows) = 0;
 
-  // Bytes held for weights and constants.
+  // Bytes of weights and constants.
   virtual int64_t WeightBytes() const = 0;
 
   // ---- Runs ------------------------------------------------------------------------------------------------

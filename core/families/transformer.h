@@ -35,7 +35,7 @@ MaskedLmHead GeneratorHead(const ModelConfig& config);
 // cls.predictions: BertLMPredictionHead, LegacyDebertaLMPredictionHead.
 MaskedLmHead BertPredictions(const ModelConfig& config);
 
-// Where to look rows up beside the words; not valid: no such table.
+// Tables whose rows are added to those of the words; not valid: no such table.
 struct EmbeddingOptions {
   bool positions = true;
   Index position_index = {.kind = Index::Kind::kPositions};

@@ -1,4 +1,4 @@
-// An embedding matrix in host memory, its rows held as the checkpoint holds them and read as floats. Copies share the rows.
+// An embedding matrix in host memory, its rows as the checkpoint stores them, read as floats. Copies share the rows.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class EmbeddingTable {
   int32_t rows() const { return rows_; }
   int32_t cols() const { return cols_; }
   DType storage() const { return storage_; }
-  int64_t bytes() const;  // held
+  int64_t bytes() const;  // of all rows
 
   // The next bytes of the table, in the storage type. Never more than fit. For kI8 the scales come on their own. False: an element
   // that is now whole is NaN or infinity.

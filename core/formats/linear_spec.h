@@ -5,7 +5,7 @@
 
 namespace peruse {
 
-// How a linear layer's weights are held.
+// The format of a linear layer's weights.
 enum class Precision : uint8_t {
   kF32,
   kF16,  // IEEE half where the backend reads it so

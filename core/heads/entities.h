@@ -36,7 +36,7 @@ struct EntityHead {
   WordPooling pooling = WordPooling::kOneToken;
   // Labels come as vectors (a bi-encoder), not as rows of the text.
   bool label_vectors = false;
-  // CrossFuser: "l2l", "t2t", "l2t", "t2l" for each block of a layer; first what changes (labels, text), then what is looked at.
+  // CrossFuser: "l2l", "t2t", "l2t", "t2l" for each block of a layer; first the side that changes (labels, text), then the side that it attends to.
   std::vector<std::string> fusion;
   int32_t fusion_layers = 0;
   int32_t fusion_heads = 0;

@@ -67,7 +67,7 @@ Value HopfieldScores(Build& b, Value text, Value labels, const LabelHead& head) 
   return ScoreMlp(b, first, mlp, Activation::kRelu, head);
 }
 
-// CrossAttnScorer: labels look at the rows of the text.
+// CrossAttnScorer: labels attend to the rows of the text.
 Value CrossAttentionScores(Build& b, Value text, Value labels, const LabelHead& head) {
   constexpr float kEps = 1e-5f;
   const int32_t width = b.cols(labels);

@@ -75,7 +75,7 @@ struct LoadReport {
   int32_t tensors_used = 0;
   std::vector<std::string> extra_tensors;  // in the file, not needed
   std::vector<std::string> head_tensors;   // the tensors that the head was made of
-  int64_t weight_bytes = 0;                // held for weights, constants and embedding tables
+  int64_t weight_bytes = 0;                // of weights, constants and embedding tables
 };
 
 class Model {
@@ -107,7 +107,7 @@ class Model {
   virtual const ModelConfig& config() const = 0;
   virtual Head head() const = 0;
   virtual const LoadReport& load_report() const = 0;
-  // What a call computes when nobody looks inside; null: the model has none.
+  // What a call computes without inspection; null: the model has none.
   virtual const Program* program() const { return nullptr; }
 
   // One run over a ragged batch: Begin records the operations, Finish completes them.

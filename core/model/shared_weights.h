@@ -31,7 +31,7 @@ struct HeldWeights {
   const LinearHolds& holds;
 };
 
-// Puts into `weights` and `holds`, which are of the sizes of `parameters`, what `from` holds of them: the same tensors, held alike. Gives the
+// Puts into `weights` and `holds`, which are of the sizes of `parameters`, what `from` holds of them: the same tensors in the same format. Gives the
 // pieces that are whole with it, by number.
 std::vector<bool> TakeHeld(const HeldWeights& from, const Parameters& parameters, Weights* weights, LinearHolds* holds);
 

@@ -29,7 +29,7 @@ class Stack {
   Stack& AddTaps(const std::string& name, int32_t out, int32_t taps);
   // A bias of any shape, named in full, for outputs [first, first + count).
   Stack& AddBias(std::vector<std::string> names, std::vector<int64_t> shape, int32_t first);
-  // name [heads * parts * size, in] with rows ordered head, part, channel: held part, head, channel (DeBERTa v1's in_proj).
+  // name [heads * parts * size, in] with rows ordered head, part, channel in the file: stored part, head, channel (DeBERTa v1's in_proj).
   Stack& AddInterleaved(const std::string& name, int32_t heads, int32_t parts, int32_t size);
 
  private:
@@ -102,15 +102,15 @@ class Build {
   }
   // name [rows, cols / copies], each row repeated
   Value TiledConstant(const std::string& name, int32_t rows, int32_t cols, int32_t copies);
-  // name [channels, 1, kernel_size], held as taps [kernel_size, channels]
+  // name [channels, 1, kernel_size], stored as taps [kernel_size, channels]
   Value DepthwiseTaps(const std::string& name, int32_t channels, int32_t kernel_size);
-  // name [heads, kernel_size]: the logits of taps that each head's channels share, held as taps [kernel_size, channels]
+  // name [heads, kernel_size]: the logits of taps that each head's channels share, stored as taps [kernel_size, channels]
   Value SoftmaxTaps(const std::string& name, int32_t heads, int32_t channels, int32_t kernel_size);
   // name.weight [width], name.bias [width] (or .gamma and .beta)
   NormArgs Norm(const std::string& name, int32_t width, float eps) { return Norm(std::vector{name}, width, eps); }
   // The same under one of several names.
   NormArgs Norm(const std::vector<std::string>& names, int32_t width, float eps);
-  // name [rows, cols], in host memory; words: with kQ8 held as int8 by row
+  // name [rows, cols], in host memory; words: with kQ8 stored as int8 by row
   TableId Table(const std::string& name, int32_t rows, int32_t cols, bool words = false);
 
   // ---- Operations ---------------------------------------------------------------------------------------------------

@@ -22,16 +22,16 @@ struct ConstantSpec {
 struct TableSpec {
   int32_t rows = 0;
   int32_t cols = 0;
-  bool words = false;  // with kQ8 held as int8 by row
+  bool words = false;  // with kQ8 stored as int8 by row
 };
 
 // A tensor of the checkpoint that fills a parameter, or a part of one.
 struct Piece {
   enum class Kind : uint8_t {
     kRows,         // [out, in] (or of any shape with as many elements): rows from `first` on of a linear
-    kInterleaved,  // [heads * parts * size, in], rows ordered head, part, channel: held part, head, channel
+    kInterleaved,  // [heads * parts * size, in], rows ordered head, part, channel in the file: stored part, head, channel
     kGrouped,      // [groups, in / groups, out / groups], input-major: a linear with groups
-    kConv1d,       // [out, in / groups, kernel]: a linear held tap-major
+    kConv1d,       // [out, in / groups, kernel]: a linear, stored tap-major
     kTaps,         // [out, in, taps]: tap by tap, rows from `first` on of a linear
     kBias,         // any shape: the biases from `first` on of a linear
     kConstant,     // [rows, cols], or [cols]

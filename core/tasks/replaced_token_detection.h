@@ -1,4 +1,4 @@
-// Replaced-token detection: which tokens of a text look out of place, by the discriminator of ELECTRA or DeBERTa v3.
+// Replaced-token detection: which tokens of a text were replaced, by the discriminator of ELECTRA or DeBERTa v3.
 #pragma once
 
 #include <cstdint>

@@ -68,7 +68,7 @@ size_t Task::CollectBytesBound(size_t count) const {
   // A copy of the outputs and one more with a list for each token; a token's string, label, word and what else is told of it.
   constexpr size_t kBytesPerToken = 1024;
   size_t floats = 0;
-  // Who looks at several outputs copies none of them.
+  // Reading several outputs copies none of them.
   if (wanted_.size() == 1) {
     for (size_t text = 0; text < count; ++text) floats += outputs_.Get(wanted_[0], text).values.size();
   }

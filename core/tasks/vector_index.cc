@@ -204,7 +204,7 @@ std::vector<VectorIndex::Hit> VectorIndex::Search(size_t k) const {
   const bool by_codes = has_codes() && k < rows() / 4 && estimates.Resize(rows()).ok();
   if (by_codes && k > 0) least = Estimate(EncodeQuery(), k, estimates.values());
   for (size_t row = 0; k > 0 && row < rows(); ++row) {
-    // Not: greater or equal. What is no number has overflowed, and is looked at.
+    // Not: greater or equal. NaN has overflowed, and goes on to the exact product.
     if (by_codes && estimates.values()[row] < least) continue;
     best.Offer({row, Product(&values[row * width_], query_.data(), width_)});
   }

@@ -1,4 +1,4 @@
-// Vectors that are searched: the rows whose products with a query are largest. Every row is looked at, so nothing is missed.
+// Vectors that are searched: the rows whose products with a query are largest. Every row is compared, so the result is exact.
 //
 // A search is bound by how fast memory can be read, so most rows are read in 8 bits: these tell a product up to a bound, and only
 // rows whose product may be among the best by it are read in full. What is found is what reading all of them would find, bit for bit.

@@ -57,8 +57,8 @@ size_t SpaceAfter(std::string_view text, size_t begin) {
 
 }  // namespace
 
-// As the reference adds tokens: special ones are looked for before others, and in the form in which they came first; another one is
-// looked for in every form in which it came. Other flags count as they came last.
+// As the reference adds tokens: special ones are searched before others, and in the form in which they came first; another one is
+// searched in every form in which it came. Other flags count as they came last.
 Status AddedTokens::AddEntries(std::vector<AddedToken> tokens, size_t listed, const Vocabulary& vocabulary,
                                std::vector<Pattern>* patterns) {
   int32_t next_id = vocabulary.size();

@@ -52,7 +52,7 @@ class AddedTokens {
     AddedToken token;
     bool was_special;  // of any of the tokens of this content: then they are special for decoding
   };
-  // What is looked for, in the reference's order: of equal patterns the first counts.
+  // The patterns that are searched, in the reference's order: of equal patterns the first counts.
   struct Pattern {
     size_t entry;
     bool normalized;

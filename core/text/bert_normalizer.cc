@@ -57,7 +57,7 @@ bool BertNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
     NormalizeAscii(text);
     return true;
   }
-  // Every step looks at one character, but for the ordering of marks, which ASCII characters stop: so runs of ASCII and
+  // Every step reads one character, but for the ordering of marks, which ASCII characters stop: so runs of ASCII and
   // runs of other characters can be done one by one.
   scratch->Clear();
   scratch->Grow(text->size());

@@ -1,4 +1,4 @@
-// Pattern: what Replace and Split look for: a string, or a regular expression.
+// Pattern: what Replace and Split search: a string, or a regular expression.
 #pragma once
 
 #include <cstdint>

@@ -324,7 +324,7 @@ bool RegexParser::AddCases(const Item& item, CharSet* set) {
   if (item.kind != CharSet::Kind::kRange) return item.kind != CharSet::Kind::kCategories;
   for (char32_t c = item.first; c <= item.last; ++c) {
     if (c >= 0x80) {
-      // A letter that has cases; ranges of others are rare enough not to be looked through.
+      // A letter that has cases; ranges of others are rare enough not to be searched.
       return item.first == item.last && (CategoriesNamed("L") >> CategoryOf(c) & 1) != 0 && CategoryOf(c) == 4;
     }
     if (!IsAsciiLetter(c)) continue;

@@ -40,7 +40,7 @@ class TrieBuilder {
 
   static constexpr int32_t kNoUnit = -1;
   static constexpr int32_t kNoParent = -2;  // the root is no child, not even of itself
-  static constexpr int kTries = 12;         // free places looked at before the array is extended instead
+  static constexpr int kTries = 12;         // free places tried before the array is extended instead
 
   [[nodiscard]] bool Place(Node node, std::vector<Node>* stack) {
     if (entries_[node.begin].first.size() == node.depth) {

@@ -16,7 +16,7 @@ constexpr double kUnkPenalty = 10.0;
 // Words of up to this many bytes are searched without allocating.
 constexpr size_t kShortWord = 96;
 
-// Pieces that a word begins with are looked at at every character: so many bytes of them, on average, and no more.
+// Pieces that a word begins with are compared at every character: so many bytes of them, on average, and no more.
 constexpr size_t kStepsPerByte = 128, kLeastBytes = 4096;
 
 Status NoMemory() { return OutOfMemory("no memory for the pieces of Unigram"); }

@@ -73,7 +73,7 @@ class Masters : public TensorVisitor {
   // A row of a number that no file holds, as a constant of programs: its number.
   int32_t AddFixedRow(int32_t cols, float value);
 
-  // Memory for gradients and held forms. Once.
+  // Memory for gradients and for the forms that kernels read. Once.
   Status Allocate();
   const HeldParameters& held() const { return held_; }
   int64_t bytes() const;

@@ -28,7 +28,7 @@ Status NotFinite(const std::string& tensor) {
 }
 
 // What a header lacks, as messages are put together.
-struct Misfit {
+struct Mismatch {
   std::string missing;       // encoder tensors
   std::string missing_head;  // head tensors
   std::string head;          // whose
@@ -89,37 +89,38 @@ Status Binder::CheckFit(std::span<const TensorInfo> tensors) const {
   std::unordered_map<std::string, const TensorInfo*> by_name;
   for (const TensorInfo& tensor : tensors) by_name.emplace(names_.Normalise(tensor.name), &tensor);
 
-  Misfit misfit;
+  Mismatch mismatch;
   for (const Requirement& requirement : requirements_) {
     const Piece& piece = *requirement.piece;
     if (!names_.Has(requirement.name)) {
-      if (!piece.head.empty()) misfit.head = piece.head;
-      AppendItem(piece.head.empty() ? misfit.missing : misfit.missing_head, Described(requirement.name, piece.shape));
+      if (!piece.head.empty()) mismatch.head = piece.head;
+      AppendItem(piece.head.empty() ? mismatch.missing : mismatch.missing_head,
+                 Described(requirement.name, piece.shape));
       continue;
     }
     const auto found = by_name.find(requirement.name);
     if (found == by_name.end()) continue;  // in another shard
     const TensorInfo& tensor = *found->second;
     if (tensor.shape != piece.shape) {
-      AppendItem(misfit.misshapen, Described(tensor.name, tensor.shape) + " instead of " + ShapeString(piece.shape));
+      AppendItem(mismatch.misshapen, Described(tensor.name, tensor.shape) + " instead of " + ShapeString(piece.shape));
     } else if (tensor.dtype == DType::kI8 && !TakesInt8(piece)) {
-      AppendItem(misfit.int8, tensor.name);
+      AppendItem(mismatch.int8, tensor.name);
     } else if (tensor.dtype == DType::kI8) {
       const std::vector<int64_t> shape = {piece.shape[0]};
       const auto scales = by_name.find(requirement.name + std::string(kScaleSuffix));
       if (scales == by_name.end()) {
-        AppendItem(misfit.missing, Described(tensor.name + std::string(kScaleSuffix), shape));
+        AppendItem(mismatch.missing, Described(tensor.name + std::string(kScaleSuffix), shape));
       } else if (scales->second->shape != shape) {
-        AppendItem(misfit.misshapen,
+        AppendItem(mismatch.misshapen,
                    Described(scales->second->name, scales->second->shape) + " instead of " + ShapeString(shape));
       } else if (scales->second->dtype != DType::kF32) {
-        AppendItem(misfit.unreadable, scales->second->name + " " + scales->second->dtype_name);
+        AppendItem(mismatch.unreadable, scales->second->name + " " + scales->second->dtype_name);
       }
     } else if (!tensor.dtype || !IsFloatDType(*tensor.dtype)) {
-      AppendItem(misfit.unreadable, tensor.name + " " + tensor.dtype_name);
+      AppendItem(mismatch.unreadable, tensor.name + " " + tensor.dtype_name);
     }
   }
-  return misfit.ToStatus();
+  return mismatch.ToStatus();
 }
 
 Status Binder::OnHeader(std::span<const TensorInfo> tensors) {

@@ -84,7 +84,7 @@ class Binder : public TensorVisitor {
   int64_t Units(const Piece& piece) const;
   Status Write(const Target& target, DType dtype, int32_t first, std::span<const float> values);
   Status WritePiece(const Piece& piece, int32_t first, std::span<const float> values);
-  // Rows of a linear, quantised first if it is held so.
+  // Rows of a linear, quantised first if its format is int8.
   Status WriteRows(const Piece& piece, int32_t first_row, std::span<const float> rows);
   // Calls write(first row of the linear, first row of the piece, rows) for each run of `count` rows that stay together.
   template <typename Write>

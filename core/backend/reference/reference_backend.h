@@ -1,4 +1,4 @@
-// Runs the references of core/ops, everything held and computed in double. Slow by intent; every other backend is tested
+// Runs the references of core/ops, everything stored and computed in double. Slow by intent; every other backend is tested
 // against it.
 #pragma once
 
@@ -16,7 +16,7 @@ class ReferenceBackend : public Backend {
   virtual std::vector<double> ErrorBound(const Op& op, Value result) const = 0;
 };
 
-// Every Precision is held as double. A run's values start as NaN, so that reading what nobody wrote shows.
+// Every Precision is stored as double. A run's values start as NaN, so that reading what nobody wrote shows.
 std::unique_ptr<ReferenceBackend> CreateReferenceBackend();
 
 }  // namespace peruse

@@ -2,7 +2,7 @@
 // exactly, and the sum times both scales goes where the product goes there. Four integers along k are a word; dot4 multiplies
 // two words (recorder.cc: by one instruction, or by hand).
 //
-// A workgroup looks for its own rows' largest values first and quantises while it loads a tile: its rows are read twice, by
+// A workgroup finds its own rows' largest values first and quantises while it loads a tile: its rows are read twice, by
 // every workgroup of them, and no dispatch nor buffer is needed for it. Integers of 13 bits (WIDE) are split in 128 high + low.
 #include "linear_params.wgsl"
 #include "quantize.wgsl"

@@ -1,4 +1,4 @@
-// The attention probabilities themselves, for people who want to look inside: one thread a row of scores, plain loops.
+// The attention probabilities themselves, for inspection: one thread a row of scores, plain loops.
 // Row (start * heads + h * length + i) for head h and query i; columns past the sequence's length are zero.
 const THREADS = 64u;
 

@@ -1,6 +1,6 @@
 // The rule of core/formats/quantize.h, by which a row of activations becomes integers: the same integers on every GPU.
 // Included by shaders that bind the rows as `x` and define QUANTIZED_ROWS, the rows of a workgroup.
-const SEEKERS = 8u;  // threads that look for one row's largest value
+const SEEKERS = 8u;  // threads that find one row's largest value
 
 var<workgroup> largest: array<atomic<u32>, QUANTIZED_ROWS>;
 var<workgroup> scales: array<vec2f, QUANTIZED_ROWS>;  // of each row its scale, and what to multiply its values with

@@ -1,4 +1,4 @@
-// The span kernels themselves, for people who want to look inside: softmax over each head's taps logits.
+// The span kernels themselves, for inspection: softmax over each head's taps logits.
 
 const THREADS = 64u;
 

@@ -33,7 +33,7 @@ class WebGpuBackend : public Backend {
 // Replays commands and waits for them.
 using ReplayCommands = std::function<Status(std::span<const uint32_t> commands)>;
 
-// Linear layers are held as float32 (Precision::kF32), float16 (kF16) or int8 (kQ8). Arithmetic is float32 but for kQ8's
+// Linear layers are stored as float32 (Precision::kF32), float16 (kF16) or int8 (kQ8). Arithmetic is float32 but for kQ8's
 // sums of products, which are exact integers.
 // With `replay`, for hosts that can wait, Submit replays the commands itself, and deferred() is false.
 std::unique_ptr<WebGpuBackend> CreateWebGpuBackend(const webgpu::Limits& limits = {}, ReplayCommands replay = nullptr);

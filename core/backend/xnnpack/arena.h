@@ -38,7 +38,7 @@ class Arena {
   void Pop(int64_t size);
 
   std::byte* data(int64_t index) const { return buffers_[static_cast<size_t>(index)].data; }
-  // Bytes held.
+  // Bytes allocated.
   int64_t capacity() const;
 
  private:

@@ -1,4 +1,4 @@
-// Linear layers that multiply floats: the loop over panels and rows around the float GEMM, whatever the weights are held as.
+// Linear layers that multiply floats: the loop over panels and rows around the float GEMM, whatever the format of the weights.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ Int8Path ChosenInt8Path();
 // Columns that a kernel computes at once: the width of a panel of packed weights.
 int64_t Int8TileCols();
 
-// Depth k as held: in whole steps of a kernel.
+// Depth k as stored: in whole steps of a kernel.
 int64_t Int8Depth(Int8Path path, int64_t k);
 
 // ---- Weights: [n / tile][k / step][tile][step] bytes, zero where there is no row or no k -------------------------------

@@ -7,7 +7,7 @@
 
 namespace peruse {
 
-// Only the outputs of these numbers, and only what they need: a look inside costs nothing to those who don't look.
+// Only the outputs of these numbers, and only what they need: what inspection needs costs other calls nothing.
 Program KeepOutputs(Program program, std::span<const int32_t> outputs);
 
 // Without what the caller may bring (ops::Input::optional) and the products by it, whose other factor then stands for them.

@@ -2,7 +2,7 @@
 // classes that such a file may name are built in, and every other name or instruction is an error that says which.
 //
 // A pickle is a program for a stack machine (the reference: pickle.py and pickletools.py, protocol 2). Its values here are
-// plain data; lists, dictionaries and tensors are held by number, so that a value that contains itself harms nobody.
+// plain data; lists, dictionaries and tensors are stored by number, so that a value that contains itself harms nobody.
 #pragma once
 
 #include <cstdint>

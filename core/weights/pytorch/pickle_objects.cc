@@ -135,7 +135,7 @@ Status Pickle::Reduce() {
   if (given.size() >= 6 && (!given[4].is(Kind::kBool) || !IsEmptyDict(given[5]))) {
     return Malformed("makes a tensor with hooks");
   }
-  // It marks tensors that are held negated or conjugated.
+  // It marks tensors that are stored negated or conjugated.
   if (given.size() == 7 && !given[6].is(Kind::kNone) && !IsEmptyDict(given[6])) {
     return Unsupported("PyTorch file: a tensor has metadata, which says that its data are not its values");
   }

@@ -322,7 +322,7 @@ TEST_F(LoadingTest, BadShards) {
   ExpectStatus(torn->EndShard(), StatusCode::kTruncatedFile, "within tensor");
 }
 
-// DeBERTa's own position projections are needed only to fold the table: what is held is as without them.
+// DeBERTa's own position projections are needed only to fold the table: what is stored is as without them.
 TEST_F(LoadingTest, FoldedProjectionsAreNotHeld) {
   const auto held = [&](const char* name) {
     auto model = Checkpoint({name, "DebertaV2ForSequenceClassification", "", 0}).Load(*backend_);

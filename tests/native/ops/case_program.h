@@ -30,7 +30,7 @@ class CaseProgram {
   Value Tokens(int32_t cols, float scale = 1);
   Value Tokens(HostMatrix matrix);
   Value Constant(int32_t rows, int32_t cols, float offset = 0);
-  // The weights [out, in / groups] of a linear, held as the case says, and its bias.
+  // The weights [out, in / groups] of a linear, in the format of the case, and its bias.
   LinearId Linear(int32_t in, int32_t out);
   NormArgs Norm(int32_t width);
   // An embedding table, and rows of it.

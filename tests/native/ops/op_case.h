@@ -1,4 +1,4 @@
-// The conformance list: which operations, at which shapes, every backend is held to. A case is data, and a program of one
+// The conformance list: which operations, at which shapes, every backend must pass. A case is data, and a program of one
 // operation is made of it. The cases of an operation stand in the file of its name.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Folders of unusual but real combinations of tokenizer files, held to what transformers' AutoTokenizer makes of them
+// Folders of unusual but real combinations of tokenizer files, compared with what transformers' AutoTokenizer makes of them
 // (tests/reference/compare_folders.py writes the goldens).
 #include <gtest/gtest.h>
 

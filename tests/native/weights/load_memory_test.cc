@@ -1,4 +1,4 @@
-// Loading holds the weights and little else: at most 1.25 times the weights as held, plus 16 MB (design.md section 1).
+// Loading holds the weights and little else: at most 1.25 times the weights as stored, plus 16 MB.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -169,7 +169,7 @@ TEST_P(LoadMemoryTest, PeakStaysNearTheWeights) {
   const int64_t held = model->load_report().weight_bytes;
   EXPECT_GE(bytes, 190'000'000);
   if (GetParam().precision == Precision::kF32) {
-    EXPECT_GE(held, bytes);  // F32 in, F32 held: nothing can be smaller
+    EXPECT_GE(held, bytes);  // F32 in, F32 stored: nothing can be smaller
     EXPECT_LE(static_cast<double>(held), 1.02 * static_cast<double>(bytes));
   } else {
     EXPECT_LE(static_cast<double>(held), 0.27 * static_cast<double>(bytes));  // a quarter; scales and norms beside it

@@ -1,4 +1,4 @@
-// Adapters merged while a checkpoint is read, held to what peft makes of the two.
+// Adapters merged while a checkpoint is read, compared with what peft makes of the two.
 #include "core/weights/lora.h"
 
 #include <gtest/gtest.h>
