@@ -32,6 +32,7 @@ const kUsage = `npm run bench -- [options]
   --device webgpu         on a GPU, in Node over Dawn and in Chromium, instead of the CPU (docs/webgpu.md)
   --task name             text-classification (reads one row of the last layer) or question-answering (reads all)
   --minutes n             time to share among everything that is timed, besides loading
+  --before folder         beside the builds of another checkout (an earlier commit), whose bench modules have been built
   --no-ort                without onnxruntime-web
   --no-load               without the table of load times
   --clock cpu             processor time instead of elapsed time, where a subject has one thread and the runtime tells
@@ -57,6 +58,7 @@ function parseOptions() {
       dtypes: list,
       task: { type: 'string', default: 'text-classification' },
       minutes: list,
+      before: list,
       device: { type: 'string', default: 'cpu' },
       clock: { type: 'string', default: 'wall' },
       json: list,

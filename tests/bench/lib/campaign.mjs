@@ -1,6 +1,6 @@
 // Everything that is to be measured, shape by shape: which subjects there are, and their cells.
 import { pathToFileURL } from 'node:url';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { root } from '../../../tools/setup/root.mjs';
 import { openPage } from './chromium.mjs';
 import { compareOutputs } from './compare.mjs';
@@ -33,7 +33,7 @@ export async function measureAll(options, environment, report) {
   return cells;
 }
 
-async function buildAll({ runtimes, variants, threads }) {
+async function buildAll({ runtimes, variants, threads, before }) {
   const builds = {};
   if (runtimes.includes('native')) builds.native = await buildProgram('bench_program');
   if (!runtimes.includes('node') && !runtimes.includes('chromium')) return builds;
@@ -41,6 +41,7 @@ async function buildAll({ runtimes, variants, threads }) {
     for (const count of threads) {
       const name = count > 1 ? `${variant}-threads` : variant;
       builds[name] ??= join(await buildModule(name), 'peruse_bench.mjs');
+      if (before) builds[`before ${name}`] = resolve(before, 'build', `wasm-${name}`, 'peruse_bench.mjs');
     }
   }
   return builds;
@@ -80,6 +81,7 @@ async function measureShape({ shape, runtime, model, builds, seconds, options, e
           error: errors.get(subject.name),
           ...summary(measured.get(subject.name), tokensOf(length)),
           ...(library === 'peruse' && {
+            overBefore: baseline(subjectName({ library: 'before', dtype, variant, threads })),
             overOrt: baseline(subjectName({ library: 'ort', dtype, threads })),
             overF32: dtype === 'f32' ? undefined : baseline(subjectName({ library, dtype: 'f32', variant, threads })),
           }),
@@ -97,11 +99,15 @@ async function measureShape({ shape, runtime, model, builds, seconds, options, e
 
 const subjectName = ({ library, dtype, variant, threads }) => [library, variant, dtype, `x${threads}`].filter(Boolean).join(' ');
 
-function plans(runtime, { variants, threads, dtypes, ort }) {
+function plans(runtime, { variants, threads, dtypes, ort, before }) {
   const all = [];
   for (const count of threads) {
     for (const dtype of dtypes) {
-      for (const variant of runtime === 'native' ? ['avx2'] : variants) all.push({ library: 'peruse', variant, dtype, threads: count });
+      for (const variant of runtime === 'native' ? ['avx2'] : variants) {
+        all.push({ library: 'peruse', variant, dtype, threads: count });
+        // The page is served nothing outside of this checkout.
+        if (before && runtime === 'node') all.push({ library: 'before', variant, dtype, threads: count });
+      }
       if (ort && runtime !== 'native' && dtype !== 'f16') all.push({ library: 'ort', dtype, threads: count });
     }
   }
@@ -139,11 +145,12 @@ async function openStage(runtime, environment) {
 /** A subject that is ready to run, or, where this build lacks the precision, { missing }. */
 async function startSubject(stage, plan, { shape, model, builds, options }) {
   const { library, variant, threads, dtype } = plan;
-  const ours = library === 'peruse';
+  const ours = library !== 'ort';
+  const build = `${library === 'before' ? 'before ' : ''}${variant}${threads > 1 ? '-threads' : ''}`;
   const subject = await stage.start(builds, {
-    kind: library,
+    kind: ours ? 'peruse' : 'ort',
     threads,
-    url: stage.module?.(ours ? builds[threads > 1 ? `${variant}-threads` : variant] : join(kOrt, stage.ort)),
+    url: stage.module?.(ours ? builds[build] : join(kOrt, stage.ort)),
   });
   const request = ours
     ? { config: shapeConfig(shape, { timed: true }), task: options.task, dtype, weights: stage.path(model.weights) }
