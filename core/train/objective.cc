@@ -21,6 +21,11 @@ double Objective::Mass(std::span<const Example* const> examples, int64_t columns
     case Goal::kMultiLabel:
     case Goal::kRegression:
       return static_cast<double>(static_cast<int64_t>(examples.size()) * columns);
+    case Goal::kReplaced: {
+      size_t tokens = 0;
+      for (const Example* example : examples) tokens += example->ids.size();
+      return static_cast<double>(tokens);
+    }
     case Goal::kSoftLabels:
     case Goal::kSpan:
       return static_cast<double>(examples.size());
@@ -50,6 +55,7 @@ double Objective::Loss(std::span<const Example* const> examples, const RaggedBat
     case Goal::kSoftLabels:
       return SoftCrossEntropy(logits, targets_, mass, gradient);
     case Goal::kMultiLabel:
+    case Goal::kReplaced:
       return SigmoidCrossEntropy(logits, targets_, mass, gradient);
     case Goal::kRegression:
       return SquaredError(logits, targets_, mass, gradient);
@@ -90,10 +96,11 @@ void Objective::Count(int32_t truth, const float* logits) {
 void Objective::Observe(std::span<const Example* const> examples, const RaggedBatch& batch, const Block& logits) {
   unused_.resize(static_cast<size_t>(logits.rows * logits.cols));
   loss_ += Loss(examples, batch, logits, /*mass=*/1, {unused_.data(), logits.rows, logits.cols, logits.cols});
+  const bool by_token = goal_ == Goal::kTokens || goal_ == Goal::kSpan || goal_ == Goal::kReplaced;
+  int64_t words = 0;
   for (size_t i = 0; i < examples.size(); ++i, ++examples_) {
     const Example& example = *examples[i];
-    const int64_t row =
-        goal_ == Goal::kTokens || goal_ == Goal::kSpan ? batch.start(static_cast<int32_t>(i)) : static_cast<int64_t>(i);
+    const int64_t row = by_token ? batch.start(static_cast<int32_t>(i)) : static_cast<int64_t>(i);
     const float* own = logits.row(row);
     switch (goal_) {
       case Goal::kSingleLabel:
@@ -129,6 +136,18 @@ void Objective::Observe(std::span<const Example* const> examples, const RaggedBa
         break;
       }
       case Goal::kMaskedWords:
+        for (const int32_t word : example.labels) right_ += LargestOf(logits.row(words++), columns_) == word;
+        seen_ += static_cast<int64_t>(example.labels.size());
+        break;
+      case Goal::kReplaced:
+        for (size_t t = 0; t < example.targets.size(); ++t) {
+          const bool truth = example.targets[t] > 0.5f, guess = logits.row(row + static_cast<int64_t>(t))[0] > 0;
+          ++seen_;
+          right_ += guess == truth;
+          hits_[0] += truth && guess;
+          wrong_[0] += guess && !truth;
+          missed_[0] += truth && !guess;
+        }
         break;
     }
   }
@@ -146,7 +165,7 @@ Metrics Objective::Finish(double mass) const {
     const int64_t all = 2 * hits_[c] + wrong_[c] + missed_[c];
     sum += all > 0 ? 2 * static_cast<double>(hits_[c]) / static_cast<double>(all) : 0;
   }
-  const bool counted = goal_ == Goal::kMultiLabel || !confusion_.empty();
+  const bool counted = goal_ == Goal::kMultiLabel || goal_ == Goal::kReplaced || !confusion_.empty();
   metrics.f1 = counted ? sum / static_cast<double>(hits_.size()) : NAN;
   return metrics;
 }

@@ -20,6 +20,7 @@ enum class Goal : uint8_t {
   kTokens,       // a label for each token            labels: [tokens]
   kSpan,         // an answer in the text             labels: [2], its first and last token
   kMaskedWords,  // the words at the chosen places    labels: [chosen]
+  kReplaced,     // which tokens are not the text's   targets: [tokens], 0 or 1
 };
 
 struct Example {
@@ -27,14 +28,16 @@ struct Example {
   std::vector<int32_t> types;
   std::vector<int32_t> labels;
   std::vector<float> targets;
+  std::vector<int32_t> chosen;  // tokens, ascending: of a text to be masked all that may be (masking.h)
 };
 
 // What validation says. Not a number: the goal has no such figure.
 struct Metrics {
   double loss = 0;
-  double accuracy;  // of texts (kSingleLabel, kSoftLabels), of tokens (kTokens), of whole answers (kSpan)
-  double f1;        // the mean of the labels' (macro)
-  double error;     // mean square, kRegression
+  double
+      accuracy;  // of texts (kSingleLabel, kSoftLabels), of tokens (kTokens, kReplaced), of words (kMaskedWords), of whole answers (kSpan)
+  double f1;     // the mean of the labels' (macro); kReplaced: of what is replaced
+  double error;  // mean square, kRegression
   int64_t examples = 0;
   std::vector<int64_t> confusion;  // [labels, labels], true by predicted
 };

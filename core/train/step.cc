@@ -65,18 +65,18 @@ int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held
 
 // ---- The step -------------------------------------------------------------------------------------------------------
 
-Step::Step(const Program& program, const HeldParameters& held) : frozen_(held), all_(&held) {
+Step::Step(const Program& program, const HeldParameters& held, bool classifies) : frozen_(held), all_(&held) {
   program_ = &program;
   for (LinearParameter& linear : frozen_.linears) linear.weight_gradient = linear.bias_gradient = nullptr;
   for (MatrixParameter& matrix : frozen_.constants) matrix.gradient = {};
   for (MatrixParameter& matrix : frozen_.tables) matrix.gradient = {};
   products_ = &all_products_;
-  FindDropout();
+  FindDropout(classifies);
 }
 
 // transformers drops out: the embeddings behind their norm, what a linear adds to the residual stream before a norm, a convolution over
 // tokens, attention's probabilities, and what the classifier reads.
-void Step::FindDropout() {
+void Step::FindDropout(bool classifies) {
   const Program& program = *program_;
   drops_.assign(program.ops.size(), 0);
   std::vector<int32_t> producer(program.values.size(), -1), readers(program.values.size(), 0);
@@ -107,6 +107,7 @@ void Step::FindDropout() {
       }
     }
   }
+  if (!classifies) return;
   const Op* last = maker(program.outputs[0].value);
   const auto* classifier = last != nullptr ? std::get_if<ops::Linear>(last) : nullptr;
   if (classifier == nullptr || producer[Root(classifier->x)] < 0 || readers[Root(classifier->x)] != 1) return;

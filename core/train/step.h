@@ -31,8 +31,9 @@ struct StepOptions {
 
 class Step : private Tape {
  public:
-  // The program has plain operations alone, and one output. Both outlive this.
-  Step(const Program& program, const HeldParameters& held);
+  // The program has plain operations alone, and one output. Both outlive this. classifies: what the last linear reads is dropped out, as by
+  // transformers' classifiers, but not by the heads of pre-training.
+  Step(const Program& program, const HeldParameters& held, bool classifies = true);
 
   // kOutOfMemory. Once it went well, a batch that takes no more memory allocates nothing.
   Status Begin(const BatchInputs& inputs, const StepOptions& options,
@@ -57,7 +58,7 @@ class Step : private Tape {
   };
 
   size_t Root(Value value) const { return static_cast<size_t>(program_->Root(value).id); }
-  void FindDropout();
+  void FindDropout(bool classifies);
   void FindNeeds();
   void FindLifetimes();
   int64_t PlacePieces();

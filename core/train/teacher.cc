@@ -9,6 +9,8 @@
 namespace peruse::train {
 namespace {
 
+constexpr uint32_t kValidationDraw = 0xFFFFFFFFu;
+
 bool EndsWithModule(const std::string& name, const std::string& module) {
   return name.ends_with("." + module + ".weight") || name == module + ".weight";
 }
@@ -93,6 +95,8 @@ Result<Teacher::Plan> Teacher::Begin() {
     return InvalidArgument("option layers is " + std::to_string(options_.layers) + "; the model has " +
                            std::to_string(layers) + ", of which at least one stays as it is");
   }
+  if (masks() && options_.method != Method::kFull)
+    return Unsupported("pre-training trains everything: its method is \"full\"");
   PERUSE_RETURN_IF_ERROR(PrepareSift());
   ChooseTrained();
   if (options_.method == Method::kLora && trainee_.masters().lora().empty()) {
@@ -104,7 +108,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   if (options_.method == Method::kHead) masters.PassThrough();
   masters.Hold();
   PERUSE_RETURN_IF_ERROR(PrepareProgram());
-  step_ = std::make_unique<Step>(program_, masters.held());
+  step_ = std::make_unique<Step>(program_, masters.held(), /*classifies=*/!masks());
   if (options_.sift > 0) sift_ = std::make_unique<Sift>(perturbed_, masters.held(), options_.sift);
   if (features_width_ > 0) {
     features_step_ = std::make_unique<Step>(features_program_, masters.held());
@@ -124,6 +128,11 @@ Result<Teacher::Plan> Teacher::Begin() {
     PERUSE_RETURN_IF_ERROR(optimiser_->Allocate());
   }
   for (const Example& example : examples) order_.push_back(&example);
+  // What validation is asked is the same in every epoch.
+  for (size_t i = 0; masks() && i < sets_[kValidation].size(); ++i) {
+    Example& example = sets_[kValidation][i];
+    example = Masked(example, options_.masking, options_.seed, kValidationDraw, static_cast<uint32_t>(i));
+  }
   PERUSE_RETURN_IF_ERROR(CheckMemory(plan));
   Shuffle();
   return plan;
@@ -145,6 +154,7 @@ Status Teacher::CheckMemory(Plan& plan) {
       break;
     part.push_back(example);
   }
+  if (masks()) part = MaskedTexts(part, kValidationDraw);
   plan.bytes = trainee_.masters().bytes() + (optimiser_ ? optimiser_->bytes() : 0);
   FillBatch(part);
   const BatchInputs inputs = {inputs_, batch_, chosen_};
@@ -198,7 +208,9 @@ std::vector<Teacher::Part> Teacher::PartsOf(std::span<const Example* const> exam
 void Teacher::FillBatch(const Part& part) {
   batch_.Clear();
   inputs_.clear();
+  chosen_.clear();
   for (const Example* example : part) {
+    for (const int32_t place : example->chosen) chosen_.push_back(batch_.rows() + place);
     inputs_.push_back({example->ids, example->types});
     batch_.Append(static_cast<int32_t>(example->ids.size()));
   }
@@ -211,6 +223,16 @@ void Teacher::Shuffle() {
                               {static_cast<uint32_t>(options_.seed), static_cast<uint32_t>(options_.seed >> 32)});
     std::swap(order_[i - 1], order_[words[0] % i]);
   }
+}
+
+Teacher::Part Teacher::MaskedTexts(std::span<const Example* const> texts, uint32_t draw) {
+  masked_.clear();
+  for (const Example* text : texts) {
+    masked_.push_back(Masked(*text, options_.masking, options_.seed, draw, static_cast<uint32_t>(masked_.size())));
+  }
+  Part part;
+  for (const Example& example : masked_) part.push_back(&example);
+  return part;
 }
 
 // ---- Work -----------------------------------------------------------------------------------------------------------
@@ -300,7 +322,9 @@ Status Teacher::FitHead() {
 Status Teacher::Update() {
   if (next_ == 0) progress_.epoch = static_cast<int32_t>(report_.epochs.size()) + 1;
   const size_t count = std::min(order_.size() - next_, static_cast<size_t>(options_.batch_size));
-  const auto examples = std::span<const Example* const>(order_).subspan(next_, count);
+  const auto texts = std::span<const Example* const>(order_).subspan(next_, count);
+  const Part examples =
+      masks() ? MaskedTexts(texts, static_cast<uint32_t>(updates_)) : Part(texts.begin(), texts.end());
   const int64_t columns = program_.info(program_.outputs[0].value).cols.factor;
   const double mass = objective_.Mass(examples, columns);
   Masters& masters = trainee_.masters();

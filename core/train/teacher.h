@@ -15,6 +15,7 @@
 
 #include "core/train/adamw.h"
 #include "core/train/logistic.h"
+#include "core/train/masking.h"
 #include "core/train/objective.h"
 #include "core/train/trainee.h"
 
@@ -41,6 +42,7 @@ struct TeachOptions {
   float dropout = 0.1f;
   float attention_dropout = 0.1f;
   CrossEntropyOptions cross_entropy;
+  MaskRecipe masking;  // Goal::kMaskedWords: anew for every update
   std::vector<float> class_weights;
   float sift = 0;        // weight of scale-invariant fine-tuning's divergence; 0: none
   int32_t patience = 0;  // epochs without a better validation after which to stop; 0: all epochs
@@ -106,6 +108,9 @@ class Teacher {
   StepOptions Options(bool training) const;
   std::vector<Part> PartsOf(std::span<const Example* const> examples) const;
   void Shuffle();
+  // Of these texts, with words masked; the next call forgets them. `draw`: of the words.
+  Part MaskedTexts(std::span<const Example* const> texts, uint32_t draw);
+  bool masks() const { return objective_.goal() == Goal::kMaskedWords; }
 
   Status ComputeFeatures();
   Status FitHead();
@@ -149,6 +154,8 @@ class Teacher {
   double best_ = 0;
   int32_t since_best_ = 0;
   std::vector<float> kept_;  // the best state of what is trained
+
+  std::vector<Example> masked_;  // texts of the update
 
   // A part's batch, used again.
   RaggedBatch batch_;

@@ -9,15 +9,15 @@
 #include "core/train/adamw.h"
 #include "core/train/loss.h"
 #include "core/train/trainee.h"
-#include "tests/native/models/fixtures.h"
+#include "tests/native/train/golden_summary.h"
 
 namespace peruse::train {
 namespace {
 
-using testing::Bytes;
-using testing::GoldenCase;
-using testing::GoldenText;
-using testing::TensorFile;
+using peruse::testing::Bytes;
+using peruse::testing::GoldenCase;
+using peruse::testing::GoldenText;
+using peruse::testing::TensorFile;
 
 const TensorFile& Goldens() {
   static const TensorFile file = TensorFile::Read("training/goldens.safetensors");
@@ -26,7 +26,7 @@ const TensorFile& Goldens() {
 
 std::vector<GoldenCase> CasesWith(const std::string& suffix) {
   std::vector<GoldenCase> cases;
-  for (const GoldenCase& golden : testing::GoldenCases()) {
+  for (const GoldenCase& golden : peruse::testing::GoldenCases()) {
     if (golden.folder == "tiny" && Goldens().Has(golden.name + suffix)) cases.push_back(golden);
   }
   return cases;
@@ -123,33 +123,9 @@ class Lesson {
   std::vector<int32_t> ids_, chosen_;
 };
 
-// The largest gradient of all parameters of a case.
-double LargestGradient(const std::string& name) {
-  double largest = 0;
-  for (const auto& [key, entry] : Goldens().entries) {
-    if (key.starts_with(name + "/gradient/") && key.ends_with("/sums")) {
-      largest = std::max(largest, double{Goldens().Floats(key)[0]});
-    }
-  }
-  return largest;
-}
-
-// `within`: of the tensor's largest; `floor`: what may be wrong whatever that is.
+double LargestGradient(const std::string& name) { return testing::LargestGradient(Goldens(), name + "/gradient/"); }
 void ExpectSummary(const std::string& key, const float* values, int64_t size, double within, double floor) {
-  const std::vector<float> samples = Goldens().Floats(key + "/samples");
-  const std::vector<float> sums = Goldens().Floats(key + "/sums");
-  const double bound = within * sums[0] + floor;
-  const auto count = static_cast<int64_t>(samples.size());
-  for (int64_t i = 0; i < count; ++i) {
-    EXPECT_NEAR(values[i * size / count], samples[static_cast<size_t>(i)], bound) << key << ", sample " << i;
-  }
-  double sum = 0;
-  for (int64_t i = 0; i < size; ++i) {
-    const bool minus = (static_cast<uint64_t>(i) * 2654435761u >> 15 & 1u) != 0;
-    sum += minus ? -double{values[i]} : double{values[i]};
-  }
-  // Errors are independent: their sum grows with the square root of their number.
-  EXPECT_NEAR(sum, sums[1], bound * std::sqrt(static_cast<double>(size)) * 2) << key << ", sum";
+  testing::ExpectSummary(Goldens(), key, values, size, within, floor);
 }
 
 class ParameterGradients : public ::testing::TestWithParam<GoldenCase> {};
