@@ -140,13 +140,16 @@ class TeachTab {
     this.headline_.textContent = 'Loading the model\u2026';
   }
 
-  private show({ phase, step, steps, loss, validation }: TeachProgress): void {
+  private show({ phase, step, steps, loss, validation, load }: TeachProgress): void {
+    if (load?.status === 'progress') this.proof_.loading(`${kModel}${load.file}`, load.loaded);
     if (phase === 'loading' || steps === 0) return;
     this.progress_.value = step / steps;
     if (loss !== null && phase === 'training') this.curve_.add(loss, steps);
-    const held =
-      validation?.accuracy === undefined ? '' : ` \u2013 lines held back: ${share(validation.accuracy, validation.examples)} right`;
-    if (phase === 'training' || held !== '') this.headline_.textContent = `Step ${step} of ${steps}${held}`;
+    const unseen =
+      validation?.accuracy === undefined
+        ? ''
+        : ` \u2013 of lines that it has not seen, ${share(validation.accuracy, validation.examples)} are right`;
+    if (phase === 'training' || unseen !== '') this.headline_.textContent = `Step ${step} of ${steps}${unseen}`;
   }
 
   private async showLearnt(taught: Taught<'text-classification'>, examples: TextExample[], milliseconds: number): Promise<void> {
@@ -154,8 +157,8 @@ class TeachTab {
     const right = report.validation;
     const judged =
       right?.accuracy === undefined
-        ? `Too few lines to hold some back: try it on lines of your own.`
-        : `Of the ${count(right.examples, 'line')} that were held back, ${share(right.accuracy, right.examples)} are right.`;
+        ? `They were too few to keep some for a test: try it on lines of your own.`
+        : `${share(right.accuracy, right.examples)} lines that it had not seen are right.`;
     this.headline_.replaceChildren(
       make('strong', '', 'Learnt'),
       ` ${count(report.examples, 'line')} in ${duration(milliseconds)}. ${judged}`,
@@ -185,7 +188,9 @@ class TeachTab {
     const number = ++this.tries_;
     const list = find(this.panel_, '.bars', HTMLElement);
     if (!this.classify_ || this.try_.value.trim() === '') return list.replaceChildren();
+    const before = performance.now();
     const labels = await this.classify_(this.try_.value, { top_k: null, truncation: true });
+    this.proof_.answered(performance.now() - before);
     if (number === this.tries_) list.replaceChildren(...bars(labels));
   }
 

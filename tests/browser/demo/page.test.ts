@@ -183,6 +183,9 @@ describe('layout', () => {
 
   it('shows the result right under the input on a phone', async () => {
     const { page, close } = await demo.visit({ viewport: { width: 390, height: 844 } });
+    await answered(page.locator('#redact'));
+    const first = (await page.locator('#redact blockquote').boundingBox())!;
+    expect(first.y, 'the first screen has the first lines of the first answer').toBeLessThan(844 - 48);
     for (const tab of kTabs) {
       await page.locator(`#tab-${tab}`).click();
       await answered(page.locator(`#${tab}`));
@@ -190,6 +193,26 @@ describe('layout', () => {
       const result = (await page.locator(`#${tab} .result`).boundingBox())!;
       expect(result.y - (last.y + last.height), tab).toBeLessThan(24);
     }
+    await close();
+  });
+
+  it.each([390, 1280])('keeps figures and captions of the proof strip apart, %i pixels wide', async (width) => {
+    const { page, close } = await demo.visit({ viewport: { width, height: 844 } });
+    await answered(page.locator('#redact'));
+    const gaps = await page.evaluate(() => {
+      document.querySelector('.proof .last')!.textContent = '888\u00a0ms';
+      document.querySelector('.proof .since')!.textContent = '188';
+      document.querySelector('.proof .bytes-loaded')!.textContent = '188.8\u00a0MB in 188 files';
+      return [...document.querySelectorAll('.proof > div')].map((pair) => {
+        const [caption, figure] = [...pair.children].map((part) => {
+          const range = document.createRange();
+          range.selectNodeContents(part);
+          return range.getBoundingClientRect();
+        });
+        return caption!.left - figure!.right;
+      });
+    });
+    for (const gap of gaps) expect(gap).toBeGreaterThan(4);
     await close();
   });
 

@@ -22,7 +22,7 @@ it.each([
   await panel.locator('button.primary').click();
   await panel.locator('.learnt').waitFor({ timeout: 50_000 });
   expect(await panel.locator('.headline').textContent()).toMatch(
-    /Learnt 12 lines in .* Of the 4 lines that were held back, [0-4] of 4 are right/,
+    /^Learnt 12 lines in .* [0-4] of 4 lines that it had not seen are right\.$/,
   );
   expect(await panel.locator('.bars .label').first().textContent()).toBe('repair');
   expect((await panel.locator('.curve polyline').getAttribute('points'))!.split(' ').length).toBeGreaterThan(10);
@@ -31,6 +31,12 @@ it.each([
   await panel.locator('[name=try]').fill('Please send me the bill.');
   await panel.locator('.bars li:first-child .label', { hasText: 'money' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  const megabytes = Number.parseFloat((await page.locator('.proof .bytes-loaded').textContent())!);
+  expect(megabytes, 'the model is 3.6 MB').toBeGreaterThan(3.6);
+  expect(await page.locator('.proof .last').textContent()).toMatch(/^[\d.]+\s(ms|s)$/);
+  const teachButton = (await panel.locator('button.primary').boundingBox())!;
+  const result = (await panel.locator('.result').boundingBox())!;
+  if (width === 390) expect(result.y, 'what was learnt stands below the button').toBeGreaterThan(teachButton.y);
   if (kShots) {
     await mkdir(kShots, { recursive: true });
     await page.screenshot({ path: `${kShots}/teach-${width}-${colorScheme}.png`, fullPage: true });
