@@ -20,7 +20,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function startScreen(): Promise<{ display: string; child: ChildProcess }> {
+/** A screen of memory. */
+export async function startScreen(): Promise<{ display: string; child: ChildProcess }> {
   const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
@@ -51,13 +52,10 @@ async function answering(base: string): Promise<void> {
   }
 }
 
-export async function startWebKit(): Promise<OtherBrowser> {
-  const home = await mkdtemp(join(tmpdir(), 'peruse-webkit-'));
-  const screen = await startScreen();
-  const port = await freePort();
-  const env = {
+export function webKitEnvironment(display: string, home: string): NodeJS.ProcessEnv {
+  return {
     ...process.env,
-    DISPLAY: screen.display,
+    DISPLAY: display,
     GDK_BACKEND: 'x11',
     HOME: home,
     XDG_CACHE_HOME: join(home, 'cache'),
@@ -65,6 +63,13 @@ export async function startWebKit(): Promise<OtherBrowser> {
     LIBGL_ALWAYS_SOFTWARE: '1',
     WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', // Containers allow no namespaces; the pages are our own.
   };
+}
+
+export async function startWebKit(): Promise<OtherBrowser> {
+  const home = await mkdtemp(join(tmpdir(), 'peruse-webkit-'));
+  const screen = await startScreen();
+  const port = await freePort();
+  const env = webKitEnvironment(screen.display, home);
   const driver = spawn(kWebKitDriver, [`--port=${port}`, '--host=127.0.0.1'], { env, stdio: 'ignore' });
   const base = `http://127.0.0.1:${port}/`;
   await answering(base);
