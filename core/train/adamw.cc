@@ -29,23 +29,31 @@ AdamW::AdamW(Masters& masters, const AdamWOptions& options)
 
 Status AdamW::Allocate() {
   int64_t size = 0;
-  for (const Master& master : masters_.tensors()) size += master.trained ? 2 * master.size : 0;
+  for (const Master& master : masters_.tensors()) size += master.updates() ? 2 * master.size : 0;
   PERUSE_RETURN_IF_ERROR(moments_.Resize(static_cast<size_t>(size)));
   std::fill(moments_.values().begin(), moments_.values().end(), 0.0f);
   return OkStatus();
 }
 
-double AdamW::Update() {
+double AdamW::Norm() const {
   double squares = 0;
   for (const Master& master : masters_.tensors()) {
     double own = 0;
-    for (int64_t i = 0; master.trained && i < master.size; ++i)
+    for (int64_t i = 0; master.updates() && i < master.size; ++i)
       own += double{master.gradient[i]} * double{master.gradient[i]};
     squares += own;
   }
-  const double norm = std::sqrt(squares);
+  return std::sqrt(squares);
+}
+
+double AdamW::Update() {
+  const double norm = Norm();
+  if (std::isfinite(norm)) Update(norm);
+  return norm;
+}
+
+void AdamW::Update(double norm) {
   last_rate_ = ScheduledRate(options_, warmup_steps_, done_);
-  if (!std::isfinite(norm)) return norm;
   ++done_;
   // As clip_grad_norm_.
   const double clip = double{options_.clip};
@@ -57,7 +65,7 @@ double AdamW::Update() {
   float* moments = moments_.values().data();
   for (size_t number = 0; number < masters_.tensors().size(); ++number) {
     const Master& master = masters_.tensors()[number];
-    if (!master.trained) continue;
+    if (!master.updates()) continue;
     float* const first = moments;
     float* const second = moments + master.size;
     moments += 2 * master.size;
@@ -74,7 +82,6 @@ double AdamW::Update() {
       values[i] = values[i] * keep - pace * first[i] / (std::sqrt(second[i]) * inverse_root + epsilon);
     }
   }
-  return norm;
 }
 
 }  // namespace peruse::train

@@ -33,6 +33,9 @@ class AdamW {
 
   // A step by the masters' gradients. Gives their norm before clipping; NaN or infinite: nothing was changed.
   double Update();
+  double Norm() const;
+  // The same, clipped as if the norm were this: that of several models.
+  void Update(double norm);
   double last_rate() const { return last_rate_; }
   int64_t done() const { return done_; }
   int64_t bytes() const { return static_cast<int64_t>((moments_.values().size()) * sizeof(float)); }

@@ -107,6 +107,13 @@ Status Masters::OnHeader(std::span<const TensorInfo> tensors) {
   return AllocateValues();
 }
 
+Status Masters::BeginFresh() {
+  PERUSE_RETURN_IF_ERROR(names_.Resolve({}));
+  CollectMasters();
+  for (Master& master : masters_) master.fresh = true;
+  return AllocateValues();
+}
+
 Status Masters::AllocateValues() {
   int64_t size = 0;
   for (const Master& master : masters_) size += master.size;

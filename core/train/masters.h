@@ -34,9 +34,11 @@ struct Master {
   bool norm = false;   // of a layer norm
   bool fresh = false;  // was not in the checkpoint, or had another shape there: starts at random
   bool trained = false;
+  bool follows = false;  // another's values (generator.h): it has a gradient, and no optimiser changes it
   float* values = nullptr;
   float* gradient = nullptr;  // where it is trained
 
+  bool updates() const { return trained && !follows; }
   bool decays() const { return !norm && name.find("bias") == std::string::npos; }  // as transformers' Trainer
 };
 
@@ -58,6 +60,8 @@ class Masters : public TensorVisitor {
   // ---- The checkpoint, one file -------------------------------------------------------------------------------------
   Status OnHeader(std::span<const TensorInfo> tensors) override;
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;
+  // In place of a checkpoint: all masters are fresh.
+  Status BeginFresh();
   bool Wants(size_t index) const override { return targets_[index] >= 0; }
 
   // ---- What is trained, before Allocate -----------------------------------------------------------------------------

@@ -6,6 +6,23 @@
 #include "core/program/passes/passes.h"
 
 namespace peruse::train {
+namespace {
+
+// A family whose checkpoints have no discriminator gets ELECTRA's: ConvBERT, too, was trained with it.
+Status AddTrainedHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden) {
+  if (head != Head::kReplacedTokenDetection || family.Discriminator(config)) {
+    return AddHead(head, family, config, b, hidden);
+  }
+  b.BeginHead(HeadName(head));
+  BuildHead(b, hidden, {config.hidden_size, config.embedding_size, config.vocab_size, config.layer_norm_eps},
+            DiscriminatorHead{.norm = "",
+                              .dense = "discriminator_predictions.dense",
+                              .classifier = "discriminator_predictions.dense_prediction",
+                              .activation = config.hidden_act});
+  return OkStatus();
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, Head head,
                                                  const std::vector<std::string>& labels) {
@@ -26,7 +43,7 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   }
   Build b(trainee->program_, trainee->parameters_, Precision::kF32);
   const Value hidden = trainee->family_->Encode(b, config);
-  PERUSE_RETURN_IF_ERROR(AddHead(head, *trainee->family_, config, b, hidden));
+  PERUSE_RETURN_IF_ERROR(AddTrainedHead(head, *trainee->family_, config, b, hidden));
   trainee->program_ = DropInputs(std::move(trainee->program_));
   trainee->masters_ = std::make_unique<Masters>(trainee->program_, trainee->parameters_, trainee->family_->prefixes());
   trainee->parser_ = std::make_unique<WeightsParser>(*trainee->masters_);

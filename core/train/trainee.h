@@ -32,6 +32,8 @@ class Trainee {
   // The checkpoint's one file. Errors: those of WeightsParser; kMissingTensor, kShapeMismatch, kUnsupported.
   Status FeedWeights(std::span<const uint8_t> chunk) { return parser_->Feed(chunk); }
   Status FinishWeights();
+  // In place of a checkpoint: everything starts at random.
+  Status BeginFresh() { return masters_->BeginFresh(); }
 
   // Whether transformers would train it.
   bool IsTrainable(const Master& master) const {

@@ -1,0 +1,184 @@
+#include "core/train/generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/memory.h"
+#include "core/train/loss.h"
+
+namespace peruse::train {
+namespace {
+
+// Index by a softmax's probabilities, `unit` in [0, 1).
+int32_t Sample(const float* logits, int64_t count, double unit) {
+  const auto largest = double{*std::max_element(logits, logits + count)};
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += std::exp(double{logits[i]} - largest);
+  double left = unit * sum;
+  int64_t i = 0;
+  for (; i + 1 < count; ++i) {
+    left -= std::exp(double{logits[i]} - largest);
+    if (left < 0) break;
+  }
+  return static_cast<int32_t>(i);
+}
+
+}  // namespace
+
+Generator::Generator(Trainee& generator, Trainee& discriminator, bool disentangled)
+    : trainee_(generator), discriminator_(discriminator), disentangled_(disentangled) {}
+
+// ---- Shared tables --------------------------------------------------------------------------------------------------
+
+Status Generator::Link() {
+  for (const char* name : {"word_embeddings", "position_embeddings", "token_type_embeddings"}) {
+    const std::string full = std::string("embeddings.") + name + ".weight";
+    const auto find = [&](Masters& masters) {
+      const auto found = std::find_if(masters.tensors().begin(), masters.tensors().end(),
+                                      [&](const Master& master) { return master.name == full; });
+      return found == masters.tensors().end() ? nullptr : &*found;
+    };
+    Table table = {find(masters()), find(discriminator_.masters()), {}};
+    if (table.own == nullptr || table.theirs == nullptr) continue;
+    if (table.own->shape != table.theirs->shape) {
+      return Status(StatusCode::kShapeMismatch,
+                    "generator and discriminator share " + full + ", which has another shape in one than in the other");
+    }
+    if (!table.theirs->trained) table.own->trained = false;
+    tables_.push_back(std::move(table));
+  }
+  return OkStatus();
+}
+
+// The tables that follow from others.
+void Generator::Follow() {
+  for (Table& table : tables_) {
+    const int64_t size = table.own->size;
+    if (!disentangled_) std::copy_n(table.theirs->values, size, table.own->values);
+    for (int64_t i = 0; disentangled_ && i < size; ++i) {
+      table.theirs->values[i] = table.own->values[i] + table.difference[static_cast<size_t>(i)];
+    }
+  }
+}
+
+Status Generator::Prepare(const AdamWOptions& adamw, uint64_t seed) {
+  for (Master& master : masters().tensors()) master.trained = trainee_.IsTrainable(master);
+  PERUSE_RETURN_IF_ERROR(Link());
+  PERUSE_RETURN_IF_ERROR(masters().Allocate());
+  masters().Initialise(seed ^ 1, /*deviation=*/0.02f);
+  for (Table& table : tables_) {
+    // A new generator has the words of the discriminator.
+    if (table.own->fresh) std::copy_n(table.theirs->values, table.own->size, table.own->values);
+    if (!disentangled_) {
+      table.own->follows = true;
+      continue;
+    }
+    if (!TryResize(&table.difference, static_cast<size_t>(table.own->size)))
+      return OutOfMemory("no memory for a table");
+    for (int64_t i = 0; i < table.own->size; ++i) {
+      table.difference[static_cast<size_t>(i)] = table.theirs->values[i] - table.own->values[i];
+    }
+  }
+  Follow();
+  masters().Hold();
+  PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor("logits"));
+  step_ = std::make_unique<Step>(program_, masters().held(), /*classifies=*/false);
+  optimiser_ = std::make_unique<AdamW>(masters(), adamw);
+  return optimiser_->Allocate();
+}
+
+int64_t Generator::bytes() const {
+  int64_t floats = 0;
+  for (const Table& table : tables_) floats += static_cast<int64_t>(table.difference.size());
+  return trainee_.masters().bytes() + optimiser_->bytes() + floats * static_cast<int64_t>(sizeof(float));
+}
+
+int64_t Generator::trained() const {
+  int64_t count = 0;
+  for (const Master& master : trainee_.masters().tensors()) count += master.updates() ? master.size : 0;
+  return count;
+}
+
+// ---- Work -----------------------------------------------------------------------------------------------------------
+
+Result<double> Generator::Replace(std::span<const Example* const> masked, const StepOptions& options, double mass,
+                                  uint32_t first, std::span<const int32_t> sampled, std::vector<Example>* replaced) {
+  constexpr uint32_t kPlace = 0xFFFFFFFCu;
+  batch_.Clear();
+  inputs_.clear();
+  chosen_.clear();
+  labels_.clear();
+  for (const Example* example : masked) {
+    for (const int32_t place : example->chosen) chosen_.push_back(batch_.rows() + place);
+    labels_.insert(labels_.end(), example->labels.begin(), example->labels.end());
+    inputs_.push_back({example->ids, example->types});
+    batch_.Append(static_cast<int32_t>(example->ids.size()));
+  }
+  StepOptions own = options;
+  own.seed ^= 1;  // its dropout is not the discriminator's
+  PERUSE_RETURN_IF_ERROR(step_->Begin({inputs_, batch_, chosen_}, own));
+  step_->Forward();
+  const Block logits = step_->output();
+  replaced->clear();
+  size_t word = 0;
+  for (const Example* example : masked) {
+    Example next = {.ids = example->ids, .types = example->types};
+    next.targets.assign(next.ids.size(), 0);
+    for (size_t i = 0; i < example->chosen.size(); ++i, ++word) {
+      const auto place = static_cast<size_t>(example->chosen[i]);
+      const auto words = Philox({static_cast<uint32_t>(word), first, options.number, kPlace},
+                                {static_cast<uint32_t>(options.seed), static_cast<uint32_t>(options.seed >> 32)});
+      next.ids[place] = sampled.empty()
+                            ? Sample(logits.row(static_cast<int64_t>(word)), logits.cols, words[0] / 4294967296.0)
+                            : sampled[word];
+      next.targets[place] = next.ids[place] == example->labels[i] ? 0.0f : 1.0f;
+    }
+    replaced->push_back(std::move(next));
+  }
+  if (!options.backward) return 0.0;
+  const double loss = CrossEntropy(logits, labels_, {}, mass, step_->output_gradient());
+  step_->Backward();
+  return loss;
+}
+
+double Generator::Update(AdamW& discriminator) {
+  masters().Gather();
+  for (const Table& table : tables_) {
+    if (disentangled_ || table.theirs->gradient == nullptr) continue;
+    for (int64_t i = 0; i < table.own->size; ++i) table.theirs->gradient[i] += table.own->gradient[i];
+  }
+  double norm = discriminator.Norm(), own = optimiser_->Norm();
+  if (!std::isfinite(norm) || !std::isfinite(own)) return NAN;
+  // With one table the two are one model to AdamW; disentangled, each is clipped by itself, as DeBERTa's code trains them.
+  if (!disentangled_) norm = own = std::hypot(norm, own);
+  for (Table& table : tables_) {
+    // E_delta is what is trained.
+    if (disentangled_) std::copy(table.difference.begin(), table.difference.end(), table.theirs->values);
+  }
+  discriminator.Update(norm);
+  optimiser_->Update(own);
+  for (Table& table : tables_) {
+    if (disentangled_) std::copy_n(table.theirs->values, table.own->size, table.difference.begin());
+  }
+  Follow();
+  masters().Hold();
+  return std::max(norm, own);
+}
+
+void Generator::Keep(std::vector<float>* state) const {
+  for (const Master& master : trainee_.masters().tensors()) {
+    if (master.trained) state->insert(state->end(), master.values, master.values + master.size);
+  }
+}
+
+const float* Generator::Restore(const float* state) {
+  for (const Master& master : trainee_.masters().tensors()) {
+    if (!master.trained) continue;
+    std::copy_n(state, master.size, master.values);
+    state += master.size;
+  }
+  return state;
+}
+
+}  // namespace peruse::train

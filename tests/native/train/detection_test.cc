@@ -1,0 +1,267 @@
+// Replaced-token detection: losses, gradients of every parameter and steps of AdamW of a generator and a discriminator together against
+// PyTorch's (tests/reference/make_pretraining_goldens.py; what is masked and what is sampled are its formulas).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/ops/reference.h"
+#include "core/train/generator.h"
+#include "tests/native/train/golden_summary.h"
+
+namespace peruse::train {
+namespace {
+
+using peruse::testing::Bytes;
+using peruse::testing::GoldenCase;
+using peruse::testing::GoldenText;
+using peruse::testing::TensorFile;
+using testing::ExpectSummary;
+using testing::LargestGradient;
+
+const TensorFile& Goldens() {
+  static const TensorFile file = TensorFile::Read("training/pretraining.safetensors");
+  return file;
+}
+
+const GoldenCase& CaseOf(const std::string& name) {
+  static const std::vector<GoldenCase> cases = peruse::testing::GoldenCases();
+  return *std::find_if(cases.begin(), cases.end(), [&](const GoldenCase& golden) { return golden.name == name; });
+}
+
+std::unique_ptr<Trainee> Load(const GoldenCase& golden, Head head) {
+  auto trainee = Trainee::Create(golden.Config(), head, {}).value();
+  const std::string weights = golden.Weights();
+  const Status fed = trainee->FeedWeights(Bytes(weights));
+  EXPECT_TRUE(fed.ok()) << fed.message();
+  EXPECT_TRUE(trainee->FinishWeights().ok());
+  return trainee;
+}
+
+struct Pair {
+  const char* name;
+  const char* generator;
+  const char* discriminator;
+  double weight;
+  bool disentangled;
+};
+const Pair kPairs[] = {
+    {"electra", "electra-masked-lm", "electra-rtd", 50, false},
+    {"convbert", "convbert-masked-lm", "convbert-sequence", 50, false},
+    {"deberta", "deberta-v2-masked-lm", "deberta-v2-rtd", 10, true},
+};
+
+class Lesson {
+ public:
+  Lesson(const Pair& pair, const AdamWOptions& adamw)
+      : weight_(pair.weight),
+        generator_trainee_(Load(CaseOf(pair.generator), Head::kMaskedLm)),
+        trainee_(Load(CaseOf(pair.discriminator), Head::kReplacedTokenDetection)),
+        generator_(*generator_trainee_, *trainee_, pair.disentangled) {
+    for (Master& master : trainee_->masters().tensors()) {
+      master.trained = trainee_->IsTrainable(master);
+      // A head that the checkpoint has not is a formula.
+      for (int64_t i = 0; master.fresh && i < master.size; ++i)
+        master.values[i] = static_cast<float>(0.1 * std::sin(1.0 + static_cast<double>(i)));
+    }
+    PERUSE_CHECK(trainee_->masters().Allocate().ok());
+    const Status prepared = generator_.Prepare(adamw, /*seed=*/42);
+    EXPECT_TRUE(prepared.ok()) << prepared.message();
+    optimiser_ = std::make_unique<AdamW>(trainee_->masters(), adamw);
+    PERUSE_CHECK(optimiser_->Allocate().ok());
+    program_ = trainee_->ProgramFor("logits").value();
+    step_ = std::make_unique<Step>(program_, trainee_->masters().held(), /*classifies=*/false);
+    const GoldenCase& golden = CaseOf(pair.discriminator);
+    int32_t row = 0;
+    for (const GoldenText& text : GoldenTexts(golden, golden.Expected())) Mask(text, &row);
+    for (const Example& example : masked_) part_.push_back(&example);
+    tokens_ = row;
+  }
+
+  Masters& generator() { return generator_trainee_->masters(); }
+  Masters& discriminator() { return trainee_->masters(); }
+
+  // The two losses; the gradients are those of L_words + weight L_replaced, the generator's of shared tables not yet added.
+  std::pair<double, double> Run() {
+    generator_.ZeroGradients();
+    discriminator().ZeroGradients();
+    discriminator().Hold();
+    const double words =
+        generator_.Replace(part_, {}, static_cast<double>(sampled_.size()), 0, sampled_, &replaced_).value();
+    RaggedBatch batch;
+    std::vector<ModelInput> inputs;
+    std::vector<const Example*> part;
+    for (const Example& example : replaced_) {
+      inputs.push_back({example.ids, example.types});
+      batch.Append(static_cast<int32_t>(example.ids.size()));
+      part.push_back(&example);
+    }
+    PERUSE_CHECK(step_->Begin({inputs, batch, {}}, {}).ok());
+    step_->Forward();
+    Objective objective(Goal::kReplaced, {});
+    EXPECT_EQ(objective.Mass(part, 1), tokens_);
+    const double replaced =
+        objective.Loss(part, batch, step_->output(), tokens_ / weight_, step_->output_gradient()) / weight_;
+    step_->Backward();
+    discriminator().Gather();
+    return {words, replaced};
+  }
+  void Update() { EXPECT_TRUE(std::isfinite(generator_.Update(*optimiser_))); }
+
+ private:
+  void Mask(const GoldenText& text, int32_t* row) {
+    constexpr int32_t kMask = 4;
+    const int32_t vocabulary = trainee_->config().vocab_size;
+    Example example = {.ids = text.ids, .types = text.type_ids};
+    for (int32_t place = 0; place < static_cast<int32_t>(text.ids.size()); ++place, ++*row) {
+      if (*row % 3 != 1) continue;
+      int32_t& id = example.ids[static_cast<size_t>(place)];
+      example.chosen.push_back(place);
+      example.labels.push_back(id);
+      sampled_.push_back(*row / 3 % 4 == 0 ? id : (id * 7 + *row * 3 + 1) % vocabulary);
+      const int32_t fate = *row / 3 % 5;
+      if (fate == 0) id = (*row * 11 + 7) % vocabulary;
+      if (fate > 1) id = kMask;
+    }
+    masked_.push_back(std::move(example));
+  }
+
+  const double weight_;
+  std::unique_ptr<Trainee> generator_trainee_, trainee_;
+  Generator generator_;
+  std::unique_ptr<AdamW> optimiser_;
+  Program program_;
+  std::unique_ptr<Step> step_;
+  std::vector<Example> masked_, replaced_;
+  std::vector<const Example*> part_;
+  std::vector<int32_t> sampled_;
+  double tokens_ = 0;
+};
+
+const std::string& NameOf(const Master& master) { return master.file_name.empty() ? master.name : master.file_name; }
+
+class Detection : public ::testing::TestWithParam<Pair> {
+ protected:
+  const std::string key_ = std::string("detection/") + GetParam().name;
+
+  // Compares the tensors of one side with `what` of the goldens, which must have no others.
+  template <typename Values>
+  void ExpectSide(const char* side, const char* what, Masters& masters, double floor, Values values) {
+    const std::string prefix = key_ + "/" + side + "/" + what + "/";
+    const double largest = LargestGradient(Goldens(), key_ + "/");
+    std::set<std::string> found;
+    for (const Master& master : masters.tensors()) {
+      if (!master.updates()) continue;
+      const std::string key = prefix + NameOf(master);
+      ASSERT_TRUE(Goldens().Has(key + "/samples")) << key;
+      found.insert(key);
+      const std::string gradient = key_ + "/" + side + "/gradient/" + NameOf(master) + "/sums";
+      // Adam makes whole steps of gradients that are nothing but rounding: such a tensor walks at random.
+      if (std::string_view(what) == "weight" && Goldens().Floats(gradient)[0] < 1e-6 * largest) continue;
+      ExpectSummary(Goldens(), key, values(master), master.size, std::string_view(what) == "weight" ? 1e-4 : 1e-5,
+                    floor);
+    }
+    for (const auto& [key, entry] : Goldens().entries) {
+      if (!key.starts_with(prefix) || !key.ends_with("/samples")) continue;
+      EXPECT_TRUE(found.contains(key.substr(0, key.size() - 8))) << key << " is a tensor that we have not";
+    }
+  }
+};
+
+TEST_P(Detection, GradientsOfEveryParameterAgreeWithPyTorch) {
+  Lesson lesson(GetParam(), {});
+  const auto [words, replaced] = lesson.Run();
+  const std::vector<float> losses = Goldens().Floats(key_ + "/losses");
+  EXPECT_NEAR(words, losses[0], 1e-5 * words);
+  EXPECT_NEAR(replaced, losses[1], 1e-5 * replaced);
+  lesson.Update();  // adds the generator's share to what both have
+  const double floor = ops::kEpsilon * ops::kDot * LargestGradient(Goldens(), key_ + "/");
+  const auto gradient = [](const Master& master) { return master.gradient; };
+  ExpectSide("generator", "gradient", lesson.generator(), floor, gradient);
+  ExpectSide("discriminator", "gradient", lesson.discriminator(), floor, gradient);
+}
+
+TEST_P(Detection, FiveStepsOfAdamWAgreeWithPyTorch) {
+  Lesson lesson(GetParam(), {.learning_rate = 1e-3f, .weight_decay = 0.01f, .warmup = 0.2f, .steps = 5});
+  const std::vector<float> steps = Goldens().Floats(key_ + "/steps");
+  for (size_t i = 0; i < steps.size(); i += 2) {
+    const auto [words, replaced] = lesson.Run();
+    EXPECT_NEAR(words, steps[i], 1e-4 * words);
+    EXPECT_NEAR(replaced, steps[i + 1], 1e-4 * replaced);
+    lesson.Update();
+  }
+  const auto values = [](const Master& master) { return master.values; };
+  ExpectSide("generator", "weight", lesson.generator(), 0, values);
+  ExpectSide("discriminator", "weight", lesson.discriminator(), 0, values);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, Detection, ::testing::ValuesIn(kPairs),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// With one table both have its values after an update, to the bit.
+TEST(SharedTables, StayOne) {
+  Lesson lesson(kPairs[0], {.learning_rate = 1e-3f, .warmup = 0, .steps = 5});
+  lesson.Run();
+  lesson.Update();
+  int32_t shared = 0;
+  for (const Master& own : lesson.generator().tensors()) {
+    if (!own.follows) continue;
+    ++shared;
+    for (const Master& theirs : lesson.discriminator().tensors()) {
+      if (theirs.name == own.name)
+        EXPECT_TRUE(std::equal(own.values, own.values + own.size, theirs.values)) << own.name;
+    }
+  }
+  EXPECT_EQ(shared, 3);
+}
+
+// What it draws has the probabilities of its softmax, repeats itself, and is told by the targets.
+TEST(Generator, DrawsWordsAsProbableAsItSays) {
+  const auto trainee = Load(CaseOf("electra-masked-lm"), Head::kMaskedLm);
+  const auto discriminator = Load(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
+  PERUSE_CHECK(discriminator->masters().Allocate().ok());
+  Generator generator(*trainee, *discriminator, /*disentangled=*/false);
+  ASSERT_TRUE(generator.Prepare({}, 42).ok());
+  Example text = {.ids = {5, 9, 4, 11, 12}, .types = {0, 0, 0, 0, 0}, .labels = {10}, .chosen = {2}};
+  const Example* const part[] = {&text};
+  const Program program = trainee->ProgramFor("logits").value();
+  Step step(program, trainee->masters().held(), /*classifies=*/false);
+  RaggedBatch batch;
+  batch.Append(5);
+  const std::vector<ModelInput> inputs = {{text.ids, text.types}};
+  ASSERT_TRUE(step.Begin({inputs, batch, text.chosen}, {.backward = false}).ok());
+  step.Forward();
+  double sum = 0;
+  const float* logits = step.output().row(0);
+  for (int64_t i = 0; i < step.output().cols; ++i) sum += std::exp(double{logits[i]});
+  constexpr int32_t kDraws = 4000;
+  std::vector<double> counts(static_cast<size_t>(step.output().cols));
+  std::vector<Example> replaced;
+  for (int32_t i = 0; i < kDraws; ++i) {
+    const StepOptions options = {.backward = false, .seed = 42, .number = static_cast<uint32_t>(i)};
+    ASSERT_TRUE(generator.Replace(part, options, 1, 0, {}, &replaced).ok());
+    const int32_t id = replaced[0].ids[2];
+    ++counts[static_cast<size_t>(id)];
+    EXPECT_EQ(replaced[0].targets[2], id == 10 ? 0.0f : 1.0f);
+    EXPECT_EQ(replaced[0].targets[1], 0.0f);
+  }
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const double mean = kDraws * std::exp(double{logits[i]}) / sum;
+    EXPECT_NEAR(counts[i], mean, 5 * std::sqrt(mean) + 1) << i;
+  }
+  std::vector<Example> again;
+  const StepOptions last = {.backward = false, .seed = 42, .number = kDraws - 1};
+  ASSERT_TRUE(generator.Replace(part, last, 1, 0, {}, &again).ok());
+  EXPECT_EQ(again[0].ids, replaced[0].ids);
+}
+
+TEST(Generator, RefusesAnotherWidthOfWords) {
+  const auto trainee = Load(CaseOf("bert-masked-lm"), Head::kMaskedLm);  // words of the hidden width
+  const auto discriminator = Load(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
+  PERUSE_CHECK(discriminator->masters().Allocate().ok());
+  EXPECT_EQ(Generator(*trainee, *discriminator, false).Prepare({}, 42).code(), StatusCode::kShapeMismatch);
+}
+
+}  // namespace
+}  // namespace peruse::train
