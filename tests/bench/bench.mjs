@@ -24,7 +24,7 @@ const kUsage = `npm run bench -- [options]
   --profile               time by operation as well
   --blocks                the cost of one block of each kind, by length (native; nothing else is measured)
   --shapes a,b            ${kShapes.join(',')}
-  --lengths a,b           ${kAllLengths.join(',')}
+  --lengths a,b           ${kAllLengths.join(',')},windows: tokens of one text, or several texts (lib/shapes.mjs)
   --runtimes a,b          node,chromium,native
   --variants a,b          simd,relaxed
   --threads a,b           1,<half the logical processors, at least 2>

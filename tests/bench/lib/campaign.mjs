@@ -9,7 +9,7 @@ import { buildModule, buildProgram, exportOnnx, modelsDir, randomModel } from '.
 import { batchOf, comparedTexts, shapeConfig, tokensOf } from './shapes.mjs';
 import { nativeSubject, nodeSubject, pageSubject } from './subjects.mjs';
 
-export const kAllLengths = ['16', '64', '128', '384', '512', 'ragged'];
+export const kAllLengths = ['16', '64', '128', '384', '512', 'ragged', 'many']; // and 'windows', which takes minutes at base size
 export const kBarLengths = ['128', '384'];
 
 const kOrt = join(root, 'tests/bench/node_modules/onnxruntime-web/dist');

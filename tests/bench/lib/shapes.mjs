@@ -15,12 +15,16 @@ export function shapeConfig(name, { timed = false } = {}) {
   return timed ? { ...config, vocab_size: Math.min(config.vocab_size, kTimedVocabulary) } : config;
 }
 
-/** Eight short texts. */
-const kRagged = [7, 31, 12, 48, 19, 64, 25, 9];
+/** Batches of several texts, by their lengths. */
+const kBatches = {
+  ragged: [7, 31, 12, 48, 19, 64, 25, 9],
+  many: Array.from({ length: 64 }, (_, i) => 8 + ((i * 13) % 33)), // 8 to 40 tokens, in no order
+  windows: Array(20).fill(384), // of a question over a long passage
+};
 
-/** '128': one text of so many tokens; 'ragged': eight short ones. Token ids are the same at every call. */
+/** '128': one text of so many tokens; else one of kBatches. Token ids are the same at every call. */
 export function batchOf(name) {
-  return textsOf(name === 'ragged' ? kRagged : [Number(name)]);
+  return textsOf(kBatches[name] ?? [Number(name)]);
 }
 
 /** What outputs are compared on. */
