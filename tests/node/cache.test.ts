@@ -261,11 +261,11 @@ test('a local folder comes first, if it has the model', async () => {
   const local = await startModelServer(modelAt('models/user/model/'));
   try {
     env.localModelPath = `${local.url}models`;
-    const places = { baseUrl: () => local.url, findFolder: async () => undefined };
+    const paths = { baseUrl: () => local.url, findFolder: async () => undefined };
     const open = async (id: string) => {
       const { engine, record } = fakeEngine();
       const host = new LocalHost(() => {}, { ...nodeHostParts, startEngine: async () => engine });
-      const source = await resolveSource(id, {}, places);
+      const source = await resolveSource(id, {}, paths);
       await host.call('load', { task: 't', dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } });
       return record;
     };

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { env } from '../../web/src/env.js';
-import { resolveSource, type PlaceReader, type Source } from '../../web/src/sources/source.js';
+import { resolveSource, type PathResolver, type Source } from '../../web/src/sources/source.js';
 
-const kPage: PlaceReader = { baseUrl: () => 'https://example.org/app/index.html?x=1', findFolder: async () => undefined };
-const kNode: PlaceReader = { baseUrl: () => undefined, findFolder: async (text) => (text === 'models/here' ? text : undefined) };
+const kPage: PathResolver = { baseUrl: () => 'https://example.org/app/index.html?x=1', findFolder: async () => undefined };
+const kNode: PathResolver = { baseUrl: () => undefined, findFolder: async (text) => (text === 'models/here' ? text : undefined) };
 
 const kDefaults = { ...env };
 afterEach(() => {
@@ -110,7 +110,7 @@ describe('on a page', () => {
       env.localModelPath = './models';
     }
     env.offline = false;
-    const inNode: PlaceReader = {
+    const inNode: PathResolver = {
       baseUrl: () => undefined,
       findFolder: async (text) => (text === './models/user/model/' ? '/disk' : undefined),
     };

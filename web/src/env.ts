@@ -23,7 +23,7 @@ export interface Env {
   token: string | undefined;
   /** Ask no server for anything but, in a page, its own for `localModelPath`: what is not stored fails with 'offline'. */
   offline: boolean;
-  /** Keep fetched model files (true), or not (false), or in a place of your own. */
+  /** Keep fetched model files (true), or not (false), or in a cache of your own. */
   cache: boolean | CustomCache;
   /** In Node: the folder for them. Default: `peruse/models` in $XDG_CACHE_HOME or ~/.cache. */
   cacheFolder: string | undefined;

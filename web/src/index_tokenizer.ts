@@ -1,10 +1,10 @@
 // `peruse/tokenizer` in browsers, their workers and wherever files are fetched.
 import { compileFetched } from './engine/fetch_wasm.js';
-import { webPlaces } from './platform/platform.js';
+import { webPaths } from './platform/platform.js';
 import { setTokenizerParts } from './tokenizer/parts.js';
 
 setTokenizerParts({
-  places: webPlaces,
+  paths: webPaths,
   folders: {},
   compile: (folder) =>
     // Spelled out so that bundlers find the file.

@@ -32,7 +32,7 @@ export const modelCache = {
    * fetches what the hub has then.
    */
   async delete(source: string | URL, options: { revision?: string } = {}): Promise<number> {
-    const spec = await resolveSource(source, { revision: options.revision }, { ...platform().places, findFolder: async () => undefined });
+    const spec = await resolveSource(source, { revision: options.revision }, { ...platform().paths, findFolder: async () => undefined });
     const remote = spec.kind === 'either' ? spec.second : spec;
     if (remote.kind !== 'url') return 0;
     const allRevisions = remote.hub && options.revision === undefined && typeof source === 'string' && !/^https?:/i.test(source);

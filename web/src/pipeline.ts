@@ -17,7 +17,7 @@ import { resolveSource, type Source, type SourceOptions, type SourceSpec } from 
 import { kAliases, kEngineTasks, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
 import { chooseVariant, type VariantChoice, type VariantWish } from './engine/variant.js';
-import { keyOfSource, takeSeat, type StartedHost } from './sharing.js';
+import { keyOfSource, leaseHost, type StartedHost } from './sharing.js';
 import { RemoteHost } from './worker/worker_host.js';
 
 /** How to load a model, and where to run it. */
@@ -155,10 +155,10 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
   const device = deviceWish(options);
   const onDeviceLost = checkDeviceLost(options);
   const wish = device === 'webgpu' ? gpuVariant(options) : options;
-  const wasm = engineFiles(options, platform().places.baseUrl());
-  const spec = await resolveSource(source, options, platform().places);
+  const wasm = engineFiles(options, platform().paths.baseUrl());
+  const spec = await resolveSource(source, options, platform().paths);
   const beside = (other: Source | undefined) =>
-    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().places);
+    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
   const adapter = await beside(options.adapter);
   const encoder = await beside(options.encoder);
   const labelsEncoder = await beside(options.labels_encoder);
@@ -169,8 +169,8 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
   const wantsWorker = options.worker ?? (await platform().worksInWorker(spec));
   const first = chooseVariant(platform().features(wantsWorker), wish, mostThreads()); // Refuses what can't be, before anything starts.
   const key = sharingKey(options, spec, [device, dtype, onDeviceLost, wasm, wantsWorker, first.variant, first.threads]);
-  const seat = await takeSeat(key, resolvedTask, report, () => startHost(wantsWorker, options.worker === true, report));
-  const { host, inWorker, trouble } = seat;
+  const lease = await leaseHost(key, resolvedTask, report, () => startHost(wantsWorker, options.worker === true, report));
+  const { host, inWorker, trouble } = lease;
   const loading = new AbortController();
   try {
     const choice = withTrouble(chooseVariant(platform().features(inWorker), wish, mostThreads()), trouble);
@@ -196,19 +196,19 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
     const loaded = await listener.unlessFailed(unlessAborted(host.call('load', request), options.signal));
     report({ status: 'ready', task: resolvedTask, model: spec.name });
     listener.check();
-    if (loaded.placement.device === 'cpu' || onDeviceLost === 'refuse') loading.abort(); // Nothing will be read again.
-    const { probe, probeKey } = loaded.placement;
+    if (loaded.deviceChoice.device === 'cpu' || onDeviceLost === 'refuse') loading.abort(); // Nothing will be read again.
+    const { probe, probeKey } = loaded.deviceChoice;
     if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
     loaded.notices.push(...notices);
     const info = describeLoad(resolvedTask, spec.name, choice, loaded, inWorker, performance.now() - start);
     tellDebug(loadNotes(info));
     return assemble(resolvedTask, host, info, () => {
       loading.abort();
-      seat.leave();
+      lease.release();
     }) as unknown as Pipeline<ResolvedTask<T>>;
   } catch (error) {
     host.dispose();
-    seat.leave();
+    lease.release();
     loading.abort();
     throw toPeruseError(error);
   }

@@ -49,7 +49,7 @@ export function describeLoad(
   worker: boolean,
   milliseconds: number,
 ): PipelineInfo {
-  const { device, reason, gpu, probe } = loaded.placement;
+  const { device, reason, gpu, probe } = loaded.deviceChoice;
   const onGpu = device === 'webgpu';
   const { dtype, ...weights } = loaded.weights;
   return {
@@ -74,10 +74,10 @@ export function describeLoad(
 /** What loading decided, in sentences. */
 export function loadNotes({ model, task, variant, threads, reason, device, dtype, weights, notices }: PipelineInfo): string[] {
   const { architecture, tensors, headTensors, extraTensors } = weights;
-  const place = device === 'webgpu' ? 'the GPU' : `the CPU, build ${variant}, ${count(threads, 'thread')}`;
+  const where = device === 'webgpu' ? 'the GPU' : `the CPU, build ${variant}, ${count(threads, 'thread')}`;
   const head = headTensors.length > 0 ? `its head is made of ${someOf(headTensors)}` : 'the task has no head';
   return [
-    `${model} computes on ${place}, weights as ${dtype}. ${reason}`.trim(),
+    `${model} computes on ${where}, weights as ${dtype}. ${reason}`.trim(),
     `${architecture} for ${task}: ${count(tensors, 'tensor')} in use; ${head}.`,
     extraTensors.length === 0
       ? 'No tensor of the checkpoint is left over.'

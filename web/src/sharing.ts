@@ -1,4 +1,4 @@
-// Pipelines for different tasks of one checkpoint work in one place (a worker, or the caller's thread), where they share an engine and
+// Pipelines for different tasks of one checkpoint work in one host (a worker, or the caller's thread) and share an engine and
 // its weights (worker/engine_group.ts).
 import type { ProgressCallback } from './progress.js';
 import type { SourceSpec } from './sources/source.js';
@@ -12,59 +12,59 @@ export interface StartedHost {
   trouble?: string;
 }
 
-/** A pipeline's place. */
-export interface Seat extends StartedHost {
+/** A host that the pipeline may share with others. */
+export interface HostLease extends StartedHost {
   /** When the pipeline is disposed of. */
-  leave(): void;
+  release(): void;
 }
 
-interface Place {
+interface SharedHost {
   started: Promise<StartedHost>;
   tasks: Set<Task>;
 }
 
-const kPlaces = new Map<string, Place[]>();
+const kSharedHosts = new Map<string, SharedHost[]>();
 
-/** A seat beside a pipeline of the same key and another task, or one of its own. No key: nobody else's business. */
-export async function takeSeat(
+/** The host of a pipeline of the same key and another task, or a new one. Without a key a host is never shared. */
+export async function leaseHost(
   key: string | undefined,
   task: Task,
   report: ProgressCallback,
   start: () => Promise<StartedHost>,
-): Promise<Seat> {
-  if (key === undefined) return { ...(await start()), leave: () => {} };
-  const known = kPlaces.get(key)?.find(({ tasks }) => !tasks.has(task));
+): Promise<HostLease> {
+  if (key === undefined) return { ...(await start()), release: () => {} };
+  const known = kSharedHosts.get(key)?.find(({ tasks }) => !tasks.has(task));
   if (known) {
     known.tasks.add(task);
     const started = await known.started.catch(() => undefined);
-    if (started?.host.usable()) return { ...started, host: started.host.beside(report), leave: once(() => leave(key, known, task)) };
-    leave(key, known, task);
+    if (started?.host.usable()) return { ...started, host: started.host.beside(report), release: once(() => release(key, known, task)) };
+    release(key, known, task);
   }
-  const place: Place = { started: start(), tasks: new Set([task]) };
-  kPlaces.set(key, [...(kPlaces.get(key) ?? []), place]);
+  const shared: SharedHost = { started: start(), tasks: new Set([task]) };
+  kSharedHosts.set(key, [...(kSharedHosts.get(key) ?? []), shared]);
   try {
-    return { ...(await place.started), leave: once(() => leave(key, place, task)) };
+    return { ...(await shared.started), release: once(() => release(key, shared, task)) };
   } catch (error) {
-    leave(key, place, task);
+    release(key, shared, task);
     throw error;
   }
 }
 
-/** Who leaves twice takes nobody else's place. */
-function once(leave: () => void): () => void {
-  let left = false;
+/** A second release does nothing: the task may be another pipeline's by then. */
+function once(release: () => void): () => void {
+  let released = false;
   return () => {
-    if (!left) leave();
-    left = true;
+    if (!released) release();
+    released = true;
   };
 }
 
-function leave(key: string, place: Place, task: Task): void {
-  place.tasks.delete(task);
-  if (place.tasks.size > 0) return;
-  const others = kPlaces.get(key)?.filter((other) => other !== place) ?? [];
-  if (others.length > 0) kPlaces.set(key, others);
-  else kPlaces.delete(key);
+function release(key: string, shared: SharedHost, task: Task): void {
+  shared.tasks.delete(task);
+  if (shared.tasks.size > 0) return;
+  const others = kSharedHosts.get(key)?.filter((other) => other !== shared) ?? [];
+  if (others.length > 0) kSharedHosts.set(key, others);
+  else kSharedHosts.delete(key);
 }
 
 /** What tells a source from others; undefined where nobody can tell whether its content stays the same. */

@@ -29,11 +29,11 @@ class Heap {
   write(id: number, values: number[]): this {
     return this.record(5, id, 0, values.length * 4, ...new Uint32Array(new Float32Array(values).buffer));
   }
-  place() {
+  span() {
     new Uint32Array(this.bytes.buffer, 4096).set(this.words_);
-    const place = { address: 4096, words: this.words_.length };
+    const span = { address: 4096, words: this.words_.length };
     this.words_ = [];
-    return place;
+    return span;
   }
   floats(address: number, count: number): number[] {
     return [...new Float32Array(this.bytes.buffer, address, count)];
@@ -63,19 +63,19 @@ const setUp = (heap: Heap) => heap.shader(0, kDouble).record(2, 0, 0, 0).record(
 
 test('a run computes; a second one makes nothing new', async () => {
   const { executor, heap } = await open();
-  await executor.replay(() => heap.bytes, doubling(setUp(heap), [1, 2, 3]).place());
+  await executor.replay(() => heap.bytes, doubling(setUp(heap), [1, 2, 3]).span());
   expect(heap.floats(64, 4)).toEqual([2, 4, 6, 0]);
   const made = { ...executor.counts };
-  await executor.replay(() => heap.bytes, doubling(heap, [5, -1, 0.5]).place());
+  await executor.replay(() => heap.bytes, doubling(heap, [5, -1, 0.5]).span());
   expect(heap.floats(64, 3)).toEqual([10, -2, 1]);
   expect(executor.counts).toEqual({ ...made, submits: made.submits + 1, dispatches: made.dispatches + 1 });
 });
 
 test('a run that was never submitted comes to nothing', async () => {
   const { executor, heap } = await open();
-  await executor.replay(() => heap.bytes, setUp(heap).write(0, [1]).record(6, 0, 1, 1, 1, 1, 1, 2, 0, 1).record(7, 1, 4, 64).place());
+  await executor.replay(() => heap.bytes, setUp(heap).write(0, [1]).record(6, 0, 1, 1, 1, 1, 1, 2, 0, 1).record(7, 1, 4, 64).span());
   expect(heap.floats(64, 1)).toEqual([0]);
-  await executor.replay(() => heap.bytes, doubling(heap, [4]).place());
+  await executor.replay(() => heap.bytes, doubling(heap, [4]).span());
   expect(heap.floats(64, 1)).toEqual([8]);
 });
 
@@ -101,7 +101,7 @@ test('disposed of in the middle of a run: it reads and writes the memory no more
     };
   });
   const executor = new GpuExecutor(device);
-  const running = executor.replay(() => heap.bytes, doubling(setUp(heap), [1, 2]).place());
+  const running = executor.replay(() => heap.bytes, doubling(setUp(heap), [1, 2]).span());
   const refused = expect(running).rejects.toMatchObject({ code: 'aborted' });
   await asked;
   executor.dispose();
@@ -115,17 +115,17 @@ test('disposed of in the middle of a run: it reads and writes the memory no more
 describe('faults', () => {
   test('a lost device', async () => {
     const { device, executor, heap } = await open();
-    await executor.replay(() => heap.bytes, doubling(setUp(heap), [1]).place());
-    const running = executor.replay(() => heap.bytes, doubling(heap, [2]).place());
+    await executor.replay(() => heap.bytes, doubling(setUp(heap), [1]).span());
+    const running = executor.replay(() => heap.bytes, doubling(heap, [2]).span());
     device.destroy();
     await expect(running).rejects.toMatchObject({ code: 'gpu_lost' });
-    await expect(executor.replay(() => heap.bytes, doubling(heap, [3]).place())).rejects.toMatchObject({ code: 'gpu_lost' });
+    await expect(executor.replay(() => heap.bytes, doubling(heap, [3]).span())).rejects.toMatchObject({ code: 'gpu_lost' });
   });
 
   test('a shader that does not compile', async () => {
     const { executor, heap } = await open();
     const stream = heap.shader(0, 'fn main() { nonsense }').record(2, 0, 0, 0).record(3, 0, 256).record(3, 1, 256);
-    await expect(executor.replay(() => heap.bytes, doubling(stream, [1]).place())).rejects.toMatchObject({ code: 'gpu_failed' });
+    await expect(executor.replay(() => heap.bytes, doubling(stream, [1]).span())).rejects.toMatchObject({ code: 'gpu_failed' });
   });
 
   test('more memory than there is', async () => {
@@ -146,7 +146,7 @@ describe('faults', () => {
       },
     });
     const executor = new GpuExecutor(full);
-    await expect(executor.replay(() => heap.bytes, setUp(heap).place())).rejects.toMatchObject({ code: 'out_of_memory' });
+    await expect(executor.replay(() => heap.bytes, setUp(heap).span())).rejects.toMatchObject({ code: 'out_of_memory' });
   });
 
   test('a stream that makes no sense', async () => {

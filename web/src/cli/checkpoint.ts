@@ -23,7 +23,7 @@ import {
 } from '../sources/model_files.js';
 
 export interface Checkpoint {
-  /** config.json; of a GLiNER, what it has in its place. */
+  /** config.json; of a GLiNER, what stands for it. */
   config: Record<string, unknown>;
   /** Sentences that say what is missing beside the weights and the tokenizer. */
   lacks: string[];
@@ -55,7 +55,7 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
   const { encoder, labels_encoder: labelsEncoder, ...how } = options;
   const root = await opener(model, how);
   const beside = async (other: string | undefined) => (other === undefined ? undefined : opener(other, { ...how, revision: undefined }));
-  const places = { encoder: await beside(encoder), labels: await beside(labelsEncoder) };
+  const others = { encoder: await beside(encoder), labels: await beside(labelsEncoder) };
   const { open, name, content } = await findConfig(root);
   const said = parseJson(name, content);
   const files = await weightFiles(open);
@@ -66,12 +66,12 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
     tensors.set(tensor.name, tensor);
   });
   const bytes = [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? tensorBytes(tensor) : 0), 0);
-  const tokenizer = await tokenizerFiles(places.encoder ? firstOf(open, places.encoder) : open);
-  const { config, lacks } = name === kGlinerConfig ? await glinerConfig(said, tensors, root, places) : { config: said, lacks: [] };
+  const tokenizer = await tokenizerFiles(others.encoder ? firstOf(open, others.encoder) : open);
+  const { config, lacks } = name === kGlinerConfig ? await glinerConfig(said, tensors, root, others) : { config: said, lacks: [] };
   const labels = labelsEncoderOf(config);
   if (labels !== undefined) {
     const own: Open = (name, most) => root(kLabelsTokenizer + name, most);
-    const there = await tokenizerFiles(places.labels ? firstOf(own, places.labels) : own);
+    const there = await tokenizerFiles(others.labels ? firstOf(own, others.labels) : own);
     if (there.length === 0) lacks.push(`${labelsHint(labels)}.`);
   }
   const configBytes = config === said ? content : new TextEncoder().encode(JSON.stringify(config));
@@ -94,7 +94,7 @@ interface FoundConfig {
   content: Uint8Array;
 }
 
-/** config.json, in the folder or in the one within it that modules.json names; or what a GLiNER has in its place. */
+/** config.json, in the folder or in the one within it that modules.json names; or a GLiNER's own file. */
 async function findConfig(open: Open): Promise<FoundConfig> {
   const config = await open('config.json');
   if (config.found) return { open, name: 'config.json', content: await whole(config) };
@@ -112,14 +112,14 @@ async function glinerConfig(
   said: Record<string, unknown>,
   tensors: Checkpoint['tensors'],
   root: Open,
-  places: { encoder: Open | undefined; labels: Open | undefined },
+  others: { encoder: Open | undefined; labels: Open | undefined },
 ): Promise<{ config: Record<string, unknown>; lacks: string[] }> {
   const config = { ...said };
   const rows = tensors.get('token_rep_layer.bert_layer.model.embeddings.word_embeddings.weight')?.shape[0];
   if (labelsEncoderOf(config) === undefined && Number(config.vocab_size ?? -1) < 0 && rows !== undefined) config.vocab_size = rows;
   const open = (which: 'encoder' | 'labels') => {
-    const place = which === 'encoder' ? (places.encoder ? firstOf(root, places.encoder) : root) : places.labels;
-    return place?.('config.json');
+    const folder = which === 'encoder' ? (others.encoder ? firstOf(root, others.encoder) : root) : others.labels;
+    return folder?.('config.json');
   };
   try {
     return { config: await completeConfig(config, open, async (file) => ({ content: await whole(file) })), lacks: [] };
@@ -129,7 +129,7 @@ async function glinerConfig(
   }
 }
 
-/** A file of the second place where the first has none of the name. */
+/** A file of the second folder where the first has none of the name. */
 function firstOf(first: Open, second: Open): Open {
   return async (name, most) => {
     const own = await first(name, most);
@@ -138,7 +138,7 @@ function firstOf(first: Open, second: Open): Open {
 }
 
 async function opener(model: string, options: SourceOptions): Promise<Open> {
-  const spec = await resolveSource(model, options, nodePlatform.places);
+  const spec = await resolveSource(model, options, nodePlatform.paths);
   const signal = new AbortController().signal;
   if (spec.kind === 'url' && !spec.offline) {
     const folder = new UrlFolder(spec, nodeHostParts);

@@ -9,7 +9,7 @@ import type { Variant } from './variant.js';
 /** The variants compute on the CPU. 'webgpu' can compute on a GPU, where the CPU only records: it has no threads. */
 export type Build = Variant | 'webgpu';
 
-/** What starting needs from the place where it runs. */
+/** What starting needs of the platform. */
 export interface WasmParts {
   /** Compiles a build, of the package's own files or of the folder whose URL is given. */
   compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module>;
@@ -29,8 +29,8 @@ export type StartedBuild = Started<EngineModule>;
 /** `reason`: why the CPU, where there was a choice. */
 export async function startCpuEngine(request: Pick<EngineRequest, 'choice' | 'wasm' | 'parts'>, reason?: string): Promise<Engine> {
   const { module, lastWords } = await startCpuBuild(request);
-  const placement = { device: 'cpu' as const, ...(reason === undefined ? {} : { reason }) };
-  return new Engine(module, request.choice.threads, lastWords, undefined, placement);
+  const deviceChoice = { device: 'cpu' as const, ...(reason === undefined ? {} : { reason }) };
+  return new Engine(module, request.choice.threads, lastWords, undefined, deviceChoice);
 }
 
 export function startCpuBuild({ choice, wasm, parts }: Pick<EngineRequest, 'choice' | 'wasm' | 'parts'>): Promise<StartedBuild> {

@@ -5,7 +5,7 @@ import type { EngineInput } from '../tasks/call.js';
 import type { InspectRequest } from '../tasks/inspection.js';
 import { fillArrays, type ResultPart } from '../tasks/results.js';
 import { ModuleCalls, type Staged } from './module_calls.js';
-import type { GpuReport, Placement } from './reports.js';
+import type { GpuReport, DeviceChoice } from './reports.js';
 import { VectorIndex, type EngineVectorIndex } from './vector_index.js';
 
 /** What the glue that Emscripten makes (web/wasm/glue*.mjs) resolves to. */
@@ -124,7 +124,7 @@ export class Engine extends ModuleCalls<EngineModule> {
     threads: number,
     lastWords?: () => string,
     gpu?: GpuReport,
-    readonly placement: Placement = { device: 'cpu' },
+    readonly deviceChoice: DeviceChoice = { device: 'cpu' },
     other?: Engine,
   ) {
     super(module, lastWords, other);
@@ -147,7 +147,7 @@ export class Engine extends ModuleCalls<EngineModule> {
    * the same config.json; either may be disposed of first. On the CPU only.
    */
   beside(): Engine {
-    return new Engine(this.module_, 1, this.lastWords_, undefined, this.placement, this);
+    return new Engine(this.module_, 1, this.lastWords_, undefined, this.deviceChoice, this);
   }
 
   /** After open(): whether weights are to be fed. An engine beside another may have them all. */

@@ -46,7 +46,7 @@ function validates(bytes: number[]): boolean {
   return WebAssembly.validate(new Uint8Array(bytes));
 }
 
-/** Features of the place where the engine will run. `inWorker`: it will run in a worker, which may block. */
+/** What the engine can use where it will run. `inWorker`: that is in a worker, which may block. */
 export function detectFeatures(environment: { inWorker: boolean; processors: number; sharedMemory: boolean }): Features {
   const wasm = typeof WebAssembly === 'object' && typeof WebAssembly.validate === 'function';
   return {

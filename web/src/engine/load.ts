@@ -8,7 +8,7 @@ import type { Engine, WeightReport } from './engine.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import type { LoadRequest } from './load_request.js';
 import { openFolder, type FolderParts } from '../sources/open_folder.js';
-import type { Placement } from './reports.js';
+import type { DeviceChoice } from './reports.js';
 import { ByteReporter, Totals, type ProgressCallback } from '../progress.js';
 import type { MissingFile, ModelFolder, SourceSpec } from '../sources/source.js';
 import {
@@ -48,7 +48,7 @@ export interface LoadReport {
   /** The engine's account of the weights: heads found, tensors unused, precision. */
   weights: WeightReport;
   /** Where the model computes, and why. */
-  placement: Placement;
+  deviceChoice: DeviceChoice;
   /** Of the weights as held: 'f32', 'f16' or 'q8'. */
   dtype: WeightReport['dtype'];
   /** Sentences about what went otherwise than one may expect: files that could not be kept, say. */
@@ -120,7 +120,7 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
       engine.addFile(name, content);
       bytes += content.length;
     }
-    const { placement } = engine;
+    const { deviceChoice } = engine;
     await engine.open({ task: request.task, dtype: request.dtype, enhanced_mask_decoder: request.enhancedMaskDecoder });
     if (adapter) bytes += await feedAdapter(adapter, engine);
     const { job: found } = await located;
@@ -134,7 +134,15 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
     }
     const weights = await engine.finishWeights();
     const milliseconds = performance.now() - start;
-    const report = { bytes, milliseconds, weights, placement, dtype: weights.dtype, notices: [...notices], shared: loaded !== undefined };
+    const report = {
+      bytes,
+      milliseconds,
+      weights,
+      deviceChoice,
+      dtype: weights.dtype,
+      notices: [...notices],
+      shared: loaded !== undefined,
+    };
     return { engine, report, checkpoint: { config: await configBytes, weights: version } };
   } catch (error) {
     starting.then((started) => started.dispose()).catch(() => {}); // `error` says what went wrong; this only cleans up.
@@ -204,7 +212,7 @@ function firstOf(first: Pick<ModelFolder, 'open'>, second: Pick<ModelFolder, 'op
   };
 }
 
-/** config.json, or what a GLiNER has in its place. What either names of encoders only goes into it. */
+/** config.json, or a GLiNER's own file. What either names of encoders only goes into it. */
 async function readConfig(job: Job): Promise<NamedFile> {
   const name = 'config.json';
   const file = await job.folder.open(kGlinerConfig, job.signal);

@@ -24,7 +24,7 @@ export interface ProbeReport {
   gaveUp?: 'slower' | 'unfinished';
 }
 
-export interface Placement {
+export interface DeviceChoice {
   device: 'cpu' | 'webgpu';
   /** A sentence, where there was something to decide. */
   reason?: string;

@@ -2,7 +2,7 @@
 import { describe, PeruseError } from '../errors.js';
 import type { HelperWorker, ModuleFactory } from './engine.js';
 
-/** What starting a build needs from the place where it runs. */
+/** What starting a build needs of the platform. */
 export interface BuildParts {
   /** Compiles the build, of the package's own files or of the folder whose URL is given. */
   compile(folder: string | undefined): Promise<WebAssembly.Module>;

@@ -14,7 +14,7 @@ export interface TensorInfo {
 
 /** The next bytes of a tensor. All of a tensor come before the first of another. */
 export interface TensorPiece {
-  /** Its place in the header. */
+  /** Its index in the header. */
   tensor: number;
   /** Valid until the next call. */
   bytes: Uint8Array;

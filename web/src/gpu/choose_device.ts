@@ -2,7 +2,7 @@
 // whichever a short timed probe finds faster, and the CPU where there is no GPU that works.
 import { Engine, type EngineModule } from '../engine/engine.js';
 import { describe, PeruseError } from '../errors.js';
-import type { Placement, ProbeReport } from '../engine/reports.js';
+import type { DeviceChoice, ProbeReport } from '../engine/reports.js';
 import createGpu from '../../wasm/glue-webgpu.mjs';
 import { startCpuEngine, startCpuBuild, startBuild, type EngineRequest, type StartedBuild } from '../engine/builds.js';
 import { openGpu, type OpenedGpu } from './device.js';
@@ -60,7 +60,7 @@ async function openInTime(opening: Promise<OpenedGpu>): Promise<OpenedGpu> {
 
 async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise<Engine> {
   const modules: { cpu?: StartedBuild; gpu?: StartedBuild } = {};
-  const placement = await decide(request, gpu, {
+  const deviceChoice = await decide(request, gpu, {
     cpu: async () => {
       modules.cpu = await startCpuBuild(request);
       return modules.cpu.module;
@@ -70,17 +70,17 @@ async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise
       return modules.gpu.module;
     },
   });
-  if (placement.device === 'webgpu') {
+  if (deviceChoice.device === 'webgpu') {
     modules.cpu?.module.PThread?.terminateAllThreads(); // They are of no use now.
     const { module, lastWords } = modules.gpu ?? (await startGpuBuild(request));
-    return new OwningGpuEngine(module, gpu, lastWords, placement);
+    return new OwningGpuEngine(module, gpu, lastWords, deviceChoice);
   }
   // Not at once: that waits for shaders that still compile, in Node on this thread, in Chromium on one that all pages share.
   void gpu.pipelines.settled().then(() => {
     gpu.device.destroy();
   });
   const { module, lastWords } = modules.cpu ?? (await startCpuBuild(request));
-  return new Engine(module, request.choice.threads, lastWords, undefined, placement);
+  return new Engine(module, request.choice.threads, lastWords, undefined, deviceChoice);
 }
 
 /** By the probe of an earlier load of this size, or by one of now, for which it starts the modules. */
@@ -88,7 +88,7 @@ async function decide(
   request: EngineRequest,
   gpu: OpenedGpu,
   start: Record<'cpu' | 'gpu', () => Promise<EngineModule>>,
-): Promise<Placement> {
+): Promise<DeviceChoice> {
   const config = await request.config;
   const probeKey = keyOf(request, gpu, config);
   let probe = request.probes?.[probeKey];
@@ -112,7 +112,7 @@ async function decide(
   return { device, reason: reasonOf(device, probe), probe, probeKey, ...(device === 'webgpu' ? { gpu: gpu.report } : {}) };
 }
 
-function reasonOf(device: Placement['device'], { cpuMilliseconds, gpuMilliseconds, gaveUp }: ProbeReport): string {
+function reasonOf(device: DeviceChoice['device'], { cpuMilliseconds, gpuMilliseconds, gaveUp }: ProbeReport): string {
   const cpu = `${cpuMilliseconds.toFixed(1)} ms`;
   if (gaveUp === 'unfinished') {
     return (

@@ -5,7 +5,7 @@
 // when a run needs them.
 import { describe, PeruseError } from '../errors.js';
 import { gpuFailure, PipelineCache } from './pipelines.js';
-import { readCommands, type Dispatch, type StreamPlace } from './stream.js';
+import { readCommands, type Dispatch, type StreamSpan } from './stream.js';
 
 const kParameterSlot = 256; // bytes; minUniformBufferOffsetAlignment by default
 const kBindGroupsKept = 8192;
@@ -63,9 +63,9 @@ export class GpuExecutor {
    * Errors: 'gpu_lost', 'out_of_memory', 'gpu_failed' (a shader or a command that this GPU's driver refuses). After an error
    * the executor is of no more use.
    */
-  async replay(memory: () => Uint8Array, place: StreamPlace): Promise<void> {
+  async replay(memory: () => Uint8Array, span: StreamSpan): Promise<void> {
     if (this.failure_ !== undefined) throw this.failure_;
-    const replayed = this.replayCommands(memory, place).catch((error: unknown) => this.explain(error));
+    const replayed = this.replayCommands(memory, span).catch((error: unknown) => this.explain(error));
     this.failure_ ??= (await Promise.race([replayed, this.end_])) ?? undefined;
     if (this.failure_ !== undefined) throw this.failure_;
   }
@@ -88,7 +88,7 @@ export class GpuExecutor {
     this.endWith_(error);
   }
 
-  private async replayCommands(memory: () => Uint8Array, place: StreamPlace): Promise<void> {
+  private async replayCommands(memory: () => Uint8Array, span: StreamSpan): Promise<void> {
     let dispatches: Dispatch[] = [];
     let downloads: Download[] = [];
     const made = this.counts.buffers;
@@ -96,7 +96,7 @@ export class GpuExecutor {
     this.device_.pushErrorScope('validation');
     let refused: GPUError | null = null;
     try {
-      for (const command of readCommands(memory, place)) {
+      for (const command of readCommands(memory, span)) {
         switch (command.kind) {
           case 'shader':
             this.shaders_.set(command.id, command.text);

@@ -1,7 +1,7 @@
 // The engine on a GPU. Its calls only record; this class replays what they recorded, so they wait.
 // Loaded only when a caller asks for device 'webgpu' or 'auto'.
 import { Engine, type EngineModule, type OpenRequest, type Session, type WeightReport } from '../engine/engine.js';
-import type { Placement } from '../engine/reports.js';
+import type { DeviceChoice } from '../engine/reports.js';
 import type { OpenedGpu } from './device.js';
 import { GpuExecutor } from './executor.js';
 
@@ -18,8 +18,8 @@ export class GpuEngine extends Engine {
   private readonly executor_: GpuExecutor;
 
   /** The device stays the caller's; dispose() leaves it open. */
-  constructor(module: EngineModule, gpu: OpenedGpu, lastWords: () => string, placement: Placement) {
-    super(module, 1, lastWords, gpu.report, placement);
+  constructor(module: EngineModule, gpu: OpenedGpu, lastWords: () => string, deviceChoice: DeviceChoice) {
+    super(module, 1, lastWords, gpu.report, deviceChoice);
     this.executor_ = new GpuExecutor(gpu.device, gpu.pipelines);
   }
 
@@ -85,9 +85,9 @@ export class OwningGpuEngine extends GpuEngine {
     module: EngineModule,
     private readonly gpu_: OpenedGpu,
     lastWords: () => string,
-    placement: Placement,
+    deviceChoice: DeviceChoice,
   ) {
-    super(module, gpu_, lastWords, placement);
+    super(module, gpu_, lastWords, deviceChoice);
   }
 
   override dispose(): void {

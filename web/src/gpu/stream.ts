@@ -21,7 +21,7 @@ export interface Dispatch {
 }
 
 /** Where a stream lies in the engine's memory: a byte address, a multiple of four, and a length in 32-bit words. */
-export interface StreamPlace {
+export interface StreamSpan {
   address: number;
   words: number;
 }
@@ -30,12 +30,12 @@ export interface StreamPlace {
  * The commands in order. `memory` is asked for the engine's memory at each command, for growing replaces it.
  * Throws a plain Error on a stream that makes no sense: a fault of ours.
  */
-export function* readCommands(memory: () => Uint8Array, place: StreamPlace): Generator<Command> {
-  for (let at = 0; at < place.words; ) {
+export function* readCommands(memory: () => Uint8Array, span: StreamSpan): Generator<Command> {
+  for (let at = 0; at < span.words; ) {
     const heap = memory();
-    const words = new Uint32Array(heap.buffer, heap.byteOffset + place.address, place.words);
+    const words = new Uint32Array(heap.buffer, heap.byteOffset + span.address, span.words);
     const length = words[at + 1] ?? 0;
-    if (length < 2 || at + length > place.words) throw new Error(`GPU commands: a record of ${length} words at ${at}`);
+    if (length < 2 || at + length > span.words) throw new Error(`GPU commands: a record of ${length} words at ${at}`);
     yield readCommand(words.subarray(at, at + length));
     at += length;
   }

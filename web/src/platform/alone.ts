@@ -3,13 +3,13 @@ import { detectFeatures } from '../engine/features.js';
 import { PeruseError } from '../errors.js';
 import { LocalHost } from '../worker/host.js';
 import { browserHostParts } from '../worker/host_parts_browser.js';
-import { type Platform, webPlaces } from './platform.js';
+import { type Platform, webPaths } from './platform.js';
 
 export const alonePlatform: Platform = {
   worksInWorker: async () => false,
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', "The worker can't be started: there are none here.")),
   startHere: async (report) => new LocalHost(report, browserHostParts),
-  places: webPlaces,
+  paths: webPaths,
   folderParts: {},
 };

@@ -2,7 +2,7 @@
 import type { ProgressCallback } from '../progress.js';
 import type { FolderParts } from '../sources/open_folder.js';
 import type { Host } from '../worker/host.js';
-import type { PlaceReader, SourceSpec } from '../sources/source.js';
+import type { PathResolver, SourceSpec } from '../sources/source.js';
 import type { Features } from '../engine/variant.js';
 import type { WorkerPort } from '../worker/worker_host.js';
 
@@ -15,13 +15,13 @@ export interface Platform {
   startWorker(): Promise<WorkerPort>;
   /** A host in this thread. */
   startHere(report: ProgressCallback): Promise<Host>;
-  places: PlaceReader;
+  paths: PathResolver;
   /** For folders that this thread reads. */
   folderParts: FolderParts;
 }
 
-/** On the web every place is a URL, relative to the page or the worker. */
-export const webPlaces: PlaceReader = {
+/** On the web a path is a URL, relative to the page or the worker. */
+export const webPaths: PathResolver = {
   baseUrl: () => (typeof document === 'undefined' ? globalThis.location?.href : document.baseURI),
   findFolder: async () => undefined,
 };

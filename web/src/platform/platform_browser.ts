@@ -4,7 +4,7 @@ import type { ProgressCallback } from '../progress.js';
 import type { Host } from '../worker/host.js';
 import { startBrowserWorker } from '../worker/start_browser.js';
 import type { WorkerPort } from '../worker/worker_host.js';
-import { type Platform, webPlaces } from './platform.js';
+import { type Platform, webPaths } from './platform.js';
 
 const kHasWorkers = typeof Worker === 'function'; // Service workers can't start any.
 
@@ -18,7 +18,7 @@ export const browserPlatform: Platform = {
     }),
   startWorker,
   startHere,
-  places: webPlaces,
+  paths: webPaths,
   folderParts: {},
 };
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { detectFeatures } from '../engine/features.js';
 import { LocalHost } from '../worker/host.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
-import { nodePlaces } from './places_node.js';
+import { nodePaths } from './paths_node.js';
 import { startNodeWorker } from '../worker/start_node.js';
 import type { Platform } from './platform.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
@@ -22,7 +22,7 @@ export const nodePlatform: Platform = {
   features: () => detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true }),
   startWorker: async () => startNodeWorker('dist/worker/worker_node.js'),
   startHere: async (report) => new LocalHost(report, nodeHostParts),
-  places: nodePlaces,
+  paths: nodePaths,
   folderParts: nodeFolderParts,
 };
 

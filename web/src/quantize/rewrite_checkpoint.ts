@@ -36,7 +36,7 @@ export interface TensorWriter {
   end(): Promise<void>;
 }
 
-/** Appends to the tensor of that place in Change.tensors. */
+/** Appends to the tensor of that index in Change.tensors. */
 export type Append = (index: number, bytes: Uint8Array) => Promise<void>;
 
 /** What becomes of a tensor. */
@@ -75,7 +75,7 @@ export async function rewriteCheckpoint(
 ): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
   throwIfAborted(signal);
-  const spec = await resolveSource(source, options, platform().places);
+  const spec = await resolveSource(source, options, platform().paths);
   await mkdir(folder, { recursive: true });
   if (spec.kind === 'folder' && (await realpath(spec.path)) === (await realpath(folder))) {
     throw new PeruseError('invalid_argument', `A checkpoint can't be written over the one that it is made from: ${folder}.`);

@@ -30,7 +30,7 @@ export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: 
   }
 }
 
-/** What a GLiNER has in place of config.json. */
+/** The configuration of a GLiNER, which has no config.json. */
 export const kGlinerConfig = 'gliner_config.json';
 /** Where a bi-encoder's second tokenizer is, in its own folder and for the engine. */
 export const kLabelsTokenizer = 'labels_tokenizer/';

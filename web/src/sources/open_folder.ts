@@ -15,7 +15,7 @@ import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
 export interface FolderParts extends UrlParts {
   /** Opens a folder on disk, where there are such. */
   openDiskFolder?: (path: string) => ModelFolder;
-  /** The platform's own place for fetched files, if not the browser's. */
+  /** The platform's own cache for fetched files, if not the browser's. */
   openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;
   /** Takes sentences about what went otherwise than one may expect, and does not hinder. */
   notice?: (sentence: string) => void;

@@ -40,7 +40,7 @@ export interface UrlSpec {
 }
 
 export interface KeepPolicy {
-  /** Where, if not in the platform's own place. */
+  /** Where, if not in the platform's own folder. */
   custom?: CustomCache;
   /** Node's folder, if not the usual one. */
   folder?: string;
@@ -88,8 +88,8 @@ export interface SourceOptions {
   local_files_only?: boolean;
 }
 
-/** How the platform reads strings that name a place rather than a hub id. */
-export interface PlaceReader {
+/** What a string that is not a hub id means on a platform. */
+export interface PathResolver {
   /** The base for relative URLs, if there is one. */
   baseUrl(): string | undefined;
   /** The folder that the string names, if folders exist here and it names one. */
@@ -100,22 +100,22 @@ const kHubId = /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?$/;
 const kDots = /^\.*$/; // As a segment of a path it would lead elsewhere, or nowhere.
 /** What nobody calls himself on the hub, but many their folders. */
 const kFolderNames = /^(models?|assets?|static|public|weights|checkpoints?|files)\//;
-const kLooksLikePlace = /^(\.{0,2}\/|\.{1,2}$|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/)/;
+const kPathOrUrl = /^(\.{0,2}\/|\.{1,2}$|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/)/;
 
-export async function resolveSource(source: Source, options: SourceOptions, places: PlaceReader): Promise<SourceSpec> {
+export async function resolveSource(source: Source, options: SourceOptions, paths: PathResolver): Promise<SourceSpec> {
   if (source instanceof URL) return fromUrl(source, source.href, options);
-  if (typeof source === 'string') return fromString(source, options, places);
+  if (typeof source === 'string') return fromString(source, options, paths);
   if (typeof source === 'object' && source !== null) return readFiles(source);
   throw new PeruseError('invalid_argument', `A source is a string, a URL or files, not ${String(source)}.`);
 }
 
-async function fromString(text: string, options: SourceOptions, places: PlaceReader): Promise<SourceSpec> {
+async function fromString(text: string, options: SourceOptions, paths: PathResolver): Promise<SourceSpec> {
   if (text.trim() === '') throw new PeruseError('invalid_argument', 'The source is an empty string.');
   if (/^https?:\/\//i.test(text)) return fromUrl(parseUrl(text, undefined), text, options);
-  const path = await places.findFolder(text);
+  const path = await paths.findFolder(text);
   if (path !== undefined) return { kind: 'folder', name: text, path };
-  if (kLooksLikePlace.test(text)) {
-    const base = places.baseUrl();
+  if (kPathOrUrl.test(text)) {
+    const base = paths.baseUrl();
     if (base === undefined) throw new PeruseError('not_found', `There is no folder '${text}'.`);
     return fromUrl(parseUrl(text, base), text, options);
   }
@@ -123,10 +123,10 @@ async function fromString(text: string, options: SourceOptions, places: PlaceRea
     throw new PeruseError('invalid_argument', `'${text}' is neither a URL nor a folder nor a hub id such as 'user/model'.`);
   }
   const remote = fromUrl(hubFolder(text, options.revision ?? 'main'), text, options);
-  if (places.baseUrl() !== undefined && kFolderNames.test(text)) {
+  if (paths.baseUrl() !== undefined && kFolderNames.test(text)) {
     remote.hint = `'${text}' was looked up on the hub; a folder beside the page is written './${text}'`;
   }
-  const local = env.localModelPath === undefined ? undefined : await inLocalFolder(text, env.localModelPath, options, places);
+  const local = env.localModelPath === undefined ? undefined : await inLocalFolder(text, env.localModelPath, options, paths);
   if (local?.kind === 'folder') return local;
   return local === undefined ? remote : { kind: 'either', name: text, first: local, second: remote };
 }
@@ -145,11 +145,11 @@ function hubAddress(): URL {
   return parseUrl(remoteHost.endsWith('/') ? remoteHost : `${remoteHost}/`, undefined);
 }
 
-async function inLocalFolder(id: string, folder: string, options: SourceOptions, places: PlaceReader): Promise<SourceSpec | undefined> {
+async function inLocalFolder(id: string, folder: string, options: SourceOptions, paths: PathResolver): Promise<SourceSpec | undefined> {
   const text = `${folder.replace(/\/$/, '')}/${id}/`;
-  const path = await places.findFolder(text);
+  const path = await paths.findFolder(text);
   if (path !== undefined) return { kind: 'folder', name: id, path };
-  const base = places.baseUrl();
+  const base = paths.baseUrl();
   if (base === undefined) return undefined;
   const spec = fromUrl(parseUrl(text, base), id, options);
   if (new URL(spec.base).origin === new URL(base).origin) delete spec.offline; // The page's own server is no stranger.

@@ -16,7 +16,7 @@ export interface TextExample {
   probabilities?: readonly number[];
 }
 
-/** An entity by its place in a text: UTF-16 indices, the end behind its last character. */
+/** An entity by its position in a text: UTF-16 indices, the end behind its last character. */
 export interface EntitySpan {
   start: number;
   end: number;

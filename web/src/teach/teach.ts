@@ -13,7 +13,7 @@ import { checkTeachOptions, engineMethod, engineSettings, type TeachOptions, typ
 import type { LessonResult } from './report.js';
 import { assembleTaught, type SaveToDisk, type Taught } from './taught.js';
 
-/** What teaching needs from the place where it runs. */
+/** What teaching needs of the platform. */
 export interface TeachParts {
   startWorker: () => Promise<WorkerPort<TeachVerbs, TeachProgress>>;
   saveToDisk?: SaveToDisk;
@@ -54,7 +54,7 @@ function prepare<T extends TeachTask>(
   if (plain.length === 0) throw new PeruseError('invalid_argument', 'There are no examples to learn from.');
   return {
     task,
-    wasm: engineFolder(options.wasmPath ?? env.wasmPath, platform().places.baseUrl()),
+    wasm: engineFolder(options.wasmPath ?? env.wasmPath, platform().paths.baseUrl()),
     examples: plain,
     validation: validation === undefined || typeof validation === 'number' ? [] : plainExamples(task, validation, 'validation example'),
     method: method === undefined ? undefined : engineMethod(method),
@@ -75,7 +75,7 @@ async function run(
   let host: RemoteHost<TeachVerbs, TeachProgress> | undefined;
   try {
     throwIfAborted(signal);
-    const spec = await resolveSource(source, options, platform().places);
+    const spec = await resolveSource(source, options, platform().paths);
     throwIfAborted(signal);
     const listener = new Listener(callback);
     host = new RemoteHost<TeachVerbs, TeachProgress>(await startWorker(), (progress) => listener.tell(progress));

@@ -1,9 +1,9 @@
 // What the tokenizer needs of the platform that it runs on.
 import type { FolderParts } from '../sources/open_folder.js';
-import type { PlaceReader } from '../sources/source.js';
+import type { PathResolver } from '../sources/source.js';
 
 export interface TokenizerParts {
-  places: PlaceReader;
+  paths: PathResolver;
   folders: FolderParts;
   /** Compiles peruse-tokenizer.wasm, the package's own or that of the folder whose URL is given. */
   compile(folder: string | undefined): Promise<WebAssembly.Module>;

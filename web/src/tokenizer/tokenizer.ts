@@ -171,10 +171,10 @@ export class Tokenizer {
 }
 
 async function load(source: Source, options: TokenizerOptions): Promise<{ engine: EngineTokenizer; report: TokenizerReport }> {
-  const { places, folders, compile } = tokenizerParts();
-  const wasm = engineFiles({ ...options, wasmPath: options.wasmPath ?? env.wasmPath }, places.baseUrl());
+  const { paths, folders, compile } = tokenizerParts();
+  const wasm = engineFiles({ ...options, wasmPath: options.wasmPath ?? env.wasmPath }, paths.baseUrl());
   throwIfAborted(options.signal);
-  const spec = await resolveSource(source, options, places);
+  const spec = await resolveSource(source, options, paths);
   const listener = new Listener(options.progress_callback);
   const reading: Reading = {
     name: spec.name,

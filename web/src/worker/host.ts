@@ -3,7 +3,7 @@ import type { Engine, RunRequest } from '../engine/engine.js';
 import { loadModel, type LoadParts, type LoadReport } from '../engine/load.js';
 import type { EngineRequest, WasmParts } from '../engine/builds.js';
 import type { LoadRequest } from '../engine/load_request.js';
-import type { MemoryReport, Placement, UsageReport } from '../engine/reports.js';
+import type { MemoryReport, DeviceChoice, UsageReport } from '../engine/reports.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FolderParts } from '../sources/open_folder.js';
@@ -183,7 +183,7 @@ export class LocalHost implements Host {
 
   private async load(request: LoadRequest): Promise<LoadReport> {
     const report = await this.loadWithFallback(request);
-    if (report.placement.device === 'webgpu' && request.onDeviceLost === 'recover') {
+    if (report.deviceChoice.device === 'webgpu' && request.onDeviceLost === 'recover') {
       this.recovery_ = { ...request, device: 'webgpu', dtype: report.dtype };
     }
     return report;
@@ -191,22 +191,22 @@ export class LocalHost implements Host {
 
   /** With device 'auto' a GPU that fails while it takes the model means the CPU. */
   private async loadWithFallback(request: LoadRequest): Promise<LoadReport> {
-    let placed: Placement | undefined;
+    let chosen: DeviceChoice | undefined;
     try {
-      return await this.loadOnce(request, (placement) => {
-        placed = placement;
+      return await this.loadOnce(request, (deviceChoice) => {
+        chosen = deviceChoice;
       });
     } catch (error) {
-      if (request.device !== 'auto' || placed?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
+      if (request.device !== 'auto' || chosen?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
       const report = await this.loadOnce({ ...request, device: 'cpu' });
       return {
         ...report,
-        placement: { ...report.placement, reason: `the CPU, because the GPU could not take the model: ${describe(error)}` },
+        deviceChoice: { ...report.deviceChoice, reason: `the CPU, because the GPU could not take the model: ${describe(error)}` },
       };
     }
   }
 
-  private async loadOnce(request: LoadRequest, onPlaced: (placement: Placement) => void = () => {}): Promise<LoadReport> {
+  private async loadOnce(request: LoadRequest, onDeviceChosen: (deviceChoice: DeviceChoice) => void = () => {}): Promise<LoadReport> {
     const start = this.parts_.startEngine ?? ((engineRequest) => startEngine(engineRequest, this.parts_.findGpu));
     const load = (findLoaded: LoadParts['findLoaded']) => {
       throwIfAborted(this.stop_.signal);
@@ -214,7 +214,7 @@ export class LocalHost implements Host {
         folders: this.parts_,
         startEngine: async (config) => {
           const started = await start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm });
-          onPlaced(started.placement);
+          onDeviceChosen(started.deviceChoice);
           return started;
         },
         findLoaded,

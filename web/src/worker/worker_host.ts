@@ -140,8 +140,8 @@ export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   private readonly link_: Link<S, Progress>;
 
   /** In the worker behind the port, or in the one of another host. */
-  constructor(place: WorkerPort<S, Progress> | RemoteHost<S, Progress>, report: (progress: Progress) => void) {
-    this.link_ = place instanceof RemoteHost ? place.link_ : new Link(place);
+  constructor(worker: WorkerPort<S, Progress> | RemoteHost<S, Progress>, report: (progress: Progress) => void) {
+    this.link_ = worker instanceof RemoteHost ? worker.link_ : new Link(worker);
     this.member_ = this.link_.join(report);
   }
 

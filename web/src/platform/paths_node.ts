@@ -1,9 +1,9 @@
-// In Node a place is the path of a folder.
+// In Node a path is that of a folder.
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { PlaceReader } from '../sources/source.js';
+import type { PathResolver } from '../sources/source.js';
 
-export const nodePlaces: PlaceReader = { baseUrl: () => undefined, findFolder };
+export const nodePaths: PathResolver = { baseUrl: () => undefined, findFolder };
 
 async function findFolder(text: string): Promise<string | undefined> {
   const path = text.startsWith('file:') ? fileURLToPath(text) : text;

@@ -61,14 +61,14 @@ const run = (host: LocalHost, ...texts: string[]) =>
 describe('device auto', () => {
   test('without an adapter: the CPU, and why', async () => {
     const { report, host } = await load({ device: 'auto' }, { findGpu: async () => undefined });
-    expect(report).toMatchObject({ dtype: 'f32', placement: { device: 'cpu' } });
-    expect(report.placement.reason).toMatch(/^the CPU, because the GPU can't be used: There is no WebGPU here/);
+    expect(report).toMatchObject({ dtype: 'f32', deviceChoice: { device: 'cpu' } });
+    expect(report.deviceChoice.reason).toMatch(/^the CPU, because the GPU can't be used: There is no WebGPU here/);
     expect(await run(host, text(3))).toHaveLength(1);
   });
 
   test('takes what the probe finds faster', async () => {
     const { report } = await load({ device: 'auto' }, watchGpu());
-    const { probe, device, reason } = report.placement;
+    const { probe, device, reason } = report.deviceChoice;
     expect(probe!.gpuMilliseconds).toBeGreaterThan(0);
     expect(probe!.cpuMilliseconds).toBeGreaterThan(0);
     expect(device).toBe(probe!.gaveUp === undefined && probe!.gpuMilliseconds < probe!.cpuMilliseconds ? 'webgpu' : 'cpu');
@@ -101,7 +101,7 @@ describe('device auto', () => {
 
     async function expectCpu(gpu: WatchedGpu, reason: RegExp, end: () => void): Promise<void> {
       const { report, host } = await load({ device: 'auto' }, gpu);
-      expect(report).toMatchObject({ dtype: 'f32', placement: { device: 'cpu', reason: expect.stringMatching(reason) } });
+      expect(report).toMatchObject({ dtype: 'f32', deviceChoice: { device: 'cpu', reason: expect.stringMatching(reason) } });
       const answers = async () => [await run(host, text(3)), await run(host, text(7), text(11))];
       const before = await answers();
       end();
@@ -157,7 +157,7 @@ describe('device auto', () => {
     test('that gives no device', async () => {
       const gpu = { requestAdapter: () => kNever } as unknown as GPU;
       const { report, host } = await load({ device: 'auto' }, { findGpu: async () => gpu });
-      expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/no device within 2 s/) });
+      expect(report.deviceChoice).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/no device within 2 s/) });
       expect(await run(host, text(3))).toHaveLength(1);
       expect(unhandled).toEqual([]);
     });
@@ -166,7 +166,7 @@ describe('device auto', () => {
       const gpu = watchGpu();
       const probes = { 'of another size': { gpuMilliseconds: 3000, cpuMilliseconds: 5000, gaveUp: 'unfinished' } } as const;
       const { report } = await load({ device: 'auto', probes }, gpu);
-      expect(report.placement).toMatchObject({
+      expect(report.deviceChoice).toMatchObject({
         device: 'cpu',
         reason: expect.stringMatching(/^the CPU, because the GPU could not run a short text within 3 s/),
       });
@@ -180,7 +180,7 @@ describe('device auto', () => {
   ] as const)('goes by an earlier probe of the session: %s ms to 2', async (gpuMilliseconds, device, dtype) => {
     const gpu = watchGpu();
     const { report, host } = await load({ device: 'auto', probes: remembered(gpuMilliseconds, 2) }, gpu);
-    expect(report).toMatchObject({ dtype, placement: { device, probe: { gpuMilliseconds, cpuMilliseconds: 2 } } });
+    expect(report).toMatchObject({ dtype, deviceChoice: { device, probe: { gpuMilliseconds, cpuMilliseconds: 2 } } });
     expect(await run(host, text(3))).toHaveLength(1);
     expect(gpu.calls.get('createCommandEncoder') ?? 0).toBe(device === 'webgpu' ? 1 : 0); // No probe ran.
   });
@@ -191,7 +191,7 @@ describe('device auto', () => {
       throw new Error('the driver is old');
     });
     const { report } = await load({ device: 'auto' }, gpu);
-    expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/failed its probe.*the driver is old/) });
+    expect(report.deviceChoice).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/failed its probe.*the driver is old/) });
   });
 
   test('a GPU that can not hold the model means the CPU', async () => {
@@ -205,13 +205,13 @@ describe('device auto', () => {
     });
     gpu.tamper.set('createComputePipelineAsync', () => () => new Promise(() => {}));
     const { report, host } = await load({ device: 'auto', probes: remembered(1, 2) }, gpu);
-    expect(report.placement).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/could not take the model.*memory/) });
+    expect(report.deviceChoice).toMatchObject({ device: 'cpu', reason: expect.stringMatching(/could not take the model.*memory/) });
     expect(await run(host, text(3))).toHaveLength(1);
   });
 
   test('dtype q8 is probed like any other', async () => {
     const { report, host } = await load({ device: 'auto', dtype: 'q8', probes: remembered(1, 2) }, watchGpu());
-    expect(report).toMatchObject({ dtype: 'q8', placement: { device: 'webgpu' } });
+    expect(report).toMatchObject({ dtype: 'q8', deviceChoice: { device: 'webgpu' } });
     expect(await run(host, text(3))).toHaveLength(1);
   });
 });
@@ -270,7 +270,7 @@ test.each(['convbert-sequence', 'deberta-v2-sequence'])(
       return own(...all);
     });
     const { host, report } = await load({ shaderF16: true }, gpu, name);
-    expect(report.placement.gpu!.features).toEqual([]); // SwiftShader has no shader-f16, and the option does no harm.
+    expect(report.deviceChoice.gpu!.features).toEqual([]); // SwiftShader has no shader-f16, and the option does no harm.
     expect(pipelines).toBeGreaterThan(5);
     await run(host, text(20));
     const made = calls(...kMaking);
@@ -293,7 +293,7 @@ test('shader-f16: its shaders compile, where an adapter has it', async () => {
     return own(descriptor);
   });
   const { host, report } = await load({ shaderF16: true }, watched);
-  expect(report.placement.gpu!.features).toEqual(['shader-f16']);
+  expect(report.deviceChoice.gpu!.features).toEqual(['shader-f16']);
   await run(host, text(20)).catch((error: unknown) => expect(error).toMatchObject({ code: 'internal' })); // Zeros are no logits.
   const halves = texts.filter((one) => one.startsWith('enable f16;'));
   expect(halves).toHaveLength(1);
