@@ -23,6 +23,13 @@ def wide_convbert_config(vocab_size, **extra):
     return config
 
 
+def tagger_config(vocab_size, **extra):
+    """Half the layers of the classifier: what a word is comes with its vector, and a step costs half."""
+    config = wide_convbert_config(vocab_size, **extra)
+    config.num_hidden_layers = 2
+    return config
+
+
 def deberta_config(vocab_size, **extra):
     return DebertaV2Config(
         vocab_size=vocab_size, embedding_size=64, hidden_size=128, num_hidden_layers=4, num_attention_heads=4,

@@ -1,6 +1,6 @@
 """Tokenises the pre-training texts once, into flat uint16 files of token ids.
 
-    python encode_corpus.py --tokenizer-dir TOK --out-dir OUT [--data-dir DATA]
+    python encode_corpus.py --tokenizer-dir TOK --out-dir OUT [--data-dir DATA] [--texts openstax factbook]
 
 Writes one `<source>.u16` for each general text and `task.u16` for the task texts; documents are joined by [SEP].
 """
@@ -35,11 +35,12 @@ def main():
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--tokenizer-dir", type=Path, required=True)
     parser.add_argument("--out-dir", type=Path, required=True)
+    parser.add_argument("--texts", nargs="*", choices=GENERAL_TEXTS, default=GENERAL_TEXTS, help="the general ones to take; else all")
     args = parser.parse_args()
     args.out_dir.mkdir(parents=True, exist_ok=True)
     tokenizer = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json"))
     encode(tokenizer, task_texts(args.data_dir), args.out_dir / "task.u16")
-    for name in GENERAL_TEXTS:
+    for name in args.texts:
         documents = [" ".join(document) for document in general_documents(args.data_dir, name)]
         encode(tokenizer, documents, args.out_dir / f"{name}.u16")
 

@@ -1,15 +1,14 @@
 """Fine-tunes the entity tagger on three labelled corpora, on made-up messages with private details, and on text that a teacher labelled.
 
-    python finetune_tagger.py --vectors VECTORS.npy --tokenizer-dir TOK --out-dir OUT --rounds 14
+    python finetune_tagger.py --vectors VECTORS.npy --tokenizer-dir TOK --out-dir OUT --rounds 14 [--taught TAUGHT.npz] [--until 4]
 
 Resumes from OUT/checkpoint.pt after the last whole round. Keeps the averaged weights of the round that is best on the dev parts in
-OUT/best.pt. Batches hold texts of one length only, since padding changes what ConvBERT computes; a text is one to four neighbouring
-sentences.
+OUT/best.pt. `--until` stops earlier: the first rounds need no taught text, which another process may label meanwhile. Batches hold
+texts of one length only, since padding changes what ConvBERT computes; a text is one to four neighbouring sentences.
 """
 
 import argparse
 import random
-import re
 from pathlib import Path
 
 import numpy as np
@@ -18,51 +17,41 @@ from tokenizers import Tokenizer
 from torch.nn import functional as F
 from transformers import ConvBertForTokenClassification
 
-from architectures import MAX_LENGTH, begin_with_vectors, wide_convbert_config
-from case_teacher import EDITED, CaseTeacher
-from entities import LABELS, NER_SETS, TYPES, WITHOUT_MISC, Sentence, ner_sentences, scores, spans, total_f1
+from architectures import MAX_LENGTH, begin_with_vectors, tagger_config
+from case_teacher import allowed
+from entities import LABELS, NER_SETS, Sentence, ner_sentences, scores, spans, total_f1
 from fast_dropout import replace_dropout
 from finetune_sentiment import Average, equal_length_batches
-from ngram_teacher import TOKEN
+from name_lists import names_by_type
 from private_details import made_sentences, with_details
 from schedule import linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
-from splits import reader_rows
-from texts import DEFAULT_DATA_DIR, GENERAL_TEXTS, general_documents
+from teach_tagger import load_taught
+from texts import DEFAULT_DATA_DIR
 
-SHARES = {"wikigold": 3, "btc": 1, "wnut17": 1, "made": 1}  # times a round shows each set
+SHARES = {"wikigold": 1, "btc": 0.3, "wnut17": 0.4}  # of each set in a round
+MADE = 600  # made-up messages in a round
 MAX_PIECES = 126  # of a training text
 
 
 def build_model(vocab_size, dropout=0.1):
     names = dict(enumerate(LABELS))
-    config = wide_convbert_config(vocab_size, id2label=names, label2id={name: number for number, name in names.items()})
+    config = tagger_config(vocab_size, id2label=names, label2id={name: number for number, name in names.items()})
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
     return replace_dropout(ConvBertForTokenClassification(config))
 
 
-def one_hot(sentence):
-    """Targets [words, labels]; a word without a label has none, a row of zeros."""
-    return np.array([[float(label == other) for other in LABELS] for label in sentence.labels], dtype=np.float32)
-
-
-def targets_of(sentence, name, teacher):
-    """As one_hot(), but where O may hide an entity of the type MISC the teacher divides O among the two."""
-    targets = one_hot(sentence)
-    if name in WITHOUT_MISC:
-        chances = teacher.probabilities(sentence.words, name in EDITED)
-        chances *= [label == "O" or label.endswith("-MISC") for label in LABELS]
-        is_other = targets[:, 0] == 1
-        targets[is_other] = (chances / chances.sum(1, keepdims=True))[is_other]
-    return targets
+def targets_of(sentence, name):
+    """Targets [words, labels]: 1 for every label that the annotation leaves possible; a row of zeros where it says nothing."""
+    return np.array([allowed(label, name) if label else [0.0] * len(LABELS) for label in sentence.labels], dtype=np.float32)
 
 
 class Renamer:
     """Puts other names of the same type in the place of a sentence's names (Dai and Adel, 2020)."""
 
-    def __init__(self, sentences, places, rng):
-        self.rng = rng
-        self.names = {kind: [] for kind in TYPES}
-        self.names["LOC"] += [place.split() for place in places]
+    def __init__(self, sentences, listed, rng):
+        """`listed` has more names by type; half of the names that are put in are of these."""
+        self.rng, self.listed = rng, listed
+        self.names = {kind: [] for kind in listed}
         for sentence in sentences:
             for start, end, kind in spans(sentence.labels):
                 if kind in self.names:
@@ -75,39 +64,11 @@ class Renamer:
             labels += sentence.labels[at:start]
             name = sentence.words[start:end]
             if kind in self.names and self.rng.random() < chance:
-                name = self.rng.choice(self.names[kind])
+                name = self.rng.choice(self.rng.choice((self.names, self.listed))[kind])
             words += name
             labels += [f"B-{kind}"] + [f"I-{kind}"] * (len(name) - 1)
             at = end
         return Sentence(words + sentence.words[at:], labels + sentence.labels[at:])
-
-
-def sentences_of(paragraphs):
-    """Words of the sentences of plain text, cut as the labelled sets are."""
-    for paragraph in paragraphs:
-        for sentence in re.split(r"(?<=[.!?]) +(?=[A-Z\"'])", paragraph):
-            words = TOKEN.findall(sentence)
-            if 6 <= len(words) <= 60:
-                yield words
-
-
-def taught_pieces(data_dir, teacher, tokenizer, count, rng):
-    """Pieces and soft targets of `count` sentences of plain text, most of which seem to hold a name."""
-    contexts = {row["context"]: None for rows in reader_rows(data_dir, "train").values() for row in rows}
-    sources = [list(contexts)]
-    sources += [[" ".join(part) for part in general_documents(data_dir, name)] for name in GENERAL_TEXTS]
-    found = []
-    for paragraphs in sources:
-        rng.shuffle(paragraphs)
-        some = []
-        for words in sentences_of(paragraphs):
-            targets = teacher.probabilities(words)
-            if targets[:, 0].min() < 0.5 or rng.random() < 0.1:
-                some.append((words, targets))
-            if len(some) >= count // len(sources):
-                break
-        found += some
-    return pieces(tokenizer, *zip(*found))
 
 
 def pieces(tokenizer, sentences, targets):
@@ -119,6 +80,8 @@ def pieces(tokenizer, sentences, targets):
         for position, word in enumerate(encoding.word_ids):
             if word != before:
                 rows[position] = words[word]
+            elif words[word].max() == 1:
+                np.maximum.at(rows[position], going_on, words[word])
             else:
                 np.add.at(rows[position], going_on, words[word])
             before = word
@@ -143,17 +106,29 @@ def grouped(items, rng):
     return texts
 
 
-def round_texts(train, taught, places, share, tokenizer, teacher, rng):
-    """Texts of one round: each set as often as it is due, with other names each time, and `share` times as many taught sentences."""
-    texts, listed = [], [sentence for part in train.values() for sentence in part]
-    renamed = Renamer(listed, places, rng)
-    for name, part in [*train.items(), ("made", None)]:
-        for repeat in range(SHARES[name]):
-            some = made_sentences(listed, 2500, rng) if part is None else [renamed(one, 0.45) for one in part]
-            texts += grouped(pieces(tokenizer, [one.words for one in some], [targets_of(one, name, teacher) for one in some]), rng)
-    wanted = int(share * len(texts))
-    start = rng.randrange(max(1, len(taught) - wanted))
-    return texts + grouped(taught[start:start + wanted], rng)
+def round_texts(train, taught, listed, share, tokenizer, rng):
+    """Texts of one round: of each set what is due, with other names each time, and `share` times as many taught sentences."""
+    texts, labelled = [], [sentence for part in train.values() for sentence in part]
+    renamed = Renamer(labelled, listed, rng)
+    parts = {name: [renamed(one, 0.45) for one in rng.sample(part, int(SHARES[name] * len(part)))] for name, part in train.items()}
+    for name, part in [*parts.items(), ("made", made_sentences(labelled, MADE, rng))]:
+        texts += grouped(pieces(tokenizer, [one.words for one in part], [targets_of(one, name) for one in part]), rng)
+    wanted = min(int(share * sum(map(len, parts.values()))), len(taught))
+    return texts + grouped(pieces(tokenizer, *zip(*rng.sample(taught, wanted))), rng) if wanted else texts
+
+
+def share_of(progress):
+    """Taught sentences for each labelled one: many at first, none at the end."""
+    return 1.2 if progress < 0.5 else max(0.0, 1.2 * (0.85 - progress) / 0.35)
+
+
+def loss_of(logits, targets):
+    """Cross-entropy; of a row with several ones, all of which are possible, minus the logarithm of the chance of any of them."""
+    chances = F.log_softmax(logits.float(), dim=-1)
+    weights = targets.sum(-1)
+    any_of = -torch.logsumexp(chances + targets.clamp(min=1e-30).log(), dim=-1)
+    losses = torch.where(weights > 1.5, any_of, -(chances * targets).sum(-1))
+    return losses.sum() / (weights > 0).sum().clamp(min=1)
 
 
 def train_step(model, ids, targets, drop, vocab):
@@ -162,7 +137,7 @@ def train_step(model, ids, targets, drop, vocab):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         inputs = torch.cat([ends[0], torch.where(hidden, vocab["[MASK]"], ids), ends[1]], dim=1)
         logits = model(input_ids=inputs).logits[:, 1:-1]
-    loss = -(F.log_softmax(logits.float(), dim=-1) * targets).sum() / targets.sum().clamp(min=1)
+    loss = loss_of(logits, targets)
     loss.backward()
     return loss.item()
 
@@ -191,17 +166,6 @@ def measure(model, tokenizer, sentences, name):
     return scores([sentence.labels for sentence in sentences], predict(model, tokenizer, sentences), name)
 
 
-def kept_teacher(path, sentences):
-    """A CaseTeacher, trained once."""
-    if path.exists():
-        teacher = CaseTeacher([], epochs=0)
-        teacher.table = load_checkpoint(path)["table"]
-    else:
-        teacher = CaseTeacher(sentences)
-        save_checkpoint(path, table=teacher.table.detach())
-    return teacher
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
@@ -211,26 +175,23 @@ def main():
     start.add_argument("--vectors", type=Path, help="result of word_vectors.py")
     parser.add_argument("--out-dir", type=Path, required=True)
     parser.add_argument("--rounds", type=int, required=True)
-    parser.add_argument("--rate", type=float, default=6e-4)
+    parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--word-dropout", type=float, default=0.08)
-    parser.add_argument("--taught", type=int, default=30000, help="sentences that the teacher labels")
+    parser.add_argument("--taught", type=Path, help="result of teach_tagger.py")
+    parser.add_argument("--until", type=int, help="stop after this round")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     single_thread(args.seed)
-    rng = random.Random(args.seed)
+    rng = random.Random()
 
     tokenizer = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json"))
     vocab = tokenizer.get_vocab()
     train = {name: [with_details(one) for one in ner_sentences(args.data_dir, name, "train")] for name in NER_SETS}
     held_out = {name: ner_sentences(args.data_dir, name, "dev") for name in NER_SETS}
-    teacher = kept_teacher(args.out_dir / "teacher.pt", [(sentence, name) for name, part in train.items() for sentence in part])
-    taught = taught_pieces(args.data_dir, teacher, tokenizer, args.taught, rng)
-    rng.shuffle(taught)
-    print(f"{len(taught)} taught sentences", flush=True)
-
-    places = [document[0] for document in general_documents(args.data_dir, "factbook") if document[0].replace(" ", "").isalpha()]
+    taught = load_taught(args.taught) if args.taught else []
+    listed = names_by_type(args.data_dir)
     model = build_model(len(vocab), args.dropout)
     if args.encoder:
         model.convbert.load_state_dict(load_checkpoint(args.encoder)["encoder"])
@@ -245,9 +206,9 @@ def main():
         average.model.load_state_dict(state["average"])
         optimizer.load_state_dict(state["optimizer"])
         average.steps, best, number = state["steps"], state["best"], state["number"]
-    while number < args.rounds:
-        share = max(0.0, 0.6 * (1 - (number + 1) / args.rounds / 0.9))
-        texts = round_texts(train, taught, places, share, tokenizer, teacher, rng)
+    while number < (args.until or args.rounds):
+        rng.seed(f"{args.seed} {number}")
+        texts = round_texts(train, taught, listed, share_of(number / args.rounds), tokenizer, rng)
         batches, losses = equal_length_batches(texts, 3072, args.batch, rng), []
         for index, batch in enumerate(batches):
             set_rate(optimizer, args.rate * linear_rate((number + index / len(batches)) / args.rounds))
