@@ -68,6 +68,9 @@ std::string ConfigJson(const ExportRequest& request, const ModelConfig& config) 
     own.emplace_back("id2label", "{" + by_id + "}");
     own.emplace_back("label2id", "{" + by_label + "}");
     own.emplace_back("num_labels", "");
+  } else if (request.head == Head::kQuestionAnswering) {
+    // transformers makes as many outputs as there are labels: start and end, which is what it takes where there are no labels.
+    for (const char* name : {"id2label", "label2id", "num_labels", "problem_type"}) own.emplace_back(name, "");
   }
   if (request.head == Head::kSequenceClassification) {
     const char* problem = request.problem == ProblemType::kRegression   ? "\"regression\""

@@ -205,6 +205,26 @@ test('a place outside the text is refused by the example’s number', async () =
   });
 });
 
+describe('what is saved is what transformers and peft read', () => {
+  // tests/reference/check_taught.py lets them read it.
+  const kPlaces = [0, 3, 6, 9].map((start) => ({ question: 't7 t8', context: 't5 t6 t9 t4 t3', answer: { start, end: start + 2 } }));
+
+  test('answers have two outputs whatever labels there were', async () => {
+    const { files } = await readTiny('bert-sequence');
+    expect(JSON.parse(new TextDecoder().decode(files['config.json']))).toHaveProperty('id2label');
+    const taught = await teach('question-answering', files, kPlaces, { method: 'full', epochs: 1 });
+    const config = JSON.parse(new TextDecoder().decode(taught.files.get('config.json'))) as object;
+    for (const name of ['id2label', 'label2id', 'num_labels', 'problem_type']) expect(config).not.toHaveProperty(name);
+  });
+
+  test('LoRA knows what MPNet calls query and value', async () => {
+    const { files } = await readTiny('mpnet-question');
+    const taught = await teach('question-answering', files, kPlaces, { method: 'lora', epochs: 1 });
+    const about = JSON.parse(new TextDecoder().decode(taught.files.get('adapter_config.json'))) as { target_modules: string[] };
+    expect(about.target_modules).toEqual(['q', 'v']);
+  });
+});
+
 describe('sources', () => {
   test('files, and a model of which only the encoder is trained', async () => {
     const { files } = await readTiny('deberta-v2-sequence');
