@@ -8,9 +8,11 @@ if(NOT CMAKE_TOOLCHAIN_FILE AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
   endif()
 endif()
 
-# Names of files count from the root of the clone, so that clones share what was compiled.
+# Names of files count from the root of the clone, so that clones share what was compiled. What a file includes is told by the compiler
+# (depend mode), not by a preprocessor that runs before it. The precompiled header counts by its .sum (precompiled.cmake).
 find_program(peruse_ccache ccache)
 if(peruse_ccache)
-  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${peruse_ccache}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+    CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros "${peruse_ccache}")
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_C_COMPILER_LAUNCHER}")
 endif()

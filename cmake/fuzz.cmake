@@ -6,6 +6,7 @@ add_library(peruse_parsers STATIC EXCLUDE_FROM_ALL ${peruse_parser_files} core/w
 target_include_directories(peruse_parsers PUBLIC "${PROJECT_SOURCE_DIR}")
 target_compile_options(peruse_parsers PRIVATE ${PERUSE_WARNINGS})
 target_link_libraries(peruse_parsers PRIVATE peruse_rapidjson)
+peruse_precompiled(peruse_parsers ${peruse_standard_headers})
 
 file(GLOB peruse_fuzz_files CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cc)
 foreach(file IN LISTS peruse_fuzz_files)

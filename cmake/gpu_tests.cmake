@@ -4,8 +4,9 @@
 file(GLOB peruse_gpu_test_files CONFIGURE_DEPENDS tests/node/gpu/*.cc tests/native/backend/*.cc
   tests/native/ops/*.cc tests/native/models/*.cc)
 add_executable(peruse_gpu_tests EXCLUDE_FROM_ALL ${peruse_gpu_test_files})
-target_link_libraries(peruse_gpu_tests PRIVATE peruse_core peruse_gtest)
+target_link_libraries(peruse_gpu_tests PRIVATE peruse_webgpu_backend peruse_gtest)
 target_compile_options(peruse_gpu_tests PRIVATE ${PERUSE_WARNINGS})
+peruse_precompiled(peruse_gpu_tests <gtest/gtest.h> ${peruse_standard_headers})
 target_compile_definitions(peruse_gpu_tests PRIVATE PERUSE_GPU_TESTS)
 set_target_properties(peruse_gpu_tests PROPERTIES SUFFIX ".mjs")
 target_link_options(peruse_gpu_tests PRIVATE -O1 -sENVIRONMENT=node,web -lnodefs.js -sFORCE_FILESYSTEM=1

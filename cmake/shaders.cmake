@@ -37,4 +37,4 @@ add_custom_command(
           "-DPERUSE_OUTPUT=${peruse_shaders_file}" -P "${PROJECT_SOURCE_DIR}/cmake/shaders.cmake"
   DEPENDS ${peruse_shaders} "${PROJECT_SOURCE_DIR}/cmake/shaders.cmake"
   COMMENT "Embedding the WGSL")
-target_sources(peruse_core PRIVATE "${peruse_shaders_file}")
+target_sources(peruse_webgpu_backend PRIVATE "${peruse_shaders_file}")
