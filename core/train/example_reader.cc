@@ -13,8 +13,10 @@ namespace {
 constexpr int32_t kUsualTokens = 512;
 constexpr int32_t kStride = 128;  // tokens that two windows of a long context share
 
-constexpr std::string_view kTasks[] = {"text-classification", "token-classification", "question-answering"};
-constexpr Head kHeads[] = {Head::kSequenceClassification, Head::kTokenClassification, Head::kQuestionAnswering};
+constexpr std::string_view kTasks[] = {"text-classification", "token-classification", "question-answering", "masked-lm",
+                                       "replaced-token-detection"};
+constexpr Head kHeads[] = {Head::kSequenceClassification, Head::kTokenClassification, Head::kQuestionAnswering,
+                           Head::kMaskedLm, Head::kReplacedTokenDetection};
 constexpr std::string_view kProblems[] = {"single_label_classification", "multi_label_classification", "regression"};
 constexpr ProblemType kProblemTypes[] = {ProblemType::kSingleLabel, ProblemType::kMultiLabel, ProblemType::kRegression};
 constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full"};
@@ -66,6 +68,9 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
   reader.Read("attention_dropout", &options.attention_dropout);
   reader.Read("label_smoothing", &options.cross_entropy.smoothing);
   reader.Read("sift", &options.sift);
+  reader.Read("mask_share", &options.masking.share);
+  options.detection_weight = 0;  // by the family
+  reader.Read("detection_weight", &options.detection_weight);
   reader.Read("validation_split", &request.validation_split);
   reader.Read("patience", 0, &options.patience);
   reader.Read("max_length", 1, &request.max_length);
@@ -82,6 +87,8 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
   PERUSE_RETURN_IF_ERROR(CheckRange("label_smoothing", options.cross_entropy.smoothing, 0, 1));
   PERUSE_RETURN_IF_ERROR(CheckRange("validation_split", request.validation_split, 0, 0.9f));
   PERUSE_RETURN_IF_ERROR(CheckRange("sift", options.sift, 0, 100));
+  PERUSE_RETURN_IF_ERROR(CheckRange("mask_share", options.masking.share, 0.01f, 0.9f));
+  PERUSE_RETURN_IF_ERROR(CheckRange("detection_weight", options.detection_weight, 0, 1000));
   options.seed = static_cast<uint64_t>(seed);
   request.task = kTasks[task];
   request.head = kHeads[task];
@@ -108,14 +115,17 @@ ExampleReader::ExampleReader(const text::Tokenizer& tokenizer, const TeachReques
       labels_(std::move(labels)),
       max_length_(request.max_length > 0 ? std::min(request.max_length, max_tokens)
                                          : std::min(max_tokens, kUsualTokens)),
-      goal_(request.head == Head::kTokenClassification    ? Goal::kTokens
-            : request.head == Head::kQuestionAnswering    ? Goal::kSpan
-            : request.problem == ProblemType::kMultiLabel ? Goal::kMultiLabel
-            : request.problem == ProblemType::kRegression ? Goal::kRegression
-                                                          : Goal::kSingleLabel) {}
+      goal_(request.head == Head::kMaskedLm                 ? Goal::kMaskedWords
+            : request.head == Head::kReplacedTokenDetection ? Goal::kReplaced
+            : request.head == Head::kTokenClassification    ? Goal::kTokens
+            : request.head == Head::kQuestionAnswering      ? Goal::kSpan
+            : request.problem == ProblemType::kMultiLabel   ? Goal::kMultiLabel
+            : request.problem == ProblemType::kRegression   ? Goal::kRegression
+                                                            : Goal::kSingleLabel) {}
 
 Status ExampleReader::Read(JsonValue example, std::vector<Example>* examples) {
   if (!example.IsObject()) return InvalidArgument("it is not an object");
+  if (goal_ == Goal::kMaskedWords || goal_ == Goal::kReplaced) return ReadLine(example, examples);
   if (goal_ == Goal::kTokens) return ReadEntities(example, examples);
   if (goal_ == Goal::kSpan) return ReadAnswer(example, examples);
   return ReadText(example, examples);
@@ -154,6 +164,27 @@ Status ExampleReader::ReadText(JsonValue example, std::vector<Example>* examples
   PERUSE_RETURN_IF_ERROR(ReadLabel(example, &read));
   examples->push_back(std::move(read));
   return OkStatus();
+}
+
+// A line of plain text. What max_length leaves of it is another example.
+Status ExampleReader::ReadLine(JsonValue example, std::vector<Example>* examples) {
+  const std::optional<std::string_view> text = example.FindMember("text").GetString();
+  if (!text) return InvalidArgument("it lacks the string \"text\"");
+  text::EncodeOptions options;
+  options.truncation = text::Truncation::kLongestFirst;
+  options.max_length = max_length_;
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> windows, tokenizer_.Encode(*text, options));
+  const size_t before = examples->size();
+  for (const text::Encoding& window : windows) {
+    Example read = {.ids = window.ids, .types = window.type_ids};
+    for (size_t t = 0; t < window.size(); ++t) {
+      const bool word = window.special_tokens_mask[t] == 0 && window.ids[t] != tokenizer_.mask_id();
+      if (word) read.chosen.push_back(static_cast<int32_t>(t));
+    }
+    if (!read.chosen.empty()) examples->push_back(std::move(read));
+  }
+  if (examples->size() > before) return OkStatus();
+  return Status(StatusCode::kEmptyText, "it has no text: it is empty or only white space");
 }
 
 Status ExampleReader::ReadLabel(JsonValue example, Example* read) {

@@ -23,6 +23,8 @@ struct TeachRequest {
   TeachOptions options;
   float validation_split = 0;
   int32_t max_length = 0;  // 0: what the model takes
+
+  bool pretrains() const { return head == Head::kMaskedLm || head == Head::kReplacedTokenDetection; }
 };
 
 Result<TeachRequest> ReadTeachRequest(std::string_view json);
@@ -33,7 +35,7 @@ class ExampleReader {
   ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request, std::vector<std::string> labels,
                 int32_t max_tokens);
 
-  // One example; of question answering one for each window. Errors: kInvalidArgument, kEmptyText.
+  // One example; of question answering and pre-training one for each window. Errors: kInvalidArgument, kEmptyText.
   Status Read(JsonValue example, std::vector<Example>* examples);
   // What the examples so far are for.
   Goal goal() const { return goal_; }
@@ -44,6 +46,7 @@ class ExampleReader {
   Status ReadLabel(JsonValue example, Example* read);
   Status ReadProbabilities(JsonValue probabilities, Example* read);
   Status ReadText(JsonValue example, std::vector<Example>* examples);
+  Status ReadLine(JsonValue example, std::vector<Example>* examples);
   Status ReadEntities(JsonValue example, std::vector<Example>* examples);
   Status ReadAnswer(JsonValue example, std::vector<Example>* examples);
 

@@ -5,14 +5,17 @@
 #include <set>
 
 #include "core/base/json.h"
-#include "core/base/json_writer.h"
 #include "core/base/memory.h"
+#include "core/train/config_json.h"
 
 namespace peruse::train {
 namespace {
 
-const char* ClassOf(Head head) {
+// The end of the name of the class; transformers has one with a discriminator for ELECTRA alone.
+const char* ClassOf(Head head, const std::string& model_type) {
   switch (head) {
+    case Head::kReplacedTokenDetection:
+      return model_type == "electra" ? "ForPreTraining" : "Model";
     case Head::kSequenceClassification:
       return "ForSequenceClassification";
     case Head::kTokenClassification:
@@ -35,12 +38,6 @@ const char* PeftTaskOf(Head head) {
   }
 }
 
-std::string Quoted(std::string_view text) {
-  std::string json;
-  JsonWriter(&json).String(text);
-  return json;
-}
-
 // "Bert" of "BertModel" or "BertForMaskedLM"; empty where nothing tells.
 std::string FamilyOfClass(std::string_view name) {
   for (const std::string_view end : {"For", "Model"}) {
@@ -52,9 +49,9 @@ std::string FamilyOfClass(std::string_view name) {
 
 // config.json with the members that teaching decides in place of those that it had.
 std::string ConfigJson(const ExportRequest& request, const ModelConfig& config) {
-  std::vector<std::pair<std::string, std::string>> own;
+  ConfigMembers own;
   if (const std::string family = FamilyOfClass(config.architecture_class); !family.empty()) {
-    own.emplace_back("architectures", "[" + Quoted(family + ClassOf(request.head)) + "]");
+    own.emplace_back("architectures", "[" + Quoted(family + ClassOf(request.head, config.model_type)) + "]");
   }
   own.emplace_back("dtype", "\"float32\"");
   own.emplace_back("torch_dtype", "\"float32\"");
@@ -78,20 +75,7 @@ std::string ConfigJson(const ExportRequest& request, const ModelConfig& config) 
                                                                         : "\"single_label_classification\"";
     own.emplace_back("problem_type", problem);
   }
-  std::string json = "{";
-  const auto add = [&json](std::string_view name, std::string_view value) {
-    json += (json.size() > 1 ? ",\n  " : "\n  ") + Quoted(name) + ": " + std::string(value);
-  };
-  const JsonDocument document = std::move(JsonDocument::Parse(request.config_json, "config.json").value());
-  for (size_t i = 0; i < document.root().size(); ++i) {
-    const std::string_view name = document.root().MemberName(i);
-    const auto is_own = [&](const auto& member) { return member.first == name; };
-    if (std::none_of(own.begin(), own.end(), is_own)) add(name, document.root().MemberValue(i).ToString());
-  }
-  for (const auto& [name, value] : own) {
-    if (!value.empty()) add(name, value);
-  }
-  return json + "\n}\n";
+  return WithMembers(request.config_json, own);
 }
 
 }  // namespace

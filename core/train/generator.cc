@@ -102,9 +102,7 @@ int64_t Generator::trained() const {
 
 // ---- Work -----------------------------------------------------------------------------------------------------------
 
-Result<double> Generator::Replace(std::span<const Example* const> masked, const StepOptions& options, double mass,
-                                  uint32_t first, std::span<const int32_t> sampled, std::vector<Example>* replaced) {
-  constexpr uint32_t kPlace = 0xFFFFFFFCu;
+Status Generator::Begin(std::span<const Example* const> masked, StepOptions options) {
   batch_.Clear();
   inputs_.clear();
   chosen_.clear();
@@ -115,9 +113,19 @@ Result<double> Generator::Replace(std::span<const Example* const> masked, const 
     inputs_.push_back({example->ids, example->types});
     batch_.Append(static_cast<int32_t>(example->ids.size()));
   }
-  StepOptions own = options;
-  own.seed ^= 1;  // its dropout is not the discriminator's
-  PERUSE_RETURN_IF_ERROR(step_->Begin({inputs_, batch_, chosen_}, own));
+  options.seed ^= 1;  // its dropout is not the discriminator's
+  return step_->Begin({inputs_, batch_, chosen_}, options);
+}
+
+Result<int64_t> Generator::Rehearse(std::span<const Example* const> masked, const StepOptions& options) {
+  PERUSE_RETURN_IF_ERROR(Begin(masked, options));
+  return step_->bytes();
+}
+
+Result<double> Generator::Replace(std::span<const Example* const> masked, const StepOptions& options, double mass,
+                                  uint32_t first, std::span<const int32_t> sampled, std::vector<Example>* replaced) {
+  constexpr uint32_t kPlace = 0xFFFFFFFCu;
+  PERUSE_RETURN_IF_ERROR(Begin(masked, options));
   step_->Forward();
   const Block logits = step_->output();
   replaced->clear();
@@ -172,13 +180,12 @@ void Generator::Keep(std::vector<float>* state) const {
   }
 }
 
-const float* Generator::Restore(const float* state) {
+void Generator::Restore(const float* state) {
   for (const Master& master : trainee_.masters().tensors()) {
     if (!master.trained) continue;
     std::copy_n(state, master.size, master.values);
     state += master.size;
   }
-  return state;
 }
 
 }  // namespace peruse::train

@@ -29,7 +29,6 @@ class Generator {
   // Bytes beside those of a step.
   int64_t bytes() const;
   int64_t trained() const;
-  int64_t step_bytes() const { return step_->bytes(); }
 
   void ZeroGradients() { masters().ZeroGradients(); }
   // From texts with masked words to the same with the generator's words, and targets that say which are not the text's. With
@@ -37,14 +36,15 @@ class Generator {
   // first text's place, or are those of `sampled`, one for each masked word.
   Result<double> Replace(std::span<const Example* const> masked, const StepOptions& options, double mass,
                          uint32_t first, std::span<const int32_t> sampled, std::vector<Example>* replaced);
+  // Begins a step of these; gives its bytes.
+  Result<int64_t> Rehearse(std::span<const Example* const> masked, const StepOptions& options);
   // An update of both by their gradients. Gives the larger norm before clipping; NaN or infinite: nothing was changed.
   double Update(AdamW& discriminator);
 
   Trainee& trainee() { return trainee_; }
   // What validation keeps of it.
   void Keep(std::vector<float>* state) const;
-  // Gives what is behind its own part.
-  const float* Restore(const float* state);
+  void Restore(const float* state);
 
  private:
   struct Table {
@@ -55,6 +55,7 @@ class Generator {
 
   Masters& masters() { return trainee_.masters(); }
   Status Link();
+  Status Begin(std::span<const Example* const> masked, StepOptions options);
   void Follow();
 
   Trainee& trainee_;

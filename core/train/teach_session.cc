@@ -7,9 +7,12 @@
 
 #include "core/base/json_writer.h"
 #include "core/base/memory.h"
+#include "core/train/config_json.h"
 
 namespace peruse::train {
 namespace {
+
+constexpr std::string_view kGenerator = "generator/";  // before the names of its files
 
 const char* MethodName(Method method) {
   constexpr const char* kNames[] = {"head", "layers", "lora", "full"};
@@ -86,7 +89,9 @@ Status TeachSession::OpenParts(std::string_view request) {
   config_json_ = config->second;
   PERUSE_ASSIGN_OR_RETURN(trainee_, Trainee::Create(config_json_, request_.head, request_.labels));
   text::TokenizerFiles tokenizer_files;
-  for (const auto& [name, bytes] : files_) tokenizer_files.emplace(name, bytes);
+  for (const auto& [name, bytes] : files_) {
+    if (!name.starts_with(kGenerator)) tokenizer_files.emplace(name, bytes);
+  }
   PERUSE_ASSIGN_OR_RETURN(tokenizer_, text::Tokenizer::Create(tokenizer_files));
   const ModelConfig& model = trainee_->config();
   if (tokenizer_->model_vocab_size() > model.vocab_size) {
@@ -99,7 +104,9 @@ Status TeachSession::OpenParts(std::string_view request) {
     return InvalidArgument("option class_weights has " + std::to_string(weights.size()) + " numbers for " +
                            std::to_string(model.id2label.size()) + " labels");
   }
-  const bool one_of_many = request_.head != Head::kQuestionAnswering && request_.problem == ProblemType::kSingleLabel;
+  if (request_.pretrains()) PERUSE_RETURN_IF_ERROR(OpenPretraining());
+  const bool one_of_many = !request_.pretrains() && request_.head != Head::kQuestionAnswering &&
+                           request_.problem == ProblemType::kSingleLabel;
   if (one_of_many && model.id2label.size() < 2)
     return InvalidArgument("there must be two labels at least to tell apart");
   int64_t limit = model.max_tokens;
@@ -109,19 +116,47 @@ Status TeachSession::OpenParts(std::string_view request) {
   return OkStatus();
 }
 
+// Recipes as published: BERT's for masked words; ELECTRA's generator has no random words, DeBERTa's masks all that are chosen.
+Status TeachSession::OpenPretraining() {
+  TeachOptions& options = request_.options;
+  options.masking.mask_id = tokenizer_->mask_id();
+  options.masking.vocabulary = tokenizer_->model_vocab_size();
+  if (options.masking.mask_id < 0) return Unsupported("the tokenizer has no mask token, which pre-training needs");
+  if (request_.head == Head::kMaskedLm) return OkStatus();
+  const ModelConfig& model = trainee_->config();
+  options.disentangled = model.model_type.starts_with("deberta");
+  options.masking.masked = options.disentangled ? 1 : 0.85f;
+  options.masking.random = 0;
+  if (options.detection_weight == 0) options.detection_weight = options.disentangled ? 10 : 50;
+  const auto config = files_.find(std::string(kGenerator) + "config.json");
+  generator_comes_ = config != files_.end();
+  generator_json_ = generator_comes_ ? config->second : GeneratorConfig(config_json_, model);
+  Result<std::unique_ptr<Trainee>> generator = Trainee::Create(generator_json_, Head::kMaskedLm, {});
+  if (!generator.ok()) return Status(generator.status().code(), "the generator: " + generator.status().message());
+  generator_ = std::move(*generator);
+  if (generator_->config().vocab_size != model.vocab_size) {
+    return Status(StatusCode::kShapeMismatch, "the generator knows " + std::to_string(generator_->config().vocab_size) +
+                                                  " tokens and the model " + std::to_string(model.vocab_size));
+  }
+  return generator_comes_ ? OkStatus() : generator_->BeginFresh();
+}
+
 Status TeachSession::FeedWeights(std::span<const uint8_t> chunk) {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "feedWeights"));
-  return Fail(trainee_->FeedWeights(chunk));
+  const bool model = !trainee_is_fed_;
+  return Fail((model ? trainee_ : generator_)->FeedWeights(chunk));
 }
 
 Result<std::string> TeachSession::FinishWeights() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "finishWeights"));
-  PERUSE_RETURN_IF_ERROR(Fail(trainee_->FinishWeights()));
-  stage_ = Stage::kExamples;
+  Trainee& fed = trainee_is_fed_ ? *generator_ : *trainee_;
+  PERUSE_RETURN_IF_ERROR(Fail(fed.FinishWeights()));
+  if (trainee_is_fed_ || !generator_comes_) stage_ = Stage::kExamples;
+  trainee_is_fed_ = true;
   std::string json;
   JsonWriter writer(&json);
   int64_t parameters = 0;
-  const std::vector<Master>& tensors = trainee_->masters().tensors();
+  const std::vector<Master>& tensors = fed.masters().tensors();
   for (const Master& master : tensors) parameters += master.size;
   writer.BeginObject();
   WriteCount(writer, "tensors", static_cast<int64_t>(tensors.size()));
@@ -187,7 +222,7 @@ Result<std::string> TeachSession::Begin() {
                              "\": there is nothing to tell apart");
     }
   }
-  teacher_ = std::make_unique<Teacher>(*trainee_, reader_->goal(), request_.options);
+  teacher_ = std::make_unique<Teacher>(*trainee_, reader_->goal(), request_.options, generator_.get());
   for (Example& example : training_) teacher_->Add(Teacher::kTraining, std::move(example));
   for (Example& example : validation_) teacher_->Add(Teacher::kValidation, std::move(example));
   Result<Teacher::Plan> plan = teacher_->Begin();
@@ -196,6 +231,10 @@ Result<std::string> TeachSession::Begin() {
   steps_ = plan->steps;
   exporter_ = std::make_unique<Exporter>(
       *trainee_, ExportRequest{config_json_, request_.head, request_.problem, &teacher_->options()});
+  if (generator_) {
+    generator_exporter_ = std::make_unique<Exporter>(
+        *generator_, ExportRequest{generator_json_, Head::kMaskedLm, request_.problem, &teacher_->options()});
+  }
   std::string json;
   JsonWriter writer(&json);
   writer.BeginObject();
@@ -228,6 +267,7 @@ Result<std::string> TeachSession::Step() {
   writer.Key("loss");
   progress->step > 0 ? writer.Double(progress->loss) : writer.Null();
   WriteNumber(writer, "learning_rate", progress->learning_rate);
+  if (generator_) WriteNumber(writer, "generator_loss", progress->generator_loss);
   if (progress->validated) {
     writer.Key("validation");
     Write(writer, *teacher_->report().epochs.back().validation);
@@ -258,6 +298,7 @@ Result<std::string> TeachSession::Report() const {
   for (const Teacher::Epoch& epoch : report.epochs) {
     writer.BeginObject();
     WriteNumber(writer, "loss", epoch.loss);
+    if (generator_) WriteNumber(writer, "generator_loss", epoch.generator_loss);
     if (epoch.validation) {
       writer.Key("validation");
       Write(writer, *epoch.validation);
@@ -278,19 +319,26 @@ Result<std::string> TeachSession::Files() {
   std::string json;
   JsonWriter writer(&json);
   writer.BeginArray();
-  for (const Exporter::File& file : exporter_->files()) {
-    writer.BeginObject();
-    writer.Key("name");
-    writer.String(file.name);
-    WriteCount(writer, "bytes", static_cast<int64_t>(file.bytes));
-    writer.EndObject();
-  }
+  const auto list = [&](const Exporter& exporter, std::string_view folder) {
+    for (const Exporter::File& file : exporter.files()) {
+      writer.BeginObject();
+      writer.Key("name");
+      writer.String(std::string(folder) + file.name);
+      WriteCount(writer, "bytes", static_cast<int64_t>(file.bytes));
+      writer.EndObject();
+    }
+  };
+  list(*exporter_, "");
+  if (generator_exporter_) list(*generator_exporter_, kGenerator);
   writer.EndArray();
   return json;
 }
 
 Result<std::span<const uint8_t>> TeachSession::ReadFile(std::string_view name, uint64_t first, uint64_t count) {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kTeaching, "readFile"));
+  if (generator_exporter_ && name.starts_with(kGenerator)) {
+    return generator_exporter_->Read(name.substr(kGenerator.size()), first, count);
+  }
   return exporter_->Read(name, first, count);
 }
 

@@ -10,7 +10,7 @@
 //   Report();  Files(), ReadFile(...)                             after Begin at any time
 //
 // Open's request. All but task is optional; these are the defaults.
-//   { "task": "text-classification" | "token-classification" | "question-answering",
+//   { "task": "text-classification" | "token-classification" | "question-answering" | "masked-lm" | "replaced-token-detection",
 //     "labels": ["negative", "positive"],       // text: every label; tokens: the kinds of entities, without B- and I-
 //     "problem_type": "single_label_classification" | "multi_label_classification" | "regression",   // of text-classification
 //     "method": "full" | "head" | "lora" | "layers",  "layers": 2,
@@ -18,7 +18,12 @@
 //     "freeze_words": false, "epochs": 3, "learning_rate": <by method: full 5e-5, layers 1e-4, lora 5e-4, head 1e-3>,
 //     "batch_size": 16, "batch_tokens": 2048, "weight_decay": 0.01, "warmup": 0.1, "clip": 1, "layer_decay": 1,
 //     "dropout": 0.1, "attention_dropout": 0.1, "label_smoothing": 0, "class_weights": [1, 1], "sift": 0,
-//     "validation_split": 0, "patience": 0, "max_length": <what the model takes, at most 512>, "seed": 42 }
+//     "validation_split": 0, "patience": 0, "max_length": <what the model takes, at most 512>, "seed": 42,
+//     "mask_share": 0.15,                       // pre-training: of the words
+//     "detection_weight": <50, of DeBERTa 10> } // of replaced-token-detection: of the discriminator's loss beside the generator's
+//
+// The two tasks of pre-training learn from plain text. Replaced-token detection trains a generator beside the model: with the file
+// "generator/config.json" its checkpoint is fed and finished behind the model's; without it is a new one.
 //
 // AddExamples. Places in texts are UTF-16 code units, as in the results of pipelines.
 //   { "set": "training" | "validation", "examples": [
@@ -27,6 +32,7 @@
 //       { "text": string, "pair"?: string, "label": 0.5 }                                          // regression: a number, or a list
 //       { "text": string, "pair"?: string, "probabilities": [0.1, 0.9] }                           // soft labels, in the labels' order
 //       { "text": string, "entities": [{ "start": 0, "end": 5, "label": "PER" }] }                 // token-classification
+//       { "text": string }                                                                         // pre-training; a line
 //       { "question": string, "context": string, "answer": { "start": 10, "end": 14 } } ] }        // question-answering
 // A bad example is refused by its number, counted over all calls: "example 3: ...".
 //
@@ -34,14 +40,14 @@
 //   FinishWeights  { "tensors": n, "parameters": n, "fresh": ["classifier.weight", ...] }    fresh: starts at random
 //   Begin          { "steps": n, "epochs": n, "examples": n, "validation_examples": n, "trained_parameters": n, "memory_bytes": n }
 //   Step           { "more": bool, "phase": "features" | "training" | "validation", "step": n, "steps": n, "epoch": n,
-//                    "loss": x | null, "learning_rate": x, "validation"?: Metrics }
+//                    "loss": x | null, "learning_rate": x, "generator_loss"?: x, "validation"?: Metrics }
 //   Report         { "method": string, "steps": n, "tokens": n, "best_epoch": n | null, "l2"?: x, "losses": [x, ...],
-//                    "epochs": [{ "loss": x, "validation"?: Metrics }], "labels": [string, ...] }
+//                    "epochs": [{ "loss": x, "generator_loss"?: x, "validation"?: Metrics }], "labels": [string, ...] }
 //   Metrics        { "loss": x, "examples": n, "accuracy"?: x, "f1"?: x, "mean_squared_error"?: x, "confusion"?: [[n, ...], ...] }
 //                  confusion: rows are the true labels, columns the predicted ones
 //   Files          [{ "name": "config.json", "bytes": n }, ...]: config.json and model.safetensors; with LoRA config.json (its labels),
 //                  adapter_config.json and adapter_model.safetensors, for a checkpoint that stays as it is. The tokenizer's files are the
-//                  caller's.
+//                  caller's. Of replaced-token detection also generator/config.json and generator/model.safetensors.
 #pragma once
 
 #include <cstdint>
@@ -82,6 +88,7 @@ class TeachSession {
   Status Expect(Stage stage, std::string_view call);
   Status Fail(Status status);
   Status OpenParts(std::string_view request);
+  Status OpenPretraining();
   void SplitValidation();
 
   Stage stage_ = Stage::kFiles;
@@ -90,6 +97,12 @@ class TeachSession {
   std::unique_ptr<text::Tokenizer> tokenizer_;
   TeachRequest request_;
   std::unique_ptr<Trainee> trainee_;
+  // Of replaced-token detection.
+  std::string generator_json_;
+  std::unique_ptr<Trainee> generator_;
+  bool generator_comes_ = false;  // its checkpoint is fed behind the model's
+  bool trainee_is_fed_ = false;
+  std::unique_ptr<Exporter> generator_exporter_;
   std::unique_ptr<ExampleReader> reader_;
   std::vector<Example> training_, validation_;
   std::unique_ptr<Teacher> teacher_;

@@ -9,20 +9,20 @@
 namespace peruse::train {
 namespace {
 
-constexpr uint32_t kValidationDraw = 0xFFFFFFFFu;
-
 bool EndsWithModule(const std::string& name, const std::string& module) {
   return name.ends_with("." + module + ".weight") || name == module + ".weight";
 }
 
 }  // namespace
 
-Teacher::Teacher(Trainee& trainee, Goal goal, TeachOptions options)
+Teacher::Teacher(Trainee& trainee, Goal goal, TeachOptions options, Trainee* generator)
     : trainee_(trainee), options_(std::move(options)), objective_(goal, [this] {
         CrossEntropyOptions cross_entropy = options_.cross_entropy;
         cross_entropy.class_weights = options_.class_weights;
         return cross_entropy;
-      }()) {}
+      }()) {
+  if (generator != nullptr) generator_ = std::make_unique<Generator>(*generator, trainee, options_.disentangled);
+}
 
 // ---- What is trained ------------------------------------------------------------------------------------------------
 
@@ -128,11 +128,8 @@ Result<Teacher::Plan> Teacher::Begin() {
     PERUSE_RETURN_IF_ERROR(optimiser_->Allocate());
   }
   for (const Example& example : examples) order_.push_back(&example);
-  // What validation is asked is the same in every epoch.
-  for (size_t i = 0; masks() && i < sets_[kValidation].size(); ++i) {
-    Example& example = sets_[kValidation][i];
-    example = Masked(example, options_.masking, options_.seed, kValidationDraw, static_cast<uint32_t>(i));
-  }
+  PERUSE_RETURN_IF_ERROR(PreparePretraining());
+  if (generator_) plan.trained += generator_->trained();
   PERUSE_RETURN_IF_ERROR(CheckMemory(plan));
   Shuffle();
   return plan;
@@ -154,7 +151,7 @@ Status Teacher::CheckMemory(Plan& plan) {
       break;
     part.push_back(example);
   }
-  if (masks()) part = MaskedTexts(part, kValidationDraw);
+  if (masks()) part = MaskedTexts(part, /*draw=*/0);
   plan.bytes = trainee_.masters().bytes() + (optimiser_ ? optimiser_->bytes() : 0);
   FillBatch(part);
   const BatchInputs inputs = {inputs_, batch_, chosen_};
@@ -165,6 +162,10 @@ Status Teacher::CheckMemory(Plan& plan) {
     }
     PERUSE_RETURN_IF_ERROR(step_->Begin(inputs, Options(/*training=*/true), matrices_));
     plan.bytes += step_->bytes();
+    if (generator_) {
+      PERUSE_ASSIGN_OR_RETURN(const int64_t bytes, generator_->Rehearse(part, Options(/*training=*/true)));
+      plan.bytes += generator_->bytes() + bytes;
+    }
     if (sift_) {
       PERUSE_ASSIGN_OR_RETURN(const int64_t bytes, sift_->Rehearse(inputs, Options(/*training=*/true)));
       plan.bytes += bytes;
@@ -223,16 +224,6 @@ void Teacher::Shuffle() {
                               {static_cast<uint32_t>(options_.seed), static_cast<uint32_t>(options_.seed >> 32)});
     std::swap(order_[i - 1], order_[words[0] % i]);
   }
-}
-
-Teacher::Part Teacher::MaskedTexts(std::span<const Example* const> texts, uint32_t draw) {
-  masked_.clear();
-  for (const Example* text : texts) {
-    masked_.push_back(Masked(*text, options_.masking, options_.seed, draw, static_cast<uint32_t>(masked_.size())));
-  }
-  Part part;
-  for (const Example& example : masked_) part.push_back(&example);
-  return part;
 }
 
 // ---- Work -----------------------------------------------------------------------------------------------------------
@@ -324,24 +315,36 @@ Status Teacher::Update() {
   const size_t count = std::min(order_.size() - next_, static_cast<size_t>(options_.batch_size));
   const auto texts = std::span<const Example* const>(order_).subspan(next_, count);
   const Part examples =
-      masks() ? MaskedTexts(texts, static_cast<uint32_t>(updates_)) : Part(texts.begin(), texts.end());
+      masks() ? MaskedTexts(texts, static_cast<uint32_t>(updates_) + 1) : Part(texts.begin(), texts.end());
   const int64_t columns = program_.info(program_.outputs[0].value).cols.factor;
-  const double mass = objective_.Mass(examples, columns);
+  double mass = objective_.Mass(examples, columns), words = 0;
+  progress_.generator_loss = 0;
+  if (generator_) {
+    mass /= double{options_.detection_weight};
+    for (const Example* example : examples) words += static_cast<double>(example->chosen.size());
+    generator_->ZeroGradients();
+  }
+  uint32_t done = 0;  // examples
   Masters& masters = trainee_.masters();
   masters.ZeroGradients();
   double loss = 0;
   int64_t rows = 0;  // of logits
   for (const Example* example : examples)
     rows += objective_.goal() == Goal::kTokens ? static_cast<int64_t>(example->ids.size()) : 1;
-  for (const Part& part : PartsOf(examples)) {
+  for (Part part : PartsOf(examples)) {
+    if (generator_) {
+      PERUSE_ASSIGN_OR_RETURN(
+          part, Replaced(part, /*learns=*/true, words, std::exchange(done, done + static_cast<uint32_t>(part.size()))));
+    }
     FillBatch(part);
     BringFeatures(part);
     PERUSE_ASSIGN_OR_RETURN(const double share, sift_ ? LearnPerturbed(part, mass, rows) : LearnPart(part, mass));
     loss += share;
     report_.tokens += batch_.rows();
   }
+  loss += progress_.generator_loss;
   masters.Gather();
-  const double norm = optimiser_->Update();
+  const double norm = generator_ ? generator_->Update(*optimiser_) : optimiser_->Update();
   if (!std::isfinite(norm) || !std::isfinite(loss)) {
     return Unsupported("training went astray at step " + std::to_string(updates_ + 1) +
                        ": its loss is no number any more; a smaller learning_rate may help");
@@ -351,6 +354,7 @@ Status Teacher::Update() {
   report_.steps = ++updates_;
   report_.losses.push_back(loss);
   epoch_loss_ += loss;
+  epoch_generator_loss_ += progress_.generator_loss;
   ++epoch_updates_;
   progress_.step = updates_;
   progress_.loss = loss;
@@ -403,8 +407,9 @@ void Teacher::BringFeatures(const Part& part) {
 
 Status Teacher::EndEpoch() {
   next_ = 0;
-  report_.epochs.push_back({epoch_loss_ / static_cast<double>(epoch_updates_), std::nullopt});
-  epoch_loss_ = 0;
+  const auto updates = static_cast<double>(epoch_updates_);
+  report_.epochs.push_back({epoch_loss_ / updates, epoch_generator_loss_ / updates, std::nullopt});
+  epoch_loss_ = epoch_generator_loss_ = 0;
   epoch_updates_ = 0;
   progress_.epoch = static_cast<int32_t>(report_.epochs.size());
   if (sets_[kValidation].empty()) return NextEpoch();
@@ -429,13 +434,17 @@ Status Teacher::Validate() {
   for (size_t i = next_; i < examples.size() && rest.size() < static_cast<size_t>(options_.batch_size); ++i) {
     rest.push_back(&examples[i]);
   }
-  const Part part = PartsOf(rest).front();
+  Part part = PartsOf(rest).front();
+  const size_t count = part.size();
+  if (generator_) {
+    PERUSE_ASSIGN_OR_RETURN(part, Replaced(part, /*learns=*/false, /*mass=*/1, static_cast<uint32_t>(next_)));
+  }
   FillBatch(part);
   BringFeatures(part);
   PERUSE_RETURN_IF_ERROR(step_->Begin({inputs_, batch_, chosen_}, Options(/*training=*/false), matrices_));
   step_->Forward();
   objective_.Observe(part, batch_, step_->output());
-  next_ += part.size();
+  next_ += count;
   if (next_ < examples.size()) return OkStatus();
   next_ = 0;
   std::vector<const Example*> all;
@@ -460,6 +469,7 @@ void Teacher::KeepState() {
   for (const Master& master : trainee_.masters().tensors()) {
     if (master.trained) kept_.insert(kept_.end(), master.values, master.values + master.size);
   }
+  if (generator_) generator_->Keep(&kept_);
 }
 
 void Teacher::RestoreState() {
@@ -469,6 +479,7 @@ void Teacher::RestoreState() {
     std::copy_n(from, master.size, master.values);
     from += master.size;
   }
+  if (generator_) generator_->Restore(from);
   trainee_.masters().Hold();
 }
 

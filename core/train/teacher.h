@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/train/adamw.h"
+#include "core/train/generator.h"
 #include "core/train/logistic.h"
 #include "core/train/masking.h"
 #include "core/train/objective.h"
@@ -43,7 +44,9 @@ struct TeachOptions {
   float dropout = 0.1f;
   float attention_dropout = 0.1f;
   CrossEntropyOptions cross_entropy;
-  MaskRecipe masking;  // Goal::kMaskedWords: anew for every update
+  MaskRecipe masking;           // Goal::kMaskedWords, kReplaced: anew for every update
+  float detection_weight = 50;  // kReplaced: of the discriminator's loss, beside the generator's
+  bool disentangled = false;    // kReplaced: how words are shared (generator.h)
   std::vector<float> class_weights;
   float sift = 0;        // weight of scale-invariant fine-tuning's divergence; 0: none
   int32_t patience = 0;  // epochs without a better validation after which to stop; 0: all epochs
@@ -66,11 +69,13 @@ class Teacher {
     int64_t step = 0;                // updates made
     int32_t epoch = 0;               // from 1
     double loss = 0;                 // of the last update
+    double generator_loss = 0;       // kReplaced: the generator's part of it
     double learning_rate = 0;
     bool validated = false;  // metrics are new
   };
   struct Epoch {
     double loss = 0;  // mean over the epoch's updates
+    double generator_loss = 0;
     std::optional<Metrics> validation;
   };
   struct Report {
@@ -82,8 +87,8 @@ class Teacher {
     std::vector<double> losses;  // by update
   };
 
-  // The trainee's weights are loaded. It outlives this.
-  Teacher(Trainee& trainee, Goal goal, TeachOptions options);
+  // The trainee's weights are loaded. It outlives this, as does the generator of kReplaced.
+  Teacher(Trainee& trainee, Goal goal, TeachOptions options, Trainee* generator = nullptr);
 
   // Examples fit the goal.
   void Add(Set set, Example example) { sets_[set].push_back(std::move(example)); }
@@ -111,7 +116,10 @@ class Teacher {
   void Shuffle();
   // Of these texts, with words masked; the next call forgets them. `draw`: of the words.
   Part MaskedTexts(std::span<const Example* const> texts, uint32_t draw);
-  bool masks() const { return objective_.goal() == Goal::kMaskedWords; }
+  bool masks() const { return objective_.goal() == Goal::kMaskedWords || objective_.goal() == Goal::kReplaced; }
+  Status PreparePretraining();
+  // With the generator's words in place of the masked ones; the next call forgets them. `learns`: the generator, from words that count `mass`.
+  Result<Part> Replaced(const Part& masked, bool learns, double mass, uint32_t first);
 
   Status ComputeFeatures();
   Status FitHead();
@@ -156,7 +164,10 @@ class Teacher {
   int32_t since_best_ = 0;
   std::vector<float> kept_;  // the best state of what is trained
 
-  std::vector<Example> masked_;  // texts of the update
+  // Pre-training.
+  std::unique_ptr<Generator> generator_;
+  std::vector<Example> masked_, replaced_;  // texts of the update, of a part
+  double epoch_generator_loss_ = 0;
 
   // A part's batch, used again.
   RaggedBatch batch_;

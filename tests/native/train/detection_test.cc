@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/ops/reference.h"
-#include "core/train/generator.h"
+#include "core/train/teacher.h"
 #include "tests/native/train/golden_summary.h"
 
 namespace peruse::train {
@@ -254,6 +254,48 @@ TEST(Generator, DrawsWordsAsProbableAsItSays) {
   const StepOptions last = {.backward = false, .seed = 42, .number = kDraws - 1};
   ASSERT_TRUE(generator.Replace(part, last, 1, 0, {}, &again).ok());
   EXPECT_EQ(again[0].ids, replaced[0].ids);
+}
+
+// Texts that count up, in which a replaced word stands out.
+Teacher::Report Pretrain(const Pair& pair) {
+  const auto generator = Load(CaseOf(pair.generator), Head::kMaskedLm);
+  const auto trainee = Load(CaseOf(pair.discriminator), Head::kReplacedTokenDetection);
+  TeachOptions options;
+  options.epochs = 40;
+  options.adamw.learning_rate = 5e-3f;
+  options.dropout = options.attention_dropout = 0;
+  options.masking = {.masked = 1, .random = 0, .mask_id = 4, .vocabulary = 48};
+  options.detection_weight = static_cast<float>(pair.weight);
+  options.disentangled = pair.disentangled;
+  Teacher teacher(*trainee, Goal::kReplaced, options, generator.get());
+  for (int32_t i = 0; i < 120; ++i) {
+    Example text;
+    for (int32_t t = 0; t < 8 + i % 5; ++t) {
+      text.ids.push_back(8 + (i * 7 + t) % 24);
+      text.types.push_back(0);
+      text.chosen.push_back(t);
+    }
+    teacher.Add(i % 4 == 3 ? Teacher::kValidation : Teacher::kTraining, text);
+  }
+  const auto plan = teacher.Begin();
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  for (bool more = plan.ok(); more;) {
+    const auto progress = teacher.Advance();
+    EXPECT_TRUE(progress.ok()) << progress.status().message();
+    more = progress.ok() && progress->more;
+  }
+  return teacher.report();
+}
+
+TEST(PretrainDetection, LearnsAndRepeatsItself) {
+  for (const Pair& pair : {kPairs[1], kPairs[2]}) {
+    SCOPED_TRACE(pair.name);
+    const Teacher::Report report = Pretrain(pair);
+    EXPECT_LT(report.epochs.back().generator_loss, 0.5 * report.epochs.front().generator_loss);
+    EXPECT_LT(report.epochs.back().validation->loss, 0.7 * report.epochs.front().validation->loss);
+    EXPECT_GT(report.epochs.back().validation->accuracy, 0.9);
+    EXPECT_EQ(report.losses, Pretrain(pair).losses);
+  }
 }
 
 TEST(Generator, RefusesAnotherWidthOfWords) {
