@@ -5,7 +5,9 @@ set(peruse_standard_headers
   <string_view> <unordered_map> <utility> <variant> <vector>)
 
 # CMake's own words name two absolute paths, which ccache does not make relative.
-set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)
+endif()
 
 function(peruse_precompiled target)
   target_precompile_headers(${target} PRIVATE ${ARGN})

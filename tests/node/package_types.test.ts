@@ -34,6 +34,20 @@ const classify = await taught.pipeline();
 const score: number | undefined = (await classify('Well.'))[0]?.score;
 const best: number | null = taught.report.best_epoch;
 void [label, score, best];
+import { pretrain } from 'peruse/teach';
+const masked = await pretrain('mlm', './model/', ['A text.'], { mask_share: 0.2, validation: ['Another.'] });
+const word: string | undefined = (await (await masked.pipeline())('A [MASK].')).flat()[0]?.token_str;
+const detected = await pretrain('rtd', './model/', ['A text.'], {
+  generator: './generator/',
+  detection_weight: 10,
+  progress_callback: ({ generator_loss }) => void generator_loss?.toFixed(2),
+});
+const out: number | undefined = (await (await detected.pipeline())('A text.'))[0]?.score;
+void [word, out];
+// @ts-expect-error: it trains everything
+await pretrain('mlm', './model/', ['A text.'], { method: 'lora' });
+// @ts-expect-error: no such objective
+await pretrain('clm', './model/', ['A text.']);
 // @ts-expect-error: entities are of another task
 await teach('text-classification', './model/', [{ text: 'Good.', entities: [] }]);
 // @ts-expect-error: no such method

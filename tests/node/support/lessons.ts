@@ -40,3 +40,6 @@ export const kAnswers: AnswerExample[] = ['Anna', 'Peter', 'Maria', 'John'].flat
     };
   }),
 );
+
+/** Plain text: things in every frame, forty lines. */
+export const kLines: string[] = [...kPlants, ...kTools].flatMap((thing) => kFrames.map((frame) => frame(thing))).slice(0, 40);

@@ -6,6 +6,7 @@ import type { Command } from './command.js';
 import { convert } from './convert.js';
 import { embed } from './embed.js';
 import { inspect } from './inspect.js';
+import { pretrain } from './pretrain.js';
 import { quantize } from './quantize.js';
 import { rank } from './rank.js';
 import { redact } from './redact.js';
@@ -21,6 +22,7 @@ export const kCommands: Record<string, Command> = {
   rank,
   embed,
   teach,
+  pretrain,
   inspect,
   cache,
   'serve-demo': serveDemo,

@@ -12,8 +12,8 @@ import {
 } from '../teach/index_node.js';
 import { choice, flag, list, needed, number, text, UsageError, type Command, type Values } from './command.js';
 import type { Io } from './io.js';
+import { LessonProgress } from './lesson_progress.js';
 import { given, kModelOptions, kSourceOptions } from './model_options.js';
-import { ProgressBar } from './progress_bar.js';
 
 const kTasks = ['text-classification', 'token-classification', 'question-answering'] as const;
 const kMethods = ['head', 'layers', 'lora', 'full'] as const;
@@ -56,7 +56,7 @@ What was measured is printed as JSON.`,
     if (flag(values, 'no-cache')) env.cache = false;
     const examples = await readExamples(file);
     const validation = await readValidation(text(values, 'validation'));
-    const shown = new Shown(io);
+    const shown = new LessonProgress(io);
     try {
       const progress_callback = (progress: TeachProgress) => shown.tell(progress);
       const taught = await teachModel<TeachTask>(task, model, examples, { ...options, ...given({ validation }), progress_callback });
@@ -113,51 +113,4 @@ async function readExamples(file: string): Promise<TeachExample[]> {
       throw new PeruseError('invalid_argument', `${file}, line ${index + 1}: it is no JSON: ${describe(error)}`, { cause: error });
     }
   });
-}
-
-/** Progress on standard error: the bytes of the model as a bar, then a line for each epoch; on a terminal each step as well. */
-class Shown {
-  private readonly bar_: ProgressBar | undefined;
-  private last_: TeachProgress | undefined;
-
-  constructor(private readonly io_: Io) {
-    this.bar_ = io_.errIsTty ? new ProgressBar(io_) : undefined;
-  }
-
-  tell(progress: TeachProgress): void {
-    const { phase, step, steps, epoch, load } = progress;
-    if (load !== undefined) {
-      this.bar_?.show(load);
-      return;
-    }
-    if (epoch !== this.last_?.epoch) this.endEpoch();
-    if (phase !== 'features') this.last_ = progress;
-    this.bar_?.clear();
-    if (this.bar_) this.io_.err(`${phase}: step ${step} of ${steps}${lossOf(progress)}`);
-  }
-
-  clear(): void {
-    this.endEpoch();
-    this.bar_?.clear();
-  }
-
-  private endEpoch(): void {
-    if (this.last_ === undefined) return;
-    const { epoch, epochs, step, steps, validation } = this.last_;
-    this.bar_?.clear();
-    this.io_.err(`epoch ${epoch} of ${epochs}: step ${step} of ${steps}${lossOf(this.last_)}${measured(validation)}\n`);
-    this.last_ = undefined;
-  }
-}
-
-function lossOf({ loss }: TeachProgress): string {
-  return loss === null ? '' : `, loss ${loss.toFixed(4)}`;
-}
-
-function measured(validation: TeachProgress['validation']): string {
-  if (validation === undefined) return '';
-  const { loss, accuracy, f1, mean_squared_error: error } = validation;
-  const figures = { loss, accuracy, f1, 'mean squared error': error };
-  const told = Object.entries(figures).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value.toFixed(4)}`]));
-  return `; held back: ${told.join(', ')}`;
 }

@@ -5,6 +5,9 @@ import { nameOf } from '../tasks/call.js';
 /** What can be taught. */
 export type TeachTask = 'text-classification' | 'token-classification' | 'question-answering';
 
+/** What plain text teaches, in the engine's words. */
+export type PretrainTask = 'masked-lm' | 'replaced-token-detection';
+
 /** A text, or a pair of texts, and what it is. */
 export interface TextExample {
   text: string;
@@ -130,7 +133,7 @@ export function problemOf(examples: readonly PlainExample[]): ProblemType {
 }
 
 /** Every label that the examples name, and how many of them do. */
-export function labelCounts(task: TeachTask, examples: readonly PlainExample[]): Map<string, number> {
+export function labelCounts(task: TeachTask | PretrainTask, examples: readonly PlainExample[]): Map<string, number> {
   const counts = new Map<string, number>();
   const named = ({ label, entities: spans }: PlainExample): unknown[] =>
     task === 'token-classification' ? (spans as EntitySpan[]).map((span) => span.label) : Array.isArray(label) ? label : [label];

@@ -9,5 +9,6 @@ export type {
   TextExample,
 } from './examples.js';
 export type { TeachMethod, TeachMetrics, TeachOptions, TeachProgress } from './options.js';
+export type { PretrainedTask, PretrainObjective, PretrainOptions } from './pretrain_options.js';
 export type { TeachReport } from './report.js';
-export type { Taught, WritableDirectory } from './taught.js';
+export type { Taught, TaughtTask, WritableDirectory } from './taught.js';

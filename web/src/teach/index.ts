@@ -5,6 +5,8 @@ import { startBrowserWorker } from '../worker/start_browser.js';
 import type { TeachExample, TeachTask } from './examples.js';
 import type { TeachVerbs } from './lesson.js';
 import type { TeachOptions, TeachProgress } from './options.js';
+import { pretrainWith } from './pretrain.js';
+import type { PretrainedTask, PretrainObjective, PretrainOptions } from './pretrain_options.js';
 import type { Taught } from './taught.js';
 import { teachWith, type TeachParts } from './teach.js';
 
@@ -34,4 +36,22 @@ export async function teach<T extends TeachTask>(
   options: TeachOptions<T> = {},
 ): Promise<Taught<T>> {
   return teachWith(kParts, task, source, examples, options);
+}
+
+/**
+ * Goes on with a model's pre-training on plain text, here: nothing leaves the machine. Works as teach() does.
+ *
+ * @param objective 'mlm': masked words are told; for any model. 'rtd': a generator, which is trained beside, replaces words, and the model
+ *   finds which; how ELECTRA, ConvBERT and DeBERTa v3 were trained.
+ * @param source The model to go on with, as in pipeline(). Of 'rtd' the discriminator.
+ * @param lines Texts; what is too long for the model is read in pieces. They are counted from 0 in messages.
+ * @throws PeruseError with a `code` that says why.
+ */
+export async function pretrain<O extends PretrainObjective>(
+  objective: O,
+  source: Source,
+  lines: readonly string[],
+  options: PretrainOptions = {},
+): Promise<Taught<PretrainedTask<O>>> {
+  return pretrainWith(kParts, objective, source, lines, options);
 }

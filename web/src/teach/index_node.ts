@@ -1,7 +1,8 @@
 // peruse/teach in Node.
 import '../index_node.js';
 import { startNodeWorker } from '../worker/start_node.js';
-import type { teach as teachInBrowser } from './index.js';
+import type { pretrain as pretrainInBrowser, teach as teachInBrowser } from './index.js';
+import { pretrainWith } from './pretrain.js';
 import { saveToDisk } from './save_node.js';
 import { teachWith, type TeachParts } from './teach.js';
 
@@ -15,3 +16,7 @@ const kParts: TeachParts = {
 /** As in browsers (index.ts), in a worker thread. */
 export const teach: typeof teachInBrowser = async (task, source, examples, options = {}) =>
   teachWith(kParts, task, source, examples, options);
+
+/** As in browsers (index.ts), in a worker thread. */
+export const pretrain: typeof pretrainInBrowser = async (objective, source, lines, options = {}) =>
+  pretrainWith(kParts, objective, source, lines, options);

@@ -9,7 +9,7 @@ import { openFolder, type FolderParts } from '../sources/open_folder.js';
 import { eachChunk, locate, readTokenizer, type NamedFile, type Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { HostOf } from '../worker/host.js';
-import { labelCounts, problemOf, type PlainExample, type ProblemType, type TeachTask } from './examples.js';
+import { labelCounts, problemOf, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import { Trainer, type Plan, type StepMade, type TeachModule, type WeightsTaken } from './trainer.js';
@@ -18,8 +18,10 @@ const kModule = createTeach as unknown as ModuleFactory<TeachModule>; // All glu
 
 /** All that a lesson is made of: plain data. */
 export interface LessonRequest {
-  task: TeachTask;
+  task: TeachTask | PretrainTask;
   source: SourceSpec;
+  /** Of replaced-token detection. undefined: a new one. */
+  generator?: SourceSpec | undefined;
   /** URL of the folder with the engine's build, instead of the package's own. */
   wasm?: string | undefined;
   examples: PlainExample[];
@@ -84,14 +86,19 @@ class Lesson {
     const start = performance.now();
     const starting = this.start();
     starting.catch(() => {}); // What is wrong with the files is told first.
-    const { job, config } = await locate(await this.open());
+    const { generator, source } = this.request_;
+    const { job, config } = await locate(await this.open(source));
     const texts = [config, ...(await readTokenizer(job))];
+    const beside = generator && (await locate(await this.open(generator)));
     const trainer = await starting;
     for (const { name, content } of texts) trainer.addFile(name, content);
+    if (beside) trainer.addFile('generator/config.json', beside.config.content);
     const method = this.method();
     trainer.open(this.openRequest(texts, method));
     const keeps = method.method === 'lora';
     const { weights, base } = await this.feedWeights(job, trainer, keeps);
+    if (beside)
+      weights.fresh.push(...(await this.feedWeights(beside.job, trainer, false)).weights.fresh.map((name) => `generator/${name}`));
     trainer.addExamples('training', this.request_.examples);
     trainer.addExamples('validation', this.request_.validation);
     const plan = trainer.begin();
@@ -118,8 +125,7 @@ class Lesson {
     return new Trainer(module, lastWords);
   }
 
-  private async open(): Promise<Reading> {
-    const { source } = this.request_;
+  private async open(source: SourceSpec): Promise<Reading> {
     const notice = (sentence: string) => this.notices_.add(sentence);
     return {
       name: source.name,
@@ -143,7 +149,7 @@ class Lesson {
     const request: Record<string, unknown> = { task, ...method, ...settings };
     if (task === 'text-classification') request.problem_type = this.request_.problem ?? problemOf(this.request_.examples);
     const known = modelLabels(texts);
-    const labels = this.labels(known);
+    const labels = pretrains(task) ? undefined : this.labels(known);
     if (labels !== undefined) request.labels = labels;
     if (classWeights !== undefined) request.class_weights = weightsOf(classWeights, labels ?? known, task);
     return request;
@@ -199,7 +205,7 @@ class Lesson {
     const kept = best_epoch === null ? undefined : epochs[best_epoch - 1]?.validation;
     return {
       ...rest,
-      labels: this.request_.task === 'question-answering' ? [] : labels,
+      labels: this.request_.task === 'question-answering' || pretrains(this.request_.task) ? [] : labels,
       examples: plan.examples,
       validation_examples: plan.validation_examples,
       epochs,
@@ -215,6 +221,10 @@ class Lesson {
   }
 }
 
+function pretrains(task: LessonRequest['task']): boolean {
+  return task === 'masked-lm' || task === 'replaced-token-detection';
+}
+
 /** What config.json calls its labels, in their order. */
 function modelLabels(texts: readonly NamedFile[]): string[] {
   const config = texts.find(({ name }) => name === 'config.json');
@@ -228,7 +238,7 @@ function modelLabels(texts: readonly NamedFile[]): string[] {
   }
 }
 
-function weightsOf(weights: Record<string, number>, labels: readonly string[], task: TeachTask): number[] {
+function weightsOf(weights: Record<string, number>, labels: readonly string[], task: LessonRequest['task']): number[] {
   if (task !== 'text-classification') throw new PeruseError('unsupported', 'class_weights are for the labels of texts.');
   const unknown = Object.keys(weights).find((label) => !labels.includes(label));
   if (unknown !== undefined)

@@ -32,6 +32,8 @@ export interface TeachProgress {
   /** Of the last update; null before the first. */
   loss: number | null;
   learning_rate: number;
+  /** Of replaced-token detection: the generator's part of the loss. */
+  generator_loss?: number;
   /** Once an epoch, where there are examples for it. */
   validation?: TeachMetrics;
   /** While loading: a file and its bytes. */
@@ -102,7 +104,8 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   wasmPath?: string | URL;
 }
 
-const kKinds: Record<keyof TeachOptions, OptionKind> = {
+/** The kinds of teach()'s options. */
+export const kKinds: Record<keyof TeachOptions, OptionKind> = {
   attention_dropout: 'number',
   batch_size: 'number',
   batch_tokens: 'number',

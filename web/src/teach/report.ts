@@ -4,7 +4,7 @@ import type { TeachMetrics } from './options.js';
 /** What came of a lesson. */
 export interface TeachReport {
   method: 'head' | 'layers' | 'lora' | 'full';
-  /** In the model's order; of entities as their tokens are labelled (O, B-..., I-...); none for question answering. */
+  /** In the model's order; of entities as their tokens are labelled (O, B-..., I-...); none for question answering and pre-training. */
   labels: string[];
   /** Examples that were learnt from, and those that were held back. */
   examples: number;
@@ -14,7 +14,7 @@ export interface TeachReport {
   tokens: number;
   /** Of every update, and of every epoch. */
   losses: number[];
-  epochs: { loss: number; validation?: TeachMetrics }[];
+  epochs: { loss: number; generator_loss?: number; validation?: TeachMetrics }[];
   /** The epoch whose state was kept, from 1; null: the last, because nothing was held back. */
   best_epoch: number | null;
   /** Of that state. */

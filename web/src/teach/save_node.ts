@@ -1,14 +1,16 @@
 // Saves a taught model to a folder on disk.
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, PeruseError } from '../errors.js';
 
 /** Each file gets its name when it is whole; config.json, which makes a model of a folder, is the last. */
 export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
   const names = [...files.keys()].sort((a, b) => Number(a === 'config.json') - Number(b === 'config.json'));
   try {
-    await mkdir(folder, { recursive: true });
-    for (const name of names) await saveFile(join(folder, name), files.get(name)!);
+    for (const name of names) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await saveFile(join(folder, name), files.get(name)!);
+    }
   } catch (error) {
     throw new PeruseError('invalid_argument', `The model can't be written to ${folder}: ${describe(error)}`, { cause: error });
   }

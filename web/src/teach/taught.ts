@@ -5,8 +5,13 @@ import type { FileContent } from '../sources/source_files.js';
 import type { TeachTask } from './examples.js';
 import type { LessonResult, TeachReport } from './report.js';
 
+/** What a taught model's pipeline does. */
+export type TaughtTask = TeachTask | 'fill-mask' | 'replaced-token-detection';
+
 /** The part of a FileSystemDirectoryHandle that saving uses. */
 export interface WritableDirectory {
+  /** Of pre-training with a generator, which has a folder of its own. */
+  getDirectoryHandle?(name: string, options: { create: true }): Promise<WritableDirectory>;
   getFileHandle(
     name: string,
     options: { create: true },
@@ -14,13 +19,13 @@ export interface WritableDirectory {
 }
 
 /** A model that was taught. */
-export interface Taught<T extends TeachTask = TeachTask> {
+export interface Taught<T extends TaughtTask = TeachTask> {
   readonly task: T;
   /** Losses, figures of each epoch, time, memory. */
   readonly report: TeachReport;
   /**
    * The model as files, by name: config.json, model.safetensors and the tokenizer's; after 'lora' the adapter's
-   * (adapter_config.json, adapter_model.safetensors), config.json with the labels, and the tokenizer's.
+   * (adapter_config.json, adapter_model.safetensors), config.json with the labels, and the tokenizer's. After replaced-token detection also the generator's, under generator/.
    */
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   /** A pipeline of the model, from memory: nothing is fetched. It is a model of its own, to be disposed of by itself. */
@@ -38,7 +43,7 @@ export type SaveToDisk = (folder: string, files: ReadonlyMap<string, Uint8Array>
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
-export function assembleTaught<T extends TeachTask>(task: T, result: LessonResult, saveToDisk: SaveToDisk | undefined): Taught<T> {
+export function assembleTaught<T extends TaughtTask>(task: T, result: LessonResult, saveToDisk: SaveToDisk | undefined): Taught<T> {
   let lesson: LessonResult | undefined = result;
   const held = () => {
     if (lesson === undefined) throw new PeruseError('disposed', 'What was taught was disposed of.');
@@ -80,7 +85,7 @@ function filesOf({ made, texts }: LessonResult): Files {
 
 /** What a pipeline loads. An adapter goes on the weights that it was taught on. */
 function sourcesOf({ made, texts, base }: LessonResult): { source: Map<string, FileContent>; adapter?: Map<string, FileContent> } {
-  if (base === undefined) return { source: new Map([...texts, ...made]) };
+  if (base === undefined) return { source: new Map([...texts, ...made].filter(([file]) => !file.includes('/'))) };
   const [name, weights] = base;
   const config = made.get('config.json');
   const source = new Map<string, FileContent>([...texts, ...(config ? [['config.json', config] as const] : []), [name, weights]]);
@@ -91,8 +96,13 @@ async function saveToHandle(directory: WritableDirectory, files: Files): Promise
   if (typeof directory?.getFileHandle !== 'function') {
     throw new PeruseError('invalid_argument', `save() takes a directory handle or the path of a folder, not ${show(directory)}.`);
   }
-  for (const [name, content] of files) {
-    const stream = await (await directory.getFileHandle(name, { create: true })).createWritable();
+  for (const [path, content] of files) {
+    const [name, folder] = path.split('/').reverse() as [string, string?];
+    if (folder !== undefined && !directory.getDirectoryHandle) {
+      throw new PeruseError('invalid_argument', `The directory handle has no getDirectoryHandle(), which ${path} needs.`);
+    }
+    const within = folder === undefined ? directory : await directory.getDirectoryHandle!(folder, { create: true });
+    const stream = await (await within.getFileHandle(name, { create: true })).createWritable();
     await stream.write(content);
     await stream.close(); // Only now there is something of the file.
   }

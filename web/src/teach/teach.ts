@@ -40,7 +40,7 @@ export async function teachWith<T extends TeachTask>(
   } catch (error) {
     throw asArgumentError(error);
   }
-  return assembleTaught(task, await run(parts, source, lesson, options), parts.saveToDisk);
+  return assembleTaught(task, await runLesson(parts, { source }, lesson, options), parts.saveToDisk);
 }
 
 /** Everything of a request that is known before the model is. */
@@ -65,10 +65,11 @@ function prepare<T extends TeachTask>(
   };
 }
 
-async function run(
+/** A lesson in a worker of its own. */
+export async function runLesson(
   { startWorker }: TeachParts,
-  source: Source,
-  lesson: Omit<LessonRequest, 'source'>,
+  { source, generator }: { source: Source; generator?: Source | undefined },
+  lesson: Omit<LessonRequest, 'source' | 'generator'>,
   { signal, progress_callback: callback, ...options }: TeachOptions,
 ): Promise<LessonResult> {
   const reading = new AbortController();
@@ -76,13 +77,15 @@ async function run(
   try {
     throwIfAborted(signal);
     const spec = await resolveSource(source, options, platform().paths);
+    const beside = generator === undefined ? undefined : await resolveSource(generator, options, platform().paths);
     throwIfAborted(signal);
     const listener = new Listener(callback);
     host = new RemoteHost<TeachVerbs, TeachProgress>(await startWorker(), (progress) => listener.tell(progress));
     const notices = envNotices();
     const notice = (sentence: string) => notices.push(sentence);
-    const sent = await sendable(spec, reading.signal, { ...platform().folderParts, notice });
-    const done = host.call('teach', { ...lesson, source: sent });
+    const send = (one: typeof spec) => sendable(one, reading.signal, { ...platform().folderParts, notice });
+    const sent = { source: await send(spec), generator: beside && (await send(beside)) };
+    const done = host.call('teach', { ...lesson, ...sent });
     const result = await listener.unlessFailed(unlessAborted(done, signal));
     listener.check();
     result.report.notices.push(...notices);

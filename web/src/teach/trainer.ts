@@ -49,6 +49,7 @@ export interface StepMade {
   epoch: number;
   loss: number | null;
   learning_rate: number;
+  generator_loss?: number;
   validation?: TeachMetrics;
 }
 
@@ -59,7 +60,7 @@ export interface EngineReport {
   best_epoch: number | null;
   l2?: number;
   losses: number[];
-  epochs: { loss: number; validation?: TeachMetrics }[];
+  epochs: { loss: number; generator_loss?: number; validation?: TeachMetrics }[];
   labels: string[];
 }
 

@@ -1,0 +1,91 @@
+// peruse pretrain: a model goes on learning from plain text, and is written to a folder.
+import { readFile } from 'node:fs/promises';
+import { env } from '../env.js';
+import { describe, PeruseError } from '../errors.js';
+import { pretrain as pretrainModel, type PretrainOptions, type TeachProgress } from '../teach/index_node.js';
+import { flag, needed, number, text, UsageError, type Command, type Values } from './command.js';
+import type { Io } from './io.js';
+import { LessonProgress } from './lesson_progress.js';
+import { given, kModelOptions, kSourceOptions } from './model_options.js';
+
+const kObjectives = ['mlm', 'rtd'] as const;
+
+export const pretrain: Command = {
+  summary: "Go on with a model's pre-training on plain text, and write it to a folder",
+  usage: '<mlm|rtd> <model> <text.txt>',
+  details: `A line of the file is a text; long ones are read in pieces.
+  mlm  words are masked, and the model tells them
+  rtd  a generator replaces words, and the model finds which; the generator is
+       trained beside it and written to generator/
+What was measured is printed as JSON.`,
+  options: {
+    out: { type: 'string', short: 'o', value: 'folder', help: 'where the model is written' },
+    validation: { type: 'string', value: 'file|share', help: 'lines to measure by: a file, or a share of the lines (0.2)' },
+    generator: { type: 'string', value: 'model', help: 'rtd: the generator to go on with (a new one, smaller than the model)' },
+    'detection-weight': { type: 'string', value: 'x', help: "rtd: of the model's loss beside the generator's (50; DeBERTa 10)" },
+    'mask-share': { type: 'string', value: 'x', help: "how many of a text's words are masked (0.15)" },
+    epochs: { type: 'string', value: 'n', help: 'times that every line is seen (3)' },
+    'learning-rate': { type: 'string', value: 'x', help: 'the highest (5e-5)' },
+    'batch-size': { type: 'string', value: 'n', help: 'lines of one update (16)' },
+    'max-length': { type: 'string', value: 'n', help: 'tokens of a text at most (what the model takes, at most 512)' },
+    patience: { type: 'string', value: 'n', help: 'stop after n epochs without a better validation' },
+    seed: { type: 'string', value: 'n', help: 'of everything that is drawn (42)' },
+    'no-cache': kModelOptions['no-cache']!,
+    ...kSourceOptions,
+  },
+  async run(positionals, values, io) {
+    const [name, model, file, ...rest] = needed(positionals, ['mlm|rtd', 'model', 'text.txt']);
+    if (rest.length > 0) throw new UsageError(`'${rest[0]}' is one argument too many`);
+    const objective = kObjectives.find((one) => one === name);
+    if (objective === undefined) throw new UsageError(`pretrain takes ${kObjectives.join(' or ')}, not '${name}'`);
+    const out = text(values, 'out');
+    if (out === undefined) throw new UsageError('--out is missing: the folder for the model');
+    const options = readOptions(values, io);
+    if (flag(values, 'no-cache')) env.cache = false;
+    const lines = await readLines(file);
+    const validation = await readValidation(text(values, 'validation'));
+    const shown = new LessonProgress(io);
+    try {
+      const progress_callback = (progress: TeachProgress) => shown.tell(progress);
+      const trained = await pretrainModel(objective, model, lines, { ...options, ...given({ validation }), progress_callback });
+      shown.clear();
+      for (const notice of trained.report.notices) io.err(`${notice}\n`);
+      await trained.save(out);
+      const { losses: _, notices: __, labels: ___, ...report } = trained.report;
+      io.out(JSON.stringify({ folder: out, ...report }));
+    } finally {
+      shown.clear();
+    }
+  },
+};
+
+function readOptions(values: Values, io: Io): PretrainOptions {
+  return given<PretrainOptions>({
+    generator: text(values, 'generator'),
+    detection_weight: number(values, 'detection-weight'),
+    mask_share: number(values, 'mask-share'),
+    epochs: number(values, 'epochs'),
+    learning_rate: number(values, 'learning-rate'),
+    batch_size: number(values, 'batch-size'),
+    max_length: number(values, 'max-length'),
+    patience: number(values, 'patience'),
+    seed: number(values, 'seed'),
+    revision: text(values, 'revision'),
+    token: text(values, 'token') ?? io.environment.HF_TOKEN,
+    local_files_only: flag(values, 'offline') || undefined,
+  });
+}
+
+async function readValidation(given: string | undefined): Promise<string[] | number | undefined> {
+  if (given === undefined) return undefined;
+  const share = Number(given);
+  return Number.isNaN(share) ? readLines(given) : share;
+}
+
+/** Lines that are empty are left out. */
+async function readLines(file: string): Promise<string[]> {
+  const content = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new PeruseError('not_found', `${file} can't be read: ${describe(error)}`, { cause: error });
+  });
+  return content.split(/\r?\n/).filter((line) => line.trim() !== '');
+}
