@@ -3,7 +3,56 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/backend/xnnpack/simd.h"
+
 namespace peruse::train {
+namespace {
+
+using simd::Floats;
+namespace hn = simd::hn;
+
+// Sum of squares, in double over runs that are short enough for float.
+double Squares(const float* x, int64_t count) {
+  constexpr int64_t kRun = 4096;
+  double sum = 0;
+  for (int64_t first = 0; first < count; first += kRun) {
+    const int64_t end = std::min(count, first + kRun);
+    Floats squares = hn::Zero(simd::kTag);
+    int64_t i = first;
+    for (; i + simd::kLanes <= end; i += simd::kLanes)
+      squares = simd::Madd(simd::Load(x + i), simd::Load(x + i), squares);
+    for (; i < end; ++i) sum += double{x[i]} * double{x[i]};
+    sum += double{hn::ReduceSum(simd::kTag, squares)};
+  }
+  return sum;
+}
+
+// What one update does to one cell of a tensor.
+struct Change {
+  float scale;  // of the gradient
+  float beta1, beta2;
+  float keep, pace, inverse_root, epsilon;
+
+  void Apply(const float* gradient, float* first, float* second, float* values) const {
+    const auto set = [](float value) { return simd::Set(value); };
+    const Floats g = hn::Mul(simd::Load(gradient), set(scale));
+    const Floats mean = simd::Madd(simd::Load(first), set(beta1), hn::Mul(g, set(1 - beta1)));
+    const Floats square = simd::Madd(simd::Load(second), set(beta2), hn::Mul(hn::Mul(g, g), set(1 - beta2)));
+    const Floats root = simd::Madd(hn::Sqrt(square), set(inverse_root), set(epsilon));
+    const Floats step = hn::Div(hn::Mul(mean, set(pace)), root);
+    simd::Store(mean, first);
+    simd::Store(square, second);
+    simd::Store(hn::Sub(hn::Mul(simd::Load(values), set(keep)), step), values);
+  }
+  void ApplyOne(float gradient, float* first, float* second, float* value) const {
+    const float g = gradient * scale;
+    *first = beta1 * *first + (1 - beta1) * g;
+    *second = beta2 * *second + (1 - beta2) * g * g;
+    *value = *value * keep - pace * *first / (std::sqrt(*second) * inverse_root + epsilon);
+  }
+};
+
+}  // namespace
 
 double ScheduledRate(const AdamWOptions& options, int64_t warmup_steps, int64_t step) {
   if (step < warmup_steps)
@@ -38,10 +87,7 @@ Status AdamW::Allocate() {
 double AdamW::Norm() const {
   double squares = 0;
   for (const Master& master : masters_.tensors()) {
-    double own = 0;
-    for (int64_t i = 0; master.updates() && i < master.size; ++i)
-      own += double{master.gradient[i]} * double{master.gradient[i]};
-    squares += own;
+    if (master.updates()) squares += Squares(master.gradient, master.size);
   }
   return std::sqrt(squares);
 }
@@ -72,15 +118,12 @@ void AdamW::Update(double norm) {
     const double rate = last_rate_ * factors_[number];
     const auto keep = static_cast<float>(1 - (master.decays() ? rate * double{options_.weight_decay} : 0));
     const auto pace = static_cast<float>(rate / correction1);
-    const float epsilon = options_.epsilon;
-    float* const values = master.values;
-    const float* const gradient = master.gradient;
-    for (int64_t i = 0; i < master.size; ++i) {
-      const float g = gradient[i] * scale;
-      first[i] = beta1 * first[i] + (1 - beta1) * g;
-      second[i] = beta2 * second[i] + (1 - beta2) * g * g;
-      values[i] = values[i] * keep - pace * first[i] / (std::sqrt(second[i]) * inverse_root + epsilon);
+    const Change change = {scale, beta1, beta2, keep, pace, inverse_root, options_.epsilon};
+    int64_t i = 0;
+    for (; i + simd::kLanes <= master.size; i += simd::kLanes) {
+      change.Apply(master.gradient + i, first + i, second + i, master.values + i);
     }
+    for (; i < master.size; ++i) change.ApplyOne(master.gradient[i], first + i, second + i, master.values + i);
   }
 }
 

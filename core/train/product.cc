@@ -38,18 +38,30 @@ void Pack(const float* data, int64_t line_stride, int64_t depth_stride, int64_t 
   }
 }
 
-// out[kTileRows, kTileCols] (+)= a panel times b panel.
-template <bool kAdd>
-void Tile(const float* a, const float* b, int64_t depth, float* out, int64_t stride) {
-  Floats left[kTileRows], right[kTileRows];
-  for (int64_t r = 0; r < kTileRows; ++r) {
-    left[r] = kAdd ? Load(out + r * stride) : hn::Zero(kTag);
-    right[r] = kAdd ? Load(out + r * stride + kLanes) : hn::Zero(kTag);
+// Rows of a as a tile reads them: of a packed panel, whose elements lie kTileRows apart, or where they are, side by side.
+template <bool kPacked>
+struct TileRows {
+  TileRows(const float* a, int64_t stride, int64_t count) {
+    for (int64_t r = 0; r < kTileRows; ++r) rows[r] = a + (kPacked ? r : std::min(r, count - 1) * stride);
   }
-  for (int64_t p = 0; p < depth; ++p, a += kTileRows, b += kTileCols) {
+  float At(int64_t r, int64_t p) const { return rows[r][kPacked ? p * kTileRows : p]; }
+
+  const float* rows[kTileRows];  // past the last the last again: what comes of it nobody reads
+};
+
+// out[kTileRows, kTileCols] (+)= rows of a times b panel.
+template <bool kPacked>
+void Tile(const TileRows<kPacked> a, const float* b, int64_t depth, bool add, float* out, int64_t stride) {
+  Floats left[kTileRows], right[kTileRows];
+  for (int64_t r = 0; r < kTileRows; ++r) left[r] = right[r] = hn::Zero(kTag);
+  for (int64_t r = 0; add && r < kTileRows; ++r) {
+    left[r] = Load(out + r * stride);
+    right[r] = Load(out + r * stride + kLanes);
+  }
+  for (int64_t p = 0; p < depth; ++p, b += kTileCols) {
     const Floats b_left = Load(b), b_right = Load(b + kLanes);
     for (int64_t r = 0; r < kTileRows; ++r) {
-      const Floats value = Set(a[r]);
+      const Floats value = Set(a.At(r, p));
       left[r] = Madd(value, b_left, left[r]);
       right[r] = Madd(value, b_right, right[r]);
     }
@@ -60,12 +72,17 @@ void Tile(const float* a, const float* b, int64_t depth, float* out, int64_t str
   }
 }
 
-// A tile at the edge goes by way of a whole one.
-void EdgeTile(const float* a, const float* b, int64_t depth, int64_t rows, int64_t cols, float* out, int64_t stride,
-              bool add) {
+// out[rows, cols] (+)= rows of a times b panel; a tile at the edge goes by way of a whole one.
+template <bool kPacked>
+void TileOrPart(const float* a, int64_t a_stride, const float* b, int64_t depth, int64_t rows, int64_t cols, bool add,
+                float* out, int64_t stride) {
+  const TileRows<kPacked> own(a, a_stride, rows);
+  if (rows >= kTileRows && cols >= kTileCols) return Tile(own, b, depth, add, out, stride);
+  rows = std::min(rows, kTileRows);
+  cols = std::min(cols, kTileCols);
   float whole[kTileRows * kTileCols] = {};
   for (int64_t r = 0; add && r < rows; ++r) std::copy_n(out + r * stride, cols, whole + r * kTileCols);
-  Tile<true>(a, b, depth, whole, kTileCols);
+  Tile(own, b, depth, /*add=*/true, whole, kTileCols);
   for (int64_t r = 0; r < rows; ++r) std::copy_n(whole + r * kTileCols, cols, out + r * stride);
 }
 
@@ -83,6 +100,7 @@ void Products::Run(int64_t m, int64_t n, int64_t k, const Operand& a, const Oper
   }
   float* const packed_a = a_.values().data();
   float* const packed_b = b_.values().data();
+  const bool packs = a.col_stride != 1;  // Rows whose elements lie side by side are read where they are.
   for (int64_t first_col = 0; first_col < n; first_col += kBlockCols) {
     const int64_t cols = std::min(kBlockCols, n - first_col);
     for (int64_t first_p = 0; first_p < k; first_p += kDepth) {
@@ -92,20 +110,17 @@ void Products::Run(int64_t m, int64_t n, int64_t k, const Operand& a, const Oper
            kTileCols, packed_b);
       for (int64_t first_row = 0; first_row < m; first_row += kBlockRows) {
         const int64_t rows = std::min(kBlockRows, m - first_row);
-        Pack(a.data + first_row * a.row_stride + first_p * a.col_stride, a.row_stride, a.col_stride, rows, depth,
-             kTileRows, packed_a);
+        const float* const block = a.data + first_row * a.row_stride + first_p * a.col_stride;
+        if (packs) Pack(block, a.row_stride, a.col_stride, rows, depth, kTileRows, packed_a);
         for (int64_t col = 0; col < cols; col += kTileCols) {
           const float* panel_b = packed_b + col * depth;
           for (int64_t row = 0; row < rows; row += kTileRows) {
-            const float* panel_a = packed_a + row * depth;
             float* out = c + (first_row + row) * c_stride + first_col + col;
-            if (rows - row < kTileRows || cols - col < kTileCols) {
-              EdgeTile(panel_a, panel_b, depth, std::min(kTileRows, rows - row), std::min(kTileCols, cols - col), out,
-                       c_stride, adds);
-            } else if (adds) {
-              Tile<true>(panel_a, panel_b, depth, out, c_stride);
+            if (packs) {
+              TileOrPart<true>(packed_a + row * depth, 1, panel_b, depth, rows - row, cols - col, adds, out, c_stride);
             } else {
-              Tile<false>(panel_a, panel_b, depth, out, c_stride);
+              TileOrPart<false>(block + row * a.row_stride, a.row_stride, panel_b, depth, rows - row, cols - col, adds,
+                                out, c_stride);
             }
           }
         }
