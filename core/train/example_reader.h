@@ -25,6 +25,9 @@ struct TeachRequest {
   int32_t max_length = 0;  // 0: what the model takes
 
   bool pretrains() const { return head == Head::kMaskedLm || head == Head::kReplacedTokenDetection; }
+  // The learning rate and the epochs, if the request did not say them (they are -1 and 0 until then), for a model of this hidden size
+  // and so many examples.
+  void FillDefaults(int32_t width, int64_t examples);
 };
 
 Result<TeachRequest> ReadTeachRequest(std::string_view json);

@@ -222,6 +222,7 @@ Result<std::string> TeachSession::Begin() {
                              "\": there is nothing to tell apart");
     }
   }
+  request_.FillDefaults(trainee_->config().hidden_size, static_cast<int64_t>(training_.size()));
   teacher_ = std::make_unique<Teacher>(*trainee_, reader_->goal(), request_.options, generator_.get());
   for (Example& example : training_) teacher_->Add(Teacher::kTraining, std::move(example));
   for (Example& example : validation_) teacher_->Add(Teacher::kValidation, std::move(example));
@@ -284,6 +285,7 @@ Result<std::string> TeachSession::Report() const {
   writer.BeginObject();
   writer.Key("method");
   writer.String(MethodName(teacher_->options().method));
+  WriteNumber(writer, "learning_rate", teacher_->options().adamw.learning_rate);
   WriteCount(writer, "steps", report.steps);
   WriteCount(writer, "tokens", report.tokens);
   writer.Key("best_epoch");

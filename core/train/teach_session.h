@@ -15,7 +15,8 @@
 //     "problem_type": "single_label_classification" | "multi_label_classification" | "regression",   // of text-classification
 //     "method": "full" | "head" | "lora" | "layers",  "layers": 2,
 //     "lora_rank": 8, "lora_alpha": 16, "lora_targets": ["query", "value", ...],   // ends of the names of linears
-//     "freeze_words": false, "epochs": 3, "learning_rate": <by method: full 5e-5, layers 1e-4, lora 5e-4, head 1e-3>,
+//     "freeze_words": false, "epochs": <3 to 20, for 150 updates>,
+//     "learning_rate": <by method and hidden size, example_reader.cc>,
 //     "batch_size": 16, "batch_tokens": 2048, "weight_decay": 0.01, "warmup": 0.1, "clip": 1, "layer_decay": 1,
 //     "dropout": 0.1, "attention_dropout": 0.1, "label_smoothing": 0, "class_weights": [1, 1], "sift": 0,
 //     "validation_split": 0, "patience": 0, "max_length": <what the model takes, at most 512>, "seed": 42,
@@ -41,7 +42,7 @@
 //   Begin          { "steps": n, "epochs": n, "examples": n, "validation_examples": n, "trained_parameters": n, "memory_bytes": n }
 //   Step           { "more": bool, "phase": "features" | "training" | "validation", "step": n, "steps": n, "epoch": n,
 //                    "loss": x | null, "learning_rate": x, "generator_loss"?: x, "validation"?: Metrics }
-//   Report         { "method": string, "steps": n, "tokens": n, "best_epoch": n | null, "l2"?: x, "losses": [x, ...],
+//   Report         { "method": string, "learning_rate": x, "steps": n, "tokens": n, "best_epoch": n | null, "l2"?: x, "losses": [x, ...],
 //                    "epochs": [{ "loss": x, "generator_loss"?: x, "validation"?: Metrics }], "labels": [string, ...] }
 //   Metrics        { "loss": x, "examples": n, "accuracy"?: x, "f1"?: x, "mean_squared_error"?: x, "confusion"?: [[n, ...], ...] }
 //                  confusion: rows are the true labels, columns the predicted ones

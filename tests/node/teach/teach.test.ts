@@ -93,6 +93,15 @@ describe('texts', () => {
     expect(losses[0]).not.toEqual(losses[2]);
   });
 
+  test('few examples are seen often, and a small model learns fast', async () => {
+    const { report } = await teach('text-classification', kSentiment, kTexts, { method: 'full' });
+    expect(report.epochs).toHaveLength(20); // Of two updates each.
+    expect(report.learning_rate).toBeCloseTo(1e-3, 6);
+    const said = await teach('text-classification', kSentiment, kTexts, { method: 'full', epochs: 2, learning_rate: 5e-5 });
+    expect(said.report.epochs).toHaveLength(2);
+    expect(said.report.learning_rate).toBeCloseTo(5e-5, 8);
+  });
+
   test('with few of a label the head alone is taught, and a share is held back', async () => {
     const few = [...kTexts.slice(0, 5), ...kTexts.slice(-5)];
     const { report } = await teach('text-classification', kSentiment, few, { validation: 0.2 });

@@ -47,9 +47,9 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
    * model and gives an adapter.
    */
   method?: TeachMethod;
-  /** Times that every example is seen. Default 3; 'head' for texts needs none of it: it is solved. */
+  /** Times that every example is seen. Default: as many as make 150 updates, but at least 3 and at most 20; 'head' for texts needs none of it: it is solved. */
   epochs?: number;
-  /** The highest, after the warm-up. Default: 5e-5 for 'full', 1e-4 for layers, 5e-4 for 'lora', 1e-3 for 'head'. */
+  /** The highest, after the warm-up. Default: by the method and the model's width, see docs/teach.md: for 'full' 5e-5 at 768, 1e-3 at 128. */
   learning_rate?: number;
   /** Examples that are held back, to measure by: a list, or a share of the examples, drawn by the seed. The best state is kept. */
   validation?: readonly TeachExample<T>[] | number;

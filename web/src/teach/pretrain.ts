@@ -57,7 +57,7 @@ function prepare(task: PretrainTask, lines: readonly string[], options: Pretrain
   }
   return {
     task,
-    wasm: engineFolder(options.wasmPath ?? env.wasmPath, platform().places.baseUrl()),
+    wasm: engineFolder(options.wasmPath ?? env.wasmPath, platform().paths.baseUrl()),
     examples,
     validation: validation === undefined || typeof validation === 'number' ? [] : plainLines(validation, 'validation line'),
     method: { method: 'full' },

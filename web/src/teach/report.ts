@@ -4,6 +4,8 @@ import type { TeachMetrics } from './options.js';
 /** What came of a lesson. */
 export interface TeachReport {
   method: 'head' | 'layers' | 'lora' | 'full';
+  /** The highest, after the warm-up. */
+  learning_rate: number;
   /** In the model's order; of entities as their tokens are labelled (O, B-..., I-...); none for question answering and pre-training. */
   labels: string[];
   /** Examples that were learnt from, and those that were held back. */

@@ -55,6 +55,7 @@ export interface StepMade {
 
 export interface EngineReport {
   method: 'head' | 'layers' | 'lora' | 'full';
+  learning_rate: number;
   steps: number;
   tokens: number;
   best_epoch: number | null;
