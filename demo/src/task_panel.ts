@@ -28,7 +28,7 @@ export interface Task<Model, Output> {
   explain?(model: Model, output: Output, signal: AbortSignal): Promise<void>;
   /** The text (or pair) of the last call, as the model reads it. */
   inside(): LookedAt;
-  /** The answer to the last call, as the look inside ends with it. */
+  /** The answer to the last call, which the drawer "Look inside" ends with. */
   lastStep(model: Model): Promise<LastStep>;
   /** The call for what the form holds. */
   code(): CallCode;

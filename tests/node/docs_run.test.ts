@@ -110,7 +110,7 @@ function expectAsShown(actual: unknown, shown: unknown, where: string): void {
   }
 }
 
-/** Where more items follow than are shown, they look like the first. */
+/** Where more items follow than are shown, they have the form of the first. */
 function expectListAsShown(list: unknown[], shown: unknown[], where: string): void {
   const first = shown.filter((item) => item !== kMore);
   if (first.length < shown.length) expect(list.length, where).toBeGreaterThan(first.length);

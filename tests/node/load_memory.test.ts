@@ -1,4 +1,4 @@
-// Loading into the engine's heap as it ships: a peak of at most 1.25 times the weights as held, plus 16 MB. The checkpoint of
+// Loading into the engine's heap as it ships: a peak of at most 1.25 times the loaded weights, plus 16 MB. The checkpoint of
 // 200 MB is made while it is served; the heap never shrinks, so what it is in the end was the peak.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -93,7 +93,7 @@ test.each([
   const { heapBytes, weightBytes } = await extract.memory();
   expect(weightBytes).toBeLessThan(1.02 * share * body);
   expect(weightBytes).toBeGreaterThan(0.9 * share * body);
-  expect(heapBytes, `${weightBytes} bytes are held`).toBeLessThan(1.25 * weightBytes + 16e6);
+  expect(heapBytes, `${weightBytes} bytes of weights`).toBeLessThan(1.25 * weightBytes + 16e6);
   expect((await extract('t1 t2', { pooling: 'cls' })).dims).toEqual([1, 768]);
   await extract.dispose();
 });

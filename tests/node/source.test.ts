@@ -56,7 +56,7 @@ describe('on a page', () => {
     expect(await resolveSource(page, options, kPage)).toMatchObject({ name: page, base: `https://huggingface.co/${path}`, hub: true });
   });
 
-  test('what looks like a folder beside the page is looked up on the hub, with a hint for who meant the folder', async () => {
+  test('the name of a folder beside the page is looked up on the hub, with a hint for who meant the folder', async () => {
     expect(await resolveSource('models/x', {}, kPage)).toMatchObject({ hub: true, hint: expect.stringContaining("written './models/x'") });
     expect(await resolveSource('user/x', {}, kPage)).not.toHaveProperty('hint');
     expect(await resolveSource('models/x', {}, kNode)).not.toHaveProperty('hint');

@@ -94,7 +94,7 @@ function tableRows(results, models) {
 function table(results, versions, dtype) {
   return `# Accuracy at base size
 
-Made by \`node tests/reference/compare_base_models.mjs --write\`: random checkpoints of twelve layers and the published widths, held to
+Made by \`node tests/reference/compare_base_models.mjs --write\`: random checkpoints of twelve layers and the published widths, compared with
 transformers ${versions.transformers} (torch ${versions.torch}) at every hidden state, over texts of 7, 64 and 200 tokens. The worst cell's
 |ours - theirs| / max(1, |theirs|); weights ${dtype}, build ${results[0].variant}. The bound is ${kBound}.
 

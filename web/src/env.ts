@@ -96,7 +96,7 @@ export function envNotices(): string[] {
   return [...shared.notices];
 }
 
-/** False also for a value that throws when one looks at it. */
+/** False also for a value whose getters throw. */
 function holds(check: () => boolean): boolean {
   try {
     return check();

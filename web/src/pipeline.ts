@@ -34,7 +34,7 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    */
   device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
   /**
-   * Precision of the weights as held. 'q8': linear layers and words as 8-bit integers, a quarter of the memory and faster on
+   * Precision of the weights in memory. 'q8': linear layers and words as 8-bit integers, a quarter of the memory and faster on
    * the CPU (docs/precision.md says what it costs). Default 'auto': 'q8' for a q8 checkpoint; for others on the CPU 'fp32', on
    * the GPU 'fp16', where arithmetic is float32 all the same: exact for checkpoints that are float16 (and most bfloat16), about
    * three digits for others, which 'fp32' holds in full.
@@ -91,7 +91,7 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
 export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   readonly task: T;
   readonly info: PipelineInfo;
-  /** A look inside: tokens, attention maps, span kernels and hidden states of one text or pair. Costs nothing unless called. */
+  /** Tokens, attention maps, span kernels and hidden states of one text or pair. Costs nothing unless called. */
   readonly inspect: InspectCall;
   /** The engine's memory. */
   memory(): Promise<MemoryReport>;

@@ -1,7 +1,7 @@
-// One head over a short text: an arc from each word to the words that it looks at.
+// One head over a short text: an arc from each word to the words that it attends to.
 import type { Inspection } from '../../peruse/peruse.js';
 import { make } from '../dom.js';
-import { headMap, tokenText, type Look, type View } from './look.js';
+import { headMap, tokenText, type Selection, type View } from './selection.js';
 import type { Input } from './reading.js';
 
 export const kMostForArcs = 24; // tokens
@@ -30,7 +30,7 @@ export class Arcs implements View {
     this.element.append(this.svg_);
   }
 
-  update({ layer, head, token }: Look): void {
+  update({ layer, head, token }: Selection): void {
     if (layer !== this.layer_ || head !== this.head_) {
       [this.layer_, this.head_] = [layer, head];
       this.draw();

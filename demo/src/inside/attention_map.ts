@@ -1,9 +1,9 @@
-// One head's map: a row for each token that looks, a column for each that is looked at.
+// One head's map: a row for each token that attends, a column for each that is attended to.
 import type { AttentionTerms, Inspection, TextPair } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
 import { onColourChange, paint, paintSigned } from './heat.js';
 import { rove } from './roving.js';
-import { headMap, tokenText, type Change, type Look, type View } from './look.js';
+import { headMap, tokenText, type Change, type Selection, type View } from './selection.js';
 
 const kMostLabelled = 40; // tokens; beyond, the words would be too small to read
 
@@ -14,7 +14,7 @@ const kSaid: Record<Term, string> = {
   content_to_position: 'what the word that looks says to the distance',
   position_to_content: 'what the distance says to the word that is looked at',
 };
-const kWeights = 'Rows look, columns are looked at; the stronger the colour, the more.';
+const kWeights = 'Each row shows how much its word looks at the word of each column: the stronger the colour, the more.';
 
 export class AttentionMap implements View {
   readonly element = make('div', 'attention');
@@ -53,7 +53,7 @@ export class AttentionMap implements View {
     });
   }
 
-  update({ layer, head, token, other }: Look): void {
+  update({ layer, head, token, other }: Selection): void {
     if (layer !== this.layer_ || head !== this.head_) {
       [this.layer_, this.head_] = [layer, head];
       this.title_.textContent = `Layer ${layer + 1}, head ${head + 1}`;
@@ -86,7 +86,7 @@ export class AttentionMap implements View {
     const layer = this.layer_;
     this.term_ = term;
     const terms = term === undefined ? undefined : await this.terms_?.(layer);
-    if (this.term_ !== term || this.layer_ !== layer) return; // Something else is looked at by now.
+    if (this.term_ !== term || this.layer_ !== layer) return; // The visitor chose something else since.
     const size = this.inspection_.tokens.length ** 2;
     const scores = term && terms?.[term]?.data;
     this.scores_ = scores?.subarray(this.head_ * size, (this.head_ + 1) * size);

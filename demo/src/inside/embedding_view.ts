@@ -3,7 +3,7 @@ import type { Inspection } from '../../peruse/peruse.js';
 import { bars } from '../bars.js';
 import { make } from '../dom.js';
 import { onColourChange, paintSigned } from './heat.js';
-import { tokenText, type Look, type View } from './look.js';
+import { tokenText, type Selection, type View } from './selection.js';
 import type { Input } from './reading.js';
 
 const kNearest = 5;
@@ -34,7 +34,7 @@ export class EmbeddingView implements View {
     this.element.append(box, this.title_, this.list_);
   }
 
-  update({ token }: Look): void {
+  update({ token }: Selection): void {
     this.row_.style.setProperty('--at', String(token));
     const near = this.inspection_.tokens
       .map(({ special }, index) => ({ index, special, score: this.cosine(token, index) }))

@@ -2,7 +2,7 @@
 import type { Inspection } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
 import { onColourChange, paint, shrink } from './heat.js';
-import { headMap, type Change, type Look, type View } from './look.js';
+import { headMap, type Change, type Selection, type View } from './selection.js';
 import { rove } from './roving.js';
 
 const kPixels = 48;
@@ -23,14 +23,14 @@ export class HeadPicker implements View {
     rove(group, this.buttons_.flat());
   }
 
-  /** A muted head stays to be looked at, and says what it is. */
+  /** A muted head can still be chosen, and says that it is muted. */
   mark(layer: number, head: number, isMuted: boolean): void {
     const button = this.buttons_[layer]?.[head];
     button?.classList.toggle('is-muted', isMuted);
     button?.setAttribute('aria-label', `${nameOf(layer, head)}${isMuted ? ', muted' : ''}`);
   }
 
-  update({ layer, head }: Look): void {
+  update({ layer, head }: Selection): void {
     for (const [row, buttons] of this.buttons_.entries()) {
       for (const [column, button] of buttons.entries()) button.setAttribute('aria-pressed', String(row === layer && column === head));
     }

@@ -1,4 +1,4 @@
-// Maps as pictures: one pixel a cell, the page's ground where nothing is looked at, its accent where most is.
+// Maps as pictures: one pixel a cell, the page's ground for a weight of zero, its accent for the largest.
 
 /** A colour as the style sheet gives it, [red, green, blue]. */
 function colour(name: string): [number, number, number] {

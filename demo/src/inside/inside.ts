@@ -10,14 +10,14 @@ import { EmbeddingView } from './embedding_view.js';
 import { HeadPicker } from './head_picker.js';
 import { HideView } from './hide_view.js';
 import { KernelSlides } from './kernel_slides.js';
-import { describeToken, type Change, type Look, type View } from './look.js';
+import { describeToken, type Change, type Selection, type View } from './selection.js';
 import { chooseHead } from './measure.js';
 import { MuteView, type HeadMask } from './mute_view.js';
 import { readInside, type Input, type Reading } from './reading.js';
 import { rove } from './roving.js';
 import { TokenStrip } from './token_strip.js';
 
-/** What is to be looked at. */
+/** What is to be inspected. */
 export interface LookedAt {
   readonly input: Input;
   /** Where in the text that stands which matters most. */
@@ -60,20 +60,20 @@ export class Inside<Model extends { inspect: InspectCall }> {
     private readonly answer_: (model: Model) => Promise<LastStep>,
   ) {
     this.body_ = find(box_, '.inside-body', HTMLElement);
-    box_.addEventListener('toggle', () => void this.look());
+    box_.addEventListener('toggle', () => void this.inspect());
     this.use(undefined);
   }
 
-  /** From now on it is about this text; about none if there is no call to look into. */
+  /** From now on it is about this text; about none if there was no call. */
   use(input: LookedAt | undefined): void {
     this.input_ = input;
     this.shown_ = undefined;
     if (input === undefined)
       this.body_.replaceChildren(make('p', 'hint', 'Ask something first; then the model\u2019s way to its answer appears here.'));
-    void this.look();
+    void this.inspect();
   }
 
-  private async look(): Promise<void> {
+  private async inspect(): Promise<void> {
     const input = this.input_;
     const model = this.model_();
     if (!this.box_.open || input === undefined || input === this.shown_ || !model) return;
@@ -114,17 +114,17 @@ export class Inside<Model extends { inspect: InspectCall }> {
   }
 }
 
-/** The views of one inspection. They share what is looked at: pointing at a token, a map or a cell in one moves all. */
+/** The views of one inspection. They share the chosen token and head: pointing at a token, a map or a cell in one moves all. */
 function stepsOf({ inspection, input, terms }: Reading, inspect: InspectCall, last: LastStep): { shared: HTMLElement; steps: Step[] } {
   const first = inspection.tokens.findIndex(({ special }) => !special);
   const chosen = chooseHead(inspection);
-  const look: Look = { layer: chosen.layer, head: chosen.head, token: Math.max(0, first), other: undefined };
+  const selection: Selection = { layer: chosen.layer, head: chosen.head, token: Math.max(0, first), other: undefined };
   const said = make('p', 'readout');
   const parts: View[] = [];
   const change: Change = (changed) => {
-    Object.assign(look, { other: undefined }, changed);
-    for (const part of parts) part.update(look);
-    said.textContent = describeToken(inspection, input, look);
+    Object.assign(selection, { other: undefined }, changed);
+    for (const part of parts) part.update(selection);
+    said.textContent = describeToken(inspection, input, selection);
   };
   const strip = new TokenStrip(inspection, input, change);
   const embedding = new EmbeddingView(inspection, input);

@@ -3,7 +3,7 @@
 import type { InspectCall, Inspection } from '../../peruse/peruse.js';
 import { make } from '../dom.js';
 import { shortPercent } from '../format.js';
-import { tokenText } from './look.js';
+import { tokenText } from './selection.js';
 
 const kSentence = 'A good cast and good music do not make a good film.';
 const kPlaces = 3;

@@ -1,17 +1,17 @@
-// Which head is worth looking at first.
+// Which head to show first.
 import type { Inspection } from '../../peruse/peruse.js';
-import { headMap } from './look.js';
+import { headMap } from './selection.js';
 
 export interface ChosenHead {
   readonly layer: number;
   readonly head: number;
   readonly heads: number;
-  /** How much, on average, it looks from a word at the other word that it looks at most. */
+  /** The mean, over words, of the largest weight that a word gives another word. */
   readonly decided: number;
 }
 
 /**
- * The head that looks from words at other words most decidedly, and neither always at the same neighbour nor always at the same
+ * The head whose words attend most decidedly to other words, and neither always at the same neighbour nor always at the same
  * word: the mean over words of the largest weight on another word, less the share of words that make the commonest choice.
  */
 export function chooseHead(inspection: Inspection): ChosenHead {

@@ -3,7 +3,7 @@ import type { Inspection } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
 import { count } from '../format.js';
 import { shorten } from './hide_view.js';
-import type { Look, View } from './look.js';
+import type { Selection, View } from './selection.js';
 
 /** What each head's result is multiplied by, [layer][head]: the package's `head_mask`. */
 export type HeadMask = number[][];
@@ -14,7 +14,7 @@ export class MuteView implements View {
   private readonly button_: HTMLButtonElement;
   private readonly all_: HTMLButtonElement;
   private readonly said_ = make('p', 'moved');
-  private look_ = { layer: 0, head: 0 };
+  private chosen_ = { layer: 0, head: 0 };
   private asked_ = 0;
 
   /** `answer` says in words what the model answers with these heads; `marked` is told of every change. */
@@ -32,14 +32,14 @@ export class MuteView implements View {
     void this.ask();
   }
 
-  update({ layer, head }: Look): void {
-    this.look_ = { layer, head };
+  update({ layer, head }: Selection): void {
+    this.chosen_ = { layer, head };
     const isMuted = this.mask_[layer]?.[head] === 0;
     this.button_.setAttribute('aria-pressed', String(isMuted));
   }
 
   private toggle(): void {
-    const { layer, head } = this.look_;
+    const { layer, head } = this.chosen_;
     const heads = this.mask_[layer];
     if (heads === undefined) return;
     heads[head] = heads[head] === 0 ? 1 : 0;
@@ -54,7 +54,7 @@ export class MuteView implements View {
         this.marked_(layer, head, false);
       }
     }
-    this.changed(this.look_.layer, this.look_.head);
+    this.changed(this.chosen_.layer, this.chosen_.head);
   }
 
   private changed(layer: number, head: number): void {

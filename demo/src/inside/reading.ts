@@ -1,4 +1,4 @@
-// What is looked at: one inspection, of as much of the text as a page can show and a browser's memory should hold.
+// One inspection, of as much of the text as a page can show and a browser's memory should hold.
 import { PeruseError, type AttentionTerms, type InspectCall, type Inspection, type TextPair } from '../../peruse/peruse.js';
 
 export type Input = string | TextPair;
@@ -8,7 +8,7 @@ export interface Reading {
   /** What was inspected: the input, or the part of it around what matters. */
   readonly input: Input;
   readonly isCut: boolean;
-  /** DeBERTa's three terms of a layer's scores, computed when somebody looks; undefined for other models. */
+  /** DeBERTa's three terms of a layer's scores, computed when they are asked for; undefined for other models. */
   readonly terms: ((layer: number) => Promise<AttentionTerms | undefined>) | undefined;
 }
 

@@ -1,7 +1,7 @@
-// The text as the model's tokens, each as dark as the chosen token looks at it.
+// The text as the model's tokens, each as dark as the chosen token's attention to it.
 import type { Inspection, TextPair } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
-import { attentionFrom, tokenText, type Change, type Look, type View } from './look.js';
+import { attentionFrom, tokenText, type Change, type Selection, type View } from './selection.js';
 import { rove } from './roving.js';
 
 export class TokenStrip implements View {
@@ -33,13 +33,13 @@ export class TokenStrip implements View {
     rove(this.element, this.buttons_);
   }
 
-  update(look: Look): void {
-    const weights = attentionFrom(this.inspection_, look);
+  update(selection: Selection): void {
+    const weights = attentionFrom(this.inspection_, selection);
     const most = Math.max(...weights, 1e-6);
     for (const [index, button] of this.buttons_.entries()) {
       button.style.setProperty('--weight', String(Math.sqrt((weights[index] ?? 0) / most)));
-      button.setAttribute('aria-pressed', String(index === look.token));
-      button.classList.toggle('looked-at', index === look.other);
+      button.setAttribute('aria-pressed', String(index === selection.token));
+      button.classList.toggle('looked-at', index === selection.other);
     }
   }
 }

@@ -146,7 +146,7 @@ export function printGpu(rows) {
     'dispatches',
     'submits',
     'new buffers',
-    'held MB',
+    'weights MB',
     'share of peak',
     'x ort',
   ];

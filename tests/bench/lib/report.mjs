@@ -75,7 +75,7 @@ export function printLoads(loads) {
   console.log('\nLoading, full size, one thread');
   console.log(
     table([
-      ['shape', 'dtype', 'download MB', 'held MB', 'engine s', 'heap MB', 'peak heap MB'],
+      ['shape', 'dtype', 'download MB', 'weights MB', 'engine s', 'heap MB', 'peak heap MB'],
       ...loads.map((load) => [
         load.shape,
         load.dtype,

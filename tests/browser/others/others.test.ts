@@ -88,7 +88,7 @@ describe.each(kBrowsers)('%s', (name, start, expected) => {
       expect(q8.label).toBe('POSITIVE');
     });
 
-    test('errors, a look inside, and a GPU that is not there', async () => {
+    test('errors, an inspection, and a GPU that is not there', async () => {
       const { code, tokens, device, reason, gpu } = (await browser.evaluate('others()')) as Record<string, unknown>;
       expect(code).toBe('empty_text');
       expect(tokens).toBeGreaterThan(3);

@@ -1,4 +1,4 @@
-// Sources and the cache in Chromium, in the worker that pages get: a folder chosen, dropped or held, Cache Storage, a token.
+// Sources and the cache in Chromium, in the worker that pages get: a folder chosen, dropped or given by a handle, Cache Storage, a token.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -221,7 +221,7 @@ test('a token goes to the hub, never to where it redirects', () =>
     }
   }));
 
-test('a folder that is chosen, dropped or held is a source, and so are files that are dropped', () =>
+test('a folder that is chosen, dropped or given by a handle is a source, and so are files that are dropped', () =>
   onPage(async (page) => {
     await page.setInputFiles('input', folder);
     expect(await page.evaluate('classify(document.querySelector("input").files)')).toMatch(/^LABEL_/);

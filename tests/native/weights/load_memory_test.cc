@@ -1,4 +1,4 @@
-// Loading holds the weights and little else: at most 1.25 times the weights as stored, plus 16 MB.
+// Loading takes the memory of the weights and little more: at most 1.25 times their size, plus 16 MB.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

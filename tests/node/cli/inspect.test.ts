@@ -75,7 +75,7 @@ test('its tasks are those that load', async () => {
   }
 });
 
-test('the memory is that of the weights as held, to a tenth', async () => {
+test('the memory is that of the weights when loaded, to a tenth', async () => {
   for (const [task, model] of [
     ['text-classification', kSentiment],
     ['question-answering', kReader],

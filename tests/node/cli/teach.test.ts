@@ -28,7 +28,7 @@ test('teaches, tells each epoch, and writes a model that classifies', async () =
   expect(told[0]).toMatchObject({ folder: out, method: 'full', labels: ['plant', 'tool'], validation: { examples: 16 } });
   const epochs = err.trim().split('\n');
   expect(epochs).toHaveLength(6);
-  expect(epochs[5]).toMatch(/^epoch 6 of 6: step 24 of 24, loss [\d.]+; held back: loss [\d.]+, accuracy [\d.]+/);
+  expect(epochs[5]).toMatch(/^epoch 6 of 6: step 24 of 24, loss [\d.]+; held out: loss [\d.]+, accuracy [\d.]+/);
   const { lines: found } = await peruse(['classify', out, 'The rose is in the yard.', 'The hammer is in the yard.']);
   expect(found.map(({ label }) => label)).toEqual(['plant', 'tool']);
 });

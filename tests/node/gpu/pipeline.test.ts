@@ -108,7 +108,7 @@ test('float16 weights stay close to float32', async () => {
 test.each([
   ['fp32', 1e-4, 1e-10],
   ['fp16', 0.01, 1e-6],
-] as const)('a float32 checkpoint held as %s', async (dtype, largest, meanSquare) => {
+] as const)('a float32 checkpoint with weights as %s', async (dtype, largest, meanSquare) => {
   const tiny = await readTiny('deberta-v2-question-f32');
   const answer = await pipeline('question-answering', tiny.files, { device: 'webgpu', dtype });
   kOpen.push(answer);

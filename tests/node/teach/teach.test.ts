@@ -102,7 +102,7 @@ describe('texts', () => {
     expect(said.report.learning_rate).toBeCloseTo(5e-5, 8);
   });
 
-  test('with few of a label the head alone is taught, and a share is held back', async () => {
+  test('with few of a label the head alone is taught, and a share is held out', async () => {
     const few = [...kTexts.slice(0, 5), ...kTexts.slice(-5)];
     const { report } = await teach('text-classification', kSentiment, few, { validation: 0.2 });
     expect(report).toMatchObject({ method: 'head', examples: 8, validation_examples: 2 });
@@ -187,7 +187,7 @@ test.each<[string, object[], object, string, RegExp]>([
   ['a text that is empty', [...kTexts, { text: ' ', label: 'tool' }], {}, 'empty_text', /^example 32: it has no text/],
   ['one label only', kTexts.slice(0, 4), {}, 'invalid_argument', /two labels at least/],
   [
-    'a label held back that nobody teaches',
+    'a label held out that nobody teaches',
     kTexts,
     { validation: [{ text: 'A', label: 'x' }] },
     'invalid_argument',

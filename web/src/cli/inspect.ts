@@ -40,20 +40,20 @@ export const inspect: Command = {
 };
 
 /**
- * Of the weights as held: matrices at the precision, all else in float32; tables of embeddings are held as the file has them, but
+ * Of the weights in memory: matrices at the precision, all else in float32; tables of embeddings are stored as in the file, but
  * never wider than the precision.
  */
 export function estimateMemory({ config, tensors }: Checkpoint): Memory {
   const folded = foldedBytes((config.encoder_config as Record<string, unknown> | null | undefined) ?? config);
   const memory: Memory = { fp32: folded, fp16: folded, q8: folded };
   for (const [name, tensor] of tensors) {
-    if (tensor.same_as !== undefined) continue; // Held once, or not at all.
+    if (tensor.same_as !== undefined) continue; // Stored once, or not at all.
     if (/\.pos_(key_|query_|q_)?proj\./.test(name)) continue; // Given back once the positions are folded.
     const count = elements(tensor);
     const isMatrix = tensor.shape.length >= 2;
     const isTable = isMatrix && /embeddings\.weight$/.test(name);
     if (tensor.dtype === 'I8') {
-      // Quantised already: held so.
+      // Quantised already: stored so.
       for (const dtype of ['fp32', 'fp16', 'q8'] as const) memory[dtype] += count;
       continue;
     }

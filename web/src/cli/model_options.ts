@@ -25,7 +25,7 @@ export const kModelOptions: Options = {
   dtype: {
     type: 'string',
     value: 'precision',
-    help: 'auto, fp32, fp16 or q8: how weights are held (auto: as the checkpoint says, else fp32)',
+    help: 'auto, fp32, fp16 or q8: precision of weights in memory (auto: as the checkpoint says, else fp32)',
   },
   adapter: { type: 'string', value: 'source', help: 'a LoRA adapter (peft) to merge into the model: a folder, URL or hub id' },
   device: { type: 'string', value: 'device', help: 'cpu, webgpu or auto (cpu)' },
@@ -100,7 +100,7 @@ export async function* textBatches(given: readonly string[], io: Io): AsyncGener
 export async function allTexts(given: readonly string[], io: Io): Promise<string[]> {
   const texts: string[] = [];
   for await (const batch of textBatches(given, io)) texts.push(...batch);
-  if (texts.length === 0) throw new PeruseError('empty_text', 'Standard input held no text.');
+  if (texts.length === 0) throw new PeruseError('empty_text', 'Standard input has no text.');
   return texts;
 }
 

@@ -94,14 +94,14 @@ export interface OpenRequest {
 export interface WeightReport {
   /** The configuration's class, for example 'DebertaV2ForQuestionAnswering'. */
   architecture: string;
-  /** Precision of the weights as held. */
+  /** Precision of the weights in memory. */
   dtype: 'f32' | 'f16' | 'q8';
   /** How many tensors of the file are in use, and those of the task's head by name. */
   tensors: number;
   headTensors: string[];
   /** Tensors of the file that the task does not need. */
   extraTensors: string[];
-  /** Bytes of the weights as held. */
+  /** Bytes of the weights in memory. */
   weightBytes: number;
 }
 
@@ -215,7 +215,7 @@ export class Engine extends ModuleCalls<EngineModule> {
     this.call(() => this.session_.start(bytes));
   }
 
-  /** Begins a look inside, instead of a request. */
+  /** Begins an inspection, instead of a request. */
   startInspection({ input, options }: InspectRequest): void {
     const bytes = this.stageJson(this.session_, { inputs: [input], options });
     this.call(() => this.session_.startInspection(bytes));
@@ -226,7 +226,7 @@ export class Engine extends ModuleCalls<EngineModule> {
     return this.call(() => this.session_.step()).more === true;
   }
 
-  /** The parts of results that have come since the last call; what a value looks like depends on the task. */
+  /** The parts of results that have come since the last call; the type of a value depends on the task. */
   take(): ResultPart[] {
     const { parts } = this.call(() => this.session_.take());
     if (!Array.isArray(parts)) throw new PeruseError('internal', 'The engine returned no list of results.');

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 let folder: string | undefined;
 
-/** The URL of a file of the installed package, named from its folder web/. Not by new URL(): no bundler is to look for it. */
+/** The URL of a file of the installed package, named from its folder web/. Not by new URL(): no bundler is to follow it. */
 export function installedFile(path: string): URL {
   folder ??= besideThis() ?? inProject();
   return pathToFileURL(join(folder, path));

@@ -49,7 +49,7 @@ export interface LoadReport {
   weights: WeightReport;
   /** Where the model computes, and why. */
   deviceChoice: DeviceChoice;
-  /** Of the weights as held: 'f32', 'f16' or 'q8'. */
+  /** Of the weights in memory: 'f32', 'f16' or 'q8'. */
   dtype: WeightReport['dtype'];
   /** Sentences about what went otherwise than one may expect: files that could not be kept, say. */
   notices: string[];

@@ -3,7 +3,7 @@ import type { SourceSpec } from '../sources/source.js';
 import type { DeviceWish, ProbeMemory } from './reports.js';
 import type { VariantChoice } from './variant.js';
 
-/** Precision of the weights as held, by the engine's names. 'auto': 'q8' for a q8 checkpoint; else 'f16' on a GPU, 'f32' on the CPU. */
+/** Precision of the weights in memory, by the engine's names. 'auto': 'q8' for a q8 checkpoint; else 'f16' on a GPU, 'f32' on the CPU. */
 export type DtypeWish = 'auto' | 'f32' | 'f16' | 'q8';
 
 export interface LoadRequest {

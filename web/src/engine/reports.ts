@@ -44,7 +44,7 @@ export type DeviceWish = 'cpu' | 'auto' | 'webgpu';
 export interface MemoryReport {
   /** Bytes of the engine's whole memory. */
   heapBytes: number;
-  /** Of these, held by weights. */
+  /** Of these, the bytes of weights. */
   weightBytes: number;
 }
 

@@ -10,7 +10,7 @@ let gpu: GPU | undefined; // Dawn's instance: its devices fall when it is collec
 
 export async function findGpuInNode(): Promise<GPU | undefined> {
   if (gpu !== undefined) return gpu;
-  const name: string = 'webgpu'; // Not spelled out in the import, so that a bundler does not look for it.
+  const name: string = 'webgpu'; // Not spelled out in the import, so that a bundler does not follow it.
   let dawn: DawnPackage;
   try {
     dawn = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as DawnPackage;

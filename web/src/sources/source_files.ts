@@ -1,4 +1,4 @@
-// Files as a source: in a page chosen, dropped or held; anywhere as bytes.
+// Files as a source: in a page chosen, dropped or given by a handle; anywhere as bytes.
 import { describe, PeruseError } from '../errors.js';
 
 /** What a file may hold. */

@@ -1,4 +1,4 @@
-// Check digits: whether a number that looks like one of a kind can be one.
+// Check digits: whether a number with the form of a card, say, can be one.
 
 /** Card numbers: ISO/IEC 7812-1, the formula of Luhn; 12 to 19 digits with spaces or hyphens between. */
 function luhn(text: string): boolean {

@@ -4,7 +4,7 @@ import { engineOptions, nameOf, type CallOptions, type EngineInput, type OptionN
 import type { NumberArray } from './results.js';
 import type { TextPair } from './text_classification.js';
 
-/** What to look at: nothing but the tokens unless asked for. */
+/** What to give: the tokens only, unless more is asked for. */
 export interface InspectOptions extends CallOptions {
   /** Attention probabilities of every layer and head, and their diagonal concentration. */
   output_attentions?: boolean;
@@ -52,7 +52,7 @@ export interface AttentionTerms {
 export interface Inspection {
   tokens: InspectedToken[];
   /**
-   * With `output_attentions`, by layer, [heads, tokens, tokens]: how much head h at token i (the query) looks at token j (the
+   * With `output_attentions`, by layer, [heads, tokens, tokens]: the weight that head h gives, at token i (the query), to token j (the
    * key) is `data[(h * tokens + i) * tokens + j]`; a row sums to 1. ConvBERT: its attention heads. DeBERTa: with the position terms.
    */
   attentions?: NumberArray[];

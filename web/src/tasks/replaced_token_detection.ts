@@ -1,4 +1,4 @@
-// replaced-token-detection: which tokens of a text look out of place.
+// replaced-token-detection: which tokens of a text another model probably put there.
 import { textsCall, type CallOptions, type Run, type TextsCall } from './call.js';
 
 /** A token, and how likely it is not the original. */

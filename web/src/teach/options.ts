@@ -51,7 +51,7 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   epochs?: number;
   /** The highest, after the warm-up. Default: by the method and the model's width, see docs/teach.md: for 'full' 5e-5 at 768, 1e-3 at 128. */
   learning_rate?: number;
-  /** Examples that are held back, to measure by: a list, or a share of the examples, drawn by the seed. The best state is kept. */
+  /** Examples that are held out, to measure by: a list, or a share of the examples, drawn by the seed. The best state is kept. */
   validation?: readonly TeachExample<T>[] | number;
   /** Scale-invariant fine-tuning (He et al., 2020): steadier, at about three times the work. `true` is a weight of 4. */
   sift?: boolean | { weight: number };
@@ -66,7 +66,7 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
    * examples name, else those that the examples name, by alphabet.
    */
   labels?: readonly string[];
-  /** What the labels of texts mean. Default: what they look like: a string, a list of strings, numbers. */
+  /** What the labels of texts mean. Default: by their type: a string, a list of strings, numbers. */
   problem_type?: ProblemType;
   /** Stop after so many epochs without a better validation. Default 0: never. */
   patience?: number;

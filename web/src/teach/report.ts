@@ -8,7 +8,7 @@ export interface TeachReport {
   learning_rate: number;
   /** In the model's order; of entities as their tokens are labelled (O, B-..., I-...); none for question answering and pre-training. */
   labels: string[];
-  /** Examples that were learnt from, and those that were held back. */
+  /** Examples that were learnt from, and those that were held out. */
   examples: number;
   validation_examples: number;
   /** Updates, and tokens read for them. */
@@ -17,7 +17,7 @@ export interface TeachReport {
   /** Of every update, and of every epoch. */
   losses: number[];
   epochs: { loss: number; generator_loss?: number; validation?: TeachMetrics }[];
-  /** The epoch whose state was kept, from 1; null: the last, because nothing was held back. */
+  /** The epoch whose state was kept, from 1; null: the last, because nothing was held out. */
   best_epoch: number | null;
   /** Of that state. */
   validation?: TeachMetrics;

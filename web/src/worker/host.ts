@@ -27,7 +27,7 @@ export interface Verbs {
 
 export type Verb = keyof Verbs;
 
-/** What a table of verbs looks like. */
+/** The type of a table of verbs. */
 export type VerbTable<S> = { [V in keyof S]: { takes: unknown; gives: unknown } };
 
 /** Runs the verbs of a table. */
@@ -244,7 +244,7 @@ function isGpuFailure(error: unknown): boolean {
   return error instanceof PeruseError && ['gpu_lost', 'gpu_failed', 'out_of_memory', 'unsupported'].includes(error.code);
 }
 
-/** Lets waiting messages and timers run. A timeout would be held back to 4 ms when repeated; a message is not. */
+/** Lets waiting messages and timers run. A repeated timeout would wait for 4 ms; a message is not. */
 function letEventsIn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -18,7 +18,7 @@ serve(
   nodeHostParts,
 );
 
-/** The glue finds itself in what looks like a worker of the web. */
+/** The glue takes this thread for a worker of the web. */
 function help(first: { data: unknown }): void {
   const scope = globalThis as unknown as { onmessage: (event: { data: unknown }) => void };
   const names = {

@@ -1,22 +1,22 @@
-// What is being looked at, and the numbers and words that all views of it share.
+// The token and head that a visitor chose, and the numbers and words that all views of them share.
 import type { Inspection, TextPair } from '../../peruse/peruse.js';
 import { percent } from '../format.js';
 
-export interface Look {
+export interface Selection {
   layer: number;
   head: number;
-  /** The token that looks: the row of the map. */
+  /** The token that attends: the row of the map. */
   token: number;
-  /** The token that is looked at, where the visitor points at one. */
+  /** The token that is attended to, where the visitor points at one. */
   other: number | undefined;
 }
 
 export interface View {
   readonly element: HTMLElement;
-  update(look: Look): void;
+  update(selection: Selection): void;
 }
 
-export type Change = (changed: Partial<Look>) => void;
+export type Change = (changed: Partial<Selection>) => void;
 
 /** What a token stands for in the text; a special token's own name. */
 export function tokenText({ tokens }: Inspection, input: string | TextPair, index: number): string {
@@ -27,8 +27,8 @@ export function tokenText({ tokens }: Inspection, input: string | TextPair, inde
   return text.slice(token.start, token.end) || token.token;
 }
 
-/** How much every token is looked at from one token: a row of a head's map. */
-export function attentionFrom({ tokens, attentions }: Inspection, { layer, head, token }: Look): Float32Array {
+/** How much one token attends to every token: a row of a head's map. */
+export function attentionFrom({ tokens, attentions }: Inspection, { layer, head, token }: Selection): Float32Array {
   const start = (head * tokens.length + token) * tokens.length;
   return attentions?.[layer]?.data.subarray(start, start + tokens.length) ?? new Float32Array(tokens.length);
 }
@@ -39,12 +39,12 @@ export function headMap({ tokens, attentions }: Inspection, layer: number, head:
   return attentions?.[layer]?.data.subarray(head * size, (head + 1) * size) ?? new Float32Array(size);
 }
 
-/** Where the chosen head looks from the chosen token, in words. */
-export function describeToken(inspection: Inspection, input: string | TextPair, look: Look): string {
+/** What the chosen token attends to in the chosen head, in words. */
+export function describeToken(inspection: Inspection, input: string | TextPair, selection: Selection): string {
   const word = (index: number) => `\u201c${tokenText(inspection, input, index)}\u201d`;
-  const weights = attentionFrom(inspection, look);
-  const place = `Layer ${look.layer + 1}, head ${look.head + 1}: from ${word(look.token)} `;
-  if (look.other !== undefined) return `${place}to ${word(look.other)} ${percent(weights[look.other] ?? 0)}.`;
+  const weights = attentionFrom(inspection, selection);
+  const place = `Layer ${selection.layer + 1}, head ${selection.head + 1}: from ${word(selection.token)} `;
+  if (selection.other !== undefined) return `${place}to ${word(selection.other)} ${percent(weights[selection.other] ?? 0)}.`;
   const most = [...weights.keys()].sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0)).slice(0, 3);
   return `${place}mostly to ${most.map((index) => `${word(index)} ${percent(weights[index] ?? 0)}`).join(', ')}.`;
 }
