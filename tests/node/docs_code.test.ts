@@ -1,6 +1,6 @@
 // The code in README and docs compiles against the package's types, and links between documents lead somewhere.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
@@ -58,4 +58,10 @@ test.each([...pages, 'HACKING.md'])('links of %s lead somewhere', (page) => {
   const links = [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link]) => link!);
   const broken = links.filter((link) => !/^[a-z]+:/.test(link) && !existsSync(join(root, dirname(page), link)));
   expect(broken).toEqual([]);
+});
+
+// TypeDoc takes files along, and refuses folders.
+test.each(pages)('links of %s lead to files', (page) => {
+  const links = [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)#\s:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link!);
+  expect(links.filter((link) => !statSync(join(root, dirname(page), link)).isFile())).toEqual([]);
 });
