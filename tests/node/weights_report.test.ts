@@ -1,4 +1,7 @@
 // What a caller learns of a checkpoint's tensors: those that the head was made of, those that nobody needs, and what is wrong.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { env, pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';
 import { joinSafetensors, splitSafetensors, tinyText, type Files, type TensorEntry } from './support/tiny.js';
@@ -112,4 +115,22 @@ test('a head that is not there is refused by name, as are talking heads', async 
     code: 'unsupported',
     message: expect.stringContaining('talking_head'),
   });
+});
+
+test('a folder that has ONNX files only is named as that', async () => {
+  const { files } = await readTiny('convbert-sequence');
+  const folder = mkdtempSync(join(tmpdir(), 'peruse-onnx-'));
+  try {
+    for (const name of ['config.json', 'tokenizer.json']) writeFileSync(join(folder, name), files[name]!);
+    mkdirSync(join(folder, 'onnx'));
+    writeFileSync(join(folder, 'onnx/model.onnx'), 'x');
+    await expect(pipeline('text-classification', folder)).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringMatching(
+        /neither .*model\.safetensors .* nor .*pytorch_model\.bin .*; there is onnx\/model\.onnx \(ONNX: its original may be in another repository\)/,
+      ),
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
