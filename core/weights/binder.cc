@@ -11,10 +11,27 @@
 namespace peruse {
 namespace {
 
-void AppendItem(std::string& list, const std::string& item) {
-  if (!list.empty()) list += ", ";
-  list += item;
-}
+// Tensors of a message: the first few, and how many more. If one layer does not fit, mostly none does, and nobody reads seventy names.
+class TensorList {
+ public:
+  static constexpr int kMost = 6;
+
+  bool empty() const { return count_ == 0; }
+
+  void Add(const std::string& item) {
+    if (++count_ > kMost) return;
+    if (count_ > 1) text_ += ", ";
+    text_ += item;
+  }
+
+  std::string Text() const {
+    return count_ > kMost ? text_ + " and " + std::to_string(count_ - kMost) + " more" : text_;
+  }
+
+ private:
+  std::string text_;
+  int count_ = 0;
+};
 
 std::string Described(const std::string& name, std::span<const int64_t> shape) {
   return name + " " + ShapeString(shape);
@@ -27,23 +44,24 @@ Status NotFinite(const std::string& tensor) {
   return MalformedFile("tensor \"" + tensor + "\" holds NaN or infinity: nothing can be computed with it");
 }
 
-// What a header lacks, as messages are put together.
-struct Mismatch {
-  std::string missing;       // encoder tensors
-  std::string missing_head;  // head tensors
-  std::string head;          // whose
-  std::string misshapen;
-  std::string unreadable;  // of a type that weights cannot have
-  std::string int8;        // int8 where floats are wanted
+// What is wrong with a header: all of it goes into one message.
+struct HeaderFaults {
+  TensorList missing;       // of the encoder
+  TensorList missing_head;  // of the head
+  std::string head;         // whose
+  TensorList misshapen;
+  TensorList unreadable;  // of a type that weights cannot have
+  TensorList int8;        // int8 where floats are wanted
 
   Status ToStatus() const {
     std::string text;
     const auto add = [&text](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
-    if (!missing.empty()) add("missing: " + missing);
-    if (!missing_head.empty()) add("missing for " + head + ": " + missing_head);
-    if (!misshapen.empty()) add("of another shape: " + misshapen);
-    if (!unreadable.empty()) add("of a type that weights cannot have: " + unreadable);
-    if (!int8.empty()) add("of type int8, which only dtype q8 reads, and only for linear layers and words: " + int8);
+    if (!missing.empty()) add("missing: " + missing.Text());
+    if (!missing_head.empty()) add("missing for " + head + ": " + missing_head.Text());
+    if (!misshapen.empty()) add("of another shape: " + misshapen.Text());
+    if (!unreadable.empty()) add("of a type that weights cannot have: " + unreadable.Text());
+    if (!int8.empty())
+      add("of type int8, which only dtype q8 reads, and only for linear layers and words: " + int8.Text());
     if (text.empty()) return OkStatus();
     StatusCode code = StatusCode::kUnsupported;
     if (!misshapen.empty()) code = StatusCode::kShapeMismatch;
@@ -89,38 +107,37 @@ Status Binder::CheckFit(std::span<const TensorInfo> tensors) const {
   std::unordered_map<std::string, const TensorInfo*> by_name;
   for (const TensorInfo& tensor : tensors) by_name.emplace(names_.Normalise(tensor.name), &tensor);
 
-  Mismatch mismatch;
+  HeaderFaults faults;
   for (const Requirement& requirement : requirements_) {
     const Piece& piece = *requirement.piece;
     if (!names_.Has(requirement.name)) {
-      if (!piece.head.empty()) mismatch.head = piece.head;
-      AppendItem(piece.head.empty() ? mismatch.missing : mismatch.missing_head,
-                 Described(requirement.name, piece.shape));
+      if (!piece.head.empty()) faults.head = piece.head;
+      (piece.head.empty() ? faults.missing : faults.missing_head).Add(Described(requirement.name, piece.shape));
       continue;
     }
     const auto found = by_name.find(requirement.name);
     if (found == by_name.end()) continue;  // in another shard
     const TensorInfo& tensor = *found->second;
     if (tensor.shape != piece.shape) {
-      AppendItem(mismatch.misshapen, Described(tensor.name, tensor.shape) + " instead of " + ShapeString(piece.shape));
+      faults.misshapen.Add(Described(tensor.name, tensor.shape) + " instead of " + ShapeString(piece.shape));
     } else if (tensor.dtype == DType::kI8 && !TakesInt8(piece)) {
-      AppendItem(mismatch.int8, tensor.name);
+      faults.int8.Add(tensor.name);
     } else if (tensor.dtype == DType::kI8) {
       const std::vector<int64_t> shape = {piece.shape[0]};
       const auto scales = by_name.find(requirement.name + std::string(kScaleSuffix));
       if (scales == by_name.end()) {
-        AppendItem(mismatch.missing, Described(tensor.name + std::string(kScaleSuffix), shape));
+        faults.missing.Add(Described(tensor.name + std::string(kScaleSuffix), shape));
       } else if (scales->second->shape != shape) {
-        AppendItem(mismatch.misshapen,
-                   Described(scales->second->name, scales->second->shape) + " instead of " + ShapeString(shape));
+        faults.misshapen.Add(Described(scales->second->name, scales->second->shape) + " instead of " +
+                             ShapeString(shape));
       } else if (scales->second->dtype != DType::kF32) {
-        AppendItem(mismatch.unreadable, scales->second->name + " " + scales->second->dtype_name);
+        faults.unreadable.Add(scales->second->name + " " + scales->second->dtype_name);
       }
     } else if (!tensor.dtype || !IsFloatDType(*tensor.dtype)) {
-      AppendItem(mismatch.unreadable, tensor.name + " " + tensor.dtype_name);
+      faults.unreadable.Add(tensor.name + " " + tensor.dtype_name);
     }
   }
-  return mismatch.ToStatus();
+  return faults.ToStatus();
 }
 
 Status Binder::OnHeader(std::span<const TensorInfo> tensors) {
@@ -230,12 +247,12 @@ void Binder::NextFile() {
 }
 
 Status Binder::Finish() const {
-  std::string missing;
+  TensorList missing;
   for (const Requirement& requirement : requirements_) {
-    if (!requirement.filled) AppendItem(missing, Described(requirement.name, requirement.piece->shape));
+    if (!requirement.filled) missing.Add(Described(requirement.name, requirement.piece->shape));
   }
   if (missing.empty()) return OkStatus();
-  return Status(StatusCode::kMissingTensor, "the index names tensors that no file has: " + missing);
+  return Status(StatusCode::kMissingTensor, "the index names tensors that no file has: " + missing.Text());
 }
 
 std::vector<std::string> Binder::PieceNames() const {

@@ -138,6 +138,20 @@ TEST_F(LoadingTest, EveryMissingAndMisshapenTensorInOneMessage) {
                "convbert.encoder.layer.1.intermediate.dense.weight [32, 48] instead of [48, 32]");
 }
 
+TEST_F(LoadingTest, OfManyMissingTensorsTheFirstFewAreNamed) {
+  Checkpoint checkpoint(kConvBert);
+  for (const char* part : {"query", "key", "value", "key_conv_attn_layer.depthwise"}) {
+    for (const char* layer : {"0", "1"}) {
+      checkpoint.Remove(std::string("convbert.encoder.layer.") + layer + ".attention.self." + part + ".weight");
+    }
+  }
+  const Status status = LoadStatus(checkpoint);
+  ExpectStatus(status, StatusCode::kMissingTensor,
+               "tensors missing: encoder.layer.0.attention.self.query.weight [16, 32]");
+  ExpectStatus(status, StatusCode::kMissingTensor, " and 2 more");
+  EXPECT_EQ(status.message().find("encoder.layer.1.attention.self.value"), std::string::npos) << status.message();
+}
+
 TEST_F(LoadingTest, WrongShapeAlone) {
   Checkpoint checkpoint(kDeberta);
   checkpoint.Find("deberta.encoder.rel_embeddings.weight").shape = {32, 16};
@@ -213,7 +227,7 @@ TEST_F(LoadingTest, AnotherArchitecture) {
   ExpectStatus(LoadStatus(checkpoint), StatusCode::kUnsupported, "\"gpt2\"");
   // DeBERTa's configuration over ConvBERT's weights.
   checkpoint.config = kDeberta.Config();
-  ExpectStatus(LoadStatus(checkpoint), StatusCode::kMissingTensor, "query_proj");
+  ExpectStatus(LoadStatus(checkpoint), StatusCode::kMissingTensor, "encoder.rel_embeddings.weight");
 }
 
 TEST_F(LoadingTest, ExtraTensorsAreNamedAndIgnored) {
@@ -303,7 +317,7 @@ TEST_F(LoadingTest, BadShards) {
   ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"../b"}})").status(), StatusCode::kMalformedFile,
                "plain name");
   ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"b"}})").status(), StatusCode::kMissingTensor,
-               "query_proj");
+               "encoder.rel_embeddings.weight");
 
   auto half = fresh();
   ASSERT_TRUE(half->SetShardIndex(shards.index).ok());

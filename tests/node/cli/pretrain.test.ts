@@ -19,7 +19,7 @@ test('reads lines, tells each epoch, and writes a model that goes on', async () 
   const run = await peruse(['pretrain', 'mlm', kModel, text, ...args]);
   expect({ code: run.code, told: run.lines.length }).toEqual({ code: 0, told: 1 });
   expect(run.lines[0]).toMatchObject({ folder: out, method: 'full', examples: 32, validation_examples: 8 });
-  expect(run.err.trim().split('\n')[1]).toMatch(/^epoch 2 of 2: step 8 of 8, loss [\d.]+; held back: loss [\d.]+, accuracy [\d.]+/);
+  expect(run.err.trim().split('\n')[1]).toMatch(/^epoch 2 of 2: step 8 of 8, loss [\d.]+; held out: loss [\d.]+, accuracy [\d.]+/);
   const rtd = await peruse(['pretrain', 'rtd', out, text, '--epochs', '1', '--out', join(folder, 'rtd'), '--generator', out]);
   expect(rtd.err).toMatch(/^epoch 1 of 1: step 3 of 3, loss [\d.]+/);
   expect(rtd.lines[0]).toMatchObject({ epochs: [{ loss: expect.any(Number), generator_loss: expect.any(Number) }] });

@@ -47,5 +47,5 @@ function measured(validation: TeachProgress['validation']): string {
   const { loss, accuracy, f1, mean_squared_error: error } = validation;
   const figures = { loss, accuracy, f1, 'mean squared error': error };
   const told = Object.entries(figures).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value.toFixed(4)}`]));
-  return `; held back: ${told.join(', ')}`;
+  return `; held out: ${told.join(', ')}`;
 }
