@@ -15,6 +15,7 @@ import { measureOnGpu, printGpu } from './lib/gpu.mjs';
 import { installPackages, buildProgram } from './lib/prepare.mjs';
 import { printBars, printCells, printLoads, printProfile } from './lib/report.mjs';
 import { kShapes } from './lib/shapes.mjs';
+import { measureTeaching } from './lib/teach.mjs';
 
 const kContinued = 'PERUSE_BENCH_CONTINUED';
 
@@ -22,6 +23,8 @@ const kUsage = `npm run bench -- [options]
   --quick                 two shapes, two lengths, relaxed SIMD in Node only
   --bars                  only what the bars are about: Node, relaxed SIMD, 1 and 2 threads, f32 and q8, 128 and 384 tokens
   --profile               time by operation as well
+  --teach                 what teaching costs: a step beside a forward pass, natively, in wasm and, where PERUSE_BENCH_PYTHON names a Python
+                          with PyTorch, in that; lessons of two labels by every method (nothing else is measured)
   --blocks                the cost of one block of each kind, by length (native; nothing else is measured)
   --shapes a,b            ${kShapes.join(',')}
   --lengths a,b           ${kAllLengths.join(',')},windows: tokens of one text, or several texts (lib/shapes.mjs)
@@ -48,6 +51,7 @@ function parseOptions() {
       bars: flag,
       profile: flag,
       blocks: flag,
+      teach: flag,
       'no-ort': flag,
       'no-load': flag,
       shapes: list,
@@ -97,6 +101,7 @@ async function main() {
     const program = await buildProgram('blocks_bench');
     return void spawnSync(program, [], { stdio: 'inherit' });
   }
+  if (options.teach) return await measureTeaching();
   await installPackages();
   if (Number(process.versions.node.split('.')[0]) < 22) continueInNewerNode();
 

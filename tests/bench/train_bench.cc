@@ -1,5 +1,6 @@
 // What a training step costs beside a forward pass of the engine that infers: train_bench [TOKENS [TEXTS]]. ConvBERT-small's shape with
-// random weights, one thread; runs in turns, the ratio of each pair, its median.
+// random weights, one thread; runs in turns, the least of each, because machines are shared. Prints JSON, times in milliseconds, which `npm run bench --
+// --teach` reads.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -55,10 +56,7 @@ double Seconds(const auto& work) {
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+double Least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
 }  // namespace
 
@@ -114,16 +112,15 @@ int main(int count, char** arguments) {
   train();
   std::fill(std::begin(parts), std::end(parts), 0.0);
   constexpr int kRounds = 9;
-  std::vector<double> forwards, steps, ratios;
+  std::vector<double> forwards, steps;
   for (int round = 0; round < kRounds; ++round) {
     forwards.push_back(Seconds(infer));
     steps.push_back(Seconds(train));
-    ratios.push_back(steps.back() / forwards.back());
   }
   std::printf(
-      "%d texts of %d tokens: forward %.1f ms, step %.1f ms, ratio %.2f; begin %.1f, forward %.1f, backward %.1f, "
-      "update %.1f ms; %.0f MB\n",
-      texts, tokens, 1e3 * Median(forwards), 1e3 * Median(steps), Median(ratios), 1e3 * parts[0] / kRounds,
+      "{\"texts\": %d, \"tokens\": %d, \"forward\": %.1f, \"step\": %.1f, \"ratio\": %.2f, "
+      "\"parts\": {\"begin\": %.1f, \"forward\": %.1f, \"backward\": %.1f, \"update\": %.1f}, \"megabytes\": %.0f}\n",
+      texts, tokens, 1e3 * Least(forwards), 1e3 * Least(steps), Least(steps) / Least(forwards), 1e3 * parts[0] / kRounds,
       1e3 * parts[1] / kRounds, 1e3 * parts[2] / kRounds, 1e3 * parts[3] / kRounds,
       1e-6 * static_cast<double>(step.bytes() + trainee->masters().bytes() + optimiser.bytes()));
   return 0;

@@ -35,13 +35,13 @@ export async function buildModule(variant) {
   return folder;
 }
 
-/** The path of a native program of tests/bench. */
-export async function buildProgram(name) {
+/** The path of a program of tests/bench: native, or a script for Node of the wasm variant. */
+export async function buildProgram(name, variant) {
   let folder;
-  await step(`native ${name}`, () => {
-    folder = buildPreset('native-release', [name]);
+  await step(variant === undefined ? `native ${name}` : `wasm ${variant} ${name}`, () => {
+    folder = buildPreset(variant === undefined ? 'native-release' : `wasm-${variant}`, [name]);
   });
-  return join(folder, name);
+  return join(folder, variant === undefined ? name : `${name}.cjs`);
 }
 
 /** A folder with config.json and model.safetensors of random weights. */
