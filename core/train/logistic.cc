@@ -10,9 +10,9 @@ namespace peruse::train {
 namespace {
 
 constexpr int kFolds = 5;
-constexpr int kMostIterations = 100;
+constexpr int kMostIterations = 300;
 constexpr size_t kHistory = 8;
-constexpr double kGrid[] = {1e-4, 1e-3, 1e-2, 1e-1, 1};
+constexpr double kGrid[] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1};
 
 double Dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;

@@ -16,7 +16,7 @@ import transformers
 from tokenizers import Tokenizer
 from torch.nn import functional
 
-GRID = [1e-4, 1e-3, 1e-2, 1e-1, 1]
+GRID = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1]
 FOLDS = 5
 BATCH = 16
 MOST_TOKENS = 64
