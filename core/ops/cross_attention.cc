@@ -77,6 +77,44 @@ void Compute(const CrossAttention& op, const Numbers& n) {
   });
 }
 
+// dV = P^T dO, dP = dO V^T, dS = P (dP - sum of P dP along the softmax), dQ = scale dS K, dK = scale dS^T Q
+void Gradient(const CrossAttention& op, const Numbers& n, const Gradients& g) {
+  const Matrix& query = n(op.query);
+  const Matrix& key = n(op.key);
+  const Matrix& value = n(op.value);
+  const int32_t width = value.cols / op.heads, depth = query.cols / op.heads;
+  for (int32_t head = 0; head < op.heads; ++head) {
+    const Weights weights = WeightsOf(op, n, head);
+    std::vector<double> gradients(weights.values.size());
+    const auto at = [&](int32_t i, int32_t j) {
+      return static_cast<size_t>(i) * static_cast<size_t>(key.rows) + static_cast<size_t>(j);
+    };
+    std::vector<double> means(static_cast<size_t>(std::max(query.rows, key.rows)));
+    const auto line = [&](int32_t i, int32_t j) -> double& {
+      return means[static_cast<size_t>(op.over_queries ? j : i)];
+    };
+    for (int32_t i = 0; i < query.rows; ++i) {
+      for (int32_t j = 0; j < key.rows; ++j) {
+        const double* out = &g(op.out)(i, int64_t{head} * width);
+        gradients[at(i, j)] = Dot(out, &value(j, int64_t{head} * width), width);
+        line(i, j) += weights.values[at(i, j)] * gradients[at(i, j)];
+        for (int32_t c = 0; c < width; ++c)
+          g(op.value)(j, int64_t{head} * width + c) += weights.values[at(i, j)] * out[c];
+      }
+    }
+    for (int32_t i = 0; i < query.rows; ++i) {
+      for (int32_t j = 0; j < key.rows; ++j) {
+        const double score =
+            static_cast<double>(op.scale) * weights.values[at(i, j)] * (gradients[at(i, j)] - line(i, j));
+        for (int64_t c = int64_t{head} * depth; c < int64_t{head + 1} * depth; ++c) {
+          g(op.query)(i, c) += score * key(j, c);
+          g(op.key)(j, c) += score * query(i, c);
+        }
+      }
+    }
+  }
+}
+
 std::vector<double> Bound(const CrossAttention& op, Value result, const Numbers& n) {
   const Matrix& value = n(op.value);
   const Matrix& out = n(result);

@@ -27,6 +27,7 @@ struct CrossAttention {
 
 bool Fits(const CrossAttention& op, const Shapes& s);
 void Compute(const CrossAttention& op, const Numbers& n);
+void Gradient(const CrossAttention& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const CrossAttention& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

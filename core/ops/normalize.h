@@ -22,6 +22,7 @@ struct Normalize {
 
 bool Fits(const Normalize& op, const Shapes& s);
 void Compute(const Normalize& op, const Numbers& n);
+void Gradient(const Normalize& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const Normalize& op, Value result, const Numbers& n);
 
 }  // namespace peruse::ops

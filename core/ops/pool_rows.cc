@@ -8,9 +8,9 @@
 namespace peruse::ops {
 namespace {
 
-// Calls visit(value) for everything that goes into a cell.
+// Calls visit(row, column) of x for everything that goes into a cell.
 template <typename Visit>
-void ForEachValue(const PoolRows& op, const Numbers& n, int32_t row, int32_t col, Visit visit) {
+void ForEachSource(const PoolRows& op, const Numbers& n, int32_t row, int32_t col, Visit visit) {
   const Matrix& x = n(op.x);
   const int32_t width = n(op.out).cols;
   const int32_t blocks = x.cols / width;
@@ -18,8 +18,14 @@ void ForEachValue(const PoolRows& op, const Numbers& n, int32_t row, int32_t col
   for (int32_t j = 0; j < n(op.counts)[r]; ++j) {
     const int32_t source = n(op.begins)[r] + j * op.stride;
     PERUSE_CHECK(source >= 0 && source < x.rows * blocks);
-    visit(x(source / blocks, source % blocks * width + col));
+    visit(source / blocks, source % blocks * width + col);
   }
+}
+
+// Calls visit(value) for the same.
+template <typename Visit>
+void ForEachValue(const PoolRows& op, const Numbers& n, int32_t row, int32_t col, Visit visit) {
+  ForEachSource(op, n, row, col, [&](int32_t r, int32_t c) { visit(n(op.x)(r, c)); });
 }
 
 }  // namespace
@@ -47,6 +53,38 @@ void Compute(const PoolRows& op, const Numbers& n) {
       });
       const double of_kind[] = {sum, sum / count, largest, sizes / count, largest_size, std::sqrt(squares / count)};
       out(r, c) = count == 0 ? 0 : of_kind[static_cast<size_t>(op.kind)];
+    }
+  }
+}
+
+// Of a largest value it is that of the first that is so large.
+void Gradient(const PoolRows& op, const Numbers& n, const Gradients& g) {
+  const Matrix& x = n(op.x);
+  const Matrix& out = g(op.out);
+  for (int32_t r = 0; r < out.rows; ++r) {
+    const double count = n(op.counts)[static_cast<size_t>(r)];
+    for (int32_t c = 0; c < out.cols; ++c) {
+      const double gradient = out(r, c);
+      double largest = -HUGE_VAL, squares = 0;
+      ForEachValue(op, n, r, c, [&](double value) {
+        largest = std::max(largest, op.kind == PoolRows::Kind::kMax ? value : std::fabs(value));
+        squares += value * value;
+      });
+      const double root = std::sqrt(squares / count);
+      bool found = false;
+      ForEachSource(op, n, r, c, [&](int32_t row, int32_t col) {
+        const double value = x(row, col), sign = value < 0 ? -1 : 1;
+        double slope = 1;
+        if (TakesLargest(op.kind)) {
+          const bool is = !found && (op.kind == PoolRows::Kind::kMax ? value : std::fabs(value)) == largest;
+          found = found || is;
+          slope = is ? 1 : 0;
+        }
+        if (TakesSizes(op.kind)) slope *= sign;
+        if (op.kind == PoolRows::Kind::kMean || op.kind == PoolRows::Kind::kAbsMean) slope /= count;
+        if (op.kind == PoolRows::Kind::kRootMeanSquare) slope = root > 0 ? value / (count * root) : 0;
+        g(op.x)(row, col) += slope * gradient;
+      });
     }
   }
 }

@@ -34,6 +34,7 @@ struct PoolRows {
 
 bool Fits(const PoolRows& op, const Shapes& s);
 void Compute(const PoolRows& op, const Numbers& n);
+void Gradient(const PoolRows& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const PoolRows& op, Value result, const Numbers& n);
 
 // Whether the kind takes the sizes of values, and whether it takes the largest of them.

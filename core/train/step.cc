@@ -40,7 +40,7 @@ bool KeepsOperands(const Op& op) {
 }
 
 int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held, const RaggedBatch& batch,
-                std::span<const std::span<const int32_t>> indices) {
+                const Sizes& sizes, std::span<const std::span<const int32_t>> indices) {
   const int64_t tokens = batch.rows();
   if (const auto* attention = std::get_if<ops::Attention>(&op)) {
     const int64_t longest = batch.longest();
@@ -59,6 +59,9 @@ int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held
   if (const auto* lstm = std::get_if<ops::Lstm>(&op)) {
     // Its rows are words, of which there are no more than tokens.
     return (tokens + 2) * 6 * program.info(lstm->out).cols.factor;
+  }
+  if (const auto* cross = std::get_if<ops::CrossAttention>(&op)) {
+    return 2 * sizes(program.info(cross->query).rows) * sizes(program.info(cross->key).rows);
   }
   return 0;
 }
@@ -257,7 +260,7 @@ Status Step::Begin(const BatchInputs& inputs, const StepOptions& options,
   const int64_t values = PlacePieces();
   int64_t scratch = 0;
   for (const Op& op : program_->ops) {
-    scratch = std::max(scratch, Scratch(op, *program_, *held_, inputs.batch, indices_));
+    scratch = std::max(scratch, Scratch(op, *program_, *held_, inputs.batch, sizes_, indices_));
   }
   bytes_ = (values + scratch) * static_cast<int64_t>(sizeof(float));
   if (bytes_ > (int64_t{3} << 30)) return OutOfMemory("a step of so many tokens takes more than 3 GB");

@@ -5,7 +5,6 @@
 // core/ops (Compute, Gradient).
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -90,7 +89,7 @@ class Tape {
 
 // Floats of scratch memory that an operation takes, in either direction.
 int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held, const RaggedBatch& batch,
-                std::span<const std::span<const int32_t>> indices);
+                const Sizes& sizes, std::span<const std::span<const int32_t>> indices);
 // Whether the reverse pass reads the operands' values.
 bool KeepsOperands(const Op& op);
 
@@ -112,19 +111,9 @@ PERUSE_TRAIN_OPERATION(SelectRows);
 PERUSE_TRAIN_OPERATION(Concat);
 PERUSE_TRAIN_OPERATION(MatMul);
 PERUSE_TRAIN_OPERATION(Lstm);
+PERUSE_TRAIN_OPERATION(PoolRows);
+PERUSE_TRAIN_OPERATION(CrossAttention);
+PERUSE_TRAIN_OPERATION(Normalize);
 #undef PERUSE_TRAIN_OPERATION
-
-// Of heads that read labels beside the text: Trainee refuses their models.
-template <typename AnyOp>
-concept Untaught = std::same_as<AnyOp, ops::PoolRows> || std::same_as<AnyOp, ops::CrossAttention> ||
-                   std::same_as<AnyOp, ops::Normalize>;
-template <Untaught AnyOp>
-void Forward(const AnyOp&, Tape&) {
-  PERUSE_CHECK(false);
-}
-template <Untaught AnyOp>
-void Backward(const AnyOp&, Tape&) {
-  PERUSE_CHECK(false);
-}
 
 }  // namespace peruse::train

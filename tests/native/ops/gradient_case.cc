@@ -17,7 +17,6 @@ bool HasGradient(const OpCase& c) {
   if (c.q8) return false;
   const GradientCase made(c);
   const Op& op = made.op();
-  // Operations of heads that read labels have none yet: their models cannot be taught.
   if (!std::visit([](const auto& o) { return kHasGradient<std::decay_t<decltype(o)>>; }, op)) return false;
   if (const auto* linear = std::get_if<ops::Linear>(&op)) return linear->plain();
   if (const auto* conv = std::get_if<ops::Conv1d>(&op)) return conv->activation == Activation::kNone;

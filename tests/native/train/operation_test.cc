@@ -25,7 +25,7 @@ class CaseTape : public Tape {
     products_ = &all_products_;
     PlaceValues(c);
     PlaceParameters(c);
-    scratch_ = New(1, Scratch(c.op(), c.program(), parameters_, c.batch(), c.indices()) + 1).data;
+    scratch_ = New(1, Scratch(c.op(), c.program(), parameters_, c.batch(), c.sizes(), c.indices()) + 1).data;
   }
 
   Block gradient_of(Value value) { return gradients_[static_cast<size_t>(value.id)]; }
