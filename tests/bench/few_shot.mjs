@@ -166,7 +166,7 @@ if (options.python !== undefined) {
     const { status } = spawnSync(options.python, [script, join(folder, 'jobs.json'), join(folder, 'results.json')], { stdio: 'inherit' });
     if (status !== 0) throw new Error('few_shot.py failed');
     const theirs = JSON.parse(readFileSync(join(folder, 'results.json'), 'utf8'));
-    jobs.forEach((job, index) => (job.theirs = theirs[index]));
+    for (const [index, job] of jobs.entries()) job.theirs = theirs[index];
     console.error(`PyTorch: ${((performance.now() - start) / 1e3).toFixed(0)} s`);
   } finally {
     rmSync(folder, { recursive: true });
