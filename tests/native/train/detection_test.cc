@@ -13,30 +13,16 @@
 namespace peruse::train {
 namespace {
 
-using peruse::testing::Bytes;
 using peruse::testing::GoldenCase;
 using peruse::testing::GoldenText;
-using peruse::testing::TensorFile;
 using testing::ExpectSummary;
 using testing::LargestGradient;
-
-const TensorFile& Goldens() {
-  static const TensorFile file = TensorFile::Read("training/pretraining.safetensors");
-  return file;
-}
+using testing::LoadTrainee;
+using testing::PretrainingGoldens;
 
 const GoldenCase& CaseOf(const std::string& name) {
   static const std::vector<GoldenCase> cases = peruse::testing::GoldenCases();
   return *std::find_if(cases.begin(), cases.end(), [&](const GoldenCase& golden) { return golden.name == name; });
-}
-
-std::unique_ptr<Trainee> Load(const GoldenCase& golden, Head head) {
-  auto trainee = Trainee::Create(golden.Config(), head, {}).value();
-  const std::string weights = golden.Weights();
-  const Status fed = trainee->FeedWeights(Bytes(weights));
-  EXPECT_TRUE(fed.ok()) << fed.message();
-  EXPECT_TRUE(trainee->FinishWeights().ok());
-  return trainee;
 }
 
 struct Pair {
@@ -56,8 +42,8 @@ class Lesson {
  public:
   Lesson(const Pair& pair, const AdamWOptions& adamw)
       : weight_(pair.weight),
-        generator_trainee_(Load(CaseOf(pair.generator), Head::kMaskedLm)),
-        trainee_(Load(CaseOf(pair.discriminator), Head::kReplacedTokenDetection)),
+        generator_trainee_(LoadTrainee(CaseOf(pair.generator), Head::kMaskedLm)),
+        trainee_(LoadTrainee(CaseOf(pair.discriminator), Head::kReplacedTokenDetection)),
         generator_(*generator_trainee_, *trainee_, pair.disentangled) {
     for (Master& master : trainee_->masters().tensors()) {
       master.trained = trainee_->IsTrainable(master);
@@ -149,20 +135,20 @@ class Detection : public ::testing::TestWithParam<Pair> {
   template <typename Values>
   void ExpectSide(const char* side, const char* what, Masters& masters, double floor, Values values) {
     const std::string prefix = key_ + "/" + side + "/" + what + "/";
-    const double largest = LargestGradient(Goldens(), key_ + "/");
+    const double largest = LargestGradient(PretrainingGoldens(), key_ + "/");
     std::set<std::string> found;
     for (const Master& master : masters.tensors()) {
       if (!master.updates()) continue;
       const std::string key = prefix + NameOf(master);
-      ASSERT_TRUE(Goldens().Has(key + "/samples")) << key;
+      ASSERT_TRUE(PretrainingGoldens().Has(key + "/samples")) << key;
       found.insert(key);
       const std::string gradient = key_ + "/" + side + "/gradient/" + NameOf(master) + "/sums";
       // Adam makes whole steps of gradients that are nothing but rounding: such a tensor walks at random.
-      if (std::string_view(what) == "weight" && Goldens().Floats(gradient)[0] < 1e-6 * largest) continue;
-      ExpectSummary(Goldens(), key, values(master), master.size, std::string_view(what) == "weight" ? 1e-4 : 1e-5,
-                    floor);
+      if (std::string_view(what) == "weight" && PretrainingGoldens().Floats(gradient)[0] < 1e-6 * largest) continue;
+      ExpectSummary(PretrainingGoldens(), key, values(master), master.size,
+                    std::string_view(what) == "weight" ? 1e-4 : 1e-5, floor);
     }
-    for (const auto& [key, entry] : Goldens().entries) {
+    for (const auto& [key, entry] : PretrainingGoldens().entries) {
       if (!key.starts_with(prefix) || !key.ends_with("/samples")) continue;
       EXPECT_TRUE(found.contains(key.substr(0, key.size() - 8))) << key << " is a tensor that we have not";
     }
@@ -172,11 +158,11 @@ class Detection : public ::testing::TestWithParam<Pair> {
 TEST_P(Detection, GradientsOfEveryParameterAgreeWithPyTorch) {
   Lesson lesson(GetParam(), {});
   const auto [words, replaced] = lesson.Run();
-  const std::vector<float> losses = Goldens().Floats(key_ + "/losses");
+  const std::vector<float> losses = PretrainingGoldens().Floats(key_ + "/losses");
   EXPECT_NEAR(words, losses[0], 1e-5 * words);
   EXPECT_NEAR(replaced, losses[1], 1e-5 * replaced);
   lesson.Update();  // adds the generator's share to what both have
-  const double floor = ops::kEpsilon * ops::kDot * LargestGradient(Goldens(), key_ + "/");
+  const double floor = ops::kEpsilon * ops::kDot * LargestGradient(PretrainingGoldens(), key_ + "/");
   const auto gradient = [](const Master& master) { return master.gradient; };
   ExpectSide("generator", "gradient", lesson.generator(), floor, gradient);
   ExpectSide("discriminator", "gradient", lesson.discriminator(), floor, gradient);
@@ -184,7 +170,7 @@ TEST_P(Detection, GradientsOfEveryParameterAgreeWithPyTorch) {
 
 TEST_P(Detection, FiveStepsOfAdamWAgreeWithPyTorch) {
   Lesson lesson(GetParam(), {.learning_rate = 1e-3f, .weight_decay = 0.01f, .warmup = 0.2f, .steps = 5});
-  const std::vector<float> steps = Goldens().Floats(key_ + "/steps");
+  const std::vector<float> steps = PretrainingGoldens().Floats(key_ + "/steps");
   for (size_t i = 0; i < steps.size(); i += 2) {
     const auto [words, replaced] = lesson.Run();
     EXPECT_NEAR(words, steps[i], 1e-4 * words);
@@ -218,8 +204,8 @@ TEST(SharedTables, StayOne) {
 
 // What it draws has the probabilities of its softmax, repeats itself, and is told by the targets.
 TEST(Generator, DrawsWordsAsProbableAsItSays) {
-  const auto trainee = Load(CaseOf("electra-masked-lm"), Head::kMaskedLm);
-  const auto discriminator = Load(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
+  const auto trainee = LoadTrainee(CaseOf("electra-masked-lm"), Head::kMaskedLm);
+  const auto discriminator = LoadTrainee(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
   PERUSE_CHECK(discriminator->masters().Allocate().ok());
   Generator generator(*trainee, *discriminator, /*disentangled=*/false);
   ASSERT_TRUE(generator.Prepare({}, 42).ok());
@@ -258,8 +244,8 @@ TEST(Generator, DrawsWordsAsProbableAsItSays) {
 
 // Texts that count up, in which a replaced word stands out.
 Teacher::Report Pretrain(const Pair& pair) {
-  const auto generator = Load(CaseOf(pair.generator), Head::kMaskedLm);
-  const auto trainee = Load(CaseOf(pair.discriminator), Head::kReplacedTokenDetection);
+  const auto generator = LoadTrainee(CaseOf(pair.generator), Head::kMaskedLm);
+  const auto trainee = LoadTrainee(CaseOf(pair.discriminator), Head::kReplacedTokenDetection);
   TeachOptions options;
   options.epochs = 40;
   options.adamw.learning_rate = 5e-3f;
@@ -299,8 +285,8 @@ TEST(PretrainDetection, LearnsAndRepeatsItself) {
 }
 
 TEST(Generator, RefusesAnotherWidthOfWords) {
-  const auto trainee = Load(CaseOf("bert-masked-lm"), Head::kMaskedLm);  // words of the hidden width
-  const auto discriminator = Load(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
+  const auto trainee = LoadTrainee(CaseOf("bert-masked-lm"), Head::kMaskedLm);  // words of the hidden width
+  const auto discriminator = LoadTrainee(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
   PERUSE_CHECK(discriminator->masters().Allocate().ok());
   EXPECT_EQ(Generator(*trainee, *discriminator, false).Prepare({}, 42).code(), StatusCode::kShapeMismatch);
 }

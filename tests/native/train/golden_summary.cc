@@ -7,6 +7,18 @@
 
 namespace peruse::train::testing {
 
+const TensorFile& PretrainingGoldens() {
+  static const TensorFile file = TensorFile::Read("training/pretraining.safetensors");
+  return file;
+}
+
+std::unique_ptr<Trainee> LoadTrainee(const peruse::testing::GoldenCase& golden, Head head) {
+  auto trainee = Trainee::Create(golden.Config(), head, {}).value();
+  const std::string weights = golden.Weights();
+  PERUSE_CHECK(trainee->FeedWeights(peruse::testing::Bytes(weights)).ok() && trainee->FinishWeights().ok());
+  return trainee;
+}
+
 double LargestGradient(const TensorFile& goldens, const std::string& prefix) {
   double largest = 0;
   for (const auto& [key, entry] : goldens.entries) {

@@ -1,14 +1,22 @@
-// Comparing tensors with what tests/reference/make_training_goldens.py and make_pretraining_goldens.py keep of them.
+// The models of the training goldens, and comparing tensors with what tests/reference/make_training_goldens.py and make_pretraining_goldens.py keep of them.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "core/train/trainee.h"
 #include "tests/native/models/fixtures.h"
 
 namespace peruse::train::testing {
 
 using peruse::testing::TensorFile;
+
+// Of make_pretraining_goldens.py.
+const TensorFile& PretrainingGoldens();
+
+// The case's model, its weights read.
+std::unique_ptr<Trainee> LoadTrainee(const peruse::testing::GoldenCase& golden, Head head);
 
 // The largest gradient of all parameters whose names begin with this.
 double LargestGradient(const TensorFile& goldens, const std::string& prefix);

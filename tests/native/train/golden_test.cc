@@ -14,7 +14,6 @@
 namespace peruse::train {
 namespace {
 
-using peruse::testing::Bytes;
 using peruse::testing::GoldenCase;
 using peruse::testing::GoldenText;
 using peruse::testing::TensorFile;
@@ -37,9 +36,7 @@ class Lesson {
  public:
   explicit Lesson(const GoldenCase& golden) : texts_(GoldenTexts(golden, golden.Expected())) {
     head_ = golden.Options().head;
-    trainee_ = Trainee::Create(golden.Config(), head_, {}).value();
-    const std::string weights = golden.Weights();
-    PERUSE_CHECK(trainee_->FeedWeights(Bytes(weights)).ok() && trainee_->FinishWeights().ok());
+    trainee_ = testing::LoadTrainee(golden, head_);
     for (Master& master : masters().tensors()) {
       PERUSE_CHECK(!master.fresh);
       master.trained = trainee_->IsTrainable(master);

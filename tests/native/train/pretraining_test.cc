@@ -13,24 +13,12 @@
 namespace peruse::train {
 namespace {
 
-using peruse::testing::Bytes;
 using peruse::testing::GoldenCase;
 using peruse::testing::GoldenText;
-using peruse::testing::TensorFile;
 using testing::ExpectSummary;
 using testing::LargestGradient;
-
-const TensorFile& Goldens() {
-  static const TensorFile file = TensorFile::Read("training/pretraining.safetensors");
-  return file;
-}
-
-std::unique_ptr<Trainee> Load(const GoldenCase& golden, Head head) {
-  auto trainee = Trainee::Create(golden.Config(), head, {}).value();
-  const std::string weights = golden.Weights();
-  PERUSE_CHECK(trainee->FeedWeights(Bytes(weights)).ok() && trainee->FinishWeights().ok());
-  return trainee;
-}
+using testing::LoadTrainee;
+using testing::PretrainingGoldens;
 
 // What the generator of the goldens masks of a text whose first row is number `row` of all.
 Example MaskedByFormula(const GoldenText& text, int32_t row, int32_t vocabulary) {
@@ -53,7 +41,7 @@ class MaskedWords : public ::testing::TestWithParam<GoldenCase> {};
 // A batch of all of a case's texts.
 class Lesson {
  public:
-  explicit Lesson(const GoldenCase& golden) : trainee_(Load(golden, Head::kMaskedLm)) {
+  explicit Lesson(const GoldenCase& golden) : trainee_(LoadTrainee(golden, Head::kMaskedLm)) {
     for (Master& master : masters().tensors()) {
       PERUSE_CHECK(!master.fresh);
       master.trained = trainee_->IsTrainable(master);
@@ -103,17 +91,17 @@ TEST_P(MaskedWords, GradientsOfEveryParameterAgreeWithPyTorch) {
   const std::string name = GetParam().name;
   Lesson lesson(GetParam());
   const double loss = lesson.Run();
-  EXPECT_NEAR(loss, Goldens().Floats(name + "/loss")[0], 1e-5 * loss);
-  const double floor = ops::kEpsilon * ops::kDot * LargestGradient(Goldens(), name + "/gradient/");
+  EXPECT_NEAR(loss, PretrainingGoldens().Floats(name + "/loss")[0], 1e-5 * loss);
+  const double floor = ops::kEpsilon * ops::kDot * LargestGradient(PretrainingGoldens(), name + "/gradient/");
   std::set<std::string> found;
   for (const Master& master : lesson.masters().tensors()) {
     const std::string key = name + "/gradient/" + master.file_name;
     if (!master.trained) continue;
-    ASSERT_TRUE(Goldens().Has(key + "/samples")) << key;
+    ASSERT_TRUE(PretrainingGoldens().Has(key + "/samples")) << key;
     found.insert(key);
-    ExpectSummary(Goldens(), key, master.gradient, master.size, 1e-5, floor);
+    ExpectSummary(PretrainingGoldens(), key, master.gradient, master.size, 1e-5, floor);
   }
-  for (const auto& [key, entry] : Goldens().entries) {
+  for (const auto& [key, entry] : PretrainingGoldens().entries) {
     if (!key.starts_with(name + "/gradient/") || !key.ends_with("/samples")) continue;
     EXPECT_TRUE(found.contains(key.substr(0, key.size() - 8))) << key << " is a gradient that we have not";
   }
@@ -124,24 +112,25 @@ TEST_P(MaskedWords, FiveStepsOfAdamWAgreeWithPyTorch) {
   Lesson lesson(GetParam());
   AdamW optimiser(lesson.masters(), {.learning_rate = 1e-3f, .weight_decay = 0.01f, .warmup = 0.2f, .steps = 5});
   ASSERT_TRUE(optimiser.Allocate().ok());
-  for (const float want : Goldens().Floats(name + "/losses")) {
+  for (const float want : PretrainingGoldens().Floats(name + "/losses")) {
     const double loss = lesson.Run();
     EXPECT_NEAR(loss, want, 1e-4 * want);
     optimiser.Update();
   }
-  const double largest = LargestGradient(Goldens(), name + "/gradient/");
+  const double largest = LargestGradient(PretrainingGoldens(), name + "/gradient/");
   for (const Master& master : lesson.masters().tensors()) {
     // Adam makes whole steps of gradients that are nothing but rounding: such a tensor walks at random.
-    if (!master.trained || Goldens().Floats(name + "/gradient/" + master.file_name + "/sums")[0] < 1e-6 * largest)
+    if (!master.trained ||
+        PretrainingGoldens().Floats(name + "/gradient/" + master.file_name + "/sums")[0] < 1e-6 * largest)
       continue;
-    ExpectSummary(Goldens(), name + "/weight/" + master.file_name, master.values, master.size, 1e-4, 0);
+    ExpectSummary(PretrainingGoldens(), name + "/weight/" + master.file_name, master.values, master.size, 1e-4, 0);
   }
 }
 
 std::vector<GoldenCase> MaskedLmCases() {
   std::vector<GoldenCase> cases;
   for (const GoldenCase& golden : peruse::testing::GoldenCases()) {
-    if (golden.folder == "tiny" && Goldens().Has(golden.name + "/loss")) cases.push_back(golden);
+    if (golden.folder == "tiny" && PretrainingGoldens().Has(golden.name + "/loss")) cases.push_back(golden);
   }
   return cases;
 }
@@ -254,7 +243,7 @@ const GoldenCase& CaseOf(const std::string& name) {
 TEST(PretrainMaskedWords, LearnsWhatIsEasy) {
   for (const char* name : {"convbert-masked-lm", "deberta-v2-masked-lm"}) {  // which know how far words are apart
     SCOPED_TRACE(name);
-    const auto trainee = Load(CaseOf(name), Head::kMaskedLm);
+    const auto trainee = LoadTrainee(CaseOf(name), Head::kMaskedLm);
     TeachOptions options;
     options.epochs = 40;
     options.adamw.learning_rate = 5e-3f;
@@ -268,7 +257,9 @@ TEST(PretrainMaskedWords, LearnsWhatIsEasy) {
 TEST(PretrainMaskedWords, RepeatsItselfAndSplitsBatchesFreely) {
   TeachOptions options;
   options.dropout = options.attention_dropout = 0;
-  const auto losses = [&] { return Pretrain(*Load(CaseOf("bert-masked-lm"), Head::kMaskedLm), options, 40).losses; };
+  const auto losses = [&] {
+    return Pretrain(*LoadTrainee(CaseOf("bert-masked-lm"), Head::kMaskedLm), options, 40).losses;
+  };
   const std::vector<double> first = losses();
   EXPECT_EQ(first, losses());
   options.batch_tokens = 30;
@@ -277,7 +268,7 @@ TEST(PretrainMaskedWords, RepeatsItselfAndSplitsBatchesFreely) {
 }
 
 TEST(PretrainMaskedWords, TrainsEverythingOrNothing) {
-  const auto trainee = Load(CaseOf("bert-masked-lm"), Head::kMaskedLm);
+  const auto trainee = LoadTrainee(CaseOf("bert-masked-lm"), Head::kMaskedLm);
   TeachOptions options;
   options.method = Method::kHead;
   Teacher teacher(*trainee, Goal::kMaskedWords, options);
