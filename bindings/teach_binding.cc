@@ -4,6 +4,8 @@
 //   new Teacher()                    reserve(bytes) -> address in the heap, to be filled before the next call
 //   addFile(name, bytes)             {"ok": true}
 //   open(bytes)                      {"ok": true}
+//   setShardIndex(bytes)             {"ok": true, "files": [...]}
+//   endShard()                       {"ok": true}
 //   feedWeights(bytes)               {"ok": true}
 //   finishWeights()                  {"ok": true, "weights": {...}}
 //   addExamples(bytes)               {"ok": true, "count": n}
@@ -35,6 +37,10 @@ class TeachBinding {
   std::string Open(uint32_t bytes) {
     return With(bytes, [&] { return Reply(session_.Open(staging_.Text(bytes))); });
   }
+  std::string SetShardIndex(uint32_t bytes) {
+    return With(bytes, [&] { return Reply("files", session_.SetShardIndex(staging_.Text(bytes))); });
+  }
+  std::string EndShard() { return Reply(session_.EndShard()); }
   std::string FeedWeights(uint32_t bytes) {
     return With(bytes, [&] { return Reply(session_.FeedWeights(staging_.Bytes(bytes))); });
   }
@@ -76,6 +82,8 @@ EMSCRIPTEN_BINDINGS(peruse_teach) {
       .function("reserve", &TeachBinding::Reserve)
       .function("addFile", &TeachBinding::AddFile)
       .function("open", &TeachBinding::Open)
+      .function("setShardIndex", &TeachBinding::SetShardIndex)
+      .function("endShard", &TeachBinding::EndShard)
       .function("feedWeights", &TeachBinding::FeedWeights)
       .function("finishWeights", &TeachBinding::FinishWeights)
       .function("addExamples", &TeachBinding::AddExamples)

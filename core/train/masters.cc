@@ -3,11 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "core/train/parts.h"
 
 namespace peruse::train {
+namespace {
+
+Status Missing(const std::string& names) {
+  return Status(StatusCode::kMissingTensor, "the weights do not fit config.json; tensors missing: " + names);
+}
+
+}  // namespace
 
 std::optional<int32_t> LayerNumber(const std::string& name) {
   const size_t at = name.find("layer.");
@@ -62,23 +68,41 @@ void Masters::CollectMasters() {
   }
 }
 
-Status Masters::OnHeader(std::span<const TensorInfo> tensors) {
-  if (!masters_.empty()) return Unsupported("a checkpoint of several files cannot be taught yet");
-  std::vector<std::string_view> names;
-  for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
+Status Masters::SetNames(const std::vector<std::string_view>& names) {
   PERUSE_RETURN_IF_ERROR(names_.Resolve(names));
   CollectMasters();
+  std::string missing;
+  for (size_t i = 0; i < masters_.size(); ++i) {
+    Master& master = masters_[i];
+    by_name_[master.name] = i;
+    master.fresh = true;
+    if (!names_.Has(master.name) && master.head.empty()) missing += (missing.empty() ? "" : ", ") + master.name;
+  }
+  if (!missing.empty()) return Missing(missing);
+  return AllocateValues();
+}
+
+Status Masters::CheckComplete() const {
+  std::string missing;
+  for (const Master& master : masters_) {
+    if (master.fresh && master.head.empty()) missing += (missing.empty() ? "" : ", ") + master.name;
+  }
+  return missing.empty() ? OkStatus() : Missing(missing);
+}
+
+Status Masters::OnHeader(std::span<const TensorInfo> tensors) {
+  if (masters_.empty()) {
+    std::vector<std::string_view> names;
+    for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
+    PERUSE_RETURN_IF_ERROR(SetNames(names));
+  }
   infos_.assign(tensors.begin(), tensors.end());
   targets_.assign(tensors.size(), -1);
-  std::map<std::string, size_t> by_name;
-  for (size_t i = 0; i < masters_.size(); ++i) {
-    by_name[masters_[i].name] = i;
-    masters_[i].fresh = true;
-  }
+  reading_ = static_cast<size_t>(-1);
   std::string wrong;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const auto found = by_name.find(names_.Normalise(tensors[i].name));
-    if (found == by_name.end()) continue;
+    const auto found = by_name_.find(names_.Normalise(tensors[i].name));
+    if (found == by_name_.end()) continue;
     Master& master = masters_[found->second];
     if (!tensors[i].dtype || !IsFloatDType(*tensors[i].dtype)) {
       return Unsupported("tensor \"" + tensors[i].name + "\" is of type " + tensors[i].dtype_name +
@@ -97,14 +121,7 @@ Status Masters::OnHeader(std::span<const TensorInfo> tensors) {
   if (!wrong.empty()) {
     return Status(StatusCode::kShapeMismatch, "the weights do not fit config.json; tensors of another shape: " + wrong);
   }
-  std::string missing;
-  for (const Master& master : masters_) {
-    if (master.fresh && master.head.empty()) missing += (missing.empty() ? "" : ", ") + master.name;
-  }
-  if (!missing.empty()) {
-    return Status(StatusCode::kMissingTensor, "the weights do not fit config.json; tensors missing: " + missing);
-  }
-  return AllocateValues();
+  return OkStatus();
 }
 
 Status Masters::BeginFresh() {

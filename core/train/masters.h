@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -57,9 +58,13 @@ class Masters : public TensorVisitor {
   // `parameters` outlives this. prefixes: Family::prefixes().
   Masters(const Program& program, const Parameters& parameters, std::vector<std::string> prefixes);
 
-  // ---- The checkpoint, one file -------------------------------------------------------------------------------------
+  // ---- The checkpoint -----------------------------------------------------------------------------------------------
+  // Of one in several files: the names of all tensors, before the first. Errors: kMalformedFile, kMissingTensor.
+  Status SetNames(const std::vector<std::string_view>& names);
   Status OnHeader(std::span<const TensorInfo> tensors) override;
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;
+  // After the last file: kMissingTensor where an index named a tensor that no file has.
+  Status CheckComplete() const;
   // In place of a checkpoint: all masters are fresh.
   Status BeginFresh();
   bool Wants(size_t index) const override { return targets_[index] >= 0; }
@@ -122,6 +127,7 @@ class Masters : public TensorVisitor {
   std::vector<TensorInfo> infos_;
   size_t reading_ = static_cast<size_t>(-1);
   std::unique_ptr<FloatReader> reader_;
+  std::map<std::string, size_t> by_name_;  // masters
 };
 
 }  // namespace peruse::train

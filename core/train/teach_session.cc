@@ -141,15 +141,31 @@ Status TeachSession::OpenPretraining() {
   return generator_comes_ ? OkStatus() : generator_->BeginFresh();
 }
 
+Result<std::string> TeachSession::SetShardIndex(std::string_view index_json) {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "setShardIndex"));
+  const Result<std::vector<std::string>> files = Fed().SetShardIndex(index_json);
+  PERUSE_RETURN_IF_ERROR(Fail(files.status()));
+  std::string json;
+  JsonWriter writer(&json);
+  writer.BeginArray();
+  for (const std::string& file : *files) writer.String(file);
+  writer.EndArray();
+  return json;
+}
+
+Status TeachSession::EndShard() {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "endShard"));
+  return Fail(Fed().EndShard());
+}
+
 Status TeachSession::FeedWeights(std::span<const uint8_t> chunk) {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "feedWeights"));
-  const bool model = !trainee_is_fed_;
-  return Fail((model ? trainee_ : generator_)->FeedWeights(chunk));
+  return Fail(Fed().FeedWeights(chunk));
 }
 
 Result<std::string> TeachSession::FinishWeights() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "finishWeights"));
-  Trainee& fed = trainee_is_fed_ ? *generator_ : *trainee_;
+  Trainee& fed = Fed();
   PERUSE_RETURN_IF_ERROR(Fail(fed.FinishWeights()));
   if (trainee_is_fed_ || !generator_comes_) stage_ = Stage::kExamples;
   trainee_is_fed_ = true;

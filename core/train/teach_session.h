@@ -3,7 +3,8 @@
 //
 //   AddFile("config.json", ...), AddFile("tokenizer.json", ...)   small files, whole, as for Session
 //   Open(request)
-//   FeedWeights(chunk)...  FinishWeights()                        model.safetensors or pytorch_model.bin, one file
+//   FeedWeights(chunk)...  FinishWeights()                        model.safetensors or pytorch_model.bin; of several files
+//                                                                SetShardIndex first, and EndShard after each
 //   AddExamples(examples)                                         any number of times
 //   Begin()                                                       the plan
 //   Step()                                                        until it says that there is no more; stop by not calling it
@@ -38,6 +39,7 @@
 // A bad example is refused by its number, counted over all calls: "example 3: ...".
 //
 // Results:
+//   SetShardIndex  [string, ...]: the files, in the order in which to feed them
 //   FinishWeights  { "tensors": n, "parameters": n, "fresh": ["classifier.weight", ...] }    fresh: starts at random
 //   Begin          { "steps": n, "epochs": n, "examples": n, "validation_examples": n, "trained_parameters": n, "memory_bytes": n }
 //   Step           { "more": bool, "phase": "features" | "training" | "validation", "step": n, "steps": n, "epoch": n,
@@ -72,6 +74,8 @@ class TeachSession {
  public:
   Status AddFile(std::string_view name, std::string_view bytes);
   Status Open(std::string_view request);
+  Result<std::string> SetShardIndex(std::string_view index_json);
+  Status EndShard();
   Status FeedWeights(std::span<const uint8_t> chunk);
   Result<std::string> FinishWeights();
   // Gives how many examples there are in that set now.
@@ -91,6 +95,8 @@ class TeachSession {
   Status OpenParts(std::string_view request);
   Status OpenPretraining();
   void SplitValidation();
+  // Whose weights come now.
+  Trainee& Fed() { return trainee_is_fed_ ? *generator_ : *trainee_; }
 
   Stage stage_ = Stage::kFiles;
   std::map<std::string, std::string, std::less<>> files_;

@@ -4,6 +4,7 @@
 
 #include "core/model/add_head.h"
 #include "core/program/passes/passes.h"
+#include "core/weights/shard_index.h"
 
 namespace peruse::train {
 namespace {
@@ -50,10 +51,28 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   return trainee;
 }
 
-Status Trainee::FinishWeights() {
+Result<std::vector<std::string>> Trainee::SetShardIndex(std::string_view index_json) {
+  PERUSE_ASSIGN_OR_RETURN(ShardIndex index, ParseShardIndex(index_json));
+  PERUSE_RETURN_IF_ERROR(masters_->SetNames({index.tensors.begin(), index.tensors.end()}));
+  return std::move(index.files);
+}
+
+Status Trainee::FeedWeights(std::span<const uint8_t> chunk) {
+  between_shards_ = between_shards_ && chunk.empty();
+  return parser_->Feed(chunk);
+}
+
+Status Trainee::EndShard() {
   PERUSE_RETURN_IF_ERROR(parser_->Finish());
-  parser_.reset();
+  parser_ = std::make_unique<WeightsParser>(*masters_);
+  between_shards_ = true;
   return OkStatus();
+}
+
+Status Trainee::FinishWeights() {
+  if (!between_shards_) PERUSE_RETURN_IF_ERROR(parser_->Finish());
+  parser_.reset();
+  return masters_->CheckComplete();
 }
 
 Result<int32_t> Trainee::OutputNumber(std::string_view output) const {

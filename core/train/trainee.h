@@ -29,8 +29,11 @@ class Trainee {
   Masters& masters() { return *masters_; }
   const Parameters& parameters() const { return parameters_; }
 
-  // The checkpoint's one file. Errors: those of WeightsParser; kMissingTensor, kShapeMismatch, kUnsupported.
-  Status FeedWeights(std::span<const uint8_t> chunk) { return parser_->Feed(chunk); }
+  // For a checkpoint in several files: its index. Gives their names, in the order in which to feed them, with EndShard after each.
+  Result<std::vector<std::string>> SetShardIndex(std::string_view index_json);
+  Status EndShard();
+  // A file of the checkpoint. Errors: those of WeightsParser; kMissingTensor, kShapeMismatch, kUnsupported.
+  Status FeedWeights(std::span<const uint8_t> chunk);
   Status FinishWeights();
   // In place of a checkpoint: everything starts at random.
   Status BeginFresh() { return masters_->BeginFresh(); }
@@ -58,6 +61,7 @@ class Trainee {
   Program program_;
   std::unique_ptr<Masters> masters_;
   std::unique_ptr<WeightsParser> parser_;
+  bool between_shards_ = false;
 };
 
 }  // namespace peruse::train

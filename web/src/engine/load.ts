@@ -7,6 +7,7 @@
 import type { Engine, WeightReport } from './engine.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import type { LoadRequest } from './load_request.js';
+import { feedShards, naming } from '../sources/feed_shards.js';
 import { openFolder, type FolderParts } from '../sources/open_folder.js';
 import type { DeviceChoice } from './reports.js';
 import { ByteReporter, Totals, type ProgressCallback } from '../progress.js';
@@ -283,40 +284,4 @@ async function feedWeights(job: Job, engine: Engine, count: (bytes: number) => v
   count(await eachChunk(job, weights.file, reporter, (chunk) => engine.feedWeights(chunk)));
   reporter.finish();
   return versionOf(weights);
-}
-
-/** Weights in several files. Their progress is that of one file, with the bytes of all. */
-async function feedShards(job: Job, engine: Engine, { form, name, file: indexFile }: FoundWeights): Promise<number> {
-  const index = await readWhole(job, name, indexFile);
-  const shards = await naming(name, async () => engine.setShardIndex(index.content));
-  const reporter = new ByteReporter(job.report, job.name, form, totalSize(index.content), job.totals);
-  reporter.start();
-  let bytes = index.content.length;
-  for (const shard of shards) {
-    const file = await job.folder.open(shard, job.signal);
-    if (!file.found) throw notFound([file], `, which ${name} names`);
-    await naming(shard, async () => {
-      bytes += await eachChunk(job, file, reporter, (chunk) => engine.feedWeights(chunk));
-      engine.endShard(); // Says so if it was not whole.
-    });
-  }
-  reporter.finish();
-  return bytes;
-}
-
-/** The tensors' bytes, as the index gives them; 0 if it doesn't. Only progress depends on it. */
-function totalSize(index: Uint8Array): number {
-  const { metadata } = JSON.parse(new TextDecoder().decode(index)) as { metadata?: { total_size?: unknown } };
-  const size = Number(metadata?.total_size);
-  return Number.isSafeInteger(size) && size > 0 ? size : 0;
-}
-
-/** What the engine says, with the name of the file that it says it of. */
-async function naming<T>(file: string, feed: () => Promise<T>): Promise<T> {
-  try {
-    return await feed();
-  } catch (error) {
-    if (!(error instanceof PeruseError) || error.message.includes(file)) throw error;
-    throw new PeruseError(error.code, `${file}: ${error.message}`, { cause: error });
-  }
 }

@@ -1,10 +1,12 @@
 // A lesson, where the engine runs: loads the model, gives it the examples, works through the steps and takes what was learnt.
 import createTeach from '../../wasm/glue-teach.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
+
 import { startModule } from '../engine/start_build.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, Totals } from '../progress.js';
 import { explainMissing, findWeights, kForms } from '../sources/model_files.js';
+import { feedShards } from '../sources/feed_shards.js';
 import { openFolder, type FolderParts } from '../sources/open_folder.js';
 import { eachChunk, locate, readTokenizer, type NamedFile, type Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
@@ -169,24 +171,47 @@ class Lesson {
     return named.every((label) => known_.has(label)) ? undefined : named;
   }
 
-  private async feedWeights(job: Reading, trainer: Trainer, keeps: boolean): Promise<{ weights: WeightsTaken; base?: [string, Blob] }> {
+  private async feedWeights(job: Reading, trainer: Trainer, keeps: boolean): Promise<{ weights: WeightsTaken; base?: Map<string, Blob> }> {
     const found = await findWeights(job.folder, this.signal_);
     if (!found.found) throw await explainMissing(job.folder, found.missing, this.signal_);
-    const { name, file, sharded } = found;
-    if (sharded) {
-      await file.close();
-      throw new PeruseError('unsupported', `The weights are in several files (${name}); what is taught must have them in one.`);
-    }
-    const kept: Blob[] = [];
-    const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
-    reporter.start();
-    await eachChunk(job, file, reporter, (chunk) => {
+    const base = new Map<string, Blob>();
+    let parts: Blob[] = [];
+    const feed = (chunk: Uint8Array) => {
       trainer.feedWeights(chunk);
-      if (keeps) kept.push(new Blob([chunk as Uint8Array<ArrayBuffer>]));
-    });
-    reporter.finish();
+      if (keeps) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]));
+    };
+    const keep = (name: string) => {
+      base.set(name, new Blob(parts));
+      parts = [];
+    };
+    if (found.sharded) {
+      let left: string[] = [];
+      await feedShards(
+        job,
+        {
+          setShardIndex: (index) => {
+            base.set(found.name, new Blob([index as Uint8Array<ArrayBuffer>]));
+            left = trainer.setShardIndex(index);
+            return [...left];
+          },
+          feedWeights: feed,
+          endShard: () => {
+            trainer.endShard();
+            keep(left.shift()!);
+          },
+        },
+        found,
+      );
+    } else {
+      const { name, file } = found;
+      const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
+      reporter.start();
+      await eachChunk(job, file, reporter, feed);
+      reporter.finish();
+      keep(name);
+    }
     const weights = trainer.finishWeights();
-    return keeps ? { weights, base: [name, new Blob(kept)] } : { weights };
+    return keeps ? { weights, base } : { weights };
   }
 
   private work(trainer: Trainer, plan: Plan): void {

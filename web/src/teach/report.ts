@@ -42,6 +42,6 @@ export interface LessonResult {
   made: Map<string, Uint8Array<ArrayBuffer>>;
   /** The model's small files, as they came. */
   texts: Map<string, Uint8Array<ArrayBuffer>>;
-  /** The model's weights as they came, by the file's name: for an adapter, which is nothing without them. */
-  base?: [name: string, content: Blob];
+  /** The model's weights as they came, by the files' names: for an adapter, which is nothing without them. */
+  base?: Map<string, Blob>;
 }

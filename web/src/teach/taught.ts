@@ -86,9 +86,8 @@ function filesOf({ made, texts }: LessonResult): Files {
 /** What a pipeline loads. An adapter goes on the weights that it was taught on. */
 function sourcesOf({ made, texts, base }: LessonResult): { source: Map<string, FileContent>; adapter?: Map<string, FileContent> } {
   if (base === undefined) return { source: new Map([...texts, ...made].filter(([file]) => !file.includes('/'))) };
-  const [name, weights] = base;
   const config = made.get('config.json');
-  const source = new Map<string, FileContent>([...texts, ...(config ? [['config.json', config] as const] : []), [name, weights]]);
+  const source = new Map<string, FileContent>([...texts, ...(config ? [['config.json', config] as const] : []), ...base]);
   return { source, adapter: new Map([...made].filter(([file]) => file !== 'config.json')) };
 }
 

@@ -8,6 +8,8 @@ import type { TeachMetrics } from './options.js';
 interface Teacher extends Staged {
   addFile(name: string, bytes: number): string;
   open(bytes: number): string;
+  setShardIndex(bytes: number): string;
+  endShard(): string;
   feedWeights(bytes: number): string;
   finishWeights(): string;
   addExamples(bytes: number): string;
@@ -85,6 +87,16 @@ export class Trainer extends ModuleCalls<TeachModule> {
   open(request: Record<string, unknown>): void {
     const bytes = this.stageJson(this.teacher_, request);
     this.call(() => this.teacher_.open(bytes));
+  }
+
+  /** Of weights in several files; gives their names. */
+  setShardIndex(index: Uint8Array): string[] {
+    this.stage(this.teacher_, index, 'the index of the weights');
+    return this.call(() => this.teacher_.setShardIndex(index.length)).files as string[];
+  }
+
+  endShard(): void {
+    this.call(() => this.teacher_.endShard());
   }
 
   feedWeights(chunk: Uint8Array): void {

@@ -1,0 +1,49 @@
+// Weights in several files: an index, and the files that it names.
+import { PeruseError } from '../errors.js';
+import { ByteReporter } from '../progress.js';
+import { notFound, type FoundWeights } from './model_files.js';
+import { eachChunk, readWhole, type Reading } from './read_files.js';
+
+/** What reads weights in several files. */
+export interface ShardReader {
+  /** Gives the files' names. */
+  setShardIndex(index: Uint8Array): string[];
+  feedWeights(chunk: Uint8Array): void;
+  endShard(): void;
+}
+
+/** Weights in several files. Their progress is that of one file, with the bytes of all. */
+export async function feedShards(job: Reading, engine: ShardReader, { form, name, file: indexFile }: FoundWeights): Promise<number> {
+  const index = await readWhole(job, name, indexFile);
+  const shards = await naming(name, async () => engine.setShardIndex(index.content));
+  const reporter = new ByteReporter(job.report, job.name, form, totalSize(index.content), job.totals);
+  reporter.start();
+  let bytes = index.content.length;
+  for (const shard of shards) {
+    const file = await job.folder.open(shard, job.signal);
+    if (!file.found) throw notFound([file], `, which ${name} names`);
+    await naming(shard, async () => {
+      bytes += await eachChunk(job, file, reporter, (chunk) => engine.feedWeights(chunk));
+      engine.endShard(); // Says so if it was not whole.
+    });
+  }
+  reporter.finish();
+  return bytes;
+}
+
+/** The tensors' bytes, as the index gives them; 0 if it doesn't. Only progress depends on it. */
+function totalSize(index: Uint8Array): number {
+  const { metadata } = JSON.parse(new TextDecoder().decode(index)) as { metadata?: { total_size?: unknown } };
+  const size = Number(metadata?.total_size);
+  return Number.isSafeInteger(size) && size > 0 ? size : 0;
+}
+
+/** What the engine says, with the name of the file that it says it of. */
+export async function naming<T>(file: string, feed: () => Promise<T>): Promise<T> {
+  try {
+    return await feed();
+  } catch (error) {
+    if (!(error instanceof PeruseError) || error.message.includes(file)) throw error;
+    throw new PeruseError(error.code, `${file}: ${error.message}`, { cause: error });
+  }
+}
