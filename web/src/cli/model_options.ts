@@ -25,7 +25,7 @@ export const kModelOptions: Options = {
   dtype: {
     type: 'string',
     value: 'precision',
-    help: 'auto, fp32, fp16 or q8: precision of weights in memory (auto: as the checkpoint says, else fp32)',
+    help: 'auto, fp32, fp16 or q8: precision of the weights (auto: as the checkpoint says, else fp32)',
   },
   adapter: { type: 'string', value: 'source', help: 'a LoRA adapter (peft) to merge into the model: a folder, URL or hub id' },
   device: { type: 'string', value: 'device', help: 'cpu, webgpu or auto (cpu)' },
