@@ -16,9 +16,18 @@ const kOthers = { 'worker/worker.ts': './peruse-worker.js', 'gpu/choose_device.t
 /** The GPU's part works with the classes of the worker that loads it, which exports them. */
 const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts', 'errors.ts'].map((path) => [path, './peruse-worker.js']));
 
-/** Teaching shares its settings and its pipelines with the page's file. */
+/** Teaching shares with the page's file its settings and pipelines, its errors (one class for `instanceof`), sources and workers. */
 const kOthersOfTeaching = Object.fromEntries(
-  ['index.ts', 'env.ts', 'pipeline.ts', 'platform/current.ts'].map((path) => [path, './peruse.js']),
+  [
+    'index.ts',
+    'env.ts',
+    'errors.ts',
+    'pipeline.ts',
+    'platform/current.ts',
+    'sources/sendable.ts',
+    'sources/source.ts',
+    'worker/worker_host.ts',
+  ].map((path) => [path, './peruse.js']),
 );
 
 function keptApart(others) {

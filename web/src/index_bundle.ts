@@ -6,5 +6,9 @@ import { browserPlatform } from './platform/platform_browser.js';
 setPlatform(browserPlatform);
 
 export { envNotices } from './env.js';
+export * from './errors.js';
 export * from './face.js';
 export { platform } from './platform/current.js';
+export { sendable } from './sources/sendable.js';
+export { resolveSource } from './sources/source.js';
+export { RemoteHost } from './worker/worker_host.js';
