@@ -1,6 +1,6 @@
 // teach() in Chromium: in a worker of its own, from a model that is fetched, to a directory and back.
 import { expect, test } from 'vitest';
-import { env, pipeline } from '../../web/bundle/peruse.js';
+import { env, PeruseError, pipeline } from '../../web/bundle/peruse.js';
 import { teach, type TeachProgress } from '../../web/bundle/peruse-teach.js';
 import { kHeldBack, kTexts } from '../node/support/lessons.js';
 
@@ -34,7 +34,9 @@ test('a page teaches, uses, saves and loads again', async () => {
   const again = await pipeline('text-classification', directory as unknown as Parameters<typeof pipeline>[1]);
   expect(await again(kTexts_, { top_k: null })).toEqual(await classify(kTexts_, { top_k: null }));
   await Promise.all([classify.dispose(), again.dispose(), taught.dispose()]);
-  await expect(taught.save('folder')).rejects.toMatchObject({ code: 'disposed' });
+  const error = await taught.save('folder').catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'disposed' });
+  expect(error).toBeInstanceOf(PeruseError); // The class of the page's own file.
 });
 
 test('a page has no folders by name; an adapter is used at once', async () => {
