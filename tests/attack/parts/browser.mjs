@@ -46,8 +46,9 @@ export async function run({ random, timeLeft, begin, count, note }) {
       levels.add(await residentBytes());
       rounds = round + 1;
     }
-    note(curve.check());
-    if (rounds >= kEnoughRounds && levels.rose) throw new Finding(`memory rises: ${levels}`);
+    // A leak goes on: the slope tells. Chromium's heap takes about a hundred rounds to its working size (one seed: 383 KB a round over 72
+    // rounds, and -15 over 688, from 545 to 578 MB), so fewer say nothing, and the levels are told, not judged: the part `levels` does that.
+    note(rounds < kEnoughRounds ? `${rounds} rounds, too few to tell` : curve.check());
     note(String(levels));
   } finally {
     await close();
