@@ -29,13 +29,6 @@ Result<std::optional<Precision>> ParsePrecision(std::string_view name) {
   return InvalidArgument("dtype must be \"auto\", \"f32\", \"f16\" or \"q8\", not \"" + std::string(name) + "\"");
 }
 
-void WriteNames(JsonWriter& writer, std::string_view key, const std::vector<std::string>& names) {
-  writer.Key(key);
-  writer.BeginArray();
-  for (const std::string& name : names) writer.String(name);
-  writer.EndArray();
-}
-
 std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
   std::string json;
   JsonWriter writer(&json);
@@ -48,8 +41,10 @@ std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
   }
   writer.Key("tensors");
   writer.Int(report.tensors_used);
-  WriteNames(writer, "headTensors", report.head_tensors);
-  WriteNames(writer, "extraTensors", report.extra_tensors);
+  writer.Key("headTensors");
+  writer.Strings(report.head_tensors);
+  writer.Key("extraTensors");
+  writer.Strings(report.extra_tensors);
   writer.Key("weightBytes");
   writer.Int(report.weight_bytes);
   writer.EndObject();
@@ -217,10 +212,7 @@ Result<std::string> Session::SetShardIndex(std::string_view index_json) {
   const Result<std::vector<std::string>> files = model_->SetShardIndex(index_json);
   PERUSE_RETURN_IF_ERROR(Fail(files.status()));
   std::string json;
-  JsonWriter writer(&json);
-  writer.BeginArray();
-  for (const std::string& file : *files) writer.String(file);
-  writer.EndArray();
+  JsonWriter(&json).Strings(*files);
   return json;
 }
 

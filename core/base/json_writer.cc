@@ -46,6 +46,12 @@ void JsonWriter::String(std::string_view text) {
   AppendQuoted(text);
 }
 
+void JsonWriter::Strings(std::span<const std::string> texts) {
+  BeginArray();
+  for (const std::string& text : texts) String(text);
+  EndArray();
+}
+
 void JsonWriter::Int(int64_t value) {
   BeforeValue();
   Append(std::to_string(value));

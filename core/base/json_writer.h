@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,8 @@ class JsonWriter {
   void BeginArray() { Open('['); }
   void EndArray() { Close(']'); }
   void Key(std::string_view name);
-  void String(std::string_view text);  // valid UTF-8
+  void String(std::string_view text);                // valid UTF-8
+  void Strings(std::span<const std::string> texts);  // an array of them
   void Int(int64_t value);
   void Double(double value);  // enough digits to read back the same value; null when not finite
   void Bool(bool value);

@@ -146,10 +146,7 @@ Result<std::string> TeachSession::SetShardIndex(std::string_view index_json) {
   const Result<std::vector<std::string>> files = Fed().SetShardIndex(index_json);
   PERUSE_RETURN_IF_ERROR(Fail(files.status()));
   std::string json;
-  JsonWriter writer(&json);
-  writer.BeginArray();
-  for (const std::string& file : *files) writer.String(file);
-  writer.EndArray();
+  JsonWriter(&json).Strings(*files);
   return json;
 }
 
@@ -325,9 +322,7 @@ Result<std::string> TeachSession::Report() const {
   }
   writer.EndArray();
   writer.Key("labels");
-  writer.BeginArray();
-  for (const std::string& label : trainee_->config().id2label) writer.String(label);
-  writer.EndArray();
+  writer.Strings(trainee_->config().id2label);
   writer.EndObject();
   return json;
 }
