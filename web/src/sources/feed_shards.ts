@@ -9,7 +9,7 @@ export interface ShardReader {
   /** Gives the files' names. */
   setShardIndex(index: Uint8Array): string[];
   feedWeights(chunk: Uint8Array): void;
-  endShard(): void;
+  endShard(name: string): void;
 }
 
 /** Weights in several files. Their progress is that of one file, with the bytes of all. */
@@ -24,7 +24,7 @@ export async function feedShards(job: Reading, engine: ShardReader, { form, name
     if (!file.found) throw notFound([file], `, which ${name} names`);
     await naming(shard, async () => {
       bytes += await eachChunk(job, file, reporter, (chunk) => engine.feedWeights(chunk));
-      engine.endShard(); // Says so if it was not whole.
+      engine.endShard(shard); // Says so if it was not whole.
     });
   }
   reporter.finish();

@@ -1,7 +1,6 @@
 // A lesson, where the engine runs: loads the model, gives it the examples, works through the steps and takes what was learnt.
 import createTeach from '../../wasm/glue-teach.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
-
 import { startModule } from '../engine/start_build.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, Totals } from '../progress.js';
@@ -185,19 +184,17 @@ class Lesson {
       parts = [];
     };
     if (found.sharded) {
-      let left: string[] = [];
       await feedShards(
         job,
         {
           setShardIndex: (index) => {
             base.set(found.name, new Blob([index as Uint8Array<ArrayBuffer>]));
-            left = trainer.setShardIndex(index);
-            return [...left];
+            return trainer.setShardIndex(index);
           },
           feedWeights: feed,
-          endShard: () => {
+          endShard: (name) => {
             trainer.endShard();
-            keep(left.shift()!);
+            keep(name);
           },
         },
         found,
