@@ -21,7 +21,7 @@ export interface PretrainOptions
     | 'sift'
     | 'validation'
   > {
-  /** Lines that are held back, to measure by: a list, or a share of the lines, drawn by the seed. The best state is kept. */
+  /** Lines that are held out, to measure by: a list, or a share of the lines, drawn by the seed. The best state is kept. */
   validation?: readonly string[] | number;
   /** How many of a text's words are masked. Default 0.15. */
   mask_share?: number;
