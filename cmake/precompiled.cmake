@@ -15,7 +15,9 @@ function(peruse_precompiled target)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
-  # The result holds the names of its folder. For ccache, which knows compiler and flags, it counts by what it was made of.
-  string(SHA256 sum "${ARGN}")
+  # The result holds the names of its folder. For ccache, which knows compiler and flags, it counts by what it was made of: these headers,
+  # of these third-party sources.
+  file(SHA256 "${PROJECT_SOURCE_DIR}/tools/setup/third_party.mjs" sources)
+  string(SHA256 sum "${ARGN};${sources}")
   file(WRITE "${CMAKE_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.pch.sum" "${sum}")
 endfunction()
