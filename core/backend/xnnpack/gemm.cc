@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "core/backend/xnnpack/block.h"
@@ -33,6 +34,7 @@ using KernelFunction = void (*)(size_t mr, size_t nc, size_t kc, const float* a,
                                 float* c, size_t cm_stride, size_t cn_stride, const Params* params);
 
 struct Kernel {
+  const char* name;
   int64_t mr;
   int64_t nr;
   KernelFunction tile;  // 1 to mr rows
@@ -48,38 +50,38 @@ bool OnX86() {
 }
 
 // Past 16 live vectors x86 spills; ARM has 32 registers, and splats lanes faster than it loads.
-Kernel ChooseKernel() {
+int ChooseKernel() { return OnX86() ? 0 : 1; }
+
 #if defined(__wasm_relaxed_simd__)
-  if (OnX86()) {
-    return {4, 8, xnn_f32_gemm_ukernel_4x8__wasmrelaxedsimd_fma_loadsplat,
-            xnn_f32_gemm_ukernel_1x8__wasmrelaxedsimd_fma_loadsplat};
-  }
-  return {6, 8, xnn_f32_gemm_ukernel_6x8__wasmrelaxedsimd_fma_splat,
-          xnn_f32_gemm_ukernel_1x8__wasmrelaxedsimd_fma_splat};
+constexpr Kernel kKernels[] = {
+    {"4x8 loadsplat", 4, 8, xnn_f32_gemm_ukernel_4x8__wasmrelaxedsimd_fma_loadsplat,
+     xnn_f32_gemm_ukernel_1x8__wasmrelaxedsimd_fma_loadsplat},
+    {"6x8 splat", 6, 8, xnn_f32_gemm_ukernel_6x8__wasmrelaxedsimd_fma_splat,
+     xnn_f32_gemm_ukernel_1x8__wasmrelaxedsimd_fma_splat},
+};
 #else
-  if (OnX86()) {
-    return {4, 8, xnn_f32_gemm_ukernel_4x8__wasmsimd_loadsplat, xnn_f32_gemm_ukernel_1x8__wasmsimd_loadsplat};
-  }
-  return {6, 8, xnn_f32_gemm_ukernel_6x8__wasmsimd_splat, xnn_f32_gemm_ukernel_1x8__wasmsimd_splat};
+constexpr Kernel kKernels[] = {
+    {"4x8 loadsplat", 4, 8, xnn_f32_gemm_ukernel_4x8__wasmsimd_loadsplat, xnn_f32_gemm_ukernel_1x8__wasmsimd_loadsplat},
+    {"6x8 splat", 6, 8, xnn_f32_gemm_ukernel_6x8__wasmsimd_splat, xnn_f32_gemm_ukernel_1x8__wasmsimd_splat},
+};
 #endif
-}
-
-#elif defined(__aarch64__)
-
-Kernel ChooseKernel() {
-  return {5, 16, xnn_f32_gemm_minmax_ukernel_5x16__aarch64_neonfma_lane_ld128,
-          xnn_f32_gemm_minmax_ukernel_1x16__aarch64_neonfma_lane_ld128};
-}
 
 #else
 
-Kernel ChooseKernel() {
-  return {5, 16, xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast, xnn_f32_gemm_minmax_ukernel_1x16__fma3_broadcast};
-}
+int ChooseKernel() { return 0; }
+
+#if defined(__aarch64__)
+constexpr Kernel kKernels[] = {{"5x16 lane", 5, 16, xnn_f32_gemm_minmax_ukernel_5x16__aarch64_neonfma_lane_ld128,
+                                xnn_f32_gemm_minmax_ukernel_1x16__aarch64_neonfma_lane_ld128}};
+#else
+constexpr Kernel kKernels[] = {{"5x16 broadcast", 5, 16, xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast,
+                                xnn_f32_gemm_minmax_ukernel_1x16__fma3_broadcast}};
+#endif
 
 #endif
 
-const Kernel kKernel = ChooseKernel();
+const int kChosen = ChooseKernel();
+const Kernel kKernel = kKernels[kChosen];
 
 // out[i * out_stride + j] = rows[j * stride + i] for four rows of k values.
 void TransposeFour(const float* rows, int64_t stride, int64_t k, float* out, int64_t out_stride) {
@@ -107,6 +109,9 @@ void TransposeFour(const float* rows, int64_t stride, int64_t k, float* out, int
 
 }  // namespace
 
+int GemmKernels() { return static_cast<int>(std::size(kKernels)); }
+int ChosenGemmKernel() { return kChosen; }
+const char* GemmKernelName(int kernel) { return kKernels[kernel].name; }
 int64_t TileRows() { return kKernel.mr; }
 int64_t TileCols() { return kKernel.nr; }
 
@@ -170,17 +175,31 @@ void PackMatrix(const float* values, int64_t stride, int64_t k, int64_t n, float
   }
 }
 
-void Gemm(const float* a, int64_t a_stride, int64_t rows, int64_t k, const float* packed, int64_t n, float* c,
-          int64_t c_stride) {
+namespace {
+
+inline void Multiply(const Kernel& by, const float* a, int64_t a_stride, int64_t rows, int64_t k, const float* packed,
+                     int64_t n, float* c, int64_t c_stride) {
   constexpr size_t kFloat = sizeof(float);
   const size_t row_bytes = static_cast<size_t>(c_stride) * kFloat;
-  const size_t tile_bytes = static_cast<size_t>(kKernel.nr) * kFloat;
-  for (int64_t r = 0; r < rows; r += kKernel.mr) {
-    const int64_t tile = std::min(kKernel.mr, rows - r);
-    const KernelFunction kernel = tile == 1 ? kKernel.row : kKernel.tile;
+  const size_t tile_bytes = static_cast<size_t>(by.nr) * kFloat;
+  for (int64_t r = 0; r < rows; r += by.mr) {
+    const int64_t tile = std::min(by.mr, rows - r);
+    const KernelFunction kernel = tile == 1 ? by.row : by.tile;
     kernel(static_cast<size_t>(tile), static_cast<size_t>(n), static_cast<size_t>(k) * kFloat, a + r * a_stride,
            static_cast<size_t>(a_stride) * kFloat, packed, c + r * c_stride, row_bytes, tile_bytes, &kParams);
   }
+}
+
+}  // namespace
+
+void Gemm(const float* a, int64_t a_stride, int64_t rows, int64_t k, const float* packed, int64_t n, float* c,
+          int64_t c_stride) {
+  Multiply(kKernel, a, a_stride, rows, k, packed, n, c, c_stride);
+}
+
+void GemmBy(int kernel, const float* a, int64_t a_stride, int64_t rows, int64_t k, const float* packed, int64_t n,
+            float* c, int64_t c_stride) {
+  Multiply(kKernels[kernel], a, a_stride, rows, k, packed, n, c, c_stride);
 }
 
 }  // namespace peruse::xnnpack

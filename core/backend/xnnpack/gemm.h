@@ -40,4 +40,12 @@ void PackMatrix(const float* values, int64_t stride, int64_t k, int64_t n, float
 void Gemm(const float* a, int64_t a_stride, int64_t rows, int64_t k, const float* packed, int64_t n, float* c,
           int64_t c_stride);
 
+// The kernels that this build has, of one panel width, and the same product by one of them: to measure whether the
+// chosen one is the fastest (tests/bench/dispatch_bench.cc).
+int GemmKernels();
+int ChosenGemmKernel();
+const char* GemmKernelName(int kernel);
+void GemmBy(int kernel, const float* a, int64_t a_stride, int64_t rows, int64_t k, const float* packed, int64_t n,
+            float* c, int64_t c_stride);
+
 }  // namespace peruse::xnnpack

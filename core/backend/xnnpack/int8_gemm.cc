@@ -58,16 +58,6 @@ bool RelaxedDotIsExact(bool unsigned_input) {
   return true;
 }
 
-Int8Path ChoosePath() {
-  if (RelaxedDotIsExact(/*unsigned_input=*/false)) return Int8Path::kSdot;
-  if (RelaxedDotIsExact(/*unsigned_input=*/true)) return Int8Path::kUsdot;
-  return Int8Path::kI16;
-}
-
-#else
-
-Int8Path ChoosePath() { return Int8Path::kI16; }
-
 #endif
 
 // ---- Activations ------------------------------------------------------------------------------------------------------
@@ -176,8 +166,17 @@ void QuantizeRows(const FourRows& rows, int64_t k, int64_t step, std::byte* out,
 
 }  // namespace
 
+bool Int8PathIsExact(Int8Path path) {
+#if defined(__wasm_relaxed_simd__)
+  if (path != Int8Path::kI16) return RelaxedDotIsExact(/*unsigned_input=*/path == Int8Path::kUsdot);
+#endif
+  return path == Int8Path::kI16;
+}
+
 Int8Path ChosenInt8Path() {
-  static const Int8Path path = ChoosePath();
+  static const Int8Path path = Int8PathIsExact(Int8Path::kSdot)    ? Int8Path::kSdot
+                               : Int8PathIsExact(Int8Path::kUsdot) ? Int8Path::kUsdot
+                                                                   : Int8Path::kI16;
   return path;
 }
 

