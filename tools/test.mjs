@@ -11,7 +11,7 @@ import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
-import { runGoogleTest, runTypeCheck, runVitest } from './test/suites.mjs';
+import { kSeed, runGoogleTest, runTypeCheck, runVitest } from './test/suites.mjs';
 
 const kResults = join(root, 'build/test-results');
 
@@ -70,7 +70,7 @@ async function main() {
   // Two parts at a time: in continuous integration ten minutes of work.
   await suite('attack', () => {
     if (environment.chromium.path) process.env.PERUSE_CHROMIUM ??= environment.chromium.path;
-    return runAttack({ minutes: process.env.CI ? 5 : 1, parts: kTestedParts });
+    return runAttack({ minutes: process.env.CI ? 5 : 1, parts: kTestedParts, seed: kSeed });
   });
 
   console.log(`\n${((performance.now() - start) / 1000).toFixed(0)} s`);
