@@ -8,15 +8,16 @@ import { readEnvironment } from '../../tools/setup/cache.mjs';
 import { runAsProgram } from '../../tools/setup/main_module.mjs';
 import { setup } from '../../tools/setup.mjs';
 import { kAllLengths, kBarLengths, measureAll } from './lib/campaign.mjs';
-import { measureLoads } from './lib/loads.mjs';
+import { measureFirstAnswers, measureLoads } from './lib/loads.mjs';
 import { measureOnGpu, printGpu } from './lib/gpu.mjs';
 import { testDispatch } from './lib/dispatch.mjs';
 import { installPackages, buildProgram, nodeWithRelaxedSimd } from './lib/prepare.mjs';
-import { printBars, printCells, printLoads, printProfile } from './lib/report.mjs';
+import { printBars, printCells, printFirstAnswers, printLoads, printProfile } from './lib/report.mjs';
 import { kShapes } from './lib/shapes.mjs';
 import { measureTeaching } from './lib/teach.mjs';
 
 const kContinued = 'PERUSE_BENCH_CONTINUED';
+const kLoadRounds = 5;
 
 const kUsage = `npm run bench -- [options]
   --quick                 two shapes, two lengths, relaxed SIMD in Node only
@@ -24,6 +25,7 @@ const kUsage = `npm run bench -- [options]
   --profile               time by operation as well
   --dispatch              whether the kernels that are chosen on this machine are the fastest of those that a build has; fails where another is
                           more than a twentieth faster (wasm in Node; nothing else is measured)
+  --loads                 from a file on the disk to the first answer, beside onnxruntime-web with its files (Node; nothing else is measured)
   --teach                 what teaching costs: a step beside a forward pass, natively, in wasm and, where PERUSE_BENCH_PYTHON names a Python
                           with PyTorch, in that; lessons of two labels by every method (nothing else is measured)
   --blocks                the cost of one block of each kind, by length (native; nothing else is measured)
@@ -57,6 +59,7 @@ function parseOptions() {
       dispatch: flag,
       dispatch: flag,
       teach: flag,
+      loads: flag,
       'no-ort': flag,
       'no-load': flag,
       shapes: list,
@@ -115,6 +118,12 @@ async function main() {
 
   if (options.device === 'webgpu') {
     const rows = await measureOnGpu(options, environment, printGpu);
+    if (options.json) writeFileSync(options.json, JSON.stringify(rows, null, 1));
+    return;
+  }
+  if (options.loads) {
+    const rows = await measureFirstAnswers({ ...options, rounds: kLoadRounds });
+    printFirstAnswers(rows);
     if (options.json) writeFileSync(options.json, JSON.stringify(rows, null, 1));
     return;
   }

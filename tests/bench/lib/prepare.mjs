@@ -49,9 +49,9 @@ export async function buildProgram(name, variant) {
   return join(folder, variant === undefined ? name : `${name}.cjs`);
 }
 
-/** A folder with config.json and model.safetensors of random weights. */
-export async function randomModel(shape) {
-  const config = shapeConfig(shape, { timed: true });
+/** A folder with config.json and model.safetensors of random weights; `whole`: with all its words. */
+export async function randomModel(shape, { whole = false } = {}) {
+  const config = shapeConfig(shape, { timed: !whole });
   const maker = readFileSync(join(here, 'lib/checkpoint.mjs'));
   const key = createHash('sha256').update(JSON.stringify(config)).update(maker).digest('hex').slice(0, 12);
   const folder = join(modelsDir, `${shape}-${key}`);
@@ -68,13 +68,17 @@ export async function randomModel(shape) {
   return folder;
 }
 
-/** The same model as ONNX, f32 and q8, in `folder`: { f32, q8 }, paths. */
-export async function exportOnnx(folder, task) {
-  const files = { f32: join(folder, `${task}.onnx`), q8: join(folder, `${task}_q8.onnx`) };
-  if (existsSync(files.f32) && existsSync(files.q8)) return files;
+/** The same model as ONNX, in `folder`: { f32, q8 }, paths; with `half` also f16, and as halfWeights a safetensors file of float16. */
+export async function exportOnnx(folder, task, { half = false } = {}) {
+  const files = {
+    f32: join(folder, `${task}.onnx`),
+    q8: join(folder, `${task}_q8.onnx`),
+    ...(half && { f16: join(folder, `${task}_f16.onnx`), halfWeights: join(folder, 'model_f16.safetensors') }),
+  };
+  if (Object.values(files).every((file) => existsSync(file))) return files;
   const python = await pythonEnvironment();
   await step(`ONNX export of ${folder.split('/').at(-1)}`, () => {
-    capture(python, ['-W', 'ignore', join(here, 'export/export_onnx.py'), folder, task]);
+    capture(python, ['-W', 'ignore', join(here, 'export/export_onnx.py'), folder, task, ...(half ? ['--half'] : [])]);
   });
   return files;
 }

@@ -89,6 +89,28 @@ export function printLoads(loads) {
   );
 }
 
+export function printFirstAnswers(rows) {
+  console.log('\nFrom the file to the first answer, one thread');
+  console.log(
+    table([
+      ['shape', 'file', 'MB', 'dtype', 'weights MB', 'heap MB', 'seconds', "onnxruntime-web's file", 'MB', 'seconds', 'x ort'],
+      ...rows.map((row) => [
+        row.shape,
+        row.file,
+        megabytes(row.fileBytes),
+        row.dtype,
+        megabytes(row.weightBytes),
+        megabytes(row.heapBytes),
+        row.seconds.toFixed(2),
+        row.ort.file,
+        megabytes(row.ort.fileBytes),
+        row.ort.seconds.toFixed(2),
+        times(row.overOrt),
+      ]),
+    ]),
+  );
+}
+
 /** Shares of a call's time by operation. */
 export function printProfile(cells) {
   for (const cell of cells.filter(({ profile }) => profile)) {

@@ -1,5 +1,5 @@
 // One subject of a measurement, in a worker of Node or of a page: Peruse's bench module, or onnxruntime-web. Both know the same
-// verbs; every message { id, verb, request } gets one { id, answer } or { id, error }.
+// verbs; every message { id, verb, request } gets one { id, answer } or { id, error }. 'spent' tells what all verbs so far have taken.
 
 const inNode = typeof process === 'object';
 
@@ -141,12 +141,18 @@ const kKinds = { peruse: Peruse, ort: Ort };
 
 async function serve(post, listen) {
   let subject;
+  const spent = { seconds: 0, threadSeconds: 0 };
   listen(async ({ id, verb, request }) => {
+    if (verb === 'spent') return post({ id, answer: spent });
+    const start = performance.now();
+    const threadStart = threadSeconds();
     try {
       if (verb === 'create') subject = new kKinds[request.kind]();
       const answer = await subject[verb](request ?? {});
       const parsed = typeof answer === 'string' ? JSON.parse(answer) : (answer ?? {});
       if (parsed.error) throw new Error(parsed.error);
+      spent.seconds += (performance.now() - start) / 1000;
+      spent.threadSeconds += threadSeconds() - threadStart;
       post({ id, answer: parsed });
     } catch (error) {
       post({ id, error: String(error?.stack ?? error) });
