@@ -29,13 +29,16 @@ class SessionBinding {
       failure_ = backend.status();
     }
   }
-#if !defined(PERUSE_WEBGPU)
   // Another task of what `first` has loaded.
   explicit SessionBinding(const SessionBinding& first)
-      : session_(first.session_ ? std::make_unique<Session>(*first.session_) : nullptr), failure_(first.failure_) {}
+      : session_(first.session_ ? std::make_unique<Session>(*first.session_) : nullptr), failure_(first.failure_) {
+#if defined(PERUSE_WEBGPU)
+    gpu_ = first.gpu_;
+#endif
+  }
   std::unique_ptr<SessionBinding> Beside() const { return std::make_unique<SessionBinding>(*this); }
   bool NeedsWeights() const { return session_ == nullptr || session_->needs_weights(); }
-#else
+#if defined(PERUSE_WEBGPU)
   // On a GPU with these webgpu::Limits. The first argument is that of the CPU, and of no use here.
   SessionBinding(int, uint32_t binding_bytes, bool shader_f16, bool packed_dot) {
     std::unique_ptr<WebGpuBackend> backend =
@@ -153,7 +156,7 @@ class SessionBinding {
 
   std::unique_ptr<Session> session_;
 #if defined(PERUSE_WEBGPU)
-  WebGpuBackend* gpu_ = nullptr;  // the session's
+  WebGpuBackend* gpu_ = nullptr;  // the session's, and of those beside it
 #endif
   Status failure_;
   Staging staging_;
@@ -174,9 +177,9 @@ EMSCRIPTEN_BINDINGS(peruse) {
       .function("endShard", &SessionBinding::EndShard)
       .function("feedWeights", &SessionBinding::FeedWeights)
       .function("finishWeights", &SessionBinding::FinishWeights)
-#if !defined(PERUSE_WEBGPU)
       .function("beside", &SessionBinding::Beside)
       .function("needsWeights", &SessionBinding::NeedsWeights)
+#if !defined(PERUSE_WEBGPU)
       .function("program", &SessionBinding::PrintProgram)
 #endif
       .function("probe", &SessionBinding::Probe)

@@ -72,8 +72,8 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    */
   enhanced_mask_decoder?: boolean;
   /**
-   * Use the weights of another pipeline that has loaded the same checkpoint in the same way for another task, and lend them to one: on the
-   * CPU, where it works in the same thread then. Default true. false: an engine of its own, to work at the same time.
+   * Use the weights of another pipeline that has loaded the same checkpoint in the same way for another task, and lend them to one; it works in the
+   * same thread then, or on the same GPU device. Default true. false: an engine of its own, to work at the same time.
    */
   share?: boolean;
   /** Work in a worker? Default: true in browsers; in Node for models on a server, and for others whose weights take more than 64 MB. */
@@ -168,7 +168,16 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
   const report = (progress: ProgressInfo) => listener.tell(progress);
   const wantsWorker = options.worker ?? (await platform().worksInWorker(spec));
   const first = chooseVariant(platform().features(wantsWorker), wish, mostThreads()); // Refuses what can't be, before anything starts.
-  const key = sharingKey(options, spec, [device, dtype, onDeviceLost, wasm, wantsWorker, first.variant, first.threads]);
+  const key = sharingKey(options, spec, [
+    device,
+    options.shader_f16 === true,
+    dtype,
+    onDeviceLost,
+    wasm,
+    wantsWorker,
+    first.variant,
+    first.threads,
+  ]);
   const lease = await leaseHost(key, resolvedTask, report, () => startHost(wantsWorker, options.worker === true, report));
   const { host, inWorker, trouble } = lease;
   const loading = new AbortController();
@@ -218,14 +227,14 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
 function sharingKey(
   { share = true, adapter, encoder, labels_encoder, enhanced_mask_decoder }: PipelineOptions,
   spec: SourceSpec,
-  [device, ...more]: unknown[],
+  settings: unknown[],
 ): string | undefined {
   const beside = [adapter, encoder, labels_encoder].some((one) => one !== undefined);
-  const alone = !share || device === 'webgpu' || beside || enhanced_mask_decoder === true;
+  const alone = !share || beside || enhanced_mask_decoder === true;
   const source = keyOfSource(spec);
   // A compiled build is no text: who brings one brings it for itself.
-  if (alone || source === undefined || more.some((one) => one instanceof WebAssembly.Module)) return undefined;
-  return JSON.stringify([source, device, ...more]);
+  if (alone || source === undefined || settings.some((one) => one instanceof WebAssembly.Module)) return undefined;
+  return JSON.stringify([source, ...settings]);
 }
 
 /** In a worker; or in this thread, if the caller wants that, or leaves it to us and no worker can be started. */

@@ -60,9 +60,10 @@ export interface Session extends Staged {
   feedWeights(bytes: number): string;
   finishWeights(): string;
   probe(layers: number, dtype: string): string;
-  /** These only of builds that compute on the CPU. */
+  /** For another task of what this session has loaded. */
   beside(): Session;
   needsWeights(): boolean;
+  /** Only of builds that compute on the CPU. */
   program(): string;
   start(bytes: number): string;
   startInspection(bytes: number): string;
@@ -144,7 +145,7 @@ export class Engine extends ModuleCalls<EngineModule> {
 
   /**
    * For another task of the checkpoint that this engine has loaded: an engine in the same module, which uses its weights. It is to be given
-   * the same config.json; either may be disposed of first. On the CPU only.
+   * the same config.json; either may be disposed of first.
    */
   beside(): Engine {
     return new Engine(this.module_, 1, this.lastWords_, undefined, this.deviceChoice, this);

@@ -42,6 +42,11 @@ export class ModuleCalls<M extends WasmModule> {
     return !this.gone_ && this.state_.broken === undefined;
   }
 
+  /** Whether nobody else calls the module. */
+  protected isLast(): boolean {
+    return !this.gone_ && this.state_.users === 1;
+  }
+
   /** Takes no calls from now on; `release` is the last, unless the module is broken. Gives whether nobody else calls the module. */
   protected leave(release: () => void): boolean {
     if (this.gone_) return false;

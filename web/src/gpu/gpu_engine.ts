@@ -1,5 +1,6 @@
 // The engine on a GPU. Its calls only record; this class replays what they recorded, so they wait.
 // Loaded only when a caller asks for device 'webgpu' or 'auto'.
+import { PeruseError } from '../errors.js';
 import { Engine, type EngineModule, type OpenRequest, type Session, type WeightReport } from '../engine/engine.js';
 import type { DeviceChoice } from '../engine/reports.js';
 import type { OpenedGpu } from './device.js';
@@ -14,38 +15,98 @@ interface GpuSession extends Session {
   replayed(): void;
 }
 
+/** What engines of one module have in common: they record into one stream, so each records and replays in its turn. */
+interface Replaying {
+  executor: GpuExecutor;
+  last: Promise<unknown>;
+}
+
 export class GpuEngine extends Engine {
-  private readonly executor_: GpuExecutor;
+  private readonly replaying_: Replaying;
+  private left_ = false;
 
-  /** The device stays the caller's; dispose() leaves it open. */
-  constructor(module: EngineModule, gpu: OpenedGpu, lastWords: () => string, deviceChoice: DeviceChoice) {
-    super(module, 1, lastWords, gpu.report, deviceChoice);
-    this.executor_ = new GpuExecutor(gpu.device, gpu.pipelines);
+  /** The device stays the caller's; dispose() leaves it open. `other`: whose module and weights it uses. */
+  constructor(
+    module: EngineModule,
+    protected readonly gpu_: OpenedGpu,
+    lastWords: () => string,
+    deviceChoice: DeviceChoice,
+    other?: GpuEngine,
+  ) {
+    super(module, 1, lastWords, gpu_.report, deviceChoice, other);
+    this.replaying_ = other?.replaying_ ?? { executor: new GpuExecutor(gpu_.device, gpu_.pipelines), last: Promise.resolve() };
   }
 
-  override async open(request: OpenRequest): Promise<void> {
-    await super.open(request);
-    await this.replay(); // Shaders begin to compile while the weights arrive.
+  override beside(): GpuEngine {
+    return new GpuEngine(this.module_, this.gpu_, this.lastWords_, this.deviceChoice, this);
   }
 
-  override async feedWeights(chunk: Uint8Array): Promise<void> {
-    await super.feedWeights(chunk);
-    await this.replay();
+  override open(request: OpenRequest): Promise<void> {
+    return this.inTurn(async () => {
+      await super.open(request);
+      await this.replay(); // Shaders begin to compile while the weights arrive.
+    });
   }
 
-  override async finishWeights(): Promise<WeightReport> {
-    const report = await super.finishWeights();
-    await this.replay();
-    return report;
+  override feedWeights(chunk: Uint8Array): Promise<void> {
+    return this.inTurn(async () => {
+      await super.feedWeights(chunk);
+      await this.replay();
+    });
   }
 
-  override async probe(layers: number, dtype: string): Promise<number> {
-    const ran = await super.probe(layers, dtype);
-    await this.replay();
-    return ran;
+  override finishWeights(): Promise<WeightReport> {
+    return this.inTurn(async () => {
+      const report = await super.finishWeights();
+      await this.replay();
+      return report;
+    });
   }
 
-  override async step(): Promise<boolean> {
+  override probe(layers: number, dtype: string): Promise<number> {
+    return this.inTurn(async () => {
+      const ran = await super.probe(layers, dtype);
+      await this.replay();
+      return ran;
+    });
+  }
+
+  override step(): Promise<boolean> {
+    return this.inTurn(() => this.recordAndReplay());
+  }
+
+  override healthy(): boolean {
+    return super.healthy() && this.replaying_.executor.failure === undefined;
+  }
+
+  /** The module's last engine ends at once what the GPU still does; before that it may be another's work, and the session goes in its turn. */
+  override release(): boolean {
+    this.left_ = true;
+    if (this.isLast()) {
+      this.replaying_.executor.dispose(); // First: what it still does reads and writes the session's memory.
+      return super.release();
+    }
+    return this.leave(() => {
+      const { replaying_: replaying, session } = this;
+      // It records what becomes free, which the others replay with their next call.
+      replaying.last = replaying.last.then(() => session.delete()).catch(() => undefined);
+    });
+  }
+
+  private get session(): GpuSession {
+    return this.session_ as GpuSession;
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.replaying_.last.then(() => {
+      this.stay();
+      return work();
+    });
+    this.replaying_.last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private async recordAndReplay(): Promise<boolean> {
     let begun: boolean;
     try {
       begun = this.call(() => this.session.beginStep()).begun === true;
@@ -58,43 +119,33 @@ export class GpuEngine extends Engine {
     return this.call(() => this.session.endStep()).more === true;
   }
 
-  override healthy(): boolean {
-    return super.healthy() && this.executor_.failure === undefined;
-  }
-
-  override release(): boolean {
-    this.executor_.dispose(); // First: what it still does reads and writes the session's memory.
-    return super.release();
-  }
-
-  private get session(): GpuSession {
-    return this.session_ as GpuSession;
-  }
-
   private async replay(): Promise<void> {
-    const words = this.guard(() => this.session.commandWords());
-    const address = this.guard(() => this.session.commandAddress()) >>> 0;
-    await this.executor_.replay(() => this.module_.HEAPU8, { address, words });
-    this.guard(() => this.session.replayed());
+    const { session } = this;
+    const words = this.guard(() => session.commandWords());
+    const address = this.guard(() => session.commandAddress()) >>> 0;
+    await this.replaying_.executor.replay(() => this.module_.HEAPU8, { address, words });
+    session.replayed();
+    this.stay();
+  }
+
+  /** To be asked after every wait. */
+  private stay(): void {
+    if (this.left_) throw new PeruseError('aborted', 'The pipeline was disposed of.');
   }
 }
 
-/** An engine that is the only one on its device. */
+/** The only engine on its device, but for those beside it. */
 export class OwningGpuEngine extends GpuEngine {
-  constructor(
-    module: EngineModule,
-    private readonly gpu_: OpenedGpu,
-    lastWords: () => string,
-    deviceChoice: DeviceChoice,
-  ) {
-    super(module, gpu_, lastWords, deviceChoice);
+  override beside(): OwningGpuEngine {
+    return new OwningGpuEngine(this.module_, this.gpu_, this.lastWords_, this.deviceChoice, this);
   }
 
   override dispose(): void {
+    let last = true;
     try {
-      super.dispose();
+      last = this.release();
     } finally {
-      this.gpu_.device.destroy();
+      if (last) this.gpu_.device.destroy();
     }
   }
 }

@@ -11,7 +11,7 @@ export class EngineGroup {
     const turn = this.last_.then(async () => {
       const loaded = await one(this.loaded_.size > 0 ? (checkpoint) => this.find(checkpoint) : undefined);
       const { engine, checkpoint } = loaded;
-      if (checkpoint.weights !== undefined && engine.deviceChoice.device === 'cpu') this.loaded_.set(engine, checkpoint);
+      if (checkpoint.weights !== undefined) this.loaded_.set(engine, checkpoint);
       return loaded;
     });
     this.last_ = turn.catch(() => {});

@@ -198,7 +198,7 @@ export class LocalHost implements Host {
       });
     } catch (error) {
       if (request.device !== 'auto' || chosen?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
-      const report = await this.loadOnce({ ...request, device: 'cpu' });
+      const report = await this.loadOnce({ ...request, device: 'cpu', share: false }); // Another task's engine is on the GPU.
       return {
         ...report,
         deviceChoice: { ...report.deviceChoice, reason: `the CPU, because the GPU could not take the model: ${describe(error)}` },
@@ -232,9 +232,11 @@ export class LocalHost implements Host {
 
   /** An engine whose GPU was lost, or refused its work, is replaced. Where the caller wants none, its next call says why. */
   private async recover(): Promise<void> {
-    if (this.recovery_ === undefined || this.engine().healthy()) return;
+    const engine = this.engine();
+    if (this.recovery_ === undefined || engine.healthy()) return;
     this.indexes_.clear();
-    this.engine().dispose();
+    this.group_.remove(engine);
+    engine.dispose();
     await this.loadOnce(this.recovery_);
   }
 }

@@ -1,0 +1,116 @@
+// Pipelines for different tasks of one checkpoint share the engine on a GPU, its device and its weights.
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { pipeline, type PipelineOptions } from '../../../web/dist/index_node.js';
+import { resolveSource } from '../../../web/dist/sources/source.js';
+import { LocalHost } from '../../../web/dist/worker/host.js';
+import { nodeHostParts } from '../../../web/dist/worker/host_parts_node.js';
+import { watchGpu } from './watched_gpu.js';
+
+const kReader = fileURLToPath(new URL('../../../models/peruse-reader-deberta-tiny', import.meta.url));
+const kPassage = 'The bees live in a hollow oak behind the mill.';
+const kQuestion = 'Where do the bees live?';
+
+const kOpen: { dispose(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(kOpen.splice(0).map((one) => one.dispose()));
+});
+
+async function open(options: PipelineOptions = {}) {
+  const settings = { device: 'webgpu', ...options } as const;
+  const answer = await pipeline('question-answering', kReader, settings);
+  kOpen.push(answer);
+  const embed = await pipeline('feature-extraction', kReader, settings);
+  kOpen.push(embed);
+  const vector = async () => Array.from((await embed(kPassage, { pooling: 'mean' })).data);
+  return { answer, embed, vector };
+}
+
+async function alone() {
+  const { answer, embed, vector } = await open({ share: false });
+  expect([answer.info.shared, embed.info.shared]).toEqual([false, false]);
+  const expected = { answer: await answer(kQuestion, kPassage), vector: await vector() };
+  const { weightBytes } = await answer.memory();
+  await Promise.all([answer.dispose(), embed.dispose()]);
+  return { expected, weightBytes };
+}
+
+test('the second brings no weights; calls at once, an abort and a fault of one leave the other as it is; either may go first', async () => {
+  const { expected, weightBytes } = await alone();
+  const { answer, embed, vector } = await open();
+  expect([answer.info.shared, embed.info.shared]).toEqual([false, true]);
+  expect(embed.info).toMatchObject({ device: 'webgpu', dtype: 'fp16' });
+  expect(embed.info.bytes).toBeLessThan(answer.info.bytes / 5);
+  expect((await embed.memory()).weightBytes).toBe(weightBytes);
+
+  const results = await Promise.all([vector(), answer(kQuestion, kPassage), vector(), answer(kQuestion, kPassage)]);
+  expect(results).toEqual([expected.vector, expected.answer, expected.vector, expected.answer]);
+
+  await expect(embed('')).rejects.toMatchObject({ code: 'empty_text' });
+  const stop = new AbortController();
+  const long = embed(
+    Array.from({ length: 40 }, () => kPassage),
+    { pooling: 'mean', signal: stop.signal },
+  );
+  const meanwhile = answer(kQuestion, kPassage);
+  stop.abort();
+  await expect(long).rejects.toMatchObject({ code: 'aborted' });
+  expect(await meanwhile).toEqual(expected.answer);
+
+  // In the middle of a call of its own, and of one of the other's.
+  const dying = expect(embed(Array.from({ length: 40 }, () => kPassage))).rejects.toMatchObject({ code: 'aborted' });
+  const living = answer(kQuestion, kPassage);
+  await embed.dispose();
+  await dying;
+  expect(await living).toEqual(expected.answer);
+  expect(await answer(kQuestion, kPassage)).toEqual(expected.answer);
+
+  const again = await pipeline('feature-extraction', kReader, { device: 'webgpu' });
+  kOpen.push(again);
+  expect(again.info.shared).toBe(true);
+  await answer.dispose();
+  expect(Array.from((await again(kPassage, { pooling: 'mean' })).data)).toEqual(expected.vector);
+});
+
+test('a head that is not there, and other settings, share nothing', async () => {
+  const { answer, vector } = await open();
+  const before = [await answer(kQuestion, kPassage), await vector()];
+  await expect(pipeline('text-classification', kReader, { device: 'webgpu' })).rejects.toMatchObject({ code: 'missing_head' });
+  const full = await pipeline('feature-extraction', kReader, { device: 'webgpu', dtype: 'fp32' });
+  kOpen.push(full);
+  expect(full.info.shared).toBe(false);
+  expect([await answer(kQuestion, kPassage), await vector()]).toEqual(before);
+});
+
+test('a lost device: the first call brings the engine back, and both use it', async () => {
+  const gpu = watchGpu();
+  const parts = { ...nodeHostParts, findGpu: gpu.findGpu };
+  const load = async (host: LocalHost, task: string) =>
+    host.call('load', {
+      task,
+      dtype: 'auto',
+      source: await resolveSource(kReader, {}, { baseUrl: () => undefined, findFolder: async (path) => path }),
+      choice: { variant: 'simd', threads: 1, reason: '' },
+      device: 'webgpu',
+      onDeviceLost: 'recover',
+      share: true,
+      shaderF16: false,
+      probes: {},
+    });
+  const first = new LocalHost(() => {}, parts);
+  const second = first.beside(() => {});
+  kOpen.push({ dispose: async () => first.dispose() }, { dispose: async () => second.dispose() });
+  expect((await load(first, 'question-answering')).shared).toBe(false);
+  expect((await load(second, 'feature-extraction')).shared).toBe(true);
+  const answers = () =>
+    Promise.all([
+      first.call('run', { inputs: [{ question: kQuestion, context: kPassage }], options: {} }),
+      second.call('run', { inputs: [{ text: kPassage }], options: { pooling: 'mean' } }),
+    ]);
+  const before = await answers();
+  expect(gpu.devices).toHaveLength(1);
+  gpu.devices[0]!.destroy();
+  await gpu.devices[0]!.lost;
+  expect(await answers()).toEqual(before);
+  expect(gpu.devices).toHaveLength(2);
+});
