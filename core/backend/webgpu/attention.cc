@@ -58,9 +58,13 @@ PositionBuffers BuffersOf(Recording& r, const ops::Attention& op, const Position
 
 bool HasProducts(const ops::Attention& op) { return op.position_key.valid() || op.position_query.valid(); }
 
-// One position term of some heads for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h].
-void Product(Recording& r, const Recording::View& x, Value table_value, int32_t head_dim,
-             const PositionProducts& products, int32_t out) {
+Weighted PositionsBy(const Program& program, Value x, Value table, int32_t head_dim) {
+  return {.aligned = head_dim % kTileDepth == 0 && ByFour(program, x) && ByFour(program, table)};
+}
+
+// One position term of some heads for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h]. x is a view of x_value, or a copy.
+void MultiplyPositions(Recording& r, Value x_value, const Recording::View& x, Value table_value, int32_t head_dim,
+                       const PositionProducts& products, int32_t out) {
   const Recording::View table = r.Of(table_value);
   const auto slots = static_cast<uint32_t>(products.slots);
   const auto depth = static_cast<uint32_t>(head_dim);
@@ -78,7 +82,8 @@ void Product(Recording& r, const Recording::View& x, Value table_value, int32_t 
   params.w_group = depth;
   params.out_stride = heads * slots;
   params.out_group = slots;
-  DispatchLinear(r, {}, params, heads, {x.buffer, table.buffer, table.buffer, x.buffer, out});
+  DispatchLinear(r, PositionsBy(r.plan().program, x_value, table_value, head_dim), params, heads,
+                 {x.buffer, table.buffer, table.buffer, x.buffer, out});
 }
 
 void WriteProbabilities(Recording& r, const ops::Attention& op, const PositionProducts& products) {
@@ -114,8 +119,12 @@ void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts produc
   if (op.position_key.valid()) products.to_position = r.TakeMatrix(r.batch().rows(), width).buffer;
   if (op.position_query.valid()) products.to_content = r.TakeMatrix(r.batch().rows(), width).buffer;
   if (r.failed()) return;
-  if (op.position_key.valid()) Product(r, query, op.position_key, head_dim, products, products.to_position);
-  if (op.position_query.valid()) Product(r, key, op.position_query, head_dim, products, products.to_content);
+  if (op.position_key.valid()) {
+    MultiplyPositions(r, op.query, query, op.position_key, head_dim, products, products.to_position);
+  }
+  if (op.position_query.valid()) {
+    MultiplyPositions(r, op.key, key, op.position_query, head_dim, products, products.to_content);
+  }
 
   const Recording::View result = r.Of(op.out);
   AttentionParams params = {};
@@ -171,9 +180,8 @@ void Record(Recording& r, const ops::Attention& op) {
 void Expect(Recording& r, const Program& program, const ops::Attention& op) {
   const int32_t head_dim = program.info(op.query).cols.factor / op.heads;
   if (head_dim <= kWidestHead) r.recorder().Expect("attention", AttentionConstants(head_dim));
-  for (const Value table : {op.position_key, op.position_query}) {
-    if (table.valid()) ExpectLinear(r, {}, program.info(table).rows.factor);
-  }
+  if (op.position_key.valid()) ExpectLinear(r, PositionsBy(program, op.query, op.position_key, head_dim));
+  if (op.position_query.valid()) ExpectLinear(r, PositionsBy(program, op.key, op.position_query, head_dim));
 }
 
 }  // namespace peruse::webgpu

@@ -1,6 +1,12 @@
 #include "core/backend/webgpu/linear.h"
 
 namespace peruse::webgpu {
+namespace {
+
+// The unfolded matrix has no gap between rows.
+bool UnfoldsByFour(const LinearSpec& spec) { return spec.in % 4 == 0; }
+
+}  // namespace
 
 void Record(Recording& r, const ops::Conv1d& op) {
   const Tensor x = r.at(op.x);
@@ -12,13 +18,14 @@ void Record(Recording& r, const ops::Conv1d& op) {
   const UnfoldParams params = {static_cast<uint32_t>(x.cols), static_cast<uint32_t>(x.cols / spec.groups), input.place,
                                unfolded.place, static_cast<uint32_t>(op.kernel_size)};
   r.recorder().Dispatch("unfold", {}, params, {starts, input.buffer, unfolded.buffer}, r.TokenGrid(spec.in));
-  Project(r, unfolded, x.rows, op.weight, op.activation, {}, r.Of(op.out));
+  Project(r, {unfolded, UnfoldsByFour(spec), x.rows, op.weight}, op.activation, {}, r.Of(op.out));
   r.GiveBack(unfolded.buffer);
 }
 
 void Expect(Recording& r, const Program& program, const ops::Conv1d& op) {
   r.recorder().Expect("unfold", {});
-  ExpectLinear(r, program.linears[static_cast<size_t>(op.weight.id)]);
+  const LinearSpec& spec = program.linears[static_cast<size_t>(op.weight.id)];
+  ExpectLinear(r, WeightedBy(spec, UnfoldsByFour(spec)));
 }
 
 }  // namespace peruse::webgpu

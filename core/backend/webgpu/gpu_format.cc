@@ -19,7 +19,9 @@ class Float32 final : public GpuFormat {
     std::memcpy(out, rows.data(), rows.size_bytes());
     return OkStatus();
   }
-  std::string_view ProductShader(const Limits&) const override { return "linear"; }
+  std::string_view ProductShader(const Limits&, bool aligned) const override {
+    return aligned ? "linear_aligned" : "linear";
+  }
   Constants ProductConstants(bool) const override { return {{"HALF_WEIGHTS", 0}}; }
   Constants SpanConvConstants() const override { return {{"HALF_WEIGHTS", 0}, {"INT8_WEIGHTS", 0}}; }
 };
@@ -43,8 +45,9 @@ class Float16 final : public GpuFormat {
     }
     return OkStatus();
   }
-  std::string_view ProductShader(const Limits& limits) const override {
-    return limits.shader_f16 ? "linear+f16" : "linear";
+  std::string_view ProductShader(const Limits& limits, bool aligned) const override {
+    if (limits.shader_f16) return aligned ? "linear_aligned+f16" : "linear+f16";
+    return aligned ? "linear_aligned" : "linear";
   }
   Constants ProductConstants(bool) const override { return {{"HALF_WEIGHTS", 1}}; }
   Constants SpanConvConstants() const override { return {{"HALF_WEIGHTS", 1}, {"INT8_WEIGHTS", 0}}; }
@@ -53,14 +56,14 @@ class Float16 final : public GpuFormat {
 class Int8 final : public GpuFormat {
  public:
   int32_t element_bytes() const override { return 1; }
-  int32_t row_multiple() const override { return 4; }
+  int32_t row_multiple() const override { return kQuantizedMultiple; }
   int32_t elements_counted_as_one() const override { return 4; }
   int32_t column_floats() const override { return 2; }  // and the scale
   Status Encode(std::span<const float>, int32_t, int32_t, uint8_t*) const override {
     PERUSE_CHECK(false);
     return OkStatus();
   }
-  std::string_view ProductShader(const Limits& limits) const override {
+  std::string_view ProductShader(const Limits& limits, bool) const override {
     return limits.packed_dot ? "linear_q8+dot4" : "linear_q8+bytes";
   }
   Constants ProductConstants(bool wide) const override { return {{"WIDE", wide ? 1.0f : 0.0f}}; }

@@ -11,6 +11,9 @@
 
 namespace peruse::webgpu {
 
+// Of int8, rows of weights and of activations: the depth of a tile of linear_q8.wgsl, 16 words.
+inline constexpr int32_t kQuantizedMultiple = 64;
+
 class GpuFormat {
  public:
   virtual ~GpuFormat() = default;
@@ -29,7 +32,8 @@ class GpuFormat {
 
   // ---- Shaders ------------------------------------------------------------------------------------------------------
 
-  virtual std::string_view ProductShader(const Limits& limits) const = 0;
+  // aligned: of operands that can be read by four (linear.h).
+  virtual std::string_view ProductShader(const Limits& limits, bool aligned) const = 0;
   // What its pipeline depends on beside the tile. wide: LinearSpec::wide_input.
   virtual Constants ProductConstants(bool wide) const = 0;
   // The same of linear_span_conv.wgsl.

@@ -5,7 +5,13 @@
 
 namespace peruse::webgpu {
 
-// out = norm(x), or norm(x + y)
-void Normalise(Recording& r, const Recording::View& x, const Recording::View* y, const NormArgs& norm, Tensor out);
+// What is normalised: x + y; or the sum of a product's slices (linear.h), `rows` rows each, its bias, and y.
+struct NormSum {
+  Recording::View x;
+  int32_t slices = 1;
+  int32_t slice_bias = Recorder::kNoBuffer;
+  const Recording::View* y = nullptr;  // if there is one
+};
+void Normalise(Recording& r, const NormSum& sum, const NormArgs& norm, Tensor out);
 
 }  // namespace peruse::webgpu

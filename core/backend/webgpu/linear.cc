@@ -1,67 +1,155 @@
 #include "core/backend/webgpu/linear.h"
 
 #include "core/backend/webgpu/layer_norm.h"
+#include "core/backend/webgpu/quantize_rows.h"
 
 namespace peruse::webgpu {
 namespace {
 
-constexpr uint32_t kRowBlock = 192;  // from so many rows on the large tiles of linear.wgsl fill a GPU
-constexpr uint32_t kSmallTile = 32;
-constexpr uint32_t kLargeTile = 64;
-
 std::string_view LinearShader(Recording& r, const Weighted& by) {
-  return GpuFormatOf(by.precision).ProductShader(r.recorder().limits());
+  return GpuFormatOf(by.precision).ProductShader(r.recorder().limits(), by.aligned);
 }
 
-Constants LinearConstants(uint32_t tile, const Weighted& by) {
-  const auto size = static_cast<float>(tile);
-  Constants constants = {{"TILE_M", size}, {"TILE_N", size}};
+Constants LinearConstants(const TileShape& tile, const Weighted& by) {
+  Constants constants = {{"TILE_ROWS", static_cast<float>(tile.rows)}, {"ROWS", static_cast<float>(tile.thread_rows)}};
   for (const Constant& constant : GpuFormatOf(by.precision).ProductConstants(by.wide)) constants.push_back(constant);
   return constants;
 }
 
-}  // namespace
+// Of a product that is not split.
+Tiling TilingOf(const LinearParams& params, uint32_t groups) {
+  return PlanTiles({.rows = LengthBucket(static_cast<int32_t>(params.rows)),
+                    .depth = static_cast<int32_t>(params.depth),
+                    .width = static_cast<int32_t>(params.width),
+                    .groups = static_cast<int32_t>(groups)});
+}
 
-void ExpectLinear(Recording& r, const Weighted& by, int32_t width) {
-  for (const uint32_t tile : {kSmallTile, kLargeTile}) {
-    if (tile == kLargeTile && width < static_cast<int32_t>(kLargeTile)) continue;
-    r.recorder().Expect(LinearShader(r, by), LinearConstants(tile, by));
+void Dispatch(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups, const TileShape& tile,
+              std::initializer_list<int32_t> buffers) {
+  for (const uint32_t place : {params.x_first, params.x_stride, params.w_first, params.w_stride}) {
+    PERUSE_CHECK(!by.aligned || place % 4 == 0);
+  }
+  r.recorder().Dispatch(LinearShader(r, by), LinearConstants(tile, by), params, buffers,
+                        {CeilDivide(params.width, kTileColumns), CeilDivide(params.rows, tile.rows), groups});
+}
+
+uint32_t RowElements(const LinearWeight& linear) {
+  return static_cast<uint32_t>(linear.row_elements / linear.format().elements_counted_as_one());
+}
+
+// Of a product: rows of elements, or of words of int8.
+struct Operand {
+  int32_t buffer;
+  Place place;
+  uint32_t group;  // elements of one group of a row
+};
+
+Operand OperandOf(const Recording::View& x, const LinearSpec& spec) {
+  return {x.buffer, x.place, static_cast<uint32_t>(spec.in / spec.groups)};
+}
+
+Operand OperandOf(const QuantizedRows& x) {
+  return {x.buffer, {x.first_word, x.groups * x.slice_words}, x.slice_words};
+}
+
+// out[s] = the product of the s-th slice of the depth alone, each a matrix of `rows` rows behind the one before it. Without bias.
+void ProjectSlices(Recording& r, const Product& product, const Tiling& tiling, const Recording::View& out) {
+  const LinearWeight& linear = r.linear(product.weight);
+  const auto splits = static_cast<uint32_t>(tiling.splits);
+  for (const LinearPart& part : linear.parts) {
+    // A slice is a group whose columns of x and w lie beside those of the others.
+    LinearParams params = {};
+    params.rows = static_cast<uint32_t>(product.rows);
+    params.depth = static_cast<uint32_t>(linear.spec.in) / splits;
+    params.width = static_cast<uint32_t>(part.rows);
+    params.x_first = product.x.place.first;
+    params.x_stride = product.x.place.stride;
+    params.x_group = params.depth;
+    params.w_stride = RowElements(linear);
+    params.w_group = params.depth;
+    params.out_first = out.place.first + static_cast<uint32_t>(part.first_row);
+    params.out_stride = out.place.stride;
+    params.out_group = params.rows * out.place.stride;
+    Dispatch(r, WeightedBy(linear.spec, product.x_by_four), params, splits, tiling.tile,
+             {product.x.buffer, part.buffer, linear.bias, product.x.buffer, out.buffer});
   }
 }
 
-void ExpectLinear(Recording& r, const LinearSpec& spec) {
-  ExpectLinear(r, {spec.precision, spec.wide_input}, spec.out / spec.groups);
+// Of a product whose sums a norm adds up.
+Tiling TilingBeforeNorm(Recording& r, const Product& product) {
+  const LinearSpec& spec = r.linear(product.weight).spec;
+  return PlanTiles({.rows = LengthBucket(product.rows),
+                    .depth = spec.in,
+                    .width = spec.out,
+                    .groups = spec.groups,
+                    .may_split = spec.precision != Precision::kQ8 && WeightedBy(spec, product.x_by_four).aligned,
+                    .most_bytes = r.recorder().limits().binding_bytes});
+}
+
+// out = norm(product + residual)
+void ProjectAndNormalise(Recording& r, const Product& product, const Recording::View& residual, const NormArgs& norm,
+                         Tensor out) {
+  const Tiling tiling = TilingBeforeNorm(r, product);
+  const Recording::View sum =
+      r.TakeMatrix(tiling.splits == 1 ? out.rows : tiling.splits * LengthBucket(out.rows), out.cols);
+  if (r.failed()) return;
+  if (tiling.splits == 1) {
+    Project(r, product, Activation::kNone, {Combined::kAdded, residual}, sum);
+    Normalise(r, {.x = sum}, norm, out);
+  } else {
+    ProjectSlices(r, product, tiling, sum);
+    const NormSum slices = {
+        .x = sum, .slices = tiling.splits, .slice_bias = r.linear(product.weight).bias, .y = &residual};
+    Normalise(r, slices, norm, out);
+  }
+  r.GiveBack(sum.buffer);
+}
+
+}  // namespace
+
+bool ByFour(const Program& program, Value value) {
+  const Extent stride = program.info(program.Root(value)).cols;
+  return stride.domain == Domain::kOne && stride.factor % 4 == 0 && program.info(value).first_col % 4 == 0;
+}
+
+Weighted WeightedBy(const LinearSpec& spec, bool x_by_four) {
+  return {spec.precision, spec.wide_input, x_by_four && spec.in / spec.groups % kTileDepth == 0};
+}
+
+void ExpectLinear(Recording& r, const Weighted& by) {
+  if (by.precision == Precision::kQ8) ExpectQuantizeRows(r);
+  for (const TileShape& tile : kTileShapes) r.recorder().Expect(LinearShader(r, by), LinearConstants(tile, by));
 }
 
 void DispatchLinear(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups,
                     std::initializer_list<int32_t> buffers) {
-  const uint32_t tile = params.rows >= kRowBlock && params.width >= kLargeTile ? kLargeTile : kSmallTile;
-  r.recorder().Dispatch(LinearShader(r, by), LinearConstants(tile, by), params, buffers,
-                        {CeilDivide(params.width, tile), CeilDivide(params.rows, tile), groups});
+  Dispatch(r, by, params, groups, TilingOf(params, groups).tile, buffers);
 }
 
-void Project(Recording& r, const Recording::View& x, int32_t rows, LinearId weight, Activation activation,
-             const Combined& combined, const Recording::View& out) {
-  const LinearWeight& linear = r.linear(weight);
-  const auto groups = static_cast<uint32_t>(linear.spec.groups);
-  const uint32_t depth = static_cast<uint32_t>(linear.spec.in) / groups;
-  const auto row_elements = static_cast<uint32_t>(linear.row_elements / linear.format().elements_counted_as_one());
+void Project(Recording& r, const Product& product, Activation activation, const Combined& combined,
+             const Recording::View& out) {
+  const LinearWeight& linear = r.linear(product.weight);
+  const LinearSpec& spec = linear.spec;
+  QuantizedRows quantized;
+  if (spec.precision == Precision::kQ8) quantized = QuantizeRows(r, product.x, product.rows, spec);
+  if (r.failed()) return;
+  const Operand x = spec.precision == Precision::kQ8 ? OperandOf(quantized) : OperandOf(product.x, spec);
   for (const LinearPart& part : linear.parts) {
     // A part is rows of the one group there is, or whole groups.
     const uint32_t width =
-        groups == 1 ? static_cast<uint32_t>(part.rows) : static_cast<uint32_t>(linear.spec.out) / groups;
+        spec.groups == 1 ? static_cast<uint32_t>(part.rows) : static_cast<uint32_t>(spec.out / spec.groups);
     const uint32_t part_groups = static_cast<uint32_t>(part.rows) / width;
     const auto first = static_cast<uint32_t>(part.first_row);
-    const uint32_t first_group = groups == 1 ? 0 : first / width;
+    const uint32_t first_group = spec.groups == 1 ? 0 : first / width;
     LinearParams params = {};
-    params.rows = static_cast<uint32_t>(rows);
-    params.depth = depth;
+    params.rows = static_cast<uint32_t>(product.rows);
+    params.depth = x.group;
     params.width = width;
-    params.x_first = x.place.first + first_group * depth;
+    params.x_first = x.place.first + first_group * x.group;
     params.x_stride = x.place.stride;
-    params.x_group = depth;
-    params.w_stride = row_elements;
-    params.w_group = width * row_elements;
+    params.x_group = x.group;
+    params.w_stride = RowElements(linear);
+    params.w_group = width * params.w_stride;
     params.bias_first = first;
     params.bias_group = width;
     params.out_first = out.place.first + first;
@@ -71,34 +159,31 @@ void Project(Recording& r, const Recording::View& x, int32_t rows, LinearId weig
     params.activation = static_cast<uint32_t>(activation);
     params.has_bias = 1;
     params.combine = combined.how;
-    params.scales_first = static_cast<uint32_t>(linear.spec.out) + first;
-    params.levels = static_cast<uint32_t>(FormatOf(linear.spec.precision).InputLevels(linear.spec));
-    const int32_t other = combined.how == Combined::kNot ? x.buffer : combined.with.buffer;
-    DispatchLinear(r, {linear.spec.precision, linear.spec.wide_input}, params, part_groups,
+    params.scales_first = static_cast<uint32_t>(spec.out) + first;
+    params.x_scales = {first_group, quantized.groups};
+    const int32_t other = combined.how == Combined::kNot ? product.x.buffer : combined.with.buffer;
+    DispatchLinear(r, WeightedBy(spec, product.x_by_four), params, part_groups,
                    {x.buffer, part.buffer, linear.bias, other, out.buffer});
   }
+  r.GiveBack(quantized.buffer);
 }
 
 void Record(Recording& r, const ops::Linear& op) {
   const Tensor x = r.at(op.x);
   const Tensor out = r.at(op.out);
+  const bool by_four = ByFour(r.plan().program, op.x);
   if (op.norm.valid()) {
-    const Recording::View sum = r.TakeMatrix(out.rows, out.cols);
-    if (r.failed()) return;
-    Project(r, r.Of(x), x.rows, op.weight, Activation::kNone, {Combined::kAdded, r.Of(op.residual)}, sum);
-    Normalise(r, sum, nullptr, op.norm, out);
-    r.GiveBack(sum.buffer);
-    return;
+    return ProjectAndNormalise(r, {r.Of(x), by_four, x.rows, op.weight}, r.Of(op.residual), op.norm, out);
   }
   const Recording::View input = r.Operand(op.x, op.out);
   Combined combined;
   if (op.factor.valid()) combined = {Combined::kMultiplied, r.Operand(op.factor, op.out)};
   if (r.failed()) return;
-  Project(r, input, x.rows, op.weight, op.activation, combined, r.Of(out));
+  Project(r, {input, by_four, x.rows, op.weight}, op.activation, combined, r.Of(out));
 }
 
 void Expect(Recording& r, const Program& program, const ops::Linear& op) {
-  ExpectLinear(r, program.linears[static_cast<size_t>(op.weight.id)]);
+  ExpectLinear(r, WeightedBy(program.linears[static_cast<size_t>(op.weight.id)], ByFour(program, op.x)));
   if (op.norm.valid()) r.recorder().Expect("norm", {});
 }
 

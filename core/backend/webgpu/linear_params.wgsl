@@ -1,4 +1,5 @@
-// What the shaders of linear layers share: their operands, and what happens to a product on its way out.
+// What the shaders of linear layers share: their operands but x (binding 1) and w (2), which each reads in its own way, and what
+// happens to a product on its way out.
 #include "activation.wgsl"
 
 struct Params {
@@ -8,7 +9,7 @@ struct Params {
   x_first: u32,          // element of row 0, group 0
   x_stride: u32,
   x_group: u32,          // elements from one group to the next
-  w_first: u32,          // in elements; of int8 weights in words of four
+  w_first: u32,          // in elements; of int8 all of x and w, the depth too, in words of four
   w_stride: u32,
   w_group: u32,
   bias_first: u32,
@@ -22,19 +23,17 @@ struct Params {
   has_bias: u32,
   combine: u32,          // 0: nothing, 1: + other, 2: * other
   scales_first: u32,     // of int8 weights, in `bias`
-  levels: u32,           // of activations beside int8 weights
+  x_scales_first: u32,   // of the rows beside int8 weights, in x
+  x_scales_stride: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read> w: array<u32>;
 @group(0) @binding(3) var<storage, read> bias: array<f32>;
 @group(0) @binding(4) var<storage, read> other: array<f32>;
 @group(0) @binding(5) var<storage, read_write> out: array<f32>;
 
-// out[row, group, col] = activation(product + bias), then plus or times other, if it is inside.
+// out[row, group, col] = activation(product + bias), then plus or times other.
 fn put(row: u32, col: u32, group: u32, product: f32) {
-  if (row >= params.rows || col >= params.width) { return; }
   var y = product;
   if (params.has_bias != 0u) { y += bias[params.bias_first + group * params.bias_group + col]; }
   y = activate(y, params.activation);

@@ -3,9 +3,8 @@
 // out[t, c] = sum_j kernel[t, head(c), j] values[t + j - (TAPS - 1) / 2, c]; taps outside the sequence add zero.
 // Workgroup: (tile of TOKENS tokens, head, sequence). Neither logits nor kernels leave it.
 //
-// Over int8 weights x becomes integers too. Sums of their products are exact in float32 too as long as they are below 2^24
-// (recording_convolution.cc), so only the scales are to be added here.
-#include "quantize.wgsl"
+// Beside int8 weights x are integers too, behind their scales (quantize_rows.wgsl). Sums of their products are exact in float32 as
+// long as they are below 2^24 (gpu_format.cc).
 #include "weights.wgsl"
 
 override TAPS: u32 = 9u;  // at most 63: TAPS * ROW vec4s and TOKENS * TAPS floats of workgroup memory
@@ -14,25 +13,23 @@ const THREADS = 64u;
 const TOKENS = 16u;
 const QUADS = 8u;         // vec4s along k in a tile
 const ROW = QUADS + 1u;   // with padding against bank conflicts
-const QUANTIZED_ROWS = TOKENS;
 
 struct Params {
   depth: u32,             // k
-  x_first: u32,
+  x_first: u32,           // in elements, as the next two
   x_stride: u32,
-  w_stride: u32,          // in elements
+  w_stride: u32,
   values_first: u32,
   values_stride: u32,
   out_first: u32,
   out_stride: u32,
   head_dim: u32,
   scales_first: u32,      // of int8 weights, in `bias`
-  levels: u32,            // of x beside them
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> starts: array<u32>;
-@group(0) @binding(2) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> x: array<u32>;
 @group(0) @binding(3) var<storage, read> w: array<u32>;
 @group(0) @binding(4) var<storage, read> bias: array<f32>;
 @group(0) @binding(5) var<storage, read> values: array<f32>;
@@ -52,7 +49,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let head = workgroup.y;
 
   let x_first = params.x_first + (start + first) * params.x_stride;
-  if (INT8_WEIGHTS) { find_scales(x_first, params.x_stride, tokens, params.depth, params.levels, thread, THREADS); }
   for (var e = thread; e < TOKENS * TAPS; e += THREADS) { kernels[e] = 0.0; }
   for (var k0 = 0u; k0 < params.depth; k0 += 4u * QUADS) {
     workgroupBarrier();
@@ -60,14 +56,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
       let m = e / QUADS;
       let k = k0 + 4u * (e % QUADS);
       let count = select(0u, params.depth - min(k, params.depth), m < tokens);
-      var values = load_x(x_first + m * params.x_stride + k, count);
-      if (INT8_WEIGHTS) { values = quantize(values, m); }
-      x_tile[m * ROW + e % QUADS] = values;
+      x_tile[m * ROW + e % QUADS] = elements_of_x(x_first + m * params.x_stride + k, count);
     }
     for (var e = thread; e < TAPS * QUADS; e += THREADS) {
       let n = e / QUADS;
       let k = k0 + 4u * (e % QUADS);
-      w_tile[n * ROW + e % QUADS] = load_w((head * TAPS + n) * params.w_stride + k, params.depth - min(k, params.depth));
+      w_tile[n * ROW + e % QUADS] = elements_of_w((head * TAPS + n) * params.w_stride + k, params.depth - min(k, params.depth));
     }
     workgroupBarrier();
     for (var e = thread; e < TOKENS * TAPS; e += THREADS) {
@@ -80,7 +74,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   for (var e = thread; e < TOKENS * TAPS; e += THREADS) {
     let column = head * TAPS + e % TAPS;
     var sum = kernels[e];
-    if (INT8_WEIGHTS) { sum *= scales[e / TAPS].x * bias[params.scales_first + column]; }
+    if (INT8_WEIGHTS) { sum *= bitcast<f32>(x[start + first + min(e / TAPS, tokens - 1u)]) * bias[params.scales_first + column]; }
     kernels[e] = sum + bias[column];
   }
   workgroupBarrier();

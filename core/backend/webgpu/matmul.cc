@@ -2,6 +2,15 @@
 
 namespace peruse::webgpu {
 
+namespace {
+
+Weighted By(const Program& program, const ops::MatMul& op) {
+  const Extent depth = program.info(op.x).cols;
+  return {.aligned = ByFour(program, op.x) && ByFour(program, op.y) && depth.factor % kTileDepth == 0};
+}
+
+}  // namespace
+
 // A linear whose weights are a result.
 void Record(Recording& r, const ops::MatMul& op) {
   const Recording::View x = r.Operand(op.x, op.out);
@@ -18,9 +27,9 @@ void Record(Recording& r, const ops::MatMul& op) {
   params.w_stride = y.place.stride;
   params.out_first = out.place.first;
   params.out_stride = out.place.stride;
-  DispatchLinear(r, {}, params, 1, {x.buffer, y.buffer, y.buffer, x.buffer, out.buffer});
+  DispatchLinear(r, By(r.plan().program, op), params, 1, {x.buffer, y.buffer, y.buffer, x.buffer, out.buffer});
 }
 
-void Expect(Recording& r, const Program&, const ops::MatMul&) { ExpectLinear(r, {}, INT32_MAX); }
+void Expect(Recording& r, const Program& program, const ops::MatMul& op) { ExpectLinear(r, By(program, op)); }
 
 }  // namespace peruse::webgpu

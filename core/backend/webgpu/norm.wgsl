@@ -1,5 +1,6 @@
 // out[r] = (x[r] + y[r] - mean) / sqrt(variance + eps) * weight + bias, one workgroup a row. The variance is that of
-// the centred values: the mean of squares less the square of the mean would cancel.
+// the centred values: the mean of squares less the square of the mean would cancel. x may be the slices of a linear's product,
+// which are added up here, with its bias.
 const THREADS = 64u;
 
 struct Params {
@@ -15,6 +16,9 @@ struct Params {
   out_first: u32,
   out_stride: u32,
   has_y: u32,
+  slices: u32,
+  slice: u32,  // elements from one slice to the next
+  has_slice_bias: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -22,7 +26,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read> y: array<f32>;
 @group(0) @binding(3) var<storage, read> weight: array<f32>;
 @group(0) @binding(4) var<storage, read> bias: array<f32>;
-@group(0) @binding(5) var<storage, read_write> out: array<f32>;
+@group(0) @binding(5) var<storage, read> slice_bias: array<f32>;
+@group(0) @binding(6) var<storage, read_write> out: array<f32>;
 
 var<workgroup> partial: array<f32, THREADS>;
 
@@ -38,8 +43,11 @@ fn total(value: f32, thread: u32) -> f32 {
 }
 
 fn element(row: u32, col: u32) -> f32 {
-  let v = x[params.x_first + row * params.x_stride + col];
-  if (params.has_y != 0u) { return v + y[params.y_first + row * params.y_stride + col]; }
+  let first = params.x_first + row * params.x_stride + col;
+  var v = x[first];
+  for (var s = 1u; s < params.slices; s++) { v += x[first + s * params.slice]; }
+  if (params.has_slice_bias != 0u) { v += slice_bias[col]; }
+  if (params.has_y != 0u) { v += y[params.y_first + row * params.y_stride + col]; }
   return v;
 }
 

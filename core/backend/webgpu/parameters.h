@@ -19,7 +19,14 @@ struct LinearParams {
   uint32_t out_first, out_stride, out_group;
   Place other;
   uint32_t activation, has_bias, combine;
-  uint32_t scales_first, levels;  // kQ8
+  uint32_t scales_first;  // kQ8
+  Place x_scales;
+};
+
+struct QuantizeRowsParams {
+  uint32_t rows, groups, depth;
+  Place x;
+  uint32_t levels, first_word, words, wide;
 };
 
 struct NormParams {
@@ -29,6 +36,7 @@ struct NormParams {
   uint32_t weight_first, bias_first;
   Place out;
   uint32_t has_y;
+  uint32_t slices, slice, has_slice_bias;
 };
 
 struct AttentionParams {
@@ -66,7 +74,7 @@ struct LinearSpanConvParams {
   uint32_t w_stride;
   Place values, out;
   uint32_t head_dim;
-  uint32_t scales_first, levels;  // kQ8
+  uint32_t scales_first;  // kQ8
 };
 
 struct SpanKernelsParams {

@@ -1,5 +1,5 @@
 #include "core/backend/webgpu/linear.h"
-#include "core/formats/quantize.h"
+#include "core/backend/webgpu/quantize_rows.h"
 
 namespace peruse::webgpu {
 namespace {
@@ -32,14 +32,21 @@ void WriteKernels(Recording& r, const ops::SpanConv& op, const Recording::View& 
 Recording::View ProjectLogits(Recording& r, const ops::SpanConv& op) {
   const int32_t rows = r.at(op.logits).rows;
   const Recording::View logits = r.TakeMatrix(rows, op.heads * op.kernel_size);
-  if (!r.failed()) Project(r, r.Of(op.logits), rows, op.weight, Activation::kNone, {}, logits);
+  if (r.failed()) return logits;
+  const bool by_four = ByFour(r.plan().program, op.logits);
+  Project(r, {r.Of(op.logits), by_four, rows, op.weight}, Activation::kNone, {}, logits);
   return logits;
 }
 
 void RecordFused(Recording& r, const ops::SpanConv& op, const LinearWeight& linear) {
-  const Recording::View x = r.Operand(op.logits, op.out);
+  Recording::View x = r.Operand(op.logits, op.out);
   const Recording::View values = r.Operand(op.values, op.out);
   const int32_t starts = r.Starts();
+  QuantizedRows quantized;
+  if (linear.spec.precision == Precision::kQ8) {
+    quantized = QuantizeRows(r, x, r.at(op.logits).rows, linear.spec);
+    x = {quantized.buffer, {4 * quantized.first_word, 4 * quantized.slice_words}};  // in elements, not words
+  }
   if (r.failed()) return;
   const Recording::View out = r.Of(op.out);
   const LinearSpanConvParams params = {static_cast<uint32_t>(linear.spec.in),
@@ -48,12 +55,12 @@ void RecordFused(Recording& r, const ops::SpanConv& op, const LinearWeight& line
                                        values.place,
                                        out.place,
                                        static_cast<uint32_t>(r.at(op.values).cols / op.heads),
-                                       static_cast<uint32_t>(linear.spec.out),
-                                       kInputLevels};
+                                       static_cast<uint32_t>(linear.spec.out)};
   r.recorder().Dispatch("linear_span_conv", SpanConvConstants(op.kernel_size, linear.spec.precision), params,
                         {starts, x.buffer, linear.parts[0].buffer, linear.bias, values.buffer, out.buffer},
                         {CeilDivide(r.batch().longest(), kSpanTokens), static_cast<uint32_t>(op.heads),
                          static_cast<uint32_t>(r.batch().sequences())});
+  r.GiveBack(quantized.buffer);
   if (!op.kernels.valid()) return;
   const Recording::View logits = ProjectLogits(r, op);
   if (!r.failed()) WriteKernels(r, op, logits);
@@ -88,10 +95,11 @@ void Record(Recording& r, const ops::SpanConv& op) {
 void Expect(Recording& r, const Program& program, const ops::SpanConv& op) {
   const LinearSpec* spec = op.weight.valid() ? &program.linears[static_cast<size_t>(op.weight.id)] : nullptr;
   if (spec != nullptr && Fuses(op, *spec)) {
+    if (spec->precision == Precision::kQ8) ExpectQuantizeRows(r);
     r.recorder().Expect("linear_span_conv", SpanConvConstants(op.kernel_size, spec->precision));
     return;
   }
-  if (spec != nullptr) ExpectLinear(r, *spec);
+  if (spec != nullptr) ExpectLinear(r, WeightedBy(*spec, ByFour(program, op.logits)));
   r.recorder().Expect("span_conv", {});
 }
 

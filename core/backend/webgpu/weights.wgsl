@@ -2,12 +2,16 @@
 override HALF_WEIGHTS: bool = false;  // w holds pairs of float16
 override INT8_WEIGHTS: bool = false;  // or four int8, whose scales are another's business
 
+fn int8s(word: u32) -> vec4f {
+  return vec4f(vec4i(vec4u(word) << vec4u(24u, 16u, 8u, 0u)) >> vec4u(24u));
+}
+
 // The elements [index, index + 4) of w, those from `count` on as zeros.
-fn load_w(index: u32, count: u32) -> vec4f {
+fn elements_of_w(index: u32, count: u32) -> vec4f {
   var v = vec4f();
   if (INT8_WEIGHTS) {
     // Rows start at a multiple of four and are padded to one with zeros.
-    if (count > 0u) { v = vec4f(vec4i(vec4u(w[index / 4u]) << vec4u(24u, 16u, 8u, 0u)) >> vec4u(24u)); }
+    if (count > 0u) { v = int8s(w[index / 4u]); }
     return v;
   }
   if (HALF_WEIGHTS) {
@@ -24,12 +28,16 @@ fn load_w(index: u32, count: u32) -> vec4f {
   return v;
 }
 
-// The same of x, an array<f32>.
-fn load_x(index: u32, count: u32) -> vec4f {
+// The same of x, an array<u32> of float32; beside int8 weights of int8 too (quantize_rows.wgsl).
+fn elements_of_x(index: u32, count: u32) -> vec4f {
   var v = vec4f();
-  if (count > 0u) { v.x = x[index]; }
-  if (count > 1u) { v.y = x[index + 1u]; }
-  if (count > 2u) { v.z = x[index + 2u]; }
-  if (count > 3u) { v.w = x[index + 3u]; }
+  if (INT8_WEIGHTS) {
+    if (count > 0u) { v = int8s(x[index / 4u]); }
+    return v;
+  }
+  if (count > 0u) { v.x = bitcast<f32>(x[index]); }
+  if (count > 1u) { v.y = bitcast<f32>(x[index + 1u]); }
+  if (count > 2u) { v.z = bitcast<f32>(x[index + 2u]); }
+  if (count > 3u) { v.w = bitcast<f32>(x[index + 3u]); }
   return v;
 }

@@ -46,6 +46,11 @@ void AddFloatCases(Cases& cases) {
     // Several blocks of panels and of rows.
     add({.lengths = {250}, .cols = 700, .out = 210});
     add({.lengths = {3}, .cols = 3072, .out = 100});
+    // Depths of whole tiles: of every shape on a GPU, in slices, for rows and columns that fill none.
+    add({.lengths = {100}, .cols = 768, .out = 210, .strided_in = true});
+    add({.lengths = {250}, .cols = 1024, .out = 68, .strided_out = true});
+    add({.lengths = {530}, .cols = 16, .out = 900});
+    add({.lengths = {35}, .cols = 96, .out = 140, .groups = 2});
   }
   for (Activation activation : {Activation::kGelu, Activation::kGeluTanh, Activation::kTanh, Activation::kRelu}) {
     cases.push_back(
@@ -77,6 +82,15 @@ void AddHalfCases(Cases& cases) {
                    .half_weights = true});
   cases.push_back(
       {.operation = "Linear", .write = Plain, .lengths = {250}, .cols = 700, .out = 210, .half_weights = true});
+  cases.push_back(
+      {.operation = "Linear", .write = Plain, .lengths = {530}, .cols = 16, .out = 900, .half_weights = true});
+  for (int32_t rows : {3, 100})
+    cases.push_back({.operation = "LinearAddNorm",
+                     .write = Normed,
+                     .lengths = {rows},
+                     .cols = 768,
+                     .out = 210,
+                     .half_weights = true});
 }
 
 void AddInt8Cases(Cases& cases) {
@@ -93,6 +107,7 @@ void AddInt8Cases(Cases& cases) {
     add({.lengths = {9}, .cols = 40, .out = 21, .activation = Activation::kGelu});
     add({.lengths = {250}, .cols = 700, .out = 210});
     add({.lengths = {3}, .cols = 5000, .out = 20});  // fewer levels than 4095
+    add({.lengths = {530}, .cols = 16, .out = 900});
     add({.lengths = {6}, .cols = 28, .out = 20, .groups = 4});
     add({.operation = "LinearAddNorm",
          .write = Normed,

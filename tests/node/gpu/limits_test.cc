@@ -41,7 +41,7 @@ TEST(GpuLimits, WeightsInSeveralBuffers) {
   ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 300, .out = 100}), 16384);
   ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 600, .out = 100, .groups = 4}), 16384);
   ExpectAgreement(Like("LinearAddNorm", {.lengths = {3}, .cols = 300, .out = 100}), 16384);
-  // 100 rows of 300 bytes: parts of 54 rows, and of two groups of 25.
+  // 100 rows of 300 bytes, 320 with their padding: parts of 51 rows; and of two groups of 25.
   ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 300, .out = 100, .q8 = true}), 16384);
   ExpectAgreement(Like("Linear", {.lengths = {4}, .cols = 1000, .out = 100, .groups = 4, .q8 = true}),
                   16384);

@@ -1,0 +1,16 @@
+// What linear_tile.wgsl asks of float weights. vec4t is vec4<f32>; or, for float16 weights on a GPU with shader-f16, vec4<f16>
+// (recorder.cc): then HALF_PRODUCTS is true, four products are added up in half, all else stays float32.
+alias Quad = vec4t;
+alias Products = vec4t;
+alias Sums = vec4f;
+const WIDE = false;
+
+fn begin_low(products: ptr<function, array<vec4t, 8>>) {}
+
+fn add_products(a: t, b: vec4t, sums: vec4t) -> vec4t {
+  return fma(vec4t(a), b, sums);
+}
+
+fn finished(row: u32, column: u32, group: u32, sum: f32) -> f32 {
+  return sum;
+}

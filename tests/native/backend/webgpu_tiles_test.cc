@@ -1,0 +1,79 @@
+// Which tiles a GPU's products are cut into.
+#include <gtest/gtest.h>
+
+#include "core/backend/webgpu/tiles.h"
+
+namespace peruse::webgpu {
+namespace {
+
+constexpr TileShape kLarge = {64, 8};
+constexpr TileShape kMiddle = {32, 8};
+constexpr TileShape kSmall = {16, 4};
+
+int64_t Workgroups(const TiledProduct& product) {
+  const Tiling tiling = PlanTiles(product);
+  return int64_t{(product.rows + tiling.tile.rows - 1) / tiling.tile.rows} *
+         ((product.width + kTileColumns - 1) / kTileColumns) * product.groups * tiling.splits;
+}
+
+// The linears of a layer of base size, and what docs/webgpu.md says of them.
+TEST(WebGpuTiles, OfALayerOfBaseSize) {
+  const TiledProduct query_key_value = {.rows = 128, .depth = 768, .width = 2304};
+  const TiledProduct output = {.rows = 128, .depth = 768, .width = 768, .may_split = true};
+  const TiledProduct up = {.rows = 128, .depth = 768, .width = 3072};
+  const TiledProduct down = {.rows = 128, .depth = 3072, .width = 768, .may_split = true};
+  EXPECT_EQ(PlanTiles(query_key_value), (Tiling{kMiddle, 1}));
+  EXPECT_EQ(Workgroups(query_key_value), 144);
+  EXPECT_EQ(PlanTiles(output), (Tiling{kMiddle, 4}));
+  EXPECT_EQ(Workgroups(output), 192);
+  EXPECT_EQ(PlanTiles(up), (Tiling{kMiddle, 1}));
+  EXPECT_EQ(Workgroups(up), 192);
+  EXPECT_EQ(PlanTiles(down), (Tiling{kLarge, 8}));
+  EXPECT_EQ(Workgroups(down), 192);
+}
+
+TEST(WebGpuTiles, ManyRowsTakeTheLargestTilesAndAreNotSplit) {
+  EXPECT_EQ(PlanTiles({.rows = 1024, .depth = 768, .width = 768, .may_split = true}), (Tiling{kLarge, 1}));
+  EXPECT_EQ(PlanTiles({.rows = 512, .depth = 768, .width = 768, .may_split = true}), (Tiling{kLarge, 2}));
+}
+
+TEST(WebGpuTiles, FewRowsTakeNoTileThatTheyLeaveHalfEmpty) {
+  EXPECT_EQ(PlanTiles({.rows = 16, .depth = 64, .width = 10000}).tile, kSmall);
+  EXPECT_EQ(PlanTiles({.rows = 17, .depth = 64, .width = 10000}).tile, kMiddle);
+  EXPECT_EQ(PlanTiles({.rows = 32, .depth = 64, .width = 10000}).tile, kMiddle);
+  EXPECT_EQ(PlanTiles({.rows = 33, .depth = 64, .width = 10000}).tile, kLarge);
+}
+
+TEST(WebGpuTiles, TooLittleForTheGpuBecomesTheSmallestTiles) {
+  EXPECT_EQ(PlanTiles({.rows = 64, .depth = 64, .width = 64}), (Tiling{kSmall, 1}));
+  EXPECT_EQ(PlanTiles({.rows = 1, .depth = 768, .width = 768}), (Tiling{kSmall, 1}));
+  EXPECT_EQ(PlanTiles({.rows = 1, .depth = 3072, .width = 768, .may_split = true}), (Tiling{kSmall, 8}));
+}
+
+TEST(WebGpuTiles, GroupsCountAsWorkgroupsAndAreNotSplit) {
+  EXPECT_EQ(PlanTiles({.rows = 128, .depth = 64, .width = 256, .groups = 12}), (Tiling{kMiddle, 1}));
+  EXPECT_EQ(PlanTiles({.rows = 128, .depth = 64, .width = 256, .groups = 16}), (Tiling{kLarge, 1}));
+  EXPECT_EQ(PlanTiles({.rows = 32, .depth = 768, .width = 64, .groups = 2, .may_split = true}).splits, 1);
+}
+
+TEST(WebGpuTiles, ASliceIsWholeTilesOfUsefulDepth) {
+  for (int32_t depth = 1; depth <= 4096; ++depth) {
+    const Tiling tiling = PlanTiles({.rows = 16, .depth = depth, .width = 64, .may_split = true});
+    ASSERT_LE(tiling.splits, kMostSplits);
+    if (tiling.splits == 1) continue;
+    ASSERT_EQ(depth % (tiling.splits * kTileDepth), 0) << depth;
+    ASSERT_GE(depth / tiling.splits, kShortestSlice) << depth;
+  }
+  EXPECT_EQ(PlanTiles({.rows = 16, .depth = 255, .width = 64, .may_split = true}).splits, 1);
+  EXPECT_EQ(PlanTiles({.rows = 16, .depth = 256, .width = 64, .may_split = true}).splits, 2);
+}
+
+TEST(WebGpuTiles, SlicesFitIntoWhatTheyMayTake) {
+  TiledProduct product = {.rows = 16, .depth = 3072, .width = 64, .may_split = true, .most_bytes = 4 * 16 * 64 * 4};
+  EXPECT_EQ(PlanTiles(product).splits, 4);
+  product.most_bytes -= 1;
+  EXPECT_EQ(PlanTiles(product).splits, 2);
+}
+
+}  // namespace
+}  // namespace peruse::webgpu
