@@ -7,15 +7,8 @@
 namespace peruse::webgpu {
 namespace {
 
-constexpr int32_t kWidestHead = 1024;  // that attention.wgsl's workgroup memory holds
-
-uint32_t QueryTile(int32_t head_dim) { return static_cast<uint32_t>(std::clamp(1024 / head_dim, 1, 16)); }
-
-Constants AttentionConstants(int32_t head_dim) {
-  return {{"HEAD_DIM", static_cast<float>(head_dim)},
-          {"QUERIES", static_cast<float>(QueryTile(head_dim))},
-          {"KEYS", static_cast<float>(std::clamp(2048 / (head_dim + 1), 1, 32))}};
-}
+constexpr uint32_t kQueryTile = 16;    // QUERIES of attention.wgsl
+constexpr uint32_t kHeadColumns = 64;  // COLUMNS of attention.wgsl
 
 // One part of DeBERTa's position terms: those of the heads [first_head, first_head + heads).
 struct PositionProducts {
@@ -134,11 +127,13 @@ void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts produc
   params.value = value.place;
   params.out = result.place;
   SetPositions(r, op, products, params);
+  params.head_dim = static_cast<uint32_t>(head_dim);
   const PositionBuffers positions = BuffersOf(r, op, products, starts);
-  r.recorder().Dispatch("attention", AttentionConstants(head_dim), params,
+  r.recorder().Dispatch("attention", {}, params,
                         {starts, query.buffer, key.buffer, value.buffer, positions.slots, positions.to_position,
                          positions.to_content, result.buffer},
-                        {CeilDivide(r.batch().longest(), QueryTile(head_dim)), static_cast<uint32_t>(products.heads),
+                        {CeilDivide(r.batch().longest(), kQueryTile),
+                         static_cast<uint32_t>(products.heads) * CeilDivide(head_dim, kHeadColumns),
                          static_cast<uint32_t>(r.batch().sequences())});
   if (op.probabilities.valid()) WriteProbabilities(r, op, products);
   r.GiveBack(products.to_position);
@@ -151,9 +146,6 @@ void Record(Recording& r, const ops::Attention& op) {
   const RaggedBatch& batch = r.batch();
   if (batch.sequences() > static_cast<int32_t>(r.recorder().limits().workgroups_per_dimension)) {
     return r.Fail(InvalidArgument("a batch of " + std::to_string(batch.sequences()) + " texts is too large for a GPU"));
-  }
-  if (r.at(op.query).cols / op.heads > kWidestHead) {
-    return r.Fail(Unsupported("attention heads wider than 1024 are not there for device webgpu"));
   }
   PositionProducts products;
   products.heads = op.heads;
@@ -179,7 +171,7 @@ void Record(Recording& r, const ops::Attention& op) {
 
 void Expect(Recording& r, const Program& program, const ops::Attention& op) {
   const int32_t head_dim = program.info(op.query).cols.factor / op.heads;
-  if (head_dim <= kWidestHead) r.recorder().Expect("attention", AttentionConstants(head_dim));
+  r.recorder().Expect("attention", {});
   if (op.position_key.valid()) ExpectLinear(r, PositionsBy(program, op.query, op.position_key, head_dim));
   if (op.position_query.valid()) ExpectLinear(r, PositionsBy(program, op.key, op.position_query, head_dim));
 }

@@ -45,6 +45,7 @@ struct AttentionParams {
   uint32_t first_head, position_stride, slots, first_slot, reach, has_position_key, has_position_query;
   uint32_t has_position_bias;
   Place bias;
+  uint32_t head_dim;
 };
 
 struct ProbabilitiesParams {

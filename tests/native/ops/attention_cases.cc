@@ -85,6 +85,11 @@ void AddAttentionCases(Cases& cases) {
                      .position_query = true,
                      .slots = Slots::kLogBucket});
   }
+  // Several tiles of keys, and of a wide head's columns.
+  for (int32_t length : {64, 65, 150}) {
+    cases.push_back({.operation = "Attention", .write = Plain, .lengths = {length}, .cols = 16, .heads = 1});
+  }
+  cases.push_back({.operation = "Attention", .write = Plain, .lengths = {70}, .cols = 260, .heads = 2});
   for (const bool positions : {false, true}) {
     const auto add = [&](OpCase c) {
       c.operation = positions ? "DisentangledAttention" : "Attention";
