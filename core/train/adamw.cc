@@ -11,6 +11,9 @@ namespace {
 using simd::Floats;
 namespace hn = simd::hn;
 
+// Whose squares one thread adds.
+constexpr int64_t kPiece = 1 << 16;
+
 // Sum of squares, in double over runs that are short enough for float.
 double Squares(const float* x, int64_t count) {
   constexpr int64_t kRun = 4096;
@@ -77,8 +80,12 @@ AdamW::AdamW(Masters& masters, const AdamWOptions& options)
 }
 
 Status AdamW::Allocate() {
-  int64_t size = 0;
-  for (const Master& master : masters_.tensors()) size += master.updates() ? 2 * master.size : 0;
+  int64_t size = 0, largest = 0;
+  for (const Master& master : masters_.tensors()) {
+    size += master.updates() ? 2 * master.size : 0;
+    largest = std::max(largest, master.size);
+  }
+  squares_.resize(static_cast<size_t>(largest / kPiece + 1));
   PERUSE_RETURN_IF_ERROR(moments_.Resize(static_cast<size_t>(size)));
   std::fill(moments_.values().begin(), moments_.values().end(), 0.0f);
   return OkStatus();
@@ -87,7 +94,15 @@ Status AdamW::Allocate() {
 double AdamW::Norm() const {
   double squares = 0;
   for (const Master& master : masters_.tensors()) {
-    if (master.updates()) squares += Squares(master.gradient, master.size);
+    if (!master.updates()) continue;
+    const int64_t pieces = (master.size + kPiece - 1) / kPiece;
+    masters_.workers().ForPieces(pieces, 1, kPiece, [&](int64_t first, int64_t end) {
+      for (int64_t i = first; i < end; ++i) {
+        squares_[static_cast<size_t>(i)] =
+            Squares(master.gradient + i * kPiece, std::min(kPiece, master.size - i * kPiece));
+      }
+    });
+    for (int64_t i = 0; i < pieces; ++i) squares += squares_[static_cast<size_t>(i)];
   }
   return std::sqrt(squares);
 }
@@ -119,11 +134,12 @@ void AdamW::Update(double norm) {
     const auto keep = static_cast<float>(1 - (master.decays() ? rate * double{options_.weight_decay} : 0));
     const auto pace = static_cast<float>(rate / correction1);
     const Change change = {scale, beta1, beta2, keep, pace, inverse_root, options_.epsilon};
-    int64_t i = 0;
-    for (; i + simd::kLanes <= master.size; i += simd::kLanes) {
-      change.Apply(master.gradient + i, first + i, second + i, master.values + i);
-    }
-    for (; i < master.size; ++i) change.ApplyOne(master.gradient[i], first + i, second + i, master.values + i);
+    masters_.workers().ForPieces(master.size, simd::kLanes, 4, [&](int64_t i, int64_t end) {
+      for (; i + simd::kLanes <= end; i += simd::kLanes) {
+        change.Apply(master.gradient + i, first + i, second + i, master.values + i);
+      }
+      for (; i < end; ++i) change.ApplyOne(master.gradient[i], first + i, second + i, master.values + i);
+    });
   }
 }
 

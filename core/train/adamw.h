@@ -44,8 +44,9 @@ class AdamW {
   Masters& masters_;
   const AdamWOptions options_;
   int64_t warmup_steps_;
-  std::vector<double> factors_;  // of the rate, by master
-  FloatBuffer moments_;          // for each trained master its first, then its second
+  std::vector<double> factors_;          // of the rate, by master
+  FloatBuffer moments_;                  // for each trained master its first, then its second
+  mutable std::vector<double> squares_;  // of a master's pieces
   int64_t done_ = 0;
   double last_rate_ = 0;
 };

@@ -23,7 +23,9 @@ Reach ReachOf(std::span<const int32_t> slots, int64_t longest, int64_t length) {
 // One head of one text.
 class Head {
  public:
-  Head(const ops::Attention& op, Tape& t, int32_t text, int64_t head) : op_(op), t_(t), head_(head) {
+  // Of one thread: its products, and memory of its own.
+  Head(const ops::Attention& op, Tape& t, Products& products, float* memory, int32_t text, int64_t head)
+      : op_(op), t_(t), products_(products), head_(head) {
     length_ = t.batch().length(text);
     start_ = t.batch().start(text);
     width_ = t.value(op.query).cols / op.heads;
@@ -35,7 +37,7 @@ class Head {
       if (op.position_key.valid() || op.position_query.valid()) reach_ = ReachOf(slots, longest, length_);
       slots_ = slots.data() + longest - 1;
     }
-    weights_ = {t.scratch(), length_, length_, length_};
+    weights_ = {memory, length_, length_, length_};
     gradients_ = {weights_.row(length_), length_, length_, length_};
     positions_ = {gradients_.row(length_), length_, reach_.count, reach_.count};
   }
@@ -71,11 +73,11 @@ class Head {
   int64_t Slot(int64_t i, int64_t j) const { return slots_[i - j] - reach_.first; }
 
   void Multiply(const Operand& a, const Block& b, int64_t rows, const Block& out, bool add) {
-    t_.products().Run(rows, b.cols, b.rows, a, b.operand(), out.data, out.stride, add);
+    products_.Run(rows, b.cols, b.rows, a, b.operand(), out.data, out.stride, add);
   }
   // out (+)= a b^T
   void MultiplyTransposed(const Block& a, const Block& b, const Block& out, bool add) {
-    t_.products().Run(a.rows, b.rows, a.cols, a.operand(), b.operand().Transposed(), out.data, out.stride, add);
+    products_.Run(a.rows, b.rows, a.cols, a.operand(), b.operand().Transposed(), out.data, out.stride, add);
   }
 
   void ComputeWeights() {
@@ -154,6 +156,7 @@ class Head {
 
   const ops::Attention& op_;
   Tape& t_;
+  Products& products_;
   const int64_t head_;
   int64_t length_, start_, width_, column_;
   uint32_t first_row_;  // of the head's probabilities among all
@@ -163,20 +166,31 @@ class Head {
   Block positions_;                 // [length, reach]
 };
 
+// A task is a head of a text, or, with `together`, a head of all texts in order.
 template <typename Visit>
-void ForEachHead(const ops::Attention& op, Tape& t, Visit visit) {
-  for (int32_t text = 0; text < t.batch().sequences(); ++text) {
-    for (int64_t head = 0; head < op.heads; ++head) visit(Head(op, t, text, head));
-  }
+void ForEachHead(const ops::Attention& op, Tape& t, bool together, Visit visit) {
+  const int64_t scratch = t.workers().threads() == 1 ? 0 : HeadScratch(op, t.batch(), t.indices());
+  const int32_t texts = t.batch().sequences(), at_once = together ? texts : 1;
+  t.workers().For(texts / at_once * op.heads, [&](int32_t thread, int64_t task) {
+    const auto first = static_cast<int32_t>(task / op.heads);
+    for (int32_t text = first; text < first + at_once; ++text) {
+      visit(Head(op, t, t.workers().products(thread), t.scratch() + thread * scratch, text, task % op.heads));
+    }
+  });
 }
 
 }  // namespace
 
 void Forward(const ops::Attention& op, Tape& t) {
-  ForEachHead(op, t, [](Head head) { head.Run(); });
+  ForEachHead(op, t, /*together=*/false, [](Head head) { head.Run(); });
 }
+// Heads have columns of their own, texts rows of their own; of what is learnt of positions all texts have the same rows.
 void Backward(const ops::Attention& op, Tape& t) {
-  ForEachHead(op, t, [](Head head) { head.Return(); });
+  const auto start = [&](Value value) { return value.valid() && t.wants(value) && t.Accumulator(value); };
+  for (const Value value : {op.query, op.key, op.value}) start(value);
+  bool together = false;
+  for (const Value table : {op.position_key, op.position_query, op.position_bias}) together |= start(table);
+  ForEachHead(op, t, together, [](Head head) { head.Return(); });
 }
 
 }  // namespace peruse::train

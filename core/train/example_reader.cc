@@ -85,6 +85,7 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
   reader.Read("patience", 0, &options.patience);
   reader.Read("max_length", 1, &request.max_length);
   reader.Read("seed", 0, &seed);
+  reader.Read("threads", 1, &options.threads);
   PERUSE_RETURN_IF_ERROR(reader.status());
   PERUSE_RETURN_IF_ERROR(ReadFloats(reader.Member("class_weights"), "option class_weights", &options.class_weights));
   if (task < 0) return InvalidArgument("the request to teach names no task");
@@ -101,6 +102,7 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
   PERUSE_RETURN_IF_ERROR(CheckRange("sift", options.sift, 0, 100));
   PERUSE_RETURN_IF_ERROR(CheckRange("mask_share", options.masking.share, 0.01f, 0.9f));
   PERUSE_RETURN_IF_ERROR(CheckRange("detection_weight", options.detection_weight, 0, 1000));
+  PERUSE_RETURN_IF_ERROR(CheckRange("threads", static_cast<float>(options.threads), 1, 16));
   options.seed = static_cast<uint64_t>(seed);
   request.task = kTasks[task];
   request.head = kHeads[task];

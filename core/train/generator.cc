@@ -65,7 +65,7 @@ void Generator::Follow() {
 Status Generator::Prepare(const AdamWOptions& adamw, uint64_t seed) {
   for (Master& master : masters().tensors()) master.trained = trainee_.IsTrainable(master);
   PERUSE_RETURN_IF_ERROR(Link());
-  PERUSE_RETURN_IF_ERROR(masters().Allocate());
+  PERUSE_RETURN_IF_ERROR(masters().Allocate(discriminator_.masters().shared_workers()));
   masters().Initialise(seed ^ 1, /*deviation=*/0.02f);
   for (Table& table : tables_) {
     // A new generator has the words of the discriminator.

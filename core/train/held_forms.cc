@@ -125,7 +125,7 @@ const float* Masters::Effective(size_t number) {
   const Master& b = masters_[pair->b];
   const int64_t rank = a.shape[0], in = a.shape[1], out = b.shape[0];
   float* const sum = changed_.values().data();
-  products_.Run(out, in, rank, {b.values, rank, 1}, {a.values, in, 1}, sum, in, /*add=*/false);
+  workers_->Multiply(out, in, rank, {b.values, rank, 1}, {a.values, in, 1}, sum, in, /*add=*/false);
   for (int64_t i = 0; i < master.size; ++i) sum[i] = master.values[i] + pair->scale * sum[i];
   return sum;
 }
@@ -170,8 +170,8 @@ void Masters::GatherLora(const LoraPair& pair, float* gradient) {
   const int64_t rank = a.shape[0], in = a.shape[1], out = b.shape[0];
   for (int64_t i = 0; i < out * in; ++i) gradient[i] *= pair.scale;
   const Operand whole = {gradient, in, 1};
-  products_.Run(rank, in, out, Operand{b.values, rank, 1}.Transposed(), whole, a.gradient, in, /*add=*/true);
-  products_.Run(out, rank, in, whole, Operand{a.values, in, 1}.Transposed(), b.gradient, rank, /*add=*/true);
+  workers_->Multiply(rank, in, out, Operand{b.values, rank, 1}.Transposed(), whole, a.gradient, in, /*add=*/true);
+  workers_->Multiply(out, rank, in, whole, Operand{a.values, in, 1}.Transposed(), b.gradient, rank, /*add=*/true);
 }
 
 void Masters::ZeroGradients() {

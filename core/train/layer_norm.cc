@@ -42,53 +42,67 @@ void Forward(const ops::LayerNorm& op, Tape& t) {
   const Block x = t.value(op.x), out = t.value(op.out);
   const float* weight = t.value(op.norm.weight).data;
   const float* bias = t.value(op.norm.bias).data;
-  for (int64_t r = 0; r < x.rows; ++r) {
-    const float* in = x.row(r);
-    const Moments m = MomentsOf(in, x.cols, op.norm.eps);
-    const Floats mean = Set(m.mean), inverse = Set(m.inverse);
-    for (int64_t i = 0; i < x.cols; i += kLanes) {
-      const int64_t n = std::min(kLanes, x.cols - i);
-      const Floats normed = hn::Mul(hn::Sub(LoadPart(in + i, n), mean), inverse);
-      StorePart(Madd(normed, LoadPart(weight + i, n), LoadPart(bias + i, n)), out.row(r) + i, n);
+  t.workers().ForPieces(x.rows, 1, 4 * x.cols, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) {
+      const float* in = x.row(r);
+      const Moments m = MomentsOf(in, x.cols, op.norm.eps);
+      const Floats mean = Set(m.mean), inverse = Set(m.inverse);
+      for (int64_t i = 0; i < x.cols; i += kLanes) {
+        const int64_t n = std::min(kLanes, x.cols - i);
+        const Floats normed = hn::Mul(hn::Sub(LoadPart(in + i, n), mean), inverse);
+        StorePart(Madd(normed, LoadPart(weight + i, n), LoadPart(bias + i, n)), out.row(r) + i, n);
+      }
     }
-  }
+  });
 }
 
 void Backward(const ops::LayerNorm& op, Tape& t) {
   const Block x = t.value(op.x), out = t.gradient(op.out);
   const float* weight = t.value(op.norm.weight).data;
   const int64_t width = x.cols;
-  float* const weight_sum = t.wants(op.norm.weight) ? t.Accumulator(op.norm.weight).data : nullptr;
-  float* const bias_sum = t.wants(op.norm.bias) ? t.Accumulator(op.norm.bias).data : nullptr;
   bool add = false;
   const Block to = t.wants(op.x) ? t.Destination(op.x, &add) : Block();
-  for (int64_t r = 0; r < x.rows; ++r) {
-    const float* in = x.row(r);
-    const float* from = out.row(r);
-    const Moments m = MomentsOf(in, width, op.norm.eps);
-    const Floats mean = Set(m.mean), inverse = Set(m.inverse);
-    const auto normed = [&](int64_t i, int64_t n) { return hn::Mul(hn::Sub(LoadPart(in + i, n), mean), inverse); };
-    const auto weighted = [&](int64_t i, int64_t n) { return hn::Mul(LoadPart(from + i, n), LoadPart(weight + i, n)); };
-    for (int64_t i = 0; i < width; i += kLanes) {
-      const int64_t n = std::min(kLanes, width - i);
-      const Floats gradient = LoadPart(from + i, n);
-      if (weight_sum != nullptr) {
-        StorePart(Madd(gradient, normed(i, n), LoadPart(weight_sum + i, n)), weight_sum + i, n);
+  auto* const moments = reinterpret_cast<Moments*>(t.scratch());  // by row
+  t.workers().ForPieces(x.rows, 1, 8 * width, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) {
+      const float* in = x.row(r);
+      const float* from = out.row(r);
+      const Moments m = moments[r] = MomentsOf(in, width, op.norm.eps);
+      if (!to) continue;
+      const Floats mean = Set(m.mean), inverse = Set(m.inverse);
+      const auto normed = [&](int64_t i, int64_t n) { return hn::Mul(hn::Sub(LoadPart(in + i, n), mean), inverse); };
+      const auto weighted = [&](int64_t i, int64_t n) {
+        return hn::Mul(LoadPart(from + i, n), LoadPart(weight + i, n));
+      };
+      const float scale = 1 / static_cast<float>(width);
+      const Floats mean_gradient = Set(scale * Sum(width, weighted));
+      const Floats mean_product =
+          Set(scale * Sum(width, [&](int64_t i, int64_t n) { return hn::Mul(weighted(i, n), normed(i, n)); }));
+      for (int64_t i = 0; i < width; i += kLanes) {
+        const int64_t n = std::min(kLanes, width - i);
+        const Floats centred = hn::Sub(hn::Sub(weighted(i, n), mean_gradient), hn::Mul(normed(i, n), mean_product));
+        float* sum = to.row(r) + i;
+        StorePart(add ? Madd(centred, inverse, LoadPart(sum, n)) : hn::Mul(centred, inverse), sum, n);
       }
-      if (bias_sum != nullptr) StorePart(hn::Add(gradient, LoadPart(bias_sum + i, n)), bias_sum + i, n);
     }
-    if (!to) continue;
-    const float scale = 1 / static_cast<float>(width);
-    const Floats mean_gradient = Set(scale * Sum(width, weighted));
-    const Floats mean_product =
-        Set(scale * Sum(width, [&](int64_t i, int64_t n) { return hn::Mul(weighted(i, n), normed(i, n)); }));
-    for (int64_t i = 0; i < width; i += kLanes) {
-      const int64_t n = std::min(kLanes, width - i);
-      const Floats centred = hn::Sub(hn::Sub(weighted(i, n), mean_gradient), hn::Mul(normed(i, n), mean_product));
-      float* sum = to.row(r) + i;
-      StorePart(add ? Madd(centred, inverse, LoadPart(sum, n)) : hn::Mul(centred, inverse), sum, n);
+  });
+  float* const weight_sum = t.wants(op.norm.weight) ? t.Accumulator(op.norm.weight).data : nullptr;
+  float* const bias_sum = t.wants(op.norm.bias) ? t.Accumulator(op.norm.bias).data : nullptr;
+  if (weight_sum == nullptr && bias_sum == nullptr) return;
+  t.workers().ForPieces(width, 4 * kLanes, 2 * x.rows, [&](int64_t first, int64_t end) {
+    for (int64_t r = 0; r < x.rows; ++r) {
+      const Floats mean = Set(moments[r].mean), inverse = Set(moments[r].inverse);
+      for (int64_t i = first; i < end; i += kLanes) {
+        const int64_t n = std::min(kLanes, end - i);
+        const Floats gradient = LoadPart(out.row(r) + i, n);
+        if (weight_sum != nullptr) {
+          const Floats normed = hn::Mul(hn::Sub(LoadPart(x.row(r) + i, n), mean), inverse);
+          StorePart(Madd(gradient, normed, LoadPart(weight_sum + i, n)), weight_sum + i, n);
+        }
+        if (bias_sum != nullptr) StorePart(hn::Add(gradient, LoadPart(bias_sum + i, n)), bias_sum + i, n);
+      }
     }
-  }
+  });
 }
 
 }  // namespace peruse::train

@@ -23,35 +23,40 @@ void ForEachGroup(const LinearParameter& linear, Visit visit) {
 }
 
 void Apply(Tape& t, const LinearParameter& linear, const Block& x, const Block& out) {
-  for (int64_t r = 0; r < out.rows; ++r) std::copy_n(linear.bias, out.cols, out.row(r));
+  t.workers().ForPieces(out.rows, 1, out.cols, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) std::copy_n(linear.bias, out.cols, out.row(r));
+  });
   ForEachGroup(linear, [&](int64_t g, const Group& group) {
-    t.products().Run(x.rows, group.out, group.in, x.Columns(g * group.in, group.in).operand(),
-                     group.weight.Transposed(), out.data + group.first, out.stride, /*add=*/true);
+    t.workers().Multiply(x.rows, group.out, group.in, x.Columns(g * group.in, group.in).operand(),
+                         group.weight.Transposed(), out.data + group.first, out.stride, /*add=*/true);
   });
 }
 
 // Adds to the parameters' gradients.
 void AddGradients(Tape& t, const LinearParameter& linear, const Block& x, const Block& out) {
   if (linear.bias_gradient != nullptr) {
-    for (int64_t r = 0; r < out.rows; ++r) {
-      simd::Map2(linear.bias_gradient, out.row(r), linear.bias_gradient, out.cols,
-                 [](simd::Floats a, simd::Floats b) { return simd::hn::Add(a, b); });
-    }
+    t.workers().ForPieces(out.cols, simd::kLanes, out.rows, [&](int64_t first, int64_t end) {
+      float* const sums = linear.bias_gradient + first;
+      for (int64_t r = 0; r < out.rows; ++r) {
+        simd::Map2(sums, out.row(r) + first, sums, end - first,
+                   [](simd::Floats a, simd::Floats b) { return simd::hn::Add(a, b); });
+      }
+    });
   }
   if (linear.weight_gradient == nullptr) return;
   ForEachGroup(linear, [&](int64_t g, const Group& group) {
-    t.products().Run(group.out, group.in, x.rows, out.Columns(group.first, group.out).operand().Transposed(),
-                     x.Columns(g * group.in, group.in).operand(), linear.weight_gradient + group.first * group.in,
-                     group.in,
-                     /*add=*/true);
+    t.workers().Multiply(group.out, group.in, x.rows, out.Columns(group.first, group.out).operand().Transposed(),
+                         x.Columns(g * group.in, group.in).operand(), linear.weight_gradient + group.first * group.in,
+                         group.in,
+                         /*add=*/true);
   });
 }
 
 // to (+)= gradient W
 void Return(Tape& t, const LinearParameter& linear, const Block& gradient, const Block& to, bool add) {
   ForEachGroup(linear, [&](int64_t g, const Group& group) {
-    t.products().Run(gradient.rows, group.in, group.out, gradient.Columns(group.first, group.out).operand(),
-                     group.weight, to.data + g * group.in, to.stride, add);
+    t.workers().Multiply(gradient.rows, group.in, group.out, gradient.Columns(group.first, group.out).operand(),
+                         group.weight, to.data + g * group.in, to.stride, add);
   });
 }
 
@@ -59,8 +64,9 @@ void Return(Tape& t, const LinearParameter& linear, const Block& gradient, const
 void Unfold(const ops::Conv1d& op, const Tape& t, int64_t groups, const Block& x, const Block& windows, bool add) {
   const int64_t width = x.cols / groups;
   const int64_t half = (op.kernel_size - 1) / 2;
-  for (int32_t s = 0; s < t.batch().sequences(); ++s) {
-    const int64_t start = t.batch().start(s), end = start + t.batch().length(s);
+  t.workers().For(t.batch().sequences(), [&](int32_t, int64_t s) {
+    const int64_t start = t.batch().start(static_cast<int32_t>(s)),
+                  end = start + t.batch().length(static_cast<int32_t>(s));
     for (int64_t row = start; row < end; ++row) {
       for (int64_t tap = 0; tap < op.kernel_size; ++tap) {
         const int64_t source = row + tap - half;
@@ -72,7 +78,7 @@ void Unfold(const ops::Conv1d& op, const Tape& t, int64_t groups, const Block& x
         }
       }
     }
-  }
+  });
 }
 
 Block Windows(const ops::Conv1d& op, Tape& t) {
@@ -116,18 +122,19 @@ void Backward(const ops::Conv1d& op, Tape& t) {
 
 void Forward(const ops::MatMul& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
-  t.products().Run(x.rows, y.rows, x.cols, x.operand(), y.operand().Transposed(), out.data, out.stride, /*add=*/false);
+  t.workers().Multiply(x.rows, y.rows, x.cols, x.operand(), y.operand().Transposed(), out.data, out.stride,
+                       /*add=*/false);
 }
 void Backward(const ops::MatMul& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.gradient(op.out);
   bool add = false;
   if (t.wants(op.x)) {
     const Block to = t.Destination(op.x, &add);
-    t.products().Run(x.rows, x.cols, y.rows, out.operand(), y.operand(), to.data, to.stride, add);
+    t.workers().Multiply(x.rows, x.cols, y.rows, out.operand(), y.operand(), to.data, to.stride, add);
   }
   if (t.wants(op.y)) {
     const Block to = t.Destination(op.y, &add);
-    t.products().Run(y.rows, y.cols, x.rows, out.operand().Transposed(), x.operand(), to.data, to.stride, add);
+    t.workers().Multiply(y.rows, y.cols, x.rows, out.operand().Transposed(), x.operand(), to.data, to.stride, add);
   }
 }
 

@@ -25,8 +25,8 @@ struct States {
       const float* x = in.row(op.reverse ? steps - 1 - step : step);
       float* own = gates.row(step);
       for (int64_t j = 0; j < 4 * width; ++j) own[j] = x[j] + bias.data[j];
-      t.products().Run(1, 4 * width, width, h.Rows(step, 1).operand(), recurrent.operand(), own, 4 * width,
-                       /*add=*/true);
+      t.workers().Multiply(1, 4 * width, width, h.Rows(step, 1).operand(), recurrent.operand(), own, 4 * width,
+                           /*add=*/true);
       for (int64_t j = 0; j < 4 * width; ++j) own[j] = j / width == 2 ? std::tanh(own[j]) : Sigmoid(own[j]);
       for (int64_t k = 0; k < width; ++k) {
         c.row(step + 1)[k] = own[width + k] * c.row(step)[k] + own[k] * own[2 * width + k];
@@ -67,8 +67,9 @@ void Backward(const ops::Lstm& op, Tape& t) {
       own[3 * width + k] = h_gradient * squashed * o * (1 - o);
       dc[k] = c_gradient * f;
     }
-    t.products().Run(1, width, 4 * width, s.gates.Rows(step, 1).operand(), recurrent.operand().Transposed(), dh, width,
-                     /*add=*/false);
+    t.workers().Multiply(1, width, 4 * width, s.gates.Rows(step, 1).operand(), recurrent.operand().Transposed(), dh,
+                         width,
+                         /*add=*/false);
   }
   const auto add_steps = [&](const Block& to, bool by_row) {
     for (int64_t step = 0; step < steps; ++step) {
@@ -80,8 +81,8 @@ void Backward(const ops::Lstm& op, Tape& t) {
   if (t.wants(op.bias)) add_steps(t.Accumulator(op.bias), /*by_row=*/false);
   if (t.wants(op.recurrent)) {
     const Block to = t.Accumulator(op.recurrent);
-    t.products().Run(width, 4 * width, steps, s.h.Rows(0, steps).operand().Transposed(), s.gates.operand(), to.data,
-                     to.stride, /*add=*/true);
+    t.workers().Multiply(width, 4 * width, steps, s.h.Rows(0, steps).operand().Transposed(), s.gates.operand(), to.data,
+                         to.stride, /*add=*/true);
   }
 }
 

@@ -46,8 +46,12 @@ bool Masters::LiesDirect(std::span<const Place> places, int64_t size) const {
   return end == size;
 }
 
-Status Masters::Allocate() {
-  PERUSE_RETURN_IF_ERROR(products_.Allocate());
+Status Masters::Allocate(std::shared_ptr<Workers> workers) {
+  if (!workers) {
+    PERUSE_ASSIGN_OR_RETURN(workers, Workers::Create(/*threads=*/1));
+  }
+  workers_ = std::move(workers);
+  held_.workers = workers_.get();
   // LoRA's masters came behind the others.
   int64_t more = 0, largest = 0;
   for (const LoraPair& pair : lora_) {

@@ -82,8 +82,10 @@ class Masters : public TensorVisitor {
   // A row of a number that no file holds, as a constant of programs: its number.
   int32_t AddFixedRow(int32_t cols, float value);
 
-  // Memory for gradients and for the forms that kernels read. Once.
-  Status Allocate();
+  // Memory for gradients and for the forms that kernels read. Once. `workers`: who computes with them; none: one of its own.
+  Status Allocate(std::shared_ptr<Workers> workers = nullptr);
+  Workers& workers() const { return *workers_; }
+  const std::shared_ptr<Workers>& shared_workers() const { return workers_; }
   const HeldParameters& held() const { return held_; }
   int64_t bytes() const;
 
@@ -120,7 +122,7 @@ class Masters : public TensorVisitor {
   std::vector<bool> norms_;  // by constant: whether it belongs to a layer norm
   FloatBuffer values_, gradients_, held_values_, held_gradients_, changed_, lora_values_, zeros_;
   std::deque<std::vector<float>> fixed_;
-  Products products_;
+  std::shared_ptr<Workers> workers_;
 
   // While a checkpoint is read.
   std::vector<int32_t> targets_;  // by tensor of the file: its master; -1: none

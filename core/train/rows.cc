@@ -23,9 +23,30 @@ void AddProduct(const float* x, const float* y, int64_t count, float* out) {
   for (; i < count; ++i) out[i] += x[i] * y[i];
 }
 
+// The rows of a matrix: where it has but one, that one for all.
+float* RowOf(const Block& block, int64_t r) { return block.row(block.rows == 1 ? 0 : r); }
+
+// Calls visit(row) for every row; they do not meet.
+template <typename Visit>
+void ForRows(Tape& t, const Block& block, int64_t cost, Visit visit) {
+  t.workers().ForPieces(block.rows, 1, cost * block.cols, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) visit(r);
+  });
+}
+
+// Calls visit(row, first column, number of columns) for every row, in order: rows may meet, columns do not.
+template <typename Visit>
+void ForColumns(Tape& t, const Block& block, Visit visit) {
+  t.workers().ForPieces(block.cols, 4 * simd::kLanes, block.rows, [&](int64_t first, int64_t end) {
+    for (int64_t r = 0; r < block.rows; ++r) visit(r, first, end - first);
+  });
+}
+
 // Adds the rows of `from` to those of `to`, of which there may be one for all.
-void AddRows(const Block& from, const Block& to) {
-  for (int64_t r = 0; r < from.rows; ++r) AddRow(from.row(r), from.cols, to.row(to.rows == 1 ? 0 : r));
+void AddRows(Tape& t, const Block& from, const Block& to) {
+  ForColumns(t, from, [&](int64_t r, int64_t first, int64_t count) {
+    AddRow(from.row(r) + first, count, RowOf(to, r) + first);
+  });
 }
 
 // Phi(x) + x phi(x). Phi by formula 7.1.26 of Abramowitz and Stegun: to 7.5e-8.
@@ -61,35 +82,37 @@ void Forward(const ops::Embed& op, Tape& t) {
   const Block out = t.value(op.out);
   Fill(out, 0);
   for (const ops::Embed::Lookup& lookup : op.lookups) {
-    for (int64_t r = 0; lookup.index.valid() && r < out.rows; ++r) {
+    if (!lookup.index.valid()) continue;
+    ForRows(t, out, 1, [&](int64_t r) {
       AddRow(t.at(lookup.table).values.row(t.at(lookup.index)[static_cast<size_t>(r)]), out.cols, out.row(r));
-    }
+    });
   }
 }
 void Backward(const ops::Embed& op, Tape& t) {
   const Block out = t.gradient(op.out);
   for (const ops::Embed::Lookup& lookup : op.lookups) {
     if (!lookup.index.valid() || !t.at(lookup.table).gradient) continue;
-    for (int64_t r = 0; r < out.rows; ++r) {
-      AddRow(out.row(r), out.cols, t.at(lookup.table).gradient.row(t.at(lookup.index)[static_cast<size_t>(r)]));
-    }
+    ForColumns(t, out, [&](int64_t r, int64_t first, int64_t count) {
+      const int32_t word = t.at(lookup.index)[static_cast<size_t>(r)];
+      AddRow(out.row(r) + first, count, t.at(lookup.table).gradient.row(word) + first);
+    });
   }
 }
 
 void Forward(const ops::Activate& op, Tape& t) {
   const Block x = t.value(op.x), out = t.value(op.out);
-  for (int64_t r = 0; r < x.rows; ++r) {
+  ForRows(t, x, 16, [&](int64_t r) {
     if (op.activation == Activation::kNone) {
       std::copy_n(x.row(r), x.cols, out.row(r));
     } else {
       xnnpack::ActivateRow(x.row(r), x.cols, op.activation, out.row(r));
     }
-  }
+  });
 }
 void Backward(const ops::Activate& op, Tape& t) {
   if (!t.wants(op.x)) return;
   const Block x = t.value(op.x), out = t.gradient(op.out), to = t.Accumulator(op.x);
-  for (int64_t r = 0; r < x.rows; ++r) {
+  ForRows(t, x, 16, [&](int64_t r) {
     const float* in = x.row(r);
     const float* from = out.row(r);
     float* sum = to.row(r);
@@ -100,36 +123,35 @@ void Backward(const ops::Activate& op, Tape& t) {
     for (; i < x.cols; ++i) {
       sum[i] += from[i] * static_cast<float>(ops::ActivationSlope(static_cast<double>(in[i]), op.activation));
     }
-  }
+  });
 }
 
 void Forward(const ops::Add& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
-  for (int64_t r = 0; r < out.rows; ++r) {
-    simd::Map2(x.row(r), y.row(y.rows == 1 ? 0 : r), out.row(r), out.cols,
-               [](Floats a, Floats b) { return hn::Add(a, b); });
-  }
+  ForRows(t, out, 1, [&](int64_t r) {
+    simd::Map2(x.row(r), RowOf(y, r), out.row(r), out.cols, [](Floats a, Floats b) { return hn::Add(a, b); });
+  });
 }
 void Backward(const ops::Add& op, Tape& t) {
   for (const Value operand : {op.x, op.y}) {
-    if (t.wants(operand)) AddRows(t.gradient(op.out), t.Accumulator(operand));
+    if (t.wants(operand)) AddRows(t, t.gradient(op.out), t.Accumulator(operand));
   }
 }
 
 void Forward(const ops::Multiply& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
-  for (int64_t r = 0; r < out.rows; ++r) {
-    simd::Map2(x.row(r), y.row(y.rows == 1 ? 0 : r), out.row(r), out.cols,
-               [](Floats a, Floats b) { return hn::Mul(a, b); });
-  }
+  ForRows(t, out, 1, [&](int64_t r) {
+    simd::Map2(x.row(r), RowOf(y, r), out.row(r), out.cols, [](Floats a, Floats b) { return hn::Mul(a, b); });
+  });
 }
 void Backward(const ops::Multiply& op, Tape& t) {
   const Block out = t.gradient(op.out);
   const auto add = [&](Value operand, Value other) {
     if (!t.wants(operand)) return;
     const Block to = t.Accumulator(operand), factor = t.value(other);
-    const auto row = [](const Block& block, int64_t r) { return block.row(block.rows == 1 ? 0 : r); };
-    for (int64_t r = 0; r < out.rows; ++r) AddProduct(out.row(r), row(factor, r), out.cols, row(to, r));
+    ForColumns(t, out, [&](int64_t r, int64_t first, int64_t count) {
+      AddProduct(out.row(r) + first, RowOf(factor, r) + first, count, RowOf(to, r) + first);
+    });
   };
   add(op.x, op.y);
   add(op.y, op.x);
@@ -137,16 +159,16 @@ void Backward(const ops::Multiply& op, Tape& t) {
 
 void Forward(const ops::Concat& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
-  for (int64_t r = 0; r < out.rows; ++r) {
+  ForRows(t, out, 1, [&](int64_t r) {
     std::copy_n(x.row(r), x.cols, out.row(r));
     std::copy_n(y.row(r), y.cols, out.row(r) + x.cols);
-  }
+  });
 }
 void Backward(const ops::Concat& op, Tape& t) {
   const Block out = t.gradient(op.out);
   const int64_t first = t.value(op.x).cols;
-  if (t.wants(op.x)) AddRows(out.Columns(0, first), t.Accumulator(op.x));
-  if (t.wants(op.y)) AddRows(out.Columns(first, out.cols - first), t.Accumulator(op.y));
+  if (t.wants(op.x)) AddRows(t, out.Columns(0, first), t.Accumulator(op.x));
+  if (t.wants(op.y)) AddRows(t, out.Columns(first, out.cols - first), t.Accumulator(op.y));
 }
 
 void Forward(const ops::SelectRows& op, Tape& t) {

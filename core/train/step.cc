@@ -16,8 +16,10 @@ bool Tape::wants(Value value) const { return static_cast<bool>(gradients_[static
 
 Block Tape::Accumulator(Value value) {
   const auto root = static_cast<size_t>(program_->Root(value).id);
-  if (started_[root] == 0) Fill(gradients_[root], 0);
-  started_[root] = 1;
+  if (started_[root] == 0) {
+    Fill(gradients_[root], 0);
+    started_[root] = 1;
+  }
   return gradients_[static_cast<size_t>(value.id)];
 }
 
@@ -39,19 +41,25 @@ bool KeepsOperands(const Op& op) {
          !std::holds_alternative<ops::SelectRows>(op);
 }
 
+int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
+                    std::span<const std::span<const int32_t>> indices) {
+  const int64_t longest = batch.longest();
+  int64_t reach = 0;
+  if (op.slots.valid()) {
+    const auto slots = indices[static_cast<size_t>(op.slots.id)];
+    const auto [least, most] = std::minmax_element(slots.begin(), slots.end());
+    reach = *most - *least + 1;
+  }
+  return longest * (2 * longest + reach);
+}
+
 int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held, const RaggedBatch& batch,
                 const Sizes& sizes, std::span<const std::span<const int32_t>> indices) {
   const int64_t tokens = batch.rows();
   if (const auto* attention = std::get_if<ops::Attention>(&op)) {
-    const int64_t longest = batch.longest();
-    int64_t reach = 0;
-    if (attention->slots.valid()) {
-      const auto slots = indices[static_cast<size_t>(attention->slots.id)];
-      const auto [least, most] = std::minmax_element(slots.begin(), slots.end());
-      reach = *most - *least + 1;
-    }
-    return longest * (2 * longest + reach);
+    return held.workers->threads() * HeadScratch(*attention, batch, indices);
   }
+  if (std::holds_alternative<ops::LayerNorm>(op)) return 2 * sizes(program.info(std::get<ops::LayerNorm>(op).x).rows);
   if (const auto* conv = std::get_if<ops::SpanConv>(&op)) return 2 * tokens * conv->heads * conv->kernel_size;
   if (const auto* conv = std::get_if<ops::Conv1d>(&op)) {
     return tokens * held.linears[static_cast<size_t>(conv->weight.id)].spec.in;
@@ -73,7 +81,6 @@ Step::Step(const Program& program, const HeldParameters& held, bool classifies) 
   for (LinearParameter& linear : frozen_.linears) linear.weight_gradient = linear.bias_gradient = nullptr;
   for (MatrixParameter& matrix : frozen_.constants) matrix.gradient = {};
   for (MatrixParameter& matrix : frozen_.tables) matrix.gradient = {};
-  products_ = &all_products_;
   FindDropout(classifies);
 }
 
@@ -245,8 +252,6 @@ void Step::PlaceViews(float* memory) {
 
 Status Step::Begin(const BatchInputs& inputs, const StepOptions& options,
                    std::span<const std::span<const float>> matrices) {
-  if (!ready_) PERUSE_RETURN_IF_ERROR(all_products_.Allocate());
-  ready_ = true;
   options_ = options;
   held_ = options.parameters ? all_ : &frozen_;
   batch_ = &inputs.batch;
@@ -275,9 +280,11 @@ Status Step::Begin(const BatchInputs& inputs, const StepOptions& options,
 void Step::DropRows(size_t op, const Block& block) const {
   if (drops_[op] == 0 || options_.dropout == 0) return;
   const Dropout dropout = {options_.dropout, options_.seed, options_.number};
-  for (int64_t r = 0; r < block.rows; ++r) {
-    dropout.Apply(static_cast<uint32_t>(op), static_cast<uint32_t>(r), block.row(r), block.cols);
-  }
+  workers().ForPieces(block.rows, 1, 8 * block.cols, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) {
+      dropout.Apply(static_cast<uint32_t>(op), static_cast<uint32_t>(r), block.row(r), block.cols);
+    }
+  });
 }
 
 void Step::Forward() {

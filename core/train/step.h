@@ -70,8 +70,6 @@ class Step : private Tape {
   StepOptions options_;
   BatchIndices batch_indices_;
   Sizes sizes_;
-  Products all_products_;
-  bool ready_ = false;
   std::vector<uint8_t> drops_;  // by operation: whether its first result is dropped out
   std::vector<uint8_t> needs_;  // by root: whether it gets a gradient
   std::vector<Piece> pieces_;

@@ -12,7 +12,7 @@
 #include "core/program/program.h"
 #include "core/tensor/ragged_batch.h"
 #include "core/train/dropout.h"
-#include "core/train/product.h"
+#include "core/train/workers.h"
 
 namespace peruse::train {
 
@@ -48,6 +48,7 @@ struct HeldParameters {
   std::vector<LinearParameter> linears;    // by LinearId
   std::vector<MatrixParameter> constants;  // by ValueInfo::constant
   std::vector<MatrixParameter> tables;     // by TableId
+  Workers* workers = nullptr;              // who computes with them
 };
 
 class Tape {
@@ -57,7 +58,7 @@ class Tape {
   Block gradient(Value value) const;
   // Whether an operand, or parameter in an operand's place, gets a gradient.
   bool wants(Value value) const;
-  // Where to add to an operand's gradient: zeros at first.
+  // Where to add to an operand's gradient: zeros at first. What several threads add to has been asked for before they start.
   Block Accumulator(Value value);
   // The same, to be written instead when *add is false.
   Block Destination(Value value, bool* add);
@@ -65,8 +66,9 @@ class Tape {
   const MatrixParameter& at(TableId id) const { return held_->tables[static_cast<size_t>(id.id)]; }
   std::span<const int32_t> at(IndexId id) const { return indices_[static_cast<size_t>(id.id)]; }
   std::span<const float> at(const ops::Input& op) const { return inputs_[static_cast<size_t>(op.number)]; }
+  std::span<const std::span<const int32_t>> indices() const { return indices_; }
   const RaggedBatch& batch() const { return *batch_; }
-  Products& products() { return *products_; }
+  Workers& workers() const { return *held_->workers; }
   float* scratch() const { return scratch_; }
   // Number of the operation that runs: the place of its dropout.
   uint32_t place() const { return place_; }
@@ -78,7 +80,6 @@ class Tape {
   const RaggedBatch* batch_ = nullptr;
   std::span<const std::span<const int32_t>> indices_;
   std::span<const std::span<const float>> inputs_;
-  Products* products_ = nullptr;
   float* scratch_ = nullptr;
   uint32_t place_ = 0;
   Dropout dropout_;
@@ -87,9 +88,12 @@ class Tape {
   std::vector<uint8_t> started_;  // by root: whether its gradient holds something
 };
 
-// Floats of scratch memory that an operation takes, in either direction.
+// Floats of scratch memory that an operation takes, in either direction, on all threads together.
 int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held, const RaggedBatch& batch,
                 const Sizes& sizes, std::span<const std::span<const int32_t>> indices);
+// The part of it that one head of an attention takes.
+int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
+                    std::span<const std::span<const int32_t>> indices);
 // Whether the reverse pass reads the operands' values.
 bool KeepsOperands(const Op& op);
 

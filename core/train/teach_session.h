@@ -21,6 +21,7 @@
 //     "batch_size": 16, "batch_tokens": 2048, "weight_decay": 0.01, "warmup": 0.1, "clip": 1, "layer_decay": 1,
 //     "dropout": 0.1, "attention_dropout": 0.1, "label_smoothing": 0, "class_weights": [1, 1], "sift": 0,
 //     "validation_split": 0, "patience": 0, "max_length": <what the model takes, at most 512>, "seed": 42,
+//     "threads": 1,                             // what is learnt does not depend on how many
 //     "mask_share": 0.15,                       // pre-training: of the words
 //     "detection_weight": <50, of DeBERTa 10> } // of replaced-token-detection: of the discriminator's loss beside the generator's
 //

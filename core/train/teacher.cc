@@ -103,7 +103,8 @@ Result<Teacher::Plan> Teacher::Begin() {
     return InvalidArgument("no layer of the model has one of the names that LoRA is to change");
   }
   Masters& masters = trainee_.masters();
-  PERUSE_RETURN_IF_ERROR(masters.Allocate());
+  PERUSE_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::Create(options_.threads));
+  PERUSE_RETURN_IF_ERROR(masters.Allocate(std::move(workers)));
   masters.Initialise(options_.seed, /*deviation=*/0.02f);
   if (options_.method == Method::kHead) masters.PassThrough();
   masters.Hold();

@@ -51,6 +51,7 @@ struct TeachOptions {
   float sift = 0;        // weight of scale-invariant fine-tuning's divergence; 0: none
   int32_t patience = 0;  // epochs without a better validation after which to stop; 0: all epochs
   uint64_t seed = 42;
+  int32_t threads = 1;
 };
 
 class Teacher {

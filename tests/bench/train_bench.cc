@@ -1,5 +1,5 @@
-// What a training step costs beside a forward pass of the engine that infers: train_bench [TOKENS [TEXTS]]. ConvBERT-small's shape with
-// random weights, one thread; runs in turns, the least of each, because machines are shared. Prints JSON, times in milliseconds, which `npm run bench --
+// What a training step costs beside a forward pass of the engine that infers: train_bench [TOKENS [TEXTS [THREADS]]]. ConvBERT-small's shape
+// with random weights; runs in turns, the least of each, because machines are shared. Prints JSON, times in milliseconds, which `npm run bench --
 // --teach` reads.
 #include <algorithm>
 #include <chrono>
@@ -63,18 +63,19 @@ double Least(const std::vector<double>& values) { return *std::min_element(value
 int main(int count, char** arguments) {
   const int32_t tokens = count > 1 ? std::atoi(arguments[1]) : 32;
   const int32_t texts = count > 2 ? std::atoi(arguments[2]) : 16;
+  const int32_t threads = count > 3 ? std::atoi(arguments[3]) : 1;
   const auto trainee = Trainee::Create(kConfig, Head::kSequenceClassification, {}).value();
   const std::string file = Checkpoint(trainee->parameters());
   const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(file.data()), file.size());
   PERUSE_CHECK(trainee->FeedWeights(bytes).ok() && trainee->FinishWeights().ok());
   for (Master& master : trainee->masters().tensors()) master.trained = true;
-  PERUSE_CHECK(trainee->masters().Allocate().ok());
+  PERUSE_CHECK(trainee->masters().Allocate(Workers::Create(threads).value()).ok());
   const Program program = trainee->ProgramFor("logits").value();
   Step step(program, trainee->masters().held());
   AdamW optimiser(trainee->masters(), {.steps = 1000});
   PERUSE_CHECK(optimiser.Allocate().ok());
 
-  const auto backend = CreateXnnpackBackend(1).value();
+  const auto backend = CreateXnnpackBackend(threads).value();
   const auto model = Model::Create(kConfig, {.head = Head::kSequenceClassification}, *backend).value();
   PERUSE_CHECK(model->FeedWeights(bytes).ok() && model->FinishWeights().ok());
 
@@ -118,9 +119,9 @@ int main(int count, char** arguments) {
     steps.push_back(Seconds(train));
   }
   std::printf(
-      "{\"texts\": %d, \"tokens\": %d, \"forward\": %.1f, \"step\": %.1f, \"ratio\": %.2f, "
+      "{\"texts\": %d, \"tokens\": %d, \"threads\": %d, \"forward\": %.1f, \"step\": %.1f, \"ratio\": %.2f, "
       "\"parts\": {\"begin\": %.1f, \"forward\": %.1f, \"backward\": %.1f, \"update\": %.1f}, \"megabytes\": %.0f}\n",
-      texts, tokens, 1e3 * Least(forwards), 1e3 * Least(steps), Least(steps) / Least(forwards), 1e3 * parts[0] / kRounds,
+      texts, tokens, threads, 1e3 * Least(forwards), 1e3 * Least(steps), Least(steps) / Least(forwards), 1e3 * parts[0] / kRounds,
       1e3 * parts[1] / kRounds, 1e3 * parts[2] / kRounds, 1e3 * parts[3] / kRounds,
       1e-6 * static_cast<double>(step.bytes() + trainee->masters().bytes() + optimiser.bytes()));
   return 0;

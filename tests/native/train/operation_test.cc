@@ -16,13 +16,12 @@ using testing::OpCase;
 // A tape with a case's numbers.
 class CaseTape : public Tape {
  public:
-  explicit CaseTape(GradientCase& c) {
+  CaseTape(GradientCase& c, int32_t threads) : all_workers_(Workers::Create(threads).value()) {
     program_ = &c.program();
     batch_ = &c.batch();
     indices_ = c.indices();
     inputs_ = c.inputs();
-    PERUSE_CHECK(all_products_.Allocate().ok());
-    products_ = &all_products_;
+    parameters_.workers = all_workers_.get();
     PlaceValues(c);
     PlaceParameters(c);
     scratch_ = New(1, Scratch(c.op(), c.program(), parameters_, c.batch(), c.sizes(), c.indices()) + 1).data;
@@ -88,7 +87,7 @@ class CaseTape : public Tape {
     held_ = &parameters_;
   }
 
-  Products all_products_;
+  std::shared_ptr<Workers> all_workers_;
   HeldParameters parameters_;
   std::deque<std::vector<float>> memory_;
 };
@@ -150,11 +149,8 @@ const std::vector<OpCase>& Cases() {
 
 class Operations : public ::testing::TestWithParam<size_t> {};
 
-TEST_P(Operations, AgreeWithTheReferenceForwardAndBack) {
-  GradientCase c(Cases()[GetParam()], /*extra=*/false);
-  c.Loss();
-  c.Differentiate();
-  CaseTape tape(c);
+void ExpectAgreement(GradientCase& c, int32_t threads) {
+  CaseTape tape(c, threads);
   const Value result = c.results()[0];
   std::visit([&](const auto& op) { Forward(op, tape); }, c.op());
   ExpectNear(tape.value(result), c.numbers()(result), "result", NormSlack(c));
@@ -174,6 +170,16 @@ TEST_P(Operations, AgreeWithTheReferenceForwardAndBack) {
   }
   for (size_t i = 0; i < tape.parameters().tables.size(); ++i) {
     ExpectNear(tape.parameters().tables[i].gradient, c.gradients().tables[i], "table");
+  }
+}
+
+TEST_P(Operations, AgreeWithTheReferenceForwardAndBack) {
+  GradientCase c(Cases()[GetParam()], /*extra=*/false);
+  c.Loss();
+  c.Differentiate();
+  for (const int32_t threads : {1, 3}) {
+    SCOPED_TRACE(threads);
+    ExpectAgreement(c, threads);
   }
 }
 

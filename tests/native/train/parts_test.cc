@@ -9,7 +9,7 @@
 #include "core/train/dropout.h"
 #include "core/train/logistic.h"
 #include "core/train/loss.h"
-#include "core/train/product.h"
+#include "core/train/workers.h"
 
 namespace peruse::train {
 namespace {
@@ -58,6 +58,48 @@ TEST(Products, AgreeWithPlainSums) {
       }
     }
   }
+}
+
+// Sizes that are split by columns, by rows and not at all.
+TEST(Workers, MultiplyTheSameHoweverManyTheyAre) {
+  for (const auto& [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{61, 200, 300},
+                                {513, 70, 260},
+                                {1, 1030, 40},
+                                {300, 2, 128},
+                                {5, 7, 9},
+                                {256, 256, 0}}) {
+    const std::vector<float> a = Random(m * k, 1), b = Random(k * n, 2), start = Random(m * n, 3);
+    for (int turned = 0; turned < 4; ++turned) {
+      const Operand left = turned & 1 ? Operand{a.data(), 1, m} : Operand{a.data(), k, 1};
+      const Operand right = turned & 2 ? Operand{b.data(), 1, k} : Operand{b.data(), n, 1};
+      for (const bool add : {false, true}) {
+        Products products;
+        ASSERT_TRUE(products.Allocate().ok());
+        std::vector<float> want = start;
+        products.Run(m, n, k, left, right, want.data(), n, add);
+        for (const int32_t threads : {1, 2, 5}) {
+          std::vector<float> got = start;
+          Workers::Create(threads).value()->Multiply(m, n, k, left, right, got.data(), n, add);
+          ASSERT_EQ(got, want) << m << " " << n << " " << k << " " << turned << " with " << threads;
+        }
+      }
+    }
+  }
+}
+
+TEST(Workers, SplitWithoutGapsAtMultiplesOfTheUnit) {
+  const auto workers = Workers::Create(3).value();
+  for (const int64_t count : {0, 1, 7, 64, 1000}) {
+    for (const int64_t cost : {1, 1 << 14}) {
+      std::vector<int> seen(static_cast<size_t>(count));
+      workers->ForPieces(count, 8, cost, [&](int64_t first, int64_t end) {
+        EXPECT_EQ(first % 8, 0);
+        for (int64_t i = first; i < end; ++i) ++seen[static_cast<size_t>(i)];
+      });
+      EXPECT_EQ(seen, std::vector<int>(static_cast<size_t>(count), 1));
+    }
+  }
+  EXPECT_FALSE(Workers::Create(0).ok());
 }
 
 // The known answers of Random123 (kat_vectors).

@@ -100,6 +100,60 @@ INSTANTIATE_TEST_SUITE_P(Tiny, Methods,
                            return text;
                          });
 
+// Large enough that every operation is split between threads.
+constexpr const char* kWide[] = {
+    R"({"model_type": "convbert", "vocab_size": 500, "hidden_size": 128, "embedding_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "intermediate_size": 256, "head_ratio": 2, "conv_kernel_size": 9, "num_groups": 2})",
+    R"({"model_type": "deberta-v2", "vocab_size": 500, "hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "intermediate_size": 256, "relative_attention": true, "position_buckets": 16, "max_position_embeddings": 64,
+        "pos_att_type": ["p2c", "c2p"], "norm_rel_ebd": "layer_norm", "share_att_key": true, "conv_kernel_size": 3,
+        "conv_act": "gelu", "position_biased_input": false, "type_vocab_size": 0})",
+    R"({"model_type": "mpnet", "vocab_size": 500, "hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "intermediate_size": 256, "max_position_embeddings": 66, "relative_attention_num_buckets": 32})"};
+
+// What is learnt, by that many threads: the losses, then every value of the model.
+std::vector<double> LearntBy(int32_t threads, const char* config, TeachOptions options) {
+  auto trainee = Trainee::Create(config, Head::kSequenceClassification, {"a", "b"});
+  EXPECT_TRUE(trainee.ok()) << trainee.status().message();
+  EXPECT_TRUE((*trainee)->BeginFresh().ok());
+  options.threads = threads;
+  options.epochs = 1;
+  Teacher teacher(**trainee, Goal::kSingleLabel, options);
+  for (uint32_t number = 0; number < 36; ++number) {
+    Example example;
+    for (uint32_t t = 0; t < 20 + number; ++t)
+      example.ids.push_back(static_cast<int32_t>(5 + (number * 31 + t * 17 + t * t * number) % 490));
+    example.types.assign(example.ids.size(), 0);
+    example.labels = {static_cast<int32_t>(number % 2)};
+    teacher.Add(number < 32 ? Teacher::kTraining : Teacher::kValidation, std::move(example));
+  }
+  const auto plan = teacher.Begin();
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  for (bool more = plan.ok(); more;) more = teacher.Advance().value().more;
+  std::vector<double> learnt = teacher.report().losses;
+  learnt.push_back(teacher.report().epochs.at(0).validation->loss);
+  for (const Master& master : (*trainee)->masters().tensors())
+    learnt.insert(learnt.end(), master.values, master.values + master.size);
+  return learnt;
+}
+
+TEST(Threads, LearnTheSameToTheBit) {
+  TeachOptions full, lora, head, disturbed;
+  lora.method = Method::kLora;
+  head.method = Method::kHead;
+  disturbed.sift = 1;
+  for (const char* config : kWide) {
+    for (const TeachOptions& options : {full, lora, head, disturbed}) {
+      const std::vector<double> alone = LearntBy(1, config, options);
+      for (const int32_t threads : {2, 5}) {
+        // Not EXPECT_EQ, which would print all of them.
+        EXPECT_TRUE(LearntBy(threads, config, options) == alone)
+            << config << " by " << threads << " threads, method " << static_cast<int>(options.method);
+      }
+    }
+  }
+}
+
 // What is left alone stays as it was, to the bit.
 TEST(Teacher, ChangesNothingElse) {
   const auto before = Load(CaseOf("convbert-sequence"), Head::kSequenceClassification, {"a", "b"});
