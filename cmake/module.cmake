@@ -1,6 +1,7 @@
 # The wasm modules and their glue, an ES module: `peruse`, of the variant's name (peruse-simd.wasm, peruse-relaxed-threads.wasm, ...), computes on
 # the CPU; `peruse_webgpu` (peruse-webgpu.mjs, of the simd preset alone: the CPU only records there) computes on a GPU;
-# `peruse_teach` (of that preset too) trains; `peruse_tokenizer` (of that preset too) is the tokenizer without models.
+# `peruse_tokenizer` (of that preset too) is the tokenizer without models; `peruse_teach` (peruse-teach.wasm of that preset,
+# peruse-teach-threads.wasm of simd-threads) trains.
 file(GLOB peruse_binding_files CONFIGURE_DEPENDS bindings/*.cc)
 set(peruse_tool_files "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")  # Tools use them, with a CPU's module.
 if(NOT peruse_binding_files)
@@ -60,5 +61,10 @@ if(PERUSE_VARIANT STREQUAL "simd")
   target_link_options(peruse_tokenizer PRIVATE -Oz -sMALLOC=emmalloc)
   peruse_module(peruse_webgpu peruse-webgpu peruse_webgpu_backend ${peruse_binding_files})
   target_compile_definitions(peruse_webgpu PRIVATE PERUSE_WEBGPU)
-  peruse_module(peruse_teach peruse-teach peruse_train ${peruse_teach_files})
+endif()
+# The module that trains is made twice, for every page and for those whose memory can be shared; of the same arithmetic, so that both teach
+# the same to the bit.
+if(PERUSE_VARIANT MATCHES "^simd")
+  string(REPLACE "simd" "teach" peruse_teach_name "${PERUSE_VARIANT}")
+  peruse_module(peruse_teach "peruse-${peruse_teach_name}" peruse_train ${peruse_teach_files})
 endif()

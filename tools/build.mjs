@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu,tokenizer,teach] [--native debug|release]
+// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu,tokenizer,teach,teach-threads] [--native debug|release]
 // Without options: all wasm variants (to web/wasm), the TypeScript (to web/dist and web/bundle) and the demo page (to web/demo). Builds are
 // incremental, in build/<preset>.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -15,9 +15,15 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-/** The last three are made with the first: one computes on a GPU, one is the tokenizer alone, one trains. The others compute on the CPU. */
-export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu', 'tokenizer', 'teach'];
-const kBesideSimd = ['webgpu', 'tokenizer', 'teach'];
+/** The first four compute on the CPU. Of the others one computes on a GPU, one is the tokenizer alone, two train. */
+export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu', 'tokenizer', 'teach', 'teach-threads'];
+/** What is made with one of the first four: in which preset, and as what. */
+const kBeside = {
+  webgpu: ['wasm-simd', 'peruse_webgpu'],
+  tokenizer: ['wasm-simd', 'peruse_tokenizer'],
+  teach: ['wasm-simd', 'peruse_teach'],
+  'teach-threads': ['wasm-simd-threads', 'peruse_teach'],
+};
 
 /** Configures a preset where needed and builds the targets; returns the build folder. */
 export function buildPreset(preset, targets) {
@@ -29,7 +35,7 @@ export function buildPreset(preset, targets) {
 
 /** The glue that a build shares with others of its kind of threading. */
 function glueOf(variant) {
-  if (kBesideSimd.includes(variant)) return `glue-${variant}.mjs`;
+  if (variant in kBeside) return `glue-${variant}.mjs`;
   return variant.endsWith('-threads') ? 'glue-threads.mjs' : 'glue.mjs';
 }
 
@@ -47,9 +53,8 @@ function withoutNames(glue, variant) {
 }
 
 function buildVariant(variant) {
-  const folder = kBesideSimd.includes(variant)
-    ? buildPreset('wasm-simd', [`peruse_${variant}`])
-    : buildPreset(`wasm-${variant}`, ['peruse']);
+  const [preset, target] = kBeside[variant] ?? [`wasm-${variant}`, 'peruse'];
+  const folder = buildPreset(preset, [target]);
   const out = join(root, 'web/wasm');
   mkdirSync(out, { recursive: true });
   const name = `peruse-${variant}`;

@@ -10,8 +10,8 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-/** What starts threads: the pool, the list of operations on three threads, whole models on two to four. */
-const kTests = 'ThreadPoolTest.*:*xnnpack_3_threads*:RandomModels.Threads*:*WarmCallTest*';
+/** What starts threads: the pool, the list of operations on three threads, whole models on two to four, lessons on two and five. */
+const kTests = 'ThreadPoolTest.*:*xnnpack_3_threads*:RandomModels.Threads*:*WarmCallTest*:Workers.*:Threads.*';
 
 await runAsProgram(import.meta.url, async () => {
   const { values } = parseArgs({ options: { filter: { type: 'string', default: kTests } } });
