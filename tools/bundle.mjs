@@ -20,6 +20,7 @@ const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts',
 const kOthersOfTeaching = Object.fromEntries(
   [
     'index.ts',
+    'engine/variant.ts',
     'env.ts',
     'errors.ts',
     'pipeline.ts',

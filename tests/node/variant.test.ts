@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { detectFeatures } from '../../web/src/engine/features.js';
-import { chooseVariant, type Features } from '../../web/src/engine/variant.js';
+import { chooseThreads, chooseVariant, type Features } from '../../web/src/engine/variant.js';
 
 const kAll: Features = {
   wasm: true,
@@ -97,6 +97,29 @@ describe('chooseVariant with a wish', () => {
     [{}, { variant: 'simd', threads: 2 }, 'invalid_argument'],
   ])('given %o, refuses %o with %s', (lack, wish, code) => {
     expect(() => chooseVariant({ ...kAll, ...lack }, wish as object)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('chooseThreads, where plain SIMD is all there is', () => {
+  test.each([
+    [{}, undefined, undefined, 4, '4 threads for 8 processors.'],
+    [{ relaxedSimd: false }, 'auto', 2, 2, '2 threads for 8 processors, at most 2 by env.threads.'],
+    [{}, 3, 1, 3, '3 threads, as asked for.'],
+    [
+      { mayBlock: false },
+      1,
+      undefined,
+      1,
+      'one thread, because the main thread of a page may not wait for other threads (use the worker).',
+    ],
+  ] as const)('%o, asked for %s, at most %s: %i', (lack, wish, most, threads, reason) => {
+    expect(chooseThreads({ ...kAll, ...lack }, wish, most)).toEqual({ threads, reason });
+  });
+
+  test('refuses what chooseVariant refuses', () => {
+    expect(() => chooseThreads({ ...kAll, simd: false }, 'auto')).toThrow(/no SIMD here/);
+    expect(() => chooseThreads({ ...kAll, sharedMemory: false }, 2)).toThrow(/2 threads were asked for, but the page is not/);
+    expect(() => chooseThreads(kAll, 17)).toThrow(/threads must be 'auto' or a whole number from 1 to 16, not 17/);
   });
 });
 

@@ -139,5 +139,10 @@ const scope = globalThis as { [kShared]?: Shared };
 scope[kShared] ??= makeShared();
 const shared = scope[kShared];
 
+/** `env.threads`, where it says a number. */
+export function mostThreads(): number | undefined {
+  return env.threads === 'auto' ? undefined : env.threads;
+}
+
 /** Settings for the whole library: set them before you load. */
 export const env: Env = shared.env;

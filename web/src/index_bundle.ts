@@ -5,7 +5,8 @@ import { browserPlatform } from './platform/platform_browser.js';
 
 setPlatform(browserPlatform);
 
-export { envNotices } from './env.js';
+export { chooseThreads } from './engine/variant.js';
+export { envNotices, mostThreads } from './env.js';
 export * from './errors.js';
 export * from './face.js';
 export { platform } from './platform/current.js';

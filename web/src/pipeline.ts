@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // pipeline(): loads a model for a task and returns a function.
-import { env, envNotices } from './env.js';
+import { env, envNotices, mostThreads } from './env.js';
 import { asArgumentError, checkSignal, describe, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from './errors.js';
 import { checkLoadOptions, type OptionKind } from './load_options.js';
 import type { Host, Verb, Verbs } from './worker/host.js';
@@ -262,10 +262,6 @@ function tellDebug(notes: string[]): void {
       throw new PeruseError('invalid_argument', `env.debug failed: ${describe(error)}`, { cause: error });
     }
   }
-}
-
-function mostThreads(): number | undefined {
-  return env.threads === 'auto' ? undefined : env.threads;
 }
 
 function resolveTask(task: string): Task {

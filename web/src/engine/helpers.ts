@@ -1,18 +1,17 @@
 // The engine's own threads. A worker of the package becomes one when its first message is one of the glue's: 'load', which brings
 // the compiled build and the shared memory.
-import createThreaded from '../../wasm/glue-threads.mjs';
-import type { HelperWorker } from './engine.js';
+import type { HelperWorker, ModuleFactory } from './engine.js';
 
 /** Whether a worker's first message makes it a thread of the engine. */
 export function isForHelper(message: unknown): boolean {
   return (message as { cmd?: unknown } | null)?.cmd === 'load';
 }
 
-/** Makes this worker one. The glue knows by the worker's name what it is, and listens from then on. */
-export function becomeHelper(first: { data: unknown }): void {
+/** Makes this worker one, by the glue of the build. The glue knows by the worker's name what it is, and listens from then on. */
+export function becomeHelper(glue: ModuleFactory<never>, first: { data: unknown }): void {
   const scope = globalThis as unknown as { name: string; onmessage: (event: { data: unknown }) => void };
   Object.defineProperty(scope, 'name', { value: 'em-pthread', configurable: true, writable: true });
-  void createThreaded({} as Parameters<typeof createThreaded>[0]);
+  void glue({} as Parameters<typeof glue>[0]);
   scope.onmessage(first);
 }
 

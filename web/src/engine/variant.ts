@@ -41,26 +41,36 @@ const kDefaultMostThreads = 4; // Beyond this small encoders gain little, and th
 
 /** Picks the build. `mostThreads`: not more than so many, where the wish does not say. Throws 'no_wasm' where no build runs, 'unsupported' where the wish can't be met. */
 export function chooseVariant(features: Features, wish: VariantWish = {}, mostThreads?: number): VariantChoice {
-  if (!features.wasm) throw new PeruseError('no_wasm', 'There is no WebAssembly here.');
-  if (!features.simd) throw new PeruseError('no_wasm', 'WebAssembly has no SIMD here, and every build of Peruse needs it.');
+  checkWasm(features);
   const wanted = wish.variant ?? 'auto';
   const threadsWished = checkWish(wanted, wish.threads);
+  if (wanted !== 'auto') return chosenByCaller(wanted, features, { threads: threadsWished, mostThreads }, whyNoThreads(features));
 
-  const noThreads = whyNoThreads(features);
-  if (wanted !== 'auto') return chosenByCaller(wanted, features, { threads: threadsWished, mostThreads }, noThreads);
-
-  const several = threadsWished ?? 'auto';
-  if (typeof several === 'number' && several > 1 && noThreads) {
-    throw new PeruseError('unsupported', `${several} threads were asked for, but ${noThreads}.`);
-  }
-  const threads = noThreads ? 1 : threadCount(features, several, mostThreads);
+  const { threads, reason } = countThreads(features, threadsWished, mostThreads);
   const base = features.relaxedSimd ? 'relaxed' : 'simd';
   const simdReason = features.relaxedSimd ? 'relaxed SIMD' : 'plain SIMD, because this engine has no relaxed SIMD';
-  return {
-    variant: threads > 1 ? `${base}-threads` : base,
-    threads,
-    reason: `${simdReason}; ${threadReason(threads, several, noThreads, features, mostThreads)}.`,
-  };
+  return { variant: threads > 1 ? `${base}-threads` : base, threads, reason: `${simdReason}; ${reason}.` };
+}
+
+/** Where plain SIMD is all there is: how many threads, and why. As chooseVariant. */
+export function chooseThreads(features: Features, wish: VariantWish['threads'], mostThreads?: number): Omit<VariantChoice, 'variant'> {
+  checkWasm(features);
+  const { threads, reason } = countThreads(features, checkWish('auto', wish), mostThreads);
+  return { threads, reason: `${reason}.` };
+}
+
+function checkWasm(features: Features): void {
+  if (!features.wasm) throw new PeruseError('no_wasm', 'There is no WebAssembly here.');
+  if (!features.simd) throw new PeruseError('no_wasm', 'WebAssembly has no SIMD here, and every build of Peruse needs it.');
+}
+
+function countThreads(features: Features, wished: VariantWish['threads'] = 'auto', most?: number): Omit<VariantChoice, 'variant'> {
+  const noThreads = whyNoThreads(features);
+  if (typeof wished === 'number' && wished > 1 && noThreads) {
+    throw new PeruseError('unsupported', `${wished} threads were asked for, but ${noThreads}.`);
+  }
+  const threads = noThreads ? 1 : threadCount(features, wished, most);
+  return { threads, reason: threadReason(threads, wished, noThreads, features, most) };
 }
 
 /** The threads asked for; as text (from an address, say) they are a number too. */

@@ -1,7 +1,9 @@
 // A lesson, where the engine runs: loads the model, gives it the examples, works through the steps and takes what was learnt.
-import createTeach from '../../wasm/glue-teach.mjs';
-import type { ModuleFactory } from '../engine/engine.js';
+import createPlain from '../../wasm/glue-teach.mjs';
+import createThreaded from '../../wasm/glue-teach-threads.mjs';
+import type { HelperWorker, ModuleFactory } from '../engine/engine.js';
 import { startModule } from '../engine/start_build.js';
+import type { VariantChoice } from '../engine/variant.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, Totals } from '../progress.js';
 import { explainMissing, findWeights, kForms } from '../sources/model_files.js';
@@ -15,7 +17,8 @@ import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import { Trainer, type Plan, type StepMade, type TeachModule, type WeightsTaken } from './trainer.js';
 
-const kModule = createTeach as unknown as ModuleFactory<TeachModule>; // All glue is declared as the engine's.
+/** The builds that train: one thread, or several. Both compute the same, to the bit. */
+export type TeachBuild = 'teach' | 'teach-threads';
 
 /** All that a lesson is made of: plain data. */
 export interface LessonRequest {
@@ -23,7 +26,9 @@ export interface LessonRequest {
   source: SourceSpec;
   /** Of replaced-token detection. undefined: a new one. */
   generator?: SourceSpec | undefined;
-  /** URL of the folder with the engine's build, instead of the package's own. */
+  /** Threads to work with, and why so many. */
+  choice: Pick<VariantChoice, 'threads' | 'reason'>;
+  /** URL of the folder with the engine's builds, instead of the package's own. */
   wasm?: string | undefined;
   examples: PlainExample[];
   validation: PlainExample[];
@@ -42,8 +47,10 @@ export interface TeachVerbs {
 }
 
 export interface LessonParts extends FolderParts {
-  /** Compiles peruse-teach.wasm, the package's own or that of the folder whose URL is given. */
-  compile(folder: string | undefined): Promise<WebAssembly.Module>;
+  /** Compiles a build, the package's own or that of the folder whose URL is given. */
+  compile(build: TeachBuild, folder: string | undefined): Promise<WebAssembly.Module>;
+  /** Starts a worker that becomes a thread of the engine (engine/helpers.ts). */
+  startHelper(): HelperWorker;
 }
 
 /** Below so many examples of a label the head alone is trained. */
@@ -117,11 +124,13 @@ class Lesson {
   }
 
   private async start(): Promise<Trainer> {
-    const { module, lastWords } = await startModule(kModule, 'teach', 1, this.request_.wasm, {
-      compile: (folder) => this.parts_.compile(folder),
-      startHelper: () => {
-        throw new Error('the build that teaches has no threads');
-      },
+    const { choice, wasm } = this.request_;
+    const build: TeachBuild = choice.threads > 1 ? 'teach-threads' : 'teach';
+    const glue = choice.threads > 1 ? createThreaded : createPlain;
+    const factory = glue as unknown as ModuleFactory<TeachModule>; // All glue is declared as the engine's.
+    const { module, lastWords } = await startModule(factory, build, choice.threads, wasm, {
+      compile: (folder) => this.parts_.compile(build, folder),
+      startHelper: () => this.parts_.startHelper(),
     });
     return new Trainer(module, lastWords);
   }
@@ -146,8 +155,8 @@ class Lesson {
   }
 
   private openRequest(texts: readonly NamedFile[], method: { method: string; layers?: number }): Record<string, unknown> {
-    const { task, settings, classWeights } = this.request_;
-    const request: Record<string, unknown> = { task, ...method, ...settings };
+    const { task, settings, classWeights, choice } = this.request_;
+    const request: Record<string, unknown> = { task, ...method, ...settings, threads: choice.threads };
     if (task === 'text-classification') request.problem_type = this.request_.problem ?? problemOf(this.request_.examples);
     const known = modelLabels(texts);
     const labels = pretrains(task) ? undefined : this.labels(known);
@@ -238,6 +247,7 @@ class Lesson {
       fresh: weights.fresh,
       memory: { planned_bytes: plan.memory_bytes, heap_bytes: trainer.heapBytes() },
       milliseconds,
+      ...this.request_.choice,
       notices: [...this.notices_],
     };
   }

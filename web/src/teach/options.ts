@@ -100,7 +100,9 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   freeze_words?: boolean;
   /** Tokens of an example at most; what is longer is cut, contexts are read in windows. Default: what the model takes, at most 512. */
   max_length?: number;
-  /** URL of a folder that holds the engine's build (peruse-teach.wasm), instead of the package's own. Default: `env.wasmPath`. */
+  /** Threads to work with, 1 to 16. Default 'auto': as a pipeline's, at most `env.threads`. What is learnt does not depend on how many. */
+  threads?: number | 'auto';
+  /** URL of a folder that holds the engine's builds (peruse-teach.wasm, peruse-teach-threads.wasm), instead of the package's own. Default: `env.wasmPath`. */
   wasmPath?: string | URL;
 }
 
@@ -131,6 +133,7 @@ export const kKinds: Record<keyof TeachOptions, OptionKind> = {
   seed: 'number',
   sift: 'other',
   signal: 'signal',
+  threads: 'other',
   token: 'string',
   validation: 'other',
   warmup: 'number',

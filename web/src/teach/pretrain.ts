@@ -26,7 +26,7 @@ export async function pretrainWith<O extends PretrainObjective>(
   lines: readonly string[],
   settings: PretrainOptions,
 ): Promise<Taught<PretrainedTask<O>>> {
-  let lesson: Omit<LessonRequest, 'source'>;
+  let lesson: Omit<LessonRequest, 'source' | 'choice'>;
   let options: PretrainOptions;
   try {
     if (!Object.hasOwn(kTasks, objective)) {
@@ -45,7 +45,7 @@ export async function pretrainWith<O extends PretrainObjective>(
   return assembleTaught(kTasks[objective].pipeline as PretrainedTask<O>, result, parts.saveToDisk);
 }
 
-function prepare(task: PretrainTask, lines: readonly string[], options: PretrainOptions): Omit<LessonRequest, 'source'> {
+function prepare(task: PretrainTask, lines: readonly string[], options: PretrainOptions): Omit<LessonRequest, 'source' | 'choice'> {
   const { validation, mask_share: share, detection_weight: weight } = options;
   const examples = plainLines(lines, 'line');
   if (examples.length === 0) throw new PeruseError('invalid_argument', 'There are no lines to learn from.');

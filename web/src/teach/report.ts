@@ -32,6 +32,9 @@ export interface TeachReport {
   memory: { planned_bytes: number; heap_bytes: number };
   /** Time. */
   milliseconds: { loading: number; teaching: number };
+  /** That worked, and why so many. What was learnt does not depend on how many. */
+  threads: number;
+  reason: string;
   /** Sentences about what went otherwise than one may expect: files that could not be kept, say. */
   notices: string[];
 }

@@ -1,5 +1,6 @@
 // teach(): trains a model on examples, in a worker.
-import { env, envNotices } from '../env.js';
+import { chooseThreads } from '../engine/variant.js';
+import { env, envNotices, mostThreads } from '../env.js';
 import { asArgumentError, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from '../errors.js';
 import { Listener } from '../listener.js';
 import { platform } from '../platform/current.js';
@@ -29,7 +30,7 @@ export async function teachWith<T extends TeachTask>(
   examples: readonly TeachExample<T>[],
   settings: TeachOptions<T>,
 ): Promise<Taught<T>> {
-  let lesson: Omit<LessonRequest, 'source'>;
+  let lesson: Omit<LessonRequest, 'source' | 'choice'>;
   let options: TeachOptions<T>;
   try {
     if (!kTasks.includes(task)) {
@@ -48,7 +49,7 @@ function prepare<T extends TeachTask>(
   task: T,
   examples: readonly TeachExample<T>[],
   options: TeachOptions<T>,
-): Omit<LessonRequest, 'source'> {
+): Omit<LessonRequest, 'source' | 'choice'> {
   const { validation, labels, method, class_weights: classWeights } = options;
   const plain = plainExamples(task, examples, 'example');
   if (plain.length === 0) throw new PeruseError('invalid_argument', 'There are no examples to learn from.');
@@ -69,13 +70,14 @@ function prepare<T extends TeachTask>(
 export async function runLesson(
   { startWorker }: TeachParts,
   { source, generator }: { source: Source; generator?: Source | undefined },
-  lesson: Omit<LessonRequest, 'source' | 'generator'>,
-  { signal, progress_callback: callback, ...options }: TeachOptions,
+  lesson: Omit<LessonRequest, 'source' | 'generator' | 'choice'>,
+  { signal, progress_callback: callback, threads, ...options }: TeachOptions,
 ): Promise<LessonResult> {
   const reading = new AbortController();
   let host: RemoteHost<TeachVerbs, TeachProgress> | undefined;
   try {
     throwIfAborted(signal);
+    const choice = chooseThreads(platform().features(/*inWorker=*/ true), threads, mostThreads());
     const spec = await resolveSource(source, options, platform().paths);
     const beside = generator === undefined ? undefined : await resolveSource(generator, options, platform().paths);
     throwIfAborted(signal);
@@ -85,7 +87,7 @@ export async function runLesson(
     const notice = (sentence: string) => notices.push(sentence);
     const send = (one: typeof spec) => sendable(one, reading.signal, { ...platform().folderParts, notice });
     const sent = { source: await send(spec), generator: beside && (await send(beside)) };
-    const done = host.call('teach', { ...lesson, ...sent });
+    const done = host.call('teach', { ...lesson, choice, ...sent });
     const result = await listener.unlessFailed(unlessAborted(done, signal));
     listener.check();
     result.report.notices.push(...notices);

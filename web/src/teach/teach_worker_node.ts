@@ -1,15 +1,22 @@
-// The worker that teaches, in Node.
+// The worker that teaches, in Node, or one of its engine's threads.
 import { parentPort } from 'node:worker_threads';
+import createThreaded from '../../wasm/glue-teach-threads.mjs';
+import type { ModuleFactory } from '../engine/engine.js';
+import { listenOrHelp, startNodeHelper } from '../engine/helper_node.js';
 import { compileRead } from '../engine/read_wasm_node.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import { serveHosts } from '../worker/worker_host.js';
-import { TeachHost, type TeachVerbs } from './lesson.js';
+import { TeachHost, type LessonParts, type TeachVerbs } from './lesson.js';
 import type { TeachProgress } from './options.js';
 
-const port = parentPort!;
+const kParts: LessonParts = {
+  ...nodeFolderParts,
+  compile: (build, folder) => compileRead(`peruse-${build}.wasm`, folder),
+  startHelper: () => startNodeHelper('dist/teach/teach_worker_node.js'),
+};
 
 serveHosts<TeachVerbs, TeachProgress>(
-  (message, transfer) => port.postMessage(message, transfer),
-  (listener) => port.on('message', listener),
-  (report) => new TeachHost(report, { ...nodeFolderParts, compile: (folder) => compileRead('peruse-teach.wasm', folder) }),
+  (message, transfer) => parentPort!.postMessage(message, transfer),
+  (listener) => listenOrHelp(createThreaded as ModuleFactory<never>, listener),
+  (report) => new TeachHost(report, kParts),
 );

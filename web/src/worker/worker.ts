@@ -1,5 +1,7 @@
 // The worker that browsers start (a module worker): an engine's room, or one of its threads. A page that has no worker imports this
 // file and works in its own thread.
+import createThreaded from '../../wasm/glue-threads.mjs';
+import type { ModuleFactory } from '../engine/engine.js';
 import { becomeHelper, isForHelper } from '../engine/helpers.js';
 import { browserHostParts } from './host_parts_browser.js';
 import { serve, type WorkerRequest } from './worker_host.js';
@@ -26,7 +28,7 @@ if (self.name === 'peruse' && self.document === undefined && self.onmessage === 
     (message, transfer = []) => self.postMessage(message, transfer),
     (listener) => {
       self.onmessage = (event) => {
-        if (isForHelper(event.data)) becomeHelper(event);
+        if (isForHelper(event.data)) becomeHelper(createThreaded as ModuleFactory<never>, event);
         else listener(event.data);
       };
     },

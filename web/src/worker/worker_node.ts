@@ -1,34 +1,13 @@
 // The worker that Node starts (worker_threads): an engine's room, or one of its threads. Nothing else imports this file.
 import { parentPort } from 'node:worker_threads';
-import { becomeHelper, isForHelper } from '../engine/helpers.js';
+import createThreaded from '../../wasm/glue-threads.mjs';
+import type { ModuleFactory } from '../engine/engine.js';
+import { listenOrHelp } from '../engine/helper_node.js';
 import { nodeHostParts } from './host_parts_node.js';
-import { serve, type WorkerRequest } from './worker_host.js';
-
-const port = parentPort!;
+import { serve } from './worker_host.js';
 
 serve(
-  (message, transfer) => port.postMessage(message, transfer),
-  (listener) => {
-    port.once('message', (first: WorkerRequest) => {
-      if (isForHelper(first)) return help({ data: first });
-      port.on('message', listener);
-      listener(first);
-    });
-  },
+  (message, transfer) => parentPort!.postMessage(message, transfer),
+  (listener) => listenOrHelp(createThreaded as ModuleFactory<never>, listener),
   nodeHostParts,
 );
-
-/** The glue takes this thread for a worker of the web. */
-function help(first: { data: unknown }): void {
-  const scope = globalThis as unknown as { onmessage: (event: { data: unknown }) => void };
-  const names = {
-    self: globalThis,
-    location: { href: '' },
-    importScripts: () => {},
-    postMessage: (message: unknown) => port.postMessage(message),
-  };
-  // Not assigned: Deno has some of them already, and some of those can only be read.
-  for (const [name, value] of Object.entries(names)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-  port.on('message', (data: unknown) => scope.onmessage({ data }));
-  becomeHelper(first);
-}

@@ -1,0 +1,29 @@
+// Starts the engine's threads in browsers.
+import type { HelperWorker } from './engine.js';
+import { Helper } from './helpers.js';
+
+/** The worker in which this runs once more: a bundler may have given its file any name. */
+export function startHelper(): HelperWorker {
+  const worker = new Worker(location.href, { type: isModule() ? 'module' : 'classic', name: 'peruse' });
+  const helper = new Helper(
+    (message) => worker.postMessage(message),
+    () => worker.terminate(),
+  );
+  worker.onmessage = (event) => helper.receive(event.data);
+  worker.onerror = (event) => helper.fail(event);
+  worker.onmessageerror = () => helper.fail({ message: 'a message of it could not be read' });
+  return helper;
+}
+
+/**
+ * Bundlers may have made a classic script of the worker. A module may not import scripts, a TypeError; a classic script finds that
+ * this is no address. (Without an address Firefox says nothing in either.)
+ */
+function isModule(): boolean {
+  try {
+    (globalThis as unknown as { importScripts(url: string): void }).importScripts('http://[');
+  } catch (error) {
+    return error instanceof TypeError;
+  }
+  return false;
+}

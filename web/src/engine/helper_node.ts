@@ -1,0 +1,48 @@
+// The engine's threads in Node: how they start, and what they are to begin with.
+import { parentPort, Worker } from 'node:worker_threads';
+import type { HelperWorker, ModuleFactory } from './engine.js';
+import { becomeHelper, Helper, isForHelper } from './helpers.js';
+import { installedFile } from './installed_node.js';
+
+/**
+ * `file`: of the worker, within the package's folder web/. It keeps the process alive until it has loaded, as what waits for it does; from
+ * then on it is idle between calls.
+ */
+export function startNodeHelper(file: string): HelperWorker {
+  const worker = new Worker(installedFile(file), { name: 'peruse', execArgv: [] });
+  const helper = new Helper(
+    (message) => worker.postMessage(message),
+    () => void worker.terminate(),
+    () => worker.unref(),
+  );
+  worker.on('message', (data) => helper.receive(data));
+  worker.on('error', (error: Error) => helper.fail(error));
+  worker.on('messageerror', (error: Error) => helper.fail(error));
+  return helper;
+}
+
+/** Tells the listener what this worker is sent; or makes a thread of the engine of it, if its first message says so. `glue`: of the build. */
+export function listenOrHelp<Message>(glue: ModuleFactory<never>, listener: (message: Message) => void): void {
+  const port = parentPort!;
+  port.once('message', (first: Message) => {
+    if (isForHelper(first)) return help(glue, { data: first });
+    port.on('message', listener);
+    listener(first);
+  });
+}
+
+/** The glue takes this thread for a worker of the web. */
+function help(glue: ModuleFactory<never>, first: { data: unknown }): void {
+  const port = parentPort!;
+  const scope = globalThis as unknown as { onmessage: (event: { data: unknown }) => void };
+  const names = {
+    self: globalThis,
+    location: { href: '' },
+    importScripts: () => {},
+    postMessage: (message: unknown) => port.postMessage(message),
+  };
+  // Not assigned: Deno has some of them already, and some of those can only be read.
+  for (const [name, value] of Object.entries(names)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  port.on('message', (data: unknown) => scope.onmessage({ data }));
+  becomeHelper(glue, first);
+}
