@@ -29,8 +29,6 @@ const kUsage = `npm run bench -- [options]
   --teach                 what teaching costs: a step beside a forward pass, natively, in wasm and, where PERUSE_BENCH_PYTHON names a Python
                           with PyTorch, in that; lessons of two labels by every method (nothing else is measured)
   --blocks                the cost of one block of each kind, by length (native; nothing else is measured)
-  --dispatch              whether the kernels that are chosen here are the fastest of those that a build has; fails where another is more
-                          than a twentieth faster (wasm in Node; nothing else is measured)
   --shapes a,b            ${kShapes.join(',')}
   --lengths a,b           ${kAllLengths.join(',')},windows: tokens of one text, or several texts (lib/shapes.mjs)
   --runtimes a,b          node,chromium,native
@@ -56,7 +54,6 @@ function parseOptions() {
       bars: flag,
       profile: flag,
       blocks: flag,
-      dispatch: flag,
       dispatch: flag,
       teach: flag,
       loads: flag,
