@@ -14,7 +14,7 @@ test('holds what runs, its types and its licence, and nothing else', () => {
   const kKnown = [
     /^web\/demo\/[\w/]+\.(html|css|svg|js|json)$/,
     /^web\/dist\/[\w/]+\.(js|d\.ts)$/,
-    /^web\/wasm\/glue(-\w+)?\.mjs$/,
+    /^web\/wasm\/glue(-[\w-]+)?\.mjs$/,
     /^web\/bundle\/peruse(-[\w-]+)?\.(js|js\.map|wasm|d\.ts)$/,
   ];
   const names = files.map(({ path }) => path);
@@ -66,12 +66,12 @@ test('is one package: nothing comes with it', () => {
   console.log(`installed in ${seconds.toFixed(1)} s; ${(tarballBytes / 1e6).toFixed(2)} MB`);
 });
 
-test('is less than 3.6 MB to download, and less than 9.2 MB on disk, seven builds and source maps included', () => {
+test('is less than 3.85 MB to download, and less than 10.1 MB on disk, eight builds and source maps included', () => {
   const onDisk = files.reduce((sum, { size }) => sum + size, 0);
   const ofEngines = files.filter(({ path }) => path.endsWith('.wasm')).reduce((sum, { size }) => sum + size, 0);
   console.log(`${(onDisk / 1e6).toFixed(2)} MB on disk, ${(ofEngines / 1e6).toFixed(2)} MB of them the builds of the engine`);
-  expect(tarballBytes).toBeLessThan(3.6e6);
-  expect(onDisk).toBeLessThan(9.2e6);
+  expect(tarballBytes).toBeLessThan(3.85e6);
+  expect(onDisk).toBeLessThan(10.1e6);
 });
 
 // ---- What a page loads ------------------------------------------------------------------------------------------------
