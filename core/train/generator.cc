@@ -129,23 +129,28 @@ Result<double> Generator::Replace(std::span<const Example* const> masked, const 
   step_->Forward();
   const Block logits = step_->output();
   replaced->clear();
+  std::vector<int32_t> drawn(sampled.begin(), sampled.end());
+  if (sampled.empty()) {
+    drawn.resize(labels_.size());
+    masters().workers().For(logits.rows, [&](int32_t, int64_t row) {
+      const auto words = Philox({static_cast<uint32_t>(row), first, options.number, kPlace},
+                                {static_cast<uint32_t>(options.seed), static_cast<uint32_t>(options.seed >> 32)});
+      drawn[static_cast<size_t>(row)] = Sample(logits.row(row), logits.cols, words[0] / 4294967296.0);
+    });
+  }
   size_t word = 0;
   for (const Example* example : masked) {
     Example next = {.ids = example->ids, .types = example->types};
     next.targets.assign(next.ids.size(), 0);
     for (size_t i = 0; i < example->chosen.size(); ++i, ++word) {
       const auto place = static_cast<size_t>(example->chosen[i]);
-      const auto words = Philox({static_cast<uint32_t>(word), first, options.number, kPlace},
-                                {static_cast<uint32_t>(options.seed), static_cast<uint32_t>(options.seed >> 32)});
-      next.ids[place] = sampled.empty()
-                            ? Sample(logits.row(static_cast<int64_t>(word)), logits.cols, words[0] / 4294967296.0)
-                            : sampled[word];
+      next.ids[place] = drawn[word];
       next.targets[place] = next.ids[place] == example->labels[i] ? 0.0f : 1.0f;
     }
     replaced->push_back(std::move(next));
   }
   if (!options.backward) return 0.0;
-  const double loss = CrossEntropy(logits, labels_, {}, mass, step_->output_gradient());
+  const double loss = CrossEntropy(logits, labels_, {.workers = &masters().workers()}, mass, step_->output_gradient());
   step_->Backward();
   return loss;
 }

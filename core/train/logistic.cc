@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <iterator>
+#include <numeric>
 
 #include "core/train/dropout.h"
 
@@ -145,7 +147,7 @@ std::vector<double> Minimise(const Problem& problem) {
 
 }  // namespace
 
-LogisticFit FitLogistic(const LogisticData& data, uint64_t seed) {
+LogisticFit FitLogistic(const LogisticData& data, uint64_t seed, const Workers& workers) {
   std::vector<int64_t> order(static_cast<size_t>(data.rows));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   for (size_t i = order.size(); i > 1; --i) {
@@ -154,20 +156,21 @@ LogisticFit FitLogistic(const LogisticData& data, uint64_t seed) {
     std::swap(order[i - 1], order[words[0] % i]);
   }
   LogisticFit fit;
+  double losses[std::size(kGrid)][kFolds] = {};
+  workers.For(std::size(kGrid) * kFolds, [&](int32_t, int64_t task) {
+    const auto strength = static_cast<size_t>(task / kFolds), fold = static_cast<size_t>(task % kFolds);
+    std::vector<int64_t> learnt, held_out;
+    for (size_t i = 0; i < order.size(); ++i) (i % kFolds == fold ? held_out : learnt).push_back(order[i]);
+    if (held_out.empty() || learnt.empty()) return;
+    const std::vector<double> x = Minimise(Problem(data, learnt, kGrid[strength]));
+    losses[strength][fold] = Problem(data, held_out, 0).Value(x, nullptr) * static_cast<double>(held_out.size());
+  });
   double least = INFINITY;
-  for (const double l2 : kGrid) {
-    double loss = 0;
-    for (int fold = 0; fold < kFolds; ++fold) {
-      std::vector<int64_t> learnt, held_out;
-      for (size_t i = 0; i < order.size(); ++i)
-        (static_cast<int>(i % kFolds) == fold ? held_out : learnt).push_back(order[i]);
-      if (held_out.empty() || learnt.empty()) continue;
-      const std::vector<double> x = Minimise(Problem(data, learnt, l2));
-      loss += Problem(data, held_out, 0).Value(x, nullptr) * static_cast<double>(held_out.size());
-    }
+  for (size_t strength = 0; strength < std::size(kGrid); ++strength) {
+    const double loss = std::accumulate(losses[strength], losses[strength] + kFolds, 0.0);
     if (loss < least) {
       least = loss;
-      fit.l2 = l2;
+      fit.l2 = kGrid[strength];
     }
   }
   const std::vector<double> x = Minimise(Problem(data, order, fit.l2));

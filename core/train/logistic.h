@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "core/train/workers.h"
+
 namespace peruse::train {
 
 // Rows of features [rows, width] and the probabilities of their labels [rows, labels] (one of them 1 for a hard label).
@@ -26,6 +28,6 @@ struct LogisticFit {
 
 // Minimises mean cross-entropy + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989); of a grid of l2 the one with the least loss on held-out
 // folds. `seed`: of the folds.
-LogisticFit FitLogistic(const LogisticData& data, uint64_t seed);
+LogisticFit FitLogistic(const LogisticData& data, uint64_t seed, const Workers& workers);
 
 }  // namespace peruse::train

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace peruse::train {
@@ -41,29 +42,38 @@ double CrossEntropyMass(std::span<const int32_t> labels, const CrossEntropyOptio
 
 double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const CrossEntropyOptions& options,
                     double mass, const Block& gradient) {
-  LogSoftmax softmax;
   const double smoothing = double{options.smoothing};
   const auto classes = static_cast<double>(logits.cols);
   double all_weights = 0;
   for (int64_t c = 0; c < logits.cols; ++c) all_weights += WeightOf(options, c);
-  double loss = 0;
-  for (int64_t r = 0; r < logits.rows; ++r) {
-    const int32_t label = labels[static_cast<size_t>(r)];
-    std::fill_n(gradient.row(r), gradient.cols, 0.0f);
-    if (label == kIgnored) continue;
-    softmax.Run(logits.row(r), logits.cols);
-    const double weight = (1 - smoothing) * WeightOf(options, label) / mass;
-    loss -= weight * softmax.log(label);
-    // The loss is - sum_c t_c log p_c, whose gradient is p sum(t) - t.
-    const double total = weight + smoothing / classes * all_weights / mass;
-    for (int64_t c = 0; c < logits.cols; ++c) {
-      const double smoothed = smoothing / classes * WeightOf(options, c) / mass;
-      loss -= smoothed * softmax.log(c);
-      const double target = smoothed + (c == label ? weight : 0);
-      gradient.row(r)[c] = static_cast<float>(softmax.probability(c) * total - target);
+  std::vector<double> losses(static_cast<size_t>(logits.rows));  // by row, so that threads add up to the same
+  const auto work = [&](int64_t first, int64_t end) {
+    LogSoftmax softmax;
+    for (int64_t r = first; r < end; ++r) {
+      const int32_t label = labels[static_cast<size_t>(r)];
+      std::fill_n(gradient.row(r), gradient.cols, 0.0f);
+      if (label == kIgnored) continue;
+      softmax.Run(logits.row(r), logits.cols);
+      const double weight = (1 - smoothing) * WeightOf(options, label) / mass;
+      double loss = -weight * softmax.log(label);
+      // The loss is - sum_c t_c log p_c, whose gradient is p sum(t) - t.
+      const double total = weight + smoothing / classes * all_weights / mass;
+      for (int64_t c = 0; c < logits.cols; ++c) {
+        const double smoothed = smoothing / classes * WeightOf(options, c) / mass;
+        loss -= smoothed * softmax.log(c);
+        const double target = smoothed + (c == label ? weight : 0);
+        gradient.row(r)[c] = static_cast<float>(softmax.probability(c) * total - target);
+      }
+      losses[static_cast<size_t>(r)] = loss;
     }
+  };
+  constexpr int64_t kCost = 64;  // of a cell: two exponentials in double
+  if (options.workers != nullptr) {
+    options.workers->ForPieces(logits.rows, 1, kCost * logits.cols, work);
+  } else {
+    work(0, logits.rows);
   }
-  return loss;
+  return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
 double SoftCrossEntropy(const Block& logits, std::span<const float> targets, double rows, const Block& gradient) {

@@ -17,6 +17,7 @@ inline constexpr int32_t kIgnored = -100;  // the label of a row that counts for
 struct CrossEntropyOptions {
   std::span<const float> class_weights = {};  // empty: all 1
   float smoothing = 0;
+  const Workers* workers = nullptr;  // who share the rows; none: the caller alone
 };
 
 // What rows count for in all: the sum of their labels' weights.

@@ -47,6 +47,8 @@ class Objective {
   Objective(Goal goal, CrossEntropyOptions cross_entropy) : goal_(goal), cross_entropy_(cross_entropy) {}
 
   Goal goal() const { return goal_; }
+  // Who share the work of losses; they outlive this.
+  void SetWorkers(const Workers& workers) { cross_entropy_.workers = &workers; }
   // What the examples count for: losses of parts of a batch add up when each is divided by the mass of all.
   double Mass(std::span<const Example* const> examples, int64_t columns) const;
   // The part of the loss that these examples have, their logits being one batch; writes its gradient.
@@ -62,7 +64,7 @@ class Objective {
   void Count(int32_t truth, const float* logits);
 
   const Goal goal_;
-  const CrossEntropyOptions cross_entropy_;
+  CrossEntropyOptions cross_entropy_;
   std::vector<int32_t> labels_;
   std::vector<float> targets_;
   std::vector<int32_t> ends_;

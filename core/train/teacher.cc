@@ -104,6 +104,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   }
   Masters& masters = trainee_.masters();
   PERUSE_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::Create(options_.threads));
+  objective_.SetWorkers(*workers);
   PERUSE_RETURN_IF_ERROR(masters.Allocate(std::move(workers)));
   masters.Initialise(options_.seed, /*deviation=*/0.02f);
   if (options_.method == Method::kHead) masters.PassThrough();
@@ -296,7 +297,7 @@ Status Teacher::FitHead() {
   }
   const LogisticFit fit = FitLogistic(
       {features, targets, static_cast<int64_t>(rows), features_width_, labels, objective_.goal() == Goal::kMultiLabel},
-      options_.seed);
+      options_.seed, trainee_.masters().workers());
   const std::string bias = classifier_.substr(0, classifier_.size() - 6) + "bias";
   for (Master& master : trainee_.masters().tensors()) {
     if (master.name == classifier_) std::copy(fit.weight.begin(), fit.weight.end(), master.values);

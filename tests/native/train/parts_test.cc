@@ -196,7 +196,7 @@ TEST(Logistic, FindsTheLineThatSeparates) {
     targets.push_back(one ? 0.0f : 1.0f);
     targets.push_back(one ? 1.0f : 0.0f);
   }
-  const LogisticFit fit = FitLogistic({random, targets, 200, 2, 2, false}, 1);
+  const LogisticFit fit = FitLogistic({random, targets, 200, 2, 2, false}, 1, *Workers::Create(2).value());
   EXPECT_LT(fit.loss, 0.1);
   int right = 0;
   for (size_t i = 0; i < 200; ++i) {
