@@ -19,14 +19,17 @@ function run(program, args) {
   return JSON.parse(stdout);
 }
 
-/** A step beside a forward pass, of ConvBERT-small's shape on one thread: who runs takes turns, the least of the rounds: machines are shared. */
+/** A step beside a forward pass, of ConvBERT-small's shape: who runs takes turns, the least of the rounds: machines are shared. */
 export async function measureSteps() {
   const native = await buildProgram('train_bench');
   const wasm = await buildProgram('train_bench', 'simd');
+  const threaded = await buildProgram('train_bench', 'simd-threads');
   const python = process.env.PERUSE_BENCH_PYTHON;
   const subjects = {
     native: (batch) => run(native, batch),
+    'native, two threads': (batch) => run(native, [...batch, 2]),
     wasm: (batch) => run(process.execPath, [wasm, ...batch]),
+    'wasm, two threads': (batch) => run(process.execPath, [threaded, ...batch, 2]),
     ...(python && { PyTorch: (batch) => run(python, [join(root, 'tests/bench/export/train_torch.py'), ...batch]) }),
   };
   console.log(
@@ -53,7 +56,7 @@ function* examples() {
   }
 }
 
-/** Lessons through the package, as a caller gives them: ConvBERT-small's shape, three epochs, one thread. */
+/** Lessons through the package, as a caller gives them: ConvBERT-small's shape, three epochs, by one thread and by two. */
 export async function measureLessons() {
   const { teach } = await import('../../../web/dist/teach/index_node.js');
   const model = await randomModel('convbert_small');
@@ -73,12 +76,14 @@ export async function measureLessons() {
       new Blob([readFileSync(path)]),
     ]),
   );
-  console.log('\n| method | seconds | planned MB | heap MB |\n|---|---|---|---|');
+  console.log('\n| method | threads | seconds | planned MB | heap MB |\n|---|---|---|---|---|');
   for (const method of ['head', { layers: 2 }, 'lora', 'full']) {
-    const { report } = await teach('text-classification', files, [...examples()], { method, epochs: 3, labels: ['a', 'b'] });
-    const { planned_bytes: planned, heap_bytes: heap } = report.memory;
-    const cells = [report.milliseconds.teaching / 1e3, planned / 1e6, heap / 1e6].map((value) => value.toFixed(1));
-    console.log(`| ${JSON.stringify(method)} | ${cells.join(' | ')} |`);
+    for (const threads of [1, 2]) {
+      const { report } = await teach('text-classification', files, [...examples()], { method, epochs: 3, labels: ['a', 'b'], threads });
+      const { planned_bytes: planned, heap_bytes: heap } = report.memory;
+      const cells = [report.milliseconds.teaching / 1e3, planned / 1e6, heap / 1e6].map((value) => value.toFixed(1));
+      console.log(`| ${JSON.stringify(method)} | ${threads} | ${cells.join(' | ')} |`);
+    }
   }
   rmSync(folder, { recursive: true });
 }
