@@ -6,6 +6,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { readEnvironment } from '../../tools/setup/cache.mjs';
 import { runAsProgram } from '../../tools/setup/main_module.mjs';
+import { buildLibrary } from '../../tools/build.mjs';
 import { setup } from '../../tools/setup.mjs';
 import { kAllLengths, kBarLengths, measureAll } from './lib/campaign.mjs';
 import { measureFirstAnswers, measureLoads } from './lib/loads.mjs';
@@ -114,6 +115,7 @@ async function main() {
   if (process.execPath !== nodeWithRelaxedSimd()) continueInNewerNode();
 
   if (options.device === 'webgpu') {
+    await buildLibrary();
     const rows = await measureOnGpu(options, environment, printGpu);
     if (options.json) writeFileSync(options.json, JSON.stringify(rows, null, 1));
     return;

@@ -9,6 +9,7 @@ import { exportOnnx, modelsDir, randomModel } from './prepare.mjs';
 import { batchOf, shapeConfig } from './shapes.mjs';
 import { median } from './statistics.mjs';
 
+const kPrecisions = ['fp16', 'fp32', 'q8'];
 const kOwn = process.env.PERUSE_GPU === 'own';
 const kFlags = ['--enable-unsafe-webgpu', ...(kOwn ? ['--enable-features=Vulkan'] : ['--use-webgpu-adapter=swiftshader'])];
 
@@ -23,7 +24,7 @@ export async function measureOnGpu(options, environment, report) {
   for (const shape of options.shapes) {
     const folder = await randomModel(shape);
     const onnx = options.ort ? (await exportOnnx(folder, options.task)).f32 : undefined;
-    for (const dtype of ['fp16', 'fp32']) {
+    for (const dtype of kPrecisions) {
       process.stderr.write(`${shape} ${dtype} over Dawn ...\n`);
       const { peak, ...found } = inNode({ folder, dtype, batches });
       take(rowsOf({ shape, runtime: 'node', library: 'peruse', dtype, peak }, found, batches));
@@ -88,7 +89,8 @@ async function inChromium(environment, { shape, folder, onnx, batches }) {
     );
   try {
     const rows = [];
-    for (const [library, dtype] of [['peruse', 'fp16'], ['peruse', 'fp32'], ...(onnx ? [['ort', 'fp32']] : [])]) {
+    const subjects = kPrecisions.map((dtype) => ['peruse', dtype]);
+    for (const [library, dtype] of [...subjects, ...(onnx ? [['ort', 'fp32']] : [])]) {
       const { peak, ...found } = await run(library, dtype);
       rows.push(...rowsOf({ shape, runtime: 'chromium', library, dtype, peak }, found, batches));
     }

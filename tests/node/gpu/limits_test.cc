@@ -2,6 +2,7 @@
 // typed refusal of what does not fit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/native/ops/case_program.h"
@@ -132,6 +133,50 @@ TEST(GpuLimits, AWarmRunNeedsNoNewBuffers) {
   EXPECT_GT(run(), 0);
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(backend->Submit().code(), StatusCode::kInternal);  // nobody replayed it
+}
+
+// A product in slices needs room for all of them: no more of it for one length of a bucket than for another.
+TEST(GpuLimits, SlicesOfAProductTakeTheBuffersOfTheirLengthBucket) {
+  const auto backend = CreateWebGpuBackend();
+  struct Recorded {
+    int buffers = 0;
+    uint32_t slices = 0;  // the deepest grid
+  };
+  const auto record = [&](int32_t rows) {
+    SmallProgram program;
+    const Value x = program.Input(rows, 768);
+    const Value residual = program.Input(rows, 64);
+    const LinearId weight = program.Linear(*backend, {.in = 768, .out = 64});
+    const NormArgs norm = {program.Constant(*backend, 1, 64), program.Constant(*backend, 1, 64), 1e-6f};
+    const Value out = program.New(rows, 64);
+    program.Add(ops::Linear{.x = x, .weight = weight, .residual = residual, .norm = norm, .out = out});
+    program.Output(out);
+    const Plan plan = PlanMemory(program.program());
+    const std::vector<float> values(static_cast<size_t>(rows) * 768);
+    const std::span<const float> matrices[] = {values, std::span(values).first(static_cast<size_t>(rows) * 64)};
+    std::vector<FloatBuffer> results(1);
+    const RaggedBatch none;
+    backend->ClearCommands();
+    EXPECT_TRUE(backend->Run(plan, program.weights(), {.batch = none, .matrices = matrices}, results).ok());
+    backend->EndRecording();
+    Recorded recorded;
+    const auto words = backend->commands();
+    for (size_t at = 0; at < words.size(); at += words[at + 1]) {
+      recorded.buffers += words[at] == static_cast<uint32_t>(webgpu::Opcode::kBuffer);
+      if (words[at] == static_cast<uint32_t>(webgpu::Opcode::kDispatch)) {
+        recorded.slices = std::max(recorded.slices, words[at + 5]);
+      }
+    }
+    return recorded;
+  };
+  for (const int32_t longest : {16, 64, 96}) {
+    EXPECT_GT(record(longest).buffers, 0);
+    for (const int32_t rows : {longest - 15, longest - 7, longest}) {
+      const Recorded recorded = record(rows);
+      EXPECT_EQ(recorded.buffers, 0) << rows;
+      EXPECT_EQ(recorded.slices, 4u) << rows;
+    }
+  }
 }
 
 }  // namespace
