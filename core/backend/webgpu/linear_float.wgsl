@@ -7,7 +7,7 @@ const WIDE = false;
 
 fn begin_low(products: ptr<function, array<vec4t, 8>>) {}
 
-fn add_products(a: t, b: vec4t, sums: vec4t) -> vec4t {
+fn add_products(a: scalar, b: vec4t, sums: vec4t) -> vec4t {
   return fma(vec4t(a), b, sums);
 }
 

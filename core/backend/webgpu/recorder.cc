@@ -12,14 +12,14 @@ namespace {
 
 // What comes before a shader's text, by the suffix of its name.
 constexpr std::pair<std::string_view, std::string_view> kPreludes[] = {
-    {"+f16", "enable f16;\nalias t = f16;\nalias vec4t = vec4<f16>;\nconst HALF_PRODUCTS = true;\n"},
+    {"+f16", "enable f16;\nalias scalar = f16;\nalias vec4t = vec4<f16>;\nconst HALF_PRODUCTS = true;\n"},
     // The sum of the products of four signed bytes each.
     {"+dot4",
      "requires packed_4x8_integer_dot_product;\nfn dot4(a: u32, b: u32) -> i32 { return dot4I8Packed(a, b); }\n"},
     {"+bytes",
      "fn bytes(a: u32) -> vec4i { return bitcast<vec4i>(vec4u(a << 24u, a << 16u, a << 8u, a)) >> vec4u(24u); }\n"
      "fn dot4(a: u32, b: u32) -> i32 { return dot(bytes(a), bytes(b)); }\n"},
-    {"", "alias t = f32;\nalias vec4t = vec4<f32>;\nconst HALF_PRODUCTS = false;\n"},
+    {"", "alias scalar = f32;\nalias vec4t = vec4<f32>;\nconst HALF_PRODUCTS = false;\n"},
 };
 
 constexpr uint64_t kSmallestBuffer = 256;  // bytes
