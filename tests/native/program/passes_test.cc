@@ -137,6 +137,27 @@ TEST_F(PassesTest, HoistComputesConstantsOnce) {
   EXPECT_NE(hoisted.run.info(attention.position_key).constant, hoisted.run.info(attention.position_query).constant);
 }
 
+TEST_F(PassesTest, HoistCopiesColumnsAsSoonAsTheyAreThere) {
+  const Value table = b_.Constant("table", 6, 4);
+  Value x = Words();
+  const IndexId slots = b_.IndexOf({.kind = Index::Kind::kSlots, .offset = 3, .distances = {.rows = 6}});
+  for (int layer = 0; layer < 5; ++layer) {
+    const auto [key, query] = b_.Split<2>(Linear(table, 8));
+    x = b_.Attention({.query = x,
+                      .key = x,
+                      .value = x,
+                      .heads = 2,
+                      .position_key = key,
+                      .position_query = query,
+                      .slots = slots})
+            .out;
+  }
+  b_.Output("out", x);
+  const Hoisted hoisted = HoistConstants(program_);
+  EXPECT_EQ(hoisted.load.outputs.size(), 10u);
+  EXPECT_EQ(PlanMemory(hoisted.load).slots.size(), 1u) << Print(hoisted.load);  // of one layer's products after another
+}
+
 TEST_F(PassesTest, PlaceColumnsWritesTheJoinedSideBySide) {
   const Value x = Words();
   const Value left = Linear(x, 3);
