@@ -6,6 +6,7 @@
 
 #include "core/train/tape.h"
 #include "tests/native/ops/gradient_case.h"
+#include "tests/native/train/threads_here.h"
 
 namespace peruse::train {
 namespace {
@@ -16,7 +17,7 @@ using testing::OpCase;
 // A tape with a case's numbers.
 class CaseTape : public Tape {
  public:
-  CaseTape(GradientCase& c, int32_t threads) : all_workers_(Workers::Create(threads).value()) {
+  CaseTape(GradientCase& c, int32_t threads) : all_workers_(Workers::Create(ThreadsHere(threads)).value()) {
     program_ = &c.program();
     batch_ = &c.batch();
     indices_ = c.indices();

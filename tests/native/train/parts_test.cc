@@ -10,6 +10,7 @@
 #include "core/train/logistic.h"
 #include "core/train/loss.h"
 #include "core/train/workers.h"
+#include "tests/native/train/threads_here.h"
 
 namespace peruse::train {
 namespace {
@@ -79,7 +80,7 @@ TEST(Workers, MultiplyTheSameHoweverManyTheyAre) {
         products.Run(m, n, k, left, right, want.data(), n, add);
         for (const int32_t threads : {1, 2, 5}) {
           std::vector<float> got = start;
-          Workers::Create(threads).value()->Multiply(m, n, k, left, right, got.data(), n, add);
+          Workers::Create(ThreadsHere(threads)).value()->Multiply(m, n, k, left, right, got.data(), n, add);
           ASSERT_EQ(got, want) << m << " " << n << " " << k << " " << turned << " with " << threads;
         }
       }
@@ -88,7 +89,7 @@ TEST(Workers, MultiplyTheSameHoweverManyTheyAre) {
 }
 
 TEST(Workers, SplitWithoutGapsAtMultiplesOfTheUnit) {
-  const auto workers = Workers::Create(3).value();
+  const auto workers = Workers::Create(ThreadsHere(3)).value();
   for (const int64_t count : {0, 1, 7, 64, 1000}) {
     for (const int64_t cost : {1, 1 << 14}) {
       std::vector<int> seen(static_cast<size_t>(count));
@@ -196,7 +197,7 @@ TEST(Logistic, FindsTheLineThatSeparates) {
     targets.push_back(one ? 0.0f : 1.0f);
     targets.push_back(one ? 1.0f : 0.0f);
   }
-  const LogisticFit fit = FitLogistic({random, targets, 200, 2, 2, false}, 1, *Workers::Create(2).value());
+  const LogisticFit fit = FitLogistic({random, targets, 200, 2, 2, false}, 1, *Workers::Create(ThreadsHere(2)).value());
   EXPECT_LT(fit.loss, 0.1);
   int right = 0;
   for (size_t i = 0; i < 200; ++i) {

@@ -8,6 +8,7 @@
 #include "core/backend/reference/reference_backend.h"
 #include "core/train/exporter.h"
 #include "tests/native/models/fixtures.h"
+#include "tests/native/train/threads_here.h"
 
 namespace peruse::train {
 namespace {
@@ -116,7 +117,7 @@ std::vector<double> LearntBy(int32_t threads, const char* config, TeachOptions o
   auto trainee = Trainee::Create(config, Head::kSequenceClassification, {"a", "b"});
   EXPECT_TRUE(trainee.ok()) << trainee.status().message();
   EXPECT_TRUE((*trainee)->BeginFresh().ok());
-  options.threads = threads;
+  options.threads = ThreadsHere(threads);
   options.epochs = 1;
   Teacher teacher(**trainee, Goal::kSingleLabel, options);
   for (uint32_t number = 0; number < 36; ++number) {
