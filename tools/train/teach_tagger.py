@@ -18,7 +18,7 @@ import torch
 from case_teacher import EDITED, CaseTeacher, Knowledge
 from entities import LABELS, NER_SETS, f1, ner_sentences, scores, total_f1
 from name_lists import names_by_type
-from ngram_teacher import TOKEN
+from opinion_teacher import TOKEN
 from private_details import with_details
 from splits import reader_rows
 from texts import DEFAULT_DATA_DIR, general_documents
