@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch.nn import functional as F
 from transformers import ConvBertForSequenceClassification
@@ -25,7 +24,7 @@ from architectures import MAX_LENGTH, convbert_config
 from fast_dropout import replace_dropout
 from opinion_teacher import OpinionTeacher, best_temperature
 from opinion_texts import labelled_rows, product_sentences, review_sentences, varied
-from schedule import load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread, trapezoid_rate
+from schedule import load_checkpoint, load_weights, make_optimizer, save_checkpoint, set_rate, single_thread, trapezoid_rate
 from texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, sentiment_rows
 
 LABELS = {"id2label": {0: "NEGATIVE", 1: "POSITIVE"}, "label2id": {"NEGATIVE": 0, "POSITIVE": 1}}
@@ -145,10 +144,6 @@ def train_step(model, ids, labels, drop, mask_id, smoothing):
     loss = F.cross_entropy(logits.float(), labels, label_smoothing=smoothing)
     loss.backward()
     return loss.item()
-
-
-def load_weights(path):
-    return load_checkpoint(path)["model"] if path.suffix == ".pt" else {k: v.float() for k, v in load_file(path).items()}
 
 
 def run_round(model, average, optimizer, items, args, number, mask_id):

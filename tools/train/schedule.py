@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 
 
 class Budget:
@@ -61,6 +62,13 @@ def save_checkpoint(path, **state):
 
 def load_checkpoint(path):
     return torch.load(path, map_location="cpu", weights_only=True)
+
+
+def load_weights(path):
+    """A model's state from `best.pt` of a run or from model.safetensors, in float32."""
+    if Path(path).suffix == ".pt":
+        return load_checkpoint(path)["model"]
+    return {name: tensor.float() for name, tensor in load_file(path).items()}
 
 
 def single_thread(seed):
