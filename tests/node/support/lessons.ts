@@ -19,6 +19,22 @@ export const kHeldBack: TextExample[] = [kPlants, kTools].flatMap((things, label
   things.map((thing) => ({ text: kFrames[2]!(thing), label: ['plant', 'tool'][label]! })),
 );
 
+const kOpinions: [string, string[]][] = [
+  ['complaint', ['terrible', 'awful', 'boring', 'dreadful', 'stupid', 'useless', 'annoying', 'disappointing']],
+  ['praise', ['wonderful', 'excellent', 'delightful', 'brilliant', 'charming', 'superb', 'lovely', 'enjoyable']],
+];
+const kOpinionFrames = [
+  (word: string) => `It is ${word}.`,
+  (word: string) => `We saw something ${word} today.`,
+  (word: string) => `My visit was ${word}.`,
+];
+const opinions = (frames: typeof kOpinionFrames): TextExample[] =>
+  kOpinions.flatMap(([label, words]) => words.flatMap((word) => frames.map((frame) => ({ text: frame(word), label }))));
+
+/** Complaint and praise, which a model of opinions tells apart before it is taught, under labels that are new to it. */
+export const kPraise = opinions(kOpinionFrames.slice(0, 2));
+export const kPraiseHeldBack = opinions(kOpinionFrames.slice(2));
+
 function marked(before: string, entity: string, after: string, label: string): EntitiesExample {
   return { text: before + entity + after, entities: [{ start: before.length, end: before.length + entity.length, label }] };
 }
