@@ -34,7 +34,6 @@ using KernelFunction = void (*)(size_t mr, size_t nc, size_t kc, const float* a,
                                 float* c, size_t cm_stride, size_t cn_stride, const Params* params);
 
 struct Kernel {
-  const char* name;
   int64_t mr;
   int64_t nr;
   KernelFunction tile;  // 1 to mr rows
@@ -54,15 +53,14 @@ int ChooseKernel() { return OnX86() ? 0 : 1; }
 
 #if defined(__wasm_relaxed_simd__)
 constexpr Kernel kKernels[] = {
-    {"4x8 loadsplat", 4, 8, xnn_f32_gemm_ukernel_4x8__wasmrelaxedsimd_fma_loadsplat,
+    {4, 8, xnn_f32_gemm_ukernel_4x8__wasmrelaxedsimd_fma_loadsplat,
      xnn_f32_gemm_ukernel_1x8__wasmrelaxedsimd_fma_loadsplat},
-    {"6x8 splat", 6, 8, xnn_f32_gemm_ukernel_6x8__wasmrelaxedsimd_fma_splat,
-     xnn_f32_gemm_ukernel_1x8__wasmrelaxedsimd_fma_splat},
+    {6, 8, xnn_f32_gemm_ukernel_6x8__wasmrelaxedsimd_fma_splat, xnn_f32_gemm_ukernel_1x8__wasmrelaxedsimd_fma_splat},
 };
 #else
 constexpr Kernel kKernels[] = {
-    {"4x8 loadsplat", 4, 8, xnn_f32_gemm_ukernel_4x8__wasmsimd_loadsplat, xnn_f32_gemm_ukernel_1x8__wasmsimd_loadsplat},
-    {"6x8 splat", 6, 8, xnn_f32_gemm_ukernel_6x8__wasmsimd_splat, xnn_f32_gemm_ukernel_1x8__wasmsimd_splat},
+    {4, 8, xnn_f32_gemm_ukernel_4x8__wasmsimd_loadsplat, xnn_f32_gemm_ukernel_1x8__wasmsimd_loadsplat},
+    {6, 8, xnn_f32_gemm_ukernel_6x8__wasmsimd_splat, xnn_f32_gemm_ukernel_1x8__wasmsimd_splat},
 };
 #endif
 
@@ -71,11 +69,11 @@ constexpr Kernel kKernels[] = {
 int ChooseKernel() { return 0; }
 
 #if defined(__aarch64__)
-constexpr Kernel kKernels[] = {{"5x16 lane", 5, 16, xnn_f32_gemm_minmax_ukernel_5x16__aarch64_neonfma_lane_ld128,
+constexpr Kernel kKernels[] = {{5, 16, xnn_f32_gemm_minmax_ukernel_5x16__aarch64_neonfma_lane_ld128,
                                 xnn_f32_gemm_minmax_ukernel_1x16__aarch64_neonfma_lane_ld128}};
 #else
-constexpr Kernel kKernels[] = {{"5x16 broadcast", 5, 16, xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast,
-                                xnn_f32_gemm_minmax_ukernel_1x16__fma3_broadcast}};
+constexpr Kernel kKernels[] = {
+    {5, 16, xnn_f32_gemm_minmax_ukernel_5x16__fma3_broadcast, xnn_f32_gemm_minmax_ukernel_1x16__fma3_broadcast}};
 #endif
 
 #endif
@@ -111,7 +109,15 @@ void TransposeFour(const float* rows, int64_t stride, int64_t k, float* out, int
 
 int GemmKernels() { return static_cast<int>(std::size(kKernels)); }
 int ChosenGemmKernel() { return kChosen; }
-const char* GemmKernelName(int kernel) { return kKernels[kernel].name; }
+const char* GemmKernelName(int kernel) {
+#if defined(__wasm__)
+  return kernel == 0 ? "4x8 loadsplat" : "6x8 splat";
+#elif defined(__aarch64__)
+  return kernel == 0 ? "5x16 lane" : "";
+#else
+  return kernel == 0 ? "5x16 broadcast" : "";
+#endif
+}
 int64_t TileRows() { return kKernel.mr; }
 int64_t TileCols() { return kKernel.nr; }
 

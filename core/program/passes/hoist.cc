@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -41,11 +39,7 @@ Hoisted HoistConstants(Program program) {
 
   // What the run reads of the load's results becomes a constant of its own; of columns it is a copy, made as soon as they are there, so
   // that what they were columns of is needed no longer.
-  std::vector<size_t> roots;
-  for (size_t i = 0; i < program.values.size(); ++i) {
-    roots.push_back(static_cast<size_t>(program.Root({static_cast<int32_t>(i)}).id));
-  }
-  std::vector<std::vector<Op>> copies(program.values.size());  // by root
+  std::vector<ops::Activate> copies;
   for (Op& op : program.ops) {
     for (const Value* value : InputsOf(op)) {
       const bool known = program.IsConstant(*value) || program.info(*value).constant >= 0;
@@ -55,7 +49,7 @@ Hoisted HoistConstants(Program program) {
         const ValueInfo columns = program.info(*value);
         program.values.push_back(columns);
         const Value source = {static_cast<int32_t>(program.values.size()) - 1};
-        copies[roots[static_cast<size_t>(value->id)]].push_back(ops::Activate{source, Activation::kNone, *value});
+        copies.push_back(ops::Activate{source, Activation::kNone, *value});
       }
       ValueInfo& info = program.info(*value);
       info.base = -1;
@@ -63,16 +57,17 @@ Hoisted HoistConstants(Program program) {
       info.constant = program.constants++;
     }
   }
-  std::vector<size_t> made(copies.size());  // behind so many operations of the load a root is whole
-  for (size_t i = 0; i < result.load.ops.size(); ++i) {
-    for (const Value* value : OutputsOf(result.load.ops[i])) made[roots[static_cast<size_t>(value->id)]] = i + 1;
-  }
-  std::vector<std::vector<size_t>> whole(result.load.ops.size() + 1);
-  for (size_t root = 0; root < copies.size(); ++root) whole[made[root]].push_back(root);
-  std::vector<Op> load;
-  for (size_t i = 0; i < whole.size(); ++i) {
-    if (i > 0) load.push_back(std::move(result.load.ops[i - 1]));
-    for (const size_t root : whole[i]) std::move(copies[root].begin(), copies[root].end(), std::back_inserter(load));
+  std::vector<Op> load = std::move(result.load.ops);
+  for (const ops::Activate& copy : copies) {
+    const Value whole = program.Root(copy.x);
+    const auto writes = [&](const Op& op) {
+      for (const Value* out : OutputsOf(op)) {
+        if (program.Root(*out) == whole) return true;
+      }
+      return false;
+    };
+    load.push_back(copy);
+    for (size_t i = load.size() - 1; i > 0 && !writes(load[i - 1]); --i) std::swap(load[i], load[i - 1]);
   }
   std::vector<ProgramOutput> outputs = std::move(result.load.outputs);
   result.run = program;
