@@ -18,6 +18,20 @@ class PassesTest : public ::testing::Test {
   Value Linear(Value x, int32_t out) {
     return b_.Linear(x, b_.Weights("linear" + std::to_string(program_.linears.size()), b_.cols(x), out));
   }
+  // Attention with position terms, whose keys and queries are projections of a table.
+  Value AttendByTable(Value x, Value table) {
+    const auto [key, query] = b_.Split<2>(Linear(table, 8));
+    const IndexId slots = b_.IndexOf({.kind = Index::Kind::kSlots, .offset = 3, .distances = {.rows = 6}});
+    return b_
+        .Attention({.query = x,
+                    .key = x,
+                    .value = x,
+                    .heads = 2,
+                    .position_key = key,
+                    .position_query = query,
+                    .slots = slots})
+        .out;
+  }
   Program Kept(std::initializer_list<int32_t> outputs) {
     return KeepOutputs(program_, {outputs.begin(), outputs.size()});
   }
@@ -117,16 +131,7 @@ TEST_F(PassesTest, DropRowsKeepsRowsThatAnotherOutputReads) {
 TEST_F(PassesTest, HoistComputesConstantsOnce) {
   const Value table = b_.Constant("table", 6, 4);
   const Value x = Words();
-  const auto [key, query] = b_.Split<2>(Linear(table, 8));
-  const IndexId slots = b_.IndexOf({.kind = Index::Kind::kSlots, .offset = 3, .distances = {.rows = 6}});
-  b_.Output("out", b_.Attention({.query = x,
-                                 .key = x,
-                                 .value = x,
-                                 .heads = 2,
-                                 .position_key = key,
-                                 .position_query = query,
-                                 .slots = slots})
-                       .out);
+  b_.Output("out", AttendByTable(x, table));
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_TRUE(All<ops::Linear>(hoisted.run).empty());
   ASSERT_EQ(All<ops::Linear>(hoisted.load).size(), 1u);
@@ -140,18 +145,7 @@ TEST_F(PassesTest, HoistComputesConstantsOnce) {
 TEST_F(PassesTest, HoistCopiesColumnsAsSoonAsTheyAreThere) {
   const Value table = b_.Constant("table", 6, 4);
   Value x = Words();
-  const IndexId slots = b_.IndexOf({.kind = Index::Kind::kSlots, .offset = 3, .distances = {.rows = 6}});
-  for (int layer = 0; layer < 5; ++layer) {
-    const auto [key, query] = b_.Split<2>(Linear(table, 8));
-    x = b_.Attention({.query = x,
-                      .key = x,
-                      .value = x,
-                      .heads = 2,
-                      .position_key = key,
-                      .position_query = query,
-                      .slots = slots})
-            .out;
-  }
+  for (int layer = 0; layer < 5; ++layer) x = AttendByTable(x, table);
   b_.Output("out", x);
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_EQ(hoisted.load.outputs.size(), 10u);
