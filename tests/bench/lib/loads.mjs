@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 import { root } from '../../../tools/setup/root.mjs';
 import { checkpointBytes } from './checkpoint.mjs';
+import { timeBy } from './measure.mjs';
 import { buildModule, exportOnnx, randomModel } from './prepare.mjs';
 import { batchOf, shapeConfig } from './shapes.mjs';
 import { median, medianRatio } from './statistics.mjs';
@@ -64,8 +65,8 @@ export async function measureFirstAnswers({ shapes, variants, rounds, task, cloc
         const own = await firstAnswer({ kind: 'peruse', url, threads: 1 }, { config, task, dtype, weights });
         const other = await firstAnswer({ kind: 'ort', url: kOrtUrl, threads: 1 }, { onnx: file });
         memory = own.memory;
-        times.peruse.push(own.spent[clock]);
-        times.ort.push(other.spent[clock]);
+        times.peruse.push(timeBy(clock, own.spent));
+        times.ort.push(timeBy(clock, other.spent));
       }
       rows.push({
         shape,
@@ -88,9 +89,9 @@ async function firstAnswer(create, load) {
     const { weightBytes } = await subject.ask('load', load);
     await subject.ask('batch', { ids: batchOf('16') });
     await subject.ask('run', { calls: 1 });
-    const { seconds, threadSeconds } = await subject.ask('spent');
+    const spent = await subject.ask('spent');
     const { heapBytes } = await subject.ask('memory');
-    return { spent: { wall: seconds, cpu: threadSeconds }, memory: { weightBytes, heapBytes } };
+    return { spent, memory: { weightBytes, heapBytes } };
   } finally {
     subject.close();
   }

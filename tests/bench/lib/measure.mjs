@@ -39,8 +39,13 @@ async function warmUp(subject) {
   return { calls: Math.max(1, Math.ceil(kLeastSeconds / fastest)) };
 }
 
+/** Of what a subject tells: processor time where the clock is 'cpu' and the runtime tells it, else elapsed time. */
+export function timeBy(clock, { seconds, threadSeconds }) {
+  return clock === 'cpu' && threadSeconds > 0 ? threadSeconds : seconds;
+}
+
 async function takeTurn(subject, cell, clock) {
-  const time = ({ seconds, threadSeconds }) => (clock === 'cpu' && threadSeconds > 0 ? threadSeconds : seconds);
+  const time = (told) => timeBy(clock, told);
   const peak = subject.library === 'peruse' ? await subject.ask('peak', { seconds: kPeakSeconds[clock] }) : undefined;
   const run = await subject.ask('run', { calls: cell.calls });
   cell.times.push(time(run));
