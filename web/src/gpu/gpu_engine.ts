@@ -88,7 +88,7 @@ export class GpuEngine extends Engine {
     }
     return this.leave(() => {
       const { replaying_: replaying, session } = this;
-      // It records what becomes free, which the others replay with their next call.
+      // It records what becomes free, which the others replay with their next call; that also says what is wrong with the module, if anything.
       replaying.last = replaying.last.then(() => session.delete()).catch(() => undefined);
     });
   }

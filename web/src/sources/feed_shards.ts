@@ -8,7 +8,8 @@ import { eachChunk, readWhole, type Reading } from './read_files.js';
 export interface ShardReader {
   /** Gives the files' names. */
   setShardIndex(index: Uint8Array): string[];
-  feedWeights(chunk: Uint8Array): void;
+  /** On a GPU a promise, which is waited for. */
+  feedWeights(chunk: Uint8Array): void | Promise<void>;
   endShard(name: string): void;
 }
 
