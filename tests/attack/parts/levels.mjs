@@ -21,17 +21,19 @@ export async function run({ random, timeLeft, begin, count, note }) {
       ['Node', options, loadInNode],
       ['Chromium', options, loadInChromium],
     ]);
+  const risen = [];
   // In random order, so that a short run tries some and many short runs try all.
   while (left.length > 0 && timeLeft()) {
     const [[place, options, loadOften]] = left.splice(random.below(left.length), 1);
     const what = `${place}, ${JSON.stringify(options)}`;
     const levels = await loadOften(options, timeLeft, () => begin(what));
-    if (levels === undefined) return;
+    if (levels === undefined) break;
     const text = `${what}: ${levels.text}`;
-    if (levels.rose) throw new Finding(`memory rises: ${text}`);
-    note(text);
+    if (levels.rose) risen.push(text);
+    else note(text);
     count('loads', kLoads);
   }
+  if (risen.length > 0) throw new Finding(`memory rises: ${risen.join('; ')}`);
 }
 
 /** The two levels; undefined where time ended first. */
