@@ -77,10 +77,11 @@ class Problem {
     const double largest = *std::max_element(scores.begin(), scores.end());
     double sum = 0;
     for (const double score : scores) sum += std::exp(score - largest);
+    const double total = std::accumulate(targets, targets + scores.size(), 0.0);
     for (size_t k = 0; k < scores.size(); ++k) {
       const double log = scores[k] - largest - std::log(sum);
       loss -= double{targets[k]} * log;
-      scores[k] = std::exp(log) - double{targets[k]};
+      scores[k] = total * std::exp(log) - double{targets[k]};
     }
     return loss;
   }

@@ -9,7 +9,8 @@
 
 namespace peruse::train {
 
-// Rows of features [rows, width] and the probabilities of their labels [rows, labels] (one of them 1 for a hard label).
+// Rows of features [rows, width] and the targets of their labels [rows, labels]: probabilities (one of them 1 for a hard label), times what
+// the row counts for.
 struct LogisticData {
   std::span<const float> features;
   std::span<const float> targets;
@@ -26,7 +27,7 @@ struct LogisticFit {
   double loss = 0;            // mean cross-entropy on the data
 };
 
-// Minimises mean cross-entropy + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989); of a grid of l2 the one with the least loss on held-out
+// Minimises the mean over rows of - sum_k t_k log p_k + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989); of a grid of l2 the one with the least loss on held-out
 // folds. `seed`: of the folds.
 LogisticFit FitLogistic(const LogisticData& data, uint64_t seed, const Workers& workers);
 

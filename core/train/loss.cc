@@ -28,24 +28,16 @@ class LogSoftmax {
   std::vector<double> logs_;
 };
 
-double WeightOf(const CrossEntropyOptions& options, int64_t label) {
-  return options.class_weights.empty() ? 1 : double{options.class_weights[static_cast<size_t>(label)]};
-}
-
 }  // namespace
 
 double CrossEntropyMass(std::span<const int32_t> labels, const CrossEntropyOptions& options) {
   double mass = 0;
-  for (const int32_t label : labels) mass += label == kIgnored ? 0 : WeightOf(options, label);
+  for (const int32_t label : labels) mass += label == kIgnored ? 0 : WeightOf(label, options);
   return mass;
 }
 
 double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const CrossEntropyOptions& options,
                     double mass, const Block& gradient) {
-  const double smoothing = double{options.smoothing};
-  const auto classes = static_cast<double>(logits.cols);
-  double all_weights = 0;
-  for (int64_t c = 0; c < logits.cols; ++c) all_weights += WeightOf(options, c);
   std::vector<double> losses(static_cast<size_t>(logits.rows));  // by row, so that threads add up to the same
   const auto work = [&](int64_t first, int64_t end) {
     LogSoftmax softmax;
@@ -54,14 +46,15 @@ double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const 
       std::fill_n(gradient.row(r), gradient.cols, 0.0f);
       if (label == kIgnored) continue;
       softmax.Run(logits.row(r), logits.cols);
-      const double weight = (1 - smoothing) * WeightOf(options, label) / mass;
-      double loss = -weight * softmax.log(label);
       // The loss is - sum_c t_c log p_c, whose gradient is p sum(t) - t.
-      const double total = weight + smoothing / classes * all_weights / mass;
+      double loss = 0, total = 0;
       for (int64_t c = 0; c < logits.cols; ++c) {
-        const double smoothed = smoothing / classes * WeightOf(options, c) / mass;
-        loss -= smoothed * softmax.log(c);
-        const double target = smoothed + (c == label ? weight : 0);
+        const double target = CrossEntropyTarget(label, c, logits.cols, options) / mass;
+        total += target;
+        if (target != 0) loss -= target * softmax.log(c);
+      }
+      for (int64_t c = 0; c < logits.cols; ++c) {
+        const double target = CrossEntropyTarget(label, c, logits.cols, options) / mass;
         gradient.row(r)[c] = static_cast<float>(softmax.probability(c) * total - target);
       }
       losses[static_cast<size_t>(r)] = loss;

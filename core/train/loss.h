@@ -23,6 +23,15 @@ struct CrossEntropyOptions {
 // What rows count for in all: the sum of their labels' weights.
 double CrossEntropyMass(std::span<const int32_t> labels, const CrossEntropyOptions& options);
 
+inline double WeightOf(int64_t label, const CrossEntropyOptions& options) {
+  return options.class_weights.empty() ? 1 : double{options.class_weights[static_cast<size_t>(label)]};
+}
+// What a row's softmax is compared with at column c of `classes`: its label, weighted and smoothed.
+inline double CrossEntropyTarget(int32_t label, int64_t c, int64_t classes, const CrossEntropyOptions& options) {
+  const double smoothing = double{options.smoothing};
+  return WeightOf(c, options) * (smoothing / static_cast<double>(classes) + (c == label ? 1 - smoothing : 0));
+}
+
 // The sum over rows of their weighted losses, divided by `mass`.
 double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const CrossEntropyOptions& options,
                     double mass, const Block& gradient);

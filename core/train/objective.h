@@ -47,6 +47,7 @@ class Objective {
   Objective(Goal goal, CrossEntropyOptions cross_entropy) : goal_(goal), cross_entropy_(cross_entropy) {}
 
   Goal goal() const { return goal_; }
+  const CrossEntropyOptions& cross_entropy() const { return cross_entropy_; }
   // Who share the work of losses; they outlive this.
   void SetWorkers(const Workers& workers) { cross_entropy_.workers = &workers; }
   // What the examples count for: losses of parts of a batch add up when each is divided by the mass of all.

@@ -97,6 +97,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   }
   if (masks() && options_.method != Method::kFull)
     return Unsupported("pre-training trains everything: its method is \"full\"");
+  PERUSE_RETURN_IF_ERROR(CheckLoss());
   PERUSE_RETURN_IF_ERROR(PrepareSift());
   ChooseTrained();
   if (options_.method == Method::kLora && trainee_.masters().lora().empty()) {
@@ -288,13 +289,18 @@ Status Teacher::FitHead() {
   const size_t rows = sets_[kTraining].size();
   const auto labels = static_cast<int64_t>(trainee_.config().num_labels());
   std::vector<float> features, targets;
+  double mass = 0;  // what the examples count for in all
   for (size_t i = 0; i < rows; ++i) {
     const Example& example = sets_[kTraining][i];
     features.insert(features.end(), features_[i].begin(), features_[i].end());
     targets.insert(targets.end(), example.targets.begin(), example.targets.end());
-    for (int64_t k = 0; example.targets.empty() && k < labels; ++k)
-      targets.push_back(example.labels[0] == k ? 1.0f : 0.0f);
+    mass += example.targets.empty() ? CrossEntropyMass(example.labels, objective_.cross_entropy()) : 1;
+    for (int64_t k = 0; example.targets.empty() && k < labels; ++k) {
+      targets.push_back(
+          static_cast<float>(CrossEntropyTarget(example.labels[0], k, labels, objective_.cross_entropy())));
+    }
   }
+  for (float& target : targets) target *= static_cast<float>(static_cast<double>(rows) / mass);
   const LogisticFit fit = FitLogistic(
       {features, targets, static_cast<int64_t>(rows), features_width_, labels, objective_.goal() == Goal::kMultiLabel},
       options_.seed, trainee_.masters().workers());
@@ -370,6 +376,20 @@ Result<double> Teacher::LearnPart(const Part& part, double mass) {
   const double loss = objective_.Loss(part, batch_, step_->output(), mass, step_->output_gradient());
   step_->Backward();
   return loss;
+}
+
+Status Teacher::CheckLoss() const {
+  const Goal goal = objective_.goal();
+  if (goal != Goal::kSingleLabel && !options_.class_weights.empty()) {
+    return Unsupported("option class_weights is for texts with one label each");
+  }
+  for (const float weight : options_.class_weights) {
+    if (!(weight > 0)) return InvalidArgument("option class_weights must have numbers above 0");
+  }
+  if (goal != Goal::kSingleLabel && goal != Goal::kTokens && options_.cross_entropy.smoothing != 0) {
+    return Unsupported("option label_smoothing is for texts with one label each, and for entities");
+  }
+  return OkStatus();
 }
 
 Status Teacher::PrepareSift() {

@@ -19,7 +19,8 @@ export async function run({ random, timeLeft, begin, count, note }) {
     .flatMap((variant) => [true, false].map((worker) => ({ variant, worker, ...(variant.endsWith('threads') ? { threads: 2 } : {}) })))
     .flatMap((options) => [
       ['Node', options, loadInNode],
-      ['Chromium', options, loadInChromium],
+      // The main thread of a page may not wait for other threads.
+      ...(options.threads === undefined || options.worker ? [['Chromium', options, loadInChromium]] : []),
     ]);
   const risen = [];
   // In random order, so that a short run tries some and many short runs try all.

@@ -211,5 +211,43 @@ TEST(Logistic, FindsTheLineThatSeparates) {
   EXPECT_NEAR(slope, 2, 0.2);
 }
 
+// At the least of a convex function its gradient is zero: here that of the loss of training (CrossEntropy) plus the decay, by label weights
+// and smoothing.
+TEST(Logistic, HasItsLeastWhereTheLossOfTrainingHas) {
+  constexpr int64_t kRows = 60, kLabels = 3, kWidth = 4;
+  std::vector<float> features = Random(kRows * kWidth, 11);
+  std::vector<int32_t> labels;
+  for (const float x : Random(kRows, 12)) labels.push_back(x < -0.5f ? 0 : x < 0.2f ? 1 : 2);
+  const std::vector<float> weights = {3, 1, 0.25f};
+  const CrossEntropyOptions options = {.class_weights = weights, .smoothing = 0.1f};
+  const double mass = CrossEntropyMass(labels, options);
+  std::vector<float> targets;
+  for (const int32_t label : labels) {
+    for (int64_t c = 0; c < kLabels; ++c)
+      targets.push_back(static_cast<float>(CrossEntropyTarget(label, c, kLabels, options) * kRows / mass));
+  }
+  const LogisticFit fit =
+      FitLogistic({features, targets, kRows, kWidth, kLabels, false}, 1, *Workers::Create(ThreadsHere(2)).value());
+
+  std::vector<float> logits, gradient(kRows * kLabels);
+  for (int64_t r = 0; r < kRows; ++r) {
+    for (size_t c = 0; c < kLabels; ++c) {
+      logits.push_back(fit.bias[c]);
+      for (size_t i = 0; i < kWidth; ++i) logits.back() += fit.weight[c * kWidth + i] * features[r * kWidth + i];
+    }
+  }
+  const Block z = {logits.data(), kRows, kLabels, kLabels}, g = {gradient.data(), kRows, kLabels, kLabels};
+  EXPECT_NEAR(CrossEntropy(z, labels, options, mass, g), fit.loss, 1e-5);
+  for (size_t c = 0; c < kLabels; ++c) {
+    for (size_t i = 0; i <= kWidth; ++i) {
+      double slope = i == kWidth ? 0 : fit.l2 * double{fit.weight[c * kWidth + i]};
+      for (size_t r = 0; r < kRows; ++r) {
+        slope += double{gradient[r * kLabels + c]} * (i == kWidth ? 1 : double{features[r * kWidth + i]});
+      }
+      EXPECT_NEAR(slope, 0, 1e-4) << c << ", " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace peruse::train

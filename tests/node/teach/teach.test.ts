@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pipeline } from '../../../web/dist/index_node.js';
-import { teach, type Taught, type TeachMethod, type TeachProgress } from '../../../web/dist/teach/index_node.js';
+import { teach, type Taught, type TeachMethod, type TeachOptions, type TeachProgress } from '../../../web/dist/teach/index_node.js';
 import { kAnswers, kEntities, kHeldBack, kPraise, kPraiseHeldBack, kTexts } from '../support/lessons.js';
 import { startModelServer } from '../support/model_server.js';
 import { readTiny } from '../support/tiny_files.js';
@@ -137,6 +137,20 @@ describe('texts', () => {
     expect(JSON.parse(new TextDecoder().decode(taught.files.get('config.json')))).toMatchObject({ id2label: { 0: 'tool', 1: 'plant' } });
   });
 
+  test('a head that is solved has the weights and the smoothing, too', async () => {
+    const chance = async (options: TeachOptions) => {
+      const taught = await teach('text-classification', kSentiment, kTexts, { method: 'head', ...options });
+      const classify = await taught.pipeline();
+      const [found] = await classify([kHeldBack[0]!.text], { top_k: null });
+      await classify.dispose();
+      return found!.find(({ label }) => label === 'tool')!.score;
+    };
+    const plain = await chance({});
+    expect(await chance({ class_weights: { tool: 20 } })).toBeGreaterThan(plain);
+    expect(await chance({ class_weights: { plant: 20 } })).toBeLessThan(plain);
+    expect(await chance({ label_smoothing: 0.9 })).not.toBe(plain);
+  });
+
   test('several labels, numbers, pairs, probabilities', async () => {
     const multi = kTexts.map(({ text, label }) => ({ text, label: label === 'tool' ? [] : ['plant', 'green'] }));
     const tags = await teach('text-classification', kSentiment, multi, { ...kQuick, epochs: 30, method: 'full' });
@@ -202,6 +216,21 @@ test.each<[string, object[], object, string, RegExp]>([
     { class_weights: { x: 1 } },
     'invalid_argument',
     /class_weights names 'x', which is none of plant, tool/,
+  ],
+  ['a weight that is none', kTexts, { class_weights: { tool: -1 } }, 'invalid_argument', /class_weights must have numbers above 0/],
+  [
+    'weights for labels of which a text has several',
+    kTexts.map(({ text, label }) => ({ text, label: [label] })),
+    { class_weights: { tool: 2 } },
+    'unsupported',
+    /class_weights is for texts with one label each/,
+  ],
+  [
+    'smoothing for numbers',
+    kTexts.map(({ text }, i) => ({ text, label: i })),
+    { label_smoothing: 0.1 },
+    'unsupported',
+    /label_smoothing is for texts with one label each/,
   ],
   ['more layers than there are', kTexts, { method: { layers: 99 } }, 'invalid_argument', /option layers is 99/],
   ['a rate that is none', kTexts, { learning_rate: -1 }, 'invalid_argument', /learning_rate/],
