@@ -40,9 +40,17 @@ def deberta_config(vocab_size, **extra):
         pooler_hidden_size=128, pooler_dropout=0, pooler_hidden_act="gelu", **extra)
 
 
+READER_SIZES = ("narrow", "small", "large")
+
+
 def reader_config(vocab_size, size="small", **extra):
-    """Token embeddings begin as word vectors, and matching words begins with them. `large` needs a GPU to train, and fits 20 MB in q8."""
+    """Token embeddings begin as word vectors, and matching words begins with them.
+
+    `narrow` has token embeddings of half the width. `large` needs a GPU to train, and fits 20 MB in q8.
+    """
     config = deberta_config(vocab_size, **extra)
+    if size == "narrow":
+        return config
     config.embedding_size, config.position_buckets = 128, 32
     if size == "large":
         config.hidden_size = config.pooler_hidden_size = 384

@@ -13,6 +13,7 @@ import finetune_reader
 import finetune_sentiment
 import finetune_tagger
 import finetune_zero_shot
+from architectures import READER_SIZES
 from schedule import load_checkpoint
 
 TASKS = {"sentiment": finetune_sentiment, "reader": finetune_reader, "tagger": finetune_tagger, "zero-shot": finetune_zero_shot}
@@ -25,7 +26,7 @@ def main():
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--tokenizer-dir", type=Path, required=True)
     parser.add_argument("--out-dir", type=Path, required=True)
-    parser.add_argument("--size", choices=["small", "large"], help="of the reader")
+    parser.add_argument("--size", choices=READER_SIZES, help="of the reader")
     args = parser.parse_args()
     size = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json")).get_vocab_size()
     model = TASKS[args.task].build_model(size, 0.1, **({"size": args.size} if args.size else {}))

@@ -1,6 +1,7 @@
 """Trains the reader: generated questions first, then more and more of those that people asked.
 
     python finetune_reader.py --vectors VECTORS.npy --questions QUESTIONS.npz --tokenizer-dir TOK --out-dir OUT --steps 9000
+    python finetune_reader.py --weights MODEL_DIR --size SIZE --tokenizer-dir MODEL_DIR --out-dir OUT --steps 9000
 
 Resumes from OUT/checkpoint.pt; --steps may differ then, and the rate falls over the last part of them. Keeps a running mean of the
 weights; the best one on the choosing part is OUT/best.pt.
@@ -20,12 +21,12 @@ from transformers import DebertaV2ForQuestionAnswering
 import device_attention
 import fast_attention
 import reading
-from architectures import begin_with_vectors, reader_config
+from architectures import READER_SIZES, begin_with_vectors, reader_config
 from examples import encode_rows, load_examples
 from fast_dropout import replace_dropout
 from locate import LocateExamples
 from reader_data import Batches, Exchanged, Joined, Renamed, hide_words
-from schedule import load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread, trapezoid_rate
+from schedule import load_checkpoint, load_weights, make_optimizer, save_checkpoint, set_rate, single_thread, trapezoid_rate
 from splits import qamr_rows, reader_rows
 from texts import DEFAULT_DATA_DIR
 
@@ -33,8 +34,10 @@ from texts import DEFAULT_DATA_DIR
 SOURCES = ("locate", "made", "sentence", "real")
 STAGES = [(0.0, (1.0, 0.0, 0.0, 0.0)), (0.05, (0.15, 0.60, 0.15, 0.10)), (0.15, (0.02, 0.45, 0.13, 0.40)),
           (0.40, (0.0, 0.15, 0.10, 0.75)), (0.75, (0.0, 0.05, 0.08, 0.87))]
+LATER_STAGES = [(0.0, (0.0, 0.0, 0.15, 0.85)), (0.5, (0.0, 0.0, 0.05, 0.95))]  # of --weights: it matches already
 QUOTING_UNTIL = 0.03  # share of the steps over which questions that quote the answer fall from all to one in ten
 WINDOWS = [(0.0, 64), (0.03, 128), (0.45, 144), (0.85, 224)]  # tokens of a window, from these parts of the steps on
+LATER_WINDOWS = [(0.0, 128), (0.5, 160), (0.85, 256)]
 MEAN_EVERY, MEAN_OVER = 4, 400  # steps, of the running mean of the weights
 
 
@@ -76,7 +79,7 @@ def choosing_rows(data_dir, count):
 
 
 def make_sources(args, tokenizer, vocab, rng):
-    made = load_examples(args.questions)
+    made = load_examples(args.questions) if args.questions else []
     real = encode_rows(tokenizer, [row for part in reader_rows(args.data_dir, "train").values() for row in part])
     sentence = encode_rows(tokenizer, qamr_rows(args.data_dir, "train"))
     listed = {
@@ -85,7 +88,7 @@ def make_sources(args, tokenizer, vocab, rng):
         "sentence": Renamed(Joined(sentence, rng), args.renamed, len(vocab), rng),
         "real": Renamed(Exchanged(real, args.exchanged, rng), args.renamed, len(vocab), rng)}
     print({name: len(examples) for name, examples in listed.items()}, flush=True)
-    return listed["locate"], {name: Batches(listed[name], args.batch_tokens, rng, vocab) for name in SOURCES}
+    return listed["locate"], {name: Batches(listed[name], args.batch_tokens, rng, vocab) for name in SOURCES if len(listed[name])}
 
 
 class RunningMean:
@@ -106,11 +109,13 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--tokenizer-dir", type=Path, required=True)
-    parser.add_argument("--vectors", type=Path, required=True, help="result of word_vectors.py")
+    start = parser.add_mutually_exclusive_group(required=True)
+    start.add_argument("--vectors", type=Path, help="result of word_vectors.py, to begin with nothing else")
+    start.add_argument("--weights", type=Path, help="folder of a saved reader of this --size, to go on from")
     parser.add_argument("--encoder", type=Path, help="encoder.pt of pretrain_rtd.py, to begin with that")
-    parser.add_argument("--size", choices=["small", "large"], default="small")
+    parser.add_argument("--size", choices=READER_SIZES, default="small")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--questions", type=Path, required=True, help="result of make_questions.py")
+    parser.add_argument("--questions", type=Path, help="result of make_questions.py, which --vectors needs")
     parser.add_argument("--out-dir", type=Path, required=True)
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--stop-at", type=int, help="stop after this step of the schedule")
@@ -124,7 +129,10 @@ def arguments():
     parser.add_argument("--show-every", type=int, default=100, help="steps")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.vectors and not args.questions:
+        parser.error("--vectors needs --questions")
+    return args
 
 
 def main():
@@ -135,7 +143,11 @@ def main():
     tokenizer = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json"))
     vocab = tokenizer.get_vocab()
     model = build_model(len(vocab), args.dropout, args.size, args.device)
-    begin(model, args.vectors)
+    stages, lengths = (LATER_STAGES, LATER_WINDOWS) if args.weights else (STAGES, WINDOWS)
+    if args.weights:
+        model.load_state_dict(load_weights(args.weights / "model.safetensors"))
+    else:
+        begin(model, args.vectors)
     if args.encoder:
         model.deberta.load_state_dict(load_checkpoint(args.encoder)["encoder"], strict=False)
     optimizer, mean = make_optimizer([model]), RunningMean(model)
@@ -156,8 +168,8 @@ def main():
         progress = step / args.steps
         set_rate(optimizer, args.rate * trapezoid_rate(progress))
         locate.quoting = max(0.1, 1 - 0.9 * progress / QUOTING_UNTIL)
-        name = rng.choices(SOURCES, at(STAGES, progress))[0]
-        inputs, first, last = sources[name].next(at(WINDOWS, progress))
+        name = rng.choices(SOURCES, at(stages, progress))[0]
+        inputs, first, last = sources[name].next(at(lengths, progress))
         inputs = {key: value.to(args.device) for key, value in inputs.items()}
         model.train()
         with torch.autocast(model.device.type, dtype=torch.bfloat16):
