@@ -34,17 +34,26 @@ async function* readFile(where: string): AsyncGenerator<Uint8Array> {
   const file = await open(where, 'r').catch((error: unknown) => {
     throw cannotRead(where, error);
   });
+  // Two buffers in turn: while the engine takes one chunk, the next is read.
+  const read = (buffer: Uint8Array) => {
+    const reading = file.read(buffer, 0, buffer.length);
+    reading.catch(() => {}); // Told when it is waited for.
+    return { buffer, reading };
+  };
   try {
-    const buffer = new Uint8Array(kChunkBytes);
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length).catch((error: unknown) => {
+    let other: Uint8Array = new Uint8Array(kChunkBytes);
+    for (let next = read(new Uint8Array(kChunkBytes)); ; ) {
+      const { buffer, reading } = next;
+      const { bytesRead } = await reading.catch((error: unknown) => {
         throw cannotRead(where, error);
       });
       if (bytesRead === 0) return;
+      next = read(other);
+      other = buffer;
       yield buffer.subarray(0, bytesRead); // Valid until the next chunk is asked for.
     }
   } finally {
-    await file.close();
+    await file.close(); // Which waits for what is being read.
   }
 }
 
