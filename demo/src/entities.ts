@@ -10,12 +10,30 @@ import type { BundledModel } from './model_picker.js';
 import type { Proof } from './proof.js';
 import { summary, TaskPanel, type Tab } from './task_panel.js';
 
-export const taggerModel: BundledModel = { name: 'Names, ConvBERT, 2.7 MB', folder: 'peruse-tagger-convbert-tiny' };
+export const taggerModel: BundledModel = { name: 'Names, ConvBERT, 5.0 MB', folder: 'peruse-tagger-convbert-tiny' };
 const kOptions = { aggregation_strategy: 'average', stride: 16 } as const;
 
 /** The usual names of types, in words. A label that is not among them is shown as it is. */
-const kWords: Record<string, string> = { PER: 'person', ORG: 'organisation', LOC: 'place', MISC: 'other' };
-const kPlurals: Record<string, string> = { person: 'persons', organisation: 'organisations', place: 'places' };
+const kNames: Record<string, string> = { PER: 'person', ORG: 'organisation', LOC: 'place', MISC: 'other' };
+const kDetails: Record<string, string> = {
+  DATE: 'date',
+  AMOUNT: 'amount',
+  EMAIL: 'e-mail address',
+  PHONE: 'phone number',
+  LINK: 'link',
+  CARD: 'card number',
+};
+const kPlurals: Record<string, string> = {
+  person: 'persons',
+  organisation: 'organisations',
+  place: 'places',
+  date: 'dates',
+  amount: 'amounts',
+  'e-mail address': 'e-mail addresses',
+  'phone number': 'phone numbers',
+  link: 'links',
+  'card number': 'card numbers',
+};
 const kHues = 6; // Colours in panel.css: the usual four, and two for whatever else a model may tag.
 
 export function startEntities(panel: HTMLElement, proof: Proof): Tab {
@@ -40,9 +58,7 @@ export function startEntities(panel: HTMLElement, proof: Proof): Tab {
       list.replaceChildren(...entities.map((entity) => row(asked, entity)));
       found.hidden = entities.length === 0;
       const kinds = [...count(entities)].map(([kind, number]) => `${number} ${number > 1 ? (kPlurals[kind] ?? kind) : kind}`).join(', ');
-      return entities.length > 0
-        ? summary(String(entities.length), `${entities.length === 1 ? 'name' : 'names'}: ${kinds}`)
-        : ['No names were found in this text.'];
+      return entities.length > 0 ? summary(String(entities.length), `found: ${kinds}`) : ['Nothing was found in this text.'];
     },
     inside: () => ({ input: asked }),
     lastStep: async (tag) =>
@@ -67,7 +83,8 @@ export function startEntities(panel: HTMLElement, proof: Proof): Tab {
 }
 
 function kindOf({ entity_group: label = '' }: EntityGroup): string {
-  return kWords[label.toUpperCase()] ?? label;
+  const type = label.toUpperCase();
+  return kNames[type] ?? kDetails[type] ?? label;
 }
 
 function count(entities: readonly EntityGroup[]): Map<string, number> {
@@ -78,7 +95,7 @@ function count(entities: readonly EntityGroup[]): Map<string, number> {
 
 /** A number for every kind: the usual four always have the same. */
 function hueOf(entities: readonly EntityGroup[]): Map<string, number> {
-  const kinds = [...new Set([...Object.values(kWords), ...entities.map(kindOf)])];
+  const kinds = [...new Set([...Object.values(kNames), ...entities.map(kindOf)])];
   return new Map(kinds.map((kind, index) => [kind, index % kHues]));
 }
 

@@ -97,7 +97,7 @@ export const reports: readonly NamedText[] = [
     text: 'In May the University of Oxford and the BBC opened an archive of letters by Charles Dickens and Mary Shelley in London.',
   },
   { name: 'A career', text: 'Marie Curie was born in Warsaw and worked at the University of Paris.' },
-  { name: 'A meeting', text: 'Angela Merkel met Barack Obama in Berlin. Apple opened a shop in Paris.' },
+  { name: 'A meeting', text: 'Angela Merkel met Barack Obama in Berlin. Microsoft opened an office in Paris.' },
 ];
 
 export interface PassageExample extends NamedText {

@@ -42,7 +42,7 @@ const kModels: Record<string, string | (() => Promise<Record<string, Uint8Array>
 
 /** What the pages' code takes for granted. */
 const kGiven: Record<string, string> = {
-  text: "'The bees live in a hollow oak behind the mill.'",
+  text: "'The bees of Mary Johnson live in a hollow oak behind the mill.'",
   texts: "['A text.', 'Another one.']",
   question: "'Where do the bees live?'",
   passage: "'The bees live in a hollow oak behind the mill. Their honey is sold on Saturdays.'",

@@ -56,7 +56,7 @@ describe('the redaction tab', () => {
     await panel.locator('.copy-text').click();
     await panel.getByText('Copied').waitFor();
     expect(await visit.page.evaluate(() => navigator.clipboard.readText())).toBe(
-      'Write to [EMAIL_1], not [EMAIL_2]. I said [EMAIL_1]. On 2024-05-17 too.',
+      'Write to [EMAIL_1], not [EMAIL_2]. I said [EMAIL_1]. On [DATE_1] too.',
     );
   });
 });

@@ -144,13 +144,13 @@ describe('models', () => {
 
   test('redact gives texts without their entities, and says what stood there', async () => {
     const tagger = `${kRoot}models/peruse-tagger-convbert-tiny`;
-    const input = ['Anna lives in Bern.', 'Anna works in Bern.'];
+    const input = ['Mary lives in London.', 'Mary works in London.'];
     const { code, out } = await peruse(['redact', tagger], { input });
     expect({ code, out }).toEqual({ code: 0, out: '[PER_1] lives in [LOC_1].\n[PER_1] works in [LOC_1].\n' });
     const { lines } = await peruse(['redact', tagger, '--json', '--types', 'LOC'], { input });
     expect(lines.map(({ text, mapping }) => ({ text, mapping }))).toEqual([
-      { text: 'Anna lives in [LOC_1].', mapping: { '[LOC_1]': 'Bern' } },
-      { text: 'Anna works in [LOC_1].', mapping: { '[LOC_1]': 'Bern' } },
+      { text: 'Mary lives in [LOC_1].', mapping: { '[LOC_1]': 'London' } },
+      { text: 'Mary works in [LOC_1].', mapping: { '[LOC_1]': 'London' } },
     ]);
     expect((await peruse(['redact', tagger, 'x', '--rules', 'LOC=mod11'])).err).toMatch(/--rules takes/);
   });
