@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "core/api/option_reader.h"
@@ -33,8 +34,9 @@ constexpr int64_t kFewestEpochs = 3, kMostEpochs = 20;
 
 Status CheckRange(const char* option, float value, float least, float most) {
   if (value >= least && value <= most) return OkStatus();
-  return InvalidArgument("option " + std::string(option) + " is " + std::to_string(value) + ", which is not from " +
-                         std::to_string(least) + " to " + std::to_string(most));
+  char numbers[96];
+  std::snprintf(numbers, sizeof(numbers), "%g, which is not from %g to %g", double{value}, double{least}, double{most});
+  return InvalidArgument("option " + std::string(option) + " is " + numbers);
 }
 
 Status ReadFloats(JsonValue list, const char* what, std::vector<float>* values) {
