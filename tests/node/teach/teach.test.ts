@@ -138,7 +138,7 @@ describe('texts', () => {
   });
 
   test('a head that is solved has the weights and the smoothing, too', async () => {
-    const chance = async (options: TeachOptions) => {
+    const chance = async (options: TeachOptions<'text-classification'>) => {
       const taught = await teach('text-classification', kSentiment, kTexts, { method: 'head', ...options });
       const classify = await taught.pipeline();
       const [found] = await classify([kHeldBack[0]!.text], { top_k: null });
