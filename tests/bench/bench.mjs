@@ -26,7 +26,8 @@ const kUsage = `npm run bench -- [options]
   --profile               time by operation as well
   --dispatch              whether the kernels that are chosen on this machine are the fastest of those that a build has; fails where another is
                           more than a twentieth faster (wasm in Node; nothing else is measured)
-  --loads                 from a file on the disk to the first answer, beside onnxruntime-web with its files (Node; nothing else is measured)
+  --loads                 from a file on the disk to the first answer, beside onnxruntime-web with its files, in Node and in a page
+                          (nothing else is measured)
   --teach                 what teaching costs: a step beside a forward pass, natively, in wasm and, where PERUSE_BENCH_PYTHON names a Python
                           with PyTorch, in that; lessons of two labels by every method (nothing else is measured)
   --blocks                the cost of one block of each kind, by length (native; nothing else is measured)
@@ -121,7 +122,7 @@ async function main() {
     return;
   }
   if (options.loads) {
-    const rows = await measureFirstAnswers({ ...options, rounds: kLoadRounds });
+    const rows = await measureFirstAnswers({ ...options, rounds: kLoadRounds }, environment);
     printFirstAnswers(rows);
     if (options.json) writeFileSync(options.json, JSON.stringify(rows, null, 1));
     return;

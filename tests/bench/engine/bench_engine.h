@@ -24,7 +24,7 @@ class BenchEngine {
   Status FeedWeights(std::span<const uint8_t> chunk);
   Result<std::string> FinishWeights();  // {"weightBytes"}
 
-  // request: {"ids": [[...], ...]}, a batch of texts for the calls below.
+  // request: {"ids": [[...], ...]}, a batch of texts for the calls below. Runs it once to count its operations, unless it has "count": false.
   Status SetBatch(std::string_view request);
   // So many calls in a row: {"seconds", "threadSeconds", "flops"}, of one of them on average. threadSeconds is processor time
   // of the calling thread, zero where the platform does not tell.

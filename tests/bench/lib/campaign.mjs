@@ -1,18 +1,13 @@
 // Everything that is to be measured, shape by shape: which subjects there are, and their cells.
-import { pathToFileURL } from 'node:url';
 import { join, resolve } from 'node:path';
-import { root } from '../../../tools/setup/root.mjs';
-import { openPage } from './chromium.mjs';
 import { compareOutputs } from './compare.mjs';
 import { measureBatch, speedRatio, summary } from './measure.mjs';
-import { buildModule, buildProgram, exportOnnx, modelsDir, randomModel } from './prepare.mjs';
+import { buildModule, buildProgram, exportOnnx, randomModel } from './prepare.mjs';
 import { batchOf, comparedTexts, shapeConfig, tokensOf } from './shapes.mjs';
-import { nativeSubject, nodeSubject, pageSubject } from './subjects.mjs';
+import { kOrt, openStage } from './stage.mjs';
 
 export const kAllLengths = ['16', '64', '128', '384', '512', 'ragged', 'many']; // and 'windows', which takes minutes at base size
 export const kBarLengths = ['128', '384'];
-
-const kOrt = join(root, 'tests/bench/node_modules/onnxruntime-web/dist');
 
 /** A cell for each runtime, shape, length and subject; `report` is given those of one shape in one runtime as they come. */
 export async function measureAll(options, environment, report) {
@@ -112,34 +107,6 @@ function plans(runtime, { variants, threads, dtypes, ort, before }) {
     }
   }
   return all.map((plan) => ({ ...plan, name: subjectName(plan) }));
-}
-
-/** Where a runtime's subjects live: how to start one, and how it names files. */
-async function openStage(runtime, environment) {
-  if (runtime === 'native') return { start: ({ native }, { threads }) => nativeSubject(native, threads), path: (file) => file, close() {} };
-  if (runtime === 'node') {
-    return {
-      start: (_, create) => nodeSubject(create),
-      path: (file) => file,
-      module: (file) => pathToFileURL(file).href,
-      ort: 'ort.node.min.mjs',
-      close() {},
-    };
-  }
-  const page = await openPage(environment.chromium.path, {
-    '/bench/': join(root, 'tests/bench'),
-    '/build/': join(root, 'build'),
-    '/models/': modelsDir,
-    '/ort/': kOrt,
-  });
-  const url = (file) => file.replace(`${kOrt}/`, '/ort/').replace(`${modelsDir}/`, '/models/').replace(join(root, 'build/'), '/build/');
-  return {
-    start: (_, create) => pageSubject(page.page, create),
-    path: (file) => new URL(url(file), page.url).href,
-    module: (file) => new URL(url(file), page.url).href,
-    ort: 'ort.wasm.min.mjs',
-    close: page.close,
-  };
 }
 
 /** A subject that is ready to run, or, where this build lacks the precision, { missing }. */

@@ -93,8 +93,9 @@ export function printFirstAnswers(rows) {
   console.log('\nFrom the file to the first answer, one thread');
   console.log(
     table([
-      ['shape', 'file', 'MB', 'dtype', 'weights MB', 'heap MB', 'seconds', "onnxruntime-web's file", 'MB', 'seconds', 'x ort'],
+      ['', 'shape', 'file', 'MB', 'dtype', 'weights MB', 'heap MB', 'seconds', "onnxruntime-web's file", 'MB', 'seconds', 'x ort'],
       ...rows.map((row) => [
+        row.runtime,
         row.shape,
         row.file,
         megabytes(row.fileBytes),

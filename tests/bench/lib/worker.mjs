@@ -116,8 +116,12 @@ async function* chunksOf(weights, config) {
     const { checkpointChunks } = await import('./checkpoint.mjs');
     yield* checkpointChunks(config);
   } else if (inNode) {
-    const { createReadStream } = await import('node:fs');
-    yield* createReadStream(weights, { highWaterMark: 1 << 20 });
+    // Into one buffer, as the library reads (web/src/sources/folder_node.ts); by this thread, so that its clock counts it, as in wholeFile.
+    const { closeSync, openSync, readSync } = await import('node:fs');
+    const file = openSync(weights, 'r');
+    const buffer = new Uint8Array(1 << 20);
+    for (let read = readSync(file, buffer); read > 0; read = readSync(file, buffer)) yield buffer.subarray(0, read);
+    closeSync(file);
   } else {
     const reader = (await fetch(weights)).body.getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
