@@ -2,16 +2,63 @@
 
 #include <algorithm>
 
+#include "core/backend/xnnpack/simd.h"
+
+#if defined(__wasm__)
+#include <wasm_simd128.h>
+#endif
+
 namespace peruse::train {
+namespace {
+
+namespace hn = simd::hn;
+constexpr uint32_t kFactors[] = {0xD2511F53u, 0xCD9E8D57u};
+constexpr uint32_t kKeySteps[] = {0x9E3779B9u, 0xBB67AE85u};
+
+// As many counters as a vector has lanes, at once.
+constexpr hn::RebindToUnsigned<simd::FloatTag> kWordTag;
+using Words = hn::Vec<decltype(kWordTag)>;
+Words SetWords(uint32_t value) { return hn::Set(kWordTag, value); }
+
+// The upper halves of the products of words.
+Words MulHigh(Words a, Words b) {
+#if defined(__wasm__)
+  // Engines have these two where they take 64-bit products of vectors apart.
+  const v128_t low = wasm_u64x2_extmul_low_u32x4(a.raw, b.raw), high = wasm_u64x2_extmul_high_u32x4(a.raw, b.raw);
+  return Words{wasm_i32x4_shuffle(low, high, 1, 3, 5, 7)};
+#else
+  return hn::InterleaveOdd(kWordTag, hn::BitCast(kWordTag, hn::MulEven(a, b)), hn::BitCast(kWordTag, hn::MulOdd(a, b)));
+#endif
+}
+
+// Philox of the counters {first + lane, row, place, step}, one after the other.
+void PhiloxBlock(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key, uint32_t* words) {
+  Words a = hn::Iota(kWordTag, counter[0]), b = SetWords(counter[1]), c = SetWords(counter[2]),
+        d = SetWords(counter[3]);
+  const Words first_factor = SetWords(kFactors[0]), second_factor = SetWords(kFactors[1]);
+  for (int round = 0; round < 10; ++round) {
+    const Words first = hn::Mul(a, first_factor), second = hn::Mul(c, second_factor);
+    const Words carried = MulHigh(a, first_factor);
+    a = hn::Xor(hn::Xor(MulHigh(c, second_factor), b), SetWords(key[0]));
+    c = hn::Xor(hn::Xor(carried, d), SetWords(key[1]));
+    b = second;
+    d = first;
+    key[0] += kKeySteps[0];
+    key[1] += kKeySteps[1];
+  }
+  hn::StoreInterleaved4(a, b, c, d, kWordTag, words);
+}
+
+}  // namespace
 
 std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
-    const uint64_t first = uint64_t{0xD2511F53u} * counter[0];
-    const uint64_t second = uint64_t{0xCD9E8D57u} * counter[2];
+    const uint64_t first = uint64_t{kFactors[0]} * counter[0];
+    const uint64_t second = uint64_t{kFactors[1]} * counter[2];
     counter = {static_cast<uint32_t>(second >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(second),
                static_cast<uint32_t>(first >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(first)};
-    key[0] += 0x9E3779B9u;
-    key[1] += 0xBB67AE85u;
+    key[0] += kKeySteps[0];
+    key[1] += kKeySteps[1];
   }
   return counter;
 }
@@ -20,11 +67,17 @@ void Dropout::Apply(uint32_t place, uint32_t row_number, float* row, int64_t cou
   const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
   const auto below = static_cast<uint32_t>(rate * 4294967296.0);  // such words drop
   const float scale = 1 / (1 - rate);
-  for (int64_t i = 0; i < count; i += 4) {
-    const auto words = Philox({static_cast<uint32_t>(i / 4), row_number, place, step}, key);
-    for (int64_t j = 0; j < std::min<int64_t>(4, count - i); ++j) {
-      row[i + j] = words[static_cast<size_t>(j)] < below ? 0 : row[i + j] * scale;
+  constexpr int64_t kBlock = 4 * simd::kLanes;
+  uint32_t words[kBlock];
+  for (int64_t first = 0; first < count; first += kBlock) {
+    PhiloxBlock({static_cast<uint32_t>(first / 4), row_number, place, step}, key, words);
+    int64_t i = 0;
+    for (; i < kBlock && first + i + simd::kLanes <= count; i += simd::kLanes) {
+      const auto keep = hn::RebindMask(simd::kTag, hn::Ge(hn::LoadU(kWordTag, words + i), SetWords(below)));
+      const simd::Floats scaled = hn::Mul(simd::Load(row + first + i), simd::Set(scale));
+      simd::Store(hn::IfThenElseZero(keep, scaled), row + first + i);
     }
+    for (; i < kBlock && first + i < count; ++i) row[first + i] = words[i] < below ? 0 : row[first + i] * scale;
   }
 }
 

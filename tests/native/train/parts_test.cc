@@ -114,6 +114,20 @@ TEST(Philox, GivesTheKnownAnswers) {
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
+// Number i of a row has word i % 4 of counter i / 4, however many are computed at once.
+TEST(Dropout, IsPhiloxByPlaceRowAndIndex) {
+  const Dropout dropout = {0.25f, (uint64_t{7} << 32) + 5, 3};
+  for (int64_t count = 0; count < 75; ++count) {
+    std::vector<float> row = Random(count, 2), want = row;
+    for (int64_t i = 0; i < count; ++i) {
+      const uint32_t word = Philox({static_cast<uint32_t>(i / 4), 11, 9, 3}, {5, 7})[static_cast<size_t>(i % 4)];
+      want[static_cast<size_t>(i)] = word < (1u << 30) ? 0 : want[static_cast<size_t>(i)] * (1 / 0.75f);
+    }
+    dropout.Apply(/*place=*/9, /*row_number=*/11, row.data(), count);
+    EXPECT_EQ(row, want) << count;
+  }
+}
+
 TEST(Dropout, DropsItsPartAndKeepsTheMean) {
   const Dropout dropout = {0.3f, 5, 2};
   std::vector<float> row(100000, 1), again(row);
