@@ -81,30 +81,6 @@ constexpr Kernel kKernels[] = {
 const int kChosen = ChooseKernel();
 const Kernel kKernel = kKernels[kChosen];
 
-// out[i * out_stride + j] = rows[j * stride + i] for four rows of k values.
-void TransposeFour(const float* rows, int64_t stride, int64_t k, float* out, int64_t out_stride) {
-  namespace hn = simd::hn;
-  const hn::FixedTag<float, 4> four;
-  int64_t i = 0;
-  for (; i + 4 <= k; i += 4, out += 4 * out_stride) {
-    const auto a = hn::LoadU(four, rows + i);
-    const auto b = hn::LoadU(four, rows + stride + i);
-    const auto c = hn::LoadU(four, rows + 2 * stride + i);
-    const auto d = hn::LoadU(four, rows + 3 * stride + i);
-    const auto ab_lower = hn::InterleaveLower(four, a, b);
-    const auto ab_upper = hn::InterleaveUpper(four, a, b);
-    const auto cd_lower = hn::InterleaveLower(four, c, d);
-    const auto cd_upper = hn::InterleaveUpper(four, c, d);
-    hn::StoreU(hn::ConcatLowerLower(four, cd_lower, ab_lower), four, out);
-    hn::StoreU(hn::ConcatUpperUpper(four, cd_lower, ab_lower), four, out + out_stride);
-    hn::StoreU(hn::ConcatLowerLower(four, cd_upper, ab_upper), four, out + 2 * out_stride);
-    hn::StoreU(hn::ConcatUpperUpper(four, cd_upper, ab_upper), four, out + 3 * out_stride);
-  }
-  for (; i < k; ++i, out += out_stride) {
-    for (int64_t j = 0; j < 4; ++j) out[j] = rows[j * stride + i];
-  }
-}
-
 }  // namespace
 
 int GemmKernels() { return static_cast<int>(std::size(kKernels)); }
@@ -137,7 +113,7 @@ void PackColumns(const float* rows, int64_t stride, int64_t k, int64_t first, in
     const int64_t lanes = std::min(count, nr - lane);
     float* out = packed + PanelOffset(k, first - lane) + nr + lane;
     int64_t j = 0;
-    for (; j + 4 <= lanes; j += 4) TransposeFour(rows + j * stride, stride, k, out + j, nr);
+    for (; j + 4 <= lanes; j += 4) simd::TransposeFour(rows + j * stride, stride, k, out + j, nr);
     for (; j < lanes; ++j) {
       for (int64_t i = 0; i < k; ++i) out[i * nr + j] = rows[j * stride + i];
     }

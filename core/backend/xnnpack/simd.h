@@ -121,6 +121,29 @@ inline void Map2(const float* x, const float* y, float* out, int64_t count, Func
   if (i < count) StoreFirst(f(LoadFirst(x + i, count - i), LoadFirst(y + i, count - i)), out + i, count - i);
 }
 
+// out[i * out_stride + j] = rows[j * stride + i] for four rows of k values.
+inline void TransposeFour(const float* rows, int64_t stride, int64_t k, float* out, int64_t out_stride) {
+  const hn::FixedTag<float, 4> four;
+  int64_t i = 0;
+  for (; i + 4 <= k; i += 4, out += 4 * out_stride) {
+    const auto a = hn::LoadU(four, rows + i);
+    const auto b = hn::LoadU(four, rows + stride + i);
+    const auto c = hn::LoadU(four, rows + 2 * stride + i);
+    const auto d = hn::LoadU(four, rows + 3 * stride + i);
+    const auto ab_lower = hn::InterleaveLower(four, a, b);
+    const auto ab_upper = hn::InterleaveUpper(four, a, b);
+    const auto cd_lower = hn::InterleaveLower(four, c, d);
+    const auto cd_upper = hn::InterleaveUpper(four, c, d);
+    hn::StoreU(hn::ConcatLowerLower(four, cd_lower, ab_lower), four, out);
+    hn::StoreU(hn::ConcatUpperUpper(four, cd_lower, ab_lower), four, out + out_stride);
+    hn::StoreU(hn::ConcatLowerLower(four, cd_upper, ab_upper), four, out + 2 * out_stride);
+    hn::StoreU(hn::ConcatUpperUpper(four, cd_upper, ab_upper), four, out + 3 * out_stride);
+  }
+  for (; i < k; ++i, out += out_stride) {
+    for (int64_t j = 0; j < 4; ++j) out[j] = rows[j * stride + i];
+  }
+}
+
 // Turns x into e^(scale (x - max)) and returns the sum; scale is not negative. The order of summation depends on count
 // alone.
 inline float ExpInPlace(float* x, int64_t count, float scale) {
