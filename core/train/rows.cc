@@ -42,10 +42,14 @@ void ForColumns(Tape& t, const Block& block, Visit visit) {
   });
 }
 
-// Adds the rows of `from` to those of `to`, of which there may be one for all.
-void AddRows(Tape& t, const Block& from, const Block& to) {
+// Gives an operand the rows of a gradient. It may have one row for all.
+void ReturnRows(Tape& t, const Block& from, Value operand) {
+  if (!t.wants(operand)) return;
+  bool add = true;
+  const Block to = t.value(operand).rows == from.rows ? t.Destination(operand, &add) : t.Accumulator(operand);
   ForColumns(t, from, [&](int64_t r, int64_t first, int64_t count) {
-    AddRow(from.row(r) + first, count, RowOf(to, r) + first);
+    float* const row = RowOf(to, r) + first;
+    add ? AddRow(from.row(r) + first, count, row) : simd::Copy(from.row(r) + first, count, row);
   });
 }
 
@@ -111,11 +115,13 @@ void Forward(const ops::Activate& op, Tape& t) {
 }
 void Backward(const ops::Activate& op, Tape& t) {
   if (!t.wants(op.x)) return;
-  const Block x = t.value(op.x), out = t.gradient(op.out), to = t.Accumulator(op.x);
+  bool add = false;
+  const Block x = t.value(op.x), out = t.gradient(op.out), to = t.Destination(op.x, &add);
   ForRows(t, x, 16, [&](int64_t r) {
     const float* in = x.row(r);
     const float* from = out.row(r);
     float* sum = to.row(r);
+    if (!add) std::fill_n(sum, x.cols, 0.0f);
     int64_t i = 0;
     for (; op.activation == Activation::kGelu && i + simd::kLanes <= x.cols; i += simd::kLanes) {
       simd::Store(simd::Madd(GeluSlope(simd::Load(in + i)), simd::Load(from + i), simd::Load(sum + i)), sum + i);
@@ -133,9 +139,7 @@ void Forward(const ops::Add& op, Tape& t) {
   });
 }
 void Backward(const ops::Add& op, Tape& t) {
-  for (const Value operand : {op.x, op.y}) {
-    if (t.wants(operand)) AddRows(t, t.gradient(op.out), t.Accumulator(operand));
-  }
+  for (const Value operand : {op.x, op.y}) ReturnRows(t, t.gradient(op.out), operand);
 }
 
 void Forward(const ops::Multiply& op, Tape& t) {
@@ -167,8 +171,8 @@ void Forward(const ops::Concat& op, Tape& t) {
 void Backward(const ops::Concat& op, Tape& t) {
   const Block out = t.gradient(op.out);
   const int64_t first = t.value(op.x).cols;
-  if (t.wants(op.x)) AddRows(t, out.Columns(0, first), t.Accumulator(op.x));
-  if (t.wants(op.y)) AddRows(t, out.Columns(first, out.cols - first), t.Accumulator(op.y));
+  ReturnRows(t, out.Columns(0, first), op.x);
+  ReturnRows(t, out.Columns(first, out.cols - first), op.y);
 }
 
 void Forward(const ops::SelectRows& op, Tape& t) {
