@@ -19,25 +19,25 @@ constexpr int64_t kBlockCols = 1024;
 
 constexpr int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Packs `lines` lines of `depth` elements in panels of kWidth lines: for each element the panel's lines side by side, zeros for
+// Packs `lines` lines of `depth` elements in panels of `width` lines: for each element the panel's lines side by side, zeros for
 // those past the end.
-template <int64_t kWidth>
-void Pack(const float* data, int64_t line_stride, int64_t depth_stride, int64_t lines, int64_t depth, float* packed) {
-  for (int64_t first = 0; first < lines; first += kWidth, packed += kWidth * depth) {
+void Pack(const float* data, int64_t line_stride, int64_t depth_stride, int64_t lines, int64_t depth, int64_t width,
+          float* packed) {
+  for (int64_t first = 0; first < lines; first += width, packed += width * depth) {
     const float* panel = data + first * line_stride;
-    const int64_t count = std::min(kWidth, lines - first);
-    if (count < kWidth) std::fill_n(packed, kWidth * depth, 0.0f);
-    if (line_stride == 1 && count == kWidth) {
-      for (int64_t p = 0; p < depth; ++p) simd::Copy(panel + p * depth_stride, kWidth, packed + p * kWidth);
+    const int64_t count = std::min(width, lines - first);
+    if (count < width) std::fill_n(packed, width * depth, 0.0f);
+    if (line_stride == 1 && count == width) {
+      for (int64_t p = 0; p < depth; ++p) simd::Copy(panel + p * depth_stride, width, packed + p * width);
       continue;
     }
     int64_t line = 0;
     for (; depth_stride == 1 && line + 4 <= count; line += 4) {
-      TransposeFour(panel + line * line_stride, line_stride, depth, packed + line, kWidth);
+      TransposeFour(panel + line * line_stride, line_stride, depth, packed + line, width);
     }
     for (; line < count; ++line) {
       const float* from = panel + line * line_stride;
-      for (int64_t p = 0; p < depth; ++p) packed[p * kWidth + line] = from[p * depth_stride];
+      for (int64_t p = 0; p < depth; ++p) packed[p * width + line] = from[p * depth_stride];
     }
   }
 }
@@ -110,12 +110,12 @@ void Products::Run(int64_t m, int64_t n, int64_t k, const Operand& a, const Oper
     for (int64_t first_p = 0; first_p < k; first_p += kDepth) {
       const int64_t depth = std::min(kDepth, k - first_p);
       const bool adds = add || first_p > 0;
-      Pack<kTileCols>(b.data + first_p * b.row_stride + first_col * b.col_stride, b.col_stride, b.row_stride, cols,
-                      depth, packed_b);
+      Pack(b.data + first_p * b.row_stride + first_col * b.col_stride, b.col_stride, b.row_stride, cols, depth,
+           kTileCols, packed_b);
       for (int64_t first_row = 0; first_row < m; first_row += kBlockRows) {
         const int64_t rows = std::min(kBlockRows, m - first_row);
         const float* const block = a.data + first_row * a.row_stride + first_p * a.col_stride;
-        if (packs) Pack<kTileRows>(block, a.row_stride, a.col_stride, rows, depth, packed_a);
+        if (packs) Pack(block, a.row_stride, a.col_stride, rows, depth, kTileRows, packed_a);
         for (int64_t col = 0; col < cols; col += kTileCols) {
           const float* panel_b = packed_b + col * depth;
           for (int64_t row = 0; row < rows; row += kTileRows) {

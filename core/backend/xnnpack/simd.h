@@ -122,7 +122,8 @@ inline void Map2(const float* x, const float* y, float* out, int64_t count, Func
 }
 
 // out[i * out_stride + j] = rows[j * stride + i] for four rows of k values.
-inline void TransposeFour(const float* rows, int64_t stride, int64_t k, float* out, int64_t out_stride) {
+[[gnu::noinline]] inline void TransposeFour(const float* rows, int64_t stride, int64_t k, float* out,
+                                            int64_t out_stride) {
   const hn::FixedTag<float, 4> four;
   int64_t i = 0;
   for (; i + 4 <= k; i += 4, out += 4 * out_stride) {
