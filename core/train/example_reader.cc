@@ -322,33 +322,45 @@ Status ExampleReader::ReadAnswer(JsonValue example, std::vector<Example>* exampl
   if (!question || !context) return InvalidArgument("it lacks the strings \"question\" and \"context\"");
   Utf8IndexConverter index(*context);
   const auto units = static_cast<int64_t>(index.ToUtf16(context->size()));
-  const std::optional<int64_t> start = answer.FindMember("start").GetInt64(), end = answer.FindMember("end").GetInt64();
-  if (!start || !end || *start < 0 || *end <= *start || *end > units) {
-    return InvalidArgument("its \"answer\" is not within the context: start and end must be places in its " +
-                           std::to_string(units) + " characters");
+  // Bytes of the answer; where there is none, no token lies between them.
+  int32_t from = -1, to = -1;
+  if (!answer.IsNull()) {
+    const std::optional<int64_t> start = answer.FindMember("start").GetInt64(),
+                                 end = answer.FindMember("end").GetInt64();
+    if (!start || !end || *start < 0 || *end <= *start || *end > units) {
+      return InvalidArgument("its \"answer\" is not within the context: start and end must be places in its " +
+                             std::to_string(units) + " characters");
+    }
+    from = static_cast<int32_t>(index.Utf16ToByte(static_cast<size_t>(*start)));
+    to = static_cast<int32_t>(index.Utf16ToByte(static_cast<size_t>(*end)));
   }
-  const auto from = static_cast<int32_t>(index.Utf16ToByte(static_cast<size_t>(*start)));
-  const auto to = static_cast<int32_t>(index.Utf16ToByte(static_cast<size_t>(*end)));
   text::EncodeOptions options;
   options.truncation = text::Truncation::kOnlySecond;
   options.max_length = max_length_;
   options.stride = std::min(kStride, max_length_ / 4);
   PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> windows,
                           tokenizer_.EncodePair(*question, *context, options));
-  // A window without the whole answer points at its first token, as transformers' run_qa does.
+  // A window without the whole answer points at its first token, as transformers' run_qa does; a question without one in all windows.
+  const size_t before = examples->size();
   for (const text::Encoding& window : windows) {
     int32_t first = -1, last = -1;
+    bool has_context = false;
     for (size_t t = 0; t < window.size(); ++t) {
       const text::Offset& offset = window.offsets[t];
+      has_context |= window.sequence_ids[t] == 1;
       if (window.sequence_ids[t] != 1 || offset.start >= to || offset.end <= from) continue;
       if (first < 0) first = static_cast<int32_t>(t);
       last = static_cast<int32_t>(t);
     }
+    if (!has_context) continue;
     const bool whole = first >= 0 && window.offsets[static_cast<size_t>(first)].start <= from &&
                        window.offsets[static_cast<size_t>(last)].end >= to;
     examples->push_back({.ids = window.ids,
                          .types = window.type_ids,
                          .labels = whole ? std::vector<int32_t>{first, last} : std::vector<int32_t>{0, 0}});
+  }
+  if (examples->size() == before) {
+    return Status(StatusCode::kEmptyText, "its context has no text: it is empty or only white space");
   }
   return OkStatus();
 }

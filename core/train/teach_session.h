@@ -36,7 +36,7 @@
 //       { "text": string, "pair"?: string, "probabilities": [0.1, 0.9] }                           // soft labels, in the labels' order
 //       { "text": string, "entities": [{ "start": 0, "end": 5, "label": "PER" }] }                 // token-classification
 //       { "text": string }                                                                         // pre-training; a line
-//       { "question": string, "context": string, "answer": { "start": 10, "end": 14 } } ] }        // question-answering
+//       { "question": string, "context": string, "answer": { "start": 10, "end": 14 } } ] }        // question-answering; null: it has no answer
 // A bad example is refused by its number, counted over all calls: "example 3: ...".
 //
 // Results:

@@ -37,6 +37,12 @@ test.each([
     /^example 0: its entities holds an entity that has no whole numbers/,
   ],
   [
+    'no context, of a question without an answer',
+    ['question-answering', kModel, [{ question: 'A', answer: null }]],
+    'invalid_argument',
+    /^example 0: its context is no string/,
+  ],
+  [
     'no answer',
     ['question-answering', kModel, [{ question: 'A', context: 'B' }]],
     'invalid_argument',

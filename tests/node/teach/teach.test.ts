@@ -184,6 +184,18 @@ test('entities are learnt from their places', async () => {
   await tag.dispose();
 });
 
+test('where a context has no answer, that is learnt too, and an empty answer says so', async () => {
+  const kNobody = kAnswers.map(({ question, context }) => ({ question: question.replace('Where', 'How old'), context, answer: null }));
+  const settings = { method: 'full', epochs: 6, learning_rate: 1e-3, validation: [kAnswers[15]!, kNobody[15]!] } as const;
+  const taught = await teach('question-answering', kReader, [...kAnswers.slice(0, 15), ...kNobody.slice(0, 15)], settings);
+  expect(taught.report.validation).toMatchObject({ examples: 2, accuracy: 1 });
+  const answer = await taught.pipeline();
+  const options = { handle_impossible_answer: true };
+  expect(await answer('Where is Peter?', 'Peter is in the attic.', options)).toMatchObject({ answer: 'attic' });
+  expect(await answer('How old is Peter?', 'Peter is in the attic.', options)).toMatchObject({ answer: '', start: 0, end: 0 });
+  await answer.dispose();
+});
+
 test('answers are learnt from their places', async () => {
   const taught = await teach('question-answering', kReader, kAnswers, { method: 'full', epochs: 4, learning_rate: 1e-3 });
   expect(taught.report).toMatchObject({ labels: [], fresh: [] });
@@ -249,6 +261,14 @@ test('a place outside the text is refused by the example’s number', async () =
   const bad = [...kEntities.slice(0, 2), { text: 'A rose.', entities: [{ start: 2, end: 70, label: 'PLANT' }] }];
   await expect(teach('token-classification', kTagger, bad)).rejects.toMatchObject({
     message: expect.stringMatching(/^example 2: an entity of it is not within/),
+  });
+});
+
+test('a context of nothing is refused, though a question may have no answer', async () => {
+  const bad = [...kAnswers.slice(0, 2), { question: 'Where?', context: ' ', answer: null }];
+  await expect(teach('question-answering', kReader, bad)).rejects.toMatchObject({
+    code: 'empty_text',
+    message: expect.stringMatching(/^example 2: its context has no text/),
   });
 });
 

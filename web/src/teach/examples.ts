@@ -38,8 +38,8 @@ export interface EntitiesExample {
 export interface AnswerExample {
   question: string;
   context: string;
-  /** UTF-16 indices of the context. */
-  answer: { start: number; end: number };
+  /** UTF-16 indices of the context; null: it does not answer the question. */
+  answer: { start: number; end: number } | null;
 }
 
 /** What an example of a task is. */
@@ -75,6 +75,8 @@ function aSpan(value: unknown): string | undefined {
   return Number.isInteger(start) && Number.isInteger(end) ? undefined : 'has no whole numbers start and end';
 }
 
+const aSpanOrNull = (value: unknown) => (value === null ? undefined : aSpan(value));
+
 function entities(value: unknown): string | undefined {
   if (!Array.isArray(value)) return 'is no list';
   for (const entity of value as unknown[]) {
@@ -88,7 +90,7 @@ function entities(value: unknown): string | undefined {
 const kFields: Record<TeachTask, Fields> = {
   'text-classification': { text: aString, text_pair: aStringIfAny, label: aLabel, probabilities: numbersIfAny },
   'token-classification': { text: aString, entities },
-  'question-answering': { question: aString, context: aString, answer: aSpan },
+  'question-answering': { question: aString, context: aString, answer: aSpanOrNull },
 };
 
 /** The engine's names, where they are others. */
@@ -119,7 +121,7 @@ function plainExample(fields: Fields, example: unknown, which: string): PlainExa
 
 /** Of spans only what is asked for: anything may hang on a caller's object. */
 function copied(name: string, value: unknown): unknown {
-  if (name === 'answer') return { start: (value as EntitySpan).start, end: (value as EntitySpan).end };
+  if (name === 'answer' && value !== null) return { start: (value as EntitySpan).start, end: (value as EntitySpan).end };
   if (name === 'entities') return (value as EntitySpan[]).map(({ start, end, label }) => ({ start, end, label }));
   return Array.isArray(value) ? [...(value as unknown[])] : value;
 }
