@@ -112,7 +112,7 @@ export const passages: readonly PassageExample[] = [
       'single winter. Its lamp burned whale oil until 1902, when it was replaced by a kerosene burner that could be seen from ' +
       'eighteen miles away. The last keeper, Jonas Berg, left the island in 1968. Today the tower belongs to the town, which ' +
       'opens it to visitors on Sundays in summer.',
-    questions: ['Who was the last keeper?', 'What did the lamp burn until 1902?'],
+    questions: ['Who was the last keeper?', 'When was the lighthouse built?', 'What did the lamp burn until 1902?'],
   },
   {
     name: 'The kettle',
@@ -128,6 +128,6 @@ export const passages: readonly PassageExample[] = [
       'Once upon a time a hungry fox came to a frozen lake where an old woman was pulling fish through a hole in the ice. "Give ' +
       'me one," said the fox, "and I will tell you where the king has hidden his golden bell." The old woman laughed and gave him ' +
       'the smallest fish. "It hangs in the tallest birch of the forest," said the fox, and ran away over the snow.',
-    questions: ['Who came to a frozen lake?', 'What was the old woman doing?'],
+    questions: ['Who came to a frozen lake?', 'What did the old woman give him?'],
   },
 ];

@@ -87,11 +87,12 @@ describe('questions', () => {
 
   const answers: Record<string, string[]> = {
     'Who was the last keeper?': ['Jonas Berg'],
+    'When was the lighthouse built?': ['1874'],
     'What did the lamp burn until 1902?': ['whale oil'],
     'How long does it take to boil a litre?': ['three minutes', 'about three minutes'],
     'What is the weak point?': ['The lid'],
     'Who came to a frozen lake?': ['hungry fox', 'a hungry fox'],
-    'What was the old woman doing?': ['pulling fish through a hole in the ice'],
+    'What did the old woman give him?': ['the smallest fish'],
   };
   const asked = passages.flatMap(({ text, questions }) => questions.map((question) => [question, text] as const));
   test.each(asked)('%s', async (question, text) => {
