@@ -11,6 +11,7 @@ import { feedShards } from '../sources/feed_shards.js';
 import { openFolder, type FolderParts } from '../sources/open_folder.js';
 import { eachChunk, locate, readTokenizer, type NamedFile, type Reading } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
+import { letEventsIn } from '../worker/events.js';
 import type { HostOf } from '../worker/host.js';
 import { labelCounts, problemOf, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
 import type { TeachProgress } from './options.js';
@@ -91,9 +92,20 @@ class Lesson {
   ) {}
 
   async run(): Promise<LessonResult> {
-    const start = performance.now();
     const starting = this.start();
     starting.catch(() => {}); // What is wrong with the files is told first.
+    try {
+      return await this.teach(starting);
+    } finally {
+      starting.then(
+        (trainer) => trainer.dispose(),
+        () => {},
+      );
+    }
+  }
+
+  private async teach(starting: Promise<Trainer>): Promise<LessonResult> {
+    const start = performance.now();
     const { generator, source } = this.request_;
     const { job, config } = await locate(await this.open(source));
     const texts = [config, ...(await readTokenizer(job))];
@@ -111,7 +123,7 @@ class Lesson {
     trainer.addExamples('validation', this.request_.validation);
     const plan = trainer.begin();
     const begun = performance.now();
-    this.work(trainer, plan);
+    await this.work(trainer, plan);
     const ended = performance.now();
     const made = new Map(trainer.files().map((file) => [file.name, trainer.readFile(file)]));
     const milliseconds = { loading: begun - start, teaching: ended - begun };
@@ -220,9 +232,10 @@ class Lesson {
     return keeps ? { weights, base } : { weights };
   }
 
-  private work(trainer: Trainer, plan: Plan): void {
+  private async work(trainer: Trainer, plan: Plan): Promise<void> {
     let step: StepMade;
     do {
+      await letEventsIn(); // A wish to stop may have come.
       throwIfAborted(this.signal_);
       step = trainer.step();
       const { more: _, ...progress } = step;

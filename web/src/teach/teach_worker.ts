@@ -4,6 +4,7 @@ import type { ModuleFactory } from '../engine/engine.js';
 import { compileFetched } from '../engine/fetch_wasm.js';
 import { startHelper } from '../engine/helper_browser.js';
 import { becomeHelper, isForHelper } from '../engine/helpers.js';
+import { closeLater } from '../worker/events.js';
 import { serveHosts, type WorkerMessage, type WorkerRequest } from '../worker/worker_host.js';
 import { TeachHost, type LessonParts, type TeachBuild, type TeachVerbs } from './lesson.js';
 import type { TeachProgress } from './options.js';
@@ -22,6 +23,7 @@ const kParts: LessonParts = {
 // The names that a dedicated worker's global scope has; the DOM's types know only a window's.
 declare const self: {
   postMessage(message: unknown, transfer?: ArrayBuffer[]): void;
+  close(): void;
   onmessage: ((event: MessageEvent<WorkerRequest<TeachVerbs>>) => void) | null;
 };
 
@@ -34,5 +36,6 @@ serveHosts<TeachVerbs, TeachProgress>(
     };
   },
   (report) => new TeachHost(report, kParts),
+  () => closeLater(self),
 );
 self.postMessage({ kind: 'here' } satisfies WorkerMessage);

@@ -24,6 +24,8 @@ interface Teacher extends Staged {
 
 /** What the glue of the build that teaches resolves to. */
 export interface TeachModule extends WasmModule {
+  /** The threads, in builds that have them. */
+  PThread?: { terminateAllThreads(): void };
   Teacher: new () => Teacher;
 }
 
@@ -77,6 +79,11 @@ export class Trainer extends ModuleCalls<TeachModule> {
   constructor(module: TeachModule, lastWords: () => string) {
     super(module, lastWords);
     this.teacher_ = this.guard(() => new module.Teacher());
+  }
+
+  /** Gives all memory back, and ends the threads. */
+  dispose(): void {
+    if (this.leave(() => this.teacher_.delete())) this.module_.PThread?.terminateAllThreads();
   }
 
   addFile(name: string, content: Uint8Array): void {

@@ -11,6 +11,7 @@ import { withInfinities, type Inspection, type InspectRequest } from '../tasks/i
 import { joinParts } from '../tasks/results.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 import type { VectorIndex } from '../engine/vector_index.js';
+import { letEventsIn } from './events.js';
 import { EngineGroup } from './engine_group.js';
 import { startEngine } from './start_engine.js';
 
@@ -244,16 +245,4 @@ export class LocalHost implements Host {
 /** Whether an error of a load on a GPU may be the GPU's own, not the model's or the request's. */
 function isGpuFailure(error: unknown): boolean {
   return error instanceof PeruseError && ['gpu_lost', 'gpu_failed', 'out_of_memory', 'unsupported'].includes(error.code);
-}
-
-/** Lets waiting messages and timers run. A repeated timeout would wait for 4 ms; a message is not. */
-function letEventsIn(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(null);
-  });
 }

@@ -4,6 +4,9 @@ import type { ProgressInfo } from '../progress.js';
 import type { VerbTable, Verbs } from './host.js';
 import type { WorkerMessage, WorkerPort } from './worker_host.js';
 
+/** What a worker may take to end by itself, in milliseconds. */
+const kGrace = 5000;
+
 /** `make`: as bundlers find the file. `own`: its address, for a page of another origin. Throws 'worker_died'. */
 export async function startBrowserWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>(
   make: () => Worker,
@@ -52,6 +55,11 @@ function portOf<S extends VerbTable<S>, Progress>(worker: Worker): WorkerPort<S,
       worker.onerror = (event) => listener(event.message || 'its script could not be loaded.');
       worker.onmessageerror = () => listener('a message could not be read.');
     },
-    terminate: () => worker.terminate(),
+    // It ends by itself, when it has let its threads go: Chromium does not end those that wait (Atomics.wait) when the worker that started
+    // them was ended from outside, nor gives back the memory that they share.
+    terminate: () => {
+      worker.postMessage({ id: 0, verb: 'end' });
+      setTimeout(() => worker.terminate(), kGrace);
+    },
   };
 }

@@ -3,6 +3,7 @@
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { becomeHelper, isForHelper } from '../engine/helpers.js';
+import { closeLater } from './events.js';
 import { browserHostParts } from './host_parts_browser.js';
 import { serve, type WorkerRequest } from './worker_host.js';
 
@@ -19,6 +20,7 @@ declare const self: {
   name?: string;
   document?: unknown;
   postMessage(message: unknown, transfer?: ArrayBuffer[]): void;
+  close(): void;
   onmessage: ((event: MessageEvent<WorkerRequest>) => void) | null;
 };
 
@@ -33,6 +35,7 @@ if (self.name === 'peruse' && self.document === undefined && self.onmessage === 
       };
     },
     browserHostParts,
+    () => closeLater(self),
   );
   self.postMessage({ kind: 'here' });
 }

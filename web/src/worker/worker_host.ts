@@ -5,18 +5,19 @@ import { buffersOf } from '../tasks/results.js';
 import type { ProgressInfo } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
 
-/** To the worker: a verb of one of those that work there (pipelines, say), the wish to stop an earlier one, or a member's end. */
+/** To the worker: a verb of one of those that work there (pipelines, say), the wish to stop an earlier one, a member's end, or its own. */
 export type WorkerCall<S extends VerbTable<S> = Verbs> = {
   [V in keyof S]: { id: number; member: number; verb: V; request: S[V]['takes'] };
 }[keyof S];
 export type WorkerRequest<S extends VerbTable<S> = Verbs> =
   | WorkerCall<S>
   | { id: number; verb: 'cancel' }
-  | { id: number; member: number; verb: 'leave' };
+  | { id: number; member: number; verb: 'leave' }
+  | { id: number; verb: 'end' };
 
 /** Whether the worker answers it. */
 export function isAnswered({ verb }: { verb: PropertyKey }): boolean {
-  return verb !== 'cancel' && verb !== 'leave';
+  return verb !== 'cancel' && verb !== 'leave' && verb !== 'end';
 }
 
 /** From the worker. */
@@ -184,18 +185,21 @@ export function serve(
   post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest) => void) => void,
   parts: HostParts,
+  close?: () => void,
 ): void {
-  serveHosts<Verbs, ProgressInfo, LocalHost>(post, onRequest, (report, other) => other?.beside(report) ?? new LocalHost(report, parts));
+  const makeHost = (report: (progress: ProgressInfo) => void, other?: LocalHost) => other?.beside(report) ?? new LocalHost(report, parts);
+  serveHosts<Verbs, ProgressInfo, LocalHost>(post, onRequest, makeHost, close);
 }
 
 /**
  * A worker's end: answers every call with one message. `post` hands over the memory that `transfer` names. `makeHost` makes a host for each
- * member; `other` is that of another one, if there is one.
+ * member; `other` is that of another one, if there is one. `close` ends the worker once nothing works in it: its caller asked for that.
  */
 export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S> = HostOf<S>>(
   post: (message: WorkerMessage<Progress>, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest<S>) => void) => void,
   makeHost: (report: (progress: Progress) => void, other: H | undefined) => H,
+  close: () => void = () => {},
 ): void {
   const hosts = new Map<number, H>();
   const hostOf = (member: number): H => {
@@ -206,21 +210,8 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S>
     hosts.set(member, made);
     return made;
   };
-  const running = new Map<number, AbortController>();
-  onRequest(async (message) => {
-    if (message.verb === 'cancel') {
-      running.get(message.id)?.abort();
-      return;
-    }
-    if (message.verb === 'leave') {
-      const { member } = message as { member: number };
-      hosts.get(member)?.dispose();
-      hosts.delete(member);
-      return;
-    }
-    const { id, member, verb, request } = message as WorkerCall<S>;
-    const controller = new AbortController();
-    running.set(id, controller);
+  const running = new Map<number, { controller: AbortController; answered: Promise<void> }>();
+  const answer = async ({ id, member, verb, request }: WorkerCall<S>, controller: AbortController) => {
     try {
       const reply = await hostOf(member).call(verb, request, controller.signal);
       post({ kind: 'reply', id, reply }, buffersOf(reply));
@@ -229,5 +220,26 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S>
     } finally {
       running.delete(id);
     }
+  };
+  const end = async () => {
+    for (const { controller } of running.values()) controller.abort();
+    for (const host of hosts.values()) host.dispose();
+    await Promise.all([...running.values()].map(({ answered }) => answered));
+    close();
+  };
+  onRequest((message) => {
+    if (message.verb === 'end') return void end();
+    if (message.verb === 'cancel') return running.get(message.id)?.controller.abort();
+    if (message.verb === 'leave') {
+      const { member } = message as { member: number };
+      hosts.get(member)?.dispose();
+      hosts.delete(member);
+      return;
+    }
+    const call = message as WorkerCall<S>;
+    const controller = new AbortController();
+    const entry = { controller, answered: Promise.resolve() };
+    running.set(call.id, entry);
+    entry.answered = answer(call, controller);
   });
 }
