@@ -47,6 +47,7 @@ uint32_t Crc32(uint32_t crc, std::span<const uint8_t> bytes) {
       crc ^= tables[7 - i][words[0] >> (8 * i) & 0xFF] ^ tables[3 - i][words[1] >> (8 * i) & 0xFF];
     }
   }
+#pragma clang loop unroll(disable)
   for (const uint8_t byte : bytes) crc = crc >> 8 ^ tables[0][(crc ^ byte) & 0xFF];
   return ~crc;
 }

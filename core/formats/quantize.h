@@ -45,12 +45,8 @@ inline RowScale ScaleOf(uint32_t largest_bits, int32_t levels) {
   return {largest / static_cast<float>(levels), inverse};
 }
 
-// The bits of the largest |value|; of no values 0. Not inline: one copy of it is enough.
-[[gnu::noinline]] inline uint32_t LargestMagnitude(std::span<const float> values) {
-  uint32_t largest = 0;
-  for (const float value : values) largest = std::max(largest, std::bit_cast<uint32_t>(value) & 0x7FFFFFFFu);
-  return largest;
-}
+// The bits of the largest |value|; of no values 0.
+uint32_t LargestMagnitude(std::span<const float> values);
 
 // Whether none is NaN or infinity.
 inline bool AllFinite(std::span<const float> values) { return LargestMagnitude(values) < 0x7F800000u; }
@@ -63,8 +59,14 @@ template <typename Integer>
     std::fill_n(out, values.size(), Integer{0});
     return row.scale;
   }
-  for (size_t i = 0; i < values.size(); ++i) out[i] = static_cast<Integer>(std::nearbyint(values[i] * row.inverse));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto integer = static_cast<int32_t>(std::nearbyint(values[i] * row.inverse));  // 32 bits: vector code
+    out[i] = static_cast<Integer>(integer);
+  }
   return row.scale;
 }
+
+// Of weights: quantize.cc, which is made for speed.
+extern template float QuantizeRow(std::span<const float> values, int32_t levels, int8_t* out);
 
 }  // namespace peruse

@@ -1,6 +1,7 @@
 #include "core/weights/float_reader.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -10,7 +11,13 @@
 namespace peruse {
 namespace {
 
-constexpr int64_t kBufferElements = 16 * 1024;
+constexpr int64_t kBufferElements = 32 * 1024;
+
+// Rows that are handed on at once: a power of two, because panels of packed weights are filled by whole ones.
+int64_t RowsAtOnce(int64_t rows, int64_t row_size) {
+  const auto most = static_cast<uint64_t>(std::max<int64_t>(1, kBufferElements / row_size));
+  return std::min(rows, static_cast<int64_t>(std::bit_floor(most)));
+}
 
 template <typename T, typename Convert>
 void ConvertAll(std::span<const uint8_t> bytes, std::span<float> out, Convert convert) {
@@ -48,7 +55,7 @@ FloatReader::FloatReader(DType dtype, int64_t rows, int64_t row_size, WriteRows 
       row_size_(row_size),
       missing_(rows * row_size),
       write_(std::move(write)),
-      capacity_(std::min(rows, std::max<int64_t>(1, kBufferElements / row_size)) * row_size) {}
+      capacity_(RowsAtOnce(rows, row_size) * row_size) {}
 
 Status FloatReader::Feed(std::span<const uint8_t> bytes) {
   if (!values_) {

@@ -81,6 +81,17 @@ constexpr Kernel kKernels[] = {
 const int kChosen = ChooseKernel();
 const Kernel kKernel = kKernels[kChosen];
 
+// out[i * out_stride + j] = rows[j * stride + i] for `count` rows of k values. Not inline: one copy of it is enough.
+[[gnu::noinline]] void TransposeRows(const float* rows, int64_t stride, int64_t count, int64_t k, float* out,
+                                     int64_t out_stride) {
+  int64_t j = 0;
+  for (; j + 4 <= count; j += 4) simd::TransposeFour(rows + j * stride, stride, k, out + j, out_stride);
+  for (; j < count; ++j) {
+#pragma clang loop vectorize(disable) unroll(disable)
+    for (int64_t i = 0; i < k; ++i) out[i * out_stride + j] = rows[j * stride + i];
+  }
+}
+
 }  // namespace
 
 int GemmKernels() { return static_cast<int>(std::size(kKernels)); }
@@ -112,11 +123,7 @@ void PackColumns(const float* rows, int64_t stride, int64_t k, int64_t first, in
     const int64_t lane = first % nr;
     const int64_t lanes = std::min(count, nr - lane);
     float* out = packed + PanelOffset(k, first - lane) + nr + lane;
-    int64_t j = 0;
-    for (; j + 4 <= lanes; j += 4) simd::TransposeFour(rows + j * stride, stride, k, out + j, nr);
-    for (; j < lanes; ++j) {
-      for (int64_t i = 0; i < k; ++i) out[i * nr + j] = rows[j * stride + i];
-    }
+    TransposeRows(rows, stride, lanes, k, out, nr);
     rows += lanes * stride;
     first += lanes;
     count -= lanes;
@@ -125,10 +132,28 @@ void PackColumns(const float* rows, int64_t stride, int64_t k, int64_t first, in
 
 void PackHalfColumns(const float* rows, int64_t stride, int64_t k, int64_t first, int64_t count, uint16_t* packed) {
   const int64_t nr = kKernel.nr;
-  for (int64_t c = 0; c < count; ++c) {
-    const int64_t lane = (first + c) % nr;
-    uint16_t* out = packed + (first + c - lane) * k + lane;
-    for (int64_t i = 0; i < k; ++i) out[i * nr] = FloatToHalf(rows[c * stride + i]);
+  constexpr int64_t kBlock = 1024;
+  float block[kBlock];
+  while (count > 0) {
+    const int64_t lane = first % nr;
+    const int64_t lanes = std::min(count, nr - lane);
+    uint16_t* out = packed + (first - lane) * k + lane;
+    const int64_t steps = kBlock / lanes;
+    for (int64_t at = 0; at < k; at += steps) {
+      const int64_t size = std::min(steps, k - at);
+      TransposeRows(rows + at, stride, lanes, size, block, lanes);
+      if (lanes == nr) {  // one run of memory: vector code
+        for (int64_t i = 0; i < size * nr; ++i) out[at * nr + i] = FloatToHalf(block[i]);
+      } else {
+        for (int64_t i = 0; i < size; ++i) {
+#pragma clang loop vectorize(disable) unroll(disable)
+          for (int64_t j = 0; j < lanes; ++j) out[(at + i) * nr + j] = FloatToHalf(block[i * lanes + j]);
+        }
+      }
+    }
+    rows += lanes * stride;
+    first += lanes;
+    count -= lanes;
   }
 }
 

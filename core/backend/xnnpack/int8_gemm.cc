@@ -27,6 +27,15 @@ constexpr int64_t kTileCols = 2 * VectorSums::kVectorCols;
 
 constexpr int64_t Step(Int8Path path) { return path == Int8Path::kI16 ? 2 : 4; }
 
+// The steps of a row, each at once, to where they lie in a panel.
+template <int64_t kStep>
+void SpreadSteps(const int8_t* row, int64_t k, int8_t* out) {
+  int64_t i = 0;
+#pragma clang loop vectorize(disable)
+  for (; i + kStep <= k; i += kStep, out += kTileCols * kStep) std::memcpy(out, row + i, kStep);
+  if (i < k) std::memcpy(out, row + i, static_cast<size_t>(k - i));
+}
+
 // ---- Choosing ---------------------------------------------------------------------------------------------------------
 
 #if defined(__wasm_relaxed_simd__)
@@ -184,13 +193,13 @@ int64_t Int8TileCols() { return kTileCols; }
 int64_t Int8Depth(Int8Path path, int64_t k) { return RoundUp(k, Step(path)); }
 
 void PackInt8Columns(Int8Path path, const int8_t* rows, int64_t k, int64_t first, int64_t count, int8_t* packed) {
-  const int64_t step = Step(path);
   for (int64_t c = 0; c < count; ++c, rows += k) {
     const int64_t lane = (first + c) % kTileCols;
-    int8_t* out = packed + Int8PanelOffset(path, k, first + c - lane) + lane * step;
-    for (int64_t i = 0; i < k; i += step, out += kTileCols * step) {
-      for (int64_t j = 0; j < std::min(step, k - i); ++j) out[j] = rows[i + j];
-    }
+    int8_t* out = packed + Int8PanelOffset(path, k, first + c - lane) + lane * Step(path);
+    if (Step(path) == 4)
+      SpreadSteps<4>(rows, k, out);
+    else
+      SpreadSteps<2>(rows, k, out);
   }
 }
 

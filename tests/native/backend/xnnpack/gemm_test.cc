@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/backend/xnnpack/block.h"
 #include "core/base/half.h"
 
 namespace peruse::xnnpack {
@@ -52,6 +53,27 @@ TEST(GemmTest, PackingInPiecesIsPackingAtOnce) {
       const int64_t lane = c % TileCols();
       const int64_t at = PanelOffset(k, c - lane) + (i + 1) * TileCols() + lane;
       ASSERT_EQ(whole[static_cast<size_t>(at)], rows[static_cast<size_t>(c * k + i)]);
+    }
+  }
+}
+
+TEST(GemmTest, HalvesLieWhereFloatsDo) {
+  for (const int64_t k : {7, 300}) {
+    const int64_t n = 37;
+    std::vector<float> rows(static_cast<size_t>(k * n));
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i % 2000) + 0.5f;
+    for (int64_t piece : {1, 3, 8, 11, 37}) {
+      std::vector<uint16_t> packed(static_cast<size_t>(PackedFloats(k, n) - RoundUp(n, TileCols())));
+      for (int64_t first = 0; first < n; first += piece) {
+        PackHalfColumns(rows.data() + first * k, k, k, first, std::min(piece, n - first), packed.data());
+      }
+      for (int64_t c = 0; c < n; ++c) {
+        for (int64_t i = 0; i < k; ++i) {
+          const int64_t lane = c % TileCols();
+          const uint16_t want = FloatToHalf(rows[static_cast<size_t>(c * k + i)]);
+          ASSERT_EQ(packed[static_cast<size_t>((c - lane) * k + i * TileCols() + lane)], want) << c << " " << i;
+        }
+      }
     }
   }
 }
