@@ -8,14 +8,16 @@ namespace peruse::ops {
 bool Fits(const Linear& op, const Shapes& s) {
   const LinearSpec& spec = s(op.weight);
   const Extent rows = s(op.x).rows;
-  if (!s.Is(op.x, rows, spec.in) || !s.Is(op.out, rows, spec.out) || !s.NoneOrAlike(op.factor, op.out)) return false;
+  const int32_t outs = op.first_outputs && op.out.valid() ? s.cols(op.out) : spec.out;
+  if (op.first_outputs && !(op.plain() && spec.groups == 1 && outs < spec.out)) return false;
+  if (!s.Is(op.x, rows, spec.in) || !s.Is(op.out, rows, outs) || !s.NoneOrAlike(op.factor, op.out)) return false;
   if (!op.norm.valid()) return !op.residual.valid();
   return s.Alike(op.residual, op.out) && s.IsNorm(op.norm, spec.out);
 }
 
 void Compute(const Linear& op, const Numbers& n) {
   const Matrix& out = n(op.out);
-  std::vector<double> row(static_cast<size_t>(out.cols));
+  std::vector<double> row(static_cast<size_t>(n(op.weight).spec.out));
   for (int32_t r = 0; r < out.rows; ++r) {
     Project(&n(op.x)(r, 0), n(op.weight), /*sizes=*/false, row.data());
     for (int32_t c = 0; c < out.cols; ++c) {
@@ -30,7 +32,7 @@ void Compute(const Linear& op, const Numbers& n) {
 }
 
 void Gradient(const Linear& op, const Numbers& n, const Gradients& g) {
-  PERUSE_CHECK(op.plain());
+  PERUSE_CHECK(op.plain() && !op.first_outputs);
   const Matrix& out = g(op.out);
   for (int32_t r = 0; r < out.rows; ++r) {
     AddProjectGradient(&n(op.x)(r, 0), n(op.weight), &out(r, 0), &g(op.x)(r, 0), g(op.weight));
@@ -40,7 +42,7 @@ void Gradient(const Linear& op, const Numbers& n, const Gradients& g) {
 std::vector<double> Bound(const Linear& op, Value result, const Numbers& n) {
   const Matrix& out = n(result);
   std::vector<double> bounds;
-  std::vector<double> row(static_cast<size_t>(out.cols));
+  std::vector<double> row(static_cast<size_t>(n(op.weight).spec.out));
   std::vector<double> sizes(row.size());
   for (int32_t r = 0; r < out.rows; ++r) {
     Project(&n(op.x)(r, 0), n(op.weight), /*sizes=*/true, sizes.data());

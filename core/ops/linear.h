@@ -23,6 +23,8 @@ struct Linear {
   Value residual;  // [rows, out]
   NormArgs norm;
   Value out;
+  bool first_outputs =
+      false;  // out has fewer columns; of a plain linear of one group, from core/program/passes/hoist.cc
 
   bool plain() const { return activation == Activation::kNone && !factor.valid() && !norm.valid(); }
 

@@ -1,5 +1,7 @@
 #include "core/backend/webgpu/linear.h"
 
+#include <algorithm>
+
 #include "core/backend/webgpu/layer_norm.h"
 #include "core/backend/webgpu/quantize_rows.h"
 
@@ -136,9 +138,11 @@ void Project(Recording& r, const Product& product, Activation activation, const 
   const Operand x = spec.precision == Precision::kQ8 ? OperandOf(quantized) : OperandOf(product.x, spec);
   for (const LinearPart& part : linear.parts) {
     // A part is rows of the one group there is, or whole groups.
+    const int32_t part_rows = std::min(part.rows, (product.cols > 0 ? product.cols : spec.out) - part.first_row);
+    if (part_rows <= 0) break;
     const uint32_t width =
-        spec.groups == 1 ? static_cast<uint32_t>(part.rows) : static_cast<uint32_t>(spec.out / spec.groups);
-    const uint32_t part_groups = static_cast<uint32_t>(part.rows) / width;
+        spec.groups == 1 ? static_cast<uint32_t>(part_rows) : static_cast<uint32_t>(spec.out / spec.groups);
+    const uint32_t part_groups = static_cast<uint32_t>(part_rows) / width;
     const auto first = static_cast<uint32_t>(part.first_row);
     const uint32_t first_group = spec.groups == 1 ? 0 : first / width;
     LinearParams params = {};
@@ -179,7 +183,7 @@ void Record(Recording& r, const ops::Linear& op) {
   Combined combined;
   if (op.factor.valid()) combined = {Combined::kMultiplied, r.Operand(op.factor, op.out)};
   if (r.failed()) return;
-  Project(r, {input, by_four, x.rows, op.weight}, op.activation, combined, r.Of(out));
+  Project(r, {input, by_four, x.rows, op.weight, out.cols}, op.activation, combined, r.Of(out));
 }
 
 void Expect(Recording& r, const Program& program, const ops::Linear& op) {

@@ -32,6 +32,7 @@ struct Product {
   bool x_by_four;
   int32_t rows;
   LinearId weight;
+  int32_t cols = 0;  // of one group the first outputs; 0: all
 };
 // What happens to it on its way out.
 struct Combined {

@@ -50,7 +50,7 @@ void FloatLinear::WriteRows(int32_t first_row, std::span<const float> rows) {
 
 void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
                       const Block& out) const {
-  const int64_t width = group_width();
+  const int64_t width = std::min(group_width(), out.cols);
   const int64_t cols = std::min(BlockCols(depth()), RoundUp(width, TileCols()));
   const int64_t group_blocks = (width + cols - 1) / cols;
   const int64_t col_blocks = group_blocks * spec().groups;

@@ -104,7 +104,7 @@ void Q8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, A
     }
   });
 
-  const int64_t width = group_width();
+  const int64_t width = std::min(group_width(), out.cols);
   const int64_t tile_cols = Int8TileCols();
   const int64_t group_blocks = (width + kColBlock - 1) / kColBlock;
   const int64_t col_blocks = group_blocks * plan.groups;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,30 @@ std::vector<bool> Fixed(const Program& program) {
     for (const Value* value : OutputsOf(op)) fixed[static_cast<size_t>(program.Root(*value).id)] = true;
   }
   return fixed;
+}
+
+// Of a linear's result the columns behind the last that somebody reads: they are not computed. (DeBERTa's tables go through the layers that make
+// query, key and value side by side; no table has values.)
+void DropColumns(Program& program) {
+  for (Op& op : program.ops) {
+    auto* linear = std::get_if<ops::Linear>(&op);
+    if (linear == nullptr || !linear->plain() || program.linears[static_cast<size_t>(linear->weight.id)].groups != 1)
+      continue;
+    if (program.info(linear->out).base >= 0) continue;
+    int32_t end = 0;
+    const auto read = [&](Value value) {
+      const ValueInfo& info = program.info(value);
+      if (program.Root(value) == linear->out) end = std::max(end, info.first_col + info.cols.factor);
+    };
+    for (const Op& reader : program.ops) {
+      for (const Value* value : InputsOf(reader)) read(*value);
+    }
+    for (const ProgramOutput& output : program.outputs) read(output.value);
+    int32_t& cols = program.info(linear->out).cols.factor;
+    if (end == 0 || end == cols) continue;
+    linear->first_outputs = true;
+    cols = end;
+  }
 }
 
 }  // namespace
@@ -74,6 +99,7 @@ Hoisted HoistConstants(Program program) {
   result.load = std::move(program);
   result.load.ops = std::move(load);
   result.load.outputs = std::move(outputs);
+  DropColumns(result.load);
   return result;
 }
 

@@ -12,6 +12,13 @@ void Plain(CaseProgram& p, const OpCase& c) {
   p.Add(ops::Linear{.x = x, .weight = weight, .activation = c.activation, .out = p.Output(kTokenRows, c.out)});
 }
 
+// The first outputs of a layer that has more.
+void Narrow(CaseProgram& p, const OpCase& c) {
+  const Value x = p.Tokens(c.cols);
+  const LinearId weight = p.Linear(c.cols, 3 * c.out);
+  p.Add(ops::Linear{.x = x, .weight = weight, .out = p.Output(kTokenRows, c.out), .first_outputs = true});
+}
+
 void Multiplied(CaseProgram& p, const OpCase& c) {
   const Value x = p.Tokens(c.cols);
   const LinearId weight = p.Linear(c.cols, c.out);
@@ -51,6 +58,16 @@ void AddFloatCases(Cases& cases) {
     add({.lengths = {250}, .cols = 1024, .out = 68, .strided_out = true});
     add({.lengths = {530}, .cols = 16, .out = 900});
     add({.lengths = {35}, .cols = 96, .out = 140, .groups = 2});
+  }
+  for (const int32_t out : {1, 8, 21, 200}) {
+    const OpCase c = {.operation = "LinearFirstOutputs", .write = Narrow, .lengths = kRagged, .cols = 48, .out = out};
+    cases.push_back(c);
+    cases.push_back(
+        {.operation = c.operation, .write = c.write, .lengths = c.lengths, .cols = 31, .out = out, .q8 = true});
+    cases.push_back(
+        {.operation = c.operation, .write = c.write, .lengths = {250}, .cols = 768, .out = out, .strided_out = true});
+    cases.push_back(
+        {.operation = c.operation, .write = c.write, .lengths = {5}, .cols = 16, .out = out, .half_weights = true});
   }
   for (Activation activation : {Activation::kGelu, Activation::kGeluTanh, Activation::kTanh, Activation::kRelu}) {
     cases.push_back(

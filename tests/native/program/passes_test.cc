@@ -20,7 +20,7 @@ class PassesTest : public ::testing::Test {
   }
   // Attention with position terms, whose keys and queries are projections of a table.
   Value AttendByTable(Value x, Value table) {
-    const auto [key, query] = b_.Split<2>(Linear(table, 8));
+    const auto [key, query, unused] = b_.Split<3>(Linear(table, 12));
     const IndexId slots = b_.IndexOf({.kind = Index::Kind::kSlots, .offset = 3, .distances = {.rows = 6}});
     return b_
         .Attention({.query = x,
@@ -150,6 +150,16 @@ TEST_F(PassesTest, HoistCopiesColumnsAsSoonAsTheyAreThere) {
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_EQ(hoisted.load.outputs.size(), 10u);
   EXPECT_EQ(PlanMemory(hoisted.load).slots.size(), 1u) << Print(hoisted.load);  // of one layer's products after another
+}
+
+TEST_F(PassesTest, HoistMakesNoColumnsThatNobodyReads) {
+  const Value table = b_.Constant("table", 6, 4);
+  b_.Output("out", AttendByTable(Words(), table));
+  const Hoisted hoisted = HoistConstants(program_);
+  const ops::Linear made = All<ops::Linear>(hoisted.load)[0];
+  // Query and key of three parts: the values' part of the table is of no use.
+  EXPECT_EQ(hoisted.load.info(made.out).cols.factor, 8) << Print(hoisted.load);
+  EXPECT_TRUE(IsSound(hoisted.load));
 }
 
 TEST_F(PassesTest, PlaceColumnsWritesTheJoinedSideBySide) {
