@@ -1,5 +1,5 @@
 // A page in Chromium that has the built package and a model: isolated from other origins, so that it may have threads.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { chromium } from 'playwright';
@@ -37,7 +37,7 @@ export async function openPage(script, files, onError) {
     const session = await browser.newBrowserCDPSession();
     const page = await BarePage.open(session, `http://127.0.0.1:${server.address().port}/`, onError);
     while (!(await page.evaluate('globalThis.ready'))) await new Promise((resolve) => setTimeout(resolve, 50));
-    return { page, residentBytes: () => residentBytes(session), close };
+    return { page, residentBytes: () => residentBytes(session), workers: () => workers(session), close };
   } catch (error) {
     await close();
     throw error;
@@ -101,9 +101,20 @@ function readOwn(path) {
   }
 }
 
+/** The page's processes. */
+async function renderers(session) {
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
+}
+
 /** Resident memory of the page's processes. */
 async function residentBytes(session) {
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  const pages = processInfo.filter(({ type }) => type === 'renderer');
-  return pages.reduce((sum, { id }) => sum + 1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0), 0);
+  const kilobytes = (id) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0);
+  return (await renderers(session)).reduce((sum, id) => sum + 1024 * kilobytes(id), 0);
+}
+
+/** Threads of workers in them, nested ones included, which no interface of a page counts. */
+async function workers(session) {
+  const names = (id) => readdirSync(`/proc/${id}/task`).map((task) => readFileSync(`/proc/${id}/task/${task}/comm`, 'utf8'));
+  return (await renderers(session)).flatMap(names).filter((name) => name.startsWith('DedicatedWorker')).length;
 }

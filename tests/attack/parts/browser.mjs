@@ -1,4 +1,4 @@
-// The same in Chromium, on an isolated page: load, call, abort, dispose, over and over. The page's memory does not rise.
+// The same in Chromium, on an isolated page: load, call, abort, dispose, over and over. The page's memory does not rise, and no thread stays.
 import { openPage } from '../lib/chromium_page.mjs';
 import { Levels, MemoryCurve } from '../lib/memory.mjs';
 import { tinyModels } from '../lib/models.mjs';
@@ -6,11 +6,12 @@ import { Finding } from '../lib/outcome.mjs';
 
 const kMostPerRound = 100_000;
 const kEnoughRounds = 150; // Of two loads each.
+const kEndsWithin = 20_000; // Milliseconds: a worker that is busy is given five seconds.
 
 const kScript = `
 import { pipeline } from '/web/bundle/peruse.js';
 globalThis.round = async (abortAfter) => {
-  const pipe = await pipeline('text-classification', new URL('/m/', location.href));
+  const pipe = await pipeline('text-classification', new URL('/m/', location.href), { threads: 3 });
   const answer = JSON.stringify(await pipe('t1 t2 t3'));
   const texts = Array.from({ length: 100 }, (_, i) => 't' + (i % 50));
   const signal = AbortSignal.timeout(1 + abortAfter);
@@ -24,7 +25,7 @@ globalThis.ready = true;`;
 
 export async function run({ random, timeLeft, begin, count, note }) {
   const { files } = tinyModels().find(({ name }) => name === 'deberta-v2-sequence');
-  const { page, residentBytes, close } = await openPage(kScript, files, (error) => {
+  const { page, residentBytes, workers, close } = await openPage(kScript, files, (error) => {
     throw new Finding(`the page: ${error.message}`);
   });
   try {
@@ -45,6 +46,10 @@ export async function run({ random, timeLeft, begin, count, note }) {
       await page.evaluate('gc()');
       levels.add(await residentBytes());
       rounds = round + 1;
+    }
+    begin('the end of the workers');
+    for (const end = Date.now() + kEndsWithin; (await workers()) > 0; await new Promise((resolve) => setTimeout(resolve, 100))) {
+      if (Date.now() > end) throw new Finding(`${await workers()} threads of workers are left after ${rounds} rounds`);
     }
     // A leak goes on: the slope tells. Chromium's heap takes about a hundred rounds to its working size (one seed: 383 KB a round over 72
     // rounds, and -15 over 688, from 545 to 578 MB), so fewer say nothing, and the levels are told, not judged: the part `levels` does that.
