@@ -1,11 +1,11 @@
-// The same in Chromium, on an isolated page: load, call, abort, dispose, over and over. The page's memory does not rise, and no thread stays.
+// The same in Chromium, on an isolated page: load, call, abort, fail, dispose, over and over. The page's memory does not rise, and no thread stays.
 import { openPage } from '../lib/chromium_page.mjs';
 import { Levels, MemoryCurve } from '../lib/memory.mjs';
 import { tinyModels } from '../lib/models.mjs';
 import { Finding } from '../lib/outcome.mjs';
 
 const kMostPerRound = 100_000;
-const kEnoughRounds = 150; // Of two loads each.
+const kEnoughRounds = 150; // Of three loads each.
 const kEndsWithin = 20_000; // Milliseconds: a worker that is busy is given five seconds.
 
 const kScript = `
@@ -19,7 +19,9 @@ globalThis.round = async (abortAfter) => {
   const loading = pipeline('text-classification', new URL('/m/', location.href), { signal: AbortSignal.timeout(1 + abortAfter) });
   const second = await loading.then((made) => made.dispose().then(() => 'ok'), (error) => error.code);
   await pipe.dispose();
-  return { answer, codes: [aborted, second] };
+  const failing = pipeline('question-answering', new URL('/m/', location.href), { threads: 3 });
+  const failed = await failing.then(() => 'ok', (error) => error.code);
+  return { answer, codes: [aborted, second], failed };
 };
 globalThis.ready = true;`;
 
@@ -35,7 +37,8 @@ export async function run({ random, timeLeft, begin, count, note }) {
     let right;
     for (let round = 0; timeLeft(); ++round) {
       begin(`round ${round}`);
-      const { answer, codes } = await page.evaluate(`round(${random.below(60)})`);
+      const { answer, codes, failed } = await page.evaluate(`round(${random.below(60)})`);
+      if (failed !== 'missing_head') throw new Finding(`a load that must fail ended with '${failed}'`);
       right ??= answer;
       if (answer !== right) throw new Finding('another answer than at first');
       for (const code of codes) {
