@@ -27,8 +27,8 @@ struct LogisticFit {
   double loss = 0;            // mean cross-entropy on the data
 };
 
-// Minimises the mean over rows of - sum_k t_k log p_k + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989); of a grid of l2 the one with the least loss on held-out
-// folds. `seed`: of the folds.
+// Minimises the mean over rows of - sum_k t_k log p_k + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989); of a grid
+// of l2 the one with the least loss on held-out folds. `seed`: of the folds.
 LogisticFit FitLogistic(const LogisticData& data, uint64_t seed, const Workers& workers);
 
 }  // namespace peruse::train

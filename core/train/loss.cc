@@ -38,6 +38,8 @@ double CrossEntropyMass(std::span<const int32_t> labels, const CrossEntropyOptio
 
 double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const CrossEntropyOptions& options,
                     double mass, const Block& gradient) {
+  double smoothed = 0;  // of a row's targets, what smoothing gives to all labels
+  for (int64_t c = 0; c < logits.cols; ++c) smoothed += CrossEntropyTarget(kIgnored, c, logits.cols, options);
   std::vector<double> losses(static_cast<size_t>(logits.rows));  // by row, so that threads add up to the same
   const auto work = [&](int64_t first, int64_t end) {
     LogSoftmax softmax;
@@ -47,14 +49,11 @@ double CrossEntropy(const Block& logits, std::span<const int32_t> labels, const 
       if (label == kIgnored) continue;
       softmax.Run(logits.row(r), logits.cols);
       // The loss is - sum_c t_c log p_c, whose gradient is p sum(t) - t.
-      double loss = 0, total = 0;
+      const double total = (smoothed + (1 - double{options.smoothing}) * WeightOf(label, options)) / mass;
+      double loss = 0;
       for (int64_t c = 0; c < logits.cols; ++c) {
         const double target = CrossEntropyTarget(label, c, logits.cols, options) / mass;
-        total += target;
-        if (target != 0) loss -= target * softmax.log(c);
-      }
-      for (int64_t c = 0; c < logits.cols; ++c) {
-        const double target = CrossEntropyTarget(label, c, logits.cols, options) / mass;
+        loss -= target * softmax.log(c);
         gradient.row(r)[c] = static_cast<float>(softmax.probability(c) * total - target);
       }
       losses[static_cast<size_t>(r)] = loss;

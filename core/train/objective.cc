@@ -16,6 +16,19 @@ int32_t LargestOf(const float* values, int64_t count, int64_t stride = 1) {
 
 }  // namespace
 
+Status Objective::Check() const {
+  if (goal_ != Goal::kSingleLabel && !cross_entropy_.class_weights.empty()) {
+    return Unsupported("option class_weights is for texts with one label each");
+  }
+  for (const float weight : cross_entropy_.class_weights) {
+    if (!(weight > 0)) return InvalidArgument("option class_weights must have numbers above 0");
+  }
+  if (goal_ != Goal::kSingleLabel && goal_ != Goal::kTokens && cross_entropy_.smoothing != 0) {
+    return Unsupported("option label_smoothing is for texts with one label each, and for entities");
+  }
+  return OkStatus();
+}
+
 double Objective::Mass(std::span<const Example* const> examples, int64_t columns) const {
   switch (goal_) {
     case Goal::kMultiLabel:

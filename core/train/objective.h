@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/status.h"
 #include "core/tensor/ragged_batch.h"
 #include "core/train/loss.h"
 #include "core/train/tape.h"
@@ -50,6 +51,8 @@ class Objective {
   const CrossEntropyOptions& cross_entropy() const { return cross_entropy_; }
   // Who share the work of losses; they outlive this.
   void SetWorkers(const Workers& workers) { cross_entropy_.workers = &workers; }
+  // Whether the goal's loss has all that the options ask of it.
+  Status Check() const;
   // What the examples count for: losses of parts of a batch add up when each is divided by the mass of all.
   double Mass(std::span<const Example* const> examples, int64_t columns) const;
   // The part of the loss that these examples have, their logits being one batch; writes its gradient.

@@ -97,7 +97,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   }
   if (masks() && options_.method != Method::kFull)
     return Unsupported("pre-training trains everything: its method is \"full\"");
-  PERUSE_RETURN_IF_ERROR(CheckLoss());
+  PERUSE_RETURN_IF_ERROR(objective_.Check());
   PERUSE_RETURN_IF_ERROR(PrepareSift());
   ChooseTrained();
   if (options_.method == Method::kLora && trainee_.masters().lora().empty()) {
@@ -376,20 +376,6 @@ Result<double> Teacher::LearnPart(const Part& part, double mass) {
   const double loss = objective_.Loss(part, batch_, step_->output(), mass, step_->output_gradient());
   step_->Backward();
   return loss;
-}
-
-Status Teacher::CheckLoss() const {
-  const Goal goal = objective_.goal();
-  if (goal != Goal::kSingleLabel && !options_.class_weights.empty()) {
-    return Unsupported("option class_weights is for texts with one label each");
-  }
-  for (const float weight : options_.class_weights) {
-    if (!(weight > 0)) return InvalidArgument("option class_weights must have numbers above 0");
-  }
-  if (goal != Goal::kSingleLabel && goal != Goal::kTokens && options_.cross_entropy.smoothing != 0) {
-    return Unsupported("option label_smoothing is for texts with one label each, and for entities");
-  }
-  return OkStatus();
 }
 
 Status Teacher::PrepareSift() {

@@ -108,8 +108,6 @@ class Teacher {
 
   void ChooseTrained();
   Status PrepareProgram();
-  // Whether the loss has all that the options ask of it.
-  Status CheckLoss() const;
   Status PrepareSift();
   Status CheckMemory(Plan& plan);
   void FillBatch(const Part& part);

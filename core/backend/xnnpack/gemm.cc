@@ -96,6 +96,7 @@ const Kernel kKernel = kKernels[kChosen];
 
 int GemmKernels() { return static_cast<int>(std::size(kKernels)); }
 int ChosenGemmKernel() { return kChosen; }
+// For the bench alone: a build that doesn't ask has no names.
 const char* GemmKernelName(int kernel) {
 #if defined(__wasm__)
   return kernel == 0 ? "4x8 loadsplat" : "6x8 splat";

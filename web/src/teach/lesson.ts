@@ -97,10 +97,7 @@ class Lesson {
     try {
       return await this.teach(starting);
     } finally {
-      starting.then(
-        (trainer) => trainer.dispose(),
-        () => {},
-      );
+      starting.then((trainer) => trainer.dispose()).catch(() => {}); // What a broken engine can't give back goes with the worker.
     }
   }
 

@@ -1,4 +1,4 @@
-// Room for a worker's events.
+// The event loop of a worker: letting it turn, and ending it.
 
 /** Lets waiting messages and timers run. A repeated timeout would wait for 4 ms; a message is not. */
 export function letEventsIn(): Promise<void> {

@@ -222,10 +222,13 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S>
     }
   };
   const end = async () => {
-    for (const { controller } of running.values()) controller.abort();
-    for (const host of hosts.values()) host.dispose();
-    await Promise.all([...running.values()].map(({ answered }) => answered));
-    close();
+    try {
+      for (const { controller } of running.values()) controller.abort();
+      for (const host of hosts.values()) host.dispose(); // Throws where an engine is broken.
+      await Promise.all([...running.values()].map(({ answered }) => answered));
+    } finally {
+      close();
+    }
   };
   onRequest((message) => {
     if (message.verb === 'end') return void end();
