@@ -39,6 +39,7 @@ const kUsage = `npm run bench -- [options]
   --dtypes a,b            f32,f16,q8
   --device webgpu         on a GPU, in Node over Dawn and in Chromium, instead of the CPU (docs/webgpu.md)
   --task name             text-classification (reads one row of the last layer) or question-answering (reads all)
+  --rounds n              at least so many turns of everything (3, with --quick 2); more while there is time
   --minutes n             time to share among everything that is timed, besides loading
   --before folder         beside the builds of another checkout (an earlier commit), whose bench modules have been built
   --no-ort                without onnxruntime-web
@@ -69,6 +70,7 @@ function parseOptions() {
       dtypes: list,
       task: { type: 'string', default: 'text-classification' },
       minutes: list,
+      rounds: list,
       before: list,
       device: { type: 'string', default: 'cpu' },
       clock: { type: 'string', default: 'wall' },
@@ -86,6 +88,7 @@ function parseOptions() {
     threads: choose('threads', ['1', several], ['1', several], ['1', several]).map(Number),
     dtypes: choose('dtypes', ['f32', 'q8'], ['f32'], ['f32', 'q8']),
     minutes: Number(values.minutes ?? (values.quick ? 1 : values.bars ? 6 : 30)),
+    rounds: Number(values.rounds ?? (values.quick ? 2 : 3)),
     ort: !values['no-ort'],
     load: !values['no-load'] && !values.bars,
   };

@@ -1,7 +1,7 @@
 // Everything that is to be measured, shape by shape: which subjects there are, and their cells.
 import { join, resolve } from 'node:path';
 import { compareOutputs } from './compare.mjs';
-import { measureBatch, speedRatio, summary } from './measure.mjs';
+import { measureBatch, speedQuartiles, speedRatio, summary } from './measure.mjs';
 import { buildModule, buildProgram, exportOnnx, randomModel } from './prepare.mjs';
 import { batchOf, comparedTexts, shapeConfig, tokensOf } from './shapes.mjs';
 import { kOrt, openStage } from './stage.mjs';
@@ -59,11 +59,12 @@ async function measureShape({ shape, runtime, model, builds, seconds, options, e
       process.stderr.write(`${runtime} ${shape} ${length} ...\n`);
       const measured = await measureBatch(loaded, batchOf(length), {
         seconds: seconds / options.lengths.length,
-        rounds: options.quick ? 2 : 3,
+        rounds: options.rounds,
         clock: options.clock,
       });
       for (const subject of loaded) {
         const baseline = (other) => speedRatio(measured.get(subject.name), measured.get(other));
+        const spread = (other) => speedQuartiles(measured.get(subject.name), measured.get(other));
         const { library, dtype, variant, threads } = subject;
         cells.push({
           runtime,
@@ -78,9 +79,12 @@ async function measureShape({ shape, runtime, model, builds, seconds, options, e
           ...(library === 'peruse' && {
             overBefore: baseline(subjectName({ library: 'before', dtype, variant, threads })),
             overOrt: baseline(subjectName({ library: 'ort', dtype, threads })),
+            overOrtQuartiles: spread(subjectName({ library: 'ort', dtype, threads })),
             overF32: dtype === 'f32' ? undefined : baseline(subjectName({ library, dtype: 'f32', variant, threads })),
+            overF32Quartiles: dtype === 'f32' ? undefined : spread(subjectName({ library, dtype: 'f32', variant, threads })),
           }),
           overOneThread: threads > 1 ? baseline(subjectName({ library, dtype, variant, threads: 1 })) : undefined,
+          overOneThreadQuartiles: threads > 1 ? spread(subjectName({ library, dtype, variant, threads: 1 })) : undefined,
           profile: options.profile && library === 'peruse' ? await profileOf(subject, batchOf(length)) : undefined,
         });
       }

@@ -1,6 +1,6 @@
 // Measuring: subjects take turns, round after round, so that a machine that is busy for a while slows all of them; what is told
 // are medians over the rounds, and medians of ratios within rounds.
-import { median, medianRatio } from './statistics.mjs';
+import { median, medianRatio, ratioQuartiles } from './statistics.mjs';
 
 const kWarmUpCalls = 3;
 const kLeastSeconds = 0.01; // of a turn: shorter calls are repeated
@@ -44,8 +44,26 @@ export function timeBy(clock, { seconds, threadSeconds }) {
   return clock === 'cpu' && threadSeconds > 0 ? threadSeconds : seconds;
 }
 
+// onnxruntime-web's helpers look for work for a while after a call, on a processor that the next subject needs: a turn waits until
+// this process has rested. What a browser's processes do is not told, so the longest wait seen in Node is the least.
+const kRest = { least: 60, step: 20, most: 2000 }; // ms
+
+export async function rest() {
+  const start = performance.now();
+  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  await pause(kRest.least);
+  for (let busy = true; busy && performance.now() - start < kRest.most; ) {
+    const before = process.cpuUsage();
+    await pause(kRest.step);
+    const { user, system } = process.cpuUsage(before);
+    busy = user + system > 0.2 * kRest.step * 1000;
+  }
+  return performance.now() - start;
+}
+
 async function takeTurn(subject, cell, clock) {
   const time = (told) => timeBy(clock, told);
+  await rest();
   const peak = subject.library === 'peruse' ? await subject.ask('peak', { seconds: kPeakSeconds[clock] }) : undefined;
   const run = await subject.ask('run', { calls: cell.calls });
   cell.times.push(time(run));
@@ -72,4 +90,9 @@ export function summary(cell, tokens) {
 /** How many times as fast `a` is as `b`. */
 export function speedRatio(a, b) {
   return a && b ? medianRatio(b.times, a.times) : undefined;
+}
+
+/** The quartiles of the same ratio over the rounds: [low, high]. */
+export function speedQuartiles(a, b) {
+  return a && b ? ratioQuartiles(b.times, a.times) : undefined;
 }

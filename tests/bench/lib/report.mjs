@@ -16,6 +16,7 @@ function table(rows) {
 
 const percent = (share) => (share === undefined ? '' : `${(100 * share).toFixed(0)}%`);
 const times = (ratio) => (ratio === undefined ? '' : ratio.toFixed(2));
+const quartiles = (pair) => (pair === undefined ? '' : pair.map(times).join(' to '));
 const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
 
 export function printCells(cells) {
@@ -35,9 +36,12 @@ export function printCells(cells) {
           percent(cell.floatShare),
           percent(cell.integerShare),
           times(cell.overOrt),
+          quartiles(cell.overOrtQuartiles),
           times(cell.overBefore),
           times(cell.overF32),
+          quartiles(cell.overF32Quartiles),
           times(cell.overOneThread),
+          quartiles(cell.overOneThreadQuartiles),
           cell.error?.toExponential(1) ?? '',
           String(cell.rounds),
         ]);
@@ -57,9 +61,12 @@ export function printCells(cells) {
             'of f32 peak',
             'of int peak',
             'x ort',
+            'quartiles',
             'x before',
             'x own f32',
+            'quartiles',
             'x 1 thread',
+            'quartiles',
             'error',
             'rounds',
           ],

@@ -6,6 +6,16 @@ export function median(values) {
 
 /** Median of a[i] / b[i]: turns of one round go together, so that a busy machine slows both. */
 export function medianRatio(a, b) {
-  const pairs = Math.min(a.length, b.length);
-  return median(Array.from({ length: pairs }, (_, i) => a[i] / b[i]));
+  return median(ratios(a, b));
+}
+
+/** [lower quartile, upper quartile] of a[i] / b[i]. */
+export function ratioQuartiles(a, b) {
+  const sorted = ratios(a, b).sort((x, y) => x - y);
+  const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
+  return [at(0.25), at(0.75)];
+}
+
+function ratios(a, b) {
+  return Array.from({ length: Math.min(a.length, b.length) }, (_, i) => a[i] / b[i]);
 }
