@@ -6,6 +6,7 @@ import { chromium } from 'playwright';
 import { kRoot } from './models.mjs';
 
 const kChromium = process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium';
+const kStartsWithin = 300_000; // Milliseconds.
 const kTypes = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
 
 /**
@@ -27,6 +28,7 @@ export async function openPage(script, files, onError) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const browser = await chromium.launch({
     executablePath: kChromium,
+    timeout: kStartsWithin,
     args: ['--no-sandbox', '--disable-background-networking', '--js-flags=--expose-gc'],
   });
   const close = async () => {

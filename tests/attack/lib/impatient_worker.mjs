@@ -1,4 +1,4 @@
-// How a worker starts whose waits are shorter (patience.mjs).
+// How a worker starts whose waits are others (patience.mjs).
 import { begin } from './patience.mjs';
 
 await begin();

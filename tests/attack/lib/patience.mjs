@@ -1,17 +1,27 @@
-// Shorter waits than a user has, in this thread and in the workers that it starts.
+// Other waits than a user has, in this thread and in the workers that it starts.
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { patience } from '../../../web/dist/patience.js';
 
 const kWaits = 'PERUSE_ATTACK_WAITS';
 const kFile = 'PERUSE_ATTACK_FILE';
+const kUsual = { ...patience };
+let isInstalled = false;
+let waitsNow;
+
+/** From now on; what is not named is as usual. */
+export function setWaits(waits) {
+  waitsNow = { ...kUsual, ...waits };
+  Object.assign(patience, waitsNow);
+  if (!isInstalled) install();
+  isInstalled = true;
+}
 
 /** A worker has a copy of this environment and modules of its own: it starts with impatient_worker.mjs, then comes its file. */
-export function shorten(waits) {
-  Object.assign(patience, waits);
+function install() {
   const threads = createRequire(import.meta.url)('node:worker_threads');
   threads.Worker = class extends threads.Worker {
     constructor(file, options) {
-      const env = { ...process.env, [kWaits]: JSON.stringify(waits), [kFile]: String(file) };
+      const env = { ...process.env, [kWaits]: JSON.stringify(waitsNow), [kFile]: String(file) };
       super(new URL('impatient_worker.mjs', import.meta.url), { ...options, env });
     }
   };

@@ -7,10 +7,10 @@ import { startFaultServer } from '../lib/fault_server.mjs';
 import { tinyModels } from '../lib/models.mjs';
 import { mutateBytes } from '../lib/mutate.mjs';
 import { Finding } from '../lib/outcome.mjs';
-import { shorten } from '../lib/patience.mjs';
+import { setWaits } from '../lib/patience.mjs';
 
 export async function run({ random, timeLeft, begin, count }) {
-  shorten({ cache: 150, lock: 1000 });
+  setWaits({ cache: 150, lock: 1000 });
   const server = await startFaultServer(random);
   const { files, task, call } = tinyModels().find(({ name }) => name === 'deberta-v2-sequence');
   server.serve(files, 0);

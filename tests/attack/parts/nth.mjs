@@ -5,7 +5,9 @@ import { env, pipeline } from '../../../web/dist/index_node.js';
 import { startFaultServer } from '../lib/fault_server.mjs';
 import { tinyModels } from '../lib/models.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
-import { shorten } from '../lib/patience.mjs';
+import { setWaits } from '../lib/patience.mjs';
+
+const kEndsWithin = 120_000; // Milliseconds: a worker that stays stays for ever.
 
 /** Counts what passes it, and lets the n-th go wrong. */
 class Nth {
@@ -23,7 +25,7 @@ class Nth {
 }
 
 export async function run({ random, timeLeft, begin, count }) {
-  shorten({ cache: 500, server: 2000, retries: [5] });
+  setWaits({ cache: 500, retries: [5] });
   const server = await startFaultServer(random);
   const { files, task, call } = tinyModels().find(({ name }) => name === 'deberta-v2-sequence');
   server.serve(files, 0);
@@ -77,7 +79,8 @@ export async function run({ random, timeLeft, begin, count }) {
 
 /** Waits until no worker is left that somebody spoke to. */
 async function ended(workers) {
-  for (const end = Date.now() + 10_000; workers.size > 0 && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 20));
+  for (const end = Date.now() + kEndsWithin; workers.size > 0 && Date.now() < end; )
+    await new Promise((resolve) => setTimeout(resolve, 20));
   if (workers.size > 0) throw new Finding(`${workers.size} workers are left`);
 }
 
