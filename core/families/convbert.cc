@@ -17,7 +17,10 @@ class ConvBert : public Family {
   Value Encode(Build& b, const ModelConfig& config) const override;
 
   PooledHead SequenceClassifier(const ModelConfig& config) const override {
-    return {.dense = "classifier.dense", .activation = config.hidden_act, .classifier = "classifier.out_proj"};
+    return {.dense = "classifier.dense",
+            .activation = config.hidden_act,
+            .classifier = "classifier.out_proj",
+            .drops_row = true};
   }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override { return GeneratorHead(config); }
   Result<std::optional<PooledHead>> MultipleChoice(const ModelConfig& config) const override {

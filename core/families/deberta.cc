@@ -207,7 +207,7 @@ Value Deberta::Embeddings(Build& b, const ModelConfig& config) const {
   if (width != hidden) {
     x = b.Linear(x, b.Stacked(width).AddWeight({"embeddings.embed_proj.weight"}, {hidden, width}, hidden));
   }
-  x = b.LayerNorm(x, b.Norm("embeddings.LayerNorm", hidden, config.layer_norm_eps));
+  x = b.Dropped(b.LayerNorm(x, b.Norm("embeddings.LayerNorm", hidden, config.layer_norm_eps)));
   b.Output("hidden.0", x);
   return x;
 }
@@ -288,7 +288,8 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
   };
   table_output("position_key", attention.position_key);
   table_output("position_query", attention.position_query);
-  return b.LayerNorm(b.Add(b.Linear(MaskHeads(b, index, context), layer.output), queries_from), layer.norm);
+  const Value projected = b.Dropped(b.Linear(MaskHeads(b, index, context), layer.output));
+  return b.LayerNorm(b.Add(projected, queries_from), layer.norm);
 }
 
 // DebertaLayer
@@ -297,14 +298,15 @@ Value Deberta::Apply(Build& b, const ModelConfig& config, const Layer& layer, in
   const Value attended = Attention(b, config, layer.attention, index, queries_from, keys_from);
   const FeedForwardWeights& weights = layer.feed_forward;
   const Value between = b.Activate(b.Linear(attended, weights.intermediate), config.hidden_act);
-  return b.LayerNorm(b.Add(b.Linear(between, weights.output), attended), weights.norm);
+  const Value down = b.Dropped(b.Linear(between, weights.output));
+  return b.LayerNorm(b.Add(down, attended), weights.norm);
 }
 
 // ConvLayer: norm(layer(x) + act(conv(x)))
 Value Deberta::Convolution(Build& b, const ModelConfig& config, Value x, Value layer_output) const {
   const int32_t hidden = config.hidden_size;
   const LinearId weight = b.Conv1dWeights("encoder.conv.conv", hidden, hidden, conv_groups_, conv_kernel_size_);
-  const Value convolved = b.Activate(b.Conv1d(x, weight, conv_kernel_size_), conv_act_);
+  const Value convolved = b.Activate(b.Dropped(b.Conv1d(x, weight, conv_kernel_size_)), conv_act_);
   return b.LayerNorm(b.Add(layer_output, convolved), b.Norm("encoder.conv.LayerNorm", hidden, config.layer_norm_eps));
 }
 

@@ -8,9 +8,10 @@ namespace {
 LayerNames DistilBertLayer(int32_t layer) {
   const std::string name = "transformer.layer." + std::to_string(layer) + ".";
   const std::string attention = name + "attention.";
-  return {attention + "q_lin",    attention + "k_lin",
-          attention + "v_lin",    attention + "out_lin",
-          name + "sa_layer_norm", {name + "ffn.lin1", name + "ffn.lin2", name + "output_layer_norm"}};
+  return {attention + "q_lin",      attention + "k_lin",
+          attention + "v_lin",      attention + "out_lin",
+          name + "sa_layer_norm",   {name + "ffn.lin1", name + "ffn.lin2", name + "output_layer_norm"},
+          /*drops_attention=*/false};
 }
 
 class DistilBert : public Family {
@@ -40,6 +41,7 @@ class DistilBert : public Family {
   PooledHead SequenceClassifier(const ModelConfig&) const override {
     return {.dense = "pre_classifier", .activation = Activation::kRelu};
   }
+  TokenHead SpanClassifier(const ModelConfig&) const override { return {"qa_outputs", 2, /*drops_rows=*/true}; }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override {
     MaskedLmHead head;
     head.dense = {"vocab_transform"};

@@ -24,7 +24,10 @@ class Electra : public Family {
 
   // ElectraClassificationHead writes gelu where ConvBertClassificationHead asks the configuration.
   PooledHead SequenceClassifier(const ModelConfig&) const override {
-    return {.dense = "classifier.dense", .activation = Activation::kGelu, .classifier = "classifier.out_proj"};
+    return {.dense = "classifier.dense",
+            .activation = Activation::kGelu,
+            .classifier = "classifier.out_proj",
+            .drops_row = true};
   }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override { return GeneratorHead(config); }
   Result<std::optional<PooledHead>> MultipleChoice(const ModelConfig& config) const override {

@@ -47,7 +47,9 @@ class Family {
 
   // `labels`: left to the caller.
   virtual PooledHead SequenceClassifier(const ModelConfig& config) const = 0;
-  virtual TokenHead TokenClassifier(const ModelConfig& config) const { return {"classifier", config.num_labels()}; }
+  virtual TokenHead TokenClassifier(const ModelConfig& config) const {
+    return {"classifier", config.num_labels(), /*drops_rows=*/true};
+  }
   virtual TokenHead SpanClassifier(const ModelConfig&) const { return {"qa_outputs", 2}; }
   virtual MaskedLmHead MaskedLm(const ModelConfig& config) const = 0;
   virtual Result<std::optional<PooledHead>> MultipleChoice(const ModelConfig& config) const {

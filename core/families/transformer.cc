@@ -48,7 +48,10 @@ Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, cons
 }
 
 PooledHead RobertaClassifier() {
-  return {.dense = "classifier.dense", .activation = Activation::kTanh, .classifier = "classifier.out_proj"};
+  return {.dense = "classifier.dense",
+          .activation = Activation::kTanh,
+          .classifier = "classifier.out_proj",
+          .drops_row = true};
 }
 
 MaskedLmHead RobertaPredictions(const ModelConfig& config) {
@@ -116,7 +119,7 @@ Value SumEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions&
 Value BertEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions& options) {
   const int32_t width = config.embedding_size;
   const Value sum = SumEmbeddings(b, config, options);
-  Value x = b.LayerNorm(sum, b.Norm("embeddings.LayerNorm", width, config.layer_norm_eps));
+  Value x = b.Dropped(b.LayerNorm(sum, b.Norm("embeddings.LayerNorm", width, config.layer_norm_eps)));
   if (width != config.hidden_size) x = b.Linear(x, b.Stacked(width).Add("embeddings_project", config.hidden_size));
   b.Output("hidden.0", x);
   return x;
@@ -130,14 +133,16 @@ Value FeedForward(Build& b, const ModelConfig& config, const FeedForwardNames& n
   const Value between =
       b.Activate(b.Linear(x, b.GroupedWeights(names.intermediate, hidden, wide, groups)), config.hidden_act);
   // Its inputs, behind the activation function, are the ones that lose most in 8 bits.
-  const Value down = b.Linear(between, b.GroupedWeights(names.output, wide, hidden, groups, /*wide_input=*/true));
+  const Value down =
+      b.Dropped(b.Linear(between, b.GroupedWeights(names.output, wide, hidden, groups, /*wide_input=*/true)));
   return b.LayerNorm(b.Add(down, x), b.Norm(names.norm, hidden, config.layer_norm_eps));
 }
 
 Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& dense, const std::string& norm,
-                      Value context, Value x) {
+                      Value context, Value x, bool drops) {
   const int32_t hidden = config.hidden_size;
   const Value projected = b.Linear(context, b.Weights(dense, hidden, hidden));
+  if (drops) b.Dropped(projected);
   return b.LayerNorm(b.Add(projected, x), b.Norm(norm, hidden, config.layer_norm_eps));
 }
 
@@ -178,7 +183,8 @@ Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output(Numbered("attention", layer), probabilities);
-  return AttentionOutput(b, config, names.attention_output, names.attention_norm, MaskHeads(b, layer, context), x);
+  return AttentionOutput(b, config, names.attention_output, names.attention_norm, MaskHeads(b, layer, context), x,
+                         names.drops_attention);
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ struct LayerNames {
   std::string attention_output;
   std::string attention_norm;
   FeedForwardNames feed_forward;
+  bool drops_attention = true;  // in training, dropout of what attention adds
 };
 // BERT's: "encoder.layer.3.attention.self.query" and so on.
 LayerNames BertLayer(int32_t layer);
@@ -79,9 +80,9 @@ inline Value MaskHeads(Build& b, int32_t layer, Value context) {
   return b.Multiply(context, b.InputLike(context, kFirstMask + layer));
 }
 
-// norm(dense(context) + x): BertSelfOutput.
+// norm(dense(context) + x): BertSelfOutput. drops: in training, dropout of what the linear gives.
 Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& dense, const std::string& norm,
-                      Value context, Value x);
+                      Value context, Value x, bool drops = true);
 
 // BertEncoder on the embeddings, all of its outputs named.
 Value BertEncoder(Build& b, const ModelConfig& config, const RelativePositions& positions, Value embeddings,

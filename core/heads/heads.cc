@@ -46,12 +46,14 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const PooledHead&
   if (head.pick == PooledHead::Pick::kMean) hidden = MeanOfText(b, hidden, sizes.hidden);
   const bool last = head.pick == PooledHead::Pick::kLast;
   Value pooled = b.SelectRows(hidden, {.kind = last ? Index::Kind::kLast : Index::Kind::kFirst});
+  if (head.drops_row) b.Dropped(pooled);
   if (!head.dense.empty()) pooled = b.Linear(pooled, b.StackedF32(sizes.hidden).Add(head.dense, sizes.hidden));
-  pooled = b.Activate(pooled, head.activation);
+  pooled = b.Dropped(b.Activate(pooled, head.activation));
   b.Output(kLogits, b.Linear(pooled, b.StackedF32(sizes.hidden).Add(head.classifier, head.labels)));
 }
 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const TokenHead& head) {
+  if (head.drops_rows) b.Dropped(hidden);
   b.Output(kLogits, b.Linear(hidden, b.StackedF32(sizes.hidden).Add(head.classifier, head.labels)));
 }
 

@@ -40,6 +40,7 @@ struct PooledHead {
   Activation activation = Activation::kNone;  // after the dense layer, or of the picked row
   std::string classifier = "classifier";
   int32_t labels = 0;
+  bool drops_row = false;  // in training, dropout of the picked row too, not only of what the classifier reads
 };
 
 // One linear on every token. *ForTokenClassification: logits [tokens, labels]; *ForQuestionAnswering: logits [tokens, 2],
@@ -47,6 +48,7 @@ struct PooledHead {
 struct TokenHead {
   std::string classifier;
   int32_t labels = 0;
+  bool drops_rows = false;  // in training, dropout of what the classifier reads
 };
 
 // logits = norm(activation(dense(hidden))) decoder^T + bias for the chosen tokens: [chosen, vocabulary]

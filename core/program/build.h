@@ -172,6 +172,11 @@ class Build {
   void Output(std::string name, Value value) {
     if (part_.empty()) program_.outputs.push_back({std::move(name), value});
   }
+  // The same value, which training drops out (core/train/step.h). It is an operation's first result, and whole.
+  Value Dropped(Value value) {
+    program_.dropped.push_back(value);
+    return value;
+  }
   // The value that was named so; it must be there.
   Value Named(const std::string& name) const;
 

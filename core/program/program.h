@@ -49,6 +49,7 @@ struct Program {
   std::vector<Index> indices;
   std::vector<ProgramOutput> outputs;
   std::vector<LinearSpec> linears;  // by LinearId
+  std::vector<Value> dropped;       // by training, as the reference classes do (core/train/step.h)
   int32_t tables = 0;               // how many TableIds there are
   int32_t constants = 0;            // how many constant matrices
 

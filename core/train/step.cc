@@ -76,52 +76,12 @@ int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held
 
 // ---- The step -------------------------------------------------------------------------------------------------------
 
-Step::Step(const Program& program, const HeldParameters& held, bool classifies) : frozen_(held), all_(&held) {
+Step::Step(const Program& program, const HeldParameters& held) : frozen_(held), all_(&held) {
   program_ = &program;
   for (LinearParameter& linear : frozen_.linears) linear.weight_gradient = linear.bias_gradient = nullptr;
   for (MatrixParameter& matrix : frozen_.constants) matrix.gradient = {};
   for (MatrixParameter& matrix : frozen_.tables) matrix.gradient = {};
-  FindDropout(classifies);
-}
-
-// transformers drops out: the embeddings behind their norm, what a linear adds to the residual stream before a norm, a convolution over
-// tokens, attention's probabilities, and what the classifier reads.
-void Step::FindDropout(bool classifies) {
-  const Program& program = *program_;
-  drops_.assign(program.ops.size(), 0);
-  std::vector<int32_t> producer(program.values.size(), -1), readers(program.values.size(), 0);
-  for (size_t i = 0; i < program.ops.size(); ++i) {
-    for (const Value* value : OutputsOf(program.ops[i])) producer[Root(*value)] = static_cast<int32_t>(i);
-    for (const Value* value : InputsOf(program.ops[i])) ++readers[Root(*value)];
-  }
-  const auto maker = [&](Value value) -> const Op* {
-    const int32_t op = producer[Root(value)];
-    return op < 0 ? nullptr : &program.ops[static_cast<size_t>(op)];
-  };
-  const auto made_by_linear = [&](Value value) {
-    const Op* op = maker(value);
-    return op != nullptr && std::holds_alternative<ops::Linear>(*op) && readers[Root(value)] == 1;
-  };
-  for (size_t i = 0; i < program.ops.size(); ++i) {
-    if (std::holds_alternative<ops::Conv1d>(program.ops[i])) drops_[i] = 1;
-    const auto* norm = std::get_if<ops::LayerNorm>(&program.ops[i]);
-    if (norm == nullptr) continue;
-    const Op* before = maker(norm->x);
-    if (before == nullptr) continue;
-    if (const auto* linear = std::get_if<ops::Linear>(before)) before = maker(linear->x);
-    if (before != nullptr && std::holds_alternative<ops::Embed>(*before)) drops_[i] = 1;
-    if (before == nullptr) continue;
-    if (const auto* add = std::get_if<ops::Add>(before)) {
-      for (const Value operand : {add->x, add->y}) {
-        if (made_by_linear(operand)) drops_[static_cast<size_t>(producer[Root(operand)])] = 1;
-      }
-    }
-  }
-  if (!classifies) return;
-  const Op* last = maker(program.outputs[0].value);
-  const auto* classifier = last != nullptr ? std::get_if<ops::Linear>(last) : nullptr;
-  if (classifier == nullptr || producer[Root(classifier->x)] < 0 || readers[Root(classifier->x)] != 1) return;
-  if (program.info(classifier->x).base < 0) drops_[static_cast<size_t>(producer[Root(classifier->x)])] = 1;
+  FindDropout();
 }
 
 // A value gets a gradient if something that is trained, or asked about, lies before it.
@@ -183,6 +143,15 @@ void Step::FindLifetimes() {
       }
     }
   }
+  for (size_t k = 0; options_.dropout != 0 && k < operands_.size(); ++k) {
+    const DroppedOperand& operand = operands_[k];
+    const auto at = static_cast<int32_t>(operand.op), back = 2 * count - 1 - at;
+    const ValueInfo& info = program.info(operand.x);
+    const int64_t size = sizes_(info.rows) * sizes_(info.cols);
+    const auto number = static_cast<int32_t>(program.values.size() + k);
+    pieces.push_back({size, at, options_.backward ? back : at, number, false, 0});
+    if (options_.backward && needs_[Root(operand.x)] != 0) pieces.push_back({size, back, back, number, true, 0});
+  }
   // The output and its gradient are the caller's between the passes; those of inputs after them.
   for (Piece& piece : pieces) {
     const bool is_output = static_cast<size_t>(piece.value) == Root(program.outputs[0].value);
@@ -229,8 +198,17 @@ void Step::PlaceViews(float* memory) {
   const Program& program = *program_;
   values_.assign(program.values.size(), {});
   gradients_.assign(program.values.size(), {});
+  for (DroppedOperand& operand : operands_) operand.values = operand.gradient = {};
   for (const Piece& piece : pieces_) {
     const auto root = static_cast<size_t>(piece.value);
+    if (root >= program.values.size()) {
+      DroppedOperand& operand = operands_[root - program.values.size()];
+      const ValueInfo& info = program.info(operand.x);
+      const int64_t cols = sizes_(info.cols);
+      (piece.gradient ? operand.gradient : operand.values) = {memory + piece.offset, sizes_(info.rows), cols, cols};
+      operand.started = 0;
+      continue;
+    }
     const ValueInfo& info = program.values[root];
     const int64_t cols = sizes_(info.cols);
     (piece.gradient ? gradients_ : values_)[root] = {memory + piece.offset, sizes_(info.rows), cols, cols};
@@ -277,22 +255,18 @@ Status Step::Begin(const BatchInputs& inputs, const StepOptions& options,
   return OkStatus();
 }
 
-void Step::DropRows(size_t op, const Block& block) const {
-  if (drops_[op] == 0 || options_.dropout == 0) return;
-  const Dropout dropout = {options_.dropout, options_.seed, options_.number};
-  workers().ForPieces(block.rows, 1, 8 * block.cols, [&](int64_t first, int64_t end) {
-    for (int64_t r = first; r < end; ++r) {
-      dropout.Apply(static_cast<uint32_t>(op), static_cast<uint32_t>(r), block.row(r), block.cols);
-    }
-  });
-}
-
 void Step::Forward() {
   for (size_t i = 0; i < program_->ops.size(); ++i) {
     const Op& op = program_->ops[i];
     place_ = static_cast<uint32_t>(i);
+    DroppedOperand* const operand = OperandOf(i);
+    if (operand != nullptr) {
+      Fill(*operand);
+      Exchange(*operand);
+    }
     std::visit([&](const auto& o) { train::Forward(o, *this); }, op);
-    DropRows(i, value(**OutputsOf(op).begin()));
+    if (operand != nullptr) Exchange(*operand);
+    DropRows(i, Drops::kResult, value(**OutputsOf(op).begin()));
   }
 }
 
@@ -303,8 +277,13 @@ void Step::Backward() {
     const Value result = **OutputsOf(op).begin();
     if (needs_[Root(result)] == 0 || started_[Root(result)] == 0) continue;
     place_ = static_cast<uint32_t>(i);
-    DropRows(i, gradients_[static_cast<size_t>(result.id)]);
+    DropRows(i, Drops::kResult, gradients_[static_cast<size_t>(result.id)]);
+    DroppedOperand* const operand = OperandOf(i);
+    if (operand != nullptr) Exchange(*operand);
     std::visit([&](const auto& o) { train::Backward(o, *this); }, op);
+    if (operand == nullptr) continue;
+    Exchange(*operand);
+    Return(*operand);
   }
 }
 

@@ -6,6 +6,7 @@
 //   step.Backward();
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -31,9 +32,8 @@ struct StepOptions {
 
 class Step : private Tape {
  public:
-  // The program has plain operations alone, and one output. Both outlive this. classifies: what the last linear reads is dropped out, as by
-  // transformers' classifiers, but not by the heads of pre-training.
-  Step(const Program& program, const HeldParameters& held, bool classifies = true);
+  // The program has plain operations alone, and one output. Both outlive this.
+  Step(const Program& program, const HeldParameters& held);
 
   // kOutOfMemory. Once it went well, a batch that takes no more memory allocates nothing.
   Status Begin(const BatchInputs& inputs, const StepOptions& options,
@@ -45,6 +45,8 @@ class Step : private Tape {
   Block output() const { return value(program_->outputs[0].value); }
   Block output_gradient() const { return gradients_[Root(program_->outputs[0].value)]; }
   void Backward();
+  // What dropout of hidden states works on in a batch: [rows, cols] of each place, in the order of operations.
+  std::vector<std::array<int64_t, 2>> dropped() const;
   // What came to the result of an ops::Input, by its number.
   Block input_gradient(int32_t number) const;
 
@@ -52,25 +54,40 @@ class Step : private Tape {
   struct Piece {
     int64_t size;
     int32_t from, to;  // times at which it is in use
-    int32_t value;
+    int32_t value;     // from the number of values on: of a dropped operand
     bool gradient;
     int64_t offset;
   };
 
   size_t Root(Value value) const { return static_cast<size_t>(program_->Root(value).id); }
-  void FindDropout(bool classifies);
+  void FindDropout();
   void FindNeeds();
   void FindLifetimes();
   int64_t PlacePieces();
   void PlaceViews(float* memory);
-  void DropRows(size_t op, const Block& block) const;
+
+  // What dropout does to an operation's first result, or to a copy of its operand, which others read as it is.
+  enum class Drops : uint8_t { kNothing, kResult, kOperand };
+  struct DroppedOperand {
+    size_t op = 0;
+    Value x;
+    Block values = {};  // the copy
+    Block gradient = {};
+    uint8_t started = 0;  // whether the gradient holds something
+  };
+  void DropRows(size_t op, Drops what, const Block& block) const;
+  DroppedOperand* OperandOf(size_t op);  // null: it is not dropped out
+  void Fill(const DroppedOperand& operand) const;
+  void Exchange(DroppedOperand& operand);
+  void Return(DroppedOperand& operand);
 
   HeldParameters frozen_;  // without gradients
   const HeldParameters* all_;
   StepOptions options_;
   BatchIndices batch_indices_;
   Sizes sizes_;
-  std::vector<uint8_t> drops_;  // by operation: whether its first result is dropped out
+  std::vector<Drops> drops_;  // by operation
+  std::vector<DroppedOperand> operands_;
   std::vector<uint8_t> needs_;  // by root: whether it gets a gradient
   std::vector<Piece> pieces_;
   std::vector<size_t> order_, near_;  // of pieces, while they are placed

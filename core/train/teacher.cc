@@ -111,7 +111,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   if (options_.method == Method::kHead) masters.PassThrough();
   masters.Hold();
   PERUSE_RETURN_IF_ERROR(PrepareProgram());
-  step_ = std::make_unique<Step>(program_, masters.held(), /*classifies=*/!masks());
+  step_ = std::make_unique<Step>(program_, masters.held());
   if (options_.sift > 0) sift_ = std::make_unique<Sift>(perturbed_, masters.held(), options_.sift);
   if (features_width_ > 0) {
     features_step_ = std::make_unique<Step>(features_program_, masters.held());

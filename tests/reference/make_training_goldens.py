@@ -3,7 +3,8 @@
     python make_training_goldens.py [--out FILE] [--only NAME ...]
 
 For each case: the loss and the gradient of every parameter, in float64 and without dropout, on the texts of the case's
-expected.safetensors; of a few cases also 30 steps of AdamW in float32, and scale-invariant fine-tuning. Whole gradients would be as large as the checkpoints, and a
+expected.safetensors; what dropout works on in a training pass over the longest text, as [rows, columns] of each place; of a few cases also 30
+steps of AdamW in float32, and scale-invariant fine-tuning. Whole gradients would be as large as the checkpoints, and a
 hash cannot be compared within a tolerance. So of each tensor we keep up to 16 of its cells, its largest, and a sum of all its cells with
 signs that look random: a cell that is wrong shows in that sum.
 
@@ -114,6 +115,28 @@ def gradients(name, model_class, texts):
     return tensors
 
 
+def dropouts(name, model_class, text):
+    """Shapes of everything that is dropped out, attention's probabilities with the rows of all heads."""
+    config = transformers.AutoConfig.from_pretrained(FIXTURES / "tiny" / name)
+    rates = {"hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout", "seq_classif_dropout", "qa_dropout"}
+    for rate in rates & set(config.to_dict()):
+        setattr(config, rate, 0.1)
+    model = getattr(transformers, model_class).from_pretrained(FIXTURES / "tiny" / name, config=config, attn_implementation="eager").train()
+    shapes, plain = [], functional.dropout
+
+    def record(values, p=0.5, training=True, inplace=False):
+        if training and p > 0:
+            shapes.append([values.numel() // values.shape[-1], values.shape[-1]])
+        return plain(values, p, training, inplace)
+
+    functional.dropout = record
+    try:
+        logits_of(model, [text])
+    finally:
+        functional.dropout = plain
+    return {f"{name}/dropout": torch.tensor(sorted(shapes), dtype=torch.float32)}
+
+
 def adamw(name, model_class, texts):
     """As Trainer: no decay for biases and norms, clipping to 1, linear warm-up and decay."""
     model = load(name, model_class, torch.float32)
@@ -208,6 +231,7 @@ def main():
             continue
         texts = texts_of(FIXTURES / "tiny" / name)
         tensors |= gradients(name, classes[name], texts)
+        tensors |= dropouts(name, classes[name], max(texts, key=lambda text: len(text[0])))
         if name in ADAMW_CASES:
             tensors |= adamw(name, classes[name], texts)
         if name in SIFT_CASES:

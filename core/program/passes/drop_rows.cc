@@ -44,6 +44,7 @@ bool MoveUp(Program& program, size_t at) {
     if (!one_for_all) *input = SelectBefore(program, number(), *input, select.rows);
   }
   *OutputsOf(moved).begin()[0] = select.out;
+  std::replace(program.dropped.begin(), program.dropped.end(), select.x, select.out);
   program.ops[static_cast<size_t>(number())] = std::move(moved);
   return true;
 }

@@ -57,7 +57,7 @@ class Lesson {
     optimiser_ = std::make_unique<AdamW>(trainee_->masters(), adamw);
     PERUSE_CHECK(optimiser_->Allocate().ok());
     program_ = trainee_->ProgramFor("logits").value();
-    step_ = std::make_unique<Step>(program_, trainee_->masters().held(), /*classifies=*/false);
+    step_ = std::make_unique<Step>(program_, trainee_->masters().held());
     const GoldenCase& golden = CaseOf(pair.discriminator);
     int32_t row = 0;
     for (const GoldenText& text : GoldenTexts(golden, golden.Expected())) Mask(text, &row);
@@ -212,7 +212,7 @@ TEST(Generator, DrawsWordsAsProbableAsItSays) {
   Example text = {.ids = {5, 9, 4, 11, 12}, .types = {0, 0, 0, 0, 0}, .labels = {10}, .chosen = {2}};
   const Example* const part[] = {&text};
   const Program program = trainee->ProgramFor("logits").value();
-  Step step(program, trainee->masters().held(), /*classifies=*/false);
+  Step step(program, trainee->masters().held());
   RaggedBatch batch;
   batch.Append(5);
   const std::vector<ModelInput> inputs = {{text.ids, text.types}};

@@ -2,7 +2,9 @@
 // (tests/reference/make_training_goldens.py; the formulas of the labels are its own).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "core/ops/reference.h"
@@ -30,6 +32,11 @@ std::vector<GoldenCase> CasesWith(const std::string& suffix) {
   }
   return cases;
 }
+
+struct Shape {
+  int64_t cols, rows;
+  auto operator<=>(const Shape&) const = default;
+};
 
 // A case's model with all of its texts in one batch.
 class Lesson {
@@ -69,11 +76,34 @@ class Lesson {
     return sum;
   }
 
+  // What is dropped out of the longest text, in order of size.
+  std::vector<Shape> DroppedOfLongestText() {
+    const auto shorter = [](const GoldenText& a, const GoldenText& b) { return a.ids.size() < b.ids.size(); };
+    const GoldenText& text = *std::max_element(texts_.begin(), texts_.end(), shorter);
+    const auto length = static_cast<int32_t>(text.ids.size());
+    RaggedBatch batch;
+    batch.Append(length);
+    const ModelInput input = text.input();
+    std::vector<int32_t> chosen;
+    if (head_ == Head::kMaskedLm) chosen = {1};
+    masters().Hold();
+    PERUSE_CHECK(
+        step_->Begin({std::span(&input, 1), batch, chosen}, {.dropout = 0.1f, .attention_dropout = 0.1f}).ok());
+    std::vector<Shape> shapes;
+    for (const auto [rows, cols] : step_->dropped()) shapes.push_back({cols, rows});
+    for (const Op& op : program_.ops) {
+      if (const auto* attention = std::get_if<ops::Attention>(&op))
+        shapes.push_back({length, attention->heads * length});
+    }
+    std::sort(shapes.begin(), shapes.end());
+    return shapes;
+  }
+
   // The loss, and the gradients of all masters.
-  double Run() {
+  double Run(const StepOptions& options = {}) {
     masters().ZeroGradients();
     masters().Hold();
-    PERUSE_CHECK(step_->Begin({inputs_, batch_, chosen_}, {}).ok());
+    PERUSE_CHECK(step_->Begin({inputs_, batch_, chosen_}, options).ok());
     step_->Forward();
     const double loss = Loss(step_->output(), step_->output_gradient());
     step_->Backward();
@@ -155,6 +185,55 @@ std::string CaseName(const ::testing::TestParamInfo<GoldenCase>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiny, ParameterGradients, ::testing::ValuesIn(CasesWith("/loss")), CaseName);
+
+class DropoutPlaces : public ::testing::TestWithParam<GoldenCase> {};
+
+TEST_P(DropoutPlaces, AreThoseOfTheReferenceClasses) {
+  const GoldenCase& golden = GetParam();
+  Lesson lesson(golden);
+  const std::vector<float> want = Goldens().Floats(golden.name + "/dropout");
+  std::vector<Shape> expected;
+  for (size_t i = 0; i < want.size(); i += 2) {
+    expected.push_back({.cols = static_cast<int64_t>(want[i + 1]), .rows = static_cast<int64_t>(want[i])});
+  }
+  std::sort(expected.begin(), expected.end());
+  const std::vector<Shape> found = lesson.DroppedOfLongestText();
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].cols, expected[i].cols);
+    EXPECT_LE(found[i].rows, expected[i].rows);  // rows that no output reads are not computed
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, DropoutPlaces, ::testing::ValuesIn(CasesWith("/dropout")), CaseName);
+
+// The masks of a step are a function of its seed and number, so its loss has differences like any other.
+TEST(DropoutGradients, AgreeWithCentralDifferences) {
+  const StepOptions options = {.dropout = 0.2f, .attention_dropout = 0.2f, .seed = 5, .number = 3};
+  for (const GoldenCase& golden : CasesWith("/adamw/losses")) {
+    SCOPED_TRACE(golden.name);
+    Lesson lesson(golden);
+    EXPECT_NE(lesson.Run(options), lesson.Run());
+    lesson.Run(options);
+    for (Master& master : lesson.masters().tensors()) {
+      SCOPED_TRACE(master.file_name);
+      const std::vector<float> values(master.values, master.values + master.size);
+      const std::vector<float> slope(master.gradient, master.gradient + master.size);
+      const double square = std::inner_product(slope.begin(), slope.end(), slope.begin(), 0.0);
+      if (square < 1e-4) continue;        // less than the loss's rounding can tell
+      const double pace = 1e-3 / square;  // a step along the gradient that changes the loss by a thousandth
+      double losses[2];
+      for (const int side : {0, 1}) {
+        for (size_t i = 0; i < values.size(); ++i) {
+          master.values[i] = static_cast<float>(values[i] + (side == 0 ? -pace : pace) * slope[i]);
+        }
+        losses[side] = lesson.Run(options);
+      }
+      std::copy(values.begin(), values.end(), master.values);
+      EXPECT_NEAR((losses[1] - losses[0]) / (2 * pace), square, 0.02 * square);
+    }
+  }
+}
 
 class ThirtySteps : public ::testing::TestWithParam<GoldenCase> {};
 

@@ -48,7 +48,7 @@ class Lesson {
     }
     PERUSE_CHECK(masters().Allocate().ok());
     program_ = trainee_->ProgramFor("logits").value();
-    step_ = std::make_unique<Step>(program_, masters().held(), /*classifies=*/false);
+    step_ = std::make_unique<Step>(program_, masters().held());
     for (const GoldenText& text : GoldenTexts(golden, golden.Expected())) {
       examples_.push_back(MaskedByFormula(text, batch_.rows(), trainee_->config().vocab_size));
       for (const int32_t place : examples_.back().chosen) chosen_.push_back(batch_.rows() + place);
