@@ -1,5 +1,6 @@
 // What pages do in the other browsers.
 import { modelCache, pipeline } from './web/bundle/peruse.js';
+import { teach } from './web/bundle/peruse-teach.js';
 import { work } from './work.js';
 
 const kSentiment = './models/peruse-sentiment-convbert-tiny/';
@@ -26,6 +27,28 @@ globalThis.kept = async () => {
   for (let attempt = 0; attempt < 100 && !(await isKept()); ++attempt) await new Promise((resolve) => setTimeout(resolve, 50));
   await classify.dispose();
   return { kept: await isKept(), notices: classify.info.notices };
+};
+
+const kLines = [
+  ['A rose has thorns.', 'plant'],
+  ['The oak grows slowly.', 'plant'],
+  ['Moss covers the stone.', 'plant'],
+  ['Water the fern every day.', 'plant'],
+  ['A hammer drives nails.', 'tool'],
+  ['The saw cuts wood.', 'tool'],
+  ['Turn the screw with this.', 'tool'],
+  ['Pliers bend the wire.', 'tool'],
+];
+
+globalThis.lesson = async () => {
+  const examples = kLines.map(([text, label]) => ({ text, label }));
+  const taught = await teach('text-classification', kSentiment, examples, { method: 'full', epochs: 3, learning_rate: 1e-3, batch_size: 4 });
+  const classify = await taught.pipeline();
+  const [{ label, score }] = await classify('The saw cuts wood.');
+  await classify.dispose();
+  const { threads, reason, losses } = taught.report;
+  await taught.dispose();
+  return { threads, reason, losses, label, score };
 };
 
 globalThis.others = async () => {

@@ -37,6 +37,8 @@ const kBrowsers: [string, () => Promise<OtherBrowser>, { isolated: RegExp; plain
   ['WebKitGTK', startWebKit, { isolated: /^(simd|relaxed)(-threads)?$/, plain: /^(simd|relaxed)$/ }],
 ];
 
+let learnt: unknown; // the losses of the first lesson
+
 describe.each(kBrowsers)('%s', (name, start, expected) => {
   let browser: OtherBrowser;
   beforeAll(async () => {
@@ -86,6 +88,17 @@ describe.each(kBrowsers)('%s', (name, start, expected) => {
         expect(one.score).toBeCloseTo(0.78997, 4);
       }
       expect(q8.label).toBe('POSITIVE');
+    });
+
+    test('a page teaches a model, the same to the bit with threads and without, here and elsewhere', async () => {
+      const { threads, reason, losses, label } = (await browser.evaluate('lesson()')) as Record<string, unknown>;
+      console.log(`${name} teaches with ${String(threads)} thread(s)`);
+      const several = String(variant).includes('-threads');
+      if (several && name === 'Firefox') expect(threads).toBeGreaterThan(1);
+      if (threads === 1) expect(reason).toContain('one thread, because');
+      expect(['plant', 'tool']).toContain(label);
+      learnt ??= losses;
+      expect(losses).toEqual(learnt);
     });
 
     test('errors, an inspection, and a GPU that is not there', async () => {
