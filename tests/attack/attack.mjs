@@ -16,7 +16,7 @@ import { runAsProgram } from '../../tools/setup/main_module.mjs';
 
 /** The parts, and their share of the time. */
 const kParts = { files: 3, calls: 2, server: 2, cache: 1, kill: 1, aborts: 2, nth: 1, soak: 2, browser: 1, levels: 2 };
-/** What tests run: 'levels' takes too long for them, and has a finding that is not mended (docs/security.md). */
+/** What tests run: 'levels' takes too long for them. */
 export const kTestedParts = Object.keys(kParts).filter((part) => part !== 'levels');
 const kAtOnce = 2;
 const kSilence = 600_000; // No case takes a tenth of it, where a machine has time for it.

@@ -108,6 +108,35 @@ describe('RemoteHost', () => {
     expect(port.terminate).toHaveBeenCalledTimes(1);
   });
 
+  test('an idle worker is released where it can be, and the next host in it hears nothing of the last one', async () => {
+    let tell: (message: WorkerMessage) => void = () => {};
+    const port = {
+      post: vi.fn<(request: WorkerRequest) => void>(),
+      onMessage: (listener: typeof tell) => {
+        tell = listener;
+      },
+      onDeath: () => {},
+      terminate: vi.fn(),
+      release: vi.fn(),
+    };
+    const first = new RemoteHost(port, () => {});
+    const asked = first.call('memory', null);
+    const { id, member } = port.post.mock.calls[0]![0] as { id: number; member: number };
+    tell({ kind: 'reply', id, reply: 1 });
+    expect(await asked).toBe(1);
+    first.dispose();
+    expect([port.release.mock.calls.length, port.terminate.mock.calls.length]).toEqual([1, 0]);
+
+    const progress = vi.fn();
+    const second = new RemoteHost(port, progress);
+    tell({ kind: 'progress', member, progress: { status: 'done', name: 'files', file: 'config.json' } });
+    expect(progress).not.toHaveBeenCalled();
+    const waiting = second.call('memory', null);
+    second.dispose(); // Not idle.
+    await expect(waiting).rejects.toMatchObject({ code: 'aborted' });
+    expect([port.release.mock.calls.length, port.terminate.mock.calls.length]).toEqual([1, 1]);
+  });
+
   test('a request that can not be cloned is refused by name', async () => {
     const { host } = connected();
     await expect(host.call('run', { inputs: [], options: { f: () => {} } })).rejects.toMatchObject({ code: 'invalid_argument' });

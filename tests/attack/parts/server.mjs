@@ -10,7 +10,7 @@ import { measureOwnTime } from '../lib/own_time.mjs';
 import { setWaits } from '../lib/patience.mjs';
 
 /** Of a server that answers as it should the first byte may take a minute: only the machine can be at fault. */
-const kWaits = { cache: 1000, lock: 2000, retries: [10, 20], retryAfter: 1000 };
+const kWaits = { cache: 1000, lock: 2000, retries: [10, 20], retryAfter: 1000, worker: 0 }; // A worker that rests has the waits of its start.
 const kLongest = 30_000; // Milliseconds of its own.
 
 export async function run({ random, timeLeft, begin, count }) {

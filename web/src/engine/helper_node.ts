@@ -4,6 +4,13 @@ import type { HelperWorker, ModuleFactory } from './engine.js';
 import { becomeHelper, Helper, isForHelper } from './helpers.js';
 import { installedFile } from './installed_node.js';
 
+const kEnding = new Set<Promise<unknown>>();
+
+/** Waits for the helpers that were ended: until they have gone, they have the engine's memory. */
+export async function helpersHaveGone(): Promise<void> {
+  await Promise.all(kEnding);
+}
+
 /**
  * `file`: of the worker, within the package's folder web/. It keeps the process alive until it has loaded, as what waits for it does; from
  * then on it is idle between calls.
@@ -12,7 +19,10 @@ export function startNodeHelper(file: string): HelperWorker {
   const worker = new Worker(installedFile(file), { name: 'peruse', execArgv: [] });
   const helper = new Helper(
     (message) => worker.postMessage(message),
-    () => void worker.terminate(),
+    () => {
+      const end = worker.terminate().finally(() => kEnding.delete(end));
+      kEnding.add(end);
+    },
     () => worker.unref(),
   );
   worker.on('message', (data) => helper.receive(data));

@@ -8,6 +8,11 @@ interface DawnPackage {
 
 let gpu: GPU | undefined; // Dawn's instance: its devices fall when it is collected.
 
+/** Whether this thread has one. */
+export function hasGpu(): boolean {
+  return gpu !== undefined;
+}
+
 export async function findGpuInNode(): Promise<GPU | undefined> {
   if (gpu !== undefined) return gpu;
   const name: string = 'webgpu'; // Not spelled out in the import, so that a bundler does not follow it.

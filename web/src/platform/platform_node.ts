@@ -6,7 +6,7 @@ import { detectFeatures } from '../engine/features.js';
 import { LocalHost } from '../worker/host.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
 import { nodePaths } from './paths_node.js';
-import { startNodeWorker } from '../worker/start_node.js';
+import { takeNodeWorker } from '../worker/resting_node.js';
 import type { Platform } from './platform.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import type { SourceSpec } from '../sources/source.js';
@@ -20,7 +20,7 @@ export const nodePlatform: Platform = {
   worksInWorker: async (source) => (await weightBytes(source)) > kLongWork,
   // In Node every thread may block, and memory can always be shared.
   features: () => detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true }),
-  startWorker: async () => startNodeWorker('dist/worker/worker_node.js'),
+  startWorker: () => takeNodeWorker('dist/worker/worker_node.js'),
   startHere: async (report) => new LocalHost(report, nodeHostParts),
   paths: nodePaths,
   folderParts: nodeFolderParts,

@@ -3,35 +3,49 @@ import { Worker } from 'node:worker_threads';
 import { installedFile } from '../engine/installed_node.js';
 import type { ProgressInfo } from '../progress.js';
 import type { VerbTable, Verbs } from './host.js';
-import { isAnswered, type WorkerMessage, type WorkerPort } from './worker_host.js';
+import { isAnswered, type WorkerMessage, type WorkerPort, type WorkerRequest } from './worker_host.js';
 
 /** `file`: within the package's folder web/. */
 export function startNodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>(file: string): WorkerPort<S, Progress> {
-  const worker = new Worker(installedFile(file), { name: 'peruse', execArgv: [] });
-  let ended = false;
-  let waiting = 0; // An idle worker does not keep the process alive.
-  worker.unref();
-  return {
-    post: (message, transfer = []) => {
-      worker.postMessage(message, transfer as never[]);
-      if (isAnswered(message) && waiting++ === 0) worker.ref();
-    },
-    onMessage: (listener) => {
-      worker.on('message', (message: WorkerMessage<Progress>) => {
-        if (message.kind !== 'progress' && message.kind !== 'here' && --waiting === 0) worker.unref();
-        listener(message);
-      });
-    },
-    onDeath: (listener) => {
-      worker.on('error', (error) => listener(error instanceof Error ? error.message : String(error)));
-      worker.on('messageerror', (error) => listener(error.message));
-      worker.on('exit', (code) => {
-        if (!ended) listener(`it exited with code ${code}.`);
-      });
-    },
-    terminate: () => {
-      ended = true;
-      void worker.terminate();
-    },
-  };
+  return new NodeWorker<S, Progress>(file);
+}
+
+export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> implements WorkerPort<S, Progress> {
+  protected readonly worker_: Worker;
+  private hear_: (message: WorkerMessage<Progress>) => void = () => {};
+  private die_: (reason: string) => void = () => {};
+  private ended_ = false;
+  private waiting_ = 0; // An idle worker does not keep the process alive.
+
+  constructor(file: string) {
+    this.worker_ = new Worker(installedFile(file), { name: 'peruse', execArgv: [] });
+    this.worker_.unref();
+    this.worker_.on('message', (message: WorkerMessage<Progress>) => {
+      if (message.kind !== 'progress' && message.kind !== 'here' && --this.waiting_ === 0) this.worker_.unref();
+      this.hear_(message);
+    });
+    this.worker_.on('error', (error) => this.die_(error instanceof Error ? error.message : String(error)));
+    this.worker_.on('messageerror', (error) => this.die_(error.message));
+    this.worker_.on('exit', (code) => {
+      if (!this.ended_) this.die_(`it exited with code ${code}.`);
+    });
+  }
+
+  post(message: WorkerRequest<S>, transfer: (MessagePort | ArrayBuffer)[] = []): void {
+    this.worker_.postMessage(message, transfer as never[]);
+    if (isAnswered(message) && this.waiting_++ === 0) this.worker_.ref();
+  }
+
+  onMessage(listener: (message: WorkerMessage<Progress>) => void): void {
+    this.hear_ = listener;
+  }
+
+  onDeath(listener: (reason: string) => void): void {
+    this.die_ = listener;
+  }
+
+  terminate(): void {
+    this.ended_ = true;
+    void this.worker_.terminate();
+  }
 }

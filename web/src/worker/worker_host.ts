@@ -25,7 +25,7 @@ export type WorkerMessage<Progress = ProgressInfo> =
   | { kind: 'reply'; id: number; reply: unknown }
   | { kind: 'error'; id: number; error: PlainError }
   | { kind: 'progress'; member: number; progress: Progress }
-  /** The first: the worker runs. */
+  /** The worker runs, and nothing works in it: it has begun (in a browser), or was told to end (in Node). */
   | { kind: 'here' };
 
 /** A started worker, whatever the platform. */
@@ -36,6 +36,8 @@ export interface WorkerPort<S extends VerbTable<S> = Verbs, Progress = ProgressI
   /** Called at most once, with the reason, if the worker stops by itself. */
   onDeath(listener: (reason: string) => void): void;
   terminate(): void;
+  /** Instead, where it may be wanted again: nothing is under way in it. */
+  release?(): void;
 }
 
 interface Pending {
@@ -46,10 +48,10 @@ interface Pending {
 
 /** A worker and the members that work in it. It ends with the last of them. */
 class Link<S extends VerbTable<S>, Progress> {
+  private static members_ = 0; // A worker's next link must not take what is said to the last one's for its own.
   private readonly pending_ = new Map<number, Pending>();
   private readonly members_ = new Map<number, (progress: Progress) => void>();
   private nextId_ = 1;
-  private nextMember_ = 0;
   over: PeruseError | undefined;
 
   constructor(private readonly port_: WorkerPort<S, Progress>) {
@@ -58,14 +60,15 @@ class Link<S extends VerbTable<S>, Progress> {
   }
 
   join(report: (progress: Progress) => void): number {
-    this.members_.set(this.nextMember_, report);
-    return this.nextMember_++;
+    const member = Link.members_++;
+    this.members_.set(member, report);
+    return member;
   }
 
   leave(member: number, error: PeruseError): void {
     this.members_.delete(member);
     if (this.members_.size === 0) {
-      this.end(error);
+      this.end(error, this.pending_.size === 0);
       return;
     }
     for (const [id, pending] of this.pending_) {
@@ -124,11 +127,12 @@ class Link<S extends VerbTable<S>, Progress> {
     if (message.error.code === 'worker_died') this.end(fromPlainError(message.error));
   }
 
-  /** Ends the worker and tells everybody who waits. */
-  private end(error: PeruseError): void {
+  /** Ends the worker, or releases it, and tells everybody who waits. */
+  private end(error: PeruseError, isIdle = false): void {
     if (this.over) return;
     this.over = error;
-    this.port_.terminate();
+    if (isIdle && this.port_.release) this.port_.release();
+    else this.port_.terminate();
     for (const { reject } of this.pending_.values()) reject(error);
     this.pending_.clear();
   }
@@ -185,7 +189,7 @@ export function serve(
   post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest) => void) => void,
   parts: HostParts,
-  close?: () => void,
+  close?: (isClean: boolean) => void | Promise<void>,
 ): void {
   const makeHost = (report: (progress: ProgressInfo) => void, other?: LocalHost) => other?.beside(report) ?? new LocalHost(report, parts);
   serveHosts<Verbs, ProgressInfo, LocalHost>(post, onRequest, makeHost, close);
@@ -193,13 +197,14 @@ export function serve(
 
 /**
  * A worker's end: answers every call with one message. `post` hands over the memory that `transfer` names. `makeHost` makes a host for each
- * member; `other` is that of another one, if there is one. `close` ends the worker once nothing works in it: its caller asked for that.
+ * member; `other` is that of another one, if there is one. `close` is called once nothing works in the worker: its caller asked for that.
+ * `isClean`: all has been given back.
  */
 export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S> = HostOf<S>>(
   post: (message: WorkerMessage<Progress>, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest<S>) => void) => void,
   makeHost: (report: (progress: Progress) => void, other: H | undefined) => H,
-  close: () => void = () => {},
+  close: (isClean: boolean) => void | Promise<void> = () => {},
 ): void {
   const hosts = new Map<number, H>();
   const hostOf = (member: number): H => {
@@ -222,12 +227,15 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S>
     }
   };
   const end = async () => {
+    let isClean = false;
     try {
       for (const { controller } of running.values()) controller.abort();
       for (const host of hosts.values()) host.dispose(); // Throws where an engine is broken.
+      hosts.clear();
       await Promise.all([...running.values()].map(({ answered }) => answered));
+      isClean = true;
     } finally {
-      close();
+      await close(isClean);
     }
   };
   onRequest((message) => {

@@ -1,0 +1,116 @@
+// In Node a worker that has no work rests for a while, and the next load takes it.
+import { spawnSync } from 'node:child_process';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import type { Worker, WorkerOptions } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { pipeline, type PipelineOptions } from '../../web/dist/index_node.js';
+import { patience } from '../../web/dist/patience.js';
+
+const kModel = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny', import.meta.url));
+const kIndex = new URL('../../web/dist/index_node.js', import.meta.url).href;
+const kText = 'A gem of a film.';
+const kUsual = patience.worker;
+
+/** The workers that pipelines have started and that have not ended. */
+const alive = new Set<Worker>();
+let started = 0;
+const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: typeof Worker };
+threads.Worker = class extends threads.Worker {
+  constructor(file: string | URL, options?: WorkerOptions) {
+    super(file, options);
+    started += 1;
+    alive.add(this);
+    this.once('exit', () => alive.delete(this));
+  }
+};
+syncBuiltinESMExports();
+
+const load = (options: PipelineOptions = {}) =>
+  pipeline('text-classification', kModel, { worker: true, variant: 'simd', share: false, ...options });
+
+async function loadOnce(options: PipelineOptions = {}) {
+  const pipe = await load(options);
+  const answer = await pipe(kText);
+  await pipe.dispose();
+  return answer;
+}
+
+const untilAlive = (count: number) => vi.waitFor(() => expect(alive.size).toBe(count), { timeout: 30_000, interval: 10 });
+
+beforeEach(() => {
+  patience.worker = 600_000;
+  started = 0;
+});
+
+/** What rests goes. */
+afterEach(async () => {
+  for (const worker of alive) void worker.terminate();
+  await untilAlive(0);
+  patience.worker = kUsual;
+});
+
+test('the next load is in the worker of the last one, whatever that was', async () => {
+  const answer = await loadOnce();
+  await expect(pipeline('question-answering', kModel, { worker: true })).rejects.toMatchObject({ code: 'missing_head' });
+  expect(await loadOnce({ variant: 'simd-threads', threads: 2 })).toMatchObject([{ label: (answer as { label: string }[])[0]!.label }]);
+  expect(await loadOnce()).toEqual(answer);
+  expect({ started, alive: alive.size }).toEqual({ started: 1, alive: 1 });
+});
+
+test('two at once are in two workers, of which one rests afterwards', async () => {
+  const pipes = await Promise.all([load(), load()]);
+  expect(started).toBe(2);
+  for (const pipe of pipes) await pipe.dispose();
+  await untilAlive(1);
+  const next = await Promise.all([loadOnce(), loadOnce()]);
+  expect(next[0]).toEqual(next[1]);
+  expect(started).toBe(3);
+});
+
+test('it rests for so long, and then ends', async () => {
+  patience.worker = 50;
+  await loadOnce();
+  await untilAlive(0);
+  await loadOnce();
+  expect(started).toBe(2);
+  patience.worker = 0;
+  await loadOnce();
+  await untilAlive(0);
+});
+
+test('a worker in which something was under way does not rest', async () => {
+  const stop = new AbortController();
+  const loading = load({ signal: stop.signal, progress_callback: () => stop.abort() });
+  await expect(loading).rejects.toMatchObject({ code: 'aborted' });
+  await untilAlive(0);
+  const pipe = await load();
+  const call = pipe(Array(500).fill(kText));
+  await pipe.dispose();
+  await expect(call).rejects.toMatchObject({ code: 'aborted' });
+  await untilAlive(0);
+});
+
+test('nor is one taken that has died, or that has another environment', async () => {
+  await loadOnce();
+  for (const worker of alive) await worker.terminate();
+  await loadOnce();
+  expect(started).toBe(2);
+  process.env.PERUSE_TEST_ENVIRONMENT = 'another';
+  try {
+    await loadOnce();
+  } finally {
+    delete process.env.PERUSE_TEST_ENVIRONMENT;
+  }
+  expect(started).toBe(3);
+});
+
+test('it does not keep the process', () => {
+  const script = `
+    import { pipeline } from '${kIndex}';
+    const pipe = await pipeline('text-classification', '${kModel}', { worker: true });
+    await pipe.dispose();
+    process.on('exit', () => console.log(process.uptime() < ${kUsual / 2000}));`;
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  expect({ stdout, stderr, status }).toEqual({ stdout: 'true\n', stderr: '', status: 0 });
+});

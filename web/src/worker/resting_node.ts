@@ -1,0 +1,77 @@
+// A worker in Node that has no work rests for a while, and the next load takes it: a new one would have a thread to start and the engine to
+// compile, and of what threads that came and went had taken the C library's allocator keeps a part.
+import { patience, within } from '../patience.js';
+import { NodeWorker } from './start_node.js';
+
+/** What a worker may take to let go of its last work, in milliseconds. It takes some ten. */
+const kLetsGoWithin = 5000;
+
+/** A worker that rested, or a new one. `file`: within the package's folder web/. */
+export async function takeNodeWorker(file: string): Promise<NodeWorker> {
+  return (await RestingWorker.take(file)) ?? new RestingWorker(file);
+}
+
+/** At most one rests. */
+class RestingWorker extends NodeWorker {
+  private static resting_: RestingWorker | undefined;
+  private readonly kind_: string;
+  private hasLetGo_ = Promise.resolve(false);
+  private timer_: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(file: string) {
+    super(file);
+    this.kind_ = kindOf(file);
+  }
+
+  static async take(file: string): Promise<RestingWorker | undefined> {
+    const worker = RestingWorker.resting_;
+    if (worker?.kind_ !== kindOf(file)) return undefined;
+    worker.wake();
+    worker.worker_.ref();
+    const hasLetGo = await within(kLetsGoWithin, worker.hasLetGo_).catch(() => false);
+    worker.worker_.unref();
+    if (hasLetGo) return worker;
+    worker.terminate();
+    return undefined;
+  }
+
+  release(): void {
+    if (RestingWorker.resting_ !== undefined || patience.worker === 0 || !this.tellEnd()) {
+      this.terminate();
+      return;
+    }
+    RestingWorker.resting_ = this;
+    this.timer_ = setTimeout(() => this.end(), patience.worker).unref();
+    this.hasLetGo_ = new Promise((resolve) => {
+      this.onMessage(({ kind }) => kind === 'here' && resolve(true));
+      this.onDeath(() => {
+        this.end();
+        resolve(false);
+      });
+    });
+  }
+
+  private tellEnd(): boolean {
+    try {
+      this.post({ id: 0, verb: 'end' });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private end(): void {
+    this.wake();
+    this.terminate();
+  }
+
+  private wake(): void {
+    clearTimeout(this.timer_);
+    if (RestingWorker.resting_ === this) RestingWorker.resting_ = undefined;
+  }
+}
+
+/** A worker has the environment of its start. */
+function kindOf(file: string): string {
+  return JSON.stringify([file, process.env]);
+}
