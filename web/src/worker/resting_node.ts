@@ -3,8 +3,11 @@
 import { patience, within } from '../patience.js';
 import { NodeWorker } from './start_node.js';
 
-/** What a worker may take to let go of its last work, in milliseconds. It takes some ten. */
+/** What a worker may take to let go of its last work, in milliseconds. Where it is idle, it takes some ten. */
 const kLetsGoWithin = 5000;
+
+/** What it may take then until its locks (cache/lock_node.ts) are gone from the disk: others would wait for them. */
+const kFarewell = 500;
 
 /** A worker that rested, or a new one. `file`: within the package's folder web/. */
 export async function takeNodeWorker(file: string): Promise<NodeWorker> {
@@ -35,20 +38,31 @@ class RestingWorker extends NodeWorker {
     return undefined;
   }
 
-  release(): void {
-    if (RestingWorker.resting_ !== undefined || patience.worker === 0 || !this.tellEnd()) {
+  release(isIdle: boolean): void {
+    if (!this.tellEnd()) {
       this.terminate();
       return;
     }
-    RestingWorker.resting_ = this;
-    this.timer_ = setTimeout(() => this.end(), patience.worker).unref();
+    this.worker_.unref();
+    const rests = isIdle && RestingWorker.resting_ === undefined && patience.worker > 0;
+    if (rests) RestingWorker.resting_ = this;
+    this.endIn(rests ? patience.worker : kLetsGoWithin);
     this.hasLetGo_ = new Promise((resolve) => {
-      this.onMessage(({ kind }) => kind === 'here' && resolve(true));
+      this.onMessage(({ kind }) => {
+        if (kind !== 'here') return;
+        if (!rests) this.endIn(kFarewell);
+        resolve(true);
+      });
       this.onDeath(() => {
         this.end();
         resolve(false);
       });
     });
+  }
+
+  private endIn(milliseconds: number): void {
+    clearTimeout(this.timer_);
+    this.timer_ = setTimeout(() => this.end(), milliseconds).unref();
   }
 
   private tellEnd(): boolean {

@@ -36,8 +36,8 @@ export interface WorkerPort<S extends VerbTable<S> = Verbs, Progress = ProgressI
   /** Called at most once, with the reason, if the worker stops by itself. */
   onDeath(listener: (reason: string) => void): void;
   terminate(): void;
-  /** Instead, where it may be wanted again: nothing is under way in it. */
-  release?(): void;
+  /** Instead, where it is there and nobody uses the worker any more. `isIdle`: nothing is under way in it. */
+  release?(isIdle: boolean): void;
 }
 
 interface Pending {
@@ -68,7 +68,8 @@ class Link<S extends VerbTable<S>, Progress> {
   leave(member: number, error: PeruseError): void {
     this.members_.delete(member);
     if (this.members_.size === 0) {
-      this.end(error, this.pending_.size === 0);
+      const isIdle = this.pending_.size === 0;
+      this.end(error, this.port_.release && (() => this.port_.release!(isIdle)));
       return;
     }
     for (const [id, pending] of this.pending_) {
@@ -127,12 +128,11 @@ class Link<S extends VerbTable<S>, Progress> {
     if (message.error.code === 'worker_died') this.end(fromPlainError(message.error));
   }
 
-  /** Ends the worker, or releases it, and tells everybody who waits. */
-  private end(error: PeruseError, isIdle = false): void {
+  /** Ends the worker and tells everybody who waits. */
+  private end(error: PeruseError, letGo = () => this.port_.terminate()): void {
     if (this.over) return;
     this.over = error;
-    if (isIdle && this.port_.release) this.port_.release();
-    else this.port_.terminate();
+    letGo();
     for (const { reject } of this.pending_.values()) reject(error);
     this.pending_.clear();
   }
