@@ -16,7 +16,6 @@ class EmbeddingTable {
   Status Allocate(int32_t rows, int32_t cols, DType storage);
 
   int32_t rows() const { return rows_; }
-  int32_t cols() const { return cols_; }
   DType storage() const { return storage_; }
   int64_t bytes() const;  // of all rows
 

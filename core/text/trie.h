@@ -44,8 +44,6 @@ class Trie {
     return state == kNone ? kNone : Value(state);
   }
 
-  size_t MemoryBytes() const { return units_.capacity() * sizeof(Unit); }
-
  private:
   struct Unit {
     int32_t base = 0;        // the child for byte b is at base + b

@@ -41,7 +41,6 @@ class Generator {
   // An update of both by their gradients. Gives the larger norm before clipping; NaN or infinite: nothing was changed.
   double Update(AdamW& discriminator);
 
-  Trainee& trainee() { return trainee_; }
   // What validation keeps of it.
   void Keep(std::vector<float>* state) const;
   void Restore(const float* state);
