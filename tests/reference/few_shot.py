@@ -26,7 +26,8 @@ def start_model(job):
     torch.manual_seed(job["settings"]["seed"])
     model, about = transformers.AutoModelForSequenceClassification.from_pretrained(
         job["model"], num_labels=len(job["labels"]), dtype=torch.float32, ignore_mismatched_sizes=True, output_loading_info=True)
-    fresh = set(about["missing_keys"]) | {entry[0] for entry in about["mismatched_keys"]}
+    mismatched = {entry if isinstance(entry, str) else entry[0] for entry in about["mismatched_keys"]}  # by version: names, or with their shapes
+    fresh = set(about["missing_keys"]) | mismatched
     generator = torch.Generator().manual_seed(job["settings"]["seed"])
     for name, parameter in model.named_parameters():
         if name in fresh:
