@@ -1,4 +1,4 @@
-"""Writes what PyTorch's gradients and AdamW make of the tiny checkpoints of tests/fixtures/tiny.
+"""Writes what PyTorch's gradients and AdamW make of the tiny checkpoints of tests/fixtures/tiny and tests/fixtures/conv.
 
     python make_training_goldens.py [--out FILE] [--only NAME ...]
 
@@ -22,6 +22,8 @@ import torch
 import transformers
 from torch.nn import functional
 
+import make_conv_models
+
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 CASES = [
     "bert-sequence", "bert-token", "bert-question", "bert-masked-lm", "bert-relative-key", "bert-relative-key-query",
@@ -36,6 +38,7 @@ CASES = [
     "roberta-sequence", "roberta-relative-key", "roberta-masked-lm", "xlm-roberta-token", "xlm-roberta-question",
 ]
 ADAMW_CASES = ["bert-sequence", "convbert-sequence", "deberta-v2-sequence", "electra-sequence"]
+CONV_CASES = [name for name, *_ in make_conv_models.CASES]
 SAMPLES = 16
 SIFT_CASES = ["bert-sequence", "convbert-sequence", "deberta-v2-sequence"]
 SIFT_WEIGHT, SIFT_PACE = 4.0, 1e-4
@@ -106,6 +109,10 @@ def gradients(name, model_class, texts):
     model = load(name, model_class, torch.float64)
     loss = loss_of(model, texts)
     loss.backward()
+    return gradients_of(name, model, loss)
+
+
+def gradients_of(name, model, loss):
     tensors = {f"{name}/loss": loss.detach().reshape(1).float()}
     for parameter, value in model.named_parameters():
         if value.grad is None:
@@ -113,6 +120,22 @@ def gradients(name, model_class, texts):
         for what, numbers in summary(value.grad).items():
             tensors[f"{name}/gradient/{parameter}/{what}"] = numbers
     return tensors
+
+
+def conv_gradients(name, model_type):
+    """The same of the encoders of make_conv_models.py, whose head is ConvBERT's."""
+    folder = FIXTURES / "conv" / name
+    config = json.loads((folder / "config.json").read_text())
+    model = torch.nn.Module()
+    setattr(model, model_type, make_conv_models.Encoder(config, model_type == "dynamicconv"))
+    model.classifier = make_conv_models.Classifier(config)
+    model.load_state_dict(safetensors.torch.load_file(folder / "model.safetensors"))
+    model.double()
+    texts = texts_of(folder)
+    logits = torch.stack([model.classifier(getattr(model, model_type)(ids, types)[-1]) for ids, types in texts])
+    loss = functional.cross_entropy(logits, torch.arange(len(texts)) % logits.shape[1])
+    loss.backward()
+    return gradients_of(name, model, loss)
 
 
 def dropouts(name, model_class, text):
@@ -226,6 +249,8 @@ def main():
     classes = {case["name"]: case["model"] for case in index if not case["choices"]}
     tensors = {}
     for name in args.only or CASES:
+        if name in CONV_CASES:
+            continue
         if name not in classes:
             print("no such tiny checkpoint:", name)
             continue
@@ -236,6 +261,9 @@ def main():
             tensors |= adamw(name, classes[name], texts)
         if name in SIFT_CASES:
             tensors |= sift(name, classes[name], texts)
+    for name, _, model_type, _ in make_conv_models.CASES:
+        if not args.only or name in args.only:
+            tensors |= conv_gradients(name, model_type)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     safetensors.torch.save_file(tensors, args.out, metadata={"made_by": "tests/reference/make_training_goldens.py",
                                                            "torch": torch.__version__, "transformers": transformers.__version__})

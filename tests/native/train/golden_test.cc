@@ -28,7 +28,7 @@ const TensorFile& Goldens() {
 std::vector<GoldenCase> CasesWith(const std::string& suffix) {
   std::vector<GoldenCase> cases;
   for (const GoldenCase& golden : peruse::testing::GoldenCases()) {
-    if (golden.folder == "tiny" && Goldens().Has(golden.name + suffix)) cases.push_back(golden);
+    if (Goldens().Has(golden.name + suffix)) cases.push_back(golden);
   }
   return cases;
 }
