@@ -48,7 +48,7 @@ export function timeBy(clock, { seconds, threadSeconds }) {
 // this process has rested. What a browser's processes do is not told, so the longest wait seen in Node is the least.
 const kRest = { least: 60, step: 20, most: 2000 }; // ms
 
-export async function rest() {
+async function rest() {
   const start = performance.now();
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
   await pause(kRest.least);
@@ -58,7 +58,6 @@ export async function rest() {
     const { user, system } = process.cpuUsage(before);
     busy = user + system > 0.2 * kRest.step * 1000;
   }
-  return performance.now() - start;
 }
 
 async function takeTurn(subject, cell, clock) {
