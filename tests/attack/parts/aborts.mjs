@@ -1,19 +1,24 @@
 // Loads and calls that are aborted, or disposed of, at a random moment, in every build, in workers and not. Memory does not rise.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { pipeline } from '../../../web/dist/index_node.js';
+import { patience } from '../../../web/dist/patience.js';
 import { MemoryCurve, residentBytes } from '../lib/memory.mjs';
 import { kRoot, tinyModels } from '../lib/models.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
 
 const kMostPerRound = 60_000; // Bytes; a load that leaked its engine would leave 6 MB.
+const kRests = 400; // Milliseconds that a worker waits for the next load, ...
+const kHasGone = 1200; // ... and after which none is left: a worker is 11 MB, and how many there are is left to chance here.
 const kOurs = ['ok', 'aborted', 'disposed'];
 
 export async function run({ random, timeLeft, begin, count, note }) {
   const variants = ['simd', 'simd-threads'].filter((name) => existsSync(join(kRoot, `web/wasm/peruse-${name}.wasm`)));
   const { files, task } = tinyModels().find(({ name }) => name === 'deberta-v2-sequence');
   const texts = Array.from({ length: 200 }, (_, i) => `t${i % 50} t1 t2 t3`);
-  const curve = new MemoryCurve('resident', residentBytes, kMostPerRound);
+  patience.worker = kRests;
+  const curve = new MemoryCurve('resident', () => wait(kHasGone).then(residentBytes), kMostPerRound);
   for (let round = 0; timeLeft(); ++round) {
     for (const variant of variants) {
       for (const worker of [false, true]) {
