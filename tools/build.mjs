@@ -14,16 +14,7 @@ import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
-
-/** The first four compute on the CPU. Of the others one computes on a GPU, one is the tokenizer alone, two train. */
-export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu', 'tokenizer', 'teach', 'teach-threads'];
-/** What is made with one of the first four: in which preset, and as what. */
-const kBeside = {
-  webgpu: ['wasm-simd', 'peruse_webgpu'],
-  tokenizer: ['wasm-simd', 'peruse_tokenizer'],
-  teach: ['wasm-simd', 'peruse_teach'],
-  'teach-threads': ['wasm-simd-threads', 'peruse_teach'],
-};
+import { glueOf, kBeside, kVariants } from './variants.mjs';
 
 /** Configures a preset where needed and builds the targets; returns the build folder. */
 export function buildPreset(preset, targets) {
@@ -31,12 +22,6 @@ export function buildPreset(preset, targets) {
   if (!existsSync(join(folder, 'build.ninja'))) capture('cmake', ['--preset', preset], { cwd: root });
   capture('ninja', ['-C', folder, `-j${process.env.CMAKE_BUILD_PARALLEL_LEVEL ?? availableParallelism()}`, ...targets]);
   return folder;
-}
-
-/** The glue that a build shares with others of its kind of threading. */
-function glueOf(variant) {
-  if (variant in kBeside) return `glue-${variant}.mjs`;
-  return variant.endsWith('-threads') ? 'glue-threads.mjs' : 'glue.mjs';
 }
 
 /**
@@ -91,20 +76,20 @@ export async function buildVariants(variants = kVariants) {
   linkBuilds();
 }
 
-/** Compiles web/src to web/dist, for Node, and bundles it to web/bundle, for pages. */
-export async function buildTypeScript() {
+/** Compiles web/src to web/dist, for Node, and bundles it to web/bundle, for pages, of the builds that are made. */
+export async function buildTypeScript(made = kVariants) {
   await step('node packages', installNodeModules);
   await step('TypeScript', () => {
     rmSync(join(root, 'web/dist'), { recursive: true, force: true }); // The compiler leaves the output of files that are gone.
     capture('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json'], { cwd: root });
   });
-  await step('bundles', bundle);
+  await step('bundles', () => bundle(made));
 }
 
-/** All of web/wasm, web/dist and web/bundle, in the order in which they need each other: a bundle holds the glue of the builds. */
-export async function buildLibrary() {
-  await buildVariants();
-  await buildTypeScript();
+/** web/wasm, web/dist and web/bundle, in the order in which they need each other: a bundle holds the glue of the builds. */
+export async function buildLibrary(variants = kVariants) {
+  await buildVariants(variants);
+  await buildTypeScript(variants);
 }
 
 function parseOptions() {

@@ -4,9 +4,10 @@
 // where the bundles look for them. Run it after
 // `tsc -p tsconfig.build.json`.
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
+import { glueOf, kVariants } from './variants.mjs';
 
 const kOut = join(root, 'web/bundle');
 const source = (path) => join(root, 'web/src', path);
@@ -43,11 +44,35 @@ function keptApart(others) {
   };
 }
 
-async function write(name, entry, others = kOthers, format = 'es') {
+/** Each with the builds that it is of no use without. */
+const kBundles = [
+  { name: 'peruse', entry: 'index_bundle.ts' },
+  { name: 'peruse-worker', entry: 'worker/worker.ts', builds: ['relaxed-threads'] },
+  { name: 'peruse-gpu', entry: 'gpu/choose_device.ts', others: kOthersOfGpu, builds: ['webgpu'] },
+  { name: 'peruse-teach', entry: 'teach/index.ts', others: kOthersOfTeaching, builds: ['teach', 'teach-threads'] },
+  { name: 'peruse-teach-worker', entry: 'teach/teach_worker.ts', builds: ['teach', 'teach-threads'] },
+  { name: 'peruse-service-worker', entry: 'index_service_worker.ts' },
+  { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
+  { name: 'peruse-isolate', entry: 'isolate.ts' },
+  { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox knows no service workers that are modules.
+];
+
+/** In place of the glue of builds that are still to come: what is bundled already says so where one is asked for. */
+function toCome(made) {
+  const kWords = 'it is still being made: load the page again when it is';
+  const glue = made.map(glueOf);
+  return {
+    name: 'to-come',
+    resolveId: (name) => (/\/wasm\/glue[\w-]*\.mjs$/.test(name) && !glue.includes(basename(name)) ? { id: `\0${name}` } : null),
+    load: (id) => (id.startsWith('\0') ? `export default () => Promise.reject(new Error(${JSON.stringify(kWords)}));` : null),
+  };
+}
+
+async function write({ name, entry, others = kOthers, format = 'es' }, plugins) {
   const { rolldown } = await import('rolldown'); // Only now: in a fresh clone the set-up has installed it by then.
   const build = await rolldown({
     input: { [name]: source(entry) },
-    plugins: [keptApart(others)],
+    plugins: [keptApart(others), ...plugins],
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     platform: 'browser',
     onLog(level, log) {
@@ -76,17 +101,12 @@ export function linkBuilds() {
   }
 }
 
-export async function bundle() {
+/** The bundles that can work with the builds that are made. */
+export async function bundle(made = kVariants) {
   rmSync(kOut, { recursive: true, force: true });
-  await write('peruse', 'index_bundle.ts');
-  await write('peruse-worker', 'worker/worker.ts');
-  await write('peruse-gpu', 'gpu/choose_device.ts', kOthersOfGpu);
-  await write('peruse-teach', 'teach/index.ts', kOthersOfTeaching);
-  await write('peruse-teach-worker', 'teach/teach_worker.ts');
-  await write('peruse-service-worker', 'index_service_worker.ts');
-  await write('peruse-tokenizer', 'index_tokenizer.ts');
-  await write('peruse-isolate', 'isolate.ts');
-  await write('peruse-isolate-worker', 'isolate_worker.ts', {}, 'iife'); // Firefox knows no service workers that are modules.
+  for (const one of kBundles) {
+    if ((one.builds ?? []).every((build) => made.includes(build))) await write(one, [toCome(made)]);
+  }
   writeFileSync(join(kOut, 'peruse.d.ts'), "export * from '../dist/index.js';\n");
   writeFileSync(join(kOut, 'peruse-teach.d.ts'), "export * from '../dist/teach/index.js';\n");
   // What a bundler that compiles modules beforehand makes of a build.
@@ -94,4 +114,4 @@ export async function bundle() {
   linkBuilds();
 }
 
-await runAsProgram(import.meta.url, bundle);
+await runAsProgram(import.meta.url, () => bundle());

@@ -1,22 +1,43 @@
 #!/usr/bin/env node
-// Sets up, builds, and serves the demo page: node tools/demo.mjs [port].
+// Sets up, builds what the page needs first, and serves it: node tools/demo.mjs [port]. The rest is built behind it (demo_rest.mjs); the
+// server lets wait who asks for a part of it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { buildLibrary } from './build.mjs';
-import { buildDocs, docsIfMade } from './docs.mjs';
+import { docsFolder } from './docs.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 import { buildSite } from './site.mjs';
+import { kFirstVariants } from './variants.mjs';
+
+const kNice = 10; // The rest is built below what the visitor tries meanwhile.
+
+/** Whether the rest could be built; where not, it has said why. */
+async function buildRest() {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('demo_rest.mjs', import.meta.url))], { stdio: 'inherit' });
+  process.on('exit', () => child.kill());
+  setPriority(child.pid, kNice);
+  const [code] = await once(child, 'exit');
+  return code === 0;
+}
 
 await runAsProgram(import.meta.url, async () => {
   await setup();
-  await buildLibrary();
+  await buildLibrary(kFirstVariants);
   let site;
   await step('demo page', () => {
-    site = buildSite();
+    site = buildSite(kFirstVariants);
   });
-  // The page does not need it: without a registry to install TypeDoc from, it goes on.
-  await buildDocs().catch((error) => console.warn(`The documentation could not be made: ${error.message}`));
   const { serveFolders } = await import('../web/dist/cli/static_server.js'); // Was built just now.
-  const { url } = await serveFolders({ '/': site, ...docsIfMade() }, { port: Number(process.argv[2] ?? 8000) });
-  console.log(`\nThe demo is at ${url}, the documentation at ${url}docs/ (Ctrl-C ends it)`);
+  const rest = buildRest();
+  const { url } = await serveFolders({ '/': site, '/docs/': docsFolder }, { port: Number(process.argv[2] ?? 8000), until: rest });
+  console.log(`
+The demo is at ${url} (Ctrl-C ends it). Meanwhile the rest is built: for teaching, the GPU, Safari and one
+thread, and the documentation. A page that asks for it waits, or says so; load it again then.
+`);
+  const all = (await rest) ? `, the documentation at ${url}docs/` : ', without the rest, which could not be built';
+  console.log(`\nThe demo is at ${url}${all} (Ctrl-C ends it)`);
 });

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Makes the site of documentation, guides and API reference in one, from docs/ and the docstrings: npm run docs. It goes to build/docs,
 // and npm run demo serves it beside the page.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
 import { run } from './setup/exec.mjs';
@@ -11,9 +10,6 @@ import { step } from './setup/step.mjs';
 
 const folder = join(root, 'tools/docs');
 export const docsFolder = join(root, 'build/docs');
-
-/** The folders to serve beside the page: the documentation, if it has been made. */
-export const docsIfMade = () => (existsSync(join(docsFolder, 'index.html')) ? { '/docs/': docsFolder } : {});
 
 export async function buildDocs() {
   await step('TypeDoc', () => installNodeModules(folder));

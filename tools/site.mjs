@@ -3,14 +3,16 @@
 // and the demo models (models/). Any static host can serve that folder. The package must have been built.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
+import { kVariants } from './variants.mjs';
 
 export const siteFolder = join(root, 'build/site');
 
-export function buildSite() {
+/** `made`: as putPackage's. */
+export function buildSite(made = kVariants) {
   for (const needed of ['web/bundle/peruse.js', 'models']) {
     if (!existsSync(join(root, needed))) throw new Error(`${needed} is not there: build the package first`);
   }
@@ -19,18 +21,30 @@ export function buildSite() {
   for (const file of readdirSync(join(root, 'demo'))) {
     if (/\.(html|css|svg|js)$/.test(file)) cpSync(join(root, 'demo', file), join(siteFolder, file));
   }
-  mkdirSync(join(siteFolder, 'peruse'));
-  for (const file of readdirSync(join(root, 'web/bundle'))) {
-    if (/^peruse(-worker|-gpu|-teach|-teach-worker)?\.js$|\.wasm$/.test(file))
-      cpSync(join(root, 'web/bundle', file), join(siteFolder, 'peruse', file));
-  }
   cpSync(join(root, 'models'), join(siteFolder, 'models'), { recursive: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   for (const project of ['demo', 'demo/service_worker']) {
     execFileSync(process.execPath, [tsc, '-p', join(root, project)], { stdio: 'inherit' });
   }
-  writeFileSync(join(siteFolder, 'files.json'), `${JSON.stringify(siteFiles(), null, 1)}\n`);
+  putPackage(made);
   return siteFolder;
+}
+
+/** Puts the package with the builds that are made into the site, which may be served meanwhile: each file is there whole or not at all. */
+export function putPackage(made = kVariants) {
+  const folder = join(siteFolder, 'peruse');
+  mkdirSync(folder, { recursive: true });
+  const put = (path, write) => {
+    write(`${path}.partial`);
+    renameSync(`${path}.partial`, path);
+  };
+  const builds = made.map((variant) => `peruse-${variant}.wasm`);
+  for (const file of readdirSync(join(root, 'web/bundle'))) {
+    if (/^peruse(-worker|-gpu|-teach|-teach-worker)?\.js$/.test(file) || builds.includes(file))
+      put(join(folder, file), (path) => cpSync(join(root, 'web/bundle', file), path));
+  }
+  const list = `${JSON.stringify(siteFiles(), null, 1)}\n`;
+  put(join(siteFolder, 'files.json'), (path) => writeFileSync(path, list));
 }
 
 /** What so many of the site's files are together. */
@@ -42,6 +56,7 @@ export function bytesOf(files) {
 function siteFiles() {
   const files = readdirSync(siteFolder, { recursive: true })
     .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => file !== 'files.json')
     .sort();
   const isInUse = (file) => /^models\/|\.wasm$/.test(file);
   const hash = createHash('sha256');

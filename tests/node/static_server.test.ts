@@ -70,3 +70,25 @@ test.each(['evil.example', 'evil.example:80', '127.0.0.1.evil.example', 'localho
 test.each(['127.0.0.1', 'localhost', 'localhost:8000', '[::1]:1'])('asked for as %s it is', async (host) => {
   expect((await get('/', host)).status).toBe(200);
 });
+
+test('a file that may still come is waited for, and no longer than that', async () => {
+  let end = () => {};
+  const until = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const waiting = await serveFolders({ '/': join(folder, 'site'), '/later/': join(folder, 'later') }, { until });
+  const ask = async (path: string) => (await fetch(new URL(path, waiting.url))).status;
+  expect(await ask('/sub/file.txt')).toBe(200);
+  const late = ask('/sub/late.txt');
+  const inNewFolder = ask('/later/');
+  const never = ask('/sub/never.txt');
+  await writeFile(join(folder, 'site/sub/late.txt'), 'late');
+  await mkdir(join(folder, 'later'));
+  await writeFile(join(folder, 'later/index.html'), 'page');
+  expect(await late).toBe(200);
+  expect(await inNewFolder).toBe(200);
+  end();
+  expect(await never).toBe(404);
+  expect(await ask('/sub/nothing.txt')).toBe(404);
+  await waiting.close();
+});

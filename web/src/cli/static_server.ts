@@ -31,11 +31,15 @@ const kPolicy = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+const kLooksAgain = 200; // Milliseconds.
+
 export interface ServeOptions {
   /** 0 takes any free one. */
   port?: number;
   /** Without it the isolation headers are left out, as on a plain static host. */
   isolated?: boolean;
+  /** Files that are not there yet are waited for until this has settled. */
+  until?: Promise<unknown>;
 }
 
 /**
@@ -44,13 +48,19 @@ export interface ServeOptions {
  */
 export async function serveFolders(
   folders: Record<string, string>,
-  { port = 0, isolated = true }: ServeOptions = {},
+  { port = 0, isolated = true, until }: ServeOptions = {},
 ): Promise<{ url: string; close(): Promise<void> }> {
   const mounts = Object.entries(folders)
     .map(([prefix, folder]): [string, string] => [prefix, resolve(folder)])
     .sort(([a], [b]) => b.length - a.length);
+  let mayCome = until !== undefined;
+  const end = () => {
+    mayCome = false;
+  };
+  until?.then(end, end);
   const server = createServer((request, response) => {
-    answer(mounts, isolated, request, response).catch(() => response.destroy());
+    const find = () => awaitFile(mounts, request.url ?? '/', () => mayCome && !response.destroyed);
+    answer(find, isolated, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((done, fail) => {
     server.once('error', fail);
@@ -66,12 +76,17 @@ export async function serveFolders(
   };
 }
 
-async function answer(mounts: [string, string][], isolated: boolean, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  find: () => Promise<FoundFile | undefined>,
+  isolated: boolean,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   for (const [name, value] of Object.entries({ ...kPolicy, ...(isolated ? kIsolation : {}) })) response.setHeader(name, value);
   response.setHeader('Cache-Control', 'no-cache');
   if (!isOwnName(request.headers.host)) return refuse(response, 421, 'only this machine is served, by its own name');
   if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'only GET and HEAD are served');
-  const file = await findFile(mounts, request.url ?? '/');
+  const file = await find();
   if (!file) return refuse(response, 404, 'not found');
   response.writeHead(200, { 'Content-Type': kTypes[extname(file.path)] ?? 'application/octet-stream', 'Content-Length': file.size });
   if (request.method === 'HEAD') return void response.end();
@@ -85,8 +100,23 @@ function isOwnName(host: string | undefined): boolean {
   return host !== undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i.test(host);
 }
 
+interface FoundFile {
+  path: string;
+  size: number;
+}
+
+/** The file that the address names, as soon as it is there. */
+async function awaitFile(mounts: [string, string][], address: string, mayCome: () => boolean): Promise<FoundFile | undefined> {
+  for (;;) {
+    const isLast = !mayCome(); // Asked first: what came in the end is looked for once more.
+    const file = await findFile(mounts, address);
+    if (file !== undefined || isLast) return file;
+    await new Promise((resolve) => setTimeout(resolve, kLooksAgain));
+  }
+}
+
 /** The file that the address names, if it lies within its folder; a folder stands for its index.html. */
-async function findFile(mounts: [string, string][], address: string): Promise<{ path: string; size: number } | undefined> {
+async function findFile(mounts: [string, string][], address: string): Promise<FoundFile | undefined> {
   let asked: string;
   try {
     asked = decodeURIComponent(new URL(address, 'http://localhost').pathname);
