@@ -17,9 +17,11 @@ namespace peruse {
 // Weights, by output channel, and rows of word embeddings: -127 to 127 (never -128, so that negation is exact).
 inline constexpr int32_t kWeightLevels = 127;
 // Activations, by row: as many where the CPU multiplies bytes; 12 bits and a sign where a layer asks for it
-// (LinearSpec::wide_input).
+// (LinearSpec::wide_input), and in every shallow layer: the answers of a small model lie close together, and its products
+// are cheap.
 inline constexpr int32_t kInputLevels = 127;
 inline constexpr int32_t kWideInputLevels = 4095;
+inline constexpr int32_t kShallowDepth = 128;  // inputs of an output
 
 // Levels of the activations of a linear with `depth` inputs to each output: no more than the sums' 32 bits have room
 // for. It depends on the layer alone, never on the machine. 0: not even kInputLevels fit.

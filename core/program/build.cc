@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "core/formats/quantize.h"
 
 namespace peruse {
 
@@ -57,7 +58,8 @@ Piece Build::Own(Piece piece) const {
   return piece;
 }
 
-LinearId Build::Declare(const LinearSpec& spec, const std::vector<Piece>& pieces) {
+LinearId Build::Declare(LinearSpec spec, const std::vector<Piece>& pieces) {
+  if (spec.precision == Precision::kQ8 && spec.in / spec.groups <= kShallowDepth) spec.wide_input = true;
   const LinearId id = {static_cast<int32_t>(parameters_.linears.size())};
   parameters_.linears.push_back(spec);
   for (Piece piece : pieces) {

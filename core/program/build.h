@@ -184,7 +184,7 @@ class Build {
 
  private:
   Piece Own(Piece piece) const;  // as this part and head name it
-  LinearId Declare(const LinearSpec& spec, const std::vector<Piece>& pieces);
+  LinearId Declare(LinearSpec spec, const std::vector<Piece>& pieces);
   Value NewConstant(int32_t rows, int32_t cols, Piece piece);
   Value NewLike(Value x, int32_t cols) { return program_.NewValue(program_.info(x).rows, {Domain::kOne, cols}); }
 

@@ -4,15 +4,15 @@
 //   node tests/bench/precision.mjs [--data FOLDER] [--texts 1000] [--questions 500] [--variant simd]
 //
 // Random models of base size are made on the fly (in the system's folder for temporary files, up to 740 MB). With --data, the
-// folder that tools/train reads its data from, the two demo models are also scored on the test halves that trained nothing.
+// folder that tools/train reads its data from, the demo models are also scored on the test halves that trained nothing.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { gunzipSync } from 'node:zlib';
 import { pipeline } from '../../web/dist/index_node.js';
 import { checkpointChunks } from './lib/checkpoint.mjs';
+import { entitySentences, snips, some, unpack } from './lib/labelled_sets.mjs';
 
 const kHere = new URL('./', import.meta.url);
 const kDtypes = ['fp32', 'q8'];
@@ -102,14 +102,10 @@ async function randomModel(name) {
 // ---- Demo models ------------------------------------------------------------------------------------------------------
 
 const demoModel = (name) => fileURLToPath(new URL(`../../models/${name}/`, kHere));
-const unpack = (...path) => gunzipSync(readFileSync(join(options.data, ...path))).toString('utf8');
-/** So many, evenly spread. */
-const some = (rows, count) =>
-  rows.length <= count ? rows : Array.from({ length: count }, (_, i) => rows[Math.floor((i * rows.length) / count)]);
 
 async function sentiment(set) {
   const rows = some(
-    unpack('classification', `${set}-test-halfA.tsv.gz`)
+    unpack(options.data, 'classification', `${set}-test-halfA.tsv.gz`)
       .trim()
       .split('\n')
       .map((line) => {
@@ -154,7 +150,7 @@ function f1(predicted, gold) {
 }
 
 async function reader() {
-  const { data } = JSON.parse(unpack('squad', 'dev-v1.1-halfA.json.gz'));
+  const { data } = JSON.parse(unpack(options.data, 'squad', 'dev-v1.1-halfA.json.gz'));
   const rows = some(
     data.flatMap(({ paragraphs }) =>
       paragraphs.flatMap(({ context, qas }) =>
@@ -179,6 +175,71 @@ async function reader() {
   report('peruse-reader-deberta-tiny', `${rows.length} of SQuAD 1.1 dev, half A (scores)`, drift(scores), metric, results);
 }
 
+/** Entities as text: where they are, and of what type. */
+function entitiesOf({ words, types, begins }) {
+  const found = [];
+  let start = 0;
+  words.forEach((word, i) => {
+    const end = start + word.length;
+    if (types[i] !== undefined && begins[i]) found.push({ type: types[i], start, end });
+    else if (types[i] !== undefined) found.at(-1).end = end;
+    start = end + 1;
+  });
+  return found.map(({ type, start, end }) => `${type} ${start} ${end}`);
+}
+
+/** The label of each word: which entity it is a part of, and whether that begins with it. */
+function labelsOf(words, found) {
+  let start = 0;
+  return words.map((word) => {
+    const at = start;
+    start += word.length + 1;
+    const inside = found.map((one) => one.split(' ')).find(([, from, to]) => Number(from) <= at && at < Number(to));
+    return inside === undefined ? 'O' : `${Number(inside[1]) === at ? 'B' : 'I'}-${inside[0]}`;
+  });
+}
+
+async function tagger(set) {
+  const rows = some(entitySentences(options.data, set), Number(options.texts));
+  const results = await inBoth('token-classification', demoModel('peruse-tagger-convbert-tiny'), async (tag) => {
+    const found = [];
+    const scores = [];
+    for (const { words: all } of rows) {
+      const entities = await tag(all.join(' '), { aggregation_strategy: 'first' });
+      const scored = entities.filter(({ entity_group }) => /^(PER|ORG|LOC|MISC)$/.test(entity_group));
+      found.push(scored.map(({ entity_group, start, end }) => `${entity_group} ${start} ${end}`));
+      scores.push(scored.map(({ score }) => score));
+    }
+    const gold = rows.map(entitiesOf);
+    const right = found.reduce((sum, of, i) => sum + of.filter((one) => gold[i].includes(one)).length, 0);
+    return { found, scores, f1: (200 * right) / (found.flat().length + gold.flat().length) };
+  });
+  const [exact, rough] = results;
+  const labels = results.map(({ found }) => found.flatMap((of, i) => labelsOf(rows[i].words, of)));
+  const changed = labels[0].filter((label, i) => label !== labels[1][i]).length;
+  const same = exact.found.map((of, i) => (of.join() === rough.found[i].join() ? i : -1)).filter((i) => i >= 0);
+  const metric = `F1 ${exact.f1.toFixed(2)} -> ${rough.f1.toFixed(2)} % (${changed} of ${labels[0].length} words' labels differ)`;
+  // As with the reader, scores: of sentences where the same is found.
+  const scores = results.map((result) => same.map((i) => result.scores[i]));
+  report('peruse-tagger-convbert-tiny', `${rows.length} sentences of ${set} (scores)`, drift(scores), metric, results);
+}
+
+async function zeroShot() {
+  const { rows: all, names } = snips(options.data);
+  const rows = some(all, Number(options.texts));
+  const results = await inBoth('zero-shot-classification', demoModel('peruse-zero-shot-deberta-tiny'), async (classify) => {
+    const answers = [];
+    for (const { text } of rows) answers.push(await classify(text, names));
+    const right = answers.filter(({ labels }, i) => labels[0] === rows[i].name).length;
+    return { answers, accuracy: (100 * right) / rows.length };
+  });
+  const [exact, rough] = results;
+  const flips = exact.answers.filter(({ labels }, i) => labels[0] !== rough.answers[i].labels[0]).length;
+  const metric = `accuracy ${exact.accuracy.toFixed(2)} -> ${rough.accuracy.toFixed(2)} % (${flips} labels differ)`;
+  const scores = results.map(({ answers }) => answers.map(({ labels, scores: of }) => names.map((name) => of[labels.indexOf(name)])));
+  report('peruse-zero-shot-deberta-tiny', `${rows.length} of Snips (scores)`, drift(scores), metric, results);
+}
+
 console.log(
   '| model | over | largest drift of a logit | rms drift / spread | metric, fp32 -> q8 | weights, MB |\n|---|---|---|---|---|---|',
 );
@@ -186,4 +247,6 @@ for (const name of ['deberta_v3_base', 'convbert_base']) await randomModel(name)
 if (options.data !== undefined) {
   for (const set of ['rt-polarity', 'pros-cons']) await sentiment(set);
   await reader();
+  for (const set of ['wikigold', 'wnut17']) await tagger(set);
+  await zeroShot();
 }

@@ -10,36 +10,15 @@
 #include "core/weights/float_reader.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
+#include "tests/native/models/quantizing_errors.h"
 #include "tests/native/weights/safetensors_writer.h"
 
 namespace peruse::testing {
 namespace {
 
-// The operations agree to float32's rounding (backend/conformance_test.cc). Over a whole model that rounding may move
-// an activation across the middle between two integers; it then differs by one step of 1/127 of its row's largest, as
-// does everything that it enters, which moves others. So most values agree as closely as in float32, and a few differ,
-// by less than quantising itself moves that model's values: that is the measure. A missing or misplaced term is wrong in
-// all values.
-constexpr double kUsual = 1e-5;       // as golden_test.cc
-constexpr double kMeanSquare = 0.25;  // of the mean square of what quantising does; measured: at most 0.08
-
-struct Errors {
-  double worst = 0;
-  int64_t far = 0;  // beyond kUsual
-  int64_t count = 0;
-  double squares = 0;
-
-  void Add(std::span<const float> actual, std::span<const float> expected) {
-    ASSERT_EQ(actual.size(), expected.size());
-    for (size_t i = 0; i < actual.size(); ++i) {
-      const double error = std::abs(actual[i] - expected[i]) / std::max(1.0f, std::abs(expected[i]));
-      worst = std::isnan(error) ? error : std::max(worst, error);
-      if (!(error <= kUsual)) ++far;
-      squares += (double{actual[i]} - expected[i]) * (double{actual[i]} - expected[i]);
-      ++count;
-    }
-  }
-};
+// Every layer of a tiny checkpoint is shallow, so its activations have 13 bits. Measured: at most 0.0006, and 0.046.
+constexpr double kMeanSquare = 0.005;  // of the mean square of what quantising does
+constexpr double kWorst = 0.1;         // of the worst
 
 Result<std::unique_ptr<Model>> Load(const GoldenCase& golden, const std::string& weights, Backend& backend,
                                     std::optional<Precision> precision) {
@@ -79,17 +58,16 @@ TEST_P(QuantizedTest, AgreesWithTheReference) {
   auto exact_model = Load(golden, golden.Weights(), *reference, Precision::kF32);
   ASSERT_TRUE(exact_model.ok()) << exact_model.status().message();
   const auto exact = Outputs(**exact_model, golden);
-  Errors quantising;
+  QuantizingErrors quantising;
   for (size_t i = 0; i < expected.size(); ++i) quantising.Add(expected[i], exact[i]);
   for (const BackendUnderTest& under_test : BackendsUnderTest()) {
     const auto backend = under_test.create();
     auto model = Load(golden, golden.Weights(), *backend, Precision::kQ8);
     ASSERT_TRUE(model.ok()) << model.status().message();
     const auto actual = Outputs(**model, golden);
-    Errors errors;
+    QuantizingErrors errors;
     for (size_t i = 0; i < expected.size(); ++i) errors.Add(actual[i], expected[i]);
-    EXPECT_LE(errors.far, errors.count / 3) << under_test.name << ", worst " << errors.worst;
-    EXPECT_LE(errors.worst, quantising.worst) << under_test.name;
+    EXPECT_LE(errors.worst, kWorst * quantising.worst) << under_test.name;
     EXPECT_LE(errors.squares, kMeanSquare * quantising.squares) << under_test.name;
   }
 }

@@ -11,6 +11,7 @@
 #include "core/families/family.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
+#include "tests/native/models/quantizing_errors.h"
 #include "tests/native/weights/safetensors_writer.h"
 
 namespace peruse::testing {
@@ -56,10 +57,12 @@ constexpr const char* kActivations[] = {"gelu",  "gelu_new", "gelu_fast", "gelu_
                                         "relu6", "silu",     "mish",      "tanh",    "sigmoid",    "linear"};
 
 // config.json. Not so narrow that a row may be nearly constant, which a layer norm would blow up.
-std::string DrawConfig(const std::string& family, Random& random) {
-  const int32_t heads = random.Int(1, 4);
+// `deep`: so wide that q8 has 8 bits for most activations (kShallowDepth).
+std::string DrawConfig(const std::string& family, Random& random, bool deep = false) {
+  const int32_t heads = deep ? 4 : random.Int(1, 4);
   const bool halves = family == "convbert";
-  const int32_t hidden = heads * random.Int((15 + heads) / heads, 33) * (halves ? 2 : 1);
+  const int32_t head_size = deep ? random.Int(33, 50) : random.Int((15 + heads) / heads, 33);
+  const int32_t hidden = heads * head_size * (halves ? 2 : 1);
   const int32_t groups = halves && random.Chance(50) ? DivisorOf(hidden, random) : 1;
   const int32_t intermediate = groups * random.Int(1, 1 + 150 / groups);
   std::string json = R"({"model_type":")" + family + R"(","num_labels":)" + std::to_string(random.Int(1, 9));
@@ -207,7 +210,8 @@ void ExpectSame(const Outputs& actual, const Outputs& expected) {
 class RandomModels : public ::testing::Test {
  protected:
   // With --gtest_shuffle each repetition has a seed of its own.
-  void ForEach(const std::function<void(const std::string& config, Head head, Random& random)>& check) {
+  void ForEach(const std::function<void(const std::string& config, Head head, Random& random)>& check,
+               bool deep = false) {
     const auto seed = static_cast<uint32_t>(::testing::UnitTest::GetInstance()->random_seed());
     for (uint32_t i = 0; i < kModels && !HasFailure(); ++i) {
       Random random(seed * kModels + i);
@@ -215,7 +219,7 @@ class RandomModels : public ::testing::Test {
       constexpr Head kHeads[] = {Head::kNone, Head::kTokenClassification, Head::kSequenceClassification,
                                  Head::kMaskedLm};
       const Head head = random.Pick(kHeads);
-      const std::string config = DrawConfig(family, random);
+      const std::string config = DrawConfig(family, random, deep);
       SCOPED_TRACE(config + ", " + std::string(HeadName(head)) + ", seed " + std::to_string(seed * kModels + i));
       ASSERT_TRUE(ReadFamily(config).ok()) << ReadFamily(config).status().message();
       check(config, head, random);
@@ -239,6 +243,38 @@ TEST_F(RandomModels, EveryBackendComputesTheSame) {
       ExpectNear(Compute(**model, texts), expected);
     }
   });
+}
+
+// What quantising does: see quantizing_errors.h.
+TEST_F(RandomModels, DeepLayersAgreeInQ8) {
+  constexpr double kMeanSquare = 0.25;
+  const auto compute = [](const std::string& config, const std::string& weights, Head head, Backend& backend,
+                          Precision precision, std::span<const Text> texts) {
+    auto model = LoadModel(config, weights, {.head = head, .precision = precision}, backend, 10007);
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    return model.ok() ? Compute(**model, texts) : Outputs();
+  };
+  const auto add = [](QuantizingErrors& errors, const Outputs& actual, const Outputs& expected) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < actual.size(); ++i) errors.Add(actual[i].second, expected[i].second);
+  };
+  ForEach(
+      [&](const std::string& config, Head head, Random& random) {
+        const std::string weights = DrawWeights(config, head, random);
+        const std::vector<Text> texts = DrawTexts(ReadFamily(config).value().config, random);
+        const std::unique_ptr<Backend> reference = CreateReferenceBackend();
+        const Outputs exact = compute(config, weights, head, *reference, Precision::kF32, texts);
+        const Outputs expected = compute(config, weights, head, *reference, Precision::kQ8, texts);
+        QuantizingErrors quantising;
+        add(quantising, expected, exact);
+        for (const BackendUnderTest& under_test : BackendsUnderTest()) {
+          QuantizingErrors errors;
+          add(errors, compute(config, weights, head, *under_test.create(), Precision::kQ8, texts), expected);
+          EXPECT_LE(errors.squares, kMeanSquare * quantising.squares) << under_test.name;
+          EXPECT_LE(errors.worst, quantising.worst) << under_test.name;
+        }
+      },
+      /*deep=*/true);
 }
 
 #if !defined(PERUSE_GPU_TESTS)
