@@ -1,16 +1,11 @@
 // In Node a worker that has no work rests for a while, and the next load takes it.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { env, pipeline, type PipelineOptions } from '../../web/dist/index_node.js';
+import { pipeline, type PipelineOptions } from '../../web/dist/index_node.js';
 import { patience } from '../../web/dist/patience.js';
-import { startModelServer } from './support/model_server.js';
-import { readTiny } from './support/tiny_files.js';
 
 const kModel = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny', import.meta.url));
 const kIndex = new URL('../../web/dist/index_node.js', import.meta.url).href;
@@ -94,32 +89,6 @@ test('a worker in which something was under way does not rest', async () => {
   await pipe.dispose();
   await expect(call).rejects.toMatchObject({ code: 'aborted' });
   await untilAlive(0);
-});
-
-test.each([
-  ['was aborted', true],
-  ['failed', false],
-])('a load that %s leaves no lock that the next one would wait for', async (_, aborts) => {
-  const { files } = await readTiny('deberta-v2-sequence');
-  const server = await startModelServer({ 'm/config.json': files['config.json']!, 'm/tokenizer.json': files['tokenizer.json']! });
-  const stop = new AbortController();
-  server.files.set('m/model.safetensors', (__, response) => {
-    if (!aborts) return void response.writeHead(401).end();
-    response.writeHead(200, { 'content-length': 1000 }).write('begun', () => setTimeout(() => stop.abort(), 100));
-  });
-  const folder = mkdtempSync(join(tmpdir(), 'peruse-resting-'));
-  const { cacheFolder } = env;
-  env.cacheFolder = folder;
-  try {
-    const loading = pipeline('text-classification', `${server.url}m/`, { worker: true, signal: stop.signal });
-    await expect(loading).rejects.toMatchObject({ code: aborts ? 'aborted' : 'unauthorized' });
-    const locks = () => readdirSync(join(folder, 'v2')).filter((name) => name.endsWith('.lock'));
-    await vi.waitFor(() => expect(locks()).toEqual([]), { timeout: 30_000, interval: 50 });
-  } finally {
-    env.cacheFolder = cacheFolder;
-    await server.close();
-    rmSync(folder, { recursive: true });
-  }
 });
 
 test('none is taken that has died, or that has another environment', async () => {

@@ -1,13 +1,10 @@
 // A worker in Node that has no work rests for a while, and the next load takes it: a new one would have a thread to start and the engine to
 // compile, and of what threads that came and went had taken the C library's allocator keeps a part.
 import { patience, within } from '../patience.js';
-import { NodeWorker } from './start_node.js';
+import { kFarewell, NodeWorker } from './start_node.js';
 
 /** What a worker may take to let go of its last work, in milliseconds. Where it is idle, it takes some ten. */
 const kLetsGoWithin = 5000;
-
-/** What it may take then until its locks (cache/lock_node.ts) are gone from the disk: others would wait for them. */
-const kFarewell = 500;
 
 /** A worker that rested, or a new one. `file`: within the package's folder web/. */
 export async function takeNodeWorker(file: string): Promise<NodeWorker> {

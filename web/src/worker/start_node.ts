@@ -5,9 +5,12 @@ import type { ProgressInfo } from '../progress.js';
 import type { VerbTable, Verbs } from './host.js';
 import { isAnswered, type WorkerMessage, type WorkerPort, type WorkerRequest } from './worker_host.js';
 
+/** What a worker may take, once it has let go of its work, until its locks (cache/lock_node.ts) are gone from the disk, in milliseconds. */
+export const kFarewell = 500;
+
 /** `file`: within the package's folder web/. */
 export function startNodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>(file: string): WorkerPort<S, Progress> {
-  return new NodeWorker<S, Progress>(file);
+  return new LeavingWorker<S, Progress>(file);
 }
 
 export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> implements WorkerPort<S, Progress> {
@@ -47,5 +50,16 @@ export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   terminate(): void {
     this.ended_ = true;
     void this.worker_.terminate();
+  }
+}
+
+/** It lets go of what others would wait for before it ends. */
+class LeavingWorker<S extends VerbTable<S>, Progress> extends NodeWorker<S, Progress> {
+  override terminate(): void {
+    try {
+      this.post({ id: 0, verb: 'end' });
+    } catch {} // It has ended.
+    this.worker_.unref();
+    setTimeout(() => super.terminate(), kFarewell).unref();
   }
 }
