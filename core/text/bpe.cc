@@ -52,6 +52,10 @@ Result<std::unique_ptr<Bpe>> Bpe::Create(Vocabulary vocabulary, const BpeMerges&
   if (bpe->options_.continuing_subword_prefix.size() > kLongest || bpe->options_.end_of_word_suffix.size() > kLongest) {
     return Unsupported("BPE: continuing_subword_prefix or end_of_word_suffix of more than 256 bytes");
   }
+  // The reference counts a prefix's bytes as the text's, and ends with offsets beyond it.
+  if (!bpe->IsPlain() && bpe->options_.byte_fallback) {
+    return Unsupported("BPE: byte_fallback together with continuing_subword_prefix or end_of_word_suffix");
+  }
   if (!TryResize(&bpe->slots_, std::bit_ceil(merges.size() * 2 + 1))) return NoMemory();
   for (size_t rank = 0; rank < merges.size(); ++rank) {
     PERUSE_RETURN_IF_ERROR(bpe->AddMerge(merges[rank].first, merges[rank].second, static_cast<uint32_t>(rank)));
@@ -92,7 +96,6 @@ bool Bpe::HasBytes(std::string_view text) const {
 }
 
 bool Bpe::AddBytes(std::string_view text, size_t begin, std::vector<Symbol>* symbols) const {
-  // As in the reference each byte counts as one byte of the word, whatever prefix or suffix stands in `text`.
   for (size_t i = 0; i < text.size(); ++i) {
     const auto at = static_cast<uint32_t>(begin + i);
     if (!TryPushBack(symbols, {byte_ids_[static_cast<unsigned char>(text[i])], at, at + 1, 0, 0})) return false;
@@ -101,15 +104,21 @@ bool Bpe::AddBytes(std::string_view text, size_t begin, std::vector<Symbol>* sym
 }
 
 Status Bpe::Split(std::string_view word, std::vector<Symbol>* symbols) const {
-  const bool plain = options_.continuing_subword_prefix.empty() && options_.end_of_word_suffix.empty();
   std::string decorated;
-  bool after_unknown = false;
+  // As in the reference an unknown character waits for the next known one: bytes of the fallback pass it.
+  std::optional<Symbol> unknown;
+  const auto add_unknown = [&] {
+    if (!unknown) return true;
+    const bool added = TryPushBack(symbols, *unknown);
+    unknown.reset();
+    return added;
+  };
   for (size_t position = 0; position < word.size();) {
     const size_t begin = position;
     const char32_t c = DecodeUtf8(word, &position);
     std::string_view text = word.substr(begin, position - begin);
     int32_t id;
-    if (plain) {
+    if (IsPlain()) {
       id = c < 0x200 ? short_ids_[c] : vocabulary_.Find(text);
     } else {
       const std::string_view prefix = begin > 0 ? options_.continuing_subword_prefix : std::string_view();
@@ -122,21 +131,28 @@ Status Bpe::Split(std::string_view word, std::vector<Symbol>* symbols) const {
     }
     const auto symbol_begin = static_cast<uint32_t>(begin), symbol_end = static_cast<uint32_t>(position);
     if (id >= 0) {
-      if (!TryPushBack(symbols, {id, symbol_begin, symbol_end, 0, 0})) return NoMemory();
-      after_unknown = false;
+      if (!add_unknown() || !TryPushBack(symbols, {id, symbol_begin, symbol_end, 0, 0})) return NoMemory();
     } else if (HasBytes(text)) {
       if (!AddBytes(text, begin, symbols)) return NoMemory();
-      after_unknown = false;
     } else if (options_.unk_token) {
       if (unk_id_ < 0) {
         return MalformedFile("BPE: the vocabulary lacks the unknown token \"" + Excerpt(*options_.unk_token) + "\"");
       }
-      if (after_unknown && options_.fuse_unk)
-        symbols->back().end = symbol_end;
-      else if (!TryPushBack(symbols, {unk_id_, symbol_begin, symbol_end, 0, 0}))
-        return NoMemory();
-      after_unknown = true;
+      if (unknown && options_.fuse_unk) {
+        unknown->end += symbol_end - symbol_begin;
+      } else {
+        if (!add_unknown()) return NoMemory();
+        unknown = Symbol{unk_id_, symbol_begin, symbol_end, 0, 0};
+      }
     }
+  }
+  if (!add_unknown()) return NoMemory();
+  // The reference numbers bytes by the lengths of the tokens: what was dropped, or passed by bytes, moves those after it.
+  uint32_t position = 0;
+  for (Symbol& symbol : *symbols) {
+    const uint32_t length = symbol.end - symbol.begin;
+    symbol.begin = position;
+    symbol.end = position += length;
   }
   return OkStatus();
 }
@@ -235,13 +251,7 @@ Status Bpe::Tokenize(std::string_view word, std::vector<ModelToken>* tokens) con
   else if (!MergeLong(&symbols))
     return NoMemory();
   if (!TryGrow(tokens, symbols.size())) return NoMemory();
-  // The reference numbers bytes by the lengths of the tokens, which differs from `begin` only after dropped characters.
-  uint32_t position = 0;
-  for (const Symbol& symbol : symbols) {
-    const uint32_t length = symbol.end - symbol.begin;
-    tokens->push_back({symbol.id, position, position + length});
-    position += length;
-  }
+  for (const Symbol& symbol : symbols) tokens->push_back({symbol.id, symbol.begin, symbol.end});
   return OkStatus();
 }
 

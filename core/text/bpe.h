@@ -52,6 +52,8 @@ class Bpe final : public Model {
   const Merge* FindMerge(int32_t left, int32_t right) const;
   // The initial symbols, one for each character.
   Status Split(std::string_view word, std::vector<Symbol>* symbols) const;
+  // Whether characters are looked up as they stand.
+  bool IsPlain() const { return options_.continuing_subword_prefix.empty() && options_.end_of_word_suffix.empty(); }
   // Whether the fallback has all bytes of `text`.
   bool HasBytes(std::string_view text) const;
   // False when there is no memory; so with MergeLong.

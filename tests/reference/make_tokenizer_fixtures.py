@@ -2,6 +2,7 @@
 
     python make_tokenizer_fixtures.py check --data DATA --tool BUILD/encode_lines     every line; prints differences
     python make_tokenizer_fixtures.py write --data DATA --out tests/fixtures/tokenizer
+    python make_tokenizer_fixtures.py parts --out tests/fixtures/tokenizer            the rarer parts (tokenizer_parts.py)
     python make_tokenizer_fixtures.py files --data DATA --out FOLDER --only bert_uncased,deberta_v1,deberta_v3    for the benchmark
 
 DATA holds `tokenizers/` (vocabularies of published checkpoints) and text in many languages (`unicode/`, `xquad/`,
@@ -22,6 +23,7 @@ import tempfile
 import tokenizers
 
 from tokenizer_lines import SPECIALS, all_lines, botchan_lines, every_code_point_lines, make_cases, random_lines, unicode_lines
+from tokenizer_parts import all_parts
 from tokenizer_setups import Workshop, added_token_rules, bert_from_vocab, deberta_v1, deberta_v2, read_sentencepiece
 
 VERSION = "0.22.2"
@@ -205,6 +207,26 @@ def write(args):
     return 0
 
 
+def parts(args):
+    """parts.jsonl: a tokenizer on each line, with its cases in the form of the other files, and ids to decode."""
+    with open(os.path.join(args.out, "parts.jsonl"), "w", encoding="utf-8") as file:
+        for part in all_parts():
+            tokenizer = tokenizers.Tokenizer.from_str(json.dumps(part.tokenizer_json))
+            cases = []
+            for case in part.cases:
+                want = reference_encoding(tokenizer, case)
+                assert want is not None, (part.name, case)
+                if part.sequences_of is not None:
+                    right = reference_encoding(tokenizers.Tokenizer.from_str(json.dumps(part.sequences_of)), case)
+                    for window, other in zip(want, right):
+                        window["sequences"] = other["sequences"]
+                cases.append({"case": case, "windows": want, "decoded": tokenizer.decode(want[0]["ids"], skip_special_tokens=True)})
+            decoded = [{"ids": ids, "decoded": tokenizer.decode(ids, skip_special_tokens=True)} for ids in part.ids]
+            line = {"name": part.name, "tokenizer": part.tokenizer_json, "cases": cases, "decodings": decoded}
+            file.write(json.dumps(line, ensure_ascii=True, separators=(",", ":")) + "\n")
+    return 0
+
+
 def files(args):
     """FOLDER/<name>/tokenizer.json of the chosen setups (tests/bench/tokenizer)."""
     os.makedirs(args.out, exist_ok=True)
@@ -224,15 +246,17 @@ def files(args):
 def main():
     assert tokenizers.__version__ == VERSION, "needs tokenizers==" + VERSION
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", choices=["check", "write", "files"])
-    parser.add_argument("--data", required=True)
+    parser.add_argument("mode", choices=["check", "write", "parts", "files"])
+    parser.add_argument("--data", help="all but parts: the folder DATA")
     parser.add_argument("--tool", help="check: the encode_lines program")
     parser.add_argument("--only", help="check, files: names of setups, separated by commas")
     parser.add_argument("--every", type=int, default=1, help="check: take every n-th line only")
     parser.add_argument("--skip", type=int, default=0, help="check: start at this line")
-    parser.add_argument("--out", help="write, files: the folder")
+    parser.add_argument("--out", help="write, parts, files: the folder")
     args = parser.parse_args()
-    sys.exit({"check": check, "write": write, "files": files}[args.mode](args))
+    if args.mode != "parts" and args.data is None:
+        parser.error("--data is needed")
+    sys.exit({"check": check, "write": write, "parts": parts, "files": files}[args.mode](args))
 
 
 main()

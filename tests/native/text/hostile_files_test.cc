@@ -66,6 +66,22 @@ TEST(HostileFiles, WrongTypesInModels) {
   EXPECT_EQ(CodeOf(WithModel(R"({"type":"Surprise","vocab":{}})")), StatusCode::kUnsupported);
 }
 
+TEST(HostileFiles, BpeOptionsThatAreNotSupported) {
+  const auto refused = [](const std::string& options) {
+    const Status status = LoadJson(WithModel(R"({"type":"BPE","vocab":{"a":0},"merges":[],)" + options + "}"));
+    return status.code() == StatusCode::kUnsupported ? status.message() : "not refused: " + status.message();
+  };
+  EXPECT_EQ(refused(R"("dropout":0.1)"), "tokenizer.json: model BPE with dropout is not supported");
+  EXPECT_TRUE(refused(R"("dropout":0.0)").starts_with("not refused"));
+  const std::string with_bytes = "BPE: byte_fallback together with continuing_subword_prefix or end_of_word_suffix";
+  EXPECT_EQ(refused(R"("byte_fallback":true,"continuing_subword_prefix":"##")"), with_bytes);
+  EXPECT_EQ(refused(R"("byte_fallback":true,"end_of_word_suffix":"</w>")"), with_bytes);
+  EXPECT_TRUE(refused(R"("byte_fallback":true,"end_of_word_suffix":"")").starts_with("not refused"));
+  const std::string longest(256, 'x');
+  EXPECT_TRUE(refused("\"end_of_word_suffix\":\"" + longest + "\"").starts_with("not refused"));
+  EXPECT_NE(refused("\"end_of_word_suffix\":\"" + longest + "x\"").find("more than 256 bytes"), std::string::npos);
+}
+
 TEST(HostileFiles, UnknownComponentsAreNamed) {
   for (const char* stage : {"normalizer", "pre_tokenizer", "post_processor", "decoder"}) {
     const std::string rest = ",\"" + std::string(stage) + "\":{\"type\":\"Surprise\"}";
@@ -103,6 +119,8 @@ TEST(HostileFiles, MalformedStages) {
        R"(,"post_processor":{"type":"TemplateProcessing"})",
        R"(,"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x","type_id":0}}],"pair":[]})",
        R"(,"post_processor":{"type":"TemplateProcessing","single":[],"pair":[]})",
+       R"(,"post_processor":{"type":"Sequence"})",
+       R"(,"post_processor":{"type":"Sequence","processors":[{"type":"BertProcessing"}]})",
        R"(,"decoder":{"type":"Sequence"})",
        R"(,"decoder":{"type":"Strip"})",
        R"(,"added_tokens":{})",
@@ -240,6 +258,19 @@ TEST(HostileFiles, MissingUnknownTokenIsAnErrorWhenNeeded) {
       Tokenizer::Create({{"tokenizer.json", WithModel(R"({"type":"Unigram","vocab":[["a",0]],"unk_id":null})")}});
   ASSERT_TRUE(unigram.ok());
   EXPECT_EQ((*unigram)->Encode("b").status().code(), StatusCode::kMalformedFile);
+}
+
+TEST(HostileFiles, ABpeWithoutItsUnknownTokenIsAnErrorWhenNeeded) {
+  const std::string json = WithModel(R"({"type":"BPE","vocab":{"a":0},"merges":[],"unk_token":"[UNK]"})");
+  EXPECT_TRUE(EncodeWith(json, "a").ok());
+  EXPECT_EQ(EncodeWith(json, "b").code(), StatusCode::kMalformedFile);
+}
+
+TEST(HostileFiles, SpecialTokensOfTwoStepsAreRefused) {
+  const std::string bert = R"({"type":"BertProcessing","cls":["a",1],"sep":["[UNK]",0]})";
+  EXPECT_EQ(CodeOf(WithModel(kWordPiece, ",\"post_processor\":" + Steps("processors", bert, 2))),
+            StatusCode::kUnsupported);
+  EXPECT_EQ(CodeOf(WithModel(kWordPiece, ",\"post_processor\":" + Steps("processors", bert, 1))), StatusCode::kOk);
 }
 
 TEST(HostileFiles, MalformedCompanions) {
