@@ -328,6 +328,8 @@ TEST(PytorchTest, ZipVariants) {
   };
   for (const ZipWriter::Options& options :
        {ZipWriter::Options{}, ZipWriter::Options{.wide = true}, ZipWriter::Options{.sized = true},
+        ZipWriter::Options{.sized = true, .zip64 = true},
+        ZipWriter::Options{.sized = true, .zip64 = true, .extra = "FB" + LittleEndian(3, 2) + "ZZZ"},
         ZipWriter::Options{.extra = "FB" + LittleEndian(50, 2) + std::string(50, 'Z')}}) {
     for (const size_t chunk : {size_t{1}, size_t{1} << 20}) {
       TensorRecorder recorder;
@@ -340,6 +342,19 @@ TEST(PytorchTest, ZipVariants) {
   ExpectError(Parse(with({.flags = 0x0809})), StatusCode::kUnsupported, "encrypted");
   ExpectError(Parse(with({.damaged = true})), StatusCode::kMalformedFile, "damaged");
   ExpectError(Parse(with({.sized = true, .damaged = true})), StatusCode::kMalformedFile, "damaged");
+  // Sizes that zip64 should have and has not: no field, one of a single size, one longer than the header says.
+  const std::string field = Zip64Extra(0x77777777);
+  for (const std::string& extra :
+       {std::string(), std::string(4, 0), LittleEndian(1, 2) + LittleEndian(8, 2) + "12345678",
+        field.substr(0, field.size() - 1)}) {
+    std::string file = with({.sized = true, .extra = extra});
+    file.replace(18, 8, std::string(8, '\xFF'));
+    ExpectError(Parse(file), StatusCode::kMalformedFile, "a record of unknown size");
+  }
+  // A size that is not the record's.
+  std::string longer = with({.sized = true, .extra = Zip64Extra(0x123456789)});
+  longer.replace(18, 8, std::string(8, '\xFF'));
+  ExpectError(Parse(longer), StatusCode::kMalformedFile, "should have 4886718345 bytes");
   ZipWriter small;
   AddPickle(small);
   small.Add("a/data/0", kFourFloats);

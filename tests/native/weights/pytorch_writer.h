@@ -58,6 +58,11 @@ inline std::string PickleFile(const std::string& value) { return "\x80\x02" + va
 
 // ---- Archives -------------------------------------------------------------------------------------------------------
 
+// The extra field of zip64 in a local header: both sizes (section 4.5.3 of PKWARE's APPNOTE).
+inline std::string Zip64Extra(uint64_t size) {
+  return LittleEndian(1, 2) + LittleEndian(16, 2) + LittleEndian(size, 8) + LittleEndian(size, 8);
+}
+
 class ZipWriter {
  public:
   struct Options {
@@ -65,6 +70,7 @@ class ZipWriter {
     uint16_t method = 0;
     bool wide = false;                      // a descriptor with sizes of 64 bits
     bool sized = false;                     // sizes and checksum in the header, no descriptor
+    bool zip64 = false;                     // of a sized record: its sizes stand in an extra field
     bool damaged = false;                   // another checksum than that of the content
     std::string extra = std::string(4, 0);  // of the local header
   };
@@ -74,17 +80,19 @@ class ZipWriter {
     const auto flags = static_cast<uint16_t>(options.sized ? options.flags & ~8 : options.flags);
     const uint32_t crc =
         Crc32(0, {reinterpret_cast<const uint8_t*>(content.data()), content.size()}) + (options.damaged ? 1 : 0);
-    const std::string sums = LittleEndian(crc, 4) + LittleEndian(content.size(), 4) + LittleEndian(content.size(), 4);
+    const std::string sizes = LittleEndian(content.size(), 4) + LittleEndian(content.size(), 4);
+    const std::string sums = LittleEndian(crc, 4) + (options.zip64 ? std::string(8, '\xFF') : sizes);
+    const std::string extra = options.extra + (options.zip64 ? Zip64Extra(content.size()) : "");
     const std::string fixed = LittleEndian(0, 2) + LittleEndian(flags, 2) + LittleEndian(options.method, 2) +
                               LittleEndian(0, 4) + (options.sized ? sums : std::string(12, 0)) +
-                              LittleEndian(name.size(), 2) + LittleEndian(options.extra.size(), 2);
-    body_ += "PK\3\4" + fixed + name + options.extra + content;
+                              LittleEndian(name.size(), 2) + LittleEndian(extra.size(), 2);
+    body_ += "PK\3\4" + fixed + name + extra + content;
     if (!options.sized) {
       body_ += "PK\7\10" +
                (options.wide ? LittleEndian(crc, 4) + LittleEndian(content.size(), 8) + LittleEndian(content.size(), 8)
                              : sums);
     }
-    directory_ += "PK\1\2" + LittleEndian(0, 2) + fixed + LittleEndian(0, 14) + name + options.extra;
+    directory_ += "PK\1\2" + LittleEndian(0, 2) + fixed + LittleEndian(0, 14) + name + extra;
     ++records_;
   }
 
