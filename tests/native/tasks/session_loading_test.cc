@@ -1,0 +1,346 @@
+// The rarer ways to a loaded session, over the tiny checkpoints: shards, an adapter, a folder of sentence-transformers; and the probe of speed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "tests/native/fixtures_dir.h"
+#include "tests/native/models/backends.h"
+#include "tests/native/models/fixtures.h"
+#include "tests/native/tasks/session_testing.h"
+
+namespace peruse {
+namespace {
+
+using testing::BackendsUnderTest;
+using testing::Bytes;
+using testing::ReadFixture;
+
+constexpr std::string_view kOpenClassifier = R"({"task":"text-classification"})";
+constexpr std::string_view kClassify = R"({"inputs":[{"text":"t1 t7 t3"}],"options":{"top_k":null}})";
+
+// A session over a configuration, open for weights.
+std::unique_ptr<Session> Open(const std::string& config, const std::string& adapter = "") {
+  auto session = std::make_unique<Session>(CreateReferenceBackend());
+  EXPECT_TRUE(session->AddFile("config.json", config).ok());
+  EXPECT_TRUE(session->AddFile("tokenizer.json", ReadFixture("sharded/tokenizer.json")).ok());
+  if (!adapter.empty()) EXPECT_TRUE(session->AddFile("adapter_config.json", adapter).ok());
+  const Status opened = session->Open(kOpenClassifier);
+  EXPECT_TRUE(opened.ok()) << opened.message();
+  return session;
+}
+
+std::string FinishAndRun(Session& session) {
+  const Result<std::string> report = session.FinishWeights();
+  return report.ok() ? RunToEnd(session, kClassify) : Describe(report.status());
+}
+
+// What the results of kClassify say, by label.
+std::map<std::string, double> Scores(const std::string& results) {
+  std::map<std::string, double> scores;
+  const auto document = JsonDocument::Parse(results);
+  EXPECT_TRUE(document.ok()) << results;
+  if (!document.ok()) return scores;
+  for (JsonValue item : document->root()[0].FindMember("value")) {
+    scores[std::string(*item.FindMember("label").GetString())] = *item.FindMember("score").GetDouble();
+  }
+  return scores;
+}
+
+const std::string kWhole = "tiny/deberta-v2-sequence/";
+
+std::string ResultOfWhole() {
+  auto session = Open(ReadFixture(kWhole + "config.json"));
+  EXPECT_TRUE(session->FeedWeights(Bytes(ReadFixture(kWhole + "model.safetensors"))).ok());
+  return FinishAndRun(*session);
+}
+
+TEST(SessionLoading, ShardsAreTheWholeFile) {
+  auto session = Open(ReadFixture("sharded/config.json"));
+  const Result<std::string> files = session->SetShardIndex(ReadFixture("sharded/model.safetensors.index.json"));
+  ASSERT_TRUE(files.ok()) << files.status().message();
+  EXPECT_EQ(
+      *files,
+      R"(["model-00001-of-00003.safetensors","model-00002-of-00003.safetensors","model-00003-of-00003.safetensors"])");
+  for (const char* number : {"1", "2", "3"}) {
+    const std::string shard = ReadFixture("sharded/model-0000" + std::string(number) + "-of-00003.safetensors");
+    ASSERT_TRUE(session->FeedWeights(Bytes(shard)).ok());
+    ASSERT_TRUE(session->EndShard().ok());
+  }
+  EXPECT_EQ(FinishAndRun(*session), ResultOfWhole());
+}
+
+TEST(SessionLoading, ShardsThatDoNotFitAreRefused) {
+  const std::string config = ReadFixture("sharded/config.json");
+  EXPECT_EQ(Open(config)->SetShardIndex("{}").status().code(), StatusCode::kMalformedFile);
+
+  auto cut = Open(config);  // the first shard ends before its end
+  ASSERT_TRUE(cut->SetShardIndex(ReadFixture("sharded/model.safetensors.index.json")).ok());
+  const std::string shard = ReadFixture("sharded/model-00001-of-00003.safetensors");
+  ASSERT_TRUE(cut->FeedWeights(Bytes(shard).first(shard.size() - 1)).ok());
+  EXPECT_EQ(cut->EndShard().code(), StatusCode::kTruncatedFile);
+  EXPECT_EQ(cut->FeedWeights({}).code(), StatusCode::kInvalidArgument) << "a session whose loading failed goes on";
+
+  auto missing = Open(config);  // two shards of three
+  ASSERT_TRUE(missing->SetShardIndex(ReadFixture("sharded/model.safetensors.index.json")).ok());
+  for (const char* number : {"1", "2"}) {
+    ASSERT_TRUE(
+        missing->FeedWeights(Bytes(ReadFixture("sharded/model-0000" + std::string(number) + "-of-00003.safetensors")))
+            .ok());
+    ASSERT_TRUE(missing->EndShard().ok());
+  }
+  EXPECT_FALSE(missing->FinishWeights().ok());
+
+  Session early(CreateReferenceBackend());
+  EXPECT_EQ(early.SetShardIndex("{}").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(early.EndShard().code(), StatusCode::kInvalidArgument);
+}
+
+// peft merged the same adapter into the same checkpoint.
+TEST(SessionLoading, AnAdapterIsMergedAsPeftMergesIt) {
+  const std::string config = ReadFixture(kWhole + "config.json"), folder = "adapters/linear/";
+  auto merged = Open(config);
+  ASSERT_TRUE(merged->FeedWeights(Bytes(ReadFixture(folder + "merged.safetensors"))).ok());
+  const std::map<std::string, double> wanted = Scores(FinishAndRun(*merged));
+  ASSERT_FALSE(wanted.empty());
+
+  const std::string adapter = ReadFixture(folder + "adapter_model.safetensors");
+  const std::string weights = ReadFixture(kWhole + "model.safetensors");
+  for (const size_t chunk : {size_t{1} << 20, size_t{101}}) {
+    auto session = Open(config, ReadFixture(folder + "adapter_config.json"));
+    for (size_t at = 0; at < adapter.size(); at += chunk) {
+      ASSERT_TRUE(session->FeedAdapter(Bytes(adapter).subspan(at, std::min(chunk, adapter.size() - at))).ok());
+    }
+    EXPECT_EQ(session->FeedWeights(Bytes(weights)).code(), StatusCode::kInvalidArgument) << "the adapter is not whole";
+    ASSERT_TRUE(session->FinishAdapter().ok());
+    EXPECT_EQ(session->FinishAdapter().code(), StatusCode::kInvalidArgument) << "finished twice";
+    ASSERT_TRUE(session->FeedWeights(Bytes(weights)).ok());
+    const std::map<std::string, double> found = Scores(FinishAndRun(*session));
+    ASSERT_EQ(found.size(), wanted.size());
+    for (const auto& [label, score] : wanted) EXPECT_NEAR(found.at(label), score, 1e-5) << label;
+  }
+  double moved = 0;
+  for (const auto& [label, score] : Scores(ResultOfWhole()))
+    moved = std::max(moved, std::fabs(score - wanted.at(label)));
+  EXPECT_GT(moved, 1e-3) << "the adapter changes nothing";
+}
+
+TEST(SessionLoading, AdaptersOutOfPlaceAreRefused) {
+  auto without = Open(ReadFixture(kWhole + "config.json"));
+  EXPECT_EQ(without->FeedAdapter({}).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(without->FinishAdapter().code(), StatusCode::kInvalidArgument);
+  auto broken = Open(ReadFixture(kWhole + "config.json"), ReadFixture("adapters/linear/adapter_config.json"));
+  const std::string adapter = ReadFixture("adapters/linear/adapter_model.safetensors");
+  ASSERT_TRUE(broken->FeedAdapter(Bytes(adapter).first(adapter.size() / 2)).ok());
+  EXPECT_EQ(broken->FinishAdapter().code(), StatusCode::kTruncatedFile);
+  auto foreign = Open(ReadFixture(kWhole + "config.json"), ReadFixture("adapters/linear/adapter_config.json"));
+  EXPECT_EQ(foreign->FeedAdapter(Bytes("<!doctype html>")).code(), StatusCode::kMalformedFile);
+  EXPECT_EQ(foreign->FinishAdapter().message(), "finishAdapter was called on a session whose loading failed");
+}
+
+// ---- Masks of heads ---------------------------------------------------------------------------------------------------
+
+TEST(SessionLoading, AHeadMaskHasANumberForEachHead) {
+  auto session = Open(ReadFixture(kWhole + "config.json"));
+  ASSERT_TRUE(session->FeedWeights(Bytes(ReadFixture(kWhole + "model.safetensors"))).ok());
+  const std::string plain = FinishAndRun(*session);
+  const auto with = [&](const std::string& mask) {
+    return RunToEnd(*session, R"({"inputs":[{"text":"t1 t7 t3"}],"options":{"top_k":null,"head_mask":)" + mask + "}}");
+  };
+  EXPECT_EQ(with("[[1,1,1,1],[1,1,1,1]]"), plain);
+  const std::string first = with("[[0,1,1,1],[1,1,1,1]]"), second = with("[[1,1,1,1],[0,1,1,1]]");
+  EXPECT_TRUE(first.starts_with("[{\"input\":0")) << first;
+  EXPECT_NE(first, plain);
+  EXPECT_NE(second, plain);
+  EXPECT_NE(first, second);
+  // The first list is the first layer's: with a mask of the second layer the first one's result is as it was.
+  const auto hidden = [&](const std::string& mask, size_t layer) {
+    EXPECT_TRUE(ToEnd(*session, session->StartInspection(R"({"inputs":[{"text":"t1 t7 t3"}],"options":{"head_mask":)" +
+                                                         mask + R"(,"output_hidden_states":true}})"))
+                    .starts_with("[{"));
+    const std::span<const float> values = session->array(layer);
+    return std::vector<float>(values.begin(), values.end());
+  };
+  const std::string ones = "[[1,1,1,1],[1,1,1,1]]", of_second = "[[1,1,1,1],[0,1,1,1]]";
+  EXPECT_FALSE(hidden(ones, 1).empty());
+  EXPECT_EQ(hidden(of_second, 1), hidden(ones, 1));
+  EXPECT_NE(hidden(of_second, 2), hidden(ones, 2));
+  for (const char* mask : {"[[1,1,1,1]]", "[[1,1,1,1],[1,1,1]]", "[[1,1,1,1],[1,1,1,1],[1,1,1,1]]", "[]"}) {
+    EXPECT_TRUE(
+        with(mask).starts_with("invalid_argument: option head_mask must be a list for each of the model's 2 layers"))
+        << with(mask);
+  }
+  EXPECT_EQ(with(R"([["x"]])"), R"(invalid_argument: option head_mask holds "x", which is no number)");
+  EXPECT_EQ(RunToEnd(*session, kClassify), plain) << "a mask is of its own request alone";
+}
+
+// ---- Folders of sentence-transformers ---------------------------------------------------------------------------------
+
+std::unique_ptr<Session> OpenSentenceFolder(const std::string& name) {
+  const std::string folder = "sentence/" + name + "/";
+  const std::filesystem::path root = FixturesDir() + "/" + folder;
+  auto session = std::make_unique<Session>(CreateReferenceBackend());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    const std::string path = std::filesystem::relative(entry.path(), root).generic_string();
+    if (!entry.is_regular_file() || path == "model.safetensors") continue;
+    EXPECT_TRUE(session->AddFile(path, ReadFixture(folder + path)).ok());
+  }
+  const Status opened = session->Open(R"({"task":"feature-extraction"})");
+  EXPECT_TRUE(opened.ok()) << opened.message();
+  EXPECT_TRUE(session->FeedWeights(Bytes(ReadFixture(folder + "model.safetensors"))).ok());
+  EXPECT_TRUE(session->FinishWeights().ok());
+  return session;
+}
+
+// Of one text: the vector, or the error.
+Result<std::vector<float>> Embed(Session& session, const std::string& text, const std::string& options) {
+  PERUSE_RETURN_IF_ERROR(session.Start(R"({"inputs":[{"text":)" + text + R"(}],"options":)" + options + "}"));
+  for (bool more = true; more;) {
+    PERUSE_ASSIGN_OR_RETURN(more, session.Step());
+  }
+  PERUSE_RETURN_IF_ERROR(session.Take().status());
+  const std::span<const float> vector = session.array(0);
+  return std::vector<float>(vector.begin(), vector.end());
+}
+
+class SentenceSession : public ::testing::TestWithParam<const char*> {};
+
+// texts.json: vectors of sentence-transformers, with its prompts, dimensions and texts that are too long.
+TEST_P(SentenceSession, GivesTheVectorsOfTheLibrary) {
+  auto session = OpenSentenceFolder(GetParam());
+  const std::string json = ReadFixture("sentence/" + std::string(GetParam()) + "/texts.json");
+  const auto texts = JsonDocument::Parse(json);
+  ASSERT_TRUE(texts.ok());
+  for (JsonValue wanted : texts->root()) {
+    std::string options = wanted.FindMember("options").ToString();
+    options.insert(1, options == "{}" ? R"("pooling":"sentence")" : R"("pooling":"sentence",)");
+    SCOPED_TRACE(options);
+    const auto vector = Embed(*session, wanted.FindMember("text").ToString(), options);
+    ASSERT_TRUE(vector.ok()) << vector.status().message();
+    ASSERT_EQ(vector->size(), wanted.FindMember("vector").size());
+    for (size_t i = 0; i < vector->size(); ++i) {
+      EXPECT_NEAR((*vector)[i], *wanted.FindMember("vector")[i].GetDouble(), 1e-5) << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, SentenceSession,
+                         ::testing::Values("mean", "cls", "max", "sqrt", "weighted", "last", "several", "dense-tanh",
+                                           "dense-identity"),
+                         [](const ::testing::TestParamInfo<const char*>& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(SentenceSessionErrors, OptionsThatDoNotGoTogether) {
+  auto session = OpenSentenceFolder("mean");
+  const auto error = [&](const std::string& options) {
+    const auto vector = Embed(*session, R"("a b")", options);
+    return vector.ok() ? "ok" : vector.status().message();
+  };
+  EXPECT_EQ(error(R"({"prompt":"a ","prompt_name":"query"})"), "prompt and prompt_name exclude each other");
+  EXPECT_EQ(error(R"({"prompt_name":"nobody"})"),
+            "the model has no prompt \"nobody\"; it has document, passage, query");
+  EXPECT_EQ(error(R"({"pooling":"mean","prompt":"a "})"), "a prompt goes with pooling \"sentence\" only");
+  EXPECT_EQ(error(R"({"dimensions":2})"), "option dimensions goes with a pooling");
+  EXPECT_EQ(error(R"({"pooling":"mean","dimensions":9})"), "option dimensions is 9 and a vector has 8 numbers");
+  EXPECT_EQ(error(R"({"layer":2})"), "option layer is 2 and the model has 1 layers");
+  EXPECT_EQ(error(R"({"layer":-3})"), "option layer is -3 and the model has 1 layers");
+}
+
+// The other poolings, of the hidden states that the same call gives without one.
+TEST(SentenceSessionErrors, PoolingsOfTheHiddenStates) {
+  auto session = OpenSentenceFolder("mean");
+  for (const char* layer : {"0", "-1"}) {
+    const std::string rest = R"(,"layer":)" + std::string(layer) + "}";
+    const auto hidden = Embed(*session, R"("a b c d")", R"({"pooling":"none")" + rest);
+    ASSERT_TRUE(hidden.ok()) << hidden.status().message();
+    ASSERT_EQ(hidden->size() % 8, 0u);
+    const size_t tokens = hidden->size() / 8;
+    ASSERT_GE(tokens, 4u);
+    const auto mean = Embed(*session, R"("a b c d")", R"({"pooling":"mean")" + rest);
+    const auto most = Embed(*session, R"("a b c d")", R"({"pooling":"max")" + rest);
+    const auto cls = Embed(*session, R"("a b c d")", R"({"pooling":"cls")" + rest);
+    const auto two = Embed(*session, R"("a b c d")", R"({"pooling":"max","dimensions":2,"normalize":true)" + rest);
+    ASSERT_TRUE(mean.ok() && most.ok() && cls.ok() && two.ok());
+    for (size_t c = 0; c < 8; ++c) {
+      double sum = 0;
+      float largest = (*hidden)[c];
+      for (size_t t = 0; t < tokens; ++t) {
+        sum += double{(*hidden)[t * 8 + c]};
+        largest = std::max(largest, (*hidden)[t * 8 + c]);
+      }
+      EXPECT_NEAR((*mean)[c], sum / static_cast<double>(tokens), 1e-6);
+      EXPECT_EQ((*most)[c], largest);
+      EXPECT_EQ((*cls)[c], (*hidden)[c]);
+    }
+    const double length = std::hypot((*most)[0], (*most)[1]);
+    ASSERT_EQ(two->size(), 2u);
+    for (size_t c = 0; c < 2; ++c) EXPECT_NEAR((*two)[c], (*most)[c] / length, 1e-6);
+  }
+}
+
+// ---- The probe of speed -----------------------------------------------------------------------------------------------
+
+// The linears of the runs, in order.
+class Linears : public RunObserver {
+ public:
+  void Begin(const Program& program, const RunInputs& inputs) override {
+    program_ = &program;
+    tokens = inputs.batch.rows();
+    found.clear();
+  }
+  void Ran(const Op& op) override {
+    if (const LinearId id = LinearOf(op); id.valid()) found.push_back(program_->linears[static_cast<size_t>(id.id)]);
+  }
+  std::vector<LinearSpec> found;
+  int32_t tokens = 0;
+
+ private:
+  const Program* program_ = nullptr;
+};
+
+TEST(SpeedProbe, RunsLayersOfTheModelsOwnSize) {
+  for (const char* name : {"bert-sequence", "convbert-sequence", "deberta-v2-sequence", "deberta-v1-sequence",
+                           "electra-sequence", "distilbert-sequence", "mpnet-sequence", "roberta-sequence"}) {
+    for (const auto& backend : BackendsUnderTest()) {
+      for (const auto& [dtype, precision] :
+           {std::pair{"auto", Precision::kF32}, std::pair{"f16", Precision::kF16}, std::pair{"q8", Precision::kQ8}}) {
+        SCOPED_TRACE(std::string(name) + " " + backend.name + " " + dtype);
+        std::unique_ptr<Backend> made = backend.create();
+        Linears linears;
+        made->set_observer(&linears);
+        Session session(std::move(made));
+        ASSERT_TRUE(session.AddFile("config.json", ReadFixture("tiny/" + std::string(name) + "/config.json")).ok());
+        std::vector<size_t> counts;
+        for (const int32_t layers : {1, 2, 3, 0}) {
+          const Result<int32_t> probed = session.Probe(layers, dtype);
+          ASSERT_TRUE(probed.ok()) << probed.status().message();
+          EXPECT_EQ(*probed, 2) << "the model's own layers";
+          EXPECT_EQ(linears.tokens, 64);
+          for (const LinearSpec& spec : linears.found) EXPECT_EQ(spec.precision, precision);
+          counts.push_back(linears.found.size());
+        }
+        EXPECT_GE(counts[1] - counts[0], 4u) << "linears of a layer";
+        EXPECT_EQ(counts[2] - counts[1], counts[1] - counts[0]);
+        EXPECT_EQ(counts[3], counts[1]) << "0: as many as the model has";
+        EXPECT_EQ(session.Open(kOpenClassifier).code(), StatusCode::kInvalidArgument);
+      }
+    }
+  }
+}
+
+TEST(SpeedProbe, NeedsAConfigurationAndAKnownPrecision) {
+  Session session(CreateReferenceBackend());
+  EXPECT_EQ(session.Probe(1, "auto").status().code(), StatusCode::kNotFound);
+  ASSERT_TRUE(session.AddFile("config.json", ReadFixture(kWhole + "config.json")).ok());
+  EXPECT_EQ(session.Probe(1, "q3").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(session.Probe(1, "auto").ok());
+  Session foreign(CreateReferenceBackend());
+  ASSERT_TRUE(foreign.AddFile("config.json", R"({"model_type":"llama"})").ok());
+  EXPECT_EQ(foreign.Probe(1, "auto").status().code(), StatusCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace peruse
