@@ -72,6 +72,10 @@ def begin(model, vectors):
         layer.output.dense.weight.mul_(0.5)
 
 
+def autocast(args):
+    return torch.autocast(args.device, dtype=torch.bfloat16, enabled=args.type == "bfloat16")
+
+
 def choosing_rows(data_dir, count):
     rows = [row for part in reader_rows(data_dir, "dev").values() for row in part]
     random.Random(0).shuffle(rows)
@@ -115,6 +119,7 @@ def arguments():
     parser.add_argument("--encoder", type=Path, help="encoder.pt of pretrain_rtd.py, to begin with that")
     parser.add_argument("--size", choices=READER_SIZES, default="small")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--type", choices=("bfloat16", "float32"), default="bfloat16", help="of the products; see the README")
     parser.add_argument("--questions", type=Path, help="result of make_questions.py, which --vectors needs")
     parser.add_argument("--out-dir", type=Path, required=True)
     parser.add_argument("--steps", type=int, required=True)
@@ -172,7 +177,7 @@ def main():
         inputs, first, last = sources[name].next(at(lengths, progress))
         inputs = {key: value.to(args.device) for key, value in inputs.items()}
         model.train()
-        with torch.autocast(model.device.type, dtype=torch.bfloat16):
+        with autocast(args):
             output = model(**hide_words(inputs, args.hidden_words, vocab["[MASK]"]))
         loss = span_loss(output, inputs["attention_mask"], first.to(args.device), last.to(args.device))
         loss.backward()
@@ -201,7 +206,7 @@ def evaluate(args, mean, model, tokenizer, held_out, step, best):
     """Scores the running mean on the choosing part and keeps it if it is the best so far."""
     current = {name: value.clone() for name, value in model.state_dict().items()}
     model.load_state_dict(mean.values)
-    with torch.autocast(model.device.type, dtype=torch.bfloat16):
+    with autocast(args):
         exact, f1 = reading.scores(reading.predict(model, tokenizer, held_out), held_out)
     print(f"step {step} choosing part: exact {exact:.2f} F1 {f1:.2f}", flush=True)
     if f1 > best:
