@@ -21,7 +21,7 @@ inline constexpr int32_t kWeightLevels = 127;
 // are cheap.
 inline constexpr int32_t kInputLevels = 127;
 inline constexpr int32_t kWideInputLevels = 4095;
-inline constexpr int32_t kShallowDepth = 128;  // inputs of an output
+inline constexpr int32_t kShallowDepth = 192;  // inputs of an output
 
 // Levels of the activations of a linear with `depth` inputs to each output: no more than the sums' 32 bits have room
 // for. It depends on the layer alone, never on the machine. 0: not even kInputLevels fit.

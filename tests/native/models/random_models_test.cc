@@ -61,7 +61,7 @@ constexpr const char* kActivations[] = {"gelu",  "gelu_new", "gelu_fast", "gelu_
 std::string DrawConfig(const std::string& family, Random& random, bool deep = false) {
   const int32_t heads = deep ? 4 : random.Int(1, 4);
   const bool halves = family == "convbert";
-  const int32_t head_size = deep ? random.Int(33, 50) : random.Int((15 + heads) / heads, 33);
+  const int32_t head_size = deep ? random.Int(49, 60) : random.Int((15 + heads) / heads, 33);
   const int32_t hidden = heads * head_size * (halves ? 2 : 1);
   const int32_t groups = halves && random.Chance(50) ? DivisorOf(hidden, random) : 1;
   const int32_t intermediate = groups * random.Int(1, 1 + 150 / groups);

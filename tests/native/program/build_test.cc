@@ -17,11 +17,11 @@ bool HasWideInput(Precision precision, int32_t in, int32_t groups = 1) {
 }
 
 TEST(BuildTest, ShallowLayersOfQ8HaveWideInputs) {
-  EXPECT_TRUE(HasWideInput(Precision::kQ8, 128));
-  EXPECT_FALSE(HasWideInput(Precision::kQ8, 129));
-  EXPECT_TRUE(HasWideInput(Precision::kQ8, 512, 4));
-  EXPECT_FALSE(HasWideInput(Precision::kF32, 128));
-  EXPECT_FALSE(HasWideInput(Precision::kF16, 128));
+  EXPECT_TRUE(HasWideInput(Precision::kQ8, 192));
+  EXPECT_FALSE(HasWideInput(Precision::kQ8, 193));
+  EXPECT_TRUE(HasWideInput(Precision::kQ8, 768, 4));
+  EXPECT_FALSE(HasWideInput(Precision::kF32, 192));
+  EXPECT_FALSE(HasWideInput(Precision::kF16, 192));
 }
 
 }  // namespace
