@@ -6,7 +6,9 @@
 #include <cmath>
 #include <set>
 
+#include "core/families/family.h"
 #include "core/ops/reference.h"
+#include "core/train/config_json.h"
 #include "core/train/teacher.h"
 #include "tests/native/train/golden_summary.h"
 
@@ -282,6 +284,38 @@ TEST(PretrainDetection, LearnsAndRepeatsItself) {
     EXPECT_GT(report.epochs.back().validation->accuracy, 0.9);
     EXPECT_EQ(report.losses, Pretrain(pair).losses);
   }
+}
+
+// ELECTRA's generator (Clark et al., 2020): a quarter of the width, the same embeddings. Of other families half of the layers.
+TEST(Generator, IsSmallerThanItsModel) {
+  const auto made = [](const std::string& name, int32_t hidden_size) {
+    const std::string json = CaseOf(name).Config();
+    ConfiguredFamily family = ReadFamily(json).value();
+    if (hidden_size > 0) family.config.hidden_size = hidden_size;
+    return GeneratorConfig(json, family.config);
+  };
+  for (const char* name : {"electra-rtd", "convbert-sequence"}) {
+    const ModelConfig model = ReadFamily(CaseOf(name).Config()).value().config;
+    const auto generator = ReadFamily(made(name, 0));
+    ASSERT_TRUE(generator.ok()) << generator.status().message();
+    EXPECT_EQ(generator->config.hidden_size * 4, model.hidden_size) << name;
+    EXPECT_EQ(generator->config.intermediate_size, std::max(1, model.intermediate_size / 4)) << name;
+    EXPECT_EQ(generator->config.num_attention_heads, std::max(1, model.num_attention_heads / 4)) << name;
+    EXPECT_EQ(generator->config.embedding_size, model.embedding_size) << name;
+    EXPECT_EQ(generator->config.num_hidden_layers, model.num_hidden_layers) << name;
+    EXPECT_EQ(generator->config.vocab_size, model.vocab_size) << name;
+  }
+  for (const char* name : {"deberta-v2-rtd", "bert-sequence", "distilbert-sequence"}) {
+    const ModelConfig model = ReadFamily(CaseOf(name).Config()).value().config;
+    const auto generator = ReadFamily(made(name, 0));
+    ASSERT_TRUE(generator.ok()) << generator.status().message();
+    EXPECT_EQ(generator->config.num_hidden_layers, model.num_hidden_layers / 2) << name;
+    EXPECT_EQ(generator->config.hidden_size, model.hidden_size) << name;
+  }
+  // A width that has no quarter keeps its width and loses layers.
+  const auto odd = ReadFamily(made("electra-rtd", 30));
+  ASSERT_TRUE(odd.ok());
+  EXPECT_EQ(odd->config.num_hidden_layers, 1);
 }
 
 TEST(Generator, RefusesAnotherWidthOfWords) {
