@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/backend/webgpu/webgpu_backend.h"
 #include "core/model/attention_map.h"
 #include "tests/native/models/backends.h"
@@ -180,6 +182,43 @@ TEST(InspectorTest, CostsNothingUnlessAskedFor) {
     EXPECT_EQ(run(), warm) << "after " << part;
     EXPECT_EQ(backend.dispatches(), dispatches) << "after " << part;
   }
+}
+
+// The terms of a layer add up to the scores, and their softmax is the attention's map.
+TEST(InspectorTest, TermsAddUpToTheAttention) {
+  constexpr std::string_view kRequest =
+      R"({"inputs":[{"text":"t1 t7 t3"}],"options":{"output_attentions":true,"output_attention_terms":true,"layers":[1]}})";
+  for (const auto& backend : BackendsUnderTest()) {
+    Session session(backend.create());
+    ASSERT_TRUE(session.AddFile("config.json", ReadFixture("tiny/deberta-v2-sequence/config.json")).ok());
+    ASSERT_TRUE(session.AddFile("tokenizer.json", ReadFixture("sharded/tokenizer.json")).ok());
+    ASSERT_TRUE(session.Open(R"({"task":"text-classification"})").ok());
+    ASSERT_TRUE(session.FeedWeights(Bytes(ReadFixture("tiny/deberta-v2-sequence/model.safetensors"))).ok());
+    ASSERT_TRUE(session.FinishWeights().ok());
+    const std::string json = Inspect(session, kRequest);
+    for (const char* name : {"content_to_content", "content_to_position", "position_to_content"}) {
+      EXPECT_NE(json.find("\"" + std::string(name) + "\""), std::string::npos) << json;
+    }
+    // [heads, tokens, tokens] each: the map, then the three terms.
+    constexpr size_t kHeads = 4, kTokens = 3;
+    for (size_t i = 0; i < 4; ++i) ASSERT_EQ(session.array(i).size(), kHeads * kTokens * kTokens) << i;
+    EXPECT_TRUE(session.array(4).empty()) << "one layer was asked for";
+    for (size_t row = 0; row < kHeads * kTokens * kTokens; row += kTokens) {
+      double scores[kTokens], total = 0;
+      for (size_t j = 0; j < kTokens; ++j) {
+        scores[j] = 0;
+        for (size_t term = 1; term < 4; ++term) scores[j] += double{session.array(term)[row + j]};
+        total += std::exp(scores[j]);
+      }
+      for (size_t j = 0; j < kTokens; ++j) {
+        EXPECT_NEAR(session.array(0)[row + j], std::exp(scores[j]) / total, 1e-5) << backend.name << " " << row + j;
+      }
+    }
+  }
+  auto convbert = Load("tiny/convbert-sequence", CreateReferenceBackend());
+  EXPECT_EQ(Inspect(*convbert, R"({"inputs":[{"text":"a1"}],"options":{"output_attention_terms":true}})"),
+            "unsupported: output_attention_terms: the scores of a model of type convbert are no sums of content and "
+            "position; deberta and deberta-v2 have such");
 }
 
 }  // namespace
