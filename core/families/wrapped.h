@@ -25,9 +25,6 @@ class WrappedEncoder : public Family {
   }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override { return encoder_.family->MaskedLm(config); }
 
- protected:
-  const ModelConfig& encoder_config() const { return encoder_.config; }
-
  private:
   ConfiguredFamily encoder_;
   const std::string prefix_;

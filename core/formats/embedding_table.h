@@ -15,7 +15,6 @@ class EmbeddingTable {
   // storage: kF32, kF16, kBF16, or kI8 (symmetric int8 with one scale a row). Rows are undefined until written.
   Status Allocate(int32_t rows, int32_t cols, DType storage);
 
-  int32_t rows() const { return rows_; }
   DType storage() const { return storage_; }
   int64_t bytes() const;  // of all rows
 

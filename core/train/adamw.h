@@ -37,7 +37,6 @@ class AdamW {
   // The same, clipped as if the norm were this: that of several models.
   void Update(double norm);
   double last_rate() const { return last_rate_; }
-  int64_t done() const { return done_; }
   int64_t bytes() const { return static_cast<int64_t>((moments_.values().size()) * sizeof(float)); }
 
  private:

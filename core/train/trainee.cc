@@ -31,7 +31,6 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   std::unique_ptr<Trainee> trainee(new Trainee());
   trainee->family_ = std::move(family.family);
   trainee->config_ = std::move(family.config);
-  trainee->head_ = head;
   ModelConfig& config = trainee->config_;
   if (config.int8_weights)
     return Unsupported("a q8 checkpoint cannot be taught: its weights are rounded; take the one it was made from");

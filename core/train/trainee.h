@@ -25,7 +25,6 @@ class Trainee {
 
   const ModelConfig& config() const { return config_; }
   const Family& family() const { return *family_; }
-  Head head() const { return head_; }
   Masters& masters() { return *masters_; }
   const Parameters& parameters() const { return parameters_; }
 
@@ -56,7 +55,6 @@ class Trainee {
 
   std::unique_ptr<Family> family_;
   ModelConfig config_;
-  Head head_ = Head::kNone;
   Parameters parameters_;
   Program program_;
   std::unique_ptr<Masters> masters_;
