@@ -104,6 +104,7 @@ bool Bpe::AddBytes(std::string_view text, size_t begin, std::vector<Symbol>* sym
 }
 
 Status Bpe::Split(std::string_view word, std::vector<Symbol>* symbols) const {
+  const bool plain = IsPlain();
   std::string decorated;
   // As in the reference an unknown character waits for the next known one: bytes of the fallback pass it.
   std::optional<Symbol> unknown;
@@ -118,7 +119,7 @@ Status Bpe::Split(std::string_view word, std::vector<Symbol>* symbols) const {
     const char32_t c = DecodeUtf8(word, &position);
     std::string_view text = word.substr(begin, position - begin);
     int32_t id;
-    if (IsPlain()) {
+    if (plain) {
       id = c < 0x200 ? short_ids_[c] : vocabulary_.Find(text);
     } else {
       const std::string_view prefix = begin > 0 ? options_.continuing_subword_prefix : std::string_view();

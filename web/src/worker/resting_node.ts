@@ -62,15 +62,6 @@ class RestingWorker extends NodeWorker {
     this.timer_ = setTimeout(() => this.end(), milliseconds).unref();
   }
 
-  private tellEnd(): boolean {
-    try {
-      this.post({ id: 0, verb: 'end' });
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
   private end(): void {
     this.wake();
     this.terminate();

@@ -51,14 +51,22 @@ export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
     this.ended_ = true;
     void this.worker_.terminate();
   }
+
+  /** Asks the worker to let go of everything. False where it can't be told. */
+  protected tellEnd(): boolean {
+    try {
+      this.post({ id: 0, verb: 'end' });
+      return true;
+    } catch {
+      return false;
+    }
+  }
 }
 
 /** It lets go of what others would wait for before it ends. */
 class LeavingWorker<S extends VerbTable<S>, Progress> extends NodeWorker<S, Progress> {
   override terminate(): void {
-    try {
-      this.post({ id: 0, verb: 'end' });
-    } catch {} // It has ended.
+    this.tellEnd();
     this.worker_.unref();
     setTimeout(() => super.terminate(), kFarewell).unref();
   }
