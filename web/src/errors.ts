@@ -175,8 +175,12 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
   };
 }
 
-/** The promise, or 'aborted' as soon as the signal fires. What the promise says later is dropped. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/** The promise, or 'aborted' as soon as the signal fires. What the promise gives later goes to `drop`. */
+export async function unlessAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  drop: (late: T) => void = () => {},
+): Promise<T> {
   if (!signal) return promise;
   let unfollow = () => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -185,8 +189,10 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
   try {
     throwIfAborted(signal);
     return await Promise.race([promise, aborted]);
+  } catch (error) {
+    promise.then(drop).catch(() => {});
+    throw error;
   } finally {
     unfollow();
-    promise.catch(() => {});
   }
 }

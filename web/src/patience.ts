@@ -12,6 +12,8 @@ export const patience = {
   retries: [500, 2000, 8000],
   /** A server that wants to be left alone for longer than this (Retry-After) is not waited for. */
   retryAfter: 60_000,
+  /** For a browser to start the threads of a worker. */
+  threads: 5000,
   /** In Node, for the next load: a worker that has no work. */
   worker: 10_000,
 };

@@ -17,7 +17,7 @@ import { resolveSource, type Source, type SourceOptions, type SourceSpec } from 
 import { kAliases, kEngineTasks, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
 import { chooseVariant, type VariantChoice, type VariantWish } from './engine/variant.js';
-import { keyOfSource, leaseHost, type StartedHost } from './sharing.js';
+import { keyOfSource, leaseHost, type HostLease, type StartedHost } from './sharing.js';
 import { RemoteHost } from './worker/worker_host.js';
 
 /** How to load a model, and where to run it. */
@@ -181,7 +181,8 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
     first.variant,
     first.threads,
   ]);
-  const lease = await leaseHost(key, resolvedTask, report, () => startHost(wantsWorker, options.worker === true, report));
+  const startOwn = () => startHost(wantsWorker, options.worker === true, first.threads, report);
+  const lease = await unlessAborted(leaseHost(key, resolvedTask, report, startOwn), options.signal, giveBack);
   const { host, inWorker, trouble } = lease;
   const loading = new AbortController();
   try {
@@ -219,11 +220,15 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
       lease.release();
     }) as unknown as Pipeline<ResolvedTask<T>>;
   } catch (error) {
-    host.dispose();
-    lease.release();
+    giveBack(lease);
     loading.abort();
     throw toPeruseError(error);
   }
+}
+
+function giveBack({ host, release }: HostLease): void {
+  host.dispose();
+  release();
 }
 
 /** What pipelines must have in common to share an engine; undefined: this one shares none. */
@@ -241,10 +246,10 @@ function sharingKey(
 }
 
 /** In a worker; or in this thread, if the caller wants that, or leaves it to us and no worker can be started. */
-async function startHost(wanted: boolean, demanded: boolean, report: ProgressCallback): Promise<StartedHost> {
+async function startHost(wanted: boolean, demanded: boolean, threads: number, report: ProgressCallback): Promise<StartedHost> {
   if (!wanted) return { host: await platform().startHere(report), inWorker: false };
   try {
-    return { host: new RemoteHost(await platform().startWorker(), report), inWorker: true };
+    return { host: new RemoteHost(await platform().startWorker(threads), report), inWorker: true };
   } catch (error) {
     if (demanded) throw error;
     return { host: await platform().startHere(report), inWorker: false, trouble: describe(error) };

@@ -15,6 +15,8 @@ export interface WasmParts {
   compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module>;
   /** Starts a worker that becomes a thread of the engine (helpers.ts). */
   startHelper(): HelperWorker;
+  /** Ends those that were started beforehand and are not needed. */
+  dropHelpers?(): void;
 }
 
 /** A request for an engine: that of the load, and what is at hand where the engine will run. */

@@ -30,8 +30,8 @@ export interface HelperWorker {
   terminate(): void;
   onmessage: ((event: { data: unknown }) => void) | null;
   onerror: ((event: { message: string }) => void) | null;
-  /** Told instead, as long as it was not started. */
-  onfailure?: (reason: string) => void;
+  /** Told instead, as long as it was not started; also of a failure before. */
+  onFailure?(listener: (reason: string) => void): void;
 }
 
 /** The glue's default export. */

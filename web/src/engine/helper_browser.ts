@@ -2,8 +2,24 @@
 import type { HelperWorker } from './engine.js';
 import { Helper } from './helpers.js';
 
-/** The worker in which this runs once more: a bundler may have given its file any name. */
+const kPrepared: Helper[] = []; // started, and not yet taken
+
+/** A thread that was prepared, or a new one. */
 export function startHelper(): HelperWorker {
+  return kPrepared.shift() ?? newHelper();
+}
+
+export function prepareHelpers(count: number): void {
+  while (kPrepared.length < count) kPrepared.push(newHelper());
+}
+
+/** Ends those that nobody has taken. */
+export function dropHelpers(): void {
+  for (const helper of kPrepared.splice(0)) helper.terminate();
+}
+
+/** The worker in which this runs once more: a bundler may have given its file any name. */
+function newHelper(): Helper {
   const worker = new Worker(location.href, { type: isModule() ? 'module' : 'classic', name: 'peruse' });
   const helper = new Helper(
     (message) => worker.postMessage(message),

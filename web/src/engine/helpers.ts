@@ -19,14 +19,20 @@ export function becomeHelper(glue: ModuleFactory<never>, first: { data: unknown 
 export class Helper implements HelperWorker {
   onmessage: HelperWorker['onmessage'] = null;
   onerror: HelperWorker['onerror'] = null;
-  onfailure?: HelperWorker['onfailure'];
   private isLoaded_ = false;
+  private failure_: string | undefined;
+  private onFailure_: ((reason: string) => void) | undefined;
 
   constructor(
     readonly postMessage: (message: unknown) => void,
     readonly terminate: () => void,
     private readonly onLoaded_: () => void = () => {},
   ) {}
+
+  onFailure(listener: (reason: string) => void): void {
+    this.onFailure_ = listener;
+    if (this.failure_ !== undefined) listener(this.failure_);
+  }
 
   receive(data: unknown): void {
     if ((data as { cmd?: unknown }).cmd === 'loaded') {
@@ -38,7 +44,11 @@ export class Helper implements HelperWorker {
 
   /** The glue would wait for ever for a helper that never came, and throws when it hears of an error. */
   fail(error: { message: string }): void {
-    if (this.isLoaded_) this.onerror?.(error);
-    else this.onfailure?.(error.message || 'its script could not be loaded');
+    if (this.isLoaded_) {
+      this.onerror?.(error);
+      return;
+    }
+    this.failure_ = error.message || 'its script could not be loaded';
+    this.onFailure_?.(this.failure_);
   }
 }

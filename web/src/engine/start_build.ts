@@ -61,7 +61,7 @@ function instantiate<M>(
     const startHelper = () => {
       const helper = parts.startHelper();
       helpers.push(helper);
-      helper.onfailure = (reason) => fail(new Error(`a thread could not be started: ${reason}`));
+      helper.onFailure?.((reason) => fail(new Error(`a thread could not be started: ${reason}`)));
       return helper;
     };
     const instantiateWasm = (

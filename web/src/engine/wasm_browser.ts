@@ -1,6 +1,6 @@
 // The engine's files where they are fetched. Part of the bundles, beside which the files lie (tools/bundle.mjs).
 import { compileFetched } from './fetch_wasm.js';
-import { startHelper } from './helper_browser.js';
+import { dropHelpers, startHelper } from './helper_browser.js';
 import type { Build, WasmParts } from './builds.js';
 
 /** Spelled out so that bundlers find the files. */
@@ -15,4 +15,5 @@ const kFiles: Record<Build, () => URL> = {
 export const browserWasm: WasmParts = {
   compile: (build, folder) => compileFetched(`peruse-${build}.wasm`, kFiles[build], folder),
   startHelper,
+  dropHelpers,
 };

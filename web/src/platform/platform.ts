@@ -11,8 +11,8 @@ export interface Platform {
   worksInWorker(source: SourceSpec): Promise<boolean>;
   /** What the machine has, seen from where the engine will run. */
   features(inWorker: boolean): Features;
-  /** Starts the package's own worker. Throws 'worker_died' if it can't be. */
-  startWorker(): Promise<WorkerPort>;
+  /** Starts the package's own worker, for work that needs so many threads, its own among them. Throws 'worker_died' if it can't be. */
+  startWorker(threads: number): Promise<WorkerPort>;
   /** A host in this thread. */
   startHere(report: ProgressCallback): Promise<Host>;
   paths: PathResolver;

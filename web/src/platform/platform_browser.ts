@@ -22,8 +22,8 @@ export const browserPlatform: Platform = {
   folderParts: {},
 };
 
-async function startWorker(): Promise<WorkerPort> {
-  return startBrowserWorker(newWorker, import.meta.url.replace(/[^/]*$/, 'peruse-worker.js'));
+async function startWorker(threads: number): Promise<WorkerPort> {
+  return startBrowserWorker(newWorker, import.meta.url.replace(/[^/]*$/, 'peruse-worker.js'), threads);
 }
 
 /** Spelled out so that bundlers find the file. */

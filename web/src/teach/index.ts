@@ -18,7 +18,8 @@ function newWorker(): Worker {
 }
 
 const kParts: TeachParts = {
-  startWorker: () => startBrowserWorker<TeachVerbs, TeachProgress>(newWorker, import.meta.url.replace(/[^/]*$/, 'peruse-teach-worker.js')),
+  startWorker: (threads) =>
+    startBrowserWorker<TeachVerbs, TeachProgress>(newWorker, import.meta.url.replace(/[^/]*$/, 'peruse-teach-worker.js'), threads),
 };
 
 /**

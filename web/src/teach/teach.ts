@@ -16,7 +16,7 @@ import { assembleTaught, type SaveToDisk, type Taught } from './taught.js';
 
 /** What teaching needs of the platform. */
 export interface TeachParts {
-  startWorker: () => Promise<WorkerPort<TeachVerbs, TeachProgress>>;
+  startWorker: (threads: number) => Promise<WorkerPort<TeachVerbs, TeachProgress>>;
   saveToDisk?: SaveToDisk;
 }
 
@@ -82,7 +82,8 @@ export async function runLesson(
     const beside = generator === undefined ? undefined : await resolveSource(generator, options, platform().paths);
     throwIfAborted(signal);
     const listener = new Listener(callback);
-    host = new RemoteHost<TeachVerbs, TeachProgress>(await startWorker(), (progress) => listener.tell(progress));
+    const worker = await unlessAborted(startWorker(choice.threads), signal, (late) => late.terminate());
+    host = new RemoteHost<TeachVerbs, TeachProgress>(worker, (progress) => listener.tell(progress));
     const notices = envNotices();
     const notice = (sentence: string) => notices.push(sentence);
     const send = (one: typeof spec) => sendable(one, reading.signal, { ...platform().folderParts, notice });

@@ -3,9 +3,8 @@ import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { compileFetched } from '../engine/fetch_wasm.js';
 import { startHelper } from '../engine/helper_browser.js';
-import { becomeHelper, isForHelper } from '../engine/helpers.js';
-import { closeLater } from '../worker/events.js';
-import { serveHosts, type WorkerMessage, type WorkerRequest } from '../worker/worker_host.js';
+import { closeLater, listen, type WorkerScope } from '../worker/listen_browser.js';
+import { serveHosts, type WorkerRequest } from '../worker/worker_host.js';
 import { TeachHost, type LessonParts, type TeachBuild, type TeachVerbs } from './lesson.js';
 import type { TeachProgress } from './options.js';
 
@@ -20,22 +19,11 @@ const kParts: LessonParts = {
   startHelper,
 };
 
-// The names that a dedicated worker's global scope has; the DOM's types know only a window's.
-declare const self: {
-  postMessage(message: unknown, transfer?: ArrayBuffer[]): void;
-  close(): void;
-  onmessage: ((event: MessageEvent<WorkerRequest<TeachVerbs>>) => void) | null;
-};
+declare const self: WorkerScope<WorkerRequest<TeachVerbs>>;
 
 serveHosts<TeachVerbs, TeachProgress>(
   (message, transfer = []) => self.postMessage(message, transfer),
-  (listener) => {
-    self.onmessage = (event) => {
-      if (isForHelper(event.data)) becomeHelper(createThreaded as ModuleFactory<never>, event);
-      else listener(event.data);
-    };
-  },
+  (listener) => listen(self, createThreaded as ModuleFactory<never>, listener),
   (report) => new TeachHost(report, kParts),
   () => closeLater(self),
 );
-self.postMessage({ kind: 'here' } satisfies WorkerMessage);

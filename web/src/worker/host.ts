@@ -215,6 +215,7 @@ export class LocalHost implements Host {
         folders: this.parts_,
         startEngine: async (config) => {
           const started = await start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm });
+          this.parts_.wasm?.dropHelpers?.(); // A GPU needs none.
           onDeviceChosen(started.deviceChoice);
           return started;
         },

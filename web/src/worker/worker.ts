@@ -2,9 +2,8 @@
 // file and works in its own thread.
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
-import { becomeHelper, isForHelper } from '../engine/helpers.js';
-import { closeLater } from './events.js';
 import { browserHostParts } from './host_parts_browser.js';
+import { closeLater, listen, type WorkerScope } from './listen_browser.js';
 import { serve, type WorkerRequest } from './worker_host.js';
 
 export { LocalHost } from './host.js';
@@ -15,27 +14,14 @@ export { Engine } from '../engine/engine.js';
 export { startCpuEngine, startCpuBuild, startBuild } from '../engine/builds.js';
 export { describe, PeruseError } from '../errors.js';
 
-// The names that a dedicated worker's global scope has; the DOM's types know only a window's.
-declare const self: {
-  name?: string;
-  document?: unknown;
-  postMessage(message: unknown, transfer?: ArrayBuffer[]): void;
-  close(): void;
-  onmessage: ((event: MessageEvent<WorkerRequest>) => void) | null;
-};
+declare const self: WorkerScope<WorkerRequest> & { name?: string; document?: unknown };
 
 // Not twice: WebKit runs a worker's script once more when the GPU's part imports it.
 if (self.name === 'peruse' && self.document === undefined && self.onmessage === null) {
   serve(
     (message, transfer = []) => self.postMessage(message, transfer),
-    (listener) => {
-      self.onmessage = (event) => {
-        if (isForHelper(event.data)) becomeHelper(createThreaded as ModuleFactory<never>, event);
-        else listener(event.data);
-      };
-    },
+    (listener) => listen(self, createThreaded as ModuleFactory<never>, listener),
     browserHostParts,
     () => closeLater(self),
   );
-  self.postMessage({ kind: 'here' });
 }

@@ -26,7 +26,9 @@ export type WorkerMessage<Progress = ProgressInfo> =
   | { kind: 'error'; id: number; error: PlainError }
   | { kind: 'progress'; member: number; progress: Progress }
   /** The worker runs, and nothing works in it: it has begun (in a browser), or was told to end (in Node). */
-  | { kind: 'here' };
+  | { kind: 'here' }
+  /** In a browser: the threads that it was asked for have been started. */
+  | { kind: 'prepared' };
 
 /** A started worker, whatever the platform. */
 export interface WorkerPort<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> {
@@ -113,7 +115,7 @@ class Link<S extends VerbTable<S>, Progress> {
   }
 
   private receive(message: WorkerMessage<Progress>): void {
-    if (message.kind === 'here') return;
+    if (message.kind === 'here' || message.kind === 'prepared') return;
     if (message.kind === 'progress') {
       if (!this.over) this.members_.get(message.member)?.(message.progress);
       return;

@@ -1,0 +1,114 @@
+// Starting a browser's worker and its threads: what happens when they do not come about. The workers are the test's own.
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Helper } from '../../web/src/engine/helpers.js';
+import { unlessAborted } from '../../web/src/errors.js';
+import { patience } from '../../web/src/patience.js';
+import { startBrowserWorker } from '../../web/src/worker/start_browser.js';
+
+const kPatience = patience.threads;
+beforeEach(() => {
+  patience.threads = 50;
+});
+afterEach(() => {
+  patience.threads = kPatience;
+});
+
+type Answer = 'starts' | 'hangs' | 'is missing';
+
+/** A worker that is asked for threads, and what becomes of that. */
+class FakeWorker {
+  onmessage: ((event: { data: unknown }) => void) | null = null;
+  onerror: ((event: { message?: string }) => void) | null = null;
+  readonly asked: unknown[] = [];
+  terminate = vi.fn();
+
+  constructor(private readonly answer_: Answer) {
+    setTimeout(() => {
+      if (answer_ === 'is missing') this.onerror?.({});
+      else this.say('here');
+    });
+  }
+
+  postMessage(message: unknown): void {
+    this.asked.push(message);
+    setTimeout(() => {
+      if (this.answer_ === 'is missing') return;
+      this.say('here');
+      if (this.answer_ === 'starts') this.say('prepared');
+    }, 5);
+  }
+
+  private say(kind: string): void {
+    setTimeout(() => this.onmessage?.({ data: { kind } }));
+  }
+}
+
+function starting(answers: Answer[], threads: number) {
+  const workers: FakeWorker[] = [];
+  const make = () => {
+    workers.push(new FakeWorker(answers[workers.length]!));
+    return workers.at(-1) as unknown as Worker;
+  };
+  return { workers, started: startBrowserWorker(make, 'https://a.example/peruse-worker.js', threads) };
+}
+
+test('one thread needs no others', async () => {
+  const { workers, started } = starting(['hangs'], 1);
+  await started;
+  expect(workers[0]!.asked).toEqual([]);
+});
+
+test('the others are started before anything is sent', async () => {
+  const { workers, started } = starting(['starts'], 4);
+  const port = await started;
+  expect(workers[0]!.asked).toEqual([{ helpers: 3 }]);
+  const died = vi.fn();
+  port.onDeath(died);
+  expect(died).not.toHaveBeenCalled();
+});
+
+test('a worker that hangs while it starts them is replaced', async () => {
+  const { workers, started } = starting(['hangs', 'hangs', 'starts'], 2);
+  const port = await started;
+  expect(workers.map(({ terminate }) => terminate.mock.calls.length)).toEqual([1, 1, 0]);
+  const heard = vi.fn();
+  port.onMessage(heard);
+  workers[2]!.onmessage!({ data: { kind: 'reply', id: 1, reply: null } });
+  expect(heard).toHaveBeenCalledWith({ kind: 'reply', id: 1, reply: null });
+});
+
+test('three that hang are an error that says what helps', async () => {
+  const { workers, started } = starting(['hangs', 'hangs', 'hangs'], 2);
+  await expect(started).rejects.toMatchObject({ code: 'worker_died', message: expect.stringContaining("'threads: 1'") });
+  expect(workers.map(({ terminate }) => terminate.mock.calls.length)).toEqual([1, 1, 1]);
+});
+
+test('a script that is missing is no matter of threads', async () => {
+  const { workers, started } = starting(['is missing'], 2);
+  const died = vi.fn();
+  (await started).onDeath(died);
+  expect(died).toHaveBeenCalledWith('its script could not be loaded.');
+  expect(workers).toHaveLength(1);
+});
+
+test('who no longer wants the worker gets none, and it ends', async () => {
+  const abort = new AbortController();
+  const { workers, started } = starting(['hangs', 'starts'], 2);
+  setTimeout(() => abort.abort(), 10);
+  const drop = vi.fn((late: { terminate(): void }) => late.terminate());
+  await expect(unlessAborted(started, abort.signal, drop)).rejects.toMatchObject({ code: 'aborted' });
+  expect(workers).toHaveLength(1);
+  await vi.waitFor(() => expect(drop).toHaveBeenCalledOnce());
+  expect(workers[1]!.asked).toContainEqual({ id: 0, verb: 'end' });
+});
+
+test('a thread that failed before anybody listened says so', () => {
+  const helper = new Helper(
+    () => {},
+    () => {},
+  );
+  helper.fail({ message: 'no such file' });
+  const failed = vi.fn();
+  helper.onFailure(failed);
+  expect(failed).toHaveBeenCalledWith('no such file');
+});
