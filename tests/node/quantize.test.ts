@@ -223,6 +223,14 @@ describe('refused, and nothing is left behind', () => {
     expect(await readFile(join(folder, 'model.safetensors'))).toEqual(before);
   });
 
+  test('a folder that nobody can make', async () => {
+    const { files } = await readTiny('deberta-v2-sequence');
+    for (const folder of ['/proc/peruse', '/dev/null/peruse']) {
+      const failed = await failure(quantizeCheckpoint(files, folder));
+      expect(failed).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining(`can't be written to ${folder}`) });
+    }
+  });
+
   test('a call that is cancelled', async () => {
     const { files } = await readTiny('deberta-v2-sequence');
     const folder = newFolder();

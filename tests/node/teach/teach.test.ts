@@ -87,6 +87,16 @@ describe('texts', () => {
     ]);
   }
 
+  test('where nobody can make a folder nothing is saved, and the model is still there', async () => {
+    const taught = await teach('text-classification', kSentiment, kTexts, { ...kQuick, method: 'head', epochs: 1 });
+    for (const folder of ['/proc/peruse/taught', '/dev/null/taught']) {
+      const message = expect.stringContaining(`can't be written to ${folder}`);
+      await expect(taught.save(folder)).rejects.toMatchObject({ code: 'invalid_argument', message });
+    }
+    expect(taught.files.size).toBeGreaterThan(0);
+    await taught.dispose();
+  });
+
   test('with the same seed the same, with another another', async () => {
     const options = { method: 'full', epochs: 1, learning_rate: 1e-3 } as const;
     const losses = await Promise.all(

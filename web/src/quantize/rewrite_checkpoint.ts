@@ -1,8 +1,9 @@
 // Writes a checkpoint again, tensor by tensor (Node): what becomes of each tensor is the caller's. The result is safetensors.
 //
 // One pass over each weights file; nothing larger than a chunk is in memory, but for a tensor that lies scattered in a PyTorch file.
-import { mkdir, open, realpath, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { open, realpath, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../cache/make_folder_node.js';
 import '../index_node.js';
 import { WeightsReader, type TensorInfo } from '../engine/weights_reader.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
@@ -10,7 +11,7 @@ import { platform } from '../platform/current.js';
 import { ByteReporter, Totals, type ProgressCallback } from '../progress.js';
 import { openFolder } from '../sources/open_folder.js';
 import { dtypeBits, encodeHeader, tensorBytes, type TensorEntry } from '../sources/safetensors.js';
-import { resolveSource, type ModelFile, type ModelFolder, type Source, type SourceOptions } from '../sources/source.js';
+import { resolveSource, type ModelFile, type ModelFolder, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import {
   explainMissing,
   findWeights,
@@ -76,7 +77,22 @@ export async function rewriteCheckpoint(
   const signal = options.signal ?? new AbortController().signal;
   throwIfAborted(signal);
   const spec = await resolveSource(source, options, platform().paths);
-  await mkdir(folder, { recursive: true });
+  try {
+    return await rewrite(spec, folder, options, signal, rewriting);
+  } catch (error) {
+    if (error instanceof PeruseError) throw error;
+    throw new PeruseError('invalid_argument', `The checkpoint can't be written to ${folder}: ${describe(error)}`, { cause: error });
+  }
+}
+
+async function rewrite(
+  spec: SourceSpec,
+  folder: string,
+  options: RewriteOptions,
+  signal: AbortSignal,
+  rewriting: Rewriting,
+): Promise<RewriteReport> {
+  await makeFolder(folder);
   if (spec.kind === 'folder' && (await realpath(spec.path)) === (await realpath(folder))) {
     throw new PeruseError('invalid_argument', `A checkpoint can't be written over the one that it is made from: ${folder}.`);
   }

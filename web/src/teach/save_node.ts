@@ -1,6 +1,7 @@
 // Saves a taught model to a folder on disk.
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../cache/make_folder_node.js';
 import { describe, PeruseError } from '../errors.js';
 
 /** Each file gets its name when it is whole; config.json, which makes a model of a folder, is the last. */
@@ -8,7 +9,7 @@ export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint
   const names = [...files.keys()].sort((a, b) => Number(a === 'config.json') - Number(b === 'config.json'));
   try {
     for (const name of names) {
-      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await makeFolder(dirname(join(folder, name)));
       await saveFile(join(folder, name), files.get(name)!);
     }
   } catch (error) {
