@@ -33,7 +33,8 @@ await runAsProgram(import.meta.url, async () => {
   });
   const { serveFolders } = await import('../web/dist/cli/static_server.js'); // Was built just now.
   const rest = buildRest();
-  const { url } = await serveFolders({ '/': site, '/docs/': docsFolder }, { port: Number(process.argv[2] ?? 8000), until: rest });
+  const later = { below: ['/peruse/', '/docs/'], until: rest };
+  const { url } = await serveFolders({ '/': site, '/docs/': docsFolder }, { port: Number(process.argv[2] ?? 8000), later });
   console.log(`
 The demo is at ${url} (Ctrl-C ends it). Meanwhile the rest is built: for teaching, the GPU, Safari and one
 thread, and the documentation. A page that asks for it waits, or says so; load it again then.

@@ -38,8 +38,15 @@ export interface ServeOptions {
   port?: number;
   /** Without it the isolation headers are left out, as on a plain static host. */
   isolated?: boolean;
-  /** Files that are not there yet are waited for until this has settled. */
-  until?: Promise<unknown>;
+  later?: Later;
+}
+
+/** Files that may still come: who asks for one of them waits. */
+export interface Later {
+  /** How their addresses start. */
+  below: readonly string[];
+  /** Settles when the last has come. */
+  until: Promise<unknown>;
 }
 
 /**
@@ -48,18 +55,19 @@ export interface ServeOptions {
  */
 export async function serveFolders(
   folders: Record<string, string>,
-  { port = 0, isolated = true, until }: ServeOptions = {},
+  { port = 0, isolated = true, later }: ServeOptions = {},
 ): Promise<{ url: string; close(): Promise<void> }> {
   const mounts = Object.entries(folders)
     .map(([prefix, folder]): [string, string] => [prefix, resolve(folder)])
     .sort(([a], [b]) => b.length - a.length);
-  let mayCome = until !== undefined;
+  let below = later?.below ?? [];
   const end = () => {
-    mayCome = false;
+    below = [];
   };
-  until?.then(end, end);
+  later?.until.then(end, end);
   const server = createServer((request, response) => {
-    const find = () => awaitFile(mounts, request.url ?? '/', () => mayCome && !response.destroyed);
+    const { url = '/' } = request;
+    const find = () => awaitFile(mounts, url, () => below.some((start) => url.startsWith(start)) && !response.destroyed);
     answer(find, isolated, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((done, fail) => {
