@@ -17,48 +17,52 @@ constexpr int32_t kLeastPower = -330;
 constexpr int32_t kMostPower = 310;
 constexpr int32_t kFarPower = 1 << 20;
 
-// A natural number below 2^6144: of all digits, times the power of ten, and some bits to divide by.
+// A natural number below 2^6144: of all digits, times the power of ten, and some bits to divide by. Most have few words.
 class Natural {
  public:
   explicit Natural(uint32_t value) { words_[0] = value; }
 
   void MultiplyAdd(uint32_t factor, uint32_t addend) {
     uint64_t carry = addend;
-    for (uint32_t& word : words_) {
-      carry += uint64_t{word} * factor;
-      word = static_cast<uint32_t>(carry);
+    for (int32_t i = 0; i < size_; ++i) {
+      carry += uint64_t{words_[i]} * factor;
+      words_[i] = static_cast<uint32_t>(carry);
       carry >>= 32;
     }
+    if (carry != 0) words_[size_++] = static_cast<uint32_t>(carry);
   }
   void MultiplyByPowerOfTen(int32_t power) {
     for (; power >= 9; power -= 9) MultiplyAdd(1'000'000'000, 0);
     for (; power > 0; --power) MultiplyAdd(10, 0);
   }
   int32_t bits() const {
-    for (int32_t i = kWords - 1; i >= 0; --i) {
+    for (int32_t i = size_ - 1; i >= 0; --i) {
       if (words_[i] != 0) return 32 * i + static_cast<int32_t>(std::bit_width(words_[i]));
     }
     return 0;
   }
   void ShiftLeft(int32_t count) {
     const int32_t whole = count / 32, part = count % 32;
-    for (int32_t i = kWords - 1; i >= 0; --i) {
+    size_ = std::min(kWords, size_ + whole + 1);
+    for (int32_t i = size_ - 1; i >= 0; --i) {
       const uint64_t high = i - whole >= 0 ? words_[i - whole] : 0;
       const uint64_t low = i - whole >= 1 ? words_[i - whole - 1] : 0;
       words_[i] = static_cast<uint32_t>((high << 32 | low) << part >> 32);
     }
   }
   void Halve() {
-    for (int32_t i = 0; i < kWords; ++i) words_[i] = words_[i] >> 1 | (i + 1 < kWords ? words_[i + 1] << 31 : 0);
+    for (int32_t i = 0; i < size_; ++i) words_[i] = words_[i] >> 1 | (i + 1 < size_ ? words_[i + 1] << 31 : 0);
   }
   bool IsLess(const Natural& other) const {
-    return std::lexicographical_compare(std::make_reverse_iterator(words_ + kWords), std::make_reverse_iterator(words_),
-                                        std::make_reverse_iterator(other.words_ + kWords),
-                                        std::make_reverse_iterator(other.words_));
+    for (int32_t i = std::max(size_, other.size_) - 1; i >= 0; --i) {
+      if (words_[i] != other.words_[i]) return words_[i] < other.words_[i];
+    }
+    return false;
   }
+  // The other is not more.
   void Subtract(const Natural& other) {
     uint64_t borrow = 0;
-    for (int32_t i = 0; i < kWords; ++i) {
+    for (int32_t i = 0; i < size_; ++i) {
       const uint64_t difference = uint64_t{words_[i]} - other.words_[i] - borrow;
       words_[i] = static_cast<uint32_t>(difference);
       borrow = difference >> 63;
@@ -67,6 +71,7 @@ class Natural {
 
  private:
   static constexpr int32_t kWords = 192;
+  int32_t size_ = 1;  // the words from here on are zero
   uint32_t words_[kWords] = {};
 };
 
