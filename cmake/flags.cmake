@@ -41,7 +41,7 @@ if(PERUSE_COVERAGE)
   add_link_options(-fprofile-instr-generate)
 endif()
 if(PERUSE_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_compile_options(-fsanitize=fuzzer-no-link -O2)  # Above all it inlines the standard library, each piece of which is instrumented.
 endif()
 
 # The warnings that our own targets are held to.

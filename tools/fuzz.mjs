@@ -53,7 +53,7 @@ async function fuzz(name, seconds) {
   const corpus = join(cacheDir, 'fuzz', name);
   mkdirSync(corpus, { recursive: true });
   // The longest that an input may take, and the most that it may allocate: none of the parsers needs a tenth of it.
-  const limits = [`-max_len=${kTargets[name]}`, '-timeout=10', '-rss_limit_mb=2048', '-malloc_limit_mb=128'];
+  const limits = [`-max_len=${kTargets[name]}`, '-timeout=10', '-rss_limit_mb=2048', '-malloc_limit_mb=128', '-print_funcs=0'];
   const { status, output } = await runProgram(name, [
     `-max_total_time=${seconds}`,
     `-artifact_prefix=${kFindings}/${name}-`,

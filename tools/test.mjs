@@ -41,8 +41,8 @@ async function main() {
     await step('build native-debug', () => void buildPreset('native-debug', ['peruse_tests']));
     return runGoogleTest([join(root, 'build/native-debug/peruse_tests')], join(kResults, 'native.json'));
   });
-  // A minute for each program in continuous integration; else only so long that a seed which fails shows.
-  await suite('fuzzers', () => runFuzzers({ seconds: process.env.CI ? 60 : 5 }));
+  // Nearly a minute for each program in continuous integration; else only so long that a seed which fails shows.
+  await suite('fuzzers', () => runFuzzers({ seconds: process.env.CI ? 55 : 5 }));
   await suite('wasm under Node', async () => {
     await step('build wasm-simd tests', () => void buildPreset('wasm-simd', ['peruse_wasm_tests', 'peruse_gpu_tests']));
     const program = [process.execPath, join(root, 'build/wasm-simd/peruse_wasm_tests.cjs')];

@@ -1,18 +1,24 @@
 // Any text as config.json: a configuration and a program that make sense, or a typed error.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string_view>
 
 #include "core/families/family.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto read = peruse::ReadFamily({reinterpret_cast<const char*>(data), size});
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto read = peruse::ReadFamily(text);
   if (!read.ok()) {
     PERUSE_CHECK(!read.status().message().empty());
     return 0;
   }
-  const peruse::ModelConfig& config = read->config;
+  peruse::ModelConfig config = read->config;
   PERUSE_CHECK(config.hidden_size > 0 && config.vocab_size > 0 && config.max_tokens > 0);
   PERUSE_CHECK(config.num_hidden_layers > 0 && config.num_attention_heads > 0 && config.intermediate_size > 0);
+  // The layers are one loop over the same code: one text in 32 is built with all that it asks for, the others with three at most.
+  if (std::hash<std::string_view>()(text) % 32 != 0) config.num_hidden_layers = std::min(config.num_hidden_layers, 3);
   peruse::Program program;
   peruse::Parameters parameters;
   peruse::Build b(program, parameters, peruse::Precision::kF32);

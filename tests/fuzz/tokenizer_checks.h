@@ -1,6 +1,7 @@
 // What must hold for every encoding, whatever the tokenizer and the text.
 #pragma once
 
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -9,7 +10,8 @@
 
 namespace peruse {
 
-inline void CheckEncoding(const text::Tokenizer& tokenizer, std::string_view text, const text::Encoding& encoding) {
+// Adds the tokens to `ids`.
+inline void CheckEncoding(std::string_view text, const text::Encoding& encoding, std::set<int32_t>* ids) {
   const size_t size = encoding.ids.size();
   PERUSE_CHECK(encoding.type_ids.size() == size && encoding.word_ids.size() == size && encoding.offsets.size() == size);
   PERUSE_CHECK(encoding.sequence_ids.size() == size && encoding.special_tokens_mask.size() == size);
@@ -20,8 +22,8 @@ inline void CheckEncoding(const text::Tokenizer& tokenizer, std::string_view tex
     for (const int32_t at : {offset.start, offset.end}) {
       PERUSE_CHECK(static_cast<size_t>(at) == text.size() || !IsUtf8Continuation(text[static_cast<size_t>(at)]));
     }
-    PERUSE_CHECK(tokenizer.IdToToken(encoding.ids[i]).ok());
   }
+  ids->insert(encoding.ids.begin(), encoding.ids.end());
 }
 
 // Encodes `text` whole and in windows, and decodes it.
@@ -32,15 +34,18 @@ inline void EncodeAndCheck(const text::Tokenizer& tokenizer, std::string_view te
     return;
   }
   PERUSE_CHECK(whole->size() == 1);
-  CheckEncoding(tokenizer, text, (*whole)[0]);
+  std::set<int32_t> ids;
+  CheckEncoding(text, (*whole)[0], &ids);
   tokenizer.Decode((*whole)[0].ids, true);
   text::EncodeOptions options;
   options.truncation = text::Truncation::kLongestFirst;
   options.max_length = 9;
   options.stride = 2;
   const auto windows = tokenizer.Encode(text, options);
-  if (!windows.ok()) return;
-  for (const text::Encoding& window : *windows) CheckEncoding(tokenizer, text, window);
+  if (windows.ok()) {
+    for (const text::Encoding& window : *windows) CheckEncoding(text, window, &ids);
+  }
+  for (const int32_t id : ids) PERUSE_CHECK(tokenizer.IdToToken(id).ok());
 }
 
 }  // namespace peruse
