@@ -137,4 +137,18 @@ class AlignedEditor {
   AlignedText* to_;
 };
 
+// Writes the whole text anew: each change has a character of the new text, `c`, and what becomes of the old ones, `change` (AlignedEditor::Apply).
+// `scratch` is worked in. False: there was no memory, or the text grew too much.
+template <typename Change>
+[[nodiscard]] bool ApplyChanges(const std::vector<Change>& changes, AlignedText* text, AlignedText* scratch) {
+  size_t bytes = 0;
+  for (const Change& change : changes) bytes += static_cast<size_t>(Utf8LengthOf(change.c));
+  scratch->Clear();
+  scratch->Grow(bytes);
+  AlignedEditor editor(*text, 0, text->size(), scratch);
+  for (const Change& change : changes) editor.Apply(change.c, change.change);
+  std::swap(*text, *scratch);
+  return !text->failed;
+}
+
 }  // namespace peruse::text

@@ -162,14 +162,7 @@ bool PrecompiledNormalizer::Normalize(AlignedText* text, AlignedText* scratch) c
     }
   }
   if (!modified) return true;
-  size_t bytes = 0;
-  for (const Change& change : changes) bytes += static_cast<size_t>(Utf8LengthOf(change.c));
-  scratch->Clear();
-  scratch->Grow(bytes);
-  AlignedEditor editor(*text, 0, text->size(), scratch);
-  for (const Change& change : changes) editor.Apply(change.c, change.change);
-  std::swap(*text, *scratch);
-  return !text->failed;
+  return ApplyChanges(changes, text, scratch);
 }
 
 }  // namespace peruse::text

@@ -102,14 +102,7 @@ bool UnicodeNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const
   std::vector<Change> changes;
   if (!DecomposeText(text->text, compatibility, &changes)) return false;
   if ((form_ == UnicodeForm::kNfc || form_ == UnicodeForm::kNfkc) && !ComposeText(&changes)) return false;
-  size_t bytes = 0;
-  for (const Change& change : changes) bytes += static_cast<size_t>(Utf8LengthOf(change.c));
-  scratch->Clear();
-  scratch->Grow(bytes);
-  AlignedEditor editor(*text, 0, text->size(), scratch);
-  for (const Change& change : changes) editor.Apply(change.c, change.change);
-  std::swap(*text, *scratch);
-  return !text->failed;
+  return ApplyChanges(changes, text, scratch);
 }
 
 bool LowercaseNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
