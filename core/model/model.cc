@@ -7,6 +7,7 @@
 #include "core/families/family.h"
 #include "core/formats/quantize.h"
 #include "core/model/add_head.h"
+#include "core/model/folding.h"
 #include "core/model/run_checks.h"
 #include "core/model/shared_weights.h"
 #include "core/program/passes/passes.h"
@@ -86,9 +87,8 @@ class CheckpointModel : public Model {
       if (!holds_[i] && weight.valid()) holds_[i] = std::make_shared<LinearHold>(backend_, weight);
     }
   }
-  // Computes what depends on weights alone, and gives back what is of no more use.
+  // Makes the tables, of which runs fill rows, and gives back what is of no more use.
   Status Fold();
-  Plan LoadPlan() const { return PlanMemory(Fuse(programs_.load)); }
   // The plan for these outputs, made when it is first asked for; masked: of a run with a head_mask.
   Result<const Plan*> PlanOf(std::span<const std::string> names, bool masked = false);
   // A row of the mask for each token, as the program's inputs are.
@@ -103,13 +103,14 @@ class CheckpointModel : public Model {
 
   Parameters parameters_;
   Hoisted programs_;
+  Folding folding_;
   int32_t attention_heads_ = 0;
   int32_t span_kernel_heads_ = 0;
   Weights weights_;
   LinearHolds holds_;
 
   bool needs_weights_ = true;
-  bool is_folded_ = false;                // the constants are another model's
+  bool has_tables_ = false;               // folding_'s: another model's
   std::vector<std::string> piece_names_;  // once loaded: the tensor that each piece is
 
   // While loading
@@ -162,9 +163,10 @@ Status CheckpointModel::Initialize() {
     }
   }
   programs_ = HoistConstants(std::move(program));
+  folding_ = Folding(programs_);
   PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf({}));  // what a call computes that asks for nothing else
   backend_.Prepare(*plan);
-  backend_.Prepare(LoadPlan());
+  backend_.Prepare(folding_.plan());
   weights_.linears.resize(programs_.run.linears.size());
   weights_.constants.resize(static_cast<size_t>(programs_.run.constants));
   weights_.tables.resize(static_cast<size_t>(programs_.run.tables));
@@ -183,20 +185,10 @@ Status CheckpointModel::Keep(Status status) {
 }
 
 std::vector<bool> CheckpointModel::Share(const CheckpointModel& other) {
-  // What was folded belongs together in the order in which the encoder makes it.
-  const Program& load = programs_.load;
-  const Program& folded = other.programs_.load;
-  if (precision_ != other.precision_ || load.outputs.size() != folded.outputs.size()) return {};
+  if (precision_ != other.precision_ || !folding_.Share(other.folding_, other.weights_, &weights_)) return {};
   const std::vector<bool> held =
       TakeHeld({other.parameters_, other.weights_, other.holds_}, parameters_, &weights_, &holds_);
-  for (size_t i = 0; i < load.outputs.size(); ++i) {
-    const ValueInfo& own = load.info(load.outputs[i].value);
-    const ValueInfo& info = folded.info(folded.outputs[i].value);
-    PERUSE_CHECK(own.rows == info.rows && own.cols == info.cols);
-    weights_.constants[static_cast<size_t>(own.constant)] =
-        other.weights_.constants[static_cast<size_t>(info.constant)];
-  }
-  is_folded_ = true;
+  has_tables_ = true;
   bytes_before_ = other.bytes_before_;
   needs_weights_ = std::find(held.begin(), held.end(), false) != held.end();
   between_shards_ = !needs_weights_;
@@ -259,21 +251,16 @@ Status CheckpointModel::FeedWeights(std::span<const uint8_t> chunk) {
 }
 
 Status CheckpointModel::Fold() {
-  const Program& load = programs_.load;
-  if (load.ops.empty() || is_folded_) return OkStatus();
-  for (const ProgramOutput& output : load.outputs) {
-    const ValueInfo& info = load.info(output.value);
-    PERUSE_ASSIGN_OR_RETURN(weights_.constants[static_cast<size_t>(info.constant)],
-                            backend_.CreateConstant(info.rows.factor, info.cols.factor));
-  }
-  const RaggedBatch none;
-  PERUSE_RETURN_IF_ERROR(backend_.Run(LoadPlan(), weights_, {.batch = none}, {}));
-  PERUSE_RETURN_IF_ERROR(backend_.Submit());
-
+  if (programs_.load.ops.empty() || has_tables_) return OkStatus();
+  PERUSE_RETURN_IF_ERROR(folding_.Create(backend_, &weights_));
   std::vector<bool> used(weights_.linears.size());
   for (const Op& op : programs_.run.ops) {
     if (const LinearId weight = LinearOf(op); weight.valid()) used[static_cast<size_t>(weight.id)] = true;
   }
+  // Layers that only tables are made of would take more memory than the rows take time. A run that is recorded waits for no other.
+  const bool frees_layers = std::find(used.begin(), used.end(), false) != used.end();
+  if (folding_.is_by_row() && !frees_layers && !backend_.deferred()) return OkStatus();
+  PERUSE_RETURN_IF_ERROR(folding_.MakeAll(backend_, weights_));
   for (size_t i = 0; i < used.size(); ++i) {
     if (used[i]) continue;
     holds_[i].reset();
@@ -397,6 +384,7 @@ Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptio
   indices_.Fill(plan->program, batch_inputs);
   matrices_.assign(1, options.head_inputs.label_vectors);
   if (masked) FillMasks(options.head_mask, tokens);
+  PERUSE_RETURN_IF_ERROR(folding_.MakeFor(plan->program, indices_.views(), backend_, weights_));
   return backend_.Run(*plan, weights_,
                       {.batch = batch_, .sizes = sizes_, .indices = indices_.views(), .matrices = matrices_}, results_);
 }

@@ -24,6 +24,8 @@ const char* NameOf(Domain domain) {
       return "labels";
     case Domain::kPairs:
       return "pairs";
+    case Domain::kFolded:
+      return "folded";
   }
   return "";
 }

@@ -15,17 +15,25 @@ struct Tensor {
   int32_t buffer = -1;
   int32_t rows = 0;
   int32_t cols = 0;
-  int32_t stride = 0;     // floats from one row to the next
-  int32_t first_col = 0;  // floats from the row's start to the first column
+  int32_t stride = 0;  // floats from one row to the next
+  int64_t first = 0;   // floats from the buffer's start to the first value
 
   bool valid() const { return buffer >= 0; }
 
-  // The columns [first, first + count) of this tensor, without copying.
-  Tensor Columns(int32_t first, int32_t count) const {
-    PERUSE_CHECK(first >= 0 && count >= 0 && first + count <= cols);
+  // The columns [first_col, first_col + count) of this tensor, without copying.
+  Tensor Columns(int32_t first_col, int32_t count) const {
+    PERUSE_CHECK(first_col >= 0 && count >= 0 && first_col + count <= cols);
     Tensor view = *this;
-    view.first_col += first;
+    view.first += first_col;
     view.cols = count;
+    return view;
+  }
+  // The rows [first_row, first_row + count) of this tensor, without copying.
+  Tensor Rows(int32_t first_row, int32_t count) const {
+    PERUSE_CHECK(first_row >= 0 && count >= 0 && first_row + count <= rows);
+    Tensor view = *this;
+    view.first += int64_t{first_row} * stride;
+    view.rows = count;
     return view;
   }
 };

@@ -143,8 +143,8 @@ Matrix NaiveBackend::View(Tensor x) const {
   if (!x.valid()) return {};
   const bool constant = x.buffer >= kFirstConstant;
   const auto& buffers = constant ? constants_ : slots_;
-  return {buffers[static_cast<size_t>(constant ? x.buffer - kFirstConstant : x.buffer)].get() + x.first_col, x.rows,
-          x.cols, x.stride};
+  return {buffers[static_cast<size_t>(constant ? x.buffer - kFirstConstant : x.buffer)].get() + x.first, x.rows, x.cols,
+          x.stride};
 }
 
 Status NaiveBackend::Run(const Plan& plan, const Weights& weights, const RunInputs& inputs,

@@ -81,7 +81,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   const Status& failure() const { return failure_; }
 
   View Of(Tensor x) const {
-    return {memory_.buffer(x), {static_cast<uint32_t>(x.first_col), static_cast<uint32_t>(x.stride)}};
+    return {memory_.buffer(x), {static_cast<uint32_t>(x.first), static_cast<uint32_t>(x.stride)}};
   }
   View Of(Value x) const { return Of(at(x)); }
   // An operand of an operation that writes `out`. A dispatch can't read and write one buffer, so other columns of
@@ -133,7 +133,7 @@ template <typename Write>
 void Recording::Upload(Value out, Write write) {
   const Tensor x = at(out);
   if (x.rows == 0 || x.cols == 0) return;
-  const bool whole = x.first_col == 0 && x.cols == x.stride;
+  const bool whole = x.first == 0 && x.cols == x.stride;
   View staged = Of(x);
   if (whole) {
     if (!memory_.Refresh(x)) return Fail(OutOfMemory("no buffer to write the run's inputs to"));

@@ -15,7 +15,7 @@ Block Runner::View(Tensor x) const {
   const std::byte* data = x.buffer >= kFirstConstant
                               ? memory_.constants[static_cast<size_t>(x.buffer - kFirstConstant)].get()
                               : memory_.arena.data(x.buffer);
-  return {reinterpret_cast<float*>(const_cast<std::byte*>(data)) + x.first_col, x.rows, x.cols, x.stride};
+  return {reinterpret_cast<float*>(const_cast<std::byte*>(data)) + x.first, x.rows, x.cols, x.stride};
 }
 
 Status Runner::Download(Tensor x, std::span<float> destination) const {

@@ -17,10 +17,13 @@ Program DropInputs(Program program);
 // these have no other reader. In an encoder with a pooled head it stops behind the last layer's attention.
 Program DropRows(Program program);
 
-// What depends on constants alone is computed once, after loading.
+// What depends on constants alone is computed once, by a program of its own.
 struct Hoisted {
-  Program load;  // its outputs are the constants that it makes; run it once
+  Program load;  // its outputs are the constants that it makes
   Program run;
+  // How many rows those have, where all have as many and each row is made of the same row of others: `load` then makes as many of them as
+  // Domain::kFolded has, and not necessarily all at once. 0: it makes all it makes.
+  int32_t rows = 0;
 };
 Hoisted HoistConstants(Program program);
 

@@ -25,6 +25,8 @@ constexpr Case kCases[] = {
     {"bert-question", R"({"task":"question-answering"})",
      R"({"inputs":[{"question":"a1 a2","context":"a3 a4 a5 a6"}]})"},
     {"electra-token", R"({"task":"token-classification"})", R"({"inputs":[{"text":"a1 a2 a3"}]})"},
+    {"deberta-v2-buckets64", R"({"task":"question-answering","dtype":"f16"})",
+     R"({"inputs":[{"question":"a1 a2","context":"a3 a4 a5 a6"}]})"},
     {"convbert-bare", R"({"task":"feature-extraction","dtype":"f16"})",
      R"({"inputs":[{"text":"a1 a2"}],"options":{"pooling":"mean"}})"},
 };
@@ -42,6 +44,7 @@ struct Files {
 Status Load(Session& session, const Case& c, const Files& files) {
   PERUSE_RETURN_IF_ERROR(session.AddFile("config.json", files.config));
   PERUSE_RETURN_IF_ERROR(session.AddFile("vocab.txt", files.vocabulary));
+  PERUSE_RETURN_IF_ERROR(session.AddFile("tokenizer_config.json", R"({"tokenizer_class":"BertTokenizer"})"));
   PERUSE_RETURN_IF_ERROR(session.Open(c.open));
   PERUSE_RETURN_IF_ERROR(session.FeedWeights(Bytes(files.weights)));
   return session.FinishWeights().status();
