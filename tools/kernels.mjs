@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Models of random shapes (tests/native/models/random_models_test.cc) in every build that computes, each compared with the reference:
-// node tools/kernels.mjs [--seconds N] [--builds native,simd,relaxed,simd-threads,gpu] [--seed S]
+// node tools/kernels.mjs [--seconds N] [--builds native,simd,relaxed,simd-threads,relaxed-threads,gpu] [--seed S]
 // A build takes as many rounds, of other models each, as fit into N seconds (default 60). A failure names its seed and configuration.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -15,12 +15,16 @@ const kRound = 20; // Repetitions in one process.
 const kModels = 12; // In each; as in the test.
 const kGpu = ['tests/node/gpu/with_swiftshader.mjs', process.execPath, 'tests/node/gpu/run_gpu_tests.mjs'];
 
+// Node runs relaxed SIMD by itself from version 22 on.
+const kRelaxedNode = [process.execPath, ...(Number(process.versions.node.split('.')[0]) < 22 ? ['--experimental-wasm-relaxed-simd'] : [])];
+
 /** The builds: a preset, its target, and the command that runs it. */
 const kBuilds = {
   native: ['native-debug', 'peruse_tests', []],
   simd: ['wasm-simd', 'peruse_wasm_tests.cjs', [process.execPath]],
-  relaxed: ['wasm-relaxed', 'peruse_wasm_tests.cjs', [process.execPath]],
+  relaxed: ['wasm-relaxed', 'peruse_wasm_tests.cjs', kRelaxedNode],
   'simd-threads': ['wasm-simd-threads', 'peruse_wasm_tests.cjs', [process.execPath]],
+  'relaxed-threads': ['wasm-relaxed-threads', 'peruse_wasm_tests.cjs', kRelaxedNode],
   gpu: ['wasm-simd', 'peruse_gpu_tests.mjs', [process.execPath, ...kGpu]],
 };
 
