@@ -1,5 +1,6 @@
 // Starting a browser's worker and its threads: what happens when they do not come about. The workers are the test's own.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { dropHelpers, prepareHelpers, startHelper } from '../../web/src/engine/helper_browser.js';
 import { Helper } from '../../web/src/engine/helpers.js';
 import { unlessAborted } from '../../web/src/errors.js';
 import { patience } from '../../web/src/patience.js';
@@ -111,4 +112,34 @@ test('a thread that failed before anybody listened says so', () => {
   const failed = vi.fn();
   helper.onFailure(failed);
   expect(failed).toHaveBeenCalledWith('no such file');
+});
+
+test('threads that were prepared are taken, those left over ended, and what the browser refuses is told when it is needed', () => {
+  const started: { terminate: ReturnType<typeof vi.fn> }[] = [];
+  let refuses = false;
+  vi.stubGlobal('location', { href: 'https://a.example/peruse-worker.js' });
+  vi.stubGlobal(
+    'Worker',
+    class {
+      terminate = vi.fn();
+      constructor() {
+        if (refuses) throw new Error('refused');
+        started.push(this);
+      }
+    },
+  );
+  try {
+    prepareHelpers(2);
+    startHelper();
+    expect(started).toHaveLength(2);
+    dropHelpers();
+    expect(started.map(({ terminate }) => terminate.mock.calls.length)).toEqual([0, 1]);
+    startHelper();
+    expect(started).toHaveLength(3);
+    refuses = true;
+    prepareHelpers(1);
+    expect(() => startHelper()).toThrow('refused');
+  } finally {
+    vi.unstubAllGlobals();
+  }
 });

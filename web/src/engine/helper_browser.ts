@@ -9,8 +9,11 @@ export function startHelper(): HelperWorker {
   return kPrepared.shift() ?? newHelper();
 }
 
+/** What can't be started is tried once more, and told, when it is needed. */
 export function prepareHelpers(count: number): void {
-  while (kPrepared.length < count) kPrepared.push(newHelper());
+  try {
+    while (kPrepared.length < count) kPrepared.push(newHelper());
+  } catch {}
 }
 
 /** Ends those that nobody has taken. */
