@@ -80,7 +80,7 @@ export async function rewriteCheckpoint(
   try {
     return await rewrite(spec, folder, options, signal, rewriting);
   } catch (error) {
-    if (error instanceof PeruseError) throw error;
+    if (!(error instanceof Error && 'syscall' in error)) throw error; // The system's alone are about files.
     throw new PeruseError('invalid_argument', `The checkpoint can't be written to ${folder}: ${describe(error)}`, { cause: error });
   }
 }
