@@ -42,6 +42,7 @@ if(PERUSE_COVERAGE)
 endif()
 if(PERUSE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link -O2)  # Above all it inlines the standard library, each piece of which is instrumented.
+  add_compile_definitions(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)  # libFuzzer's name for what only fuzzers want
 endif()
 
 # The warnings that our own targets are held to.

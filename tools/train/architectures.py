@@ -40,21 +40,22 @@ def deberta_config(vocab_size, **extra):
         pooler_hidden_size=128, pooler_dropout=0, pooler_hidden_act="gelu", **extra)
 
 
-READER_SIZES = ("narrow", "small", "wide", "large")
+READER_SIZES = ("narrow", "small", "wide", "deep", "large")
 
 
 def reader_config(vocab_size, size="small", **extra):
     """Token embeddings begin as word vectors, and matching words begins with them.
 
-    `narrow` has token embeddings of half the width. `wide` is what widen_reader.py makes of it. `large` needs a GPU to train, and fits
-    20 MB in q8.
+    `narrow` has token embeddings of half the width. `wide` is what widen_reader.py makes of it, `deep` what deepen_reader.py makes of
+    that. `large` needs a GPU to train, and fits 20 MB in q8.
     """
     config = deberta_config(vocab_size, **extra)
     if size == "narrow":
         return config
-    if size == "wide":
+    if size in ("wide", "deep"):
         config.hidden_size, config.pooler_hidden_size, config.embedding_size = 192, 192, 128
         config.num_attention_heads, config.intermediate_size = 6, 768
+        config.num_hidden_layers = 6 if size == "deep" else 4
         return config
     config.embedding_size, config.position_buckets = 128, 32
     if size == "large":
