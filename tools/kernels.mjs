@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Models of random shapes (tests/native/models/random_models_test.cc) in every build that computes, each compared with the reference:
+// Models (tests/native/models/random_models_test.cc) and operations (ops/random_case.h) of random shapes in every build that computes,
+// those of training too, each compared with the reference:
 // node tools/kernels.mjs [--seconds N] [--builds native,simd,relaxed,simd-threads,relaxed-threads,gpu] [--seed S]
 // A build takes as many rounds, of other models each, as fit into N seconds (default 60). A failure names its seed and configuration.
 import { spawnSync } from 'node:child_process';
@@ -13,6 +14,7 @@ import { setup } from './setup.mjs';
 
 const kRound = 20; // Repetitions in one process.
 const kModels = 12; // In each; as in the test.
+const kOperations = 40; // As in the tests.
 const kGpu = ['tests/node/gpu/with_swiftshader.mjs', process.execPath, 'tests/node/gpu/run_gpu_tests.mjs'];
 
 // Node runs relaxed SIMD by itself from version 22 on.
@@ -30,10 +32,10 @@ const kBuilds = {
 
 function runFor(seconds, [preset, file, command], seed) {
   const until = performance.now() + 1000 * seconds;
-  let models = 0;
+  let rounds = 0;
   for (let at = seed; performance.now() < until; at += kRound) {
     // GoogleTest takes seeds from 1 to 99999, and the next one for each repetition.
-    const args = ['--gtest_filter=RandomModels*', '--gtest_brief=1', '--gtest_shuffle', `--gtest_repeat=${kRound}`];
+    const args = ['--gtest_filter=Random*', '--gtest_brief=1', '--gtest_shuffle', `--gtest_repeat=${kRound}`];
     const [program, ...rest] = [...command, join(root, 'build', preset, file), ...args, `--gtest_random_seed=${1 + (at % 99_000)}`];
     const { status, stdout, stderr } = spawnSync(program, rest, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
     if (status !== 0)
@@ -44,9 +46,9 @@ function runFor(seconds, [preset, file, command], seed) {
           .slice(-80)
           .join('\n'),
       );
-    models += kRound * kModels;
+    rounds += kRound;
   }
-  return models;
+  return `${rounds * kModels} models and ${rounds * kOperations} operations`;
 }
 
 await runAsProgram(import.meta.url, async () => {
@@ -66,9 +68,6 @@ await runAsProgram(import.meta.url, async () => {
   for (const name of builds) {
     const [preset, file] = kBuilds[name];
     await step(`build ${name}`, () => void buildPreset(preset, [file.replace(/\.\w+$/, '')]));
-    await step(
-      `kernels ${name}`,
-      () => `${runFor(Number(values.seconds), kBuilds[name], Number(values.seed))} models, seed ${values.seed}`,
-    );
+    await step(`kernels ${name}`, () => `${runFor(Number(values.seconds), kBuilds[name], Number(values.seed))}, seed ${values.seed}`);
   }
 });

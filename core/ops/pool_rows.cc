@@ -98,8 +98,10 @@ std::vector<double> Bound(const PoolRows& op, Value result, const Numbers& n) {
       squares += value * value;
     });
     if (TakesLargest(op.kind) || count == 0) return 0.0;
-    if (op.kind == PoolRows::Kind::kRootMeanSquare) return kEpsilon * kDot * std::sqrt(squares / count);
-    return kEpsilon * kDot * (op.kind == PoolRows::Kind::kSum ? sizes : sizes / count);
+    if (op.kind == PoolRows::Kind::kSum) return kEpsilon * kDot * sizes;
+    if (op.kind == PoolRows::Kind::kMean) return kEpsilon * kDot * sizes / count;
+    const double one_sign = kEpsilon * std::max(kDot, kDotOfOneSign * std::sqrt(count));
+    return one_sign * (op.kind == PoolRows::Kind::kAbsMean ? sizes / count : std::sqrt(squares / count));
   });
 }
 

@@ -92,6 +92,10 @@ inline constexpr double kEpsilon = 1.1920928955078125e-7;
 // 2.2. 3 leaves a little room; a missing, doubled or misplaced term is wrong by thousands.
 inline constexpr double kDot = 3;
 
+// The same, times the square root of the number of terms, where all have one sign: their partial sums grow with the number, and
+// the roundings are together 0.17 root-mean-square times its root. Eight times that, as above.
+inline constexpr double kDotOfOneSign = 1.35;
+
 // Our vector functions (exp, sigmoid, tanh, GELU) are within 4 epsilon of the function's scale max(|x|, 1).
 inline constexpr double kActivation = 4;
 

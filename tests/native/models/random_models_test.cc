@@ -5,13 +5,14 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <random>
 #include <set>
 
+#include "core/base/half.h"
 #include "core/families/family.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/models/quantizing_errors.h"
+#include "tests/native/random.h"
 #include "tests/native/weights/safetensors_writer.h"
 
 namespace peruse::testing {
@@ -25,24 +26,6 @@ constexpr int32_t kLongest = 70;
 // Twice golden_test.cc's, because the shapes are up to four times as wide: float32's rounding over two layers, of values that a layer
 // norm has just brought to about 1. A wrong term shows at 1e-2 or more.
 constexpr double kTolerance = 2e-5;
-
-class Random {
- public:
-  explicit Random(uint32_t seed) : engine_(seed) {}
-  // From least to most. Not uniform_int_distribution, which differs between libraries.
-  int32_t Int(int32_t least, int32_t most) {
-    return least + static_cast<int32_t>(engine_() % static_cast<uint32_t>(most - least + 1));
-  }
-  bool Chance(int32_t percent) { return Int(1, 100) <= percent; }
-  float Float() { return static_cast<float>(engine_()) / 2147483648.0f - 1; }  // [-1, 1]
-  template <typename T, size_t N>
-  const T& Pick(const T (&items)[N]) {
-    return items[static_cast<size_t>(Int(0, N - 1))];
-  }
-
- private:
-  std::mt19937 engine_;
-};
 
 int32_t DivisorOf(int32_t number, Random& random) {
   for (;;) {
@@ -118,7 +101,8 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
 }
 
 // A checkpoint for the configuration and the head: whatever tensors its program asks for, at random. Values keep the rows' size.
-std::string DrawWeights(const std::string& config_json, Head head, Random& random) {
+// `half`: they are representable as half.
+std::string DrawWeights(const std::string& config_json, Head head, Random& random, bool half = false) {
   ConfiguredFamily configured = ReadFamily(config_json).value();
   const ModelConfig& config = configured.config;
   Program program;
@@ -144,6 +128,9 @@ std::string DrawWeights(const std::string& config_json, Head head, Random& rando
     const float scale = is_norm ? 0.2f : std::min(1.0f, 1.7f / std::sqrt(static_cast<float>(count / piece.shape[0])));
     std::vector<float> values(static_cast<size_t>(count));
     for (float& value : values) value = scale * random.Float() + (is_norm ? 1.0f : 0.0f);
+    if (half) {
+      for (float& value : values) value = HalfToFloat(FloatToHalf(value));
+    }
     writer.Add(piece.names[0], piece.shape, values);
   }
   return writer.File();
@@ -229,15 +216,17 @@ class RandomModels : public ::testing::Test {
 
 TEST_F(RandomModels, EveryBackendComputesTheSame) {
   ForEach([](const std::string& config, Head head, Random& random) {
-    const std::string weights = DrawWeights(config, head, random);
+    const bool half = random.Chance(50);
+    const std::string weights = DrawWeights(config, head, random, half);
+    const ModelOptions options = {.head = head, .precision = half ? Precision::kF16 : Precision::kF32};
     const std::unique_ptr<Backend> reference = CreateReferenceBackend();
-    auto right = LoadModel(config, weights, {.head = head}, *reference, 10007);
+    auto right = LoadModel(config, weights, options, *reference, 10007);
     ASSERT_TRUE(right.ok()) << right.status().message();
     const std::vector<Text> texts = DrawTexts((*right)->config(), random);
     const Outputs expected = Compute(**right, texts);
     for (const BackendUnderTest& under_test : BackendsUnderTest()) {
       const std::unique_ptr<Backend> backend = under_test.create();
-      auto model = LoadModel(config, weights, {.head = head}, *backend, 997);
+      auto model = LoadModel(config, weights, options, *backend, 997);
       ASSERT_TRUE(model.ok()) << under_test.name << ": " << model.status().message();
       SCOPED_TRACE(under_test.name);
       ExpectNear(Compute(**model, texts), expected);

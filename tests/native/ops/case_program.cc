@@ -86,8 +86,8 @@ Value CaseProgram::Tokens(HostMatrix made) {
   return Columns(Input(kTokenRows, {Domain::kOne, width}, std::move(wide)), kMarginBefore, {Domain::kOne, matrix.cols});
 }
 
-Value CaseProgram::Constant(int32_t rows, int32_t cols, float offset) {
-  constants_.push_back(Take(Random(rows, cols, false, 1, offset)));
+Value CaseProgram::Constant(int32_t rows, int32_t cols, float offset, float scale) {
+  constants_.push_back(Take(Random(rows, cols, false, scale, offset)));
   const Value value = program_.NewValue({Domain::kOne, rows}, {Domain::kOne, cols});
   program_.info(value).constant = program_.constants++;
   return value;

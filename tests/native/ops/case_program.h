@@ -29,7 +29,7 @@ class CaseProgram {
   // A row for each token: random within [-scale, scale) and the case's offset, or these.
   Value Tokens(int32_t cols, float scale = 1);
   Value Tokens(HostMatrix matrix);
-  Value Constant(int32_t rows, int32_t cols, float offset = 0);
+  Value Constant(int32_t rows, int32_t cols, float offset = 0, float scale = 1);
   // The weights [out, in / groups] of a linear, in the format of the case, and its bias.
   LinearId Linear(int32_t in, int32_t out);
   NormArgs Norm(int32_t width);

@@ -1,4 +1,4 @@
-// Every backend against the reference, over the one list of cases; and each text's independence of its batch.
+// Every backend against the reference, over the one list of cases and at random shapes; and each text's independence of its batch.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -10,6 +10,7 @@
 #include "core/backend/xnnpack/xnnpack_backend.h"
 #include "tests/native/ops/case_program.h"
 #include "tests/native/ops/op_case.h"
+#include "tests/native/ops/random_case.h"
 #if defined(PERUSE_GPU_TESTS)
 #include "tests/node/gpu/hosted_backend.h"
 #endif
@@ -79,11 +80,10 @@ class Conformance : public ::testing::TestWithParam<std::tuple<size_t, size_t>> 
   const OpCase& operation_case() const { return Cases()[std::get<1>(GetParam())]; }
 };
 
-TEST_P(Conformance, AgreesWithTheReference) {
-  const OpCase& c = operation_case();
+void ExpectAgreement(const Subject& subject, const OpCase& c) {
   const std::vector<HostMatrix> operands = MakeOperands(c);
   const Expected want = RunReference(c, operands);
-  const Outcome got = RunCase(*subject().create(), c, operands);
+  const Outcome got = RunCase(*subject.create(), c, operands);
   ASSERT_TRUE(got.status.ok()) << got.status.message();
   EXPECT_EQ(got.stray_write, "");
   ASSERT_EQ(got.outputs.size(), want.outputs.size());
@@ -94,6 +94,17 @@ TEST_P(Conformance, AgreesWithTheReference) {
     const std::string worst = WorstCell(got.outputs[i], want.outputs[i], want.bounds[i], &passed);
     EXPECT_TRUE(passed) << "output " << i << ": " << worst;
   }
+}
+
+TEST_P(Conformance, AgreesWithTheReference) { ExpectAgreement(subject(), operation_case()); }
+
+TEST(RandomOperations, EveryBackendAgreesWithTheReference) {
+  ForRandomCases(AllCases(), [](const OpCase& c) {
+    for (const Subject& subject : kSubjects) {
+      SCOPED_TRACE(subject.name);
+      ExpectAgreement(subject, c);
+    }
+  });
 }
 
 // The case and operands of one sequence alone.

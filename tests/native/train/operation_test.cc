@@ -1,4 +1,5 @@
-// Every operation of a training step, forward and back, against the reference in double precision, over the list of cases.
+// Every operation of a training step, forward and back, against the reference in double precision, over the list of cases and at random
+// shapes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,6 +7,7 @@
 
 #include "core/train/tape.h"
 #include "tests/native/ops/gradient_case.h"
+#include "tests/native/ops/random_case.h"
 #include "tests/native/train/threads_here.h"
 
 namespace peruse::train {
@@ -174,14 +176,20 @@ void ExpectAgreement(GradientCase& c, int32_t threads) {
   }
 }
 
-TEST_P(Operations, AgreeWithTheReferenceForwardAndBack) {
-  GradientCase c(Cases()[GetParam()], /*extra=*/false);
+void ExpectAgreement(const OpCase& oc) {
+  GradientCase c(oc, /*extra=*/false);
   c.Loss();
   c.Differentiate();
   for (const int32_t threads : {1, 3}) {
     SCOPED_TRACE(threads);
     ExpectAgreement(c, threads);
   }
+}
+
+TEST_P(Operations, AgreeWithTheReferenceForwardAndBack) { ExpectAgreement(Cases()[GetParam()]); }
+
+TEST(RandomOperationsOfTraining, AgreeWithTheReferenceForwardAndBack) {
+  testing::ForRandomCases(Cases(), [](const OpCase& c) { ExpectAgreement(c); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Train, Operations, ::testing::Range(size_t{0}, Cases().size()),
