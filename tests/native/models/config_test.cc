@@ -257,6 +257,35 @@ TEST(ConfigTest, NumbersOutOfRangeAreRefused) {
   ExpectError(Of("deberta-v2", R"("conv_kernel_size":3,"conv_groups":7)"), StatusCode::kMalformedFile, "conv_groups");
 }
 
+TEST(ConfigTest, FieldsOfAnotherKindAreRefused) {
+  ExpectError(Of("bert", R"("is_decoder":"no")"), StatusCode::kMalformedFile, "is_decoder");
+  ExpectError(Of("deberta-v2", R"("relative_attention":1)"), StatusCode::kMalformedFile,
+              "relative_attention is 1, must be true or false");
+  ExpectError(Of("bert", R"("hidden_act":["gelu"])"), StatusCode::kMalformedFile, "name of an activation function");
+  ExpectError(Of("bert", R"("problem_type":1)"), StatusCode::kMalformedFile, "problem_type");
+  ExpectError(Of("bert", R"("id2label":["a"])"), StatusCode::kMalformedFile, "id2label");
+}
+
+TEST(ConfigTest, FieldsThatContradictEachOtherAreRefused) {
+  ExpectError(Of("roberta", R"("pad_token_id":9,"max_position_embeddings":10)"), StatusCode::kMalformedFile,
+              "no place behind pad_token_id 9");
+  ExpectError(Of("mpnet", R"("max_position_embeddings":2)"), StatusCode::kMalformedFile,
+              "no place behind the padding token");
+  ExpectError(Of("deberta-v2", R"("pooler_hidden_size":64)"), StatusCode::kMalformedFile,
+              "pooler_hidden_size is 64, must equal hidden_size 1536");
+  std::string names = "\"id2label\":{\"0\":\"a\"";
+  for (int i = 1; i <= 100000; ++i) names += ",\"" + std::to_string(i) + "\":\"a\"";
+  ExpectError(Of("bert", names + "}"), StatusCode::kMalformedFile, "more than");
+}
+
+TEST(ConfigTest, ProblemTypes) {
+  for (const auto& [name, type] : {std::pair{"regression", ProblemType::kRegression},
+                                   {"single_label_classification", ProblemType::kSingleLabel},
+                                   {"multi_label_classification", ProblemType::kMultiLabel}}) {
+    EXPECT_EQ(Parse(Of("bert", "\"problem_type\":\"" + std::string(name) + "\"")).problem_type, type) << name;
+  }
+}
+
 TEST(ConfigTest, BadJson) {
   ExpectError("", StatusCode::kMalformedFile, "config.json");
   ExpectError("[]", StatusCode::kMalformedFile, "config.json");

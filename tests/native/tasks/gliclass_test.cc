@@ -101,6 +101,12 @@ TEST(GliClass, RefusesWhatItCannotRead) {
             "unsupported: the checkpoint is a GLiClassModel, which reads labels: it is not for text-classification");
   EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a"}],"options":{"candidate_labels":["x<<LABEL>>y"]}})"),
             "invalid_argument: a label or input 0 contains a marker of the model");
+  EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a"}],"options":{"candidate_labels":[]}})"),
+            "invalid_argument: option candidate_labels must name at least one label");
+  std::string labels = "\"a\"";
+  for (int i = 0; i < 1100; ++i) labels += ",\"a\"";
+  EXPECT_TRUE(RunToEnd(session, R"({"inputs":[{"text":"a"}],"options":{"candidate_labels":[)" + labels + "]}}")
+                  .starts_with("text_too_long: input 0 and its labels have more than the "));
   for (const auto& [from, to, what] :
        {std::tuple{"\"uni-encoder\"", "\"encoder-decoder\"", "architecture_type \"encoder-decoder\""},
         std::tuple{"\"scorer_type\": \"simple\"", "\"scorer_type\": \"decoder-kv\"", "scorer_type \"decoder-kv\""},

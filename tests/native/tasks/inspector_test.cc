@@ -120,6 +120,8 @@ TEST(InspectorTest, WhatAModelLacksIsRefusedByName) {
   expect(Inspect(*bert, R"({"inputs":[{"text":" "}]})"), "empty_text", "input 0");
   expect(Inspect(*bert, R"({"inputs":[{"text":"a1"}],"options":{"output_attentions":1}})"), "invalid_argument",
          "output_attentions");
+  expect(Inspect(*bert, R"({"inputs":[{"text":"a1"}],"options":{"output_attentions":true,"layers":[7]}})"),
+         "invalid_argument", "option layers holds 7, and the model has the layers 0 to 1");
   std::string text;
   for (int i = 0; i < 100; ++i) text += "a1 ";
   const std::string input = R"({"inputs":[{"text":")" + text + R"("}],"options":{"output_attentions":true)";

@@ -92,6 +92,18 @@ TEST(ZeroShotClassification, RefusesBadRequestsByName) {
           .starts_with("unsupported"));
 }
 
+TEST(ZeroShotClassification, AHypothesisMustLeaveRoomForTheText) {
+  auto tokenizer = WordTokenizer("sport art about");
+  ModelConfig config = LabelConfig({"contradiction", "entailment"});
+  config.max_tokens = 8;
+  FakeModel model(config, false, ByLastToken({{0, 1}, {1, 0}}));
+  EXPECT_EQ(
+      RunTask<ZeroShotClassification>(
+          *tokenizer, model, R"({"inputs":[{"text":"sport"}],"options":{"candidate_labels":["art art art art art"]}})"),
+      "text_too_long: the hypothesis for the label \"art art art art art\" leaves no room for the text: the model "
+      "takes 8 tokens");
+}
+
 TEST(TextRanking, SortsDocumentsAndKeepsEqualOnesInOrder) {
   auto tokenizer = WordTokenizer("low high");
   FakeModel model(LabelConfig({"score"}), false, ByLastToken({{-1}, {2}}));
@@ -111,6 +123,13 @@ TEST(TextRanking, NoDocumentsGiveNoResults) {
                                  R"({"inputs":[{"query":"low","documents":[]},{"query":"low","documents":["high"]}],)"
                                  R"("options":{"function_to_apply":"none"}})"),
             R"([[],[{"corpus_id":0,"score":2}]])");
+}
+
+TEST(TextRanking, AnEmptyQueryIsRefused) {
+  auto tokenizer = WordTokenizer("low high");
+  FakeModel model(LabelConfig({"score"}), false, ByLastToken({{-1}, {2}}));
+  EXPECT_EQ(RunTask<TextRanking>(*tokenizer, model, R"({"inputs":[{"query":" ","documents":["low"]}]})"),
+            "empty_text: the query is empty or only white space");
 }
 
 TEST(TextRanking, RanksByOneOfSeveralLabels) {

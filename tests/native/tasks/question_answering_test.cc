@@ -160,6 +160,17 @@ TEST(QuestionAnswering, RefusesBadRequestsByName) {
          "text_too_long", "question");
   EXPECT_TRUE(RunTask<QuestionAnswering>(*f.tokenizer, model, R"({"inputs":[{"question":"who","context":"anna"}]})")
                   .starts_with("[["));
+  ModelConfig short_config = LabelConfig({"s", "e"});
+  short_config.max_tokens = 16;
+  FakeModel short_model(short_config, true, Peaks(8, 8));
+  EXPECT_EQ(
+      RunTask<QuestionAnswering>(*f.tokenizer, short_model,
+                                 R"({"inputs":[{"question":"who","context":"the"}],"options":{"max_seq_len":17}})"),
+      "invalid_argument: option max_seq_len is 17 and the model takes 16 tokens");
+  FakeModel three(LabelConfig({"s", "e", "f"}), true,
+                  [](const ModelInput& input) { return std::vector<float>(3 * input.ids.size()); });
+  EXPECT_EQ(RunTask<QuestionAnswering>(*f.tokenizer, three, R"({"inputs":[{"question":"who","context":"anna"}]})"),
+            "shape_mismatch: a question-answering head must have 2 outputs, start and end");
 }
 
 }  // namespace

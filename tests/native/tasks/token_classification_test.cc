@@ -166,6 +166,27 @@ TEST(TokenClassification, WindowsFromTheLeftSideAreReadFromTheFront) {
   EXPECT_LT(result.find(R"("start":6)"), result.find(R"("start":30)")) << result;
 }
 
+// A vocabulary that marks no continuations: what follows without a space belongs to the word before it.
+TEST(TokenClassification, WithoutMarkedContinuationsSpacesPartWords) {
+  text::TokenizerFiles files;
+  files.emplace("tokenizer.json", R"({"version":"1.0","pre_tokenizer":{"type":"Whitespace"},"model":{"type":"WordLevel",
+      "unk_token":"?","vocab":{"?":0,"anna":5,"-":6,"sewell":7,"wrote":8}}})");
+  const auto tokenizer = text::Tokenizer::Create(files);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().message();
+  FakeModel model(Labels(), true, ByToken({1, 0, 3, 0}));
+  const auto run = [&](const std::string& strategy) {
+    return RunTask<TokenClassification>(
+        **tokenizer, model,
+        R"({"inputs":[{"text":"anna-sewell wrote"}],"options":{"aggregation_strategy":")" + strategy + "\"}}");
+  };
+  const std::string first = run("first");
+  EXPECT_NE(first.find(R"("entity_group":"PER")"), std::string::npos) << first;
+  EXPECT_NE(first.find(R"("start":0,"end":11)"), std::string::npos) << first;
+  const std::string simple = run("simple");
+  EXPECT_NE(simple.find(R"("start":0,"end":4)"), std::string::npos) << simple;
+  EXPECT_NE(simple.find(R"("start":5,"end":11)"), std::string::npos) << simple;
+}
+
 TEST(TokenClassification, RefusesBadOptionsByName) {
   auto tokenizer = WordTokenizer(kWords);
   FakeModel model(Labels(), true, ByToken(kLabels));

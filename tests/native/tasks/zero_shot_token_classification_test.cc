@@ -204,6 +204,44 @@ TEST(Gliner, ReadsThousandsOfLabels) {
   }
 }
 
+// More words by labels than one reading scores (kMostPairs): some of them are scored in a second one.
+TEST(Gliner, ScoresManyWordsByManyLabels) {
+  std::string labels = "[\"label\"";
+  for (int i = 0; i < 299; ++i) labels += ",\"label " + std::to_string(i) + "\"";
+  labels += "]";
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "bees ";
+  Session session(CreateXnnpackBackend(1).value());
+  ASSERT_EQ(Load(session, "bi-token", ConfigOf("bi-token")), "ok");
+  const auto found = [&](const std::string& of) {
+    const std::string result = RunToEnd(
+        session, R"({"inputs":[{"text":")" + of +
+                     R"("}],"options":{"threshold":0,"flat_ner":false,"multi_label":true,"labels":)" + labels + "}}");
+    size_t count = 0;
+    for (size_t at = result.find("\"label\":"); at != std::string::npos; at = result.find("\"label\":", at + 1))
+      ++count;
+    return count;
+  };
+  const size_t of_ten = found(text.substr(0, 50));
+  EXPECT_GE(of_ten, 10u * 300);
+  EXPECT_GE(found(text), 4 * of_ten);
+}
+
+TEST(Gliner, ATextNeedsRoomBesideTheLabels) {
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, "bert", ConfigOf("bert")), "ok");
+  std::string word(4000, 'x');
+  EXPECT_EQ(Found(session, word + " " + word + " " + word, "{}"),
+            "text_too_long: the labels and words of input 0 leave no room: the model takes 160 tokens");
+}
+
+TEST(Gliner, NeedsTheConfigurationOfItsEncoder) {
+  Session session(CreateReferenceBackend());
+  EXPECT_EQ(Load(session, "markerV0-old", ReadFixture("gliner/markerV0-old/gliner_config.json")),
+            "not_found: gliner_config.json has no encoder_config, and the configuration of its encoder "
+            "(microsoft/deberta-v3-small) was not given");
+}
+
 TEST(Gliner, OfABiEncoderNeedsTheLabelsTokenizer) {
   Session session(CreateReferenceBackend());
   ASSERT_TRUE(session.AddFile("config.json", ConfigOf("bi")).ok());

@@ -238,6 +238,18 @@ TEST(HostileFiles, EveryPrefixOfASentencePieceModelIsAnErrorOrLoads) {
 }
 
 // A character map that is random bytes must not be followed out of its array.
+// Fields that are not known: eight bytes long, which are skipped, and a group, which protobuf has given up.
+TEST(HostileFiles, OtherFieldsOfASentencePieceModel) {
+  const std::string model = ReadFixtureFile("unigram.spm.model");
+  const std::string eight_bytes = "\xA1\x06" + std::string(8, 'x'), group = "\xA3\x06\xA4\x06";
+  const auto with = Tokenizer::Create({{"spm.model", eight_bytes + model}});
+  ASSERT_TRUE(with.ok()) << with.status().message();
+  const auto without = Tokenizer::Create({{"spm.model", model}});
+  EXPECT_EQ((*with)->Encode("Some text")->front().ids, (*without)->Encode("Some text")->front().ids);
+  EXPECT_EQ(Tokenizer::Create({{"spm.model", group + model}}).status().code(), StatusCode::kMalformedFile);
+  EXPECT_EQ(Tokenizer::Create({{"spm.model", eight_bytes.substr(0, 6)}}).status().code(), StatusCode::kMalformedFile);
+}
+
 TEST(HostileFiles, AGarbageCharsmapIsHarmless) {
   const std::string model = ReadFixtureFile("unigram.spm.model");
   for (int seed = 0; seed < 20; ++seed) {
