@@ -18,7 +18,6 @@ bool Is(const OpCase& c, std::string_view operation) { return std::string_view(c
 // What the texts of some operations must have at least: rows that are chosen, columns beside an output as wide as the text.
 int32_t LeastLength(const OpCase& c) {
   if (Is(c, "PoolRows")) return 9;
-  if (Is(c, "SelectRows")) return 1;
   return Is(c, "MatMulSquare") ? 5 : 1;
 }
 
