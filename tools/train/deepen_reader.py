@@ -8,22 +8,15 @@ already is normalised: their weights and biases are fitted to give back what the
 """
 
 import argparse
-import random
 import re
-import shutil
-from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
 import finetune_reader
+import grown_reader
 from architectures import reader_config
-from examples import encode_rows
-from reader_data import Batches
 from schedule import load_weights, single_thread
-from splits import reader_rows
-from texts import DEFAULT_DATA_DIR
 
 # The layer of the wide reader that each layer of the deep one begins as; the second of two is the new one.
 SOURCE = (0, 1, 1, 2, 2, 3)
@@ -70,10 +63,7 @@ def fit_norms(model, batch):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--weights", type=Path, required=True, help="of the wide reader: model.safetensors, or best.pt of a run")
-    parser.add_argument("--tokenizer-dir", type=Path, required=True)
-    parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
-    parser.add_argument("--out-dir", type=Path, required=True)
+    grown_reader.add_arguments(parser, "wide")
     args = parser.parse_args()
     single_thread(1)
     tokenizer = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json"))
@@ -83,17 +73,9 @@ def main():
     state = load_weights(args.weights)
     wide.load_state_dict(state)
     deep.load_state_dict(deepened(state))
-    rows = reader_rows(args.data_dir, "train")["new-wiki"]
-    batches = Batches(encode_rows(tokenizer, rows[:200]), 8000, random.Random(1), tokenizer.get_vocab())
+    batches = grown_reader.training_batches(args, tokenizer, 200, 8000)
     fit_norms(deep, batches.next(128)[0])
-    batch = batches.next(128)[0]
-    with torch.no_grad():
-        logits = [model.eval()(**batch).start_logits[batch["attention_mask"] == 1] for model in (wide, deep)]
-    print(f"{sum(p.numel() for p in deep.parameters())} parameters; logits of variance {logits[0].var():.2f} changed by "
-          f"{(logits[1] - logits[0]).square().mean():.3f}")
-    args.out_dir.mkdir(parents=True, exist_ok=True)
-    save_file({name: value.contiguous() for name, value in deep.state_dict().items()}, args.out_dir / "model.safetensors")
-    shutil.copyfile(args.tokenizer_dir / "tokenizer.json", args.out_dir / "tokenizer.json")
+    grown_reader.save(args, wide, deep, batches.next(128)[0])
 
 
 if __name__ == "__main__":

@@ -9,22 +9,16 @@ that they change least. Word vectors stand beside the token embeddings that ther
 """
 
 import argparse
-import random
-import shutil
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
 import finetune_reader
+import grown_reader
 from architectures import reader_config
-from examples import encode_rows
-from reader_data import Batches
 from schedule import load_weights, single_thread
-from splits import reader_rows
-from texts import DEFAULT_DATA_DIR
 
 UNEVEN = 0.5  # of the split, in standard deviations of the weight
 
@@ -117,11 +111,8 @@ def principal(vectors, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--weights", type=Path, required=True, help="of the narrow reader: model.safetensors, or best.pt of a run")
+    grown_reader.add_arguments(parser, "narrow")
     parser.add_argument("--vectors", type=Path, required=True, help="result of word_vectors.py for the same tokenizer")
-    parser.add_argument("--tokenizer-dir", type=Path, required=True)
-    parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
-    parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
     single_thread(1)
     tokenizer = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json"))
@@ -131,8 +122,7 @@ def main():
     narrow, wide = (finetune_reader.build_model(size, 0.0, name) for name in ("narrow", "wide"))
     state = load_weights(args.weights)
     narrow.load_state_dict(state)
-    rows = reader_rows(args.data_dir, "train")["new-wiki"][:40]
-    batch, _, _ = Batches(encode_rows(tokenizer, rows), 4000, random.Random(1), tokenizer.get_vocab()).next(128)
+    batch, _, _ = grown_reader.training_batches(args, tokenizer, 40, 4000).next(128)
 
     before, after = reader_config(size, "narrow"), reader_config(size, "wide")
     more = after.hidden_size - before.hidden_size
@@ -141,13 +131,8 @@ def main():
     # Heads are as large as before: the first ones stand twice.
     copies = (Copies(before.hidden_size, twice), Copies(before.hidden_size, torch.arange(more)), Copies(before.intermediate_size, inner))
     wide.load_state_dict(widened(state, *copies, principal(vectors, after.embedding_size - before.embedding_size)))
-    with torch.no_grad():
-        logits = [model.eval()(**batch).start_logits[batch["attention_mask"] == 1] for model in (narrow, wide)]
-    print(f"{sum(p.numel() for p in wide.parameters())} parameters; LayerNorm's statistics changed by {change:.3f}, logits of variance "
-          f"{logits[0].var():.2f} by {(logits[1] - logits[0]).square().mean():.3f}")
-    args.out_dir.mkdir(parents=True, exist_ok=True)
-    save_file({name: value.contiguous() for name, value in wide.state_dict().items()}, args.out_dir / "model.safetensors")
-    shutil.copyfile(args.tokenizer_dir / "tokenizer.json", args.out_dir / "tokenizer.json")
+    print(f"LayerNorm's statistics changed by {change:.3f}")
+    grown_reader.save(args, narrow, wide, batch)
 
 
 if __name__ == "__main__":
