@@ -75,11 +75,14 @@ def generator_config(vocab_size, size):
 
 
 def zero_shot_config(vocab_size, dropout, **extra):
-    """Fewer layers than the reader and more words: labels of any kind have to be known, and a label has a few words only."""
+    """Fewer layers than the reader and more words: labels of any kind have to be known, and a label has a few words only.
+
+    A hidden state holds two vectors of a token's embedding (comparing_sums.py).
+    """
     config = deberta_config(vocab_size, **extra)
-    config.embedding_size, config.num_hidden_layers, config.position_buckets = 128, 2, 16
+    config.embedding_size, config.hidden_size, config.pooler_hidden_size, config.intermediate_size = 96, 192, 192, 768
+    config.num_hidden_layers, config.position_buckets = 2, 16
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = dropout
-    config.initializer_range = 0.08  # else GELU begins nearly linear, and a comparison needs products
     return config
 
 

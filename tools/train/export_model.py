@@ -31,11 +31,39 @@ def even_embeddings(model):
     embeddings = next((module for module in model.modules() if hasattr(module, "embed_proj")), None)
     if embeddings is None or embeddings.embed_proj is None:
         return
-    size = embeddings.word_embeddings.weight.square().mean(dim=0).sqrt().log2()
+    tables = embeddings.word_embeddings, embeddings.token_type_embeddings
+    size = sum(table.weight.square().mean(dim=0) for table in tables).sqrt().clamp_min(2.0 ** -10).log2()
     factor = (size.mean() - size).round().exp2()
-    for table in (embeddings.word_embeddings, embeddings.token_type_embeddings):
+    for table in tables:
         table.weight.mul_(factor)
     embeddings.embed_proj.weight.div_(factor)
+
+
+def turn(size, generator):
+    """A random rotation, [size, size]."""
+    return torch.linalg.qr(torch.randn(size, size, dtype=torch.float64, generator=generator)).Q.float()
+
+
+@torch.no_grad()
+def turn_between(model):
+    """Turns what lies between two matrices: embeddings and their projection, the values of a head and what is made of them.
+
+    No result changes but by rounding. Where a matrix is nearly diagonal, as comparing_sums.py makes them, one number a row leaves the others of that
+    row few levels of int8; turned, all are of one size.
+    """
+    generator = torch.Generator().manual_seed(0)
+    for module in model.modules():
+        if getattr(module, "embed_proj", None) is not None:
+            turned = turn(module.embed_proj.in_features, generator)
+            for table in (module.word_embeddings, module.token_type_embeddings, module.embed_proj):
+                table.weight.copy_(table.weight @ turned)
+        if hasattr(module, "self") and hasattr(module.self, "value_proj"):
+            value, output = module.self.value_proj, module.output.dense
+            width = value.out_features // module.self.num_attention_heads
+            for start in range(0, value.out_features, width):
+                head, turned = slice(start, start + width), turn(width, generator)
+                value.weight[head], value.bias[head] = turned @ value.weight[head], turned @ value.bias[head]
+                output.weight[:, head] = output.weight[:, head] @ turned.T
 
 
 def main():
@@ -50,6 +78,7 @@ def main():
     model = TASKS[args.task].build_model(size, 0.1, **({"size": args.size} if args.size else {}))
     model.load_state_dict(load_checkpoint(args.weights)["model"])
     even_embeddings(model)
+    turn_between(model)
     model.half().save_pretrained(args.out_dir, safe_serialization=True)
     (args.out_dir / "model.safetensors").chmod(0o644)
     for name in TOKENIZER_FILES:

@@ -1,9 +1,9 @@
 """Trains the zero-shot classifier: does a text entail "This example is ...", for labels that it has not seen.
 
-    python finetune_zero_shot.py --vectors SENTENCE_DIR --out-dir OUT --steps 8000
+    python finetune_zero_shot.py --vectors SENTENCE_DIR --out-dir OUT --steps 2000
 
-Token embeddings begin as the vectors of sentence_vectors.py, so that words of similar meaning are near each other from the first step
-on. The encoder is then held to its vectors of text and label while the head learns to compare the two.
+The model begins as a comparison of the sums of sentence_vectors.py (comparing_sums.py), and so with what they know of any label. Their
+judgements of any words as labels keep it there while it learns to read.
 Resumes from OUT/checkpoint.pt. Keeps the averaged weights that are best on the choosing parts in OUT/best.pt.
 """
 
@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 import torch
 from tokenizers import Tokenizer
-from torch import nn
 from torch.nn import functional as F
 from transformers import DebertaV2ForSequenceClassification
 
+import comparing_sums
 import fast_attention
+import sentence_vectors
 from architectures import zero_shot_config
 from finetune_sentiment import Average
 from schedule import linear_rate, load_checkpoint, make_optimizer, save_checkpoint, set_rate, single_thread
@@ -32,25 +33,12 @@ ENTAILMENT = 0
 TEMPLATES = ["This example is {}.", "This text is about {}.", "This example is about {}.", "The topic is {}.", "{}."]
 DEFAULT_SHARE = 0.6  # of the first template, the default of zero-shot pipelines
 LONGEST = 64  # tokens of a text in training
-TYPE_LENGTH = 0.4  # of a token type's embedding beside a rare word's, so that stop words say little at first
-GATHERED = 6.0  # factor on the last attention's output at the start
 DRAWS = 256  # texts made into batches of similar length at a time
 
 
 def build_model(vocab_size, dropout):
     return DebertaV2ForSequenceClassification(zero_shot_config(
         vocab_size, dropout, id2label=NAMES, label2id={name: number for number, name in NAMES.items()}))
-
-
-@torch.no_grad()
-def start_embeddings(model, token_vectors):
-    """The vectors of sentence_vectors.py, in which frequent tokens are short already."""
-    words = model.deberta.embeddings.word_embeddings.weight
-    words.copy_(token_vectors / token_vectors.norm(dim=1).median() * words.shape[1] ** 0.5 / 2)
-    types = model.deberta.embeddings.token_type_embeddings.weight
-    types.copy_(torch.randn_like(types) * TYPE_LENGTH / 2)
-    # What the first token gathers in the last layer is a mean of many: as it is, it would be lost beside the token's own state.
-    model.deberta.encoder.layer[-1].attention.output.dense.weight.mul_(GATHERED)
 
 
 def padded(texts, hypotheses, vocab):
@@ -86,7 +74,7 @@ class Batches:
         self.rng.shuffle(self.queue)
 
     def next(self):
-        """Inputs, texts [n] and phrases [n, LABELS] by number, and what the logits should be, [n, LABELS] twice."""
+        """Inputs, and what the logits should be, [n, LABELS] twice."""
         if not self.queue:
             self.refill()
         draws, texts, hypotheses = self.queue.pop(), [], []
@@ -94,29 +82,12 @@ class Batches:
             before, after = self.templates[0] if self.rng.random() < DEFAULT_SHARE else self.rng.choice(self.templates)
             texts += [self.texts[draw.text][:LONGEST]] * LABELS
             hypotheses += [[*before, *self.phrases[phrase], *after] for phrase in draw.phrases]
-        targets = [torch.tensor([getattr(draw, name) for draw in draws]) for name in ("text", "phrases", "among", "alone")]
+        targets = [torch.tensor([getattr(draw, name) for draw in draws]) for name in ("among", "alone")]
         return padded(texts, hypotheses, self.vocab), *targets
 
 
 def encode(tokenizer, texts):
     return [encoding.ids for encoding in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
-
-
-class Reading(nn.Module):
-    """The vector of one part of the input, as sentence_vectors.py would have it, from the states before the last layer. Left out of the exported model."""
-
-    def __init__(self, hidden_size, vector_size):
-        super().__init__()
-        self.weigh, self.project = nn.Linear(hidden_size, 1), nn.Linear(hidden_size, vector_size)
-        self.both = nn.Linear(hidden_size, 2 * vector_size)
-
-    def forward(self, states, part):
-        weights = self.weigh(states).squeeze(-1).masked_fill(part == 0, -1e4).softmax(1)
-        return F.normalize(self.project((weights[:, :, None] * states).sum(1)), dim=1)
-
-    def compared(self, first_token):
-        """The vectors of text and label from the state that the head sees: it has to hold both before it can compare them."""
-        return [F.normalize(vectors, dim=1) for vectors in self.both(first_token).chunk(2, dim=1)]
 
 
 def losses_of(logits, among, alone):
@@ -126,19 +97,12 @@ def losses_of(logits, among, alone):
     return compared, F.binary_cross_entropy_with_logits(logits[:, ENTAILMENT] - logits[:, 1 - ENTAILMENT], alone.reshape(-1))
 
 
-def train_step(model, reading, batch, text_vectors, phrase_vectors, weights):
-    inputs, texts, phrases, among, alone = batch
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        output = model(**inputs, output_hidden_states=True)
-    compared, judged = losses_of(output.logits.float(), among, alone)
-    states, second = output.hidden_states[-2].float(), inputs["token_type_ids"]
-    first = inputs["attention_mask"] - second
-    read = [reading(states, first), reading(states, second), *reading.compared(output.hidden_states[-1][:, 0].float())]
-    wanted = [text_vectors[texts].repeat_interleave(LABELS, 0), phrase_vectors[phrases.reshape(-1)]] * 2
-    errors = [1 - (one * other).sum(1).mean() for one, other in zip(read, wanted)]
-    (compared + weights[0] * judged + weights[1] * sum(errors)).backward()
+def train_step(model, batch, weight):
+    inputs, among, alone = batch
+    compared, judged = losses_of(model(**inputs).logits, among, alone)
+    (compared + weight * judged).backward()
     floor = -(among * among.clamp_min(1e-9).log()).sum(1).mean()  # cross-entropy that cannot be helped
-    return [(compared - floor).item(), judged.item(), *(error.item() for error in errors)]
+    return [(compared - floor).item(), judged.item()]
 
 
 @torch.no_grad()
@@ -187,8 +151,8 @@ def main():
     parser.add_argument("--out-dir", type=Path, required=True)
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--batch-tokens", type=int, default=2048)
-    parser.add_argument("--rate", type=float, default=1e-3)
-    parser.add_argument("--loss-weights", type=float, nargs=2, default=[0.5, 1.0], help="of each pair by itself, of the vectors")
+    parser.add_argument("--rate", type=float, default=1e-4)
+    parser.add_argument("--loss-weight", type=float, default=0.5, help="of each pair by itself")
     parser.add_argument("--evaluate-every", type=int, default=500, help="steps")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
@@ -198,15 +162,14 @@ def main():
     known = load_checkpoint(args.vectors / "vectors.pt")
     text_vectors, phrase_vectors = known["text_vectors"].float(), known["phrase_vectors"].float()
     model = build_model(tokenizer.get_vocab_size(), 0.0)
-    start_embeddings(model, known["token_vectors"].float())
-    reading = Reading(model.config.hidden_size, text_vectors.shape[1])
+    sums = sentence_vectors.load(args.vectors)
+    comparing_sums.begin(model, sums.tokens.weight.detach(), sums.weights.detach(), tokenizer.get_vocab())
     path, step, best = args.out_dir / "checkpoint.pt", 0, -1.0
     state = load_checkpoint(path) if path.exists() else None
     if state:
         model.load_state_dict(state["model"])
-        reading.load_state_dict(state["reading"])
         step, best = state["step"], state["best"]
-    optimizer, average = make_optimizer([model, reading]), Average(model, 0.998)
+    optimizer, average = make_optimizer([model]), Average(model, 0.998)
     if state:
         optimizer.load_state_dict(state["optimizer"])
         average.model.load_state_dict(state["average"])
@@ -220,15 +183,15 @@ def main():
     while step < args.steps:
         set_rate(optimizer, args.rate * linear_rate(step / args.steps))
         model.train()
-        losses.append(train_step(model, reading, batches.next(), text_vectors, phrase_vectors, args.loss_weights))
-        torch.nn.utils.clip_grad_norm_([*model.parameters(), *reading.parameters()], 1.0)
+        losses.append(train_step(model, batches.next(), args.loss_weight))
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
         average.update(model)
         step += 1
         if step % 50 == 0:
             shown = " ".join(f"{name} {value:.3f}" for name, value in
-                             zip(("compared", "alone", "text", "phrase", "text at head", "phrase at head"), np.mean(losses, 0)))
+                             zip(("compared", "alone"), np.mean(losses, 0)))
             print(f"step {step} seconds {time.process_time() - start:.0f} {shown}", flush=True)
             losses = []
         if step % args.evaluate_every == 0 or step == args.steps:
@@ -238,7 +201,7 @@ def main():
             if choice > best:
                 best = choice
                 save_checkpoint(args.out_dir / "best.pt", model=average.model.state_dict())
-            save_checkpoint(path, model=model.state_dict(), reading=reading.state_dict(), average=average.model.state_dict(),
+            save_checkpoint(path, model=model.state_dict(), average=average.model.state_dict(),
                             optimizer=optimizer.state_dict(), step=step, best=best)
 
 

@@ -24,11 +24,10 @@ from schedule import linear_rate, load_checkpoint, save_checkpoint, set_rate, si
 from splits import qamr_rows, reader_rows
 from texts import DEFAULT_DATA_DIR, general_documents
 from zero_shot_sets import cut, label_table, labelled_sets, parts_of, titled
-from zero_shot_sources import MOST_TEXTS, content_words, held_out, training_phrases, training_texts
+from zero_shot_sources import MOST_TEXTS, TEMPERATURE, content_words, held_out, training_phrases, training_texts
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 LONGEST = 64  # tokens
-TEMPERATURE = 0.06
 SHARES = {"questions": 0.2, "neighbours": 0.3, "titles": 0.1, "labels": 0.3, "same label": 0.1}
 NEIGHBOURS = {"openstax": 60000, "standard-ebooks": 40000, "us-speeches": 3000, "factbook": 4000}
 
@@ -179,15 +178,14 @@ def main():
     args.out_dir.mkdir(parents=True, exist_ok=True)
     for name in TOKENIZER_FILES:
         shutil.copyfile(args.tokenizer_dir / name, args.out_dir / name)
-    token_vectors = (model.tokens.weight * model.weights[:, None]).detach()
-    save_checkpoint(args.out_dir / "vectors.pt", texts=texts, phrases=phrases, token_vectors=token_vectors.half(), model=model.state_dict(),
+    save_checkpoint(args.out_dir / "vectors.pt", texts=texts, phrases=phrases, model=model.state_dict(),
                     phrase_vectors=model.embed(phrases).half(), text_vectors=model.embed(texts).half())
 
 
 def choosing_scores(args, model, kept={}):
     """Accuracy on labels that are for choosing; none of them was trained on."""
     if not kept:
-        from finetune_zero_shot import choosing_parts  # imports this module's neighbours
+        from finetune_zero_shot import choosing_parts  # which imports this module
         kept.update(choosing_parts(args.data_dir))
     return {name: round(model.accuracy(rows, names), 1) for name, (rows, names) in kept.items()}
 

@@ -26,7 +26,7 @@ TRUE_SHARE = 0.5  # of draws from the labelled sets
 HARD = 0.4  # share of the wrong labels that come from the same group
 FOREIGN = 0.2  # share of the wrong labels that are anything that the teacher finds far away
 FAR = 0.15  # cosine
-TEMPERATURE = 0.06  # of the teacher's cosines over the labels of a text
+TEMPERATURE = 0.1  # of the teacher's cosines over the labels of a text
 MIDDLE, SLOPE = 0.3, 0.06  # the cosine of a label that is as likely true as not
 STOP_WORDS = set("""a about after all also am an and any are as at back be because been before being both but by can can't could did
 didn't do does doesn't don't down each even every few for from get give go going good got had has have he her here hers him his how i i'd
