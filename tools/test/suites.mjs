@@ -26,6 +26,10 @@ function withExit(counts, status) {
 export async function runGoogleTest(command, report) {
   const reports = Array.from({ length: kAtOnce }, (_, part) => report.replace(/json$/, `${part}.json`));
   const parts = await Promise.all(reports.map((file, part) => runPart(command, file, part)));
+  const run = reports.flatMap((file) =>
+    readReport(file).testsuites.flatMap(({ testsuite }) => testsuite.map((test) => `${test.classname}.${test.name}`)),
+  );
+  if (new Set(run).size < run.length) throw new Error('two processes ran the same tests');
   return parts.reduce((sum, { passed, failed, skipped }) => ({
     passed: sum.passed + passed,
     failed: sum.failed + failed,
