@@ -15,7 +15,7 @@ import math
 
 import torch
 
-SPARE = 4  # dimensions of an embedding beside the vector: weight, part, kind of special token
+SPARE = 4  # dimensions of an embedding beside the vector: weight, part, kind of special token, and one that begins empty
 TYPE, WEIGHT, SPECIAL, PRODUCT = range(-4, 0)  # of a hidden state, beside both vectors
 TYPE_SIZE, WEIGHT_SIZE = 0.25, 0.06  # in an embedding whose vector has length 1
 APART = 10.0  # by how much a head's scores prefer its part of the pair

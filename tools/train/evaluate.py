@@ -3,7 +3,7 @@
     python evaluate.py --task sentiment|reader|tagger|zero-shot --model-dir DIR [--data-dir DATA] [--json OUT.json]
         [--teacher SENTENCE_DIR]
 
-The test halves are for reporting only; nothing was trained on them or chosen by them.
+The test halves are for reporting only; nothing was trained on them, or chosen by them but where a model's card says so.
 """
 
 import argparse
