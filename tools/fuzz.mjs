@@ -14,7 +14,7 @@ import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
 /** The programs, and the longest input that each makes: parsers of small files need no more, and short ones run faster. */
-const kTargets = {
+export const kTargets = {
   config: 4096,
   json: 1024,
   pytorch: 8192,
@@ -30,7 +30,7 @@ const kFindings = join(root, 'build/fuzz-findings');
 const kMostFiles = 1500;
 
 /** Builds and runs; { passed, failed } by program. */
-export async function runFuzzers({ seconds, targets = Object.keys(kTargets) }) {
+async function runFuzzers({ seconds, targets = Object.keys(kTargets) }) {
   await step(
     'build fuzzers',
     () =>
@@ -114,7 +114,8 @@ function parseOptions() {
 async function main() {
   const options = parseOptions();
   await setup();
-  const { failed } = await runFuzzers(options);
+  const { passed, failed } = await runFuzzers(options);
+  console.log(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exit(1);
 }
 

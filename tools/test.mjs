@@ -1,81 +1,72 @@
 #!/usr/bin/env node
-// All tests, from nothing: set-up, builds, every suite. The last line is "<n> passed, <n> failed" over all suites.
-// A suite that ran no test, or whose build failed, counts as a failure.
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { kTestedParts, runAttack } from '../tests/attack/attack.mjs';
-import { buildLibrary, buildPreset } from './build.mjs';
-import { runFuzzers } from './fuzz.mjs';
+// Sets up, builds and runs test suites: the fast tier, unless options say otherwise (--help lists them; tools/test/suites.mjs is the table).
+// The last line is "<n> passed, <n> failed" over all suites. A suite that ran no test, or whose build failed, counts as a failure.
 import { runAsProgram } from './setup/main_module.mjs';
-import { installNodeModules } from './setup/node_modules.mjs';
-import { root } from './setup/root.mjs';
-import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
-import { kSeed, runGoogleTest, runTypeCheck, runVitest } from './test/suites.mjs';
+import { makeBuilds } from './test/builds.mjs';
+import { runSuite } from './test/runners.mjs';
+import { kUsage, readOptions } from './test/selection.mjs';
+import { overTime, readTimes, slowest, storeTimes } from './test/times.mjs';
 
-const kResults = join(root, 'build/test-results');
+const seconds = (since) => (performance.now() - since) / 1000;
+
+function list(suites) {
+  const { suites: times } = readTimes();
+  console.log('suite           tier  usual  here   covers (usual: processor time; here: time of the last run; in seconds)');
+  for (const { name, tier, processor, covers, why, builds } of suites) {
+    const here = times[name] ? times[name].seconds.toFixed(0) : '';
+    console.log(`${name.padEnd(15)} ${tier.padEnd(4)}  ${`${processor}`.padStart(5)}  ${here.padStart(4)}   ${covers}`);
+    if (why) console.log(`${''.padEnd(35)}${why}`);
+    console.log(`${''.padEnd(35)}builds: ${builds.join(', ')}`);
+  }
+}
+
+/** Runs one suite; whatever goes wrong is a failure of it. */
+async function run(suite, environment, failedBuilds) {
+  console.log(`\n== ${suite.name}: ${suite.covers}`);
+  const start = performance.now();
+  let result = { passed: 0, failed: 0, skipped: 0, tests: [] };
+  try {
+    const missing = suite.builds.find((build) => failedBuilds.has(build));
+    if (missing) throw new Error(`not run: the build '${missing}' failed`);
+    result = await runSuite(suite, environment);
+    if (result.passed + result.failed === 0) throw new Error('the suite ran no tests');
+  } catch (error) {
+    console.error(error.message);
+    result.failed += 1;
+  }
+  const took = seconds(start);
+  const processor = result.processor === undefined ? '' : `, ${result.processor.toFixed(0)} s of processor time`;
+  const skipped = result.skipped ? `, ${result.skipped} skipped` : '';
+  console.log(`== ${suite.name}: ${result.passed} passed, ${result.failed} failed${skipped} (${took.toFixed(0)} s${processor})`);
+  return { ...result, name: suite.name, tier: suite.tier, usual: suite.processor, seconds: took };
+}
 
 async function main() {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) return console.log(kUsage);
+  if (options.list) return list(options.suites);
   const start = performance.now();
-  rmSync(kResults, { recursive: true, force: true });
-  mkdirSync(kResults, { recursive: true });
   const environment = await setup();
+  const building = performance.now();
+  const failedBuilds = await makeBuilds(new Set(options.suites.flatMap(({ builds }) => builds)));
+  const buildSeconds = seconds(building);
+  console.log(`\n${options.suites.length} suites: ${options.suites.map(({ name }) => name).join(', ')}`);
 
-  const total = { passed: 0, failed: 0 };
-  const suite = async (name, action) => {
-    console.log(`\n== ${name}`);
-    let result;
-    try {
-      result = await action();
-      if (result.passed + result.failed === 0) throw new Error('the suite ran no tests');
-    } catch (error) {
-      console.error(error.message);
-      result = { passed: result?.passed ?? 0, failed: (result?.failed ?? 0) + 1 };
-    }
-    console.log(`== ${name}: ${result.passed} passed, ${result.failed} failed${result.skipped ? `, ${result.skipped} skipped` : ''}`);
-    total.passed += result.passed;
-    total.failed += result.failed;
-  };
+  const results = [];
+  for (const suite of options.suites) results.push(await run(suite, environment, failedBuilds));
+  storeTimes(results, buildSeconds);
 
-  await suite('native', async () => {
-    await step('build native-debug', () => void buildPreset('native-debug', ['peruse_tests']));
-    return runGoogleTest([join(root, 'build/native-debug/peruse_tests')], join(kResults, 'native.json'));
-  });
-  // Nearly a minute for each program in continuous integration; else only so long that a seed which fails shows.
-  await suite('fuzzers', () => runFuzzers({ seconds: process.env.CI ? 55 : 5 }));
-  await suite('wasm under Node', async () => {
-    await step('build wasm-simd tests', () => void buildPreset('wasm-simd', ['peruse_wasm_tests', 'peruse_gpu_tests']));
-    const program = [process.execPath, join(root, 'build/wasm-simd/peruse_wasm_tests.cjs')];
-    return runGoogleTest(program, join(kResults, 'wasm.json'));
-  });
-  await suite('types', async () => {
-    await buildLibrary();
-    for (const variant of ['simd', 'relaxed'])
-      await step(`int8_bits of ${variant}`, () => void buildPreset(`wasm-${variant}`, ['int8_bits']));
-    return runTypeCheck();
-  });
-  await suite('Node', () => runVitest('test:node', join(kResults, 'node.json'), environment));
-  await suite('GPU over Dawn', async () => {
-    await step('build GPU tests', () => void buildPreset('wasm-simd', ['peruse_gpu_tests']));
-    return runVitest('test:gpu', join(kResults, 'gpu.json'), environment);
-  });
-  await suite('package', async () => {
-    await step('bundlers and Node versions', () => installNodeModules(join(root, 'tests/packaging')));
-    return runVitest('test:package', join(kResults, 'package.json'), environment);
-  });
-  await suite('browser', () => runVitest('test:browser', join(kResults, 'browser.json'), environment));
-  // By themselves: beside Chromium's suites on two cores, Firefox was once seen to wait for two minutes.
-  await suite('other browsers', () => runVitest('test:others', join(kResults, 'others.json'), environment));
-
-  // Two parts at a time: in continuous integration ten minutes of work.
-  await suite('attack', () => {
-    if (environment.chromium.path) process.env.PERUSE_CHROMIUM ??= environment.chromium.path;
-    return runAttack({ minutes: process.env.CI ? 5 : 1, parts: kTestedParts, seed: kSeed });
-  });
-
-  console.log(`\n${((performance.now() - start) / 1000).toFixed(0)} s`);
-  console.log(`${total.passed} passed, ${total.failed} failed`);
-  process.exitCode = total.failed === 0 ? 0 : 1;
+  console.log(`\n${slowest(results).join('\n')}`);
+  const tooSlow = options.checkTimes ? overTime(results) : [];
+  for (const line of tooSlow) console.error(`TOO SLOW: ${line}`);
+  const total = (field) => results.reduce((sum, result) => sum + result[field], 0);
+  const failed = total('failed') + tooSlow.length;
+  const red = results.filter((result) => result.failed > 0);
+  if (red.length > 0) console.log(`\nfailed: ${red.map(({ name }) => name).join(', ')}`);
+  console.log(`\n${seconds(start).toFixed(0)} s, ${buildSeconds.toFixed(0)} of them builds`);
+  console.log(`${total('passed')} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
 }
 
 await runAsProgram(import.meta.url, main);

@@ -16,13 +16,13 @@ import { runAsProgram } from '../../tools/setup/main_module.mjs';
 
 /** The parts, and their share of the time. */
 const kParts = { files: 3, calls: 2, server: 2, cache: 1, kill: 1, aborts: 2, nth: 1, soak: 2, browser: 1, levels: 2 };
-/** What tests run: 'levels' takes too long for them. */
-export const kTestedParts = Object.keys(kParts).filter((part) => part !== 'levels');
+/** `--parts tested`: what `npm run test:all` runs. 'levels' takes too long for it. */
+const kTestedParts = Object.keys(kParts).filter((part) => part !== 'levels');
 const kAtOnce = 2;
 const kSilence = 600_000; // No case takes a tenth of it, where a machine has time for it.
 
 /** Runs; { passed, failed } by part. */
-export async function runAttack({ minutes, seed = Math.floor(Math.random() * 2 ** 31), parts = Object.keys(kParts) }) {
+async function runAttack({ minutes, seed = Math.floor(Math.random() * 2 ** 31), parts = Object.keys(kParts) }) {
   console.log(`attack: seed ${seed}, ${minutes} minutes`);
   const shares = parts.reduce((sum, part) => sum + kParts[part], 0);
   const result = { passed: 0, failed: 0 };
@@ -85,13 +85,14 @@ function parseOptions() {
   const { values } = parseArgs({ options });
   const minutes = Number(values.minutes);
   if (!(minutes > 0)) throw new Error('--minutes is a number above 0');
-  const parts = values.parts?.split(',');
+  const parts = values.parts === 'tested' ? kTestedParts : values.parts?.split(',');
   const unknown = parts?.find((part) => !(part in kParts));
   if (unknown !== undefined) throw new Error(`no part '${unknown}'; there are ${Object.keys(kParts).join(', ')}`);
   return { minutes, seed: values.seed === undefined ? undefined : Number(values.seed), parts };
 }
 
 await runAsProgram(import.meta.url, async () => {
-  const { failed } = await runAttack(parseOptions());
+  const { passed, failed } = await runAttack(parseOptions());
+  console.log(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exit(1);
 });

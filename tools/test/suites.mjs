@@ -1,70 +1,270 @@
-// How each kind of suite is run and counted: { passed, failed, skipped }.
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+// The table of test suites. A new suite is one row here.
+//
+// A row:
+//   name        for --only and in reports
+//   tier        'fast': part of `npm test`; 'all': only part of `npm run test:all`
+//   covers      what the suite tests, in one line
+//   why         (tier 'all') why the suite is not in the fast tier; for work that another suite does too, the reason to do it twice
+//   builds      what must be built first (builds.mjs)
+//   reads       path prefixes: a change to such a path can change the suite's result (--changed)
+//   processor   usual processor time in seconds, on two cores of a server of 2020 or later (--list, --check-times)
+// and how it runs, one of:
+//   googletest  a GoogleTest program; filter: GoogleTest's filter
+//   vitest      projects of vitest.config.ts; files: only these; names: only tests whose full name matches; within: a program that
+//               runs Vitest
+//   command     any program: one test by its exit status, or several if its last line is "<n> passed, <n> failed"
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { root } from '../setup/root.mjs';
+import { kSeed } from './runners.mjs';
 
-/**
- * What tests that draw their cases draw from: fixed, so that a red run says something of the commit, and green again means mended. New seeds
- * are for `npm run test:kernels`, `npm run test:attack`, and PERUSE_TEST_SEED.
- */
-export const kSeed = Number(process.env.PERUSE_TEST_SEED ?? 1);
+// ---- Paths -------------------------------------------------------------------------------------------------------------
 
-/** Processes that a GoogleTest program's tests are divided among. */
-const kAtOnce = 2;
+/** A change to these can change the result of every suite. */
+export const kReadByAll = [
+  '.npmrc',
+  'package.json',
+  'package-lock.json',
+  'tools/build.mjs',
+  'tools/setup',
+  'tools/test.mjs',
+  'tools/test/',
+  'tools/variants.mjs',
+];
 
-function readReport(file) {
-  if (!existsSync(file)) throw new Error(`the suite ended without a report (${file})`);
-  return JSON.parse(readFileSync(file, 'utf8'));
+/** No suite reads these, not even one that reads the folder they are in. */
+export const kReadByNone = ['.ci/', '.github/', '.gitignore', 'tools/docs', 'tools/train/'];
+
+const kCore = ['core/', 'cmake/', 'CMakeLists.txt', 'CMakePresets.json'];
+const kData = ['models/', 'tests/fixtures/'];
+const kEngine = [...kCore, 'bindings/'];
+const kPackage = [...kEngine, 'web/src/', 'tools/bundle.mjs', 'tsconfig.build.json'];
+const kVitest = ['vitest.config.ts', 'tests/node/support/'];
+const kDemo = ['demo/', 'tools/site.mjs', 'tools/serve.mjs', 'tools/packaged_demo.mjs'];
+const kTarball = [...kPackage, ...kDemo, ...kData, 'LICENSE', 'NOTICE', 'README.md'];
+const kInChromium = [...kPackage, ...kVitest, ...kData, 'tests/browser/chromium.ts', 'tests/browser/tiny_served.ts'];
+
+// ---- Selections --------------------------------------------------------------------------------------------------------
+
+/** Native tests whose result depends on the machine: kernels, operations, memory, goldens. Integers and text are the same everywhere. */
+const kMachineDependent = [
+  '*Conformance*',
+  '*Golden*',
+  '*Memory*',
+  '*Random*',
+  'BackendTest.*',
+  'Gemm*',
+  'Int8*',
+  'Quantized*',
+  'WarmCallTest.*',
+];
+
+const withSwiftShader = ['node', 'tests/node/gpu/with_swiftshader.mjs'];
+
+const kMainPath = ['tests/browser/demo/page.test.ts', 'tests/browser/demo/tasks.test.ts'];
+const kTarballItself = ['tests/packaging/package.test.ts'];
+
+/** The test files of a folder that `others` leaves out. */
+function theRest(folder, others) {
+  const files = readdirSync(join(root, folder)).map((name) => `${folder}/${name}`);
+  return files.filter((file) => file.endsWith('.test.ts') && !others.includes(file));
 }
 
-/** A program that exits badly after a clean report (a leak, say) is a failure of its own. */
-function withExit(counts, status) {
-  return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
-}
+// ---- The table ---------------------------------------------------------------------------------------------------------
 
-/** Runs a GoogleTest program, a part of its tests in each of some processes; shows each one's failures in full and its summary. */
-export async function runGoogleTest(command, report) {
-  const reports = Array.from({ length: kAtOnce }, (_, part) => report.replace(/json$/, `${part}.json`));
-  const parts = await Promise.all(reports.map((file, part) => runPart(command, file, part)));
-  const run = reports.flatMap((file) =>
-    readReport(file).testsuites.flatMap(({ testsuite }) => testsuite.map((test) => `${test.classname}.${test.name}`)),
-  );
-  if (new Set(run).size < run.length) throw new Error('two processes ran the same tests');
-  return parts.reduce((sum, { passed, failed, skipped }) => ({
-    passed: sum.passed + passed,
-    failed: sum.failed + failed,
-    skipped: sum.skipped + skipped,
-  }));
-}
-
-/** Every n-th test: those that take long stand together, so that the parts take as long as each other. */
-async function runPart([program, ...args], report, part) {
-  const env = { ...process.env, UBSAN_OPTIONS: 'print_stacktrace=1', GTEST_TOTAL_SHARDS: `${kAtOnce}`, GTEST_SHARD_INDEX: `${part}` };
-  const options = [`--gtest_output=json:${report}`, '--gtest_brief=1', `--gtest_random_seed=${kSeed}`];
-  const child = spawn(program, [...args, ...options], { stdio: ['ignore', 'pipe', 'pipe'], cwd: root, env });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
-  const status = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
-  console.log(output);
-  const { tests, failures, errors, testsuites } = readReport(report);
-  const skipped = testsuites.flatMap((suite) => suite.testsuite).filter((test) => test.result === 'SKIPPED').length;
-  const failed = failures + errors;
-  return withExit({ passed: tests - failed - skipped, failed, skipped }, status);
-}
-
-/** Runs a vitest script of package.json. */
-export function runVitest(script, report, environment) {
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const env = { ...process.env, CI: '1' };
-  if (environment.chromium.path) env.PERUSE_CHROMIUM = environment.chromium.path;
-  if (environment.chromium.swiftshaderIcd) env.PERUSE_SWIFTSHADER_ICD = environment.chromium.swiftshaderIcd;
-  const result = spawnSync('npm', ['run', '-s', script, '--', ...reporters], { stdio: 'inherit', cwd: root, env });
-  const { numPassedTests, numFailedTests, numPendingTests } = readReport(report);
-  return withExit({ passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests }, result.status);
-}
-
-/** The TypeScript of package, tests and their type tests: one pass or one failure. */
-export function runTypeCheck() {
-  const { status } = spawnSync('npm', ['run', '-s', 'test:types'], { stdio: 'inherit', cwd: root });
-  return status === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
-}
+export const kSuites = [
+  {
+    name: 'lint',
+    tier: 'fast',
+    covers: 'formatting and lint rules: clang-format, Biome',
+    builds: ['lint'],
+    reads: ['.clang-format', 'biome.json', 'bindings/', 'core/', 'demo/', 'tests/', 'tools/', 'vitest.config.ts', 'web/src/'],
+    processor: 15,
+    command: ['node', 'tools/format.mjs', '--check'],
+  },
+  {
+    name: 'types',
+    tier: 'fast',
+    covers: 'TypeScript types of the package and the tests, and type tests',
+    builds: ['library'],
+    reads: ['web/src/', 'tests/browser/', 'tests/node/', 'tests/packaging/', 'tsconfig', 'vitest.config.ts'],
+    processor: 15,
+    command: ['npm', 'run', '-s', 'test:types'],
+  },
+  {
+    name: 'native',
+    tier: 'fast',
+    covers: 'every C++ test, with address and undefined-behaviour sanitizers',
+    builds: ['native'],
+    reads: [...kCore, ...kData, 'tests/native/'],
+    processor: 250,
+    googletest: 'build/native-debug/peruse_tests',
+  },
+  {
+    name: 'wasm',
+    tier: 'fast',
+    covers: 'C++ tests whose result depends on the machine, in WebAssembly under Node',
+    builds: ['wasm'],
+    reads: [...kCore, ...kData, 'tests/native/'],
+    processor: 120,
+    googletest: 'build/wasm-simd/peruse_wasm_tests.cjs',
+    filter: kMachineDependent.join(':'),
+  },
+  {
+    name: 'node',
+    tier: 'fast',
+    covers: 'the package in Node: pipelines, sources, caches, command line, teaching; code in the documentation; include rules',
+    builds: ['library', 'int8_bits'],
+    reads: [
+      ...kPackage,
+      ...kVitest,
+      ...kData,
+      ...kDemo,
+      '.clang-format',
+      'CHANGELOG.md',
+      'HACKING.md',
+      'LICENSE',
+      'NOTICE',
+      'README.md',
+      'biome.json',
+      'docs/',
+      'tests/',
+      'tools/',
+      'tsconfig.json',
+    ],
+    processor: 400,
+    vitest: ['node'],
+  },
+  {
+    name: 'browser',
+    tier: 'fast',
+    covers: 'the package in Chromium, on a cross-origin isolated page: threads',
+    builds: ['library'],
+    reads: [...kInChromium, 'tests/browser/'],
+    processor: 120,
+    vitest: ['browser'],
+  },
+  {
+    name: 'demo',
+    tier: 'fast',
+    covers: 'the main path of the demo page: its tasks',
+    builds: ['library'],
+    reads: [...kInChromium, ...kDemo, 'tests/browser/demo/'],
+    processor: 100,
+    vitest: ['demo'],
+    files: kMainPath,
+  },
+  {
+    name: 'gpu',
+    tier: 'fast',
+    covers: 'WebGPU over Dawn and SwiftShader: operations, tiny checkpoints, pipelines',
+    builds: ['library', 'gpu'],
+    reads: [...kPackage, ...kVitest, ...kData, 'tests/node/gpu/', 'tests/native/'],
+    processor: 150,
+    vitest: ['gpu'],
+    within: withSwiftShader,
+  },
+  {
+    name: 'package',
+    tier: 'fast',
+    covers: 'the packed tarball: contents, sizes, Node, TypeScript',
+    builds: ['library', 'hosts'],
+    reads: [...kTarball, ...kVitest, 'tests/packaging/'],
+    processor: 60,
+    vitest: ['package'],
+    files: kTarballItself,
+  },
+  {
+    name: 'hosts',
+    tier: 'all',
+    covers: 'the packed tarball in bundlers, frameworks, other runtimes and every place that a page has',
+    why: 'bundlers and runtimes change rarely, and take minutes',
+    builds: ['library', 'hosts'],
+    reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/'],
+    processor: 300,
+    vitest: ['package'],
+    files: theRest('tests/packaging', kTarballItself),
+  },
+  {
+    name: 'wasm-other',
+    tier: 'all',
+    covers: 'the C++ tests that "wasm" leaves out, in WebAssembly',
+    why: 'a second run of "native": sizes have 32 bits in WebAssembly, and the C library is another one',
+    builds: ['wasm'],
+    reads: [...kCore, ...kData, 'tests/native/'],
+    processor: 120,
+    googletest: 'build/wasm-simd/peruse_wasm_tests.cjs',
+    filter: `*:-${kMachineDependent.join(':')}`,
+  },
+  {
+    name: 'browser-plain',
+    tier: 'all',
+    covers: 'the package in Chromium, on an ordinary page: one thread',
+    why: 'a second run of "browser": without isolation a page gets other builds, and no shared memory',
+    builds: ['library'],
+    reads: [...kInChromium, 'tests/browser/'],
+    processor: 120,
+    vitest: ['browser-plain'],
+  },
+  {
+    name: 'browser-gpu',
+    tier: 'all',
+    covers: "the WebGPU backend's operations and checkpoints in Chromium, on its software GPU",
+    why: 'a second run of part of "gpu": Chromium validates shaders and limits by itself, and its event loop isn\'t Node\'s',
+    builds: ['library', 'gpu'],
+    reads: [...kInChromium, 'tests/browser/gpu/', 'tests/native/', 'tests/node/gpu/'],
+    processor: 200,
+    vitest: ['browser-gpu'],
+  },
+  {
+    name: 'page',
+    tier: 'all',
+    covers: 'a page as anybody would serve it: requests, caches, sources',
+    why: 'waits for servers and caches',
+    builds: ['library'],
+    reads: [...kInChromium, 'tests/browser/page/'],
+    processor: 60,
+    vitest: ['page'],
+  },
+  {
+    name: 'demo-other',
+    tier: 'all',
+    covers: 'the rest of the demo page: models, failures, inside, teaching, offline',
+    why: 'needs minutes for a part that people rarely change',
+    builds: ['library'],
+    reads: [...kInChromium, ...kDemo, 'tests/browser/demo/'],
+    processor: 150,
+    vitest: ['demo'],
+    files: theRest('tests/browser/demo', kMainPath),
+  },
+  {
+    name: 'other-browsers',
+    tier: 'all',
+    covers: 'the package in Firefox and WebKitGTK',
+    why: 'takes minutes. It runs by itself: next to Chromium, Firefox once waited for two minutes',
+    builds: ['library'],
+    reads: [...kInChromium, 'tests/browser/others/', 'tests/browser/page/'],
+    processor: 200,
+    vitest: ['others'],
+  },
+  {
+    name: 'fuzzers',
+    tier: 'all',
+    covers: 'every parser, by libFuzzer: 55 s each',
+    why: 'searches for a fixed time; it needs a build of its own',
+    builds: ['fuzzers'],
+    reads: [...kCore, 'tests/fuzz/', 'tools/fuzz.mjs'],
+    processor: 460,
+    command: ['node', 'tools/fuzz.mjs', '--seconds', '55'],
+  },
+  {
+    name: 'attack',
+    tier: 'all',
+    covers: 'the built package under broken files, hostile arguments, failing servers and caches, kills and aborts: 5 minutes',
+    why: 'searches for a fixed time',
+    builds: ['library'],
+    reads: [...kPackage, ...kData, 'tests/attack/', 'tests/node/support/'],
+    processor: 600,
+    command: ['node', 'tests/attack/attack.mjs', '--minutes', '5', '--seed', `${kSeed}`, '--parts', 'tested'],
+  },
+];

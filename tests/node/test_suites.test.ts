@@ -1,0 +1,95 @@
+// The table of test suites (tools/test/suites.mjs) is complete, and a change selects the suites that it can affect.
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+interface Suite {
+  name: string;
+  tier: string;
+  covers: string;
+  why?: string;
+  builds: string[];
+  reads: string[];
+  processor: number;
+}
+interface Result {
+  name: string;
+  tier: string;
+  usual: number;
+  processor?: number;
+}
+
+// By URL, because the tools are plain JavaScript without types.
+const tools = async <T>(name: string) => (await import(new URL(`../../tools/test/${name}.mjs`, import.meta.url).href)) as T;
+const { kSuites } = await tools<{ kSuites: Suite[] }>('suites');
+const { kBuildNames } = await tools<{ kBuildNames: string[] }>('builds');
+const { affectedSuites, isKnown, readOptions } = await tools<{
+  affectedSuites(paths: string[], suites: Suite[]): Suite[];
+  isKnown(path: string): boolean;
+  readOptions(args: string[]): { suites: Suite[] };
+}>('selection');
+const { overTime } = await tools<{ overTime(results: Result[]): string[] }>('times');
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const affected = (...paths: string[]) => affectedSuites(paths, kSuites).map(({ name }) => name);
+
+test('every row says what the runner and a reader need', () => {
+  expect(new Set(kSuites.map(({ name }) => name)).size).toBe(kSuites.length);
+  for (const suite of kSuites) {
+    expect(suite, suite.name).toMatchObject({ covers: expect.any(String), processor: expect.any(Number), reads: expect.any(Array) });
+    expect(['fast', 'all'], suite.name).toContain(suite.tier);
+    expect('why' in suite, `${suite.name}: the reason not to be in the fast tier`).toBe(suite.tier === 'all');
+    expect(kBuildNames, suite.name).toEqual(expect.arrayContaining(suite.builds));
+    const kinds = ['googletest', 'vitest', 'command'].filter((kind) => kind in suite);
+    expect(kinds, suite.name).toHaveLength(1);
+  }
+});
+
+test('the fast tier comes first', () => {
+  const tiers = kSuites.map(({ tier }) => tier);
+  expect(tiers).toEqual([...tiers].sort().reverse());
+});
+
+test('the table knows every file of the repository', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
+  expect(files.filter((file) => !isKnown(file))).toEqual([]);
+});
+
+test('a change selects the suites that read it', () => {
+  expect(affected('docs/security.md')).toEqual(['node']);
+  expect(affected('demo/src/redact_panel.ts')).not.toContain('native');
+  expect(affected('demo/src/redact_panel.ts')).toEqual(expect.arrayContaining(['lint', 'demo', 'demo-other']));
+  expect(affected('core/text/trie.cc')).toEqual(expect.arrayContaining(['native', 'wasm', 'node', 'browser', 'fuzzers', 'attack']));
+  expect(affected('tests/fuzz/json_fuzz.cc')).toEqual(['lint', 'node', 'fuzzers']);
+  expect(affected('tools/train/texts.py')).toEqual([]);
+});
+
+test('a change to the tools, or to a path that the table does not know, selects every suite', () => {
+  expect(affected('tools/test/suites.mjs')).toHaveLength(kSuites.length);
+  expect(affected('docs/security.md', 'a_new_folder/file')).toHaveLength(kSuites.length);
+});
+
+test('the command line chooses by name and by tier, and refuses the rest', () => {
+  const names = (...args: string[]) => readOptions(args).suites.map(({ name }) => name);
+  expect(names('--only', 'node,native')).toEqual(['native', 'node']);
+  expect(names()).toEqual(kSuites.filter(({ tier }) => tier === 'fast').map(({ name }) => name));
+  expect(names('--tier', 'all')).toHaveLength(kSuites.length);
+  expect(() => names('--only', 'nodes')).toThrow("Unknown suite 'nodes'");
+  expect(() => names('--tier', 'slow')).toThrow("Unknown tier 'slow'");
+  expect(() => names('node')).toThrow("Unknown argument 'node'");
+  expect(() => names('--only', 'node', '--tier', 'all')).toThrow('leave --tier');
+});
+
+test('a suite fails that takes twice its usual processor time, unless the whole machine is slow', () => {
+  const suite = (name: string, processor: number, tier = 'all') => ({ name, tier, usual: 100, processor });
+  const others = [suite('a', 100), suite('b', 110), suite('c', 90)];
+  expect(overTime([...others, suite('d', 190)])).toEqual([]);
+  expect(overTime([...others, suite('d', 250)])).toEqual([expect.stringMatching(/^d took 250 s of processor time, usually 100 s/)]);
+  expect(overTime([suite('a', 200), suite('b', 220), suite('c', 180), suite('d', 380)])).toEqual([]);
+  expect(overTime([{ name: 'e', tier: 'all', usual: 100 }])).toEqual([]); // Not measured.
+});
+
+test('the fast tier has a limit of its own', () => {
+  const suites = ['a', 'b'].map((name) => ({ name, tier: 'fast', usual: 620, processor: 620 }));
+  expect(overTime(suites)).toEqual([expect.stringMatching(/^the fast tier took 1240 s/)]);
+});

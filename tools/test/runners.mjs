@@ -1,0 +1,111 @@
+// How each kind of suite runs and is counted. A runner resolves to { passed, failed, skipped, processor, tests }: `tests` are
+// { name, seconds }, `processor` is seconds of processor time or undefined.
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { root } from '../setup/root.mjs';
+import { runMeasured } from './measure.mjs';
+
+export const kResults = join(root, 'build/test-results');
+
+/**
+ * Seed of every random case in the suites. It is fixed, so that a red run is caused by the commit. New seeds are drawn by
+ * `npm run test:kernels` and `npm run test:attack`, or set with PERUSE_TEST_SEED.
+ */
+export const kSeed = Number(process.env.PERUSE_TEST_SEED ?? 1);
+
+/** Number of processes among which the tests of a GoogleTest program are divided. */
+const kAtOnce = 2;
+
+/** Runs a row of the table; `environment` is what the set-up found. */
+export function runSuite(suite, environment) {
+  mkdirSync(kResults, { recursive: true });
+  if (suite.googletest) return runGoogleTest(suite);
+  if (suite.vitest) return runVitest(suite, environment);
+  return runCommand(suite, environment);
+}
+
+function environmentOf({ chromium }) {
+  const env = { ...process.env, CI: '1' };
+  if (chromium.path) env.PERUSE_CHROMIUM = chromium.path;
+  if (chromium.swiftshaderIcd) env.PERUSE_SWIFTSHADER_ICD = chromium.swiftshaderIcd;
+  return env;
+}
+
+function readReport(file) {
+  if (!existsSync(file)) throw new Error(`the suite ended without a report (${file})`);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** A program that exits with an error after a clean report (because of a leak, say) is a failure of its own. */
+function withExit(counts, status) {
+  return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+}
+
+function sum(values) {
+  return values.includes(undefined) ? undefined : values.reduce((total, value) => total + value, 0);
+}
+
+// ---- GoogleTest --------------------------------------------------------------------------------------------------------
+
+/** Runs the program twice at the same time, half of the tests in each process. */
+async function runGoogleTest(suite) {
+  const parts = await Promise.all(Array.from({ length: kAtOnce }, (_, part) => runPart(suite, part)));
+  const tests = parts.flatMap((part) => part.tests);
+  if (new Set(tests.map(({ name }) => name)).size < tests.length) throw new Error('two processes ran the same tests');
+  const add = (field) => sum(parts.map((part) => part[field]));
+  return { passed: add('passed'), failed: add('failed'), skipped: add('skipped'), processor: add('processor'), tests };
+}
+
+/** Every n-th test: slow tests follow each other in the list, so the parts take equally long. */
+async function runPart({ name, googletest, filter }, part) {
+  const report = join(kResults, `${name}.${part}.json`);
+  rmSync(report, { force: true });
+  const env = { ...process.env, UBSAN_OPTIONS: 'print_stacktrace=1', GTEST_TOTAL_SHARDS: `${kAtOnce}`, GTEST_SHARD_INDEX: `${part}` };
+  const options = [`--gtest_output=json:${report}`, '--gtest_brief=1', `--gtest_random_seed=${kSeed}`];
+  if (filter) options.push(`--gtest_filter=${filter}`);
+  const program = googletest.endsWith('js') ? [process.execPath, join(root, googletest)] : [join(root, googletest)];
+  const { status, output, processor } = await runMeasured([...program, ...options], { env, show: false, keep: true });
+  console.log(output);
+  const { tests, failures, errors, testsuites } = readReport(report);
+  const all = testsuites.flatMap(({ testsuite }) => testsuite);
+  const skipped = all.filter((test) => test.result === 'SKIPPED').length;
+  const failed = failures + errors;
+  return {
+    ...withExit({ passed: tests - failed - skipped, failed, skipped }, status),
+    processor,
+    tests: all.map((test) => ({ name: `${test.classname}.${test.name}`, seconds: Number.parseFloat(test.time) })),
+  };
+}
+
+// ---- Vitest ------------------------------------------------------------------------------------------------------------
+
+/** Runs projects of vitest.config.ts: all their files, or those that the row names. */
+async function runVitest({ name, vitest, files = [], names, within = [] }, environment) {
+  const report = join(kResults, `${name}.json`);
+  rmSync(report, { force: true });
+  const command = [...within, process.execPath, 'node_modules/vitest/vitest.mjs', 'run', ...files];
+  for (const project of vitest) command.push('--project', project);
+  if (names) command.push('--testNamePattern', names);
+  command.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`);
+  const { status, processor } = await runMeasured(command, { env: environmentOf(environment) });
+  const { numPassedTests, numFailedTests, numPendingTests, testResults } = readReport(report);
+  const tests = testResults.flatMap((file) =>
+    file.assertionResults.map((test) => ({
+      name: `${relative(root, file.name)}: ${test.fullName}`,
+      seconds: (test.duration ?? 0) / 1000,
+    })),
+  );
+  // Tests that the row does not name are pending in the report too.
+  const skipped = names ? 0 : numPendingTests;
+  return { ...withExit({ passed: numPassedTests, failed: numFailedTests, skipped }, status), processor, tests };
+}
+
+// ---- Other programs ----------------------------------------------------------------------------------------------------
+
+/** Runs a program whose last line is "<n> passed, <n> failed", or which is one test by its exit status. */
+async function runCommand({ command }, environment) {
+  const { status, output, processor } = await runMeasured(command, { env: environmentOf(environment), keep: true });
+  const counts = /^(\d+) passed, (\d+) failed$/.exec(output.trimEnd().split('\n').at(-1));
+  const [passed, failed] = counts ? [Number(counts[1]), Number(counts[2])] : status === 0 ? [1, 0] : [0, 1];
+  return { ...withExit({ passed, failed }, status), skipped: 0, processor, tests: [] };
+}

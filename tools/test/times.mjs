@@ -1,0 +1,64 @@
+// Times of suites, builds and tests: kept in build/test-results/times.json, shown, and held to the usual ones.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { kResults } from './runners.mjs';
+
+const kFile = join(kResults, 'times.json');
+const kSlowest = 12;
+
+/** The fast tier may use this much processor time, builds not counted: 10 minutes on two cores. In seconds. */
+const kFastTier = 1200;
+/** A suite may use this many times its usual processor time, and kSlack seconds more: start-up is a large part of short suites. */
+const kFactor = 2;
+const kSlack = 20;
+
+/** { suites: { name: { seconds, processor } } } of the last run of each suite here. */
+export function readTimes() {
+  return existsSync(kFile) ? JSON.parse(readFileSync(kFile, 'utf8')) : { suites: {} };
+}
+
+/** Adds the results of a run ({ name, seconds, processor, tests } each). */
+export function storeTimes(results, buildSeconds) {
+  const { suites } = readTimes();
+  for (const { name, seconds, processor, tests } of results) {
+    const round = (value) => value && Math.round(value * 10) / 10;
+    suites[name] = { seconds: round(seconds), processor: round(processor), tests: tests.length };
+  }
+  writeFileSync(kFile, `${JSON.stringify({ builds: Math.round(buildSeconds), suites }, null, 2)}\n`);
+}
+
+/** The slowest suites and tests of a run, as lines. */
+export function slowest(results) {
+  const suites = [...results].sort((a, b) => b.seconds - a.seconds).slice(0, kSlowest);
+  const tests = results
+    .flatMap(({ name, tests }) => tests.map((test) => ({ ...test, suite: name })))
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, kSlowest);
+  const processor = (value) => (value === undefined ? '' : `, ${value.toFixed(0)} s of processor time`);
+  return [
+    'slowest suites',
+    ...suites.map((suite) => `${suite.seconds.toFixed(0).padStart(6)} s  ${suite.name}${processor(suite.processor)}`),
+    'slowest tests',
+    ...tests.map((test) => `${test.seconds.toFixed(1).padStart(6)} s  ${test.suite}: ${test.name}`),
+  ];
+}
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted.length === 0 ? 1 : sorted[sorted.length >> 1];
+}
+
+/**
+ * What took too much processor time, as sentences. `results` have the table's `usual` beside the measured `processor`. A machine on which
+ * everything takes longer (an older processor, neighbours that share its caches and cores) is allowed its factor: the median over all suites.
+ */
+export function overTime(results) {
+  const measured = results.filter(({ processor, usual }) => processor !== undefined && usual > 0);
+  const slowness = Math.max(1, median(measured.map(({ processor, usual }) => processor / usual)));
+  const found = measured
+    .filter(({ processor, usual }) => processor > kFactor * slowness * usual + kSlack)
+    .map(({ name, processor, usual }) => `${name} took ${processor.toFixed(0)} s of processor time, usually ${usual} s`);
+  const fast = measured.filter(({ tier }) => tier === 'fast').reduce((sum, { processor }) => sum + processor, 0);
+  if (fast > kFastTier * slowness) found.push(`the fast tier took ${fast.toFixed(0)} s of processor time; ${kFastTier} s are allowed`);
+  return found.map((line) => `${line} (this machine takes ${slowness.toFixed(1)} times the usual)`);
+}
