@@ -193,14 +193,15 @@ async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): P
 async function readModules(job: Job): Promise<NamedFile[]> {
   const modules = await readThoseThere(job, [kModules]);
   if (modules.length === 0) return [];
-  const read = modulesOf(modules).map(async ({ folder, type }) => {
+  const readModule = async ({ folder, type }: ReturnType<typeof modulesOf>[number]) => {
     const named = (names: readonly string[]) => readThoseThere(job, folder === '' ? names : names.map((name) => `${folder}/${name}`));
     if (type === 'Transformer') return named(kSentenceConfigs);
     if (type !== 'Dense') return type === 'Pooling' ? named(['config.json']) : [];
     const layer = await named(['config.json', kForms[0]]);
     return layer.some(({ name }) => name.endsWith(kForms[0])) ? layer : [...layer, ...(await named([kForms[1]]))];
-  });
-  return [...modules, ...(await readThoseThere(job, [kPrompts])), ...(await Promise.all(read)).flat()];
+  };
+  const read = await Promise.all([readThoseThere(job, [kPrompts]), ...modulesOf(modules).map(readModule)]);
+  return [...modules, ...read.flat()];
 }
 
 /** A file of the second folder where the first has none of the name. */

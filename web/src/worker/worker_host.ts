@@ -241,7 +241,7 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S>
     }
   };
   onRequest((message) => {
-    if (message.verb === 'end') return void end();
+    if (message.verb === 'end') return void end().catch(() => {}); // Fails if an engine is broken; `close` then got isClean = false.
     if (message.verb === 'cancel') return running.get(message.id)?.controller.abort();
     if (message.verb === 'leave') {
       const { member } = message as { member: number };
