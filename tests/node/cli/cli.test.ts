@@ -153,6 +153,9 @@ describe('models', () => {
       { text: 'Mary lives in [LOC_1].', mapping: { '[LOC_1]': 'London' } },
       { text: 'Mary works in [LOC_1].', mapping: { '[LOC_1]': 'London' } },
     ]);
+    const others = await peruse(['redact', tagger, '--json'], { input: ['Mary lives in London.', 'John lives in Paris.'] });
+    const [first, second] = others.lines.map(({ mapping }) => Object.values(mapping));
+    expect(second!.some((text) => first!.includes(text))).toBe(false); // A line names nobody of another line.
     expect((await peruse(['redact', tagger, 'x', '--rules', 'LOC=mod11'])).err).toMatch(/--rules takes/);
   });
 

@@ -1,4 +1,6 @@
 // peruse redact: texts without the personal data in them.
+import { kPlaceholders, type Redaction, type RedactOptions } from '../tasks/redact.js';
+import { Placeholders } from '../tasks/placeholders.js';
 import { choice, flag, needed, number, text, UsageError, type Command } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 
@@ -13,6 +15,11 @@ function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | un
   return Object.fromEntries(rules);
 }
 
+/** The placeholders of one line: who sees that line learns nothing of others. */
+function ownMapping({ entities }: Redaction): Record<string, string> {
+  return Object.fromEntries(entities.map(({ placeholder, text: original }) => [placeholder, original]));
+}
+
 export const redact: Command = {
   summary: 'Replace personal data in texts by placeholders',
   usage: '<model> [text ...]',
@@ -22,9 +29,13 @@ export const redact: Command = {
   options: {
     types: { type: 'string', value: 'a,b', help: 'replace only these types (all that the model knows)' },
     threshold: { type: 'string', value: 'x', help: 'leave what the model is less sure of (0)' },
-    rules: { type: 'string', value: 'T=rule', help: 'leave entities of type T that fail luhn or iban; several with commas' },
+    rules: {
+      type: 'string',
+      value: 'T=rule',
+      help: 'leave entities of type T whose check digits (luhn, iban) are wrong; several with commas',
+    },
     aggregation: { type: 'string', value: 'name', help: 'simple, first, average or max: how tokens become entities (simple)' },
-    json: { type: 'boolean', help: 'print { text, entities, mapping }' },
+    json: { type: 'boolean', help: "print { text, entities, mapping }, the mapping of the line's own placeholders" },
     ...kModelOptions,
   },
   async run(positionals, values, io) {
@@ -38,11 +49,10 @@ export const redact: Command = {
       aggregation_strategy: choice(values, 'aggregation', ['simple', 'first', 'average', 'max']),
     });
     await withModel('redact', model, values, io, async (redactor) => {
-      let mapping: Record<string, string> = {};
+      const placeholders = new Placeholders();
       for await (const batch of textBatches(texts, io)) {
-        for (const result of await redactor(batch, { ...options, mapping })) {
-          io.out(flag(values, 'json') ? JSON.stringify(result) : result.text);
-          mapping = result.mapping;
+        for (const result of await redactor(batch, { ...options, [kPlaceholders]: placeholders } as RedactOptions)) {
+          io.out(flag(values, 'json') ? JSON.stringify({ ...result, mapping: ownMapping(result) }) : result.text);
         }
       }
     });

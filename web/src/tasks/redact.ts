@@ -11,10 +11,14 @@ import {
   type OptionNames,
   type Run,
 } from './call.js';
-import { checksums, type ChecksumName } from './checksums.js';
+import { checksum, kChecksums, numberAround, type ChecksumName } from './checksums.js';
+import { Placeholders } from './placeholders.js';
+import { foldText, type FoldedText, type TextRange } from './text_folding.js';
 import type { EntityGroup } from './token_classification.js';
 
-/** Whether a found text is really of its type: a rule by name, or a function. */
+export { restore } from './placeholders.js';
+
+/** Whether a found text is really of its type: check digits by name, or a function of the text as it was read (folded). */
 export type RedactionRule = ChecksumName | ((text: string) => boolean);
 
 /** Options of redaction. */
@@ -26,11 +30,14 @@ export interface RedactOptions extends CallOptions {
   /** Gives what stands in place of an entity. Default: its placeholder, '[EMAIL_1]'. */
   replacer?: (entity: FoundEntity) => string;
   /**
-   * By type, a rule that an entity has to pass: 'luhn' (card numbers), 'iban', or a function. What does not pass is left
-   * alone. Default: none.
+   * By type, a rule that leaves entities alone: 'luhn' (card numbers) and 'iban' those whose check digits are wrong, a function
+   * those for which it returns false. Default: none.
    */
   rules?: Readonly<Record<string, RedactionRule>>;
-  /** Placeholders of earlier calls: the same text gets the same placeholder again. */
+  /**
+   * Placeholders of earlier calls: the same text gets the same placeholder again. One that stands literally in a text is itself
+   * replaced, so that `restore` does not mistake it.
+   */
   mapping?: Readonly<Record<string, string>>;
   /** How tokens become entities (token-classification). Default 'simple'. */
   aggregation_strategy?: 'simple' | 'first' | 'max' | 'average';
@@ -62,8 +69,8 @@ export interface Redaction {
   text: string;
   /** In the order of the text. */
   entities: RedactedEntity[];
-  /** What each placeholder stands for, those of `options.mapping` and of earlier texts of the call included. */
-  mapping: Record<string, string>;
+  /** The text behind each placeholder, including those of `options.mapping` and of all texts of the call: one frozen object for all. */
+  readonly mapping: Readonly<Record<string, string>>;
 }
 
 /** `redact(text)`, `redact([text, ...])`: long texts are read in windows, all of them. */
@@ -80,25 +87,32 @@ const kOptions: OptionNames<RedactOptions> = {
   max_length: true,
 };
 
+/** For callers within the package that make many calls: placeholders that stay from call to call, instead of `mapping`. */
+export const kPlaceholders = Symbol('placeholders');
+
+/** The type of an earlier text's placeholder if a text contains it. */
+const kStanding = 'PLACEHOLDER';
+
 /** Makes the call. */
 export function redact(run: Run): RedactCall {
-  const call = async (texts: unknown, options: RedactOptions = {}) => {
+  const call = async (texts: unknown, options: RedactOptions & { [kPlaceholders]?: Placeholders } = {}) => {
     if (typeof options !== 'object' || options === null) engineOptions('redact', kOptions, options); // Which refuses it.
     const { replacer, rules, types, threshold, mapping, ...rest } = options;
     const settings = engineOptions('redact', kOptions, rest);
     const choice = checkChoice({ replacer, rules, types, threshold, mapping });
-    const inputs = asList(texts).map((text, index) => ({ text: checkString(text, `Input ${index}`) }));
+    const originals = asList(texts).map((text, index) => checkString(text, `Input ${index}`));
+    const folded = originals.map(foldText);
+    const inputs = folded.map(({ text }) => ({ text }));
     const found = (await run(inputs, { aggregation_strategy: 'simple', windows: true, ...settings }, options.signal)) as EntityGroup[][];
-    const placeholders = new Placeholders(mapping, inputs);
-    const results = found.map((entities, index) => replaceAll(inputs[index]!.text, entities, choice, placeholders));
+    const placeholders = options[kPlaceholders] ?? new Placeholders(mapping);
+    for (const text of originals) placeholders.note(text);
+    const results = found.map((entities, index) => {
+      const details = wanted(folded[index]!, entities, choice);
+      return replaceAll(originals[index]!, details, choice.replacer, placeholders);
+    });
     return Array.isArray(texts) ? results : results[0];
   };
   return call as RedactCall;
-}
-
-/** Puts back what `redact` took out: every placeholder of the mapping becomes what it stands for. */
-export function restore(text: string, mapping: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\[[^[\]]+\]/g, (placeholder) => (Object.hasOwn(mapping, placeholder) ? mapping[placeholder]! : placeholder));
 }
 
 type Choice = Pick<RedactOptions, 'replacer' | 'rules' | 'types' | 'threshold' | 'mapping'>;
@@ -114,45 +128,36 @@ function checkChoice(choice: Choice): Choice {
   if (typeof rules !== 'object' || rules === null) refuse('rules', 'an object', rules);
   if (typeof mapping !== 'object' || mapping === null) refuse('mapping', 'an object', mapping);
   for (const [type, rule] of Object.entries(rules)) {
-    if (typeof rule === 'function' || Object.hasOwn(checksums, rule)) continue;
-    throw new PeruseError(
-      'invalid_argument',
-      `The rule for ${type} is neither a function nor one of ${Object.keys(checksums).join(', ')}.`,
-    );
+    if (typeof rule === 'function' || kChecksums.includes(rule)) continue;
+    throw new PeruseError('invalid_argument', `The rule for ${type} is neither a function nor one of ${kChecksums.join(', ')}.`);
   }
   for (const [placeholder, text] of Object.entries(mapping)) checkString(text, `mapping, ${placeholder},`);
   return choice;
 }
 
-/** The text with its entities replaced. */
-function replaceAll(text: string, entities: readonly EntityGroup[], choice: Choice, placeholders: Placeholders): Redaction {
-  const redacted: RedactedEntity[] = [];
-  let result = '';
-  let at = 0;
-  for (const { type, score, start, end } of joined(text, entities)) {
-    const original = text.slice(start, end);
-    if (start < at || !isWanted(type, original, score, choice)) continue;
-    const entity = { type, text: original, score, start, end, placeholder: placeholders.of(type, original) };
-    const replacement = choice.replacer === undefined ? entity.placeholder : checkString(choice.replacer(entity), "The replacer's result");
-    redacted.push({ ...entity, replacement });
-    result += text.slice(at, start) + replacement;
-    at = end;
-  }
-  return { text: result + text.slice(at), entities: redacted, mapping: placeholders.mapping() };
-}
-
-function isWanted(type: string, text: string, score: number, { types, threshold = 0, rules = {} }: Choice): boolean {
-  if (text === '' || score < threshold || (types !== undefined && !types.includes(type))) return false;
-  const rule = Object.hasOwn(rules, type) ? rules[type] : undefined;
-  if (rule === undefined) return true;
-  return typeof rule === 'function' ? rule(text) : checksums[rule](text);
-}
-
-interface Found {
+interface Found extends TextRange {
   type: string;
   score: number;
-  start: number;
-  end: number;
+}
+
+/** Returns the entities to replace, as ranges of the original text, in its order. Ranges may overlap. */
+function wanted(folded: FoldedText, entities: readonly EntityGroup[], choice: Choice): Found[] {
+  const { types, threshold = 0, rules = {} } = choice;
+  return joined(folded.text, entities).flatMap((entity) => {
+    const { type, score } = entity;
+    if (score < threshold || (types !== undefined && !types.includes(type))) return [];
+    const range = Object.hasOwn(rules, type) ? underRule(rules[type]!, folded.text, entity) : entity;
+    return range === undefined ? [] : [{ type, score, ...folded.original(range) }];
+  });
+}
+
+/** Returns the part to replace under a rule: the part found, the whole number that it belongs to, or undefined to leave it alone. */
+function underRule(rule: RedactionRule, text: string, part: TextRange): TextRange | undefined {
+  const found = text.slice(part.start, part.end);
+  if (typeof rule === 'function') return rule(found) ? part : undefined;
+  const whole = numberAround(rule, text, part);
+  if (whole !== undefined) return { start: Math.min(whole.start, part.start), end: Math.max(whole.end, part.end) };
+  return checksum(rule, found) === 'wrong' ? undefined : part;
 }
 
 /** Entities without white space around them; those of one type that touch are one. */
@@ -173,39 +178,40 @@ function joined(text: string, entities: readonly EntityGroup[]): Found[] {
   return found;
 }
 
-/** Numbers what is found: the same text of a type gets the same placeholder, and none that stands in a text already. */
-class Placeholders {
-  private readonly byText_ = new Map<string, string>();
-  private readonly texts_ = new Map<string, string>();
-  private readonly counts_ = new Map<string, number>();
-
-  constructor(
-    mapping: Readonly<Record<string, string>> = {},
-    private readonly inputs_: readonly { text: string }[],
-  ) {
-    for (const [placeholder, text] of Object.entries(mapping)) this.add(placeholder, placeholder.replace(/_\d+\]$/, ''), text);
-  }
-
-  of(type: string, text: string): string {
-    const name = `[${type.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_') || 'ENTITY'}`;
-    const known = this.byText_.get(`${name} ${text}`);
-    if (known !== undefined) return known;
-    for (;;) {
-      const count = (this.counts_.get(name) ?? 0) + 1;
-      this.counts_.set(name, count);
-      const placeholder = `${name}_${count}]`;
-      if (this.texts_.has(placeholder) || this.inputs_.some((input) => input.text.includes(placeholder))) continue;
-      this.add(placeholder, name, text);
-      return placeholder;
+/** Ranges that overlap become one, of the first one's type. */
+function merged(found: readonly Found[]): Found[] {
+  const apart: Found[] = [];
+  for (const one of [...found].sort((a, b) => a.start - b.start)) {
+    const before = apart.at(-1);
+    if (before !== undefined && one.start < before.end) {
+      before.end = Math.max(before.end, one.end);
+      before.score = Math.max(before.score, one.score);
+    } else if (one.end > one.start) {
+      apart.push({ ...one });
     }
   }
+  return apart;
+}
 
-  mapping(): Record<string, string> {
-    return Object.fromEntries(this.texts_);
+/** The text with its details replaced. */
+function replaceAll(text: string, details: readonly Found[], replacer: RedactOptions['replacer'], placeholders: Placeholders): Redaction {
+  const entities: RedactedEntity[] = [];
+  const standing = placeholders.standingIn(text).map((range) => ({ type: kStanding, score: 1, ...range }));
+  let result = '';
+  let at = 0;
+  for (const { type, score, start, end } of merged([...standing, ...details])) {
+    const original = text.slice(start, end);
+    const entity = { type, text: original, score, start, end, placeholder: placeholders.of(type, original) };
+    const replacement = replacer === undefined ? entity.placeholder : checkString(replacer(entity), "The replacer's result");
+    entities.push({ ...entity, replacement });
+    result += text.slice(at, start) + replacement;
+    at = end;
   }
-
-  private add(placeholder: string, name: string, text: string): void {
-    this.byText_.set(`${name} ${text}`, placeholder);
-    this.texts_.set(placeholder, text);
-  }
+  return {
+    text: result + text.slice(at),
+    entities,
+    get mapping() {
+      return placeholders.mapping();
+    },
+  };
 }

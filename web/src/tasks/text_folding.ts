@@ -1,0 +1,100 @@
+// A copy of a text in which what reads the same is written the same. Finders of private details read the copy; the offsets of what
+// they find map back to the text itself.
+import { replaceHomoglyphs } from './homoglyphs.js';
+
+/** A range of UTF-16 indices. */
+export interface TextRange {
+  start: number;
+  end: number;
+}
+
+/** A text, folded. */
+export interface FoldedText {
+  readonly text: string;
+  /** The part of the original text that a part of `text` stands for. */
+  original(range: TextRange): TextRange;
+}
+
+/**
+ * Folds a text:
+ * - compatibility characters become what they stand for (Unicode's NFKC): full-width, mathematical, superscript, circled ones;
+ * - decimal digits of every script become 0 to 9;
+ * - invisible characters are removed: zero-width spaces, soft hyphens, direction marks, variation selectors;
+ * - every space and tab becomes ' ', every hyphen, minus sign and en dash '-', and so does a longer dash between digits;
+ * - letters of other scripts that look like Latin ones become these where the word is Latin in disguise (homoglyphs.ts).
+ * Line ends and letter case stay.
+ */
+export function foldText(text: string): FoldedText {
+  if (/^[\n\r -~]*$/.test(text)) return { text, original: ({ start, end }) => ({ start, end }) };
+  return new Folding(text);
+}
+
+/** A character with the marks and the invisible characters that follow it. */
+const kCharacter = /.[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]*/gsu;
+const kInvisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Me}]|(?![\s\x85])\p{Cc}/gu;
+const kSpace = /[\p{Zs}\t\v\f\x85]/gu;
+const kHyphen = /[\u2010-\u2013\u2043\u2212\u02d7\u058a\u05be\u1806]/g;
+const kLongDash = /(?<=\d ?)[\u2014\u2015\u2e3a\u2e3b\u301c\u3030](?= ?\d)/g;
+
+class Folding implements FoldedText {
+  readonly text: string;
+  /** Where the character that a UTF-16 unit of `text` comes from starts and ends. */
+  private readonly starts_: number[] = [];
+  private readonly ends_: number[] = [];
+
+  constructor(original: string) {
+    let folded = '';
+    for (const { 0: character, index } of original.matchAll(kCharacter)) {
+      const plain = foldCharacter(character);
+      for (let i = 0; i < plain.length; ++i) {
+        this.starts_.push(index);
+        this.ends_.push(index + character.length);
+      }
+      folded += plain;
+    }
+    this.text = replaceHomoglyphs(folded.replaceAll(kLongDash, '-')); // Both keep the length.
+  }
+
+  original({ start, end }: TextRange): TextRange {
+    const from = this.starts_[start] ?? this.ends_.at(-1) ?? 0;
+    return { start: from, end: end > start ? this.ends_[end - 1]! : from };
+  }
+}
+
+function foldCharacter(character: string): string {
+  if (/^[\n\r -~]$/.test(character)) return character;
+  const visible = character.replaceAll(kInvisible, '');
+  const compatible = visible.normalize('NFKC');
+  const isAccent = compatible.startsWith(' ') && !/^\p{Zs}/u.test(visible); // An accent by itself would become a space and a mark.
+  return (isAccent ? visible : compatible)
+    .replaceAll(/\P{ASCII}/gu, enclosed)
+    .replaceAll(/\p{Nd}/gu, decimal)
+    .replaceAll(kSpace, ' ')
+    .replaceAll(kHyphen, '-');
+}
+
+/** Enclosed digits and letters that NFKC leaves: first, last, and what the first one is. */
+const kEnclosed: readonly (readonly [number, number, string])[] = [
+  [0x2776, 0x277e, '1'],
+  [0x2780, 0x2788, '1'],
+  [0x278a, 0x2792, '1'],
+  [0x24f5, 0x24fd, '1'],
+  [0x24ff, 0x24ff, '0'],
+  [0x1f10b, 0x1f10b, '0'],
+  [0x1f10c, 0x1f10c, '0'],
+  [0x1f150, 0x1f169, 'A'],
+  [0x1f170, 0x1f189, 'A'],
+];
+
+function enclosed(character: string): string {
+  const code = character.codePointAt(0)!;
+  const range = kEnclosed.find(([first, last]) => code >= first && code <= last);
+  return range === undefined ? character : String.fromCharCode(range[2].charCodeAt(0) + code - range[0]);
+}
+
+/** A decimal digit's value: scripts have theirs in a row, from zero to nine. */
+function decimal(digit: string): string {
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(digit.codePointAt(0)! - value - 1))) ++value;
+  return String(value);
+}
