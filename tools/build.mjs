@@ -6,10 +6,10 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync,
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { capture } from './setup/exec.mjs';
-import { runAsProgram } from './setup/main_module.mjs';
 import { bundle, linkBuilds } from './bundle.mjs';
 import { buildPackagedDemo } from './packaged_demo.mjs';
+import { capture } from './setup/exec.mjs';
+import { runAsProgram } from './setup/main_module.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';

@@ -2,8 +2,8 @@
 // Makes the site of documentation, guides and API reference in one, from docs/ and the docstrings: npm run docs. It goes to build/docs,
 // and npm run demo serves it beside the page.
 import { join } from 'node:path';
-import { runAsProgram } from './setup/main_module.mjs';
 import { run } from './setup/exec.mjs';
+import { runAsProgram } from './setup/main_module.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';

@@ -1,14 +1,14 @@
 // The question answering tab.
-import { pipeline, type Answer } from '../peruse/peruse.js';
+import { type Answer, pipeline } from '../peruse/peruse.js';
 import { readerModels } from './curated.js';
-import { answerStep } from './inside/answer_step.js';
 import { find, make, makeButton } from './dom.js';
 import { passages } from './examples.js';
 import { percent } from './format.js';
+import { answerStep } from './inside/answer_step.js';
 import { markedText, plainMark } from './marked_text.js';
 import type { BundledModel } from './model_picker.js';
 import type { Proof } from './proof.js';
-import { summary, TaskPanel, type Tab } from './task_panel.js';
+import { summary, type Tab, TaskPanel } from './task_panel.js';
 
 export const readerModel: BundledModel = { name: 'Reader, DeBERTa, 5.7 MB', folder: 'peruse-reader-deberta-tiny' };
 const kOptions = { top_k: 5 } as const;

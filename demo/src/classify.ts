@@ -1,5 +1,5 @@
 // The sentiment tab: labels for a text, and the words that decided.
-import { pipeline, type LabelScore } from '../peruse/peruse.js';
+import { type LabelScore, pipeline } from '../peruse/peruse.js';
 import { bars } from './bars.js';
 import { sentimentModels } from './curated.js';
 import { find } from './dom.js';
@@ -8,7 +8,7 @@ import { count, percent } from './format.js';
 import { influences, influenceView } from './influence.js';
 import { hidingStep } from './inside/inside.js';
 import type { Proof } from './proof.js';
-import { summary, TaskPanel, type Tab } from './task_panel.js';
+import { summary, type Tab, TaskPanel } from './task_panel.js';
 import { inParts, type Part } from './windows.js';
 
 const kModel = { name: 'Sentiment, ConvBERT, 2.7 MB', folder: 'peruse-sentiment-convbert-tiny' };

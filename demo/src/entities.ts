@@ -1,5 +1,5 @@
 // The entities tab: names marked in the text.
-import { pipeline, type EntityGroup } from '../peruse/peruse.js';
+import { type EntityGroup, pipeline } from '../peruse/peruse.js';
 import { taggerModels } from './curated.js';
 import { find, make } from './dom.js';
 import { reports } from './examples.js';
@@ -8,7 +8,7 @@ import { hidingStep } from './inside/inside.js';
 import { markedText } from './marked_text.js';
 import type { BundledModel } from './model_picker.js';
 import type { Proof } from './proof.js';
-import { summary, TaskPanel, type Tab } from './task_panel.js';
+import { summary, type Tab, TaskPanel } from './task_panel.js';
 
 export const taggerModel: BundledModel = { name: 'Names, ConvBERT, 5.0 MB', folder: 'peruse-tagger-convbert-tiny' };
 const kOptions = { aggregation_strategy: 'average', stride: 16 } as const;

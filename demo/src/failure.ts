@@ -1,5 +1,5 @@
 // What went wrong, said to a visitor: a kind sentence that says what to do, then the library's own words and code.
-import { PeruseError, type ErrorCode } from '../peruse/peruse.js';
+import { type ErrorCode, PeruseError } from '../peruse/peruse.js';
 import { make } from './dom.js';
 
 const kDamaged = 'The model\u2019s files are damaged or do not fit together. Loading them again may help.';

@@ -1,14 +1,14 @@
 // The search tab: the passages of a document that answer a question. The reader gives the document's best answers; a passage is
 // as good as the answers that lie in it.
-import { pipeline, type Answer } from '../peruse/peruse.js';
+import { type Answer, pipeline } from '../peruse/peruse.js';
+import { readerModel } from './answer.js';
 import { readerModels } from './curated.js';
-import { answerStep } from './inside/answer_step.js';
 import { find, make } from './dom.js';
 import { cottage, queries } from './examples.js';
+import { answerStep } from './inside/answer_step.js';
 import { markedText, plainMark, type Span } from './marked_text.js';
 import type { Proof } from './proof.js';
-import { summary, TaskPanel, type Tab } from './task_panel.js';
-import { readerModel } from './answer.js';
+import { summary, type Tab, TaskPanel } from './task_panel.js';
 
 const kOptions = { top_k: 30 } as const;
 const kShown = 3;

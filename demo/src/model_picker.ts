@@ -2,8 +2,8 @@
 // the precision.
 import type { PipelineOptions, Source } from '../peruse/peruse.js';
 import type { HubModel } from './curated.js';
-import { acceptDrops } from './drops.js';
 import { find, make, makeButton } from './dom.js';
+import { acceptDrops } from './drops.js';
 import { bytes } from './format.js';
 
 export interface Settings {

@@ -9,7 +9,7 @@ import { hidingStep } from './inside/inside.js';
 import { markedText, type Span } from './marked_text.js';
 import { findDetails, overlap } from './private_details.js';
 import type { Proof } from './proof.js';
-import { summary, TaskPanel, type Tab } from './task_panel.js';
+import { summary, type Tab, TaskPanel } from './task_panel.js';
 
 const kSurest = 0.4; // Less sure than this, a name is left as it stands.
 const kKinds: Record<string, string> = { PER: 'PERSON', ORG: 'ORGANISATION', LOC: 'PLACE' };

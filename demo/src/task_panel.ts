@@ -1,7 +1,7 @@
 // What all tabs have in common: a form that is answered while it changes, by a model that is loaded when the tab is first opened;
 // progress, cancelling, failures, timing; code and a link for what stands there.
 import type { Pipeline } from '../peruse/peruse.js';
-import { codeOf, type CallCode } from './code.js';
+import { type CallCode, codeOf } from './code.js';
 import { copyOnClick } from './copy.js';
 import type { HubModel } from './curated.js';
 import { find, make, makeButton } from './dom.js';
@@ -10,8 +10,8 @@ import { bytes } from './format.js';
 import { buildFrame } from './frame.js';
 import { Inside, type LastStep, type LookedAt } from './inside/inside.js';
 import { fillFromAddress, linkTo } from './link.js';
-import { LazyModel, type Bytes, type LoadOptions } from './loading.js';
-import { ModelPicker, type BundledModel, type Settings } from './model_picker.js';
+import { type Bytes, LazyModel, type LoadOptions } from './loading.js';
+import { type BundledModel, ModelPicker, type Settings } from './model_picker.js';
 import type { Proof } from './proof.js';
 import { Race } from './race.js';
 import { describeCall, describeRuntime } from './runtime.js';

@@ -6,8 +6,8 @@ import { find, make, makeButton } from './dom.js';
 import { describeFailure, isAborted } from './failure.js';
 import { bytes, count, duration, percent } from './format.js';
 import { isInControl } from './keep_for_offline.js';
+import { type LessonExample, lessonExamples } from './lesson_examples.js';
 import { LossCurve } from './loss_curve.js';
-import { lessonExamples, type LessonExample } from './lesson_examples.js';
 import type { Proof } from './proof.js';
 import type { Tab } from './task_panel.js';
 

@@ -8,7 +8,7 @@ import { count, percent } from './format.js';
 import { influences, influenceView } from './influence.js';
 import { hidingStep } from './inside/inside.js';
 import type { Proof } from './proof.js';
-import { summary, TaskPanel, type Tab } from './task_panel.js';
+import { summary, type Tab, TaskPanel } from './task_panel.js';
 
 const kModel = { name: 'Any labels, DeBERTa, 5.0 MB', folder: 'peruse-zero-shot-deberta-tiny' };
 const kHues = 6; // Colours in panel.css.

@@ -1,6 +1,6 @@
 // Pipelines in Chromium. The same file runs on an isolated page (threads) and on an ordinary one.
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { pipeline, type PipelineOptions, type ProgressInfo, type Source } from '../../web/bundle/peruse.js';
+import { type PipelineOptions, type ProgressInfo, pipeline, type Source } from '../../web/bundle/peruse.js';
 import { checkLogits, readSharded } from '../node/support/sharded.js';
 import { tinyText } from '../node/support/tiny.js';
 import { fetchTiny } from './tiny_served.js';

@@ -2,7 +2,7 @@
 // isolated page (threads) and on an ordinary one.
 import { expect, test } from 'vitest';
 import { env, PeruseError, pipeline } from '../../web/bundle/peruse.js';
-import { pretrain, teach, type TeachProgress } from '../../web/bundle/peruse-teach.js';
+import { pretrain, type TeachProgress, teach } from '../../web/bundle/peruse-teach.js';
 import { kHeldBack, kLines, kTexts } from '../node/support/lessons.js';
 
 const kModel = '/models/peruse-sentiment-convbert-tiny/';

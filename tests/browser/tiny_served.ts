@@ -1,5 +1,5 @@
 // The tiny checkpoints, fetched from the server of the tests.
-import { readTensors, tinyModel, type Files } from '../node/support/tiny.js';
+import { type Files, readTensors, tinyModel } from '../node/support/tiny.js';
 
 export async function fetchTiny(name: string): Promise<{ files: Files; expected: ReturnType<typeof readTensors> }> {
   const [config, weights, expected] = await Promise.all(

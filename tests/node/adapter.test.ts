@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pipeline, type PipelineOptions, type Source } from '../../web/dist/index_node.js';
+import { type PipelineOptions, pipeline, type Source } from '../../web/dist/index_node.js';
 import { peruse } from './cli/run_in_test.js';
 import { startModelServer } from './support/model_server.js';
-import { tinyText, type Files } from './support/tiny.js';
+import { type Files, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));

@@ -1,7 +1,7 @@
 // Arguments of every kind: whatever they are, and whatever they do while they are read, a call ends with a result or a PeruseError,
 // nothing is thrown where nobody can catch it, and the next call works.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { env, PeruseError, pipeline, type Pipeline, type PipelineOptions, type Source } from '../../web/dist/index_node.js';
+import { env, PeruseError, type Pipeline, type PipelineOptions, pipeline, type Source } from '../../web/dist/index_node.js';
 import { readTiny } from './support/tiny_files.js';
 
 let files: Record<string, Uint8Array>;

@@ -6,9 +6,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { DiskCache } from '../../web/src/cache/cache_node.js';
 import { env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
+import { resolveSource } from '../../web/src/sources/source.js';
 import { LocalHost } from '../../web/src/worker/host.js';
 import { nodeHostParts } from '../../web/src/worker/host_parts_node.js';
-import { resolveSource } from '../../web/src/sources/source.js';
 import { fakeEngine } from './support/fake_engine.js';
 import { startModelServer } from './support/model_server.js';
 import {

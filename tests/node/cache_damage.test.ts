@@ -1,13 +1,14 @@
 // Downloads that break off, and entries that were damaged where they lie: nothing of them is used.
-import { createHash } from 'node:crypto';
+
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DiskCache } from '../../web/src/cache/cache_node.js';
 import { Sha256 } from '../../web/src/cache/sha256.js';
 import { modelCache } from '../../web/src/model_cache.js';
-import { startModelServer, type Content } from './support/model_server.js';
+import { type Content, startModelServer } from './support/model_server.js';
 import { asked, expectWhole, folder, kWeights, load, serveAModel, server } from './support/served_model.js';
 
 serveAModel();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentBytes, sealedBytes, Sealer, unseal } from '../../web/src/cache/blocks.js';
+import { contentBytes, Sealer, sealedBytes, unseal } from '../../web/src/cache/blocks.js';
 import { DiskCache } from '../../web/src/cache/cache_node.js';
 import { lockFile } from '../../web/src/cache/lock_node.js';
 import { env } from '../../web/src/env.js';
@@ -14,8 +14,8 @@ import { patience } from '../../web/src/patience.js';
 import { setPlatform } from '../../web/src/platform/current.js';
 import { nodePlatform } from '../../web/src/platform/platform_node.js';
 import { fetchInNode } from '../../web/src/sources/fetching_node.js';
-import { loadFake, type FakeLoad } from './support/fake_load.js';
-import { startModelServer, type Content, type ModelServer } from './support/model_server.js';
+import { type FakeLoad, loadFake } from './support/fake_load.js';
+import { type Content, type ModelServer, startModelServer } from './support/model_server.js';
 
 const kWeights = Uint8Array.from({ length: 6_500_000 }, (_, i) => (i * 7) % 251);
 const kFiles: Record<string, Uint8Array | string> = {

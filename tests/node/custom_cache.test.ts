@@ -1,11 +1,11 @@
 // Caches of the caller's own, which may misbehave.
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { env, type CustomCache } from '../../web/src/env.js';
+import { type CustomCache, env } from '../../web/src/env.js';
 import { modelCache } from '../../web/src/model_cache.js';
+import { resolveSource } from '../../web/src/sources/source.js';
 import { LocalHost } from '../../web/src/worker/host.js';
 import { nodeHostParts } from '../../web/src/worker/host_parts_node.js';
-import { resolveSource } from '../../web/src/sources/source.js';
 import { fakeEngine } from './support/fake_engine.js';
 import { asked, expectWhole, folder, gets, kAll, kDefaults, kWeights, load, serveAModel, server } from './support/served_model.js';
 import { readTiny } from './support/tiny_files.js';

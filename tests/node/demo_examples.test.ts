@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cottage, lines, messages, passages, queries, remarks, reports } from '../../demo/src/examples.js';
 import { findDetails } from '../../demo/src/private_details.js';
-import { pipeline, type Pipeline } from '../../web/dist/index_node.js';
+import { type Pipeline, pipeline } from '../../web/dist/index_node.js';
 
 const folder = (name: string) => fileURLToPath(new URL(`../../models/${name}/`, import.meta.url));
 

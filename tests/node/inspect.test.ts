@@ -1,7 +1,7 @@
 // inspect() on the real engine, in this thread and in a worker.
 import { readFile } from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { pipeline, type PipelineOptions, type TaskOrAlias } from '../../web/dist/index_node.js';
+import { type PipelineOptions, pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';
 import { RemoteHost, serve, type WorkerMessage, type WorkerRequest } from '../../web/src/worker/worker_host.js';
 import { fakeEngine } from './support/fake_engine.js';
 import { checkInspection, expectNear, kInspectionCases } from './support/inspection_cases.js';

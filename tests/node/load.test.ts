@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { PeruseError } from '../../web/src/errors.js';
-import { DiskFolder } from '../../web/src/sources/folder_node.js';
-import { LocalHost } from '../../web/src/worker/host.js';
 import type { ProgressInfo } from '../../web/src/progress.js';
+import { DiskFolder } from '../../web/src/sources/folder_node.js';
 import type { SourceSpec } from '../../web/src/sources/source.js';
-import { fakeEngine, type FakeBehaviour, type FakeRecord } from './support/fake_engine.js';
-import { startModelServer, type ModelServer } from './support/model_server.js';
+import { LocalHost } from '../../web/src/worker/host.js';
+import { type FakeBehaviour, type FakeRecord, fakeEngine } from './support/fake_engine.js';
+import { type ModelServer, startModelServer } from './support/model_server.js';
 
 const kConfig = '{"model_type":"fake"}';
 const kTokenizer = '{"model":{}}';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { env, pipeline } from '../../web/dist/index_node.js';
-import { startModelServer, type ModelServer } from './support/model_server.js';
+import { type ModelServer, startModelServer } from './support/model_server.js';
 import { tinyTokenizer } from './support/tiny.js';
 
 const kVocab = 20_000;

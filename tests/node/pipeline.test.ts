@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { PeruseError, pipeline, type PipelineOptions, type ProgressInfo } from '../../web/dist/index_node.js';
+import { PeruseError, type PipelineOptions, type ProgressInfo, pipeline } from '../../web/dist/index_node.js';
 import { startModelServer } from './support/model_server.js';
-import { joinSafetensors, splitSafetensors, tinyText, type Files, type TensorEntry } from './support/tiny.js';
+import { type Files, joinSafetensors, splitSafetensors, type TensorEntry, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
 const kOpen: { dispose(): Promise<void> }[] = [];

@@ -1,15 +1,15 @@
 // pytorch_model.bin wherever a safetensors file may be: every source, the cache, quantize, convert, inspect.
-import { mkdtemp, readFile, rm, writeFile, readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { env, pipeline, type PipelineOptions, type Source } from '../../web/dist/index_node.js';
+import { env, type PipelineOptions, pipeline, type Source } from '../../web/dist/index_node.js';
 import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
 import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { peruse } from './cli/run_in_test.js';
 import { startModelServer } from './support/model_server.js';
-import { splitSafetensors, tinyText, type Files } from './support/tiny.js';
+import { type Files, splitSafetensors, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));

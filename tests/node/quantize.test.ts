@@ -1,14 +1,14 @@
 // Checkpoints quantised on disk: the rule's bits, what loads from them, and what is refused.
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PeruseError, pipeline, type PipelineOptions } from '../../web/dist/index_node.js';
+import { PeruseError, type PipelineOptions, pipeline } from '../../web/dist/index_node.js';
 import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
 import { quantizeRow } from '../../web/dist/quantize/quantize_row.js';
 import { peruse } from './cli/run_in_test.js';
-import { joinSafetensors, splitSafetensors, tinyModel, tinyText, type Files, type TensorEntry } from './support/tiny.js';
+import { type Files, joinSafetensors, splitSafetensors, type TensorEntry, tinyModel, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));

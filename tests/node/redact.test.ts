@@ -1,9 +1,9 @@
 // redact: placeholders, rules, the way back. The classifier's answers are written down here, so that what is made of them is exact.
 import { describe, expect, test } from 'vitest';
-import { checksum } from '../../web/src/tasks/checksums.js';
 import type { Run } from '../../web/src/tasks/call.js';
+import { checksum } from '../../web/src/tasks/checksums.js';
 import { Placeholders } from '../../web/src/tasks/placeholders.js';
-import { kPlaceholders, redact, restore, type RedactOptions } from '../../web/src/tasks/redact.js';
+import { kPlaceholders, type RedactOptions, redact, restore } from '../../web/src/tasks/redact.js';
 
 /** A classifier that finds e-mail addresses, numbers and the name Anna, with the space before them, as DeBERTa's tokenizer gives it. */
 function finder(): { run: Run; asked: { options: Record<string, unknown> } } {

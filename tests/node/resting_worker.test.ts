@@ -1,10 +1,10 @@
 // In Node a worker that has no work rests for a while, and the next load takes it.
 import { spawnSync } from 'node:child_process';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
-import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
+import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { pipeline, type PipelineOptions } from '../../web/dist/index_node.js';
+import { type PipelineOptions, pipeline } from '../../web/dist/index_node.js';
 import { patience } from '../../web/dist/patience.js';
 
 const kModel = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny', import.meta.url));

@@ -1,7 +1,7 @@
 // SemanticIndex: what it finds is what comparing every vector finds; its vectors can be stored.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pipeline, SemanticIndex, type Pipeline } from '../../web/dist/index_node.js';
+import { type Pipeline, pipeline, SemanticIndex } from '../../web/dist/index_node.js';
 
 const kFolder = fileURLToPath(new URL('../fixtures/sentence/mean', import.meta.url));
 const kLetters = 'abcdefghijklmnopqrstuvw';

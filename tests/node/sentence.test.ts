@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { onAbort } from '../../web/dist/errors.js';
-import { pipeline, type FeatureExtractionOptions, type Source } from '../../web/dist/index_node.js';
+import { type FeatureExtractionOptions, pipeline, type Source } from '../../web/dist/index_node.js';
 import { startModelServer } from './support/model_server.js';
 import type { Files } from './support/tiny.js';
 

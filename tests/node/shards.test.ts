@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { PeruseError, pipeline, type PipelineOptions, type ProgressInfo, type Source } from '../../web/dist/index_node.js';
+import { PeruseError, type PipelineOptions, type ProgressInfo, pipeline, type Source } from '../../web/dist/index_node.js';
 import { startModelServer } from './support/model_server.js';
 import { checkLogits, kShards, readSharded } from './support/sharded.js';
 import type { Files } from './support/tiny.js';

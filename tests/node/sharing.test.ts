@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { pipeline, type Pipeline, type PipelineOptions } from '../../web/dist/index_node.js';
+import { type Pipeline, type PipelineOptions, pipeline } from '../../web/dist/index_node.js';
 import { startModelServer } from './support/model_server.js';
 import { pipelineModel } from './support/pipeline_models.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { env } from '../../web/src/env.js';
-import { resolveSource, type PathResolver, type Source } from '../../web/src/sources/source.js';
+import { type PathResolver, resolveSource, type Source } from '../../web/src/sources/source.js';
 
 const kPage: PathResolver = { baseUrl: () => 'https://example.org/app/index.html?x=1', findFolder: async () => undefined };
 const kNode: PathResolver = { baseUrl: () => undefined, findFolder: async (text) => (text === 'models/here' ? text : undefined) };

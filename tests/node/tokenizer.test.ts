@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { env, pipeline } from '../../web/dist/index_node.js';
-import { env as sameEnv, PeruseError, Tokenizer, type Encoding } from '../../web/dist/index_tokenizer_node.js';
-import { startModelServer, type ModelServer } from './support/model_server.js';
+import { type Encoding, PeruseError, env as sameEnv, Tokenizer } from '../../web/dist/index_tokenizer_node.js';
+import { type ModelServer, startModelServer } from './support/model_server.js';
 
 const kRoot = fileURLToPath(new URL('../..', import.meta.url));
 const fixture = (name: string) => readFileSync(join(kRoot, 'tests/fixtures/tokenizer', name));

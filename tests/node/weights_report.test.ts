@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { env, pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';
-import { joinSafetensors, splitSafetensors, tinyText, type Files, type TensorEntry } from './support/tiny.js';
+import { type Files, joinSafetensors, splitSafetensors, type TensorEntry, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
 const kOpen: { dispose(): Promise<void> }[] = [];

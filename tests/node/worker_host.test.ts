@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { PeruseError } from '../../web/src/errors.js';
 import { RemoteHost, serve, type WorkerMessage, type WorkerPort, type WorkerRequest } from '../../web/src/worker/worker_host.js';
-import { fakeEngine, type FakeBehaviour } from './support/fake_engine.js';
+import { type FakeBehaviour, fakeEngine } from './support/fake_engine.js';
 
 const kRun = { inputs: [{ text: 'x' }], options: {} };
 const kFiles = new Map([

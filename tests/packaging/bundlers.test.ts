@@ -5,9 +5,9 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createServer } from 'vite';
-import { kIsolation, readFolder, tinyModels, visit, visitServed, type Site, type Visit } from '../browser/page/visit.js';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { kIsolation, readFolder, type Site, tinyModels, type Visit, visit, visitServed } from '../browser/page/visit.js';
 
 const { folder: app } = inject('installed');
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));

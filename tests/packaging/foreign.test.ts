@@ -5,8 +5,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { kIsolation, readFolder, tinyModels, visit, withPage, type Site, type Visit } from '../browser/page/visit.js';
-import { startModelServer, type ModelServer } from '../node/support/model_server.js';
+import { kIsolation, readFolder, type Site, tinyModels, type Visit, visit, withPage } from '../browser/page/visit.js';
+import { type ModelServer, startModelServer } from '../node/support/model_server.js';
 
 const { folder } = inject('installed');
 const kBundle = join(folder, 'node_modules/peruse/web/bundle');

@@ -1,7 +1,7 @@
 // Next.js: its default build and its webpack build; the package in a client component, in a server component and in a route.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

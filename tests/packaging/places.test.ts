@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { kChromiumFlags, kChromiumPath } from '../browser/chromium.js';
-import { kIsolation, readFolder, tinyModels, visit, type Site } from '../browser/page/visit.js';
+import { kIsolation, readFolder, type Site, tinyModels, visit } from '../browser/page/visit.js';
 
 const { folder } = inject('installed');
 const kBundle = join(folder, 'node_modules/peruse/web/bundle');

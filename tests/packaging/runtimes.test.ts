@@ -1,13 +1,13 @@
 // Runtimes other than Node and browsers: Deno, Bun, and workerd (Cloudflare's workers).
 import { spawn, spawnSync } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { startModelServer, type ModelServer } from '../node/support/model_server.js';
 import { tinyModels } from '../browser/page/visit.js';
+import { type ModelServer, startModelServer } from '../node/support/model_server.js';
 
 const { folder } = inject('installed');
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));

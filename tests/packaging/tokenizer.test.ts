@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { readFolder, tinyModels, visit, type Site } from '../browser/page/visit.js';
+import { readFolder, type Site, tinyModels, visit } from '../browser/page/visit.js';
 
 const { folder } = inject('installed');
 const kBundle = join(folder, 'node_modules/peruse/web/bundle');

@@ -1,5 +1,5 @@
 // What this machine's own apt says: which release it is, which mirror it uses, and a private view of another release.
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { capture, which } from './exec.mjs';
 

@@ -1,9 +1,10 @@
 // The files that Peruse keeps: what there is, and how to be rid of it.
-import { env, type CustomCache } from './env.js';
-import { PeruseError } from './errors.js';
+
 import { FileStore } from './cache/file_store.js';
-import { openCache } from './sources/open_folder.js';
+import { type CustomCache, env } from './env.js';
+import { PeruseError } from './errors.js';
 import { platform } from './platform/current.js';
+import { openCache } from './sources/open_folder.js';
 import { hubFolder, resolveSource } from './sources/source.js';
 
 /** A stored file. */

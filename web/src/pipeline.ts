@@ -1,23 +1,24 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // pipeline(): loads a model for a task and returns a function.
+
+import type { DtypeWish } from './engine/load_request.js';
+import type { DeviceWish, MemoryReport, ProbeMemory, UsageReport } from './engine/reports.js';
+import { chooseVariant, type VariantChoice, type VariantWish } from './engine/variant.js';
 import { env, envNotices, mostThreads } from './env.js';
 import { asArgumentError, checkSignal, describe, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from './errors.js';
-import { checkLoadOptions, type OptionKind } from './load_options.js';
-import type { Host, Verb, Verbs } from './worker/host.js';
 import { Listener } from './listener.js';
-import { inspectCall, type InspectCall } from './tasks/inspection.js';
-import type { DtypeWish } from './engine/load_request.js';
-import { sendable } from './sources/sendable.js';
-import type { DeviceWish, MemoryReport, ProbeMemory, UsageReport } from './engine/reports.js';
-import { describeLoad, kDtypes, loadNotes, type Dtype, type PipelineInfo } from './pipeline_info.js';
+import { checkLoadOptions, type OptionKind } from './load_options.js';
+import { type Dtype, describeLoad, kDtypes, loadNotes, type PipelineInfo } from './pipeline_info.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
 import type { ProgressCallback, ProgressInfo } from './progress.js';
+import { type HostLease, keyOfSource, leaseHost, type StartedHost } from './sharing.js';
+import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
+import { type InspectCall, inspectCall } from './tasks/inspection.js';
 import { kAliases, kEngineTasks, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
-import { chooseVariant, type VariantChoice, type VariantWish } from './engine/variant.js';
-import { keyOfSource, leaseHost, type HostLease, type StartedHost } from './sharing.js';
+import type { Host, Verb, Verbs } from './worker/host.js';
 import { RemoteHost } from './worker/worker_host.js';
 
 /** How to load a model, and where to run it. */

@@ -1,8 +1,8 @@
 // One head over a short text: an arc from each word to the words that it attends to.
 import type { Inspection } from '../../peruse/peruse.js';
 import { make } from '../dom.js';
-import { headMap, tokenText, type Selection, type View } from './selection.js';
 import type { Input } from './reading.js';
+import { headMap, type Selection, tokenText, type View } from './selection.js';
 
 export const kMostForArcs = 24; // tokens
 const kLeast = 0.12; // of a word's attention: what is less is not drawn

@@ -3,7 +3,7 @@ import type { AttentionTerms, Inspection, TextPair } from '../../peruse/peruse.j
 import { make, makeButton } from '../dom.js';
 import { onColourChange, paint, paintSigned } from './heat.js';
 import { rove } from './roving.js';
-import { headMap, tokenText, type Change, type Selection, type View } from './selection.js';
+import { type Change, headMap, type Selection, tokenText, type View } from './selection.js';
 
 const kMostLabelled = 40; // tokens; beyond, the words would be too small to read
 

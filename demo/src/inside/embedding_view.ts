@@ -3,8 +3,8 @@ import type { Inspection } from '../../peruse/peruse.js';
 import { bars } from '../bars.js';
 import { make } from '../dom.js';
 import { onColourChange, paintSigned } from './heat.js';
-import { tokenText, type Selection, type View } from './selection.js';
 import type { Input } from './reading.js';
+import { type Selection, tokenText, type View } from './selection.js';
 
 const kNearest = 5;
 

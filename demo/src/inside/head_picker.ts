@@ -2,8 +2,8 @@
 import type { Inspection } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
 import { onColourChange, paint, shrink } from './heat.js';
-import { headMap, type Change, type Selection, type View } from './selection.js';
 import { rove } from './roving.js';
+import { type Change, headMap, type Selection, type View } from './selection.js';
 
 const kPixels = 48;
 

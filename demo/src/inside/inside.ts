@@ -10,11 +10,11 @@ import { EmbeddingView } from './embedding_view.js';
 import { HeadPicker } from './head_picker.js';
 import { HideView } from './hide_view.js';
 import { KernelSlides } from './kernel_slides.js';
-import { describeToken, type Change, type Selection, type View } from './selection.js';
 import { chooseHead } from './measure.js';
-import { MuteView, type HeadMask } from './mute_view.js';
-import { readInside, type Input, type Reading } from './reading.js';
+import { type HeadMask, MuteView } from './mute_view.js';
+import { type Input, type Reading, readInside } from './reading.js';
 import { rove } from './roving.js';
+import { type Change, describeToken, type Selection, type View } from './selection.js';
 import { TokenStrip } from './token_strip.js';
 
 /** What is to be inspected. */

@@ -1,5 +1,5 @@
 // One inspection, of as much of the text as a page can show and a browser's memory should hold.
-import { PeruseError, type AttentionTerms, type InspectCall, type Inspection, type TextPair } from '../../peruse/peruse.js';
+import { type AttentionTerms, type InspectCall, type Inspection, PeruseError, type TextPair } from '../../peruse/peruse.js';
 
 export type Input = string | TextPair;
 

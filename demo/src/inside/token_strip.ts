@@ -1,8 +1,8 @@
 // The text as the model's tokens, each as dark as the chosen token's attention to it.
 import type { Inspection, TextPair } from '../../peruse/peruse.js';
 import { make, makeButton } from '../dom.js';
-import { attentionFrom, tokenText, type Change, type Selection, type View } from './selection.js';
 import { rove } from './roving.js';
+import { attentionFrom, type Change, type Selection, tokenText, type View } from './selection.js';
 
 export class TokenStrip implements View {
   readonly element = make('div', 'strip');

@@ -1,8 +1,8 @@
 // Loading a checkpoint of full size: bytes that a visitor downloads, the time that the engine takes for them, and memory. The
 // weights are made on the fly and fed as they would arrive; the network is not measured.
 import { statSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { checkpointBytes } from './checkpoint.mjs';
 import { timeBy } from './measure.mjs';
 import { buildModule, exportOnnx, randomModel } from './prepare.mjs';

@@ -1,7 +1,8 @@
 // What a benchmark needs, made on demand and kept: builds of the engine, npm packages, model files. Nothing goes into the tree
 // but tests/bench/node_modules and build/; models and the Python environment are in the cache folder.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+
 import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildPreset } from '../../../tools/build.mjs';

@@ -1,5 +1,5 @@
 // The models that are measured (tests/bench/shapes), and the batches of token ids that they are given.
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('../shapes/', import.meta.url);
 

@@ -11,7 +11,7 @@
 // type ids; the library gives ids and tokens to JavaScript and has no offsets). Loading: ours from the bytes of
 // tokenizer.json, the library's from its text, JSON.parse included. Both run in turns in one process; figures are medians of
 // processor time.
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildPreset } from '../../../tools/build.mjs';

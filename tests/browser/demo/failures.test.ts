@@ -2,7 +2,7 @@
 import type { Locator, Route } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { hugeClassifier } from './checkpoints.js';
-import { answered, chooseBundled, chooseFiles, openDrawer, shown, startDemo, type Demo, type Visit } from './demo.js';
+import { answered, chooseBundled, chooseFiles, type Demo, openDrawer, shown, startDemo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;

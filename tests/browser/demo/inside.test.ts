@@ -1,7 +1,7 @@
 // "Look inside": the way to an answer in steps, all about the same word and head.
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { answered, openDrawer, startDemo, type Demo, type Visit } from './demo.js';
+import { answered, type Demo, openDrawer, startDemo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;

@@ -1,8 +1,9 @@
 // What a visitor may choose: another model, from the hub, an address, files or a folder; the device; the precision.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+
 import type { Locator } from 'playwright';
-import { file, tinyClassifier, type NamedFile } from './checkpoints.js';
-import { answered, chooseBundled, chooseElsewhere, chooseFiles, openDrawer, startDemo, type Demo, type Visit } from './demo.js';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { file, type NamedFile, tinyClassifier } from './checkpoints.js';
+import { answered, chooseBundled, chooseElsewhere, chooseFiles, type Demo, openDrawer, startDemo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;

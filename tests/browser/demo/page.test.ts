@@ -1,10 +1,10 @@
 // What holds for the page as a whole: privacy, plain static hosts, narrow screens, accessibility, a steady layout.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Page } from 'playwright';
 import type { AxeResults, RunOptions } from 'axe-core';
+import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answered, openDrawer, startDemo, type Demo } from './demo.js';
+import { answered, type Demo, openDrawer, startDemo } from './demo.js';
 
 let demo: Demo;
 

@@ -1,5 +1,5 @@
 // The server of the demo page: what it sends, and that it serves its folder and nothing else.
-import { request, type IncomingMessage } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startServer } from './demo.js';
 

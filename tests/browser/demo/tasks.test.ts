@@ -2,7 +2,7 @@
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { tinyNli } from './checkpoints.js';
-import { answered, chooseFiles, openDrawer, startDemo, type Demo, type Visit } from './demo.js';
+import { answered, chooseFiles, type Demo, openDrawer, startDemo, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;

@@ -1,7 +1,7 @@
 // The teaching tab: lines become a model that is used at once, and can be taken along.
 import { mkdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startDemo, type Demo } from './demo.js';
+import { type Demo, startDemo } from './demo.js';
 
 let demo: Demo;
 beforeAll(async () => {

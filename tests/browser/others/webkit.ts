@@ -1,7 +1,7 @@
 // WebKitGTK over WebDriver, which its driver speaks over HTTP. It draws on a screen of memory (Xvfb).
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OtherBrowser } from './other_browser.js';

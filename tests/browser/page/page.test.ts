@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { kIsolation, readFolder, tinyModels, visit, type Site } from './visit.js';
+import { kIsolation, readFolder, type Site, tinyModels, visit } from './visit.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src data:";

@@ -2,13 +2,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startModelServer, type ModelServer } from '../../node/support/model_server.js';
+import { type ModelServer, startModelServer } from '../../node/support/model_server.js';
 import { readTiny } from '../../node/support/tiny_files.js';
-import { readFolder, withPage, type Site } from './visit.js';
+import { readFolder, type Site, withPage } from './visit.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kFiles = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];

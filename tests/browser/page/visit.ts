@@ -1,9 +1,9 @@
 // Serves a site on 127.0.0.1, opens it in Chromium, lets it work, and tells what it said and asked for.
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright';
+import { type Browser, chromium, type Page } from 'playwright';
 import { afterAll } from 'vitest';
-import { startModelServer, type Content, type ModelServer } from '../../node/support/model_server.js';
+import { type Content, type ModelServer, startModelServer } from '../../node/support/model_server.js';
 import { readTiny } from '../../node/support/tiny_files.js';
 import { kChromiumFlags, kChromiumPath } from '../chromium.js';
 

@@ -1,14 +1,14 @@
 // Where device 'auto' computes and what it says of it; a GPU that is lost; what a warm call makes anew.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { LoadRequest } from '../../../web/dist/engine/load_request.js';
-import { LocalHost, type HostParts } from '../../../web/dist/worker/host.js';
 import type { LoadReport } from '../../../web/dist/engine/load.js';
+import type { LoadRequest } from '../../../web/dist/engine/load_request.js';
 import { nodeWasm } from '../../../web/dist/engine/wasm_node.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
+import { type HostParts, LocalHost } from '../../../web/dist/worker/host.js';
 import { tinyText } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';
 import { nullGpu } from './gpu_device.mjs';
-import { watchGpu, type WatchedGpu } from './watched_gpu.js';
+import { type WatchedGpu, watchGpu } from './watched_gpu.js';
 
 const kOpen: LocalHost[] = [];
 afterEach(() => {

@@ -1,7 +1,7 @@
 // Faults of the GPU, and what a warm call makes anew: the executor over hand-made command streams.
 import { afterEach, describe, expect, test } from 'vitest';
-import { GpuExecutor } from '../../../web/src/gpu/executor.js';
 import { openGpu } from '../../../web/src/gpu/device.js';
+import { GpuExecutor } from '../../../web/src/gpu/executor.js';
 import { requestAdapter } from './gpu_device.mjs';
 
 const kDouble = `

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { pipeline, type PipelineOptions } from '../../../web/dist/index_node.js';
+import { type PipelineOptions, pipeline } from '../../../web/dist/index_node.js';
 import { checkInspection } from '../support/inspection_cases.js';
 import { readTensors, tinyText } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';

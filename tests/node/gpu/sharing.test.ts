@@ -1,7 +1,7 @@
 // Pipelines for different tasks of one checkpoint share the engine on a GPU, its device and its weights.
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { pipeline, type PipelineOptions } from '../../../web/dist/index_node.js';
+import { type PipelineOptions, pipeline } from '../../../web/dist/index_node.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
 import { LocalHost } from '../../../web/dist/worker/host.js';
 import { nodeHostParts } from '../../../web/dist/worker/host_parts_node.js';

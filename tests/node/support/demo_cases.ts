@@ -3,11 +3,11 @@
 import { expect } from 'vitest';
 import type {
   Answer,
+  EntityGroup,
   LabelScore,
   QuestionAnsweringOptions,
   TextClassificationOptions,
   TokenClassificationOptions,
-  EntityGroup,
   TokenEntity,
   ZeroShotClassificationOptions,
   ZeroShotClassificationOutput,

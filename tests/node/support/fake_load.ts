@@ -1,10 +1,11 @@
 // Loads a model whose engine is a fake: what matters is how its files come.
+
+import type { LoadReport } from '../../../web/src/engine/load.js';
+import { resolveSource, type SourceOptions } from '../../../web/src/sources/source.js';
+import type { HostParts } from '../../../web/src/worker/host.js';
 import { LocalHost } from '../../../web/src/worker/host.js';
 import { nodeHostParts } from '../../../web/src/worker/host_parts_node.js';
-import { resolveSource, type SourceOptions } from '../../../web/src/sources/source.js';
-import type { LoadReport } from '../../../web/src/engine/load.js';
-import type { HostParts } from '../../../web/src/worker/host.js';
-import { fakeEngine, type FakeRecord } from './fake_engine.js';
+import { type FakeRecord, fakeEngine } from './fake_engine.js';
 
 export interface FakeLoad {
   record: FakeRecord;

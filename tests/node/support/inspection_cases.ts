@@ -2,7 +2,7 @@
 // (tests/fixtures/attention). Runs in Node and in browsers.
 import { expect } from 'vitest';
 import type { InspectCall } from '../../../web/dist/face.js';
-import { tinyText, type readTensors } from './tiny.js';
+import { type readTensors, tinyText } from './tiny.js';
 
 type Tensors = ReturnType<typeof readTensors>;
 

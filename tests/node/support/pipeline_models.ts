@@ -1,6 +1,6 @@
 // The tiny checkpoints of tests/fixtures/pipelines, which have real vocabularies, as whole models.
 import { readFile } from 'node:fs/promises';
-import { joinSafetensors, splitSafetensors, type Files, type TensorEntry } from './tiny.js';
+import { type Files, joinSafetensors, splitSafetensors, type TensorEntry } from './tiny.js';
 
 const kFixtures = new URL('../../fixtures/', import.meta.url);
 

@@ -9,8 +9,8 @@ import { nodePlatform } from '../../../web/src/platform/platform_node.js';
 import { resolveSource } from '../../../web/src/sources/source.js';
 import { LocalHost } from '../../../web/src/worker/host.js';
 import { nodeHostParts } from '../../../web/src/worker/host_parts_node.js';
-import { fakeEngine, type FakeRecord } from './fake_engine.js';
-import { startModelServer, type Content, type ModelServer } from './model_server.js';
+import { type FakeRecord, fakeEngine } from './fake_engine.js';
+import { type Content, type ModelServer, startModelServer } from './model_server.js';
 
 export const kWeights = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 7) % 251);
 export const kFiles = { 'config.json': '{"model_type":"fake"}', 'tokenizer.json': '{"model":{}}', 'model.safetensors': kWeights };

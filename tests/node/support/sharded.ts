@@ -1,6 +1,6 @@
 // The tiny checkpoint in three files (tests/fixtures/sharded), and what goes wrong with such. Runs in Node and in browsers.
 import { expect } from 'vitest';
-import { tinyText, type Files, type readTensors } from './tiny.js';
+import { type Files, type readTensors, tinyText } from './tiny.js';
 
 export const kShards = [1, 2, 3].map((i) => `model-0000${i}-of-00003.safetensors`);
 export const kShardedFiles = ['config.json', 'tokenizer.json', 'model.safetensors.index.json', ...kShards];

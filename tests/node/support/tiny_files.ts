@@ -1,6 +1,6 @@
 // Reads the tiny checkpoints from disk.
 import { readFile } from 'node:fs/promises';
-import { readTensors, tinyModel, type Files } from './tiny.js';
+import { type Files, readTensors, tinyModel } from './tiny.js';
 
 const kFixtures = new URL('../../fixtures/', import.meta.url);
 

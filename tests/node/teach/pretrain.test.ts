@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { pretrain, type TeachProgress, type WritableDirectory } from '../../../web/dist/teach/index_node.js';
 import { pipeline } from '../../../web/dist/index_node.js';
+import { pretrain, type TeachProgress, type WritableDirectory } from '../../../web/dist/teach/index_node.js';
 import { kLines } from '../support/lessons.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));

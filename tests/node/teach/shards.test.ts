@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { teach, type TeachMethod } from '../../../web/dist/teach/index_node.js';
+import { type TeachMethod, teach } from '../../../web/dist/teach/index_node.js';
 import { kShards, readSharded } from '../support/sharded.js';
 import type { Files } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pipeline } from '../../../web/dist/index_node.js';
-import { teach, type Taught, type TeachMethod, type TeachOptions, type TeachProgress } from '../../../web/dist/teach/index_node.js';
+import { type Taught, type TeachMethod, type TeachOptions, type TeachProgress, teach } from '../../../web/dist/teach/index_node.js';
 import { kAnswers, kEntities, kHeldBack, kPraise, kPraiseHeldBack, kTexts } from '../support/lessons.js';
 import { startModelServer } from '../support/model_server.js';
 import { readTiny } from '../support/tiny_files.js';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { env } from '../../../web/dist/index_node.js';
-import { pretrain, teach, type TeachMethod, type TeachOptions } from '../../../web/dist/teach/index_node.js';
+import { pretrain, type TeachMethod, type TeachOptions, teach } from '../../../web/dist/teach/index_node.js';
 import { kLines, kTexts } from '../support/lessons.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,13 +1,13 @@
 // The types of pipelines, checked by compiling this file; it never runs.
 import {
-  pipeline,
   type Answer,
   type ChoiceScore,
+  type EntityGroup,
   type Features,
   type Inspection,
   type LabelScore,
+  pipeline,
   type RankedDocument,
-  type EntityGroup,
   type TokenEntity,
   type TokenReplacement,
   type ZeroShotClassificationOutput,

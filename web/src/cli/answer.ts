@@ -1,5 +1,5 @@
 // peruse answer: a question, answered from a text.
-import { flag, needed, number, UsageError, type Command } from './command.js';
+import { type Command, flag, needed, number, UsageError } from './command.js';
 import { given, kModelOptions, withModel } from './model_options.js';
 
 export const answer: Command = {

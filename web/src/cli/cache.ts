@@ -1,6 +1,6 @@
 // peruse cache: the model files that are kept, and how to be rid of them.
 import { modelCache } from '../model_cache.js';
-import { text, UsageError, type Command } from './command.js';
+import { type Command, text, UsageError } from './command.js';
 
 export const cache: Command = {
   summary: 'List or remove the model files that are kept',

@@ -1,13 +1,9 @@
 // What a checkpoint says of itself: config.json and what its weights files say of their tensors, nothing else of them.
-import { WeightsReader, type TensorInfo } from '../engine/weights_reader.js';
+import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { PeruseError } from '../errors.js';
+import { nodePlatform } from '../platform/platform_node.js';
 import { readerModule } from '../quantize/reader_module.js';
 import { UrlFolder } from '../sources/folder_url.js';
-import { nodeHostParts } from '../worker/host_parts_node.js';
-import { openFolder } from '../sources/open_folder.js';
-import { nodePlatform } from '../platform/platform_node.js';
-import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
-import { resolveSource, type MissingFile, type ModelFile, type SourceOptions } from '../sources/source.js';
 import {
   completeConfig,
   explainMissing,
@@ -21,6 +17,10 @@ import {
   modulesOf,
   notFound,
 } from '../sources/model_files.js';
+import { openFolder } from '../sources/open_folder.js';
+import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
+import { type MissingFile, type ModelFile, resolveSource, type SourceOptions } from '../sources/source.js';
+import { nodeHostParts } from '../worker/host_parts_node.js';
 
 export interface Checkpoint {
   /** config.json; of a GLiNER, what stands for it. */

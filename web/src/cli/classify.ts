@@ -1,5 +1,5 @@
 // peruse classify: labels for texts; with --labels, labels that the model was not trained for (zero-shot).
-import { choice, flag, list, needed, number, text, type Command } from './command.js';
+import { type Command, choice, flag, list, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 
 export const classify: Command = {

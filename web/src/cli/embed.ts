@@ -1,5 +1,5 @@
 // peruse embed: texts as vectors.
-import { choice, flag, needed, number, text, type Command } from './command.js';
+import { type Command, choice, flag, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 
 export const embed: Command = {

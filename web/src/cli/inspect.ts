@@ -1,8 +1,8 @@
 // peruse inspect: what a checkpoint is, whether and how Peruse runs it, and what memory it will take.
-import { elements, readCheckpoint, type Checkpoint } from './checkpoint.js';
-import { flag, needed, text, type Command } from './command.js';
+import { type Checkpoint, elements, readCheckpoint } from './checkpoint.js';
+import { type Command, flag, needed, text } from './command.js';
 import { kEncoderOptions, kSourceOptions } from './model_options.js';
-import { labelsOf, programOf, verdicts, type Verdict } from './verdict.js';
+import { labelsOf, programOf, type Verdict, verdicts } from './verdict.js';
 
 /** Bytes of memory, by `dtype` of pipeline(). */
 type Memory = Record<'fp32' | 'fp16' | 'q8', number>;

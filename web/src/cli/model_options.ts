@@ -1,9 +1,9 @@
 // What all commands that run a model share: how it is named and loaded, and how texts reach it.
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
-import { pipeline, type Pipeline, type PipelineOptions } from '../pipeline.js';
+import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
-import { choice, flag, number, text, UsageError, type Options, type Values } from './command.js';
+import { choice, flag, number, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { ProgressBar } from './progress_bar.js';
 

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
 import { describe, PeruseError } from '../errors.js';
-import { pretrain as pretrainModel, type PretrainOptions, type TeachProgress } from '../teach/index_node.js';
-import { flag, needed, number, text, UsageError, type Command, type Values } from './command.js';
+import { type PretrainOptions, pretrain as pretrainModel, type TeachProgress } from '../teach/index_node.js';
+import { type Command, flag, needed, number, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { LessonProgress } from './lesson_progress.js';
 import { given, kModelOptions, kSourceOptions } from './model_options.js';

@@ -1,5 +1,5 @@
 // peruse rank: documents by how well they answer a query.
-import { needed, number, text, type Command } from './command.js';
+import { type Command, needed, number, text } from './command.js';
 import { allTexts, given, kModelOptions, withModel } from './model_options.js';
 
 export const rank: Command = {

@@ -1,7 +1,8 @@
 // peruse redact: texts without the personal data in them.
-import { kPlaceholders, type Redaction, type RedactOptions } from '../tasks/redact.js';
+
 import { Placeholders } from '../tasks/placeholders.js';
-import { choice, flag, needed, number, text, UsageError, type Command } from './command.js';
+import { kPlaceholders, type Redaction, type RedactOptions } from '../tasks/redact.js';
+import { type Command, choice, flag, needed, number, text, UsageError } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 
 /** '--rules CREDITCARDNUMBER=luhn,IBAN=iban' */

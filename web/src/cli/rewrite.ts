@@ -1,7 +1,7 @@
 // What the commands share that write a checkpoint to a folder.
 import { env } from '../env.js';
 import type { RewriteOptions } from '../quantize/rewrite_checkpoint.js';
-import { flag, needed, text, UsageError, type Options, type Values } from './command.js';
+import { flag, needed, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { kModelOptions } from './model_options.js';
 import { ProgressBar } from './progress_bar.js';

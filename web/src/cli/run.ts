@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describe, PeruseError } from '../errors.js';
-import { parseArgsOptions, UsageError, type Command, type Values } from './command.js';
+import { type Command, parseArgsOptions, UsageError, type Values } from './command.js';
 import { kCommands } from './commands.js';
 import { commandHelp, generalHelp } from './help.js';
 import type { Io } from './io.js';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, PeruseError } from '../errors.js';
-import { flag, number, text, UsageError, type Command } from './command.js';
+import { type Command, flag, number, text, UsageError } from './command.js';
 import { serveFolders } from './static_server.js';
 
 const inPackage = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));

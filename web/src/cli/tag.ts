@@ -1,5 +1,5 @@
 // peruse tag: entities in texts; with --labels, of labels that the model was not trained for (zero-shot).
-import { choice, flag, list, needed, number, type Command } from './command.js';
+import { type Command, choice, flag, list, needed, number } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 
 export const tag: Command = {

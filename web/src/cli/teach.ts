@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
 import { describe, PeruseError } from '../errors.js';
 import {
-  teach as teachModel,
   type TeachExample,
   type TeachMethod,
   type TeachOptions,
   type TeachProgress,
   type TeachTask,
+  teach as teachModel,
 } from '../teach/index_node.js';
-import { choice, flag, list, needed, number, text, UsageError, type Command, type Values } from './command.js';
+import { type Command, choice, flag, list, needed, number, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { LessonProgress } from './lesson_progress.js';
 import { given, kModelOptions, kSourceOptions } from './model_options.js';

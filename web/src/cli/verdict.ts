@@ -1,12 +1,13 @@
 // Whether Peruse runs a checkpoint, and for which tasks: the engine itself says so, from config.json and the header alone.
+
+import { startCpuEngine } from '../engine/builds.js';
+import type { Engine } from '../engine/engine.js';
+import { chooseVariant } from '../engine/variant.js';
+import { nodeWasm } from '../engine/wasm_node.js';
 import { PeruseError } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { kLabelsTokenizer, kVocabularies } from '../sources/model_files.js';
 import { kEngineTasks, kTasks, type Task } from '../tasks/tasks.js';
-import { chooseVariant } from '../engine/variant.js';
-import { nodeWasm } from '../engine/wasm_node.js';
-import { startCpuEngine } from '../engine/builds.js';
-import type { Engine } from '../engine/engine.js';
 import type { Checkpoint } from './checkpoint.js';
 
 export interface Verdict {

@@ -3,7 +3,7 @@ import createPlain from '../../wasm/glue.mjs';
 import createThreaded from '../../wasm/glue-threads.mjs';
 import { Engine, type EngineModule, type EngineModuleFactory, type HelperWorker } from './engine.js';
 import type { LoadRequest } from './load_request.js';
-import { startModule, type Started } from './start_build.js';
+import { type Started, startModule } from './start_build.js';
 import type { Variant } from './variant.js';
 
 /** The variants compute on the CPU. 'webgpu' can compute on a GPU, where the CPU only records: it has no threads. */

@@ -5,8 +5,8 @@ import type { EngineInput } from '../tasks/call.js';
 import type { InspectRequest } from '../tasks/inspection.js';
 import { fillArrays, type ResultPart } from '../tasks/results.js';
 import { ModuleCalls, type Staged } from './module_calls.js';
-import type { GpuReport, DeviceChoice } from './reports.js';
-import { VectorIndex, type EngineVectorIndex } from './vector_index.js';
+import type { DeviceChoice, GpuReport } from './reports.js';
+import { type EngineVectorIndex, VectorIndex } from './vector_index.js';
 
 /** What the glue that Emscripten makes (web/wasm/glue*.mjs) resolves to. */
 export interface EngineModule {

@@ -4,17 +4,14 @@
 //   3. the weights (sources/model_files.ts), one file or the shards that an index names, go to the engine chunk by chunk as
 //      they arrive; they are never whole in JavaScript's memory;
 //   4. the engine checks that nothing is missing.
-import type { Engine, WeightReport } from './engine.js';
+
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
-import type { LoadRequest } from './load_request.js';
+import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
 import { feedShards, naming } from '../sources/feed_shards.js';
-import { openFolder, type FolderParts } from '../sources/open_folder.js';
-import type { DeviceChoice } from './reports.js';
-import { ByteReporter, Totals, type ProgressCallback } from '../progress.js';
-import type { MissingFile, ModelFolder, SourceSpec } from '../sources/source.js';
 import {
   completeConfig,
   explainMissing,
+  type FoundWeights,
   findWeights,
   kAdapterConfig,
   kAdapterWeights,
@@ -28,18 +25,22 @@ import {
   labelsHint,
   modulesOf,
   notFound,
-  type FoundWeights,
 } from '../sources/model_files.js';
+import { type FolderParts, openFolder } from '../sources/open_folder.js';
 import {
   eachChunk,
   locate,
+  type NamedFile,
+  type Reading,
   readNeeded,
   readThoseThere,
   readTokenizer,
   readWhole,
-  type NamedFile,
-  type Reading,
 } from '../sources/read_files.js';
+import type { MissingFile, ModelFolder, SourceSpec } from '../sources/source.js';
+import type { Engine, WeightReport } from './engine.js';
+import type { LoadRequest } from './load_request.js';
+import type { DeviceChoice } from './reports.js';
 
 export interface LoadReport {
   /** Bytes read: all files. */

@@ -1,5 +1,5 @@
 // Calls into a module that Emscripten made (bindings/): texts go in as staged UTF-8, replies come back as JSON.
-import { describe, PeruseError, type ErrorCode } from '../errors.js';
+import { describe, type ErrorCode, PeruseError } from '../errors.js';
 
 /** What every module has. */
 export interface WasmModule {

@@ -1,7 +1,8 @@
 // The engine's files where they are fetched. Part of the bundles, beside which the files lie (tools/bundle.mjs).
+
+import type { Build, WasmParts } from './builds.js';
 import { compileFetched } from './fetch_wasm.js';
 import { dropHelpers, startHelper } from './helper_browser.js';
-import type { Build, WasmParts } from './builds.js';
 
 /** Spelled out so that bundlers find the files. */
 const kFiles: Record<Build, () => URL> = {

@@ -1,5 +1,5 @@
 // A weights file's tensors, whatever its format, for tools that copy or describe them: the engine's own parsers tell them.
-import { describe, PeruseError, type ErrorCode } from '../errors.js';
+import { describe, type ErrorCode, PeruseError } from '../errors.js';
 import type { EngineModule, EngineWeightsReader } from './engine.js';
 
 /** What a file says of a tensor. */

@@ -1,11 +1,12 @@
 // Chooses between CPU and GPU and starts the engine there. With device 'webgpu' it must be the GPU; with 'auto' it is
 // whichever a short timed probe finds faster, and the CPU where there is no GPU that works.
-import { Engine, type EngineModule } from '../engine/engine.js';
-import { describe, PeruseError } from '../errors.js';
-import type { DeviceChoice, ProbeReport } from '../engine/reports.js';
+
 import createGpu from '../../wasm/glue-webgpu.mjs';
-import { startCpuEngine, startCpuBuild, startBuild, type EngineRequest, type StartedBuild } from '../engine/builds.js';
-import { openGpu, type OpenedGpu } from './device.js';
+import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, startCpuEngine } from '../engine/builds.js';
+import { Engine, type EngineModule } from '../engine/engine.js';
+import type { DeviceChoice, ProbeReport } from '../engine/reports.js';
+import { describe, PeruseError } from '../errors.js';
+import { type OpenedGpu, openGpu } from './device.js';
 import { OwningGpuEngine } from './gpu_engine.js';
 import { kGpuLimit, probeSpeed, within } from './probe.js';
 

@@ -1,6 +1,7 @@
 // Opens the GPU.
-import { describe, PeruseError } from '../errors.js';
+
 import type { GpuReport } from '../engine/reports.js';
+import { describe, PeruseError } from '../errors.js';
 import { PipelineCache } from './pipelines.js';
 
 export interface OpenedGpu {

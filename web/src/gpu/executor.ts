@@ -5,7 +5,7 @@
 // when a run needs them.
 import { describe, PeruseError } from '../errors.js';
 import { gpuFailure, PipelineCache } from './pipelines.js';
-import { readCommands, type Dispatch, type StreamSpan } from './stream.js';
+import { type Dispatch, readCommands, type StreamSpan } from './stream.js';
 
 const kParameterSlot = 256; // bytes; minUniformBufferOffsetAlignment by default
 const kBindGroupsKept = 8192;

@@ -1,8 +1,9 @@
 // The engine on a GPU. Its calls only record; this class replays what they recorded, so they wait.
 // Loaded only when a caller asks for device 'webgpu' or 'auto'.
-import { PeruseError } from '../errors.js';
+
 import { Engine, type EngineModule, type OpenRequest, type Session, type WeightReport } from '../engine/engine.js';
 import type { DeviceChoice } from '../engine/reports.js';
+import { PeruseError } from '../errors.js';
 import type { OpenedGpu } from './device.js';
 import { GpuExecutor } from './executor.js';
 

@@ -1,9 +1,10 @@
 // What differs between a browser and Node: one object each.
+
+import type { Features } from '../engine/variant.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FolderParts } from '../sources/open_folder.js';
-import type { Host } from '../worker/host.js';
 import type { PathResolver, SourceSpec } from '../sources/source.js';
-import type { Features } from '../engine/variant.js';
+import type { Host } from '../worker/host.js';
 import type { WorkerPort } from '../worker/worker_host.js';
 
 export interface Platform {

@@ -3,13 +3,13 @@ import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { detectFeatures } from '../engine/features.js';
-import { LocalHost } from '../worker/host.js';
-import { nodeHostParts } from '../worker/host_parts_node.js';
-import { nodePaths } from './paths_node.js';
-import { takeNodeWorker } from '../worker/resting_node.js';
-import type { Platform } from './platform.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import type { SourceSpec } from '../sources/source.js';
+import { LocalHost } from '../worker/host.js';
+import { nodeHostParts } from '../worker/host_parts_node.js';
+import { takeNodeWorker } from '../worker/resting_node.js';
+import { nodePaths } from './paths_node.js';
+import type { Platform } from './platform.js';
 
 const kWeights = /\.(safetensors|bin)$/;
 

@@ -1,6 +1,6 @@
 // convertCheckpoint(): writes a checkpoint as safetensors (Node), whatever it came as. Every number stays as it is.
 import type { Source } from '../sources/source.js';
-import { rewriteCheckpoint, type RewriteOptions } from './rewrite_checkpoint.js';
+import { type RewriteOptions, rewriteCheckpoint } from './rewrite_checkpoint.js';
 
 export type ConvertOptions = RewriteOptions;
 

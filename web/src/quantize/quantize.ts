@@ -6,7 +6,7 @@ import type { TensorInfo } from '../engine/weights_reader.js';
 import { PeruseError } from '../errors.js';
 import type { Source } from '../sources/source.js';
 import { isQuantizable, QuantizedTensor } from './quantize_tensor.js';
-import { rewriteCheckpoint, type Change, type RewriteOptions } from './rewrite_checkpoint.js';
+import { type Change, type RewriteOptions, rewriteCheckpoint } from './rewrite_checkpoint.js';
 
 export type QuantizeOptions = RewriteOptions;
 

@@ -1,26 +1,26 @@
 // Writes a checkpoint again, tensor by tensor (Node): what becomes of each tensor is the caller's. The result is safetensors.
 //
 // One pass over each weights file; nothing larger than a chunk is in memory, but for a tensor that lies scattered in a PyTorch file.
-import { open, realpath, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
 import '../index_node.js';
-import { WeightsReader, type TensorInfo } from '../engine/weights_reader.js';
+import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import { platform } from '../platform/current.js';
-import { ByteReporter, Totals, type ProgressCallback } from '../progress.js';
-import { openFolder } from '../sources/open_folder.js';
-import { dtypeBits, encodeHeader, tensorBytes, type TensorEntry } from '../sources/safetensors.js';
-import { resolveSource, type ModelFile, type ModelFolder, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
+import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
 import {
   explainMissing,
+  type FoundWeights,
   findWeights,
   kBesideTokenizer,
   kBesideVocabulary,
   kVocabularies,
   notFound,
-  type FoundWeights,
 } from '../sources/model_files.js';
+import { openFolder } from '../sources/open_folder.js';
+import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
+import { type ModelFile, type ModelFolder, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import { readerModule } from './reader_module.js';
 
 export interface RewriteOptions extends SourceOptions {

@@ -1,8 +1,8 @@
 // Weights in several files: an index, and the files that it names.
 import { PeruseError } from '../errors.js';
 import { ByteReporter } from '../progress.js';
-import { notFound, type FoundWeights } from './model_files.js';
-import { eachChunk, readWhole, type Reading } from './read_files.js';
+import { type FoundWeights, notFound } from './model_files.js';
+import { eachChunk, type Reading, readWhole } from './read_files.js';
 
 /** What reads weights in several files. */
 export interface ShardReader {

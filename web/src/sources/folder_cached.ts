@@ -4,7 +4,7 @@
 import { DamagedEntry, type FileStore, type Saving, type ServerHeaders, type StoredFile } from '../cache/file_store.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
-import { versionOf, type RemoteFile, type UrlFolder } from './folder_url.js';
+import { type RemoteFile, type UrlFolder, versionOf } from './folder_url.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 export interface CachedFolderOptions {

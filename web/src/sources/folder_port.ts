@@ -1,6 +1,6 @@
 // A folder that another thread reads: PortFolder asks, serveFolder answers. For what can't be sent to a worker (a cache of the
 // caller's own).
-import { fromPlainError, PeruseError, throwIfAborted, toPlainError, type PlainError } from '../errors.js';
+import { fromPlainError, PeruseError, type PlainError, throwIfAborted, toPlainError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 type Question = { id: number } & ({ open: string } | { next: number } | { close: number });

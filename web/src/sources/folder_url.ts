@@ -1,9 +1,10 @@
 // A model's folder behind a URL.
-import { describe, onAbort, PeruseError, throwIfAborted } from '../errors.js';
-import { Sha256, type Hasher } from '../cache/sha256.js';
+
 import type { ServerHeaders } from '../cache/file_store.js';
+import { type Hasher, Sha256 } from '../cache/sha256.js';
+import { describe, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
-import { fetchInBrowser, type FetchFile, type Fetched } from './fetching.js';
+import { type Fetched, type FetchFile, fetchInBrowser } from './fetching.js';
 import type { MissingFile, ModelFile, ModelFolder, UrlSpec } from './source.js';
 
 /** How to fetch and hash; tests and Node put their own in. */

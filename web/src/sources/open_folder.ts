@@ -1,9 +1,9 @@
 // Opens a source where the engine runs.
 import { openBrowserCache } from '../cache/cache_browser.js';
+import { FileStore } from '../cache/file_store.js';
 import type { CustomCache } from '../env.js';
 import { describe, PeruseError } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
-import { FileStore } from '../cache/file_store.js';
 import { BytesFolder } from './folder_bytes.js';
 import { CachedFolder } from './folder_cached.js';
 import { EitherFolder } from './folder_either.js';

@@ -1,6 +1,6 @@
 // Sources on their way to a worker.
 import { serveFolder } from './folder_port.js';
-import { openFolder, staysHere, type FolderParts } from './open_folder.js';
+import { type FolderParts, openFolder, staysHere } from './open_folder.js';
 import type { SourceSpec } from './source.js';
 import { compact } from './source_files.js';
 

@@ -1,7 +1,7 @@
 // Where a model's files come from: what the caller may say, and the plain form that crosses to the worker.
-import { env, type CustomCache } from '../env.js';
+import { type CustomCache, env } from '../env.js';
 import { PeruseError } from '../errors.js';
-import { readFiles, type FilesSource, type FilesSpec } from './source_files.js';
+import { type FilesSource, type FilesSpec, readFiles } from './source_files.js';
 
 /**
  * Where the model is:

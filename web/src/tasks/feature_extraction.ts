@@ -1,5 +1,5 @@
 // feature-extraction: the encoder's hidden states, as they are or pooled to one vector a text.
-import { textsCall, type CallOptions, type OneOrMany, type OptionNames, type Run } from './call.js';
+import { type CallOptions, type OneOrMany, type OptionNames, type Run, textsCall } from './call.js';
 import type { NumberArray } from './results.js';
 
 /** Options of feature extraction. */

@@ -1,5 +1,5 @@
 // fill-mask: what could stand where a text has the mask token.
-import { asList, checkString, checkStrings, engineOptions, type CallOptions, type OptionNames, type Run } from './call.js';
+import { asList, type CallOptions, checkString, checkStrings, engineOptions, type OptionNames, type Run } from './call.js';
 
 /** Options of fill-mask. */
 export interface FillMaskOptions extends CallOptions {

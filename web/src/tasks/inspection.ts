@@ -1,6 +1,6 @@
 // inspect(): what a model computes on its way to an answer: attention maps, span kernels and hidden states.
 import { PeruseError } from '../errors.js';
-import { engineOptions, nameOf, type CallOptions, type EngineInput, type OptionNames } from './call.js';
+import { type CallOptions, type EngineInput, engineOptions, nameOf, type OptionNames } from './call.js';
 import type { NumberArray } from './results.js';
 import type { TextPair } from './text_classification.js';
 

@@ -1,5 +1,5 @@
 // multiple-choice: which of several continuations fits a prompt.
-import { checkString, checkStrings, engineOptions, type CallOptions, type Run } from './call.js';
+import { type CallOptions, checkString, checkStrings, engineOptions, type Run } from './call.js';
 
 /** A choice and its score. */
 export interface ChoiceScore {

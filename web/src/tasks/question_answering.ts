@@ -1,6 +1,6 @@
 // question-answering: the span of a context that answers a question.
 import { PeruseError } from '../errors.js';
-import { asList, checkString, engineOptions, type CallOptions, type NoOptions, type OptionNames, type Run } from './call.js';
+import { asList, type CallOptions, checkString, engineOptions, type NoOptions, type OptionNames, type Run } from './call.js';
 
 /** Options of question answering. */
 export interface QuestionAnsweringOptions extends CallOptions {

@@ -2,18 +2,18 @@
 import { PeruseError } from '../errors.js';
 import {
   asList,
+  type CallOptions,
   checkString,
   checkStrings,
   engineOptions,
   nameOf,
-  type CallOptions,
   type OneOrMany,
   type OptionNames,
   type Run,
 } from './call.js';
-import { checksum, kChecksums, numberAround, type ChecksumName } from './checksums.js';
+import { type ChecksumName, checksum, kChecksums, numberAround } from './checksums.js';
 import { Placeholders } from './placeholders.js';
-import { foldText, type FoldedText, type TextRange } from './text_folding.js';
+import { type FoldedText, foldText, type TextRange } from './text_folding.js';
 import type { EntityGroup } from './token_classification.js';
 
 export { restore } from './placeholders.js';

@@ -1,5 +1,5 @@
 // replaced-token-detection: which tokens of a text another model probably put there.
-import { textsCall, type CallOptions, type Run, type TextsCall } from './call.js';
+import { type CallOptions, type Run, type TextsCall, textsCall } from './call.js';
 
 /** A token, and how likely it is not the original. */
 export interface TokenReplacement {

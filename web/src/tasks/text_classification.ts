@@ -1,6 +1,6 @@
 // text-classification: labels with scores for a text or a pair of texts.
 import { PeruseError } from '../errors.js';
-import { asList, engineOptions, nameOf, type CallOptions, type NoOptions, type OptionNames, type Run } from './call.js';
+import { asList, type CallOptions, engineOptions, type NoOptions, nameOf, type OptionNames, type Run } from './call.js';
 
 /** Two texts that belong together, for models trained on pairs. */
 export interface TextPair {

@@ -1,6 +1,6 @@
 // text-ranking: which documents answer a query best, by a cross-encoder that reads query and document together.
 import { PeruseError } from '../errors.js';
-import { checkString, checkStrings, engineOptions, nameOf, type CallOptions, type OptionNames, type Run } from './call.js';
+import { type CallOptions, checkString, checkStrings, engineOptions, nameOf, type OptionNames, type Run } from './call.js';
 
 /** Options of ranking. */
 export interface TextRankingOptions extends CallOptions {

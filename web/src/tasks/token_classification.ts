@@ -1,5 +1,5 @@
 // token-classification: labelled spans of a text (named entities, parts of speech).
-import { textsCall, type CallOptions, type NoOptions, type OneOrMany, type OptionNames, type Run } from './call.js';
+import { type CallOptions, type NoOptions, type OneOrMany, type OptionNames, type Run, textsCall } from './call.js';
 
 /** Options of token classification. */
 export interface TokenClassificationOptions extends CallOptions {

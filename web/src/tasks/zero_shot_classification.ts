@@ -1,5 +1,5 @@
 // zero-shot-classification: labels of the caller's choice, judged by a model of natural-language inference.
-import { asList, checkString, engineOptions, labelList, type CallOptions, type OneOrMany, type OptionNames, type Run } from './call.js';
+import { asList, type CallOptions, checkString, engineOptions, labelList, type OneOrMany, type OptionNames, type Run } from './call.js';
 
 /** Options of zero-shot classification. */
 export interface ZeroShotClassificationOptions extends CallOptions {

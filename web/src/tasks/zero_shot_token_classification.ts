@@ -1,11 +1,11 @@
 // zero-shot-token-classification: entities of the caller's labels, found by a GLiNER model.
 import {
   asList,
+  type CallOptions,
   checkString,
+  type EngineInput,
   engineOptions,
   labelList,
-  type CallOptions,
-  type EngineInput,
   type OneOrMany,
   type OptionNames,
   type Run,

@@ -8,7 +8,7 @@ import type { TeachOptions, TeachProgress } from './options.js';
 import { pretrainWith } from './pretrain.js';
 import type { PretrainedTask, PretrainObjective, PretrainOptions } from './pretrain_options.js';
 import type { Taught } from './taught.js';
-import { teachWith, type TeachParts } from './teach.js';
+import { type TeachParts, teachWith } from './teach.js';
 
 export * from './face.js';
 

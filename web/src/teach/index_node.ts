@@ -4,7 +4,7 @@ import { startNodeWorker } from '../worker/start_node.js';
 import type { pretrain as pretrainInBrowser, teach as teachInBrowser } from './index.js';
 import { pretrainWith } from './pretrain.js';
 import { saveToDisk } from './save_node.js';
-import { teachWith, type TeachParts } from './teach.js';
+import { type TeachParts, teachWith } from './teach.js';
 
 export * from './face.js';
 

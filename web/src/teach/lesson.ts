@@ -6,17 +6,17 @@ import { startModule } from '../engine/start_build.js';
 import type { VariantChoice } from '../engine/variant.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, Totals } from '../progress.js';
-import { explainMissing, findWeights, kForms } from '../sources/model_files.js';
 import { feedShards } from '../sources/feed_shards.js';
-import { openFolder, type FolderParts } from '../sources/open_folder.js';
-import { eachChunk, locate, readTokenizer, type NamedFile, type Reading } from '../sources/read_files.js';
+import { explainMissing, findWeights, kForms } from '../sources/model_files.js';
+import { type FolderParts, openFolder } from '../sources/open_folder.js';
+import { eachChunk, locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import { letEventsIn } from '../worker/events.js';
 import type { HostOf } from '../worker/host.js';
-import { labelCounts, problemOf, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
+import { labelCounts, type PlainExample, type PretrainTask, type ProblemType, problemOf, type TeachTask } from './examples.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
-import { Trainer, type Plan, type StepMade, type TeachModule, type WeightsTaken } from './trainer.js';
+import { type Plan, type StepMade, type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
 
 /** The builds that train: one thread, or several. Both compute the same, to the bit. */
 export type TeachBuild = 'teach' | 'teach-threads';

@@ -1,6 +1,6 @@
 // What was learnt: a model that can be used, saved, and let go of.
 import { PeruseError, show, toPeruseError } from '../errors.js';
-import { pipeline, type Pipeline, type PipelineOptions } from '../pipeline.js';
+import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
 import type { FileContent } from '../sources/source_files.js';
 import type { TeachTask } from './examples.js';
 import type { LessonResult, TeachReport } from './report.js';

@@ -6,7 +6,7 @@ import { listenOrHelp, startNodeHelper } from '../engine/helper_node.js';
 import { compileRead } from '../engine/read_wasm_node.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import { serveHosts } from '../worker/worker_host.js';
-import { TeachHost, type LessonParts, type TeachVerbs } from './lesson.js';
+import { type LessonParts, TeachHost, type TeachVerbs } from './lesson.js';
 import type { TeachProgress } from './options.js';
 
 const kParts: LessonParts = {

@@ -1,6 +1,7 @@
 // The C++ teacher as TypeScript sees it (bindings/teach_binding.cc, core/train/teach_session.h): synchronous, one lesson.
-import { PeruseError } from '../errors.js';
+
 import { ModuleCalls, type Staged, type WasmModule } from '../engine/module_calls.js';
+import { PeruseError } from '../errors.js';
 import type { PlainExample } from './examples.js';
 import type { TeachMetrics } from './options.js';
 

@@ -7,9 +7,9 @@ import { asArgumentError, PeruseError, show, throwIfAborted } from '../errors.js
 import { Listener } from '../listener.js';
 import { checkLoadOptions, type OptionKind } from '../load_options.js';
 import { engineFiles } from '../platform/engine_folder.js';
-import { Totals, type ProgressCallback } from '../progress.js';
+import { type ProgressCallback, Totals } from '../progress.js';
 import { openFolder } from '../sources/open_folder.js';
-import { encoderWithin, readThoseThere, readTokenizer, type NamedFile, type Reading } from '../sources/read_files.js';
+import { encoderWithin, type NamedFile, type Reading, readThoseThere, readTokenizer } from '../sources/read_files.js';
 import { resolveSource, type Source, type SourceOptions } from '../sources/source.js';
 import { checkedOptions, checkString, checkStrings } from '../tasks/call.js';
 import { EngineTokenizer, kCells, type TokenizerModule, type TokenizerReport } from './engine_tokenizer.js';

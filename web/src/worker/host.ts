@@ -1,18 +1,19 @@
 // A host runs the verbs of one pipeline's engine: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
-import type { Engine, RunRequest } from '../engine/engine.js';
-import { loadModel, type LoadParts, type LoadReport } from '../engine/load.js';
+
 import type { EngineRequest, WasmParts } from '../engine/builds.js';
+import type { Engine, RunRequest } from '../engine/engine.js';
+import { type LoadParts, type LoadReport, loadModel } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
-import type { MemoryReport, DeviceChoice, UsageReport } from '../engine/reports.js';
+import type { DeviceChoice, MemoryReport, UsageReport } from '../engine/reports.js';
+import type { VectorIndex } from '../engine/vector_index.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FolderParts } from '../sources/open_folder.js';
-import { withInfinities, type Inspection, type InspectRequest } from '../tasks/inspection.js';
+import { type Inspection, type InspectRequest, withInfinities } from '../tasks/inspection.js';
 import { joinParts } from '../tasks/results.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
-import type { VectorIndex } from '../engine/vector_index.js';
-import { letEventsIn } from './events.js';
 import { EngineGroup } from './engine_group.js';
+import { letEventsIn } from './events.js';
 import { startEngine } from './start_engine.js';
 
 /** The verbs: what each takes and gives, all of it plain data. Both hosts and the worker's messages derive from this. */

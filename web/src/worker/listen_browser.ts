@@ -1,6 +1,7 @@
 // What a worker of the package hears first in a browser: what it is to be.
-import { dropHelpers, prepareHelpers } from '../engine/helper_browser.js';
+
 import type { ModuleFactory } from '../engine/engine.js';
+import { dropHelpers, prepareHelpers } from '../engine/helper_browser.js';
 import { becomeHelper, isForHelper } from '../engine/helpers.js';
 import type { WorkerMessage } from './worker_host.js';
 

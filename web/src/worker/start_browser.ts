@@ -2,7 +2,7 @@
 import { describe, PeruseError } from '../errors.js';
 import { patience, within } from '../patience.js';
 import type { ProgressInfo } from '../progress.js';
-import type { VerbTable, Verbs } from './host.js';
+import type { Verbs, VerbTable } from './host.js';
 import type { Preparation } from './listen_browser.js';
 import type { WorkerMessage, WorkerPort } from './worker_host.js';
 

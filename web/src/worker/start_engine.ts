@@ -1,6 +1,7 @@
 // Starts an engine for the device that was wished for.
+
+import { type EngineRequest, startCpuEngine } from '../engine/builds.js';
 import type { Engine } from '../engine/engine.js';
-import { startCpuEngine, type EngineRequest } from '../engine/builds.js';
 import { describe, PeruseError } from '../errors.js';
 
 /** Starts the engine. `findGpu`: where WebGPU is, if not in the navigator. */

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { installedFile } from '../engine/installed_node.js';
 import type { ProgressInfo } from '../progress.js';
-import type { VerbTable, Verbs } from './host.js';
+import type { Verbs, VerbTable } from './host.js';
 import { isAnswered, type WorkerMessage, type WorkerPort, type WorkerRequest } from './worker_host.js';
 
 /** What a worker may take, once it has let go of its work, until its locks (cache/lock_node.ts) are gone from the disk, in milliseconds. */

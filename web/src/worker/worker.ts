@@ -6,13 +6,12 @@ import { browserHostParts } from './host_parts_browser.js';
 import { closeLater, listen, type WorkerScope } from './listen_browser.js';
 import { serve, type WorkerRequest } from './worker_host.js';
 
-export { LocalHost } from './host.js';
-export { browserHostParts };
-
+export { startBuild, startCpuBuild, startCpuEngine } from '../engine/builds.js';
 // What the GPU's part, a bundle of its own, takes from here (tools/bundle.mjs).
 export { Engine } from '../engine/engine.js';
-export { startCpuEngine, startCpuBuild, startBuild } from '../engine/builds.js';
 export { describe, PeruseError } from '../errors.js';
+export { LocalHost } from './host.js';
+export { browserHostParts };
 
 declare const self: WorkerScope<WorkerRequest> & { name?: string; document?: unknown };
 

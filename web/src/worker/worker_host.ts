@@ -1,9 +1,9 @@
 // The two ends of a worker: RemoteHost on the caller's side, serve() on the worker's. Both speak the verbs of host.ts.
-import { describe, fromPlainError, onAbort, PeruseError, throwIfAborted, toPlainError, type PlainError } from '../errors.js';
-import { LocalHost, type HostOf, type HostParts, type VerbTable, type Verbs } from './host.js';
-import { buffersOf } from '../tasks/results.js';
+import { describe, fromPlainError, onAbort, PeruseError, type PlainError, throwIfAborted, toPlainError } from '../errors.js';
 import type { ProgressInfo } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
+import { buffersOf } from '../tasks/results.js';
+import { type HostOf, type HostParts, LocalHost, type Verbs, type VerbTable } from './host.js';
 
 /** To the worker: a verb of one of those that work there (pipelines, say), the wish to stop an earlier one, a member's end, or its own. */
 export type WorkerCall<S extends VerbTable<S> = Verbs> = {
