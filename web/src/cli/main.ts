@@ -1,11 +1,22 @@
 #!/usr/bin/env node
 // The command `peruse`: `peruse <command> ...`. Results go to stdout as JSON lines, everything else to stderr.
-// Exit codes: 0 done; 1 it failed (one line on stderr says why); 2 the command line makes no sense; 130 interrupted.
+// Exit codes: 0 done; 1 it failed (one line on stderr says why); 2 the command line makes no sense; 129, 130 and 143 ended by SIGHUP,
+// SIGINT or SIGTERM.
 import '../index_node.js';
+import { removePartialFiles } from '../cache/write_file_node.js';
 import { processIo } from './io.js';
 import { runCli } from './run.js';
 
-process.on('SIGINT', () => process.exit(130));
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const) {
+  process.on(signal, () => {
+    removePartialFiles();
+    process.exit(code);
+  });
+}
 // A reader that has seen enough (`| head`) closes the pipe: that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 

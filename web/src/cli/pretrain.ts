@@ -40,7 +40,7 @@ What was measured is printed as JSON.`,
     const objective = kObjectives.find((one) => one === name);
     if (objective === undefined) throw new UsageError(`pretrain takes ${kObjectives.join(' or ')}, not '${name}'`);
     const out = text(values, 'out');
-    if (out === undefined) throw new UsageError('--out is missing: the folder for the model');
+    if (out === undefined || out.trim() === '') throw new UsageError('--out is missing: the folder for the model');
     const options = readOptions(values, io);
     if (flag(values, 'no-cache')) env.cache = false;
     const lines = await readLines(file);

@@ -8,7 +8,13 @@ import { ProgressBar } from './progress_bar.js';
 
 const { revision, token, offline, 'no-cache': noCache } = kModelOptions;
 
-export const kRewriteOptions: Options = { revision: revision!, token: token!, offline: offline!, 'no-cache': noCache! };
+export const kRewriteOptions: Options = {
+  revision: revision!,
+  token: token!,
+  offline: offline!,
+  'no-cache': noCache!,
+  overwrite: { type: 'boolean', help: 'replace a model that the folder holds already' },
+};
 
 /** Runs it on <model> and <folder>, and prints its report as JSON. */
 export async function withRewriting(
@@ -26,6 +32,7 @@ export async function withRewriting(
       revision: text(values, 'revision'),
       token: text(values, 'token') ?? io.environment.HF_TOKEN,
       local_files_only: flag(values, 'offline'),
+      overwrite: flag(values, 'overwrite'),
       progress_callback: (progress) => bar?.show(progress),
     });
     io.out(JSON.stringify({ folder, ...report }));

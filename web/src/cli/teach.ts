@@ -52,7 +52,7 @@ What was measured is printed as JSON.`,
     const task = kTasks.find((name) => name === taskName);
     if (task === undefined) throw new UsageError(`<task> is ${kTasks.join(' or ')}, not '${taskName}'`);
     const out = text(values, 'out');
-    if (out === undefined) throw new UsageError('--out is missing: the folder for the model');
+    if (out === undefined || out.trim() === '') throw new UsageError('--out is missing: the folder for the model');
     const options = readOptions(values, io);
     if (flag(values, 'no-cache')) env.cache = false;
     const examples = await readExamples(file);

@@ -1,26 +1,20 @@
 // Writes a checkpoint again, tensor by tensor (Node): what becomes of each tensor is the caller's. The result is safetensors.
 //
 // One pass over each weights file; nothing larger than a chunk is in memory, but for a tensor that lies scattered in a PyTorch file.
-import { type FileHandle, open, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
+import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
 import '../index_node.js';
 import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
-import { describe, PeruseError, throwIfAborted } from '../errors.js';
+import { describe, PeruseError, show, throwIfAborted } from '../errors.js';
 import { platform } from '../platform/current.js';
 import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
-import {
-  explainMissing,
-  type FoundWeights,
-  findWeights,
-  kBesideTokenizer,
-  kBesideVocabulary,
-  kVocabularies,
-  notFound,
-} from '../sources/model_files.js';
+import { explainMissing, type FoundWeights, findWeights, notFound } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, type ModelFolder, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
+import { filesBesideWeights, kModelFiles, openCheckpoint, wholeFile } from './checkpoint_files.js';
 import { readerModule } from './reader_module.js';
 
 export interface RewriteOptions extends SourceOptions {
@@ -28,6 +22,8 @@ export interface RewriteOptions extends SourceOptions {
   progress_callback?: ProgressCallback;
   /** Cancels; nothing half-written is left behind. */
   signal?: AbortSignal;
+  /** Replaces a model that the folder holds. Default false, which refuses such a folder. */
+  overwrite?: boolean;
 }
 
 /** Takes a tensor's bytes in order, and writes what becomes of them. */
@@ -65,7 +61,7 @@ export interface RewriteReport {
 }
 
 const kForm = 'model.safetensors';
-const kTokenizerFiles = [...kVocabularies.flat(), ...kBesideTokenizer, ...kBesideVocabulary];
+const kMetadata = '__metadata__';
 
 /** @throws PeruseError: those of loading. */
 export async function rewriteCheckpoint(
@@ -76,9 +72,10 @@ export async function rewriteCheckpoint(
 ): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
   throwIfAborted(signal);
+  const target = checkFolderName(folder);
   const spec = await resolveSource(source, options, platform().paths);
   try {
-    return await rewrite(spec, folder, options, signal, rewriting);
+    return await rewrite(spec, target, options, signal, rewriting);
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error; // The system's alone are about files.
     throw new PeruseError('invalid_argument', `The checkpoint can't be written to ${folder}: ${describe(error)}`, { cause: error });
@@ -97,7 +94,20 @@ async function rewrite(
     throw new PeruseError('invalid_argument', `A checkpoint can't be written over the one that it is made from: ${folder}.`);
   }
   const files = await openFolder(spec, platform().folderParts ?? {});
+  await clear(folder, options.overwrite === true);
   return new Job(spec.name, files, folder, options.progress_callback ?? (() => {}), signal, rewriting).run();
+}
+
+/** Removes the files of a model from the folder, or throws if it has any: two models in one folder would be read as one. */
+async function clear(folder: string, overwrite: boolean): Promise<void> {
+  for (const name of kModelFiles) {
+    const path = join(folder, name);
+    if ((await lstat(path).catch(() => undefined)) === undefined) continue;
+    if (!overwrite) {
+      throw new PeruseError('invalid_argument', `${path} exists: the folder holds a model. Name another folder, or set overwrite to true.`);
+    }
+    await rm(path);
+  }
 }
 
 class Job {
@@ -106,65 +116,57 @@ class Job {
 
   constructor(
     private readonly name_: string,
-    private readonly source_: ModelFolder,
-    private readonly folder_: string,
+    private readonly folder_: ModelFolder,
+    private readonly target_: string,
     private readonly progress_: ProgressCallback,
     private readonly signal_: AbortSignal,
     private readonly rewriting_: Rewriting,
   ) {}
 
   async run(): Promise<RewriteReport> {
-    const config = await this.config();
-    const weights = await findWeights(this.source_, this.signal_);
-    if (!weights.found) throw await explainMissing(this.source_, weights.missing, this.signal_);
-    if (weights.sharded) await this.rewriteShards(weights);
-    else await this.rewrite(kForm, weights.file);
-    for (const name of kTokenizerFiles) {
-      const file = await this.source_.open(name, this.signal_);
-      if (file.found) await writeFile(join(this.folder_, name), await whole(file));
+    const { config: file, encoder, prefix } = await openCheckpoint(this.folder_, this.signal_);
+    const config = this.rewriting_.config(parseObject(file.where, await wholeFile(file)), file.where);
+    const weights = await findWeights(encoder, this.signal_);
+    if (!weights.found) throw await explainMissing(encoder, weights.missing, this.signal_);
+    if (weights.sharded) await this.rewriteShards(weights, encoder, prefix);
+    else await this.rewrite(`${prefix}${kForm}`, weights.file);
+    for (const [name, content] of await filesBesideWeights(this.folder_, prefix, config, this.signal_)) {
+      await writeWhole(this.target_, name, content);
     }
     // Last: a folder without it is no checkpoint.
-    await writeFile(join(this.folder_, 'config.json'), `${JSON.stringify(config, null, 2)}\n`);
+    await writeWhole(this.target_, `${prefix}config.json`, `${JSON.stringify(config, null, 2)}\n`);
     return this.report_;
   }
 
-  private async config(): Promise<object> {
-    const file = await this.source_.open('config.json', this.signal_);
-    if (!file.found) throw await explainMissing(this.source_, [file], this.signal_);
-    return this.rewriting_.config(parseObject(file.where, await whole(file)), file.where);
-  }
-
-  private async rewriteShards({ name: indexName, file }: FoundWeights): Promise<void> {
-    const index = parseObject(file.where, await whole(file));
-    const shards = Object.values((index.weight_map ?? {}) as object);
+  private async rewriteShards({ name: indexName, file }: FoundWeights, encoder: ModelFolder, prefix: string): Promise<void> {
+    const index = parseObject(file.where, await wholeFile(file));
+    const shards = [...new Set(Object.values((index.weight_map ?? {}) as object))];
     if (shards.length === 0 || !shards.every((name): name is string => typeof name === 'string' && /^[^./\\:?#%][^/\\:?#%]*$/.test(name))) {
       throw new PeruseError('malformed_file', `${file.where} has no weight_map of plain file names.`);
     }
+    const targets = refuseSameNames(shards.map((shard) => [safetensorsName(shard), shard]));
     const map: Record<string, string> = {};
-    for (const shard of new Set(shards)) {
-      const part = await this.source_.open(shard, this.signal_);
+    for (const [target, shard] of targets) {
+      const part = await encoder.open(shard, this.signal_);
       if (!part.found) throw notFound([part], `, which ${indexName} names`);
-      const target = safetensorsName(shard);
-      for (const { name } of await this.rewrite(target, part)) map[name] = target;
+      for (const { name } of await this.rewrite(`${prefix}${target}`, part)) map[name] = target;
     }
     const metadata = { ...(index.metadata as object | undefined), total_size: this.report_.bytesAfter };
-    await writeFile(join(this.folder_, `${kForm}.index.json`), `${JSON.stringify({ metadata, weight_map: map }, null, 2)}\n`);
+    const written = `${JSON.stringify({ metadata, weight_map: map }, null, 2)}\n`;
+    await writeWhole(this.target_, `${prefix}${kForm}.index.json`, written);
   }
 
-  /** Under a passing name until it is whole. Returns what it holds. */
+  /** Returns what the written file holds. */
   private async rewrite(name: string, file: ModelFile): Promise<TensorEntry[]> {
-    const path = join(this.folder_, name);
-    const partial = `${path}.partial`;
     const reader = new WeightsReader(await readerModule(), file.where);
-    const output = await open(partial, 'w');
+    let output: NewFile | undefined;
     try {
-      const entries = await this.write(name, file, reader, output);
-      await output.close();
-      await rename(partial, path);
+      output = await NewFile.open(this.target_, name);
+      const entries = await this.write(name, file, reader, output.handle);
+      await output.keep();
       return entries;
     } catch (error) {
-      await output.close().catch(() => {});
-      await rm(partial, { force: true });
+      await output?.drop();
       throw error;
     } finally {
       reader.dispose();
@@ -213,6 +215,10 @@ class TargetFile {
     private readonly output_: FileHandle,
   ) {
     this.passages_ = header.map((tensor) => this.plan(tensor, rewriting));
+    refuseSameNames(this.entries.map(({ name }) => [name, name]));
+    if (this.entries.some(({ name }) => name === kMetadata)) {
+      throw new PeruseError('unsupported', `A tensor is named ${kMetadata}, which safetensors cannot hold.`);
+    }
   }
 
   static async start(header: readonly TensorInfo[], rewriting: Rewriting, output: FileHandle): Promise<TargetFile> {
@@ -272,10 +278,16 @@ function safetensorsName(shard: string): string {
   return shard.endsWith('.safetensors') ? shard : `${shard.replace(/\.bin$/, '').replace(/^pytorch_model/, 'model')}.safetensors`;
 }
 
-async function whole(file: ModelFile): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const chunk of file.chunks()) parts.push(chunk.slice());
-  return Buffer.concat(parts);
+/** Throws if two of the sources would be written under one name. */
+function refuseSameNames(pairs: readonly (readonly [target: string, source: string])[]): Map<string, string> {
+  const sources = new Map<string, string>();
+  for (const [target, source] of pairs) {
+    const other = sources.get(target);
+    if (other !== undefined)
+      throw new PeruseError('unsupported', `${show(other)} and ${show(source)} would both be written as ${show(target)}.`);
+    sources.set(target, source);
+  }
+  return sources;
 }
 
 function parseObject(where: string, bytes: Uint8Array): Record<string, unknown> {

@@ -1,0 +1,79 @@
+// Writes files to a folder on disk (Node). A file gets its name when it is whole; until then it has a new name of its own. Nothing is
+// written through a symbolic link within the folder: one that has the file's name is replaced, one on the way to it is refused.
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { PeruseError, show } from '../errors.js';
+import { makeFolder } from './make_folder_node.js';
+
+/** Returns the name of a folder that a caller gave. Throws 'invalid_argument' if it is blank, which would mean the current folder. */
+export function checkFolderName(folder: unknown): string {
+  if (typeof folder === 'string' && folder.trim() !== '') return folder;
+  throw new PeruseError('invalid_argument', `Name a folder to write to; got ${show(folder)}.`);
+}
+
+/** Writes a file whole. `name`: within the folder, with slashes. */
+export async function writeWhole(folder: string, name: string, content: Uint8Array | string): Promise<void> {
+  const file = await NewFile.open(folder, name);
+  try {
+    await file.handle.writeFile(content);
+    await file.keep();
+  } catch (error) {
+    await file.drop();
+    throw error;
+  }
+}
+
+const kPartials = new Set<string>();
+
+/** Removes files that are being written: for a process that is about to end. */
+export function removePartialFiles(): void {
+  for (const path of kPartials) rmSync(path, { force: true });
+}
+
+/** A file that is being written. Ends with either keep() or drop(). */
+export class NewFile {
+  private constructor(
+    readonly handle: FileHandle,
+    private readonly partial_: string,
+    private readonly path_: string,
+  ) {}
+
+  static async open(folder: string, name: string): Promise<NewFile> {
+    await makeFolder(folder);
+    await refuseLinks(folder, dirname(name));
+    const path = join(folder, name);
+    await makeFolder(dirname(path));
+    const partial = join(dirname(path), `${basename(path)}.${randomUUID()}.partial`);
+    kPartials.add(partial);
+    try {
+      return new NewFile(await open(partial, 'wx'), partial, path);
+    } catch (error) {
+      kPartials.delete(partial);
+      throw error;
+    }
+  }
+
+  /** Gives the file its name, in place of whatever had it. */
+  async keep(): Promise<void> {
+    await this.handle.close();
+    await rename(this.partial_, this.path_);
+    kPartials.delete(this.partial_);
+  }
+
+  /** Removes the file. */
+  async drop(): Promise<void> {
+    await this.handle.close().catch(() => {});
+    await rm(this.partial_, { force: true });
+    kPartials.delete(this.partial_);
+  }
+}
+
+async function refuseLinks(folder: string, within: string): Promise<void> {
+  if (within === '.') return;
+  await refuseLinks(folder, dirname(within));
+  const path = join(folder, within);
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isSymbolicLink()) throw new PeruseError('invalid_argument', `${path} is a symbolic link: nothing is written through it.`);
+}
