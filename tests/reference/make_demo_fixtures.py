@@ -20,9 +20,9 @@ from transformers import (AutoModelForQuestionAnswering, AutoModelForSequenceCla
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "train"))
 
-from entities import ner_sentences  # noqa: E402
-from texts import DEFAULT_DATA_DIR, read_squad, sentiment_rows  # noqa: E402
-from zero_shot_sets import label_table, labelled_sets  # noqa: E402
+from shared.entities import ner_sentences  # noqa: E402
+from shared.texts import DEFAULT_DATA_DIR, read_squad, sentiment_rows  # noqa: E402
+from shared.zero_shot_sets import label_table, labelled_sets  # noqa: E402
 
 ODD_SENTENCES = [
     "A", "!", "...", "not bad", "Not good.", "NOT GOOD", "BEST FILM OF THE YEAR!!!", "worst. movie. ever.", "👍", "👎👎👎",

@@ -1,86 +1,89 @@
 """Scores of a saved demo model, read back through transformers' own loaders.
 
-    python evaluate.py --task sentiment|reader|tagger|zero-shot --model-dir DIR [--data-dir DATA] [--json OUT.json]
-        [--teacher SENTENCE_DIR]
+    python evaluate.py --task sentiment|reader|tagger|zero-shot --model-dir DIR [--data-dir DATA] [--json OUT.json] [--dev]
 
-The test halves are for reporting only; nothing was trained on them, or chosen by them but where a model's card says so.
+The test halves are for reporting only; nothing was trained on them, or chosen by them but where a model's card says so. `--dev` leaves
+them out.
 """
 
 import argparse
 import json
 from pathlib import Path
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer
-from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification, AutoModelForTokenClassification
 
-import everyday
-import fast_attention
-import finetune_sentiment
-import finetune_tagger
-import finetune_zero_shot
-import reading
-import sentence_vectors
-from entities import NER_SETS, f1, ner_sentences, total_f1
-from splits import reader_rows
-from texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, read_squad, sentiment_rows
-from zero_shot_sets import label_table, labelled_sets
+import reader
+import sentiment
+import tagger
+import zero_shot
+from export_model import load
+from shared import attention, everyday, reading, redaction
+from shared.entities import NER_SETS, f1, ner_sentences, total_f1
+from shared.texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, read_squad, reader_rows, sentiment_rows
+from shared.zero_shot_sets import label_table, labelled_sets
+
+REMARKS = everyday.FILE.with_name("everyday_remarks.tsv")
 
 
-def evaluate_sentiment(model_dir, tokenizer, data_dir):
-    model = AutoModelForSequenceClassification.from_pretrained(model_dir, dtype=torch.float32)
+def evaluate_sentiment(model, tokenizer, data_dir, splits):
     result = {}
     for name in SENTIMENT_SETS:
-        for split in ("dev", "test-halfA"):
-            items = finetune_sentiment.encode(tokenizer, sentiment_rows(data_dir, name, split))
-            result[f"{name} {split}"] = {"accuracy": round(finetune_sentiment.accuracy(model, items), 2),
-                                         "texts": len(items)}
+        for split in splits:
+            items = sentiment.encode(tokenizer, sentiment_rows(data_dir, name, split.replace("test", "test-halfA")))
+            result[f"{name} {split}"] = {"accuracy": round(sentiment.accuracy(model, items), 2), "texts": len(items)}
+    rows = [line.split("\t") for line in REMARKS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    items = sentiment.encode(tokenizer, [(int(label), text) for label, text in rows])
+    sure = sentiment.sureness(model, items)
+    right = sentiment.predict(model, items).argmax(1) == np.array([label for _, label in items])
+    result["everyday remarks"] = {"right": int(right.sum()), "of": len(rows), "right or not sure, wrong, by threshold": {
+        limit: [int((right | (sure < limit)).sum()), int((~right & (sure >= limit)).sum())] for limit in (0.5, 0.6, 0.65, 0.7, 0.8)},
+        "wrong": [[text, round(float(chance), 2)] for (_, text), chance, one in zip(rows, sure, right) if not one]}
     return result
 
 
-def evaluate_reader(model_dir, tokenizer, data_dir):
-    fast_attention.use()  # float32, as transformers computes it but for rounding, and faster
-    model = AutoModelForQuestionAnswering.from_pretrained(model_dir, dtype=torch.float32)
-    sets = {f"{name} {part}": rows for part in ("dev", "test") for name, rows in reader_rows(data_dir, part).items()}
-    sets["qed-nq half A"] = read_squad(data_dir / "qa-english" / "qed-nq-halfA.json.gz")
-    sets["squad v1.1 dev half A"] = read_squad(data_dir / "squad" / "dev-v1.1-halfA.json.gz")
+def evaluate_reader(model, tokenizer, data_dir, splits):
+    attention.use()
+    sets = {f"{name} {part}": rows for part in splits for name, rows in reader_rows(data_dir, part).items()}
+    if "test" in splits:
+        sets["qed-nq half A"] = read_squad(data_dir / "qa-english" / "qed-nq-halfA.json.gz")
+        sets["squad v1.1 dev half A"] = read_squad(data_dir / "squad" / "dev-v1.1-halfA.json.gz")
     result = {}
     for name, rows in sets.items():
         exact, f1 = reading.scores(reading.predict(model, tokenizer, rows), rows)
         result[name] = {"exact": round(exact, 2), "f1": round(f1, 2), "questions": len(rows)}
         print(name, result[name], flush=True)
-    rows = sets["squad v1.1 dev half A"][::5]
-    exact, f1 = reading.scores(reading.predict(model, tokenizer, rows, may_decline=True), rows)
-    swapped = [row | {"context": rows[(number + len(rows) // 2) % len(rows)]["context"]} for number, row in enumerate(rows)]
-    declined = [text == "" for text in reading.predict(model, tokenizer, swapped, may_decline=True)]
-    result["squad v1.1 dev half A, where it may decline"] = {
-        "exact": round(exact, 2), "f1": round(f1, 2), "questions": len(rows),
-        "declined of as many with the passage of another article": round(100 * sum(declined) / len(declined), 1)}
+    last = list(sets.values())[-1][::5]
+    exact, f1, declined = reader.declines(model, tokenizer, last)
+    result["every fifth of the last, where it may decline"] = {
+        "exact": round(exact, 2), "f1": round(f1, 2), "questions": len(last), "declined of as many with another passage": round(declined, 1)}
     return result
 
 
-def evaluate_tagger(model_dir, tokenizer, data_dir):
-    model = AutoModelForTokenClassification.from_pretrained(model_dir, dtype=torch.float32)
+def evaluate_tagger(model, tokenizer, data_dir, splits):
     result = {}
-    for part in ("dev", "test"):
+    for part in splits:
         for name in NER_SETS:
             sentences = ner_sentences(data_dir, name, part)
-            counts = finetune_tagger.measure(model, tokenizer, sentences, name)
+            counts = tagger.measure(model, tokenizer, sentences, name)
             right, predicted, gold = (sum(column) for column in zip(*counts.values()))
             result[f"{name} {part}"] = {
                 "f1": round(total_f1(counts), 1), "precision": round(100 * right / max(predicted, 1), 1),
                 "recall": round(100 * right / max(gold, 1), 1), "entities": gold, "sentences": len(sentences),
                 "by type": {kind: round(f1(*count), 1) for kind, count in counts.items()}}
+    result["held-out messages, by threshold"] = {str(limit): row for limit, row in redaction.HeldOut(data_dir).measure(model, tokenizer).items()}
+    result["everyday messages"], result["missed or marked wrongly"] = redaction.everyday(model, tokenizer)
     return result
 
 
-def zero_shot_parts(data_dir, most=400):
+def zero_shot_parts(data_dir, split, most=400):
     """{what: (texts, labels to choose from)}: of labels that were trained on; then the same of labels that were not."""
-    table, sets = label_table(), labelled_sets(data_dir, "test")
+    table, sets = label_table(), labelled_sets(data_dir, split)
     parts = {}
     for part, word in (("train", "known"), ("test", "new")):
         for name in sets:
-            rows, names = finetune_zero_shot.rows_of(sets, table, name, part, most)
+            rows, names = zero_shot.rows_of(sets, table, name, part, most)
             if rows and len(names) > 1:
                 parts[f"{name}, {word} labels"] = rows, names
     cars = [row for row in sets["clinc150-domains"] if table["clinc150-domains"][row.labels[0]][0] == "test"]
@@ -89,15 +92,14 @@ def zero_shot_parts(data_dir, most=400):
     return parts
 
 
-def evaluate_zero_shot(model_dir, tokenizer, data_dir, teacher=None):
-    model = AutoModelForSequenceClassification.from_pretrained(model_dir, dtype=torch.float32)
+def evaluate_zero_shot(model, tokenizer, data_dir, splits):
+    attention.use()
     result = {}
-    for what, (rows, names) in zero_shot_parts(data_dir).items():
-        result[what] = {"texts": len(rows), "labels": len(names), "chance": chance(rows, names),
-                        "accuracy": round(finetune_zero_shot.accuracy(model, tokenizer, rows, names), 1)}
-        if teacher:
-            result[what]["teacher"] = round(teacher.accuracy(rows, names), 1)
-        print(what, result[what], flush=True)
+    for split in splits:
+        for what, (rows, names) in zero_shot_parts(data_dir, split).items():
+            result[f"{what}, {split}"] = {"texts": len(rows), "labels": len(names), "chance": chance(rows, names),
+                                          "accuracy": round(zero_shot.accuracy(model, tokenizer, rows, names), 1)}
+            print(what, result[f"{what}, {split}"], flush=True)
     return result
 
 
@@ -106,8 +108,7 @@ def chance(rows, names):
     return round(100 * sum(len(set(row.labels)) for row in rows) / len(rows) / len(names), 1)
 
 
-EVALUATE = {"sentiment": evaluate_sentiment, "reader": evaluate_reader, "tagger": evaluate_tagger,
-            "zero-shot": evaluate_zero_shot}
+EVALUATE = {"sentiment": evaluate_sentiment, "reader": evaluate_reader, "tagger": evaluate_tagger, "zero-shot": evaluate_zero_shot}
 
 
 def main():
@@ -116,16 +117,15 @@ def main():
     parser.add_argument("--model-dir", type=Path, required=True)
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--teacher", type=Path, help="zero-shot: score the vectors of sentence_vectors.py too")
+    parser.add_argument("--dev", action="store_true", help="leave the test halves unseen")
     args = parser.parse_args()
     torch.set_num_threads(1)
     tokenizer = Tokenizer.from_file(str(args.model_dir / "tokenizer.json"))
-    extra = [sentence_vectors.load(args.teacher)] if args.teacher else []
-    result = EVALUATE[args.task](args.model_dir, tokenizer, args.data_dir, *extra)
+    result = EVALUATE[args.task](load(args.model_dir), tokenizer, args.data_dir, ["dev"] if args.dev else ["dev", "test"])
     result["everyday"] = everyday.score(args.task, args.model_dir)
-    print(json.dumps(result, indent=1))
+    print(json.dumps(result, indent=1, ensure_ascii=False))
     if args.json:
-        args.json.write_text(json.dumps(result, indent=1) + "\n")
+        args.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

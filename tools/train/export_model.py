@@ -1,32 +1,23 @@
-"""Saves a trained demo model in the hub layout with F16 weights.
+"""Saves a trained demo model, in the hub layout, with F16 weights.
 
-    python export_model.py --task sentiment|reader|tagger|zero-shot --weights OUT/best.pt --tokenizer-dir TOK --out-dir MODEL_DIR
+    python export_model.py --weights OUT/best --out-dir MODEL_DIR
 """
 
 import argparse
-import shutil
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer
+import transformers
+from transformers import AutoConfig
 
-import finetune_reader
-import finetune_sentiment
-import finetune_tagger
-import finetune_zero_shot
-from architectures import READER_SIZES
-from schedule import load_checkpoint
-
-TASKS = {"sentiment": finetune_sentiment, "reader": finetune_reader, "tagger": finetune_tagger, "zero-shot": finetune_zero_shot}
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
+from shared.training import save_model
 
 
 @torch.no_grad()
 def even_embeddings(model):
     """Where a projection follows the token embeddings, gives their columns one size, by powers of two, and takes it back there.
 
-    No result changes. A row of int8 has one scale: columns of word vectors, ten times as large as those beside them (widen_reader.py), would
-    leave these three bits.
+    No result changes. A row of int8 has one scale: columns of word vectors, ten times as large as those beside them, would leave these three bits.
     """
     embeddings = next((module for module in model.modules() if hasattr(module, "embed_proj")), None)
     if embeddings is None or embeddings.embed_proj is None:
@@ -48,7 +39,7 @@ def turn(size, generator):
 def turn_between(model):
     """Turns what lies between two matrices: embeddings and their projection, the values of a head and what is made of them.
 
-    No result changes but by rounding. Where a matrix is nearly diagonal, as comparing_sums.py makes them, one number a row leaves the others of that
+    No result changes but by rounding. Where a matrix is nearly diagonal, as those of the zero-shot model's first layers are, one number a row leaves the others of that
     row few levels of int8; turned, all are of one size.
     """
     generator = torch.Generator().manual_seed(0)
@@ -66,23 +57,21 @@ def turn_between(model):
                 output.weight[:, head] = output.weight[:, head] @ turned.T
 
 
+def load(folder):
+    """The model of a saved folder, of the class that its configuration names."""
+    name, = AutoConfig.from_pretrained(folder).architectures
+    return getattr(transformers, name).from_pretrained(folder, dtype=torch.float32)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--task", choices=list(TASKS), required=True)
-    parser.add_argument("--weights", type=Path, required=True)
-    parser.add_argument("--tokenizer-dir", type=Path, required=True)
+    parser.add_argument("--weights", type=Path, required=True, help="a saved folder, such as OUT/best of a recipe")
     parser.add_argument("--out-dir", type=Path, required=True)
-    parser.add_argument("--size", choices=READER_SIZES, help="of the reader")
     args = parser.parse_args()
-    size = Tokenizer.from_file(str(args.tokenizer_dir / "tokenizer.json")).get_vocab_size()
-    model = TASKS[args.task].build_model(size, 0.1, **({"size": args.size} if args.size else {}))
-    model.load_state_dict(load_checkpoint(args.weights)["model"])
+    model = load(args.weights)
     even_embeddings(model)
     turn_between(model)
-    model.half().save_pretrained(args.out_dir, safe_serialization=True)
-    (args.out_dir / "model.safetensors").chmod(0o644)
-    for name in TOKENIZER_FILES:
-        shutil.copyfile(args.tokenizer_dir / name, args.out_dir / name)
+    save_model(model.half(), args.weights, args.out_dir)
     print((args.out_dir / "model.safetensors").stat().st_size, "bytes")
 
 

@@ -10,7 +10,7 @@ export const unpack = (...path) => gunzipSync(readFileSync(join(...path))).toStr
 export const some = (rows, count) =>
   rows.length <= count ? rows : Array.from({ length: count }, (_, i) => rows[Math.floor((i * rows.length) / count)]);
 
-/** Types of the sets' own, in the words of the demo model (tools/train/entities.py). */
+/** Types of the sets' own, in the words of the demo model (tools/train/shared/entities.py). */
 const kTypeOf = { person: 'PER', corporation: 'ORG', group: 'ORG', location: 'LOC', 'creative-work': 'MISC', product: 'MISC' };
 
 /** Sentences { words, types: of each word, or undefined; begins: whether an entity begins with it }. */
@@ -29,7 +29,7 @@ export function entitySentences(folder, set) {
 
 /** Intents of Snips, none of which the demo model was trained on, and the words that name them: { rows: [{ text, name }], names }. */
 export function snips(folder) {
-  const table = fileURLToPath(new URL('../../../tools/train/zero_shot_labels.tsv', import.meta.url));
+  const table = fileURLToPath(new URL('../../../tools/train/shared/zero_shot_labels.tsv', import.meta.url));
   const lines = readFileSync(table, 'utf8').split('\n');
   const nameOf = new Map(
     lines

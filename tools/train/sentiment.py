@@ -1,0 +1,154 @@
+"""The sentiment model's recipe: a saved one goes on with film sentences, product phrases, comments, whole reviews, and everyday remarks.
+
+    python sentiment.py --weights MODEL_DIR --out-dir OUT --rounds 14
+
+Most texts of a round are sentences that carry no label: varied at every showing, and labelled softly by a teacher
+(`shared/opinion_teacher.py`, kept in OUT). Remarks with negation and understatement are made by a grammar (`shared/remarks.py`), and
+what says neither counts half. Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the model of the best round.
+"""
+
+import argparse
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+from transformers import ConvBertForSequenceClassification
+
+from shared.opinion_teacher import OpinionTeacher, best_temperature
+from shared.opinions import labelled_rows, neither, product_sentences, review_sentences, varied
+from shared.remarks import RemarkMaker
+from shared.texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, sentiment_rows
+from shared.training import MAX_LENGTH, Run, equal_length_batches, hide_words, load_model, single_thread, trapezoid_rate
+
+LABELLED = {"rt-polarity": 2400, "pros-cons": 1800, "feelings": 1500, "movie-reviews": 24}  # texts of a round
+TAUGHT = {"film": 4000, "product": 600, "phrase": 400}  # softly labelled texts of a round
+REMARKS, NEITHER = 3000, 700  # made-up remarks, and comments and queries that say neither
+TEACHER_REPEATS = {"rt-polarity": 2}
+LONGEST = 6000  # characters of a whole review that is shown
+CHOICE_WEIGHTS = {"rt-polarity": 0.4, "pros-cons": 0.3, "movie-reviews": 0.1, "remarks": 0.2}
+SURE = (0.6, 0.7, 0.8)
+
+
+def encode(tokenizer, rows):
+    """(ids, label) pairs, cut to the positions of the model; a soft label is the chance of POSITIVE."""
+    tokenizer.enable_truncation(MAX_LENGTH)
+    encodings = tokenizer.encode_batch([text for _, text in rows])
+    tokenizer.no_truncation()
+    return [(encoding.ids, label) for encoding, (label, _) in zip(encodings, rows)]
+
+
+class Texts:
+    """Labelled rows, and what the teacher labels, drawn again for every round."""
+
+    def __init__(self, data_dir, teacher_path, seed):
+        self.rows, self.neither, self.seed = labelled_rows(data_dir), neither(data_dir, "train"), seed
+        sentences = review_sentences(self.rows["movie-reviews"])
+        if not teacher_path.exists():
+            began = time.process_time()
+            teacher_path.parent.mkdir(parents=True, exist_ok=True)
+            OpinionTeacher.fit(self.rows | {"movie-reviews": sentences}, TEACHER_REPEATS).save(teacher_path)
+            print(f"teacher fitted in {time.process_time() - began:.0f} processor seconds", flush=True)
+        self.teacher = OpinionTeacher.load(teacher_path)
+        film = [text for _, text in sentences] + [text for _, text in self.rows["rt-polarity"]] * 2
+        phrases = [text for _, text in self.rows["pros-cons"]]
+        self.plain = {  # name -> (texts, sets whose weights of the teacher they are read with)
+            "film": (film, ["rt-polarity"]), "phrase": (phrases, ["pros-cons"]),
+            "product": (product_sentences(data_dir), ["rt-polarity", "pros-cons"])}
+        rows = sentiment_rows(data_dir, "rt-polarity", "dev")
+        logits, labels = self.teacher.logits([text for _, text in rows], ["rt-polarity"]), np.array([label for label, _ in rows])
+        self.temperature = best_temperature(logits, labels)
+        print(f"teacher on rt-polarity dev: {((logits > 0) == labels).mean() * 100:.2f}, temperature {self.temperature:.1f}", flush=True)
+
+    def round(self, number):
+        """(chance of POSITIVE, text) rows."""
+        rng = random.Random(f"{self.seed} {number}")
+        drawn = []
+        for name, count in LABELLED.items():
+            drawn += [(float(label), text[:LONGEST]) for label, text in rng.sample(self.rows[name], count)]
+        for name, count in TAUGHT.items():
+            texts, sets = self.plain[name]
+            shown = [varied(text, texts, rng) for text in rng.sample(texts, count)]
+            logits = torch.from_numpy(self.teacher.logits(shown, sets)) / self.temperature
+            drawn += list(zip(torch.sigmoid(logits).tolist(), shown))
+        maker = RemarkMaker("train", rng)
+        return drawn + [maker.remark() for _ in range(REMARKS)] + [(0.5, text) for text in rng.sample(self.neither, NEITHER)]
+
+
+@torch.no_grad()
+def predict(model, items):
+    """Logits [items, 2] in the order of `items`."""
+    model.eval()
+    logits = np.zeros((len(items), 2), dtype=np.float32)
+    for batch in equal_length_batches(items, 8192, 128):
+        logits[batch] = model(input_ids=torch.tensor([items[i][0] for i in batch])).logits.float().numpy()
+    return logits
+
+
+def accuracy(model, items):
+    labels = np.array([label for _, label in items])
+    return float((predict(model, items).argmax(1) == labels).mean() * 100)
+
+
+def sureness(model, items):
+    """Chance of the better label of every text."""
+    return torch.softmax(torch.from_numpy(predict(model, items)), 1).max(1).values.numpy()
+
+
+class Judge:
+    """Scores on the dev parts, and one number to choose by."""
+
+    def __init__(self, data_dir, tokenizer):
+        self.held_out = {name: encode(tokenizer, sentiment_rows(data_dir, name, "dev")) for name in SENTIMENT_SETS}
+        maker = RemarkMaker("dev", random.Random(4))
+        self.held_out["remarks"] = encode(tokenizer, [maker.remark() for _ in range(600)])
+        self.plain = encode(tokenizer, [(0.5, text) for text in random.Random(4).sample(neither(data_dir, "dev"), 600)])
+
+    def choice(self, model):
+        shown = {name: round(accuracy(model, part), 2) for name, part in self.held_out.items()}
+        choice = sum(CHOICE_WEIGHTS[name] * value for name, value in shown.items())
+        sure = sureness(model, self.plain)
+        print("dev", shown, f"choice {choice:.2f}; sure of what says neither:",
+              {limit: round(float((sure > limit).mean() * 100), 1) for limit in SURE}, flush=True)
+        return choice
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
+    parser.add_argument("--weights", type=Path, required=True, help="folder of a saved sentiment model")
+    parser.add_argument("--out-dir", type=Path, required=True)
+    parser.add_argument("--rounds", type=int, required=True)
+    parser.add_argument("--rate", type=float, default=4e-4)
+    parser.add_argument("--batch", type=int, default=48)
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--word-dropout", type=float, default=0.05)
+    parser.add_argument("--smoothing", type=float, default=0.05)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    single_thread(args.seed)
+    model, tokenizer = load_model(ConvBertForSequenceClassification, args.weights, args.dropout)
+    mask_id = tokenizer.token_to_id("[MASK]")
+    run, judge = Run(model, args.weights, args.out_dir), Judge(args.data_dir, tokenizer)
+    texts = Texts(args.data_dir, args.out_dir / "teacher.pt", args.seed)
+    while run.number < args.rounds:
+        items, losses = encode(tokenizer, texts.round(run.number)), []
+        batches = equal_length_batches(items, 4096, args.batch, random.Random(f"batches {args.seed} {run.number}"))
+        model.train()
+        for index, batch in enumerate(batches):
+            ids = torch.tensor([items[i][0] for i in batch])
+            labels = torch.tensor([[1 - items[i][1], items[i][1]] for i in batch], dtype=torch.float32)
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                logits = model(input_ids=hide_words(ids, args.word_dropout, mask_id)).logits
+            rate = args.rate * trapezoid_rate((run.number + index / len(batches)) / args.rounds, decay=0.5)
+            losses.append(run.step(F.cross_entropy(logits.float(), labels, label_smoothing=args.smoothing), rate))
+        run.number += 1
+        print(f"round {run.number} steps {run.average.steps} loss {np.mean(losses):.4f}", flush=True)
+        run.keep(judge.choice(run.average.model))
+        run.save()
+
+
+if __name__ == "__main__":
+    main()

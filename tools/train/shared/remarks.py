@@ -1,0 +1,69 @@
+"""Everyday remarks with what they say: pleased (1), not pleased (0), or neither (0.5); a grammar of templates with lists of words."""
+
+import hashlib
+import re
+from pathlib import Path
+
+TEMPLATES = Path(__file__).with_name("remark_templates.txt")
+CHOICE = re.compile(r"\[([^\[\]]*)\]")
+WORD = re.compile(r"\{(\w+)\}")
+VALUES = {"+": 1.0, "-": 0.0, "0": 0.5}
+BEFORE = ["Honestly, ", "I must say, ", "Well, ", "Sorry, but ", "To be fair, ", "Hi, ", "For me ", "I think ", "wow, ", "In short: ", "hmm, ", "OK, "]
+AFTER = ["!", "!!", "...", " :)", " :(", ", really", ", to be honest", " I think", ", you know", ""]
+
+
+def read_templates():
+    """([(value, template)], {name: words})"""
+    rows, words = [], {}
+    for line in TEMPLATES.read_text(encoding="utf-8").splitlines():
+        kind, _, rest = line.partition(" ")
+        if kind in VALUES:
+            rows.append((VALUES[kind], rest))
+        elif kind.startswith("{"):
+            words[kind[1:-1]] = [word.strip() for word in rest.split("|")] if "|" in rest else rest.split()
+    return rows, words
+
+
+def is_held_out(template):
+    return hashlib.sha256(template.encode()).digest()[0] % 10 == 0
+
+
+class RemarkMaker:
+    def __init__(self, part, rng):
+        """`part`: 'train' or 'dev', the templates that are held out."""
+        rows, self.words = read_templates()
+        self.rows = [row for row in rows if is_held_out(row[1]) == (part == "dev")]
+        self.by_value = {value: [text for other, text in self.rows if other == value] for value in VALUES.values()}
+        self.rng = rng
+
+    def expanded(self, template):
+        rng = self.rng
+        while match := CHOICE.search(template):
+            template = template[:match.start()] + rng.choice(match[1].split("|")) + template[match.end():]
+        text = WORD.sub(lambda match: rng.choice(self.words[match[1]]), template)
+        text = re.sub(r"\s+", " ", text).strip()
+        return re.sub(r"\b([Aa]) (?=[aeiou])", r"\1n ", text)
+
+    def plain(self, value):
+        return self.expanded(self.rng.choice(self.by_value[value]))
+
+    def remark(self):
+        """(value, text)"""
+        rng = self.rng
+        value = rng.choices((1.0, 0.0, 0.5), (0.44, 0.44, 0.12 if self.by_value[0.5] else 0.0))[0]
+        text = self.plain(value)
+        text = text[:1].upper() + text[1:]
+        if rng.random() < 0.15:
+            text = rng.choice(BEFORE) + text[:1].lower() + text[1:]
+        chance = rng.random()
+        if chance < 0.2:
+            text = text.rstrip(".")
+        elif chance < 0.3:
+            text = text.rstrip(".!") + rng.choice(AFTER[:3] if value == 0.5 else AFTER if value else [mark for mark in AFTER if mark != " :)"])
+            text = text if value != 1.0 else text.replace(" :(", " :)")
+        if rng.random() < 0.3:
+            other = self.plain(value if rng.random() < 0.8 or not self.by_value[0.5] else 0.5)
+            text = text.rstrip(", ") + ("" if text[-1:] in ".!?" else ".") + " " + other[:1].upper() + other[1:]
+        if rng.random() < 0.1:
+            text = text.replace("'", "")
+        return value, text

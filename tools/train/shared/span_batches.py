@@ -1,0 +1,133 @@
+"""Batches of span-selection examples for the reader, with what makes a few examples go further."""
+
+import numpy as np
+import torch
+
+from shared.span_examples import Example, assemble
+
+
+class Renamed:
+    """Examples in which, now and then, words that question and passage share are called something else, in both.
+
+    What matches is then the sameness of two words, not what the words are: an example stands for many.
+    """
+
+    def __init__(self, examples, chance, vocab_size, rng, common=1500):
+        self.examples, self.chance, self.rng = examples, chance, rng
+        self.common, self.vocab_size = common, vocab_size
+
+    def __len__(self):
+        return len(self.examples)
+
+    def __getitem__(self, number):
+        example = self.examples[number]
+        if self.rng.random() >= self.chance:
+            return example
+        shared = [t for t in np.intersect1d(example.question, example.context).tolist() if t >= self.common]
+        if not shared:
+            return example
+        question, context = example.question.copy(), example.context.copy()
+        for token in self.rng.sample(shared, self.rng.randint(1, len(shared))):
+            other = self.rng.randrange(self.common, self.vocab_size)
+            question[question == token] = other
+            context[context == token] = other
+        return Example(question, context, example.answers)
+
+
+class Exchanged:
+    """Examples of which some have a passage that belongs to another question: no answer, which is marked at [CLS]."""
+
+    def __init__(self, examples, share, rng):
+        self.examples, self.share, self.rng = examples, share, rng
+
+    def __len__(self):
+        return len(self.examples)
+
+    def __getitem__(self, number):
+        example = self.examples[number]
+        if self.rng.random() >= self.share:
+            return example
+        # Neighbours in the list are often of one article: the harder half of the exchanges.
+        near = number + self.rng.choice((-40, -20, -10, 10, 20, 40))
+        other = self.examples[near % len(self) if self.rng.random() < 0.5 else self.rng.randrange(len(self))]
+        if np.array_equal(other.context, example.context):
+            return example
+        return Example(example.question, other.context, [(-1, -1)])
+
+
+class Joined:
+    """Questions on one sentence, shown among other sentences: two to five of them, in any order."""
+
+    def __init__(self, examples, rng):
+        self.examples, self.rng = examples, rng
+        self.contexts = list({e.context.tobytes(): e.context for e in examples}.values())
+
+    def __len__(self):
+        return len(self.examples)
+
+    def __getitem__(self, number):
+        example = self.examples[number]
+        others = [self.rng.choice(self.contexts) for _ in range(self.rng.choice((0, 1, 2, 3, 4)))]
+        others = [c for c in others if not np.array_equal(c, example.context)]
+        before = self.rng.randint(0, len(others))
+        shift = sum(len(c) for c in others[:before])
+        context = np.concatenate([*others[:before], example.context, *others[before:]])
+        return Example(example.question, context, [(a + shift, b + shift) for a, b in example.answers])
+
+
+class Batches:
+    """Endless batches of about the same number of tokens from one list of examples, sorted by length in pools."""
+
+    def __init__(self, examples, batch_tokens, rng, vocab, most_examples=64):
+        self.examples, self.batch_tokens, self.rng, self.most = examples, batch_tokens, rng, most_examples
+        self.cls_id, self.sep_id = vocab["[CLS]"], vocab["[SEP]"]
+        self.queue, self.pending, self.max_length = [], [], None
+
+    def window(self, example, answer, max_length):
+        """First context token shown; nearly always the answer is inside."""
+        room = max_length - min(len(example.question), max_length // 3) - 3
+        slack = len(example.context) - room
+        if slack <= 0:
+            return 0
+        if answer[0] < 0 or self.rng.random() < 0.04:
+            return self.rng.randint(0, slack)
+        least = max(0, min(answer[1] - room + 1, slack))
+        return self.rng.randint(least, max(least, min(answer[0], slack)))
+
+    def refill(self, max_length):
+        pool = []
+        while len(pool) < 512:
+            if not self.pending:
+                self.pending = list(range(len(self.examples)))
+                self.rng.shuffle(self.pending)
+            example = self.examples[self.pending.pop()]
+            answer = self.rng.choice(example.answers)
+            pool.append(assemble(example, answer, self.window(example, answer, max_length), max_length, self.cls_id,
+                                 self.sep_id))
+        pool.sort(key=lambda item: len(item[0]))
+        while pool:
+            size = min(self.most, max(1, self.batch_tokens // len(pool[-1][0])))
+            self.queue.append(pool[-size:])
+            del pool[-size:]
+        self.rng.shuffle(self.queue)
+
+    def next(self, max_length):
+        """({input_ids, attention_mask, token_type_ids}, first, last)"""
+        if max_length != self.max_length:
+            self.queue, self.max_length = [], max_length
+        if not self.queue:
+            self.refill(max_length)
+        items = self.queue.pop()
+        width = max(len(ids) for ids, _ in items)
+        ids = torch.zeros(len(items), width, dtype=torch.long)
+        mask = torch.zeros(len(items), width, dtype=torch.long)
+        for row, (values, _) in enumerate(items):
+            ids[row, :len(values)] = torch.from_numpy(values)
+            mask[row, :len(values)] = 1
+        answers = torch.tensor([answer for _, answer in items])
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": self.types(ids)}, answers[:, 0], answers[:, 1]
+
+    def types(self, ids):
+        """1 from the passage on: after the first [SEP]."""
+        separators = (ids == self.sep_id).long()
+        return (separators.cumsum(1) - separators).clamp(max=1)

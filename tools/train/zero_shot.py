@@ -1,0 +1,169 @@
+"""The zero-shot model's recipe: a saved one goes on with labelled texts, and keeps its opinion of any other words as labels.
+
+    python zero_shot.py --weights MODEL_DIR --out-dir OUT --steps 2000
+
+Does a text entail "This example is ...", for labels that it has not seen? Goes on from OUT/checkpoint.pt; OUT/best is the mean of the
+weights that was best on the choosing parts, whose labels were not trained on where they are called new.
+"""
+
+import argparse
+import random
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+from transformers import DebertaV2ForSequenceClassification
+
+from shared import attention
+from shared.texts import DEFAULT_DATA_DIR
+from shared.training import Run, linear_rate, load_model, single_thread
+from shared.zero_shot_draws import LABELS, Source
+from shared.zero_shot_sets import label_table, labelled_sets, parts_of
+
+ENTAILMENT = 0  # of the two classes
+TEMPLATES = ["This example is {}.", "This text is about {}.", "This example is about {}.", "The topic is {}.", "{}."]
+DEFAULT_SHARE = 0.6  # of the first template, the default of zero-shot pipelines
+LONGEST = 64  # tokens of a text in training
+DRAWS = 256  # texts made into batches of similar length at a time
+
+
+def padded(texts, hypotheses, vocab):
+    """Inputs of [CLS] text [SEP] hypothesis [SEP], one row for each pair."""
+    rows = [([vocab["[CLS]"], *text, vocab["[SEP]"]], [*hypothesis, vocab["[SEP]"]])
+            for text, hypothesis in zip(texts, hypotheses)]
+    width = max(len(first) + len(second) for first, second in rows)
+    ids, mask, types = (np.zeros((len(rows), width), dtype=np.int64) for _ in range(3))
+    for number, (first, second) in enumerate(rows):
+        length = len(first) + len(second)
+        ids[number, :length] = first + second
+        mask[number, :length] = 1
+        types[number, len(first):length] = 1
+    return {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask), "token_type_ids": torch.from_numpy(types)}
+
+
+class Batches:
+    """Batches of draws of similar length and about the same number of tokens."""
+
+    def __init__(self, source, tokenizer, batch_tokens, rng):
+        self.source, self.tokenizer, self.batch_tokens, self.rng, self.queue = source, tokenizer, batch_tokens, rng, []
+        self.vocab = tokenizer.get_vocab()
+
+    def refill(self):
+        pool = self.source.draws(DRAWS)
+        texts = [ids[:LONGEST] for ids in encode(self.tokenizer, [draw.text for draw in pool])]
+        pool = sorted(zip(texts, pool), key=lambda pair: len(pair[0]))
+        while pool:
+            size = max(2, self.batch_tokens // (LABELS * (len(pool[-1][0]) + 12)))
+            self.queue.append(pool[-size:])
+            del pool[-size:]
+        self.rng.shuffle(self.queue)
+
+    def next(self):
+        """(inputs of every text with every label, rows of truth or None)"""
+        if not self.queue:
+            self.refill()
+        texts, hypotheses, truth = [], [], []
+        for text, draw in self.queue.pop():
+            template = TEMPLATES[0] if self.rng.random() < DEFAULT_SHARE else self.rng.choice(TEMPLATES)
+            texts += [text] * LABELS
+            hypotheses += encode(self.tokenizer, [template.format(phrase) for phrase in draw.phrases])
+            truth.append(draw.truth)
+        return padded(texts, hypotheses, self.vocab), truth
+
+
+def encode(tokenizer, texts):
+    return [encoding.ids for encoding in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+
+
+def loss_of(logits, before, truth, weight):
+    """As the pipeline reads the logits: entailment compared over the labels of a text, and each pair by itself."""
+    def read(scores):
+        return scores[:, ENTAILMENT].reshape(len(truth), LABELS), (scores[:, ENTAILMENT] - scores[:, 1 - ENTAILMENT]).reshape(len(truth), LABELS)
+
+    compared, alone = read(logits)
+    known = [row is not None for row in truth]
+    rows = torch.tensor([row or [0.0] * LABELS for row in truth])
+    known = torch.tensor(known)[:, None]
+    before_compared, before_alone = read(before)
+    among = torch.where(known, rows, torch.softmax(before_compared, 1))
+    each = torch.where(known, rows, torch.sigmoid(before_alone))
+    return F.cross_entropy(compared, among) + weight * F.binary_cross_entropy_with_logits(alone, each)
+
+
+@torch.no_grad()
+def predict(model, tokenizer, texts, names):
+    """The number of the best of `names` for every text, with the default template."""
+    model.eval()
+    vocab = tokenizer.get_vocab()
+    hypotheses, texts = encode(tokenizer, [TEMPLATES[0].format(name) for name in names]), encode(tokenizer, texts)
+    order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+    size, result = max(1, 256 // len(names)), np.zeros(len(texts), dtype=int)
+    for start in range(0, len(order), size):
+        part = order[start:start + size]
+        inputs = padded([texts[number][:256] for number in part for _ in names], hypotheses * len(part), vocab)
+        entailment = model(**inputs).logits[:, ENTAILMENT].reshape(len(part), len(names))
+        result[part] = entailment.argmax(1).numpy()
+    return result
+
+
+def accuracy(model, tokenizer, rows, names):
+    """Percent of rows whose best label is one of theirs; `names` is {key: name}."""
+    keys = list(names)
+    best = predict(model, tokenizer, [row.text for row in rows], list(names.values()))
+    return float(np.mean([keys[number] in row.labels for row, number in zip(rows, best)]) * 100)
+
+
+def rows_of(sets, table, name, part, most=None):
+    """Texts whose labels are all in `part`, and the names of the labels in that part."""
+    rows = [row for row in sets[name] if parts_of(row, name, table) == {part}]
+    random.Random(0).shuffle(rows)
+    return rows[:most], {key: names[0] for key, (label_part, names) in table[name].items() if label_part == part}
+
+
+def choosing_parts(data_dir):
+    """Returns the texts and labels that choose the weights: {name: (texts, labels)}. Test labels are not among them."""
+    table, sets = label_table(), labelled_sets(data_dir, "dev")
+    parts = {name: rows_of(sets, table, name, "train", most)
+             for name, most in (("clinc150-domains", 100), ("goemotions", 50), ("opinions", 100), ("subjects", 50))}
+    parts["new intents"] = rows_of(sets, table, "clinc150", "dev", 150)
+    return parts
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
+    parser.add_argument("--weights", type=Path, required=True, help="folder of a saved zero-shot model")
+    parser.add_argument("--out-dir", type=Path, required=True)
+    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--batch-tokens", type=int, default=2048)
+    parser.add_argument("--rate", type=float, default=1e-4)
+    parser.add_argument("--loss-weight", type=float, default=0.5, help="of each pair by itself")
+    parser.add_argument("--evaluate-every", type=int, default=500, help="steps")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    single_thread(args.seed)
+    attention.use()
+    model, tokenizer = load_model(DebertaV2ForSequenceClassification, args.weights, 0.0)
+    before = load_model(DebertaV2ForSequenceClassification, args.weights, 0.0)[0].eval()
+    run, held_out = Run(model, args.weights, args.out_dir), choosing_parts(args.data_dir)
+    source = Source(args.data_dir, tokenizer.get_vocab(), args.seed + run.number)
+    batches, losses = Batches(source, tokenizer, args.batch_tokens, random.Random(args.seed + run.number)), []
+    while run.number < args.steps:
+        inputs, truth = batches.next()
+        model.train()
+        with torch.no_grad():
+            opinion = before(**inputs).logits
+        losses.append(run.step(loss_of(model(**inputs).logits, opinion, truth, args.loss_weight), args.rate * linear_rate(run.number / args.steps)))
+        run.number += 1
+        if run.number % args.evaluate_every == 0 or run.number == args.steps:
+            scores = {name: round(accuracy(run.average.model, tokenizer, rows, names), 1) for name, (rows, names) in held_out.items()}
+            choice = float(np.mean(list(scores.values())))
+            print(f"step {run.number} loss {np.mean(losses):.3f} choosing parts: {scores} mean {choice:.2f}", flush=True)
+            losses = []
+            run.keep(choice)
+            run.save()
+
+
+if __name__ == "__main__":
+    main()
