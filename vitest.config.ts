@@ -8,6 +8,7 @@
 //   others         tests/browser/others: pages in Firefox and in WebKitGTK, driven from Node
 //   package        tests/packaging: the packed package in a fresh folder, in bundlers, in every place that a page has
 //   demo           tests/browser/demo: the demo page's site as tools/site.mjs builds it, driven from Node
+//   tarball        pipelines of tests/node on an installed package (npm run test:tarball)
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { kChromiumFlags, kChromiumPath } from './tests/browser/chromium.js';
@@ -15,6 +16,25 @@ import { kChromiumFlags, kChromiumPath } from './tests/browser/chromium.js';
 const kIsolation = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
+};
+
+/** The folder of an installed package, if its tests are to run (tools/test/tarball.mjs). */
+const kPackage = process.env.PERUSE_PACKAGE?.replaceAll('\\', '/');
+
+const kTarball = {
+  resolve: { alias: [{ find: /^(?:\.\.\/)+web\/dist\/(.*)$/, replacement: `${kPackage}/web/dist/$1` }] },
+  test: {
+    name: 'tarball',
+    include: [
+      ...['adapter', 'arguments', 'gliner', 'pipeline', 'pipelines', 'pytorch', 'quantize', 'rankers', 'sentence', 'shards', 'tasks'],
+      ...['tokenizer', 'cli/inspect', 'teach/pretrain', 'teach/teach'],
+    ].map((name) => `tests/node/${name}.test.ts`),
+    environment: 'node',
+    pool: 'forks' as const,
+    testTimeout: 60_000,
+    setupFiles: ['tests/node/support/own_cache.ts'],
+    server: { deps: { external: [/\/web\/(dist|wasm)\//] } }, // What was installed runs as it was installed.
+  },
 };
 
 function inChromium(name: string, headers: Record<string, string>, include = 'tests/browser/*.test.ts') {
@@ -102,6 +122,7 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      ...(kPackage ? [kTarball] : []),
     ],
   },
 });

@@ -23,6 +23,11 @@ if(EMSCRIPTEN)
   endif()
 else()
   find_package(Threads REQUIRED)
+  # Links a test program in a second instead of several.
+  find_program(peruse_lld NAMES ld.lld-19 ld.lld)
+  if(peruse_lld AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    add_link_options(-fuse-ld=lld)
+  endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     add_compile_options(-march=x86-64-v3 -maes -mpclmul)  # AES because Highway counts it into its AVX2 target.
   endif()

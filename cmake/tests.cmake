@@ -1,4 +1,4 @@
-# The GoogleTest files of tests/native: natively as peruse_tests, under Node as peruse_wasm_tests (same files).
+# The GoogleTest files of tests/native: natively in peruse_tests, in WebAssembly under Node in peruse_wasm_tests and peruse_wasm_other_tests.
 file(GLOB_RECURSE peruse_test_files CONFIGURE_DEPENDS tests/native/*.cc)
 if(NOT peruse_test_files)
   message(STATUS "tests/native is empty: no native tests")
@@ -9,28 +9,67 @@ set(peruse_vector_tests ${peruse_test_files})
 list(FILTER peruse_vector_tests INCLUDE REGEX "/backend/xnnpack/")
 peruse_vector_code(${peruse_vector_tests} tests/tools/int8_bits.cc)
 set_source_files_properties(${peruse_vector_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-
-if(EMSCRIPTEN)
-  set(peruse_test_target peruse_wasm_tests)
-else()
-  set(peruse_test_target peruse_tests)
-endif()
-add_executable(${peruse_test_target} EXCLUDE_FROM_ALL ${peruse_test_files})
-target_link_libraries(${peruse_test_target} PRIVATE peruse_train peruse_webgpu_backend peruse_core peruse_gtest peruse_utf8proc)
-target_compile_options(${peruse_test_target} PRIVATE ${PERUSE_WARNINGS})
-peruse_precompiled(${peruse_test_target} <gtest/gtest.h> ${peruse_standard_headers})
 set_source_files_properties(tests/native/fixtures_dir.cc PROPERTIES
   COMPILE_DEFINITIONS PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
+
+# Tests aren't what is tested: they are compiled quickly.
+set(peruse_test_options ${PERUSE_WARNINGS})
 if(EMSCRIPTEN)
-  set_target_properties(${peruse_test_target} PROPERTIES SUFFIX ".cjs")
-  target_link_options(${peruse_test_target} PRIVATE -O1 -sENVIRONMENT=node,worker -sNODERAWFS=1 -sEXIT_RUNTIME=1
-    -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=1MB -sABORTING_MALLOC=0 -sWASM_BIGINT=1)
-  if(PERUSE_THREADS)
-    target_link_options(${peruse_test_target} PRIVATE -sPTHREAD_POOL_SIZE=8 -sPROXY_TO_PTHREAD=1 -Wno-pthreads-mem-growth)
-  endif()
+  list(APPEND peruse_test_options -O1)
+elseif(PERUSE_SANITIZE)
+  list(APPEND peruse_test_options -fno-sanitize=undefined)
 endif()
 
-if(NOT EMSCRIPTEN)
+# What tests of several folders share. A program links what it needs of it.
+set(peruse_test_support ${peruse_test_files})
+list(FILTER peruse_test_support EXCLUDE REGEX "_test\\.cc$")
+set(peruse_test_starts tests/native/sanitizer_options.cc tests/native/shard_environment.cc)  # Nobody refers to these.
+add_library(peruse_test_support STATIC EXCLUDE_FROM_ALL ${peruse_test_support})
+target_link_libraries(peruse_test_support PUBLIC peruse_core peruse_gtest peruse_utf8proc)
+target_compile_options(peruse_test_support PRIVATE ${peruse_test_options})
+peruse_precompiled(peruse_test_support <gtest/gtest.h> ${peruse_standard_headers})
+
+# peruse_test_program(name folders... [LIBRARIES libraries...]): the tests of folders of tests/native.
+function(peruse_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "LIBRARIES")
+  set(files ${peruse_test_starts})
+  foreach(folder IN LISTS program_UNPARSED_ARGUMENTS)
+    file(GLOB_RECURSE tests CONFIGURE_DEPENDS "tests/native/${folder}/*_test.cc")
+    list(APPEND files ${tests})
+  endforeach()
+  add_executable(${name} EXCLUDE_FROM_ALL ${files})
+  target_link_libraries(${name} PRIVATE peruse_test_support ${program_LIBRARIES})
+  target_compile_options(${name} PRIVATE ${peruse_test_options})
+  target_precompile_headers(${name} REUSE_FROM peruse_test_support)
+  if(EMSCRIPTEN)
+    set_target_properties(${name} PROPERTIES SUFFIX ".cjs")
+    target_link_options(${name} PRIVATE -O1 -sENVIRONMENT=node,worker -sNODERAWFS=1 -sEXIT_RUNTIME=1
+      -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=1MB -sABORTING_MALLOC=0 -sWASM_BIGINT=1)
+    if(PERUSE_THREADS)
+      target_link_options(${name} PRIVATE -sPTHREAD_POOL_SIZE=8 -sPROXY_TO_PTHREAD=1 -Wno-pthreads-mem-growth)
+    endif()
+  endif()
+endfunction()
+
+file(GLOB peruse_test_folders LIST_DIRECTORIES true RELATIVE "${PROJECT_SOURCE_DIR}/tests/native" CONFIGURE_DEPENDS tests/native/*)
+list(FILTER peruse_test_folders EXCLUDE REGEX "\\.")
+set(peruse_test_libraries peruse_train peruse_webgpu_backend)
+if(EMSCRIPTEN)
+  # Floating point, memory and threads can differ in WebAssembly (the suite "wasm"); the rest is "wasm-other".
+  set(peruse_machine_folders backend memory models ops train)
+  peruse_test_program(peruse_wasm_tests ${peruse_machine_folders} LIBRARIES ${peruse_test_libraries})
+  list(REMOVE_ITEM peruse_test_folders ${peruse_machine_folders})
+  peruse_test_program(peruse_wasm_other_tests ${peruse_test_folders} LIBRARIES ${peruse_test_libraries})
+else()
+  peruse_test_program(peruse_tests ${peruse_test_folders} LIBRARIES ${peruse_test_libraries})
+  # For the development loop (tools/dev/native.mjs). A program links only what its tests need, so that an edit compiles little.
+  foreach(folder IN LISTS peruse_test_folders)
+    peruse_test_program(peruse_${folder}_tests ${folder})
+  endforeach()
+  target_link_libraries(peruse_train_tests PRIVATE peruse_train)
+  target_link_libraries(peruse_backend_tests PRIVATE peruse_webgpu_backend)
+  target_link_libraries(peruse_tasks_tests PRIVATE peruse_webgpu_backend)
+
   # The program that tests/reference/make_tokenizer_fixtures.py runs.
   add_executable(encode_lines EXCLUDE_FROM_ALL tests/tools/encode_lines.cc tests/native/text/case_json.cc)
   target_link_libraries(encode_lines PRIVATE peruse_core)

@@ -21,6 +21,7 @@ const kBuilds = {
   node_modules: { after: () => step('node packages', installNodeModules) },
   native: { targets: [['native-debug', 'peruse_tests']] },
   wasm: { targets: [['wasm-simd', 'peruse_wasm_tests']] },
+  'wasm-other': { targets: [['wasm-simd', 'peruse_wasm_other_tests']] },
   gpu: { targets: [['wasm-simd', 'peruse_gpu_tests']] },
   int8_bits: { targets: ['simd', 'relaxed'].map((variant) => [`wasm-${variant}`, 'int8_bits']) },
   library: { targets: engineTargets(), after: buildLibrary },

@@ -46,19 +46,6 @@ const kInChromium = [...kPackage, ...kVitest, ...kData, 'tests/browser/chromium.
 
 // ---- Selections --------------------------------------------------------------------------------------------------------
 
-/** Native tests whose result depends on the machine: kernels, operations, memory, goldens. Integers and text are the same everywhere. */
-const kMachineDependent = [
-  '*Conformance*',
-  '*Golden*',
-  '*Memory*',
-  '*Random*',
-  'BackendTest.*',
-  'Gemm*',
-  'Int8*',
-  'Quantized*',
-  'WarmCallTest.*',
-];
-
 const withSwiftShader = ['node', 'tests/node/gpu/with_swiftshader.mjs'];
 
 const kMainPath = ['tests/browser/demo/page.test.ts', 'tests/browser/demo/tasks.test.ts'];
@@ -103,12 +90,11 @@ export const kSuites = [
   {
     name: 'wasm',
     tier: 'fast',
-    covers: 'C++ tests whose result depends on the machine, in WebAssembly under Node',
+    covers: 'C++ tests of operations, kernels, models, training and memory, in WebAssembly under Node',
     builds: ['wasm'],
     reads: [...kCore, ...kData, 'tests/native/'],
     processor: 120,
     googletest: 'build/wasm-simd/peruse_wasm_tests.cjs',
-    filter: kMachineDependent.join(':'),
   },
   {
     name: 'node',
@@ -188,13 +174,12 @@ export const kSuites = [
   {
     name: 'wasm-other',
     tier: 'all',
-    covers: 'the C++ tests that "wasm" leaves out, in WebAssembly',
+    covers: 'the other C++ tests (text, tasks, files), in WebAssembly under Node',
     why: 'a second run of "native": sizes have 32 bits in WebAssembly, and the C library is another one',
-    builds: ['wasm'],
+    builds: ['wasm-other'],
     reads: [...kCore, ...kData, 'tests/native/'],
     processor: 120,
-    googletest: 'build/wasm-simd/peruse_wasm_tests.cjs',
-    filter: `*:-${kMachineDependent.join(':')}`,
+    googletest: 'build/wasm-simd/peruse_wasm_other_tests.cjs',
   },
   {
     name: 'browser-plain',

@@ -1,0 +1,62 @@
+#!/usr/bin/env node
+// The development loop: tests that run again after every edit. npm run dev -- [options] [filter...]
+//   npm run dev                       TypeScript: all tests of tests/node, then those that an edit affects; C++: the tests of the edited folder
+//   npm run dev -- cache redact       TypeScript: only test files whose path contains one of the words
+//   npm run dev -- --native text      C++: the tests of tests/native/text, now and after every edit (also: several, with commas)
+//     --filter 'Trie*'                of them, those that GoogleTest's filter names
+//     --once                          does not watch
+// TypeScript runs from web/src (tools/dev/vitest.config.ts); C++ runs natively, without sanitizers. The WebAssembly of tests that load a
+// model is that of the last `npm run build`; builds that are missing are made first.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildVariants } from './build.mjs';
+import { kFolders, runNative, watchNative } from './dev/native.mjs';
+import { runAsProgram } from './setup/main_module.mjs';
+import { installNodeModules } from './setup/node_modules.mjs';
+import { root } from './setup/root.mjs';
+import { step } from './setup/step.mjs';
+import { setup } from './setup.mjs';
+import { kVariants } from './variants.mjs';
+
+function readOptions() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { native: { type: 'string' }, filter: { type: 'string' }, once: { type: 'boolean', default: false } },
+  });
+  const folders = values.native?.split(',');
+  const unknown = folders?.find((folder) => !kFolders.includes(folder));
+  if (unknown !== undefined) throw new Error(`Unknown folder '${unknown}'. Folders of tests/native: ${kFolders.join(', ')}.`);
+  if (folders && positionals.length > 0) throw new Error(`'${positionals[0]}' selects files of TypeScript; with --native use --filter`);
+  if (values.filter && !folders) throw new Error('--filter needs --native and a folder');
+  return { folders, filter: values.filter, once: values.once, files: positionals };
+}
+
+async function buildMissing() {
+  const missing = kVariants.filter((variant) => !existsSync(join(root, `web/wasm/peruse-${variant}.wasm`)));
+  if (missing.length > 0) await buildVariants(missing);
+}
+
+/** Runs Vitest in this terminal; resolves to its exit status. */
+function runVitest(files, once) {
+  const mode = once ? 'run' : 'watch';
+  const command = ['node_modules/vitest/vitest.mjs', mode, '--config', 'tools/dev/vitest.config.ts', ...files];
+  const child = spawn(process.execPath, command, { cwd: root, stdio: 'inherit' });
+  return new Promise((resolve, reject) => child.on('error', reject).on('close', (status) => resolve(status ?? 1)));
+}
+
+await runAsProgram(import.meta.url, async () => {
+  const { folders, filter, once, files } = readOptions();
+  await setup();
+  if (folders) {
+    if (!once) watchNative(folders, filter);
+    const passed = await runNative(folders, filter);
+    if (once) process.exitCode = passed ? 0 : 1;
+    return;
+  }
+  await step('node packages', installNodeModules);
+  await buildMissing();
+  if (!once) watchNative();
+  process.exit(await runVitest(files, once));
+});
