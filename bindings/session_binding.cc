@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bindings/reply.h"
+#include "bindings/tokenizer_binding.h"
 #if defined(PERUSE_WEBGPU)
 #include "core/backend/webgpu/webgpu_backend.h"
 #endif
@@ -99,6 +100,11 @@ class SessionBinding {
   std::string Start(uint32_t bytes) {
     return With(bytes, [&] { return Started(session_->Start(staging_.Text(bytes))); });
   }
+  // The tokenizer's calls; null before the weights are there.
+  std::unique_ptr<TokenizerBinding> Tokenizer() const {
+    Result<TokenizerSession> session = session_ ? session_->Tokenize() : Result<TokenizerSession>(failure_);
+    return session.ok() ? std::make_unique<TokenizerBinding>(std::move(*session)) : nullptr;
+  }
   std::string StartInspection(uint32_t bytes) {
     return With(bytes, [&] { return Started(session_->StartInspection(staging_.Text(bytes))); });
   }
@@ -163,6 +169,7 @@ class SessionBinding {
 };
 
 EMSCRIPTEN_BINDINGS(peruse) {
+  RegisterTokenizer();
   emscripten::class_<SessionBinding>("Session")
       .constructor<int>()
 #if defined(PERUSE_WEBGPU)
@@ -193,6 +200,7 @@ EMSCRIPTEN_BINDINGS(peruse) {
       .function("commandWords", &SessionBinding::CommandWords)
       .function("replayed", &SessionBinding::Replayed)
 #endif
+      .function("tokenizer", &SessionBinding::Tokenizer)
       .function("tokensRead", &SessionBinding::TokensRead)
       .function("take", &SessionBinding::Take)
       .function("array", &SessionBinding::Array);

@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundle, linkBuilds } from './bundle.mjs';
+import { buildDemoPackage } from './demo_package.mjs';
 import { buildPackagedDemo } from './packaged_demo.mjs';
 import { capture } from './setup/exec.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
@@ -109,6 +110,7 @@ async function main() {
   if (variants || native) return;
   await buildLibrary();
   await step('demo page', buildPackagedDemo);
+  await step('demo models', async () => void (await buildDemoPackage()));
 }
 
 await runAsProgram(import.meta.url, main);

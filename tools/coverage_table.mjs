@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Writes docs/covered-configurations.md from the cases.json of tests/fixtures/{tiny,conv}, the lists that the golden tests
+// Writes docs/internals/covered-configurations.md from the cases.json of tests/fixtures/{tiny,conv}, the lists that the golden tests
 // run over.
 // With --check it only says whether the page is up to date (a test does that).
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
 
-const kPage = join(root, 'docs/covered-configurations.md');
+const kPage = join(root, 'docs/internals/covered-configurations.md');
 const kStorage = { float32: 'F32', float16: 'F16', bfloat16: 'BF16' };
 
 /** The page that the list of cases makes. */
@@ -40,5 +40,5 @@ ${rows.join('\n')}
 await runAsProgram(import.meta.url, async () => {
   const page = coverageTable();
   if (!process.argv.includes('--check')) writeFileSync(kPage, page);
-  else if (readFileSync(kPage, 'utf8') !== page) throw new Error('docs/covered-configurations.md is out of date');
+  else if (readFileSync(kPage, 'utf8') !== page) throw new Error('docs/internals/covered-configurations.md is out of date');
 });

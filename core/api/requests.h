@@ -18,7 +18,7 @@
 namespace peruse {
 
 // In the order of the enumerations.
-inline constexpr std::string_view kPoolings[] = {"none", "cls", "mean", "max", "sentence"};
+inline constexpr std::string_view kPoolings[] = {"none", "cls", "mean", "max", "sentence", "last_token"};
 inline constexpr std::string_view kAggregations[] = {"none", "simple", "first", "max", "average"};
 inline constexpr std::string_view kWindowChoices[] = {"max", "mean"};
 inline constexpr std::string_view kScoreFunctions[] = {"sigmoid", "none", "softmax"};

@@ -1,5 +1,7 @@
 #include "core/api/session.h"
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -138,6 +140,15 @@ Status Session::CreateParts(std::string_view request) {
   }
   if (model_->config().label_encoder) PERUSE_RETURN_IF_ERROR(ReadLabelsTokenizer());
   return task_ == "feature-extraction" ? ReadSentence() : OkStatus();
+}
+
+Result<TokenizerSession> Session::Tokenize() const {
+  PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, "tokenizer"));
+  int64_t limit = model_->config().max_tokens;
+  const int64_t own_limit = tokenizer_->model_max_length().value_or(0);
+  if (own_limit > 0) limit = std::min(limit, own_limit);
+  // Without a table of positions the model has no limit.
+  return TokenizerSession(tokenizer_, limit == std::numeric_limits<int32_t>::max() ? 0 : static_cast<int32_t>(limit));
 }
 
 Status Session::ReadLabelsTokenizer() {

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "core/api/run.h"
+#include "core/api/tokenizer_session.h"
 #include "core/backend/backend.h"
 #include "core/base/status.h"
 #include "core/model/model.h"
@@ -68,6 +69,8 @@ class Session {
   Result<int32_t> Probe(int32_t layers, std::string_view dtype);
 
   Status Start(std::string_view request);
+  // After FinishWeights: the calls of the model's tokenizer, with the model's limit of length.
+  Result<TokenizerSession> Tokenize() const;
   // Instead of Start: an inspection.
   Status StartInspection(std::string_view request);
   // Of the model that was opened; null before.

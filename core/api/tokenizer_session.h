@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/status.h"
@@ -18,6 +19,12 @@ namespace peruse {
 
 class TokenizerSession {
  public:
+  TokenizerSession() = default;
+  // Of a tokenizer that is open already, as that of a Session; 0 for `max_length`: no limit.
+  TokenizerSession(std::shared_ptr<const text::Tokenizer> tokenizer, int32_t max_length)
+      : tokenizer_(std::move(tokenizer)),
+        max_length_(max_length > 0 ? std::optional<int32_t>(max_length) : std::nullopt) {}
+
   // A file of the model's folder: the tokenizer's own, and config.json, which may name its class.
   Status AddFile(std::string_view name, std::string_view bytes);
   // {"vocab_size", "max_length": number or null, "special_tokens": {"cls_token": {"id", "token"}, ...}}; max_length: the
@@ -56,7 +63,7 @@ class TokenizerSession {
   bool AppendCells(const Texts& texts, const text::Encoding& window);
 
   std::map<std::string, std::string, std::less<>> files_;
-  std::unique_ptr<text::Tokenizer> tokenizer_;
+  std::shared_ptr<const text::Tokenizer> tokenizer_;
   std::optional<int32_t> max_length_;
   std::vector<int32_t> cells_;
 };

@@ -10,10 +10,10 @@ namespace {
 
 std::vector<float> Pool(Pooling pooling, const Matrix& hidden) {
   if (pooling == Pooling::kNone) return {hidden.values.begin(), hidden.values.end()};
-  const std::span<const float> first = hidden.row(0);
-  std::vector<float> pooled(first.begin(), first.end());
-  if (pooling == Pooling::kCls) return pooled;
   const size_t tokens = hidden.values.size() / hidden.cols;
+  const std::span<const float> row = hidden.row(pooling == Pooling::kLastToken ? tokens - 1 : 0);
+  std::vector<float> pooled(row.begin(), row.end());
+  if (pooling == Pooling::kCls || pooling == Pooling::kLastToken) return pooled;
   for (size_t c = 0; c < hidden.cols; ++c) {
     double sum = 0;
     for (size_t t = 0; t < tokens; ++t) {

@@ -13,8 +13,8 @@
 namespace peruse {
 
 // kNone: every token, special ones included. kSentence: what the folder of the model says (sentence_embedder.h), which cuts
-// texts that are too long.
-enum class Pooling { kNone, kCls, kMean, kMax, kSentence };
+// texts that are too long. kLastToken: the last token, special ones included.
+enum class Pooling { kNone, kCls, kMean, kMax, kSentence, kLastToken };
 
 struct FeatureExtractionRequest {
   std::vector<std::string> inputs;

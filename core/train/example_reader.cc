@@ -23,7 +23,7 @@ constexpr ProblemType kProblemTypes[] = {ProblemType::kSingleLabel, ProblemType:
 constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full"};
 
 // Learning rates by method, and what small models want more of: ELECTRA and ConvBERT fine-tune at 1e-4 with 768 columns and 3e-4 with 256;
-// for 128 what docs/teach.md measures.
+// for 128 what docs/internals/teaching.md measures.
 constexpr float kRates[] = {1e-3f, 1e-4f, 5e-4f, 5e-5f};
 constexpr float kHighestRates[] = {1e-3f, 2e-3f, 5e-3f, 1e-3f};
 float RateFactor(int32_t width) { return width <= 128 ? 20.0f : width <= 256 ? 6.0f : width <= 512 ? 2.0f : 1.0f; }

@@ -44,9 +44,13 @@ function hasCode(error: unknown, ...codes: ErrorCode[]): boolean {
   return error instanceof PeruseError && codes.includes(error.code);
 }
 
+const kNoDemoModels =
+  'This copy of the page has no demo models. Install the package peruse-demo and start the page again, or choose a model below.';
+
 export function describeFailure(error: unknown): Node[] {
   const code = error instanceof PeruseError ? error.code : 'internal';
   const words = error instanceof Error ? error.message : String(error);
-  const kind = advice[code] ?? 'That did not work. The page can still be used.';
+  const isDemoModel = words.includes(new URL('../models/', import.meta.url).href);
+  const kind = code === 'not_found' && isDemoModel ? kNoDemoModels : (advice[code] ?? 'That did not work. The page can still be used.');
   return [make('p', '', kind), make('p', 'cause', make('code', '', code), ' ', words)];
 }

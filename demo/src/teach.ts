@@ -10,6 +10,7 @@ import { type LessonExample, lessonExamples } from './lesson_examples.js';
 import { LossCurve } from './loss_curve.js';
 import type { Proof } from './proof.js';
 import type { Tab } from './task_panel.js';
+import { teachableModel } from './teachable_model.js';
 
 const kModel = new URL('../models/peruse-zero-shot-deberta-tiny/', import.meta.url).href;
 const kHeldBack = 0.25;
@@ -111,7 +112,8 @@ class TeachTab {
       await isInControl;
       env.cache = false; // The model lies beside the page.
       const { teach } = await import('../peruse/peruse-teach.js');
-      const taught = await teach('text-classification', kModel, examples, {
+      const model = await teachableModel(kModel, stop.signal);
+      const taught = await teach('text-classification', model, examples, {
         ...kSettings,
         method: 'full',
         ...(examples.length >= kEnoughToHoldBack ? { validation: kHeldBack } : {}),

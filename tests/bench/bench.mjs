@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run bench: how fast Peruse runs, against this machine's limit and against onnxruntime-web. docs/benchmarks.md explains it.
+// npm run bench: how fast Peruse runs, against this machine's limit and against onnxruntime-web. docs/internals/benchmarks.md explains it.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

@@ -5,7 +5,7 @@
 //     [--methods head,full] [--json FILE]
 //
 // FOLDER holds rt-polarity-{train,test-halfA}.tsv.gz, pros-cons-..., banking77-..., goemotions-... and clinc150-{train-val,test-halfA}.json.gz
-// (docs/teach.md says what these are). For every set, count and seed, the same examples go to both, from the same start model and with
+// (docs/internals/teaching.md says what these are). For every set, count and seed, the same examples go to both, from the same start model and with
 // the same hyperparameters; the PyTorch side is tests/reference/few_shot.py, and needs a Python with tests/reference/requirements.txt.
 // A method is head, full (at the library's own rate and epochs), or with a rate and epochs: full:5e-5:3. Needs `npm run build`.
 import { spawnSync } from 'node:child_process';

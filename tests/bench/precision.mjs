@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What dtype q8 costs: drift of logits and of task metrics against fp32, as the table of docs/precision.md.
+// What dtype q8 costs: drift of logits and of task metrics against fp32, as the table of docs/internals/precision.md.
 //
 //   node tests/bench/precision.mjs [--data FOLDER] [--texts 1000] [--questions 500] [--variant simd]
 //

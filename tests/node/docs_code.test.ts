@@ -54,7 +54,7 @@ test('code that imports the package compiles', () => {
   expect(spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' }).stdout).toBe('');
 }, 60_000);
 
-test.each([...pages, 'HACKING.md'])('links of %s lead somewhere', (page) => {
+test.each([...pages, 'HACKING.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'])('links of %s lead somewhere', (page) => {
   const links = [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link]) => link!);
   const broken = links.filter((link) => !/^[a-z]+:/.test(link) && !existsSync(join(root, dirname(page), link)));
   expect(broken).toEqual([]);
@@ -64,4 +64,18 @@ test.each([...pages, 'HACKING.md'])('links of %s lead somewhere', (page) => {
 test.each(pages)('links of %s lead to files', (page) => {
   const links = [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)#\s:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link!);
   expect(links.filter((link) => !statSync(join(root, dirname(page), link)).isFile())).toEqual([]);
+});
+
+const guides = pages.filter((page) => page.startsWith('docs/') && !page.startsWith('docs/internals/') && page !== 'docs/README.md');
+
+test.each(guides)('%s begins with what its reader can do afterwards', (page) => {
+  expect(readFileSync(join(root, page), 'utf8').split('\n').slice(1, 4).join(' ')).toContain('After reading this page you ');
+});
+
+test('docs/errors.md explains every code, once', () => {
+  const [, codes] = /export type ErrorCode =([^;]+);/.exec(readFileSync(join(root, 'web/src/errors.ts'), 'utf8'))!;
+  const known = [...codes!.matchAll(/'(\w+)'/g)].map(([, code]) => code!);
+  const rows = [...readFileSync(join(root, 'docs/errors.md'), 'utf8').matchAll(/^\| (`.*?`) \|/gm)].map(([, cell]) => cell!);
+  const explained = rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, code]) => code!));
+  expect(explained.sort()).toEqual(known.sort());
 });

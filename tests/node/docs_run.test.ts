@@ -1,11 +1,12 @@
-// The code in docs/tasks, docs/teach.md, docs/coming-from-transformers-js.md and README runs, and gives what the comments beside it say it gives.
-// Numbers there have two decimals; a bare name stands for any value, `...` for more of the same. Ids like 'user/model' are folders
-// with a tiny model for the task that the code asks for, bundled models are themselves, and no server is asked.
+// The code of README and docs runs, and returns or prints what the comments next to it say. Numbers there have two decimals; a bare name stands
+// for any value, `...` for more of the same; a comment after a console.log that is no list or object is the printed line, unless it begins with "for example".
+// Hub ids are tiny models for the task that the code names, those of peruse-demo are themselves, and no server is asked.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { demoPackage } from './support/demo_package.js';
 import { pipelineModel } from './support/pipeline_models.js';
 import { readTiny } from './support/tiny_files.js';
 
@@ -45,7 +46,6 @@ const kGiven: Record<string, string> = {
   text: "'The bees of Mary Johnson live in a hollow oak behind the mill.'",
   texts: "['A text.', 'Another one.']",
   question: "'Where do the bees live?'",
-  passage: "'The bees live in a hollow oak behind the mill. Their honey is sold on Saturdays.'",
   query: "'Where do bees live?'",
   passages: "['In a hive.', 'On the moon.']",
   documents: "['In a hive.', 'On the moon.']",
@@ -53,8 +53,18 @@ const kGiven: Record<string, string> = {
   myCache: '{ match: async () => undefined, put: async () => {} }',
 };
 
+const kCsv = `text,label
+"The tap drips, again.",repair
+"It is ""broken"".",repair
+${['The heating fails.', 'A window does not close.'].map((text) => `${text},repair`).join('\n')}
+${['When is it due?', 'Send me the bill.', 'I paid too much.', 'What does it cost?'].map((text) => `${text},money`).join('\n')}
+`;
+
 beforeAll(async () => {
   symlinkSync(join(root, 'models'), join(folder, 'models'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(await demoPackage(), join(folder, 'node_modules/peruse-demo'));
+  writeFileSync(join(folder, 'examples.csv'), kCsv);
   for (const [task, model] of Object.entries(kModels)) {
     if (typeof model === 'string') {
       symlinkSync(join(root, 'models', model), join(folder, task));
@@ -65,24 +75,27 @@ beforeAll(async () => {
   }
 });
 
-/** Reports the value of every statement that has a comment beside or below it. */
+/** Reports the value of every statement, and of every console.log, that has a comment beside or below it. */
 function reporting(code: string): { code: string; comments: string[] } {
   const comments: string[] = [];
   const lines = code.split('\n');
   const reported = lines.map((line, index) => {
-    const [, target = '', call, beside] = /^(const [^=]+ = )?(await .+);(?: +\/\/ (.*))?$/.exec(line) ?? [];
     const below = /^\/\/ ([[{].*)$/.exec(lines[index + 1] ?? '')?.[1];
-    const comment = beside ?? below;
-    if (call === undefined || comment === undefined || literalIn(comment) === undefined) return line;
+    const [, printed, said] = /^ *console\.log\((.+)\);(?: +\/\/ (.*))?$/.exec(line) ?? [];
+    const [, target = '', awaited, beside] = /^(const [^=]+ = )?(await .+);(?: +\/\/ (.*))?$/.exec(line) ?? [];
+    const value = printed ?? awaited;
+    const comment = said ?? beside ?? below;
+    if (value === undefined || comment === undefined) return line;
+    if (printed === undefined && literalIn(comment) === undefined) return line;
     comments.push(comment);
-    return `${target}__report(${call});`;
+    return `${target}__report(${value});`;
   });
   return { code: reported.join('\n'), comments };
 }
 
 /** The list or object that a comment begins with. */
 function literalIn(comment: string): string | undefined {
-  if (!/^(\[*\{|\[\d)/.test(comment)) return undefined;
+  if (!/^(\[*\{|\[[\d'])/.test(comment)) return undefined;
   let depth = 0;
   for (let at = 0; at < comment.length; ++at) {
     if ('[{'.includes(comment[at]!)) ++depth;
@@ -91,11 +104,18 @@ function literalIn(comment: string): string | undefined {
   throw new Error(`This has no end: ${comment}`);
 }
 
+/** Compares a reported value with its comment: a list or an object, else the printed line; an example may differ. */
+function expectReported(actual: unknown, comment: string): void {
+  const literal = literalIn(comment);
+  if (literal !== undefined) expectAsShown(actual, shownValue(literal), comment);
+  else if (!comment.startsWith('for example ')) expect(typeof actual === 'object' ? JSON.stringify(actual) : String(actual)).toBe(comment);
+}
+
 const kAny = Symbol('any value');
 const kMore = Symbol('more of the same');
 
 function shownValue(literal: string): unknown {
-  const code = literal.replaceAll(/([{,]\s*)(\w+)(?=\s*[,}])/g, '$1$2: any').replaceAll('...', 'more');
+  const code = literal.replaceAll(/([{,]\s*)([a-z_]\w*)(?=\s*[,}])/g, '$1$2: any').replaceAll('...', 'more');
   return new Function('any', 'more', `return ${code}`)(kAny, kMore) as unknown;
 }
 
@@ -122,14 +142,18 @@ function expectListAsShown(list: unknown[], shown: unknown[], where: string): vo
   }
 }
 
-/** Runs the code; gives what was reported. */
+/** Runs the code; returns what was reported. */
 function run(code: string): unknown[] {
-  const task = /pipeline\(\s*'([\w-]+)'/.exec(code)?.[1];
-  rmSync(join(folder, 'user'), { recursive: true, force: true });
-  mkdirSync(join(folder, 'user'));
-  for (const [, name] of code.matchAll(/'user\/([\w-]+)'/g)) symlinkSync(join(folder, task!), join(folder, 'user', name!));
+  rmSync(join(folder, 'local'), { recursive: true, force: true });
+  for (const [, task, owner, name] of code.matchAll(/pipeline\(\s*'([\w-]+)',\s*'([\w-]+)\/([\w.-]+)'/g)) {
+    if (kModels[task!] === undefined) continue;
+    mkdirSync(join(folder, 'local', owner!), { recursive: true });
+    rmSync(join(folder, 'local', owner!, name!), { force: true });
+    symlinkSync(join(folder, task!), join(folder, 'local', owner!, name!));
+  }
   const program = [
-    ...(code.includes("from 'peruse'") ? ["import { env as __env } from 'peruse';"] : ["import { pipeline, env as __env } from 'peruse';"]),
+    `${code.includes("from 'peruse'") ? 'import' : "import { pipeline } from 'peruse';\nimport"} { env as __env } from 'peruse';`,
+    "__env.localModelPath = './local';",
     '__env.offline = true;',
     'const __reported = [];',
     'const __report = (value) => (__reported.push(value), value);',
@@ -147,18 +171,15 @@ function run(code: string): unknown[] {
 const kPages = [
   'README.md',
   'docs/coming-from-transformers-js.md',
-  'docs/teach.md',
-  'docs/tokenizer.md',
+  ...['errors', 'inspect', 'teach', 'tokenizer'].map((name) => `docs/${name}.md`),
   ...readdirSync(join(root, 'docs/tasks')).map((name) => `docs/tasks/${name}`),
 ];
 
 function blocksOf(page: string): string[] {
-  const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!);
+  const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/```js(?: node)?\n([\s\S]*?)```/g)].map(([, code]) => code!);
   const ours = blocks.filter((code) => !code.includes("from '@huggingface/transformers'"));
-  // The README's first has printed output (readme.test.ts); its second names a folder of the reader's.
-  return page === 'README.md'
-    ? ours.slice(1).map((code) => code.replace('./models/sentiment/', './models/peruse-sentiment-convbert-tiny/'))
-    : ours;
+  // The README's first has printed output (readme.test.ts).
+  return page === 'README.md' ? ours.slice(1) : ours;
 }
 
 describe.each(kPages.filter((page) => blocksOf(page).length > 0))('%s', (page) => {
@@ -166,13 +187,36 @@ describe.each(kPages.filter((page) => blocksOf(page).length > 0))('%s', (page) =
     const { code: program, comments } = reporting(code);
     const reported = run(program);
     expect(reported).toHaveLength(comments.length);
-    for (const [index, comment] of comments.entries()) expectAsShown(reported[index], shownValue(literalIn(comment)!), comment);
+    for (const [index, comment] of comments.entries()) expectReported(reported[index], comment);
   });
 });
 
-test('every page of a task shows what a call gives', () => {
-  const silent = kPages
-    .filter((page) => page.startsWith('docs/tasks/') && blocksOf(page).length > 0)
-    .filter((page) => blocksOf(page).every((code) => reporting(code).comments.length === 0));
-  expect(silent).toEqual([]);
+const kTaskPages = kPages.filter((page) => page.startsWith('docs/tasks/') && page !== 'docs/tasks/README.md');
+
+test.each(kTaskPages)('%s begins with a complete program that shows its output', (page) => {
+  const first = blocksOf(page)[0]!;
+  expect(first).toContain('import { ');
+  expect(first).toContain("from 'peruse';");
+  expect(first).toContain('console.log(');
+  expect(reporting(first).comments.length).toBeGreaterThan(0);
+  const code = first.replaceAll(/\/\/.*/g, '');
+  const used = Object.keys(kGiven).filter((name) => new RegExp(`[(, ]${name}[),]`).test(code));
+  expect(used.filter((name) => !code.includes(`const ${name} =`))).toEqual([]); // Pasted, it would be missing.
+});
+
+describe('the table of tasks in README', () => {
+  const rows = [
+    ...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| \[`([\w-]+)`\].*? \| `(\w+)\((.*)\)` \| `(.*?)` \| .* \|$/gm),
+  ];
+  test('has every task', () => expect(rows.map(([, task]) => task)).toHaveLength(11));
+  test.each(rows.map(([, task, call, given, result]) => [task!, call!, given!, result!] as const))('%s', (task, call, given, result) => {
+    const passage = "const passage = 'The bees live in a hollow oak.', prompt = 'It rained, so', choices = ['we stayed.', 'it was dry.'];";
+    const code = `const ${call} = await pipeline('${task}', 'some/model');\n${passage}\nawait ${call}(${given}); // ${result}`;
+    const { code: program, comments } = reporting(code);
+    const [value] = run(program);
+    const shown = literalIn(comments[0]!)!;
+    const first = (list: unknown) => (Array.isArray(list) ? list[0] : list) as object;
+    if (shown.startsWith('[')) expect(value).toBeInstanceOf(Array);
+    expect(Object.keys(first(value))).toEqual(Object.keys(first(shownValue(shown))));
+  });
 });

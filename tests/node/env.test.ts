@@ -11,9 +11,8 @@ const loose = env as unknown as Record<string, unknown>;
 
 describe('env', () => {
   test.each([
-    ['cacheDir', 'cacheFolder'],
-    ['useBrowserCache', 'cache'],
-    ['backends', 'threads and wasmPath'],
+    ['remotePathTemplate', 'URL of the model'],
+    ['fetch', "the model's files"],
     ['nonsense', 'remoteHost'],
     ['__proto__', 'It has'],
     ['toString', 'It has'],
@@ -56,14 +55,74 @@ describe('env', () => {
     expect(env).toMatchObject({ token: undefined, cache, threads: 4 });
     expect(Object.keys(env)).toEqual(Object.keys(kDefaults));
   });
+});
 
-  test("transformers.js' allowRemoteModels means what it says, with a notice", () => {
-    loose.allowRemoteModels = false;
+describe('names of transformers.js', () => {
+  const before = new Set(envNotices());
+  const noticesSince = () => envNotices().filter((sentence) => !before.has(sentence));
+  afterEach(() => {
+    Object.assign(env, { useCustomCache: false, customCache: null, useFSCache: true, useBrowserCache: true, allowLocalModels: true });
+    for (const sentence of envNotices()) before.add(sentence);
+  });
+
+  test('allowRemoteModels is the opposite of offline, with a notice', () => {
+    env.allowRemoteModels = false;
     expect(env.offline).toBe(true);
-    expect(loose.allowRemoteModels).toBe(false);
-    expect(envNotices()).toEqual([expect.stringContaining('env.offline')]);
-    loose.allowRemoteModels = true;
+    expect(env.allowRemoteModels).toBe(false);
+    expect(noticesSince()).toEqual([expect.stringContaining('env.offline')]);
+    env.allowRemoteModels = true;
     expect(env.offline).toBe(false);
+  });
+
+  test('the cache of Node and a custom cache set env.cache; that of browsers does nothing here', () => {
+    env.useBrowserCache = false;
+    expect(env.cache).toBe(true);
+    env.useFSCache = false;
+    expect(env.cache).toBe(false);
+    const cache = { match: async () => undefined, put: async () => {} };
+    env.customCache = cache;
+    expect(env.cache).toBe(false);
+    env.useCustomCache = true;
+    expect(env.cache).toBe(cache);
+    env.useCustomCache = false;
+    env.useFSCache = true;
+    expect(env.cache).toBe(true);
+    expect(() => Object.assign(env, { useCustomCache: true, customCache: {} })).toThrow('env.cache must be');
+    expect(env.customCache).toBe(cache);
+  });
+
+  test('cacheDir, threads and local models have counterparts', () => {
+    env.cacheDir = './kept';
+    expect(env.cacheFolder).toBe('./kept');
+    env.backends.onnx.wasm.numThreads = 2;
+    expect(env.threads).toBe(2);
+    expect(env.backends.onnx.wasm.numThreads).toBe(2);
+    env.backends.onnx.wasm.numThreads = 0;
+    expect(env.threads).toBe('auto');
+    env.allowLocalModels = false;
+    expect(env.allowLocalModels).toBe(false);
+    expect(noticesSince()).toEqual([]);
+  });
+
+  test('what has no counterpart is ignored, with one notice each', () => {
+    env.backends.onnx.wasm.wasmPaths = '/wasm/';
+    env.backends.onnx.wasm.wasmPaths = '/wasm/';
+    Object.assign(env.backends.onnx, { logLevel: 'verbose', webgpu: { powerPreference: 'low-power' } });
+    env.logLevel = 30;
+    expect(env.wasmPath).toBeUndefined();
+    expect(env.backends.onnx.webgpu.powerPreference).toBe('low-power');
+    expect(noticesSince().map((sentence) => sentence.split(' ')[0])).toEqual([
+      'env.backends.onnx.wasm.wasmPaths',
+      'env.backends.onnx.logLevel',
+      'env.backends.onnx.webgpu.powerPreference',
+      'env.logLevel',
+    ]);
+  });
+
+  test.each(['allowRemoteModels', 'allowLocalModels', 'useFSCache', 'useCustomCache'])('%s must be true or false', (name) => {
+    expect(() => {
+      loose[name] = 'yes';
+    }).toThrow(`env.${name} must be true or false, not 'yes'.`);
   });
 });
 
@@ -86,5 +145,6 @@ describe('load options', () => {
 
   test('what is undefined counts as not given', () => {
     expect(check({ device: 'cpu', worker: undefined })).toEqual({ device: 'cpu' });
+    expect(check({ device: null, progress_callback: null })).toEqual({});
   });
 });

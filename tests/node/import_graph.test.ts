@@ -21,7 +21,8 @@ const kLayers = [
   'sources',
   'tasks cache',
   'env load_options',
-  'errors patience progress',
+  'env_transformers_js',
+  'custom_cache errors patience progress',
 ].map((names) => names.split(' '));
 
 /** A module's folder, or its own name where it lies at the top. */

@@ -1,8 +1,9 @@
 // The static server of `peruse serve-demo`.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveFolders } from '../../web/src/cli/static_server.js';
 
@@ -69,6 +70,63 @@ test.each(['evil.example', 'evil.example:80', '127.0.0.1.evil.example', 'localho
 
 test.each(['127.0.0.1', 'localhost', 'localhost:8000', '[::1]:1'])('asked for as %s it is', async (host) => {
   expect((await get('/', host)).status).toBe(200);
+});
+
+test('files are compressed for clients that accept it, once for each version', async () => {
+  const words = 'words and words. '.repeat(2000);
+  await writeFile(join(folder, 'site/words.txt'), words);
+  const ask = (encoding: string, method = 'GET') =>
+    new Promise<{ headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
+      const asking = request(new URL('/words.txt', server.url), { method, headers: { 'accept-encoding': encoding } }, (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () => resolve({ headers: response.headers, body: Buffer.concat(parts) }));
+      });
+      asking.on('error', reject).end();
+    });
+  for (const [accepted, encoding, decode] of [
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+    ['br;q=0, gzip;q=0.5', 'gzip', gunzipSync],
+    ['identity', undefined, (body: Buffer) => body],
+  ] as const) {
+    const { headers, body } = await ask(accepted);
+    expect(headers['content-encoding']).toBe(encoding);
+    expect(headers.vary).toBe('Accept-Encoding');
+    expect(Number(headers['content-length'])).toBe(body.length);
+    expect(decode(body).toString()).toBe(words);
+    const head = await ask(accepted, 'HEAD');
+    expect({ length: head.body.length, announced: head.headers['content-length'] }).toEqual({ length: 0, announced: String(body.length) });
+  }
+  await writeFile(join(folder, 'site/words.txt'), 'other words '.repeat(2000));
+  expect(brotliDecompressSync((await ask('br')).body).toString()).toContain('other words');
+  expect((await get('/sub/file.txt')).text).toBe('file'); // Too short to become shorter.
+});
+
+test('with a host, addresses in numbers and names of the machine are answered, others never', async () => {
+  const open = await serveFolders({ '/': join(folder, 'site') }, { host: '0.0.0.0' });
+  try {
+    const { port } = new URL(open.url);
+    const status = (host: string) =>
+      new Promise<number>((resolve, reject) => {
+        request({ host: '127.0.0.1', port, headers: { host } }, (response) => resolve(response.resume().statusCode!))
+          .on('error', reject)
+          .end();
+      });
+    expect(await status('192.168.1.7:8000')).toBe(200);
+    expect(await status('[fe80::1]:8000')).toBe(200);
+    expect(await status(hostname())).toBe(200);
+    expect(await status('evil.example')).toBe(421);
+    expect(await status('192.168.1.7.evil.example')).toBe(421);
+    expect((await get('/', '192.168.1.7')).status).toBe(421); // The other server is for this machine only.
+  } finally {
+    await open.close();
+  }
+});
+
+test('contents in place of files', async () => {
+  const site = await serveFolders({ '/': join(folder, 'site') }, { generated: { '/files.json': '{"a":1}' } });
+  expect(await (await fetch(new URL('files.json?x', site.url))).json()).toEqual({ a: 1 });
+  await site.close();
 });
 
 test('a file that may still come is waited for, and no longer than that', async () => {

@@ -46,6 +46,8 @@ test('feature-extraction gives the last hidden state, and pools it', async () =>
   expect(first[0]!.tolist()).toEqual([Array.from(first[0]!.data)]);
   expect(all.tolist().flat()).toEqual(Array.from(all.data));
   expectClose(first[0]!.data, hidden.slice(0, 32));
+  for (const pooling of ['last_token', 'eos'] as const) expectClose((await extract(text('c'), { pooling })).data, hidden.slice(-32));
+  expectClose((await extract(text('c'), { pooling: 'first_token' })).data, hidden.slice(0, 32));
   const mean = await extract(text('c'), { pooling: 'mean', normalize: true });
   const sums = Array.from({ length: 32 }, (_, k) => hidden.reduce((sum, value, i) => (i % 32 === k ? sum + value : sum), 0));
   const length = Math.hypot(...sums);

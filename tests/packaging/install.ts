@@ -1,4 +1,4 @@
-// The package as a stranger gets it: packed, and installed from the tarball into a fresh folder, without a network.
+// The packages as a stranger gets them: packed, and installed from the tarballs into a fresh folder, without a network.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
+import { demoPackage } from '../node/support/demo_package.js';
 
 export interface Installed {
   tarballBytes: number;
@@ -13,6 +14,9 @@ export interface Installed {
   files: { path: string; size: number }[];
   /** The fresh folder; the package is in node_modules/peruse, and the repository's models are at hand. */
   folder: string;
+  /** The tarball of peruse-demo, which is not installed. */
+  demoTarball: string;
+  demoTarballBytes: number;
   /** From the tarball to an installed package. */
   seconds: number;
 }
@@ -33,6 +37,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place], { cwd: kRoot });
   const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: Installed['files'] }];
   const tarball = join(place, filename);
+  const packed = await run('npm', ['pack', '--json', '--pack-destination', place], { cwd: await demoPackage() });
+  const demoTarball = join(place, (JSON.parse(packed.stdout) as [{ filename: string }])[0].filename);
   const folder = join(place, 'app');
   await mkdir(folder);
   await writeFile(join(folder, 'package.json'), '{ "name": "app", "private": true, "type": "module" }\n');
@@ -40,6 +46,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--cache', join(place, 'empty-cache'), tarball], { cwd: folder });
   const seconds = (performance.now() - start) / 1000;
   await symlink(join(kRoot, 'models'), join(folder, 'models'));
-  project.provide('installed', { tarballBytes: (await stat(tarball)).size, files, folder, seconds });
+  project.provide('installed', {
+    tarballBytes: (await stat(tarball)).size,
+    files,
+    folder,
+    seconds,
+    demoTarball,
+    demoTarballBytes: (await stat(demoTarball)).size,
+  });
   return () => rm(place, { recursive: true });
 }

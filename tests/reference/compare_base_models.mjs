@@ -6,7 +6,7 @@
 //
 // For each model make_base_model.py writes a checkpoint to a temporary folder, which is then loaded as a caller would and
 // looked into (inspect()). A difference is |ours - theirs| / max(1, |theirs|), the worst over all cells. --write puts the models'
-// rows into the table of docs/base-size-accuracy.md. Exit code 1 when a difference exceeds 1e-4 in fp32.
+// rows into the table of docs/internals/base-size-accuracy.md. Exit code 1 when a difference exceeds 1e-4 in fp32.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import { pipeline } from '../../web/dist/index_node.js';
 
 const kHere = dirname(fileURLToPath(import.meta.url));
-const kTable = join(kHere, '../../docs/base-size-accuracy.md');
+const kTable = join(kHere, '../../docs/internals/base-size-accuracy.md');
 const kBound = 1e-4;
 
 function python(program, args) {

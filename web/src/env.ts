@@ -1,20 +1,22 @@
 // Settings for the whole library.
+import type { CustomCache } from './custom_cache.js';
+import {
+  getTransformersJs,
+  kRefused,
+  type OwnSettings,
+  setTransformersJs,
+  type TransformersJsEnv,
+  TransformersJsState,
+} from './env_transformers_js.js';
 import { PeruseError, show } from './errors.js';
 
-/**
- * Where model files are kept: the part of the web's `Cache` that Peruse uses, so a `Cache` is one. Addresses are the keys. What
- * `put` is given must come out of `match` whole, headers included; a body that fails must not be kept.
- */
-export interface CustomCache {
-  match(url: string): Promise<Response | undefined>;
-  put(url: string, response: Response): Promise<void>;
-  /** Needed by {@link modelCache} only, like `keys`. */
-  delete?(url: string): Promise<boolean>;
-  keys?(): Promise<readonly (string | { url: string })[]>;
-}
+export type { CustomCache } from './custom_cache.js';
+
+/** The settings that are stored: {@link Env} without the names of transformers.js. */
+export type Settings = Omit<Env, keyof TransformersJsEnv>;
 
 /** Settings for the whole library; a pipeline takes what holds when it is called. */
-export interface Env {
+export interface Env extends TransformersJsEnv {
   /** The hub that ids like 'user/model' are looked up in. */
   remoteHost: string;
   /** A folder (in Node a path, in a page a URL) in which a hub id is looked for first, as `<folder>/user/model/`. */
@@ -38,7 +40,7 @@ export interface Env {
   debug: ((message: string) => void) | undefined;
 }
 
-const kDefaults: Env = {
+const kDefaults: Settings = {
   remoteHost: 'https://huggingface.co/',
   localModelPath: undefined,
   token: undefined,
@@ -56,7 +58,7 @@ const isText = (value: unknown) => typeof value === 'string';
 const isTextOrNothing = (value: unknown) => value === undefined || isText(value);
 const has = (value: unknown, method: string) => typeof (value as Record<string, unknown>)[method] === 'function';
 
-const kChecks: Record<keyof Env, Check> = {
+const kChecks: Record<keyof Settings, Check> = {
   remoteHost: ['a URL', isText],
   localModelPath: ['a path or a URL', isTextOrNothing],
   token: ['a string', isTextOrNothing],
@@ -77,20 +79,6 @@ function isCount(value: unknown): boolean {
   return Number.isInteger(count) && (count as number) >= 1 && (count as number) <= 16;
 }
 
-/** How transformers.js calls things, and what there is instead. */
-const kElsewhere: Record<string, string> = {
-  cacheDir: 'cacheFolder',
-  cache_dir: 'cacheFolder',
-  useBrowserCache: 'cache',
-  useFSCache: 'cache',
-  useCustomCache: 'cache',
-  customCache: 'cache',
-  allowLocalModels: 'localModelPath',
-  backends: 'threads and wasmPath',
-};
-
-const kRenamed = "env.allowRemoteModels is transformers.js' name; Peruse calls it env.offline, and has set that.";
-
 /** What a caller may want to know of how `env` was set. */
 export function envNotices(): string[] {
   return [...shared.notices];
@@ -105,25 +93,31 @@ function holds(check: () => boolean): boolean {
   }
 }
 
-function set(settings: Env, name: string | symbol, value: unknown): boolean {
-  if (name === 'allowRemoteModels' && typeof value === 'boolean') {
-    shared.notices.add(kRenamed);
-    settings.offline = !value;
-    return true;
-  }
+function set(settings: Settings, name: string | symbol, value: unknown): boolean {
+  if (typeof name === 'string' && setTransformersJs(shared.transformersJs, name, value, ownSettings(settings))) return true;
   if (typeof name === 'symbol' || !Object.hasOwn(kChecks, name)) {
-    const hint = Object.hasOwn(kElsewhere, String(name)) ? `; what you mean may be ${kElsewhere[String(name)]}` : '';
-    throw new PeruseError('invalid_argument', `env has no ${show(String(name))}${hint}. It has ${Object.keys(kChecks).join(', ')}.`);
+    const hint = Object.hasOwn(kRefused, String(name)) ? ` ${kRefused[String(name)]}` : '';
+    throw new PeruseError('invalid_argument', `env has no ${show(String(name))}.${hint} It has ${Object.keys(kChecks).join(', ')}.`);
   }
-  const [expected, isRight] = kChecks[name as keyof Env];
-  const given = value === null && kDefaults[name as keyof Env] === undefined ? undefined : value;
+  const [expected, isRight] = kChecks[name as keyof Settings];
+  const given = value === null && kDefaults[name as keyof Settings] === undefined ? undefined : value;
   if (!holds(() => isRight(given))) throw new PeruseError('invalid_argument', `env.${name} must be ${expected}, not ${show(value)}.`);
   const meant = name === 'threads' && given !== 'auto' ? Number(given) : given;
   return Reflect.set(settings, name, meant);
 }
 
+/** The settings, as the names of transformers.js reach them. */
+function ownSettings(settings: Settings): OwnSettings {
+  return {
+    set: (name, value) => void set(settings, name, value),
+    get: (name) => Reflect.get(settings, name),
+    notice: (sentence) => void shared.notices.add(sentence),
+  };
+}
+
 interface Shared {
   env: Env;
+  transformersJs: TransformersJsState;
   notices: Set<string>;
 }
 
@@ -131,8 +125,12 @@ interface Shared {
 const kShared = Symbol.for('peruse.env');
 
 function makeShared(): Shared {
-  const get = (settings: Env, name: string | symbol) => (name === 'allowRemoteModels' ? !settings.offline : Reflect.get(settings, name));
-  return { env: new Proxy({ ...kDefaults }, { set, get }), notices: new Set() };
+  const get = (settings: Settings, name: string | symbol) => {
+    if (Object.hasOwn(settings, name) || typeof name === 'symbol') return Reflect.get(settings, name);
+    return getTransformersJs(shared.transformersJs, name, ownSettings(settings));
+  };
+  const proxy = new Proxy({ ...kDefaults }, { set, get });
+  return { env: proxy as Env, transformersJs: new TransformersJsState(), notices: new Set() };
 }
 
 const scope = globalThis as { [kShared]?: Shared };

@@ -4,6 +4,7 @@ export type { WeightReport } from './engine/engine.js';
 export type { GpuReport, MemoryReport, ProbeReport, UsageReport } from './engine/reports.js';
 export type { Variant } from './engine/variant.js';
 export { type CustomCache, type Env, env } from './env.js';
+export type { OnnxSettings, TransformersJsEnv } from './env_transformers_js.js';
 export { type ErrorCode, PeruseError } from './errors.js';
 export { type CachedFile, modelCache } from './model_cache.js';
 export { type Pipeline, type PipelineOptions, pipeline } from './pipeline.js';
@@ -26,5 +27,14 @@ export type { ResolvedTask, Task, TaskCall, TaskOrAlias } from './tasks/tasks.js
 export type * from './tasks/text_classification.js';
 export type * from './tasks/text_ranking.js';
 export type * from './tasks/token_classification.js';
+export type {
+  CountOptions,
+  DecodeOptions,
+  EncodeOptions,
+  Encoding,
+  PipelineTokenizer,
+  WindowOptions,
+} from './tasks/tokenizer_calls.js';
+export { type BinaryPrecision, cos_sim, dot, mean_pooling, type Rows } from './tasks/vectors.js';
 export type * from './tasks/zero_shot_classification.js';
 export type * from './tasks/zero_shot_token_classification.js';

@@ -24,8 +24,8 @@ export function checkLoadOptions<O extends object>(given: O, kinds: Record<keyof
   const checked: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(kinds, name)) throw unknown(name, Object.keys(kinds), whose);
-    if (value === undefined) continue;
     const kind = kinds[name as keyof O];
+    if (value === undefined || (value === null && (kind === 'function' || kind === 'other'))) continue; // transformers.js' defaults are null.
     if (kind === 'signal') checkSignal(value);
     else if (kind !== 'other' && typeof value !== kind) {
       throw new PeruseError(

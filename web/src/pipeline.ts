@@ -16,7 +16,17 @@ import { type HostLease, keyOfSource, leaseHost, type StartedHost } from './shar
 import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
 import { type InspectCall, inspectCall } from './tasks/inspection.js';
-import { kAliases, kEngineTasks, kTasks, type ResolvedTask, type Task, type TaskCall, type TaskOrAlias } from './tasks/tasks.js';
+import {
+  kAliases,
+  kEngineTasks,
+  kExampleModels,
+  kTasks,
+  type ResolvedTask,
+  type Task,
+  type TaskCall,
+  type TaskOrAlias,
+} from './tasks/tasks.js';
+import { type PipelineTokenizer, pipelineTokenizer } from './tasks/tokenizer_calls.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
 import type { Host, Verb, Verbs } from './worker/host.js';
 import { RemoteHost } from './worker/worker_host.js';
@@ -94,6 +104,8 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   readonly info: PipelineInfo;
   /** Tokens, attention maps, span kernels and hidden states of one text or pair. Costs nothing unless called. */
   readonly inspect: InspectCall;
+  /** The model's tokenizer: `await classify.tokenizer.count('A text.')`. */
+  readonly tokenizer: PipelineTokenizer;
   /** The engine's memory. */
   memory(): Promise<MemoryReport>;
   /** Calls, tokens and time since loading. */
@@ -155,6 +167,7 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
   const options = { ...given, wasmPath: given.wasmPath ?? env.wasmPath };
   throwIfAborted(options.signal);
   const resolvedTask = resolveTask(task);
+  checkNamed(resolvedTask, source);
   const dtype = checkDevice(options);
   const device = deviceWish(options);
   const onDeviceLost = checkDeviceLost(options);
@@ -281,6 +294,17 @@ function resolveTask(task: string): Task {
   throw new PeruseError('unsupported', `There is no task ${show(task)}; there are ${known}.`);
 }
 
+/** Refuses a call without a model: transformers.js would download a default one. */
+function checkNamed(task: Task, source: unknown): void {
+  if (source !== undefined && source !== null) return;
+  const example = kExampleModels[task];
+  const words = example === undefined ? '.' : `, for example '${example}'.`;
+  throw new PeruseError(
+    'invalid_argument',
+    `pipeline('${task}') needs a model as its second argument${words} Peruse has no default models.`,
+  );
+}
+
 /** Refuses devices and precisions that don't exist; gives the engine's name of the precision. */
 function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): DtypeWish {
   if (!['auto', 'cpu', 'wasm', 'webgpu'].includes(device)) {
@@ -331,6 +355,7 @@ function assemble(task: Task, host: Host, info: PipelineInfo, onDispose: () => v
     task,
     info,
     inspect: typed(inspectCall((request, signal) => ask('inspect', request, signal))),
+    tokenizer: pipelineTokenizer((request) => ask('tokenize', request)),
     memory: () => ask('memory', null),
     usage: () => ask('usage', null),
     dispose,

@@ -56,6 +56,26 @@ TEST(Session, RefusesATokenizerOfMoreTokensThanTheModel) {
   }
 }
 
+TEST(Session, LendsItsTokenizerOnceTheWeightsAreThere) {
+  Session session(CreateReferenceBackend());
+  EXPECT_EQ(session.Tokenize().status().code(), StatusCode::kInvalidArgument);
+  ASSERT_EQ(Load(session, Checkpoint()), "ok");
+  Result<TokenizerSession> tokenizer = session.Tokenize();
+  ASSERT_TRUE(tokenizer.ok()) << Describe(tokenizer.status());
+  const Result<size_t> count = tokenizer->Count(R"({"text":"a1 a7 a3"})");
+  ASSERT_TRUE(count.ok()) << Describe(count.status());
+  EXPECT_EQ(*count, 5);
+  const Result<std::string> text = tokenizer->Decode(R"({"ids":[6,7],"skip_special_tokens":true})");
+  ASSERT_TRUE(text.ok()) << Describe(text.status());
+  EXPECT_EQ(*text, R"("a1 a2")");
+  // Cut to the model's positions, of which config.json tells.
+  std::string words;
+  for (int i = 0; i < 2000; ++i) words += " a1";
+  const Result<std::string> windows = tokenizer->Encode(R"({"text":")" + words + R"(","truncation":true})");
+  ASSERT_TRUE(windows.ok()) << Describe(windows.status());
+  EXPECT_LT(tokenizer->cells().size(), 2000 * TokenizerSession::kCells);
+}
+
 TEST(Session, ClassifiesOnEveryBackendAlikeWhateverTheChunks) {
   constexpr std::string_view kRequest = R"({"inputs":[{"text":"a1 a7 a3"},{"text":"a2"}],"options":{"top_k":null}})";
   std::vector<std::string> results;

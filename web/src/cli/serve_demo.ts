@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, PeruseError } from '../errors.js';
 import { type Command, flag, number, text, UsageError } from './command.js';
+import { type DemoModels, filesWithModels, findDemoModels } from './demo_models.js';
 import { serveFolders } from './static_server.js';
 
 const inPackage = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
@@ -10,34 +11,48 @@ const inPackage = (path: string) => fileURLToPath(new URL(`../../../${path}`, im
 export const serveDemo: Command = {
   summary: 'Serve the demo page on this machine, until interrupted',
   usage: '',
-  details: `The npm package holds the page and the engine, but no models: choose one in the page (a hub id, a URL, or files), or
-name a folder that holds those of the repository.`,
+  details: `The models of the page are in the npm package peruse-demo (8 MB). If it is not installed, npm fetches it once, into the cache
+folder. With --models nothing is fetched. With --host 0.0.0.0 other devices of your network, such as a phone, can open the page. They
+get it by plain http, on which browsers offer neither threads nor storage; it works on one thread.`,
   options: {
     port: { type: 'string', short: 'p', value: 'n', help: 'where to listen (8000); 0 for any free port' },
-    models: { type: 'string', value: 'folder', help: "the repository's folder models" },
+    host: { type: 'string', value: 'address', help: 'the address to listen on (127.0.0.1); 0.0.0.0 for every address of this machine' },
+    models: { type: 'string', value: 'folder', help: 'a folder with the demo models, instead of peruse-demo' },
     'no-isolation': { type: 'boolean', help: 'without the headers that threads need' },
   },
   async run(positionals, values, io) {
     if (positionals.length > 0) throw new UsageError(`'${positionals[0]}' is too much`);
-    const page = inPackage('web/demo');
-    if (!existsSync(`${page}/index.html`))
-      throw new PeruseError('not_found', 'This build of the package holds no demo page: npm run build makes it.');
-    const models = text(values, 'models') ?? inPackage('models');
-    const hasModels = existsSync(models);
-    if (text(values, 'models') !== undefined && !hasModels) throw new PeruseError('not_found', `There is no folder '${models}'.`);
     const port = number(values, 'port') ?? 8000;
     if (!Number.isInteger(port) || port < 0 || port > 65535) throw new UsageError(`--port takes a number from 0 to 65535, not '${port}'`);
+    const page = inPackage('web/demo');
+    if (!existsSync(`${page}/index.html`))
+      throw new PeruseError('not_found', 'This build of the package contains no demo page. Run `npm run build` to make it.');
+    const models = namedModels(text(values, 'models')) ?? (await findDemoModels(io));
 
     const folders = {
       '/': page,
       '/peruse/': inPackage('web/bundle'),
-      ...(hasModels ? { '/models/': models } : {}),
+      ...(models.folder === undefined ? {} : { '/models/': models.folder }),
     };
-    const { url } = await serveFolders(folders, { port, isolated: !flag(values, 'no-isolation') }).catch((error: unknown) => {
-      throw new PeruseError('network', `Port ${port} can't be used: ${describe(error)}.`, { cause: error });
-    });
-    if (!hasModels) io.err('No models are served: choose one in the page, or name a folder with --models.\n');
-    io.out(url);
+    const host = text(values, 'host') ?? '127.0.0.1';
+    const generated = { '/files.json': filesWithModels(page, models.folder) };
+    const served = await serveFolders(folders, { port, host, generated, isolated: !flag(values, 'no-isolation') }).catch(
+      (error: unknown) => {
+        throw new PeruseError('network', `Port ${port} of ${host} can't be used: ${describe(error)}.`, { cause: error });
+      },
+    );
+    if (models.why !== undefined) {
+      io.err(`The page has no demo models: peruse-demo could not be fetched (${models.why}).
+Install it (npm install peruse-demo), name a folder with --models, or choose a model in the page.\n`);
+    }
+    io.out(served.url);
+    for (const url of served.urlsForOthers) io.out(`${url}   from other devices of your network`);
     await new Promise(() => {}); // Until interrupted.
   },
 };
+
+function namedModels(folder: string | undefined): DemoModels | undefined {
+  if (folder === undefined) return undefined;
+  if (!existsSync(folder)) throw new PeruseError('not_found', `There is no folder '${folder}'.`);
+  return { folder };
+}

@@ -1,10 +1,12 @@
-// A static server on this machine only, for the demo page. It sends the headers that make a page cross-origin isolated, which
+// A static server for the demo page: on this machine only, unless a host is named. It sends the headers that make a page cross-origin isolated, which
 // WebAssembly threads need, and a content security policy as strict as the demo page's own, which also binds workers.
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
 import { extname, join, resolve, sep } from 'node:path';
+import { acceptedEncoding, CompressedFiles } from './compressed_files.js';
 
 const kTypes: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -36,6 +38,10 @@ const kLooksAgain = 200; // Milliseconds.
 export interface ServeOptions {
   /** 0 takes any free one. */
   port?: number;
+  /** The address to listen on. Default '127.0.0.1', which only this machine can reach; '0.0.0.0' is every address of the machine. */
+  host?: string;
+  /** Contents that stand for files, by address ('/files.json'). */
+  generated?: Readonly<Record<string, string>>;
   /** Without it the isolation headers are left out, as on a plain static host. */
   isolated?: boolean;
   later?: Later;
@@ -49,17 +55,33 @@ export interface Later {
   until: Promise<unknown>;
 }
 
-/**
- * Serves folders on 127.0.0.1: `folders` names each by the start of its addresses ('/', '/models/'); the longest that fits is
- * taken.
- */
+/** A server that is listening. */
+export interface Served {
+  /** The page's address for this machine. */
+  url: string;
+  /** Its addresses for other machines; empty if only this one can reach it. */
+  urlsForOthers: string[];
+  close(): Promise<void>;
+}
+
+/** What all answers need. */
+interface Site {
+  mounts: [string, string][];
+  generated: Readonly<Record<string, string>>;
+  isolated: boolean;
+  host: string;
+  compressed: CompressedFiles;
+}
+
+/** Serves folders: `folders` names each by the start of its addresses ('/', '/models/'); the longest that fits is taken. */
 export async function serveFolders(
   folders: Record<string, string>,
-  { port = 0, isolated = true, later }: ServeOptions = {},
-): Promise<{ url: string; close(): Promise<void> }> {
+  { port = 0, host = '127.0.0.1', generated = {}, isolated = true, later }: ServeOptions = {},
+): Promise<Served> {
   const mounts = Object.entries(folders)
     .map(([prefix, folder]): [string, string] => [prefix, resolve(folder)])
     .sort(([a], [b]) => b.length - a.length);
+  const site: Site = { mounts, generated, isolated, host, compressed: new CompressedFiles() };
   let below = later?.below ?? [];
   const end = () => {
     below = [];
@@ -68,14 +90,17 @@ export async function serveFolders(
   const server = createServer((request, response) => {
     const { url = '/' } = request;
     const find = () => awaitFile(mounts, url, () => below.some((start) => url.startsWith(start)) && !response.destroyed);
-    answer(find, isolated, request, response).catch(() => response.destroy());
+    answer(site, find, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((done, fail) => {
     server.once('error', fail);
-    server.listen(port, '127.0.0.1', done);
+    server.listen(port, host, done);
   });
+  const { port: listening } = server.address() as AddressInfo;
+  const urlOf = (address: string) => `http://${isIP(address) === 6 ? `[${address}]` : address}:${listening}/`;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: urlOf(isEvery(host) ? '127.0.0.1' : host),
+    urlsForOthers: othersCallIt(host).map(urlOf),
     close: () =>
       new Promise((done) => {
         server.close(() => done());
@@ -84,33 +109,67 @@ export async function serveFolders(
   };
 }
 
+function isEvery(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+/** The addresses under which other machines reach a server that listens on `host`. */
+function othersCallIt(host: string): string[] {
+  if (/^(127\.|localhost$|::1$)/.test(host)) return [];
+  if (!isEvery(host)) return [host];
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return addresses.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address);
+}
+
 async function answer(
+  site: Site,
   find: () => Promise<FoundFile | undefined>,
-  isolated: boolean,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  for (const [name, value] of Object.entries({ ...kPolicy, ...(isolated ? kIsolation : {}) })) response.setHeader(name, value);
+  for (const [name, value] of Object.entries({ ...kPolicy, ...(site.isolated ? kIsolation : {}) })) response.setHeader(name, value);
   response.setHeader('Cache-Control', 'no-cache');
-  if (!isOwnName(request.headers.host)) return refuse(response, 421, 'only this machine is served, by its own name');
+  if (!isOwnName(request.headers.host, site.host)) return refuse(response, 421, 'this server answers to its own names only');
   if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'only GET and HEAD are served');
+  const text = site.generated[(request.url ?? '/').replace(/\?.*/, '')];
+  if (text !== undefined)
+    return void response.writeHead(200, { 'Content-Type': kTypes['.json'] }).end(request.method === 'HEAD' ? '' : text);
   const file = await find();
   if (!file) return refuse(response, 404, 'not found');
-  response.writeHead(200, { 'Content-Type': kTypes[extname(file.path)] ?? 'application/octet-stream', 'Content-Length': file.size });
-  if (request.method === 'HEAD') return void response.end();
+  response.setHeader('Content-Type', kTypes[extname(file.path)] ?? 'application/octet-stream');
+  response.setHeader('Last-Modified', new Date(file.modified).toUTCString());
+  response.setHeader('Vary', 'Accept-Encoding');
+  const encoding = acceptedEncoding(request.headers['accept-encoding']);
+  const bytes = encoding && (await site.compressed.get(file, encoding));
+  if (bytes) response.setHeader('Content-Encoding', encoding);
+  response.writeHead(200, { 'Content-Length': bytes?.length ?? file.size });
+  if (request.method === 'HEAD' || bytes) return void response.end(request.method === 'HEAD' ? undefined : bytes);
   createReadStream(file.path)
     .on('error', () => response.destroy())
     .pipe(response);
 }
 
-/** Whether the page was asked for by a name of this machine: under another, a foreign page could read what lies here (DNS rebinding). */
-function isOwnName(host: string | undefined): boolean {
-  return host !== undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i.test(host);
+/**
+ * Whether the request names this machine. A page of another site could otherwise read these files through a name of its own that
+ * resolves to this machine (DNS rebinding); an address in numbers can't be such a name.
+ */
+function isOwnName(header: string | undefined, host: string): boolean {
+  const name = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/
+    .exec(header ?? '')?.[1]
+    ?.toLowerCase()
+    .replace(/^\[|\]$/g, '');
+  if (name === undefined) return false;
+  if (['127.0.0.1', 'localhost', '::1'].includes(name)) return true;
+  if (othersCallIt(host).length === 0 && !isEvery(host)) return false;
+  const machine = hostname().toLowerCase();
+  return isIP(name) !== 0 || [host.toLowerCase(), machine, `${machine}.local`].includes(name);
 }
 
 interface FoundFile {
   path: string;
   size: number;
+  /** When it was last changed, in milliseconds since 1970. */
+  modified: number;
 }
 
 /** The file that the address names, as soon as it is there. */
@@ -140,7 +199,7 @@ async function findFile(mounts: [string, string][], address: string): Promise<Fo
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return undefined;
   const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
-  return real.startsWith(realRoot + sep) ? { path, size: found.size } : undefined; // A link may not lead out of the folder.
+  return real.startsWith(realRoot + sep) ? { path, size: found.size, modified: Math.floor(found.mtimeMs) } : undefined; // A link may not lead out of the folder.
 }
 
 function refuse(response: ServerResponse, status: number, words: string): void {

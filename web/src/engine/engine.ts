@@ -4,6 +4,7 @@ import { PeruseError } from '../errors.js';
 import type { EngineInput } from '../tasks/call.js';
 import type { InspectRequest } from '../tasks/inspection.js';
 import { fillArrays, type ResultPart } from '../tasks/results.js';
+import { EngineTokenizer, type TokenizerBinding } from './engine_tokenizer.js';
 import { ModuleCalls, type Staged } from './module_calls.js';
 import type { DeviceChoice, GpuReport } from './reports.js';
 import { type EngineVectorIndex, VectorIndex } from './vector_index.js';
@@ -71,6 +72,8 @@ export interface Session extends Staged {
   take(): string;
   /** Where the floats of an array of what was last taken lie, until the next step or request; 0: there is no such array. */
   array(index: number): number;
+  /** The tokenizer's calls; null before the weights are there. */
+  tokenizer(): TokenizerBinding | null;
   tokensRead(): number;
   delete(): void;
 }
@@ -238,6 +241,13 @@ export class Engine extends ModuleCalls<EngineModule> {
       if (start === 0) throw new PeruseError('internal', `The engine has no array ${array}.`);
       return new Float32Array(this.module_.HEAPU8.slice(start, start + 4 * count).buffer);
     });
+  }
+
+  /** The model's tokenizer, once the weights are there: to be disposed of after use. */
+  tokenizer(): EngineTokenizer {
+    const tokenizer = this.guard(() => this.session_.tokenizer());
+    if (tokenizer === null) throw new PeruseError('out_of_memory', 'There is no memory for the tokenizer.');
+    return new EngineTokenizer(this.module_, tokenizer, this.lastWords_, this);
   }
 
   /** Tokens that the model has read in all requests so far. */

@@ -126,7 +126,8 @@ async function fromString(text: string, options: SourceOptions, paths: PathResol
   if (paths.baseUrl() !== undefined && kFolderNames.test(text)) {
     remote.hint = `'${text}' was looked up on the hub; a folder beside the page is written './${text}'`;
   }
-  const local = env.localModelPath === undefined ? undefined : await inLocalFolder(text, env.localModelPath, options, paths);
+  const folder = env.allowLocalModels ? env.localModelPath : undefined;
+  const local = folder === undefined ? undefined : await inLocalFolder(text, folder, options, paths);
   if (local?.kind === 'folder') return local;
   return local === undefined ? remote : { kind: 'either', name: text, first: local, second: remote };
 }

@@ -25,6 +25,20 @@ export const kTasks = {
   redact,
 };
 
+/** A published model for each task: what a message names to a caller who named none. Nothing is loaded that the caller did not name. */
+export const kExampleModels: Partial<Record<Task, string>> = {
+  'text-classification': 'distilbert/distilbert-base-uncased-finetuned-sst-2-english',
+  'question-answering': 'deepset/minilm-uncased-squad2',
+  'token-classification': 'dslim/bert-base-NER',
+  'zero-shot-classification': 'MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33',
+  'zero-shot-token-classification': 'knowledgator/gliner-pii-base-v1.0',
+  'fill-mask': 'distilbert/distilbert-base-uncased',
+  'feature-extraction': 'sentence-transformers/all-MiniLM-L6-v2',
+  'text-ranking': 'cross-encoder/ms-marco-MiniLM-L6-v2',
+  'replaced-token-detection': 'google/electra-small-discriminator',
+  redact: 'iiiorg/piiranha-v1-detect-personal-information',
+};
+
 /** What the engine calls a task, where it is not the task's own name. */
 export const kEngineTasks: Partial<Record<Task, string>> = { redact: 'token-classification' };
 

@@ -1,9 +1,10 @@
 // Tokenizer: texts to token ids and back, without a model.
 import createModule from '../../wasm/glue-tokenizer.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
+import { EngineTokenizer, type TokenizerModule, type TokenizerReport } from '../engine/engine_tokenizer.js';
 import { startModule } from '../engine/start_build.js';
 import { env } from '../env.js';
-import { asArgumentError, PeruseError, show, throwIfAborted } from '../errors.js';
+import { asArgumentError, PeruseError, throwIfAborted } from '../errors.js';
 import { Listener } from '../listener.js';
 import { checkLoadOptions, type OptionKind } from '../load_options.js';
 import { engineFiles } from '../platform/engine_folder.js';
@@ -11,8 +12,17 @@ import { type ProgressCallback, Totals } from '../progress.js';
 import { openFolder } from '../sources/open_folder.js';
 import { encoderWithin, type NamedFile, type Reading, readThoseThere, readTokenizer } from '../sources/read_files.js';
 import { resolveSource, type Source, type SourceOptions } from '../sources/source.js';
-import { checkedOptions, checkString, checkStrings } from '../tasks/call.js';
-import { EngineTokenizer, kCells, type TokenizerModule, type TokenizerReport } from './engine_tokenizer.js';
+import {
+  type CountOptions,
+  type DecodeOptions,
+  type EncodeOptions,
+  type Encoding,
+  runTokenizerCall,
+  type TokenizerCall,
+  type TokenizerCalls,
+  tokenizerRequest,
+  type WindowOptions,
+} from '../tasks/tokenizer_calls.js';
 import { tokenizerParts } from './parts.js';
 
 /** How to load a tokenizer. */
@@ -27,49 +37,7 @@ export interface TokenizerOptions extends SourceOptions {
   wasmModule?: WebAssembly.Module;
 }
 
-/** What is counted or encoded beside the text, and how. */
-export interface CountOptions {
-  /** The second text of a pair. */
-  text_pair?: string;
-  /** Put [CLS], [SEP] and their kin where the model expects them. Default true. */
-  add_special_tokens?: boolean;
-}
-
-/** How to encode a text. */
-export interface EncodeOptions extends CountOptions {
-  /**
-   * Cut what is longer than `max_length`: from the longer text of a pair first (true, 'longest_first'), or from one of the two.
-   * Default false: nothing is cut.
-   */
-  truncation?: boolean | 'longest_first' | 'only_first' | 'only_second';
-  /** Tokens to cut to, special tokens included. Default: `tokenizer.max_length`; where that says nothing, nothing is cut. */
-  max_length?: number;
-}
-
-/** How to cut a text into windows. */
-export interface WindowOptions extends CountOptions {
-  /** What of a pair is cut. Default 'longest_first'. */
-  truncation?: 'longest_first' | 'only_first' | 'only_second';
-  /** Tokens of a window, special tokens included. Default: `tokenizer.max_length`; where that says nothing, there is one window. */
-  max_length?: number;
-  /** Tokens that a window shares with the one before. Default 0. */
-  stride?: number;
-}
-
-/** A text as tokens. All lists have the same length, an item for each token. */
-export interface Encoding {
-  ids: number[];
-  /** 0 for the first text and 1 for the second, where the tokenizer tells them apart. */
-  type_ids: number[];
-  /** UTF-16 indices of the text that the token came from: `text.slice(start, end)`. 0 and 0 for special tokens. */
-  offsets: [start: number, end: number][];
-  /** The number of the word within its text; null for special tokens. */
-  word_ids: (number | null)[];
-  /** 0: of the text; 1: of `text_pair`; null: of neither. */
-  sequence_ids: (0 | 1 | null)[];
-  /** 1: added by the tokenizer. */
-  special_tokens_mask: (0 | 1)[];
-}
+export type { CountOptions, DecodeOptions, EncodeOptions, Encoding, WindowOptions } from '../tasks/tokenizer_calls.js';
 
 const kModule = createModule as unknown as ModuleFactory<TokenizerModule>; // All glue is declared as the engine's.
 
@@ -82,10 +50,6 @@ const kLoadOptions: Record<keyof TokenizerOptions, OptionKind> = {
   wasmModule: 'other',
   wasmPath: 'other',
 };
-
-const kCount = { text_pair: true, add_special_tokens: true } as const;
-const kEncode = { ...kCount, truncation: true, max_length: true } as const;
-const kWindow = { ...kEncode, stride: true } as const;
 
 /** The tokenizer of a model, alone. Its calls are not awaited; they run in this thread. */
 export class Tokenizer {
@@ -124,37 +88,32 @@ export class Tokenizer {
 
   /** The tokens of a text, or of a pair. */
   encode(text: string, options: EncodeOptions = {}): Encoding {
-    const request = { ...checkedOptions('encode', kEncode, options), text: checkString(text, 'The text') };
-    return encodingOf(this.engine().encode(request)[0]!);
+    return this.call('encode', text, options);
   }
 
   /** A long text in windows, all of it. */
   windows(text: string, options: WindowOptions = {}): Encoding[] {
-    const given = checkedOptions('windows', kWindow, options);
-    const request = { truncation: 'longest_first', ...given, text: checkString(text, 'The text') };
-    return this.engine().encode(request).map(encodingOf);
+    return this.call('windows', text, options);
   }
 
   /** How many tokens a text, or a pair, has. */
   count(text: string, options: CountOptions = {}): number {
-    return this.engine().count({ ...checkedOptions('count', kCount, options), text: checkString(text, 'The text') });
+    return this.call('count', text, options);
   }
 
   /** The text of token ids. Ids that do not exist are left out. */
-  decode(ids: readonly number[], options: { skip_special_tokens?: boolean } = {}): string {
-    return this.engine().decode({ ...checkedOptions('decode', { skip_special_tokens: true }, options), ids: checkIds(ids) });
+  decode(ids: readonly number[], options: DecodeOptions = {}): string {
+    return this.call('decode', ids, options);
   }
 
   /** The tokens' strings in the vocabulary: '##ing', '\u2581the'. An id that does not exist is an error. */
   convert_ids_to_tokens(ids: readonly number[]): string[] {
-    return this.engine().idsToTokens(checkIds(ids));
+    return this.call('convert_ids_to_tokens', ids);
   }
 
   /** The ids of strings of the vocabulary; undefined for one that does not exist. */
   convert_tokens_to_ids(tokens: readonly string[]): (number | undefined)[] {
-    return this.engine()
-      .tokensToIds(checkStrings(tokens, 'tokens'))
-      .map((id) => id ?? undefined);
+    return this.call('convert_tokens_to_ids', tokens);
   }
 
   /** Gives the memory back. Later calls fail with 'disposed'. */
@@ -164,9 +123,9 @@ export class Tokenizer {
     engine?.dispose();
   }
 
-  private engine(): EngineTokenizer {
+  private call<C extends TokenizerCall>(name: C, ...given: Parameters<TokenizerCalls[C]>): ReturnType<TokenizerCalls[C]> {
     if (this.engine_ === undefined) throw new PeruseError('disposed', 'This tokenizer was disposed of; load it again.');
-    return this.engine_;
+    return runTokenizerCall(this.engine_, tokenizerRequest(name, given)) as ReturnType<TokenizerCalls[C]>;
   }
 }
 
@@ -193,7 +152,7 @@ async function load(source: Source, options: TokenizerOptions): Promise<{ engine
   const files = await listener.unlessFailed(readFiles(reading));
   const { module, lastWords } = await starting;
   throwIfAborted(options.signal);
-  const engine = new EngineTokenizer(module, lastWords);
+  const engine = new EngineTokenizer(module, new module.Tokenizer(), lastWords);
   try {
     for (const { name, content } of files) engine.addFile(name, content);
     const report = engine.open();
@@ -213,27 +172,4 @@ async function readFiles(reading: Reading): Promise<NamedFile[]> {
   const within = await encoderWithin(reading);
   if (within === undefined) return readTokenizer(reading);
   return [...(await readThoseThere(within, ['config.json'])), ...(await readTokenizer(within))];
-}
-
-function checkIds(ids: unknown): number[] {
-  if (typeof ids !== 'object' || ids === null)
-    throw new PeruseError('invalid_argument', `ids must be a list of token ids, not ${show(ids)}.`);
-  const list = Array.from(ids as ArrayLike<unknown>);
-  const wrong = list.find((id) => !Number.isSafeInteger(id) || (id as number) < 0);
-  if (wrong === undefined) return list as number[];
-  throw new PeruseError('invalid_argument', `ids must be a list of token ids, and ${show(wrong)} is none.`);
-}
-
-function encodingOf(cells: Int32Array): Encoding {
-  const encoding: Encoding = { ids: [], type_ids: [], offsets: [], word_ids: [], sequence_ids: [], special_tokens_mask: [] };
-  const orNull = (value: number) => (value < 0 ? null : value);
-  for (let at = 0; at < cells.length; at += kCells) {
-    encoding.ids.push(cells[at]!);
-    encoding.type_ids.push(cells[at + 1]!);
-    encoding.word_ids.push(orNull(cells[at + 2]!));
-    encoding.sequence_ids.push(orNull(cells[at + 3]!) as 0 | 1 | null);
-    encoding.special_tokens_mask.push(cells[at + 4]! as 0 | 1);
-    encoding.offsets.push([cells[at + 5]!, cells[at + 6]!]);
-  }
-  return encoding;
 }

@@ -11,6 +11,7 @@ import type { ProgressCallback } from '../progress.js';
 import type { FolderParts } from '../sources/open_folder.js';
 import { type Inspection, type InspectRequest, withInfinities } from '../tasks/inspection.js';
 import { joinParts } from '../tasks/results.js';
+import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_calls.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 import { EngineGroup } from './engine_group.js';
 import { letEventsIn } from './events.js';
@@ -21,6 +22,7 @@ export interface Verbs {
   load: { takes: LoadRequest; gives: LoadReport };
   run: { takes: RunRequest; gives: unknown[] };
   inspect: { takes: InspectRequest; gives: Inspection };
+  tokenize: { takes: TokenizerRequest; gives: unknown };
   memory: { takes: null; gives: MemoryReport };
   usage: { takes: null; gives: UsageReport };
   setVectors: { takes: SetVectors; gives: null };
@@ -77,6 +79,7 @@ export class LocalHost implements Host {
     load: (request) => this.load(request),
     run: (request, signal) => this.inTurn(() => this.run(request, signal)),
     inspect: (request, signal) => this.inTurn(() => this.inspect(request, signal)),
+    tokenize: async (request) => this.tokenize(request),
     memory: async () => ({ heapBytes: this.engine().heapBytes(), weightBytes: this.weightBytes_ }),
     setVectors: (request) => this.inTurn(async () => this.setVectors(request)),
     nearest: (request) => this.inTurn(async () => this.nearest(request)),
@@ -148,6 +151,15 @@ export class LocalHost implements Host {
     this.engine().startInspection(request);
     const [found] = await this.results(1, signal);
     return withInfinities(found as Inspection);
+  }
+
+  private async tokenize(request: TokenizerRequest): Promise<unknown> {
+    const tokenizer = this.engine().tokenizer();
+    try {
+      return runTokenizerCall(tokenizer, request);
+    } finally {
+      tokenizer.dispose();
+    }
   }
 
   private setVectors({ index, width, data }: SetVectors): null {

@@ -1,5 +1,6 @@
-// The C++ tokenizer as TypeScript sees it (bindings/tokenizer_binding.cc).
-import { ModuleCalls, type Staged, type WasmModule } from '../engine/module_calls.js';
+// The C++ tokenizer as TypeScript sees it (bindings/tokenizer_binding.h): that of peruse-tokenizer.wasm, or of a model that an engine has loaded.
+import { kCells, type TokenizerEngine } from '../tasks/tokenizer_calls.js';
+import { ModuleCalls, type Staged, type WasmModule } from './module_calls.js';
 
 /** What the glue (web/wasm/glue-tokenizer.mjs) resolves to. */
 export interface TokenizerModule extends WasmModule {
@@ -7,7 +8,7 @@ export interface TokenizerModule extends WasmModule {
 }
 
 /** Methods return JSON, but for reserve(), cells() and delete(); those that take `bytes` read that many from the staging buffer. */
-interface TokenizerBinding extends Staged {
+export interface TokenizerBinding extends Staged {
   addFile(name: string, bytes: number): string;
   open(): string;
   encode(bytes: number): string;
@@ -26,15 +27,14 @@ export interface TokenizerReport {
   special_tokens: Record<string, { id: number; token: string }>;
 }
 
-/** Numbers for each token: id, type id, word, sequence, special, start, end (TokenizerSession::kCells). */
-export const kCells = 7;
-
-export class EngineTokenizer extends ModuleCalls<TokenizerModule> {
-  private readonly tokenizer_: TokenizerBinding;
-
-  constructor(module: TokenizerModule, lastWords: () => string) {
-    super(module, lastWords);
-    this.tokenizer_ = this.guard(() => new module.Tokenizer());
+export class EngineTokenizer extends ModuleCalls<WasmModule> implements TokenizerEngine {
+  constructor(
+    module: WasmModule,
+    private readonly tokenizer_: TokenizerBinding,
+    lastWords: () => string,
+    other?: ModuleCalls<WasmModule>,
+  ) {
+    super(module, lastWords, other);
   }
 
   addFile(name: string, content: Uint8Array): void {

@@ -1,0 +1,7 @@
+// The package peruse-demo, made as it is published: its folder.
+
+export async function demoPackage(): Promise<string> {
+  const module = new URL('../../../tools/demo_package.mjs', import.meta.url).href;
+  const { buildDemoPackage } = (await import(module)) as { buildDemoPackage(): Promise<string> };
+  return buildDemoPackage();
+}

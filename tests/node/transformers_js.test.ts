@@ -1,0 +1,81 @@
+// Ten programs in the style of transformers.js' documentation, with only the import changed. Models are tiny ones under the programs' ids;
+// the lines that a program should print are the comment at its end.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { env, pipeline, type Task } from '../../web/dist/index_node.js';
+import { pipelineModel } from './support/pipeline_models.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const programs = join(root, 'tests/node/transformers_js');
+const folder = mkdtempSync(join(root, 'build/transformers-js-')); // Inside the repository, so that 'peruse' is found.
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const kLinked: Record<string, string> = {
+  sentiment: 'models/peruse-sentiment-convbert-tiny',
+  reader: 'models/peruse-reader-deberta-tiny',
+  ner: 'models/peruse-tagger-convbert-tiny',
+  embedder: 'tests/fixtures/sentence/mean',
+};
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'local/user'), { recursive: true });
+  for (const [name, path] of Object.entries(kLinked)) symlinkSync(join(root, path), join(folder, 'local/user', name));
+  const made = {
+    nli: await pipelineModel('convbert', 'sequence', { id2label: { 0: 'contradiction', 1: 'neutral', 2: 'entailment' } }),
+    masked: await pipelineModel('convbert', 'masked-lm'),
+  };
+  for (const [name, files] of Object.entries(made)) {
+    mkdirSync(join(folder, 'local/user', name));
+    for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, 'local/user', name, file), content);
+  }
+  writeFileSync(join(folder, 'settings.mjs'), "import { env } from 'peruse';\nenv.localModelPath = './local';\nenv.offline = true;\n");
+});
+
+const kNames = readdirSync(programs);
+
+test('they are ten', () => expect(kNames).toHaveLength(10));
+
+test.each(kNames)('%s', (name) => {
+  const code = readFileSync(join(programs, name), 'utf8').replace("'@huggingface/transformers'", "'peruse'");
+  const lines = code.trimEnd().split('\n');
+  const printed: string[] = [];
+  while (lines.at(-1)!.startsWith('// ')) printed.unshift(lines.pop()!.slice(3));
+  expect(printed.length).toBeGreaterThan(0);
+  writeFileSync(join(folder, name.replace('.js', '.mjs')), code);
+  const run = spawnSync(process.execPath, ['--import', './settings.mjs', name.replace('.js', '.mjs')], { cwd: folder, encoding: 'utf8' });
+  expect({ err: run.stderr, out: run.stdout }).toEqual({ err: '', out: `${printed.join('\n')}\n` });
+});
+
+test('a pipeline without a model names one, and loads none', async () => {
+  for (const task of ['sentiment-analysis', 'feature-extraction', 'redact'] as Task[]) {
+    const refused = expect.objectContaining({ code: 'invalid_argument', message: expect.stringMatching(/for example '[\w-]+\/[\w.-]+'/) });
+    await expect(pipeline(task, undefined as never)).rejects.toThrow(refused);
+  }
+  await expect(pipeline('multiple-choice', undefined as never)).rejects.toThrow('needs a model');
+});
+
+test('what transformers.js calls settings, and Peruse ignores, is a notice of the next pipeline', async () => {
+  env.logLevel = 30;
+  const classify = await pipeline('text-classification', join(root, 'models/peruse-sentiment-convbert-tiny'), { worker: false });
+  expect(classify.info.notices).toContainEqual(expect.stringContaining('env.logLevel is ignored'));
+  await classify.dispose();
+});
+
+test('several texts: a matrix with pooling, and none without', async () => {
+  const embed = await pipeline('feature-extraction', join(root, 'tests/fixtures/sentence/mean'), { worker: false });
+  const list = await embed(['A text.', 'Another text.'], { pooling: 'last_token', normalize: true });
+  expect(list.dims).toEqual([2, list[0]!.dims[1]]);
+  expect(list.tolist()).toEqual(list.map(({ data }) => [...data]));
+  const tokens = await embed(['A text.', 'Another text.'], { normalize: true });
+  expect(tokens.tolist()).toEqual(tokens.map((one) => one.tolist()));
+  expect(list[1]!.tolist()[0]).toEqual(tokens[1]!.tolist().at(-1));
+  expect(() => tokens.dims).toThrow(expect.objectContaining({ code: 'unsupported' }));
+  expect(structuredClone([...list])).toHaveLength(2);
+  await expect(embed('A text.', { quantize: true })).rejects.toThrow('quantize needs a pooling');
+  await expect(embed('A text.', { pooling: 'mean', quantize: 'yes' as never })).rejects.toThrow('quantize must be true or false');
+  await expect(embed('A text.', { pooling: 'mean', precision: 'int8' as never })).rejects.toThrow("precision must be 'binary'");
+  await embed.dispose();
+});

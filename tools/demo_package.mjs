@@ -1,0 +1,77 @@
+#!/usr/bin/env node
+// Makes the npm package peruse-demo in build/demo-package: q8 copies of the models in models/, for `peruse serve-demo` and the first
+// programs of the documentation. The package peruse must have been built: its quantiser writes the copies.
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { runAsProgram } from './setup/main_module.mjs';
+import { root } from './setup/root.mjs';
+
+export const demoPackageFolder = join(root, 'build/demo-package');
+
+const kModels = join(root, 'models');
+/** Beside what the quantiser writes. */
+const kCopied = ['README.md', 'LICENSE'];
+/** tokenizer.json says the same. */
+const kDropped = ['vocab.txt'];
+
+/** Names of the demo models. */
+export function demoModels() {
+  return readdirSync(kModels).filter((name) => existsSync(join(kModels, name, 'config.json')));
+}
+
+/** The newest change of what the package is made from: models, quantiser, this file. */
+function newestSource() {
+  const files = demoModels().flatMap((name) => readdirSync(join(kModels, name)).map((file) => join(kModels, name, file)));
+  const ours = ['tools/demo_package.mjs', 'tools/demo_package.md', 'package.json', 'web/dist/quantize/quantize.js'];
+  return Math.max(...[...files, ...ours.map((file) => join(root, file))].map((file) => statSync(file).mtimeMs));
+}
+
+function isUpToDate() {
+  const list = join(demoPackageFolder, 'package.json');
+  return existsSync(list) && statSync(list).mtimeMs > newestSource();
+}
+
+/** Makes the package, unless it is there and up to date; returns its folder. */
+export async function buildDemoPackage() {
+  if (isUpToDate()) return demoPackageFolder;
+  const made = `${demoPackageFolder}.${process.pid}`; // Another process may make it at the same time.
+  try {
+    await writeDemoPackage(made);
+    if (isUpToDate()) return demoPackageFolder;
+    rmSync(demoPackageFolder, { recursive: true, force: true });
+    renameSync(made, demoPackageFolder);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+  return demoPackageFolder;
+}
+
+async function writeDemoPackage(folder) {
+  const { quantizeCheckpoint } = await import('../web/dist/quantize/quantize.js');
+  for (const name of demoModels()) {
+    const copy = join(folder, 'models', name);
+    mkdirSync(copy, { recursive: true });
+    await quantizeCheckpoint(join(kModels, name), copy);
+    for (const file of kDropped) rmSync(join(copy, file), { force: true });
+    for (const file of kCopied) cpSync(join(kModels, name, file), join(copy, file));
+  }
+  copyFileSync(join(root, 'tools/demo_package.md'), join(folder, 'README.md'));
+  copyFileSync(join(kModels, demoModels()[0], 'LICENSE'), join(folder, 'LICENSE'));
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const description = 'The small models of the Peruse demo page, with 8-bit weights';
+  const about = { name: 'peruse-demo', version, description, license: 'CC-BY-4.0', type: 'module', files: ['models'] };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(about, null, 2)}\n`);
+}
+
+await runAsProgram(import.meta.url, async () => console.log(await buildDemoPackage()));

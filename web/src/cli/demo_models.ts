@@ -1,0 +1,78 @@
+// Where `peruse serve-demo` finds the demo models: in the package peruse-demo, which npm fetches the first time.
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { defaultCacheFolder } from '../cache/cache_node.js';
+import { makeFolder } from '../cache/make_folder_node.js';
+import { describe } from '../errors.js';
+import type { Io } from './io.js';
+
+const kName = 'peruse-demo';
+const kPackage = fileURLToPath(new URL('../../../', import.meta.url));
+const kMostWords = 400;
+
+/** The folder of the demo models, or the reason why it could not be found. */
+export type DemoModels = { folder: string; why?: undefined } | { folder?: undefined; why: string };
+
+/** Looks in this repository, then in the package peruse-demo where it is installed; else lets npm fetch it into the cache folder. */
+export async function findDemoModels(io: Io): Promise<DemoModels> {
+  const own = join(kPackage, 'models');
+  if (existsSync(own)) return { folder: own };
+  const installed = installedFrom(join(process.cwd(), 'x.js')) ?? installedFrom(join(kPackage, 'x.js'));
+  if (installed !== undefined) return { folder: installed };
+  const { version } = JSON.parse(readFileSync(join(kPackage, 'package.json'), 'utf8')) as { version: string };
+  const place = join(dirname(defaultCacheFolder()), `demo-${version}`);
+  const kept = installedFrom(join(place, 'x.js'));
+  if (kept !== undefined) return { folder: kept };
+  io.err(`Fetching the demo models (${kName} ${version}, about 8 MB) from npm, once.\n`);
+  const why = await fetchPackage(`${kName}@${version}`, place).catch(describe);
+  const fetched = installedFrom(join(place, 'x.js'));
+  return fetched === undefined ? { why: why || `npm installed no ${kName}.` } : { folder: fetched };
+}
+
+/** The models of the package as a module at `path` finds it. */
+function installedFrom(path: string): string | undefined {
+  try {
+    return join(dirname(createRequire(pathToFileURL(path)).resolve(`${kName}/package.json`)), 'models');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Installs a package into a folder; gives npm's words if it can't. */
+async function fetchPackage(name: string, place: string): Promise<string> {
+  await makeFolder(place);
+  const args = ['install', '--prefix', place, '--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', name];
+  const npm = process.env.npm_execpath; // Set where npx runs this program.
+  const child =
+    npm !== undefined && /[\\/]np[mx]-cli\.js$/.test(npm)
+      ? spawn(process.execPath, [npm.replace(/npx-cli\.js$/, 'npm-cli.js'), ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+      : spawn('npm', args, { stdio: ['ignore', 'ignore', 'pipe'], shell: process.platform === 'win32' });
+  let words = '';
+  child.stderr.setEncoding('utf8').on('data', (more: string) => {
+    words += more;
+  });
+  const code = await new Promise<number | null>((done, fail) => child.once('error', fail).once('exit', done));
+  return code === 0 ? '' : words.trim().slice(0, kMostWords) || `npm ended with ${code}.`;
+}
+
+/** files.json of the page (tools/site.mjs), with the models' files among those that the service worker stores. */
+export function filesWithModels(page: string, models: string | undefined): string {
+  const listed = JSON.parse(readFileSync(join(page, 'files.json'), 'utf8')) as { version: string; inUse: string[]; bytesInUse: number };
+  if (models === undefined) return JSON.stringify(listed);
+  const found = readdirSync(models, { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => /\.(json|safetensors)$/.test(file))
+    .sort();
+  const files = found.map((file) => ({ file: `models/${file}`, stats: statSync(join(models, file)) }));
+  const bytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
+  const version = files.reduce((hash, { stats }) => (hash * 31 + stats.size + Math.floor(stats.mtimeMs)) % 0xffffffff, 7).toString(16);
+  return JSON.stringify({
+    ...listed,
+    version: `${listed.version}-${version}`,
+    inUse: [...listed.inUse.filter((file) => !file.startsWith('models/')), ...files.map(({ file }) => file)],
+    bytesInUse: listed.bytesInUse + bytes,
+  });
+}

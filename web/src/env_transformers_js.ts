@@ -1,0 +1,168 @@
+// Settings of transformers.js: accepted, so that the first lines of its programs work with only the import changed.
+
+import type { CustomCache } from './custom_cache.js';
+import { PeruseError, show } from './errors.js';
+
+/** Settings by their names in transformers.js. Where Peruse has a counterpart, they set it; `info.notices` names those that do nothing. */
+export interface TransformersJsEnv {
+  /** The opposite of `offline`. */
+  allowRemoteModels: boolean;
+  /** If false, `localModelPath` is not used. In a page, true sets `localModelPath` to '/models/' unless it is set already. */
+  allowLocalModels: boolean;
+  /** In browsers: sets `cache`. */
+  useBrowserCache: boolean;
+  /** In Node: sets `cache`. */
+  useFSCache: boolean;
+  /** With `customCache`: sets `cache` to it. */
+  useCustomCache: boolean;
+  /** With `useCustomCache`: the cache to use. */
+  customCache: CustomCache | null;
+  /** Sets `cacheFolder`. */
+  cacheDir: string | null;
+  /** `onnx.wasm.numThreads` sets `threads`; everything else configures onnxruntime and does nothing. */
+  readonly backends: { readonly onnx: OnnxSettings };
+  /** Does nothing: `debug` receives what loading decides. */
+  logLevel: unknown;
+  /** Does nothing. */
+  useFS: boolean;
+  /** Does nothing. */
+  useWasmCache: boolean;
+}
+
+/** Settings of onnxruntime. */
+export interface OnnxSettings {
+  [setting: string]: unknown;
+  readonly wasm: Record<string, unknown>;
+  readonly webgpu: Record<string, unknown>;
+}
+
+/** The values as they were set, shared by all bundles of the package. */
+export class TransformersJsState {
+  readonly values: Record<string, unknown> = {
+    allowLocalModels: true,
+    useBrowserCache: true,
+    useFSCache: true,
+    useCustomCache: false,
+    customCache: null,
+    cacheDir: null,
+    logLevel: undefined,
+    useFS: true,
+    useWasmCache: true,
+  };
+  backends: TransformersJsEnv['backends'] | undefined;
+}
+
+/** How the settings of Peruse are reached from here. */
+export interface OwnSettings {
+  set(name: string, value: unknown): void;
+  get(name: string): unknown;
+  /** Adds a sentence to `info.notices` of the pipelines to come. */
+  notice(sentence: string): void;
+}
+
+/** Settings that can't be ignored without harm, and what to do instead. */
+export const kRefused: Record<string, string> = {
+  remotePathTemplate: "Pass the URL of the model's folder to pipeline() instead.",
+  fetch: "Pass the model's files to pipeline() instead.",
+  cache_dir: 'Use cacheFolder.',
+};
+
+const kIgnored: Record<string, string> = {
+  logLevel: 'env.debug receives what loading decides.',
+  useFS: 'a folder in Node is found by its path.',
+  useWasmCache: 'the browser caches the engine like any file.',
+};
+
+const kBooleans = new Set(['allowLocalModels', 'useBrowserCache', 'useFSCache', 'useCustomCache', 'useFS', 'useWasmCache']);
+
+/** Sets a setting of transformers.js. Returns false for other names. */
+export function setTransformersJs(state: TransformersJsState, name: string, value: unknown, own: OwnSettings): boolean {
+  if (name === 'allowRemoteModels') {
+    checkBoolean(name, value);
+    own.notice("env.allowRemoteModels is transformers.js' name; Peruse calls it env.offline, and has set that.");
+    own.set('offline', !value);
+    return true;
+  }
+  if (name === 'backends') {
+    assignAll((getTransformersJs(state, name, own) as TransformersJsEnv['backends']).onnx, (value as { onnx?: unknown } | null)?.onnx);
+    return true;
+  }
+  if (!Object.hasOwn(state.values, name)) return false;
+  if (kBooleans.has(name)) checkBoolean(name, value);
+  if (Object.hasOwn(kIgnored, name)) own.notice(`env.${name} is ignored: ${kIgnored[name]}`);
+  if (name === 'cacheDir') own.set('cacheFolder', value);
+  const before = state.values[name];
+  state.values[name] = value;
+  try {
+    if (['useBrowserCache', 'useFSCache', 'useCustomCache', 'customCache'].includes(name)) setCache(state.values, own);
+  } catch (error) {
+    state.values[name] = before;
+    throw error;
+  }
+  if (name === 'allowLocalModels' && value === true && !inNode() && own.get('localModelPath') === undefined) {
+    own.set('localModelPath', '/models/');
+  }
+  return true;
+}
+
+/** The value of a setting of transformers.js, or undefined. */
+export function getTransformersJs(state: TransformersJsState, name: string, own: OwnSettings): unknown {
+  if (name === 'allowRemoteModels') return !own.get('offline');
+  if (name === 'backends') {
+    state.backends ??= makeBackends(own);
+    return state.backends;
+  }
+  return Object.hasOwn(state.values, name) ? state.values[name] : undefined;
+}
+
+function checkBoolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw new PeruseError('invalid_argument', `env.${name} must be true or false, not ${show(value)}.`);
+}
+
+/** As in transformers.js: a custom cache first; else the cache of the host. */
+function setCache(values: Record<string, unknown>, own: OwnSettings): void {
+  const { useCustomCache, customCache } = values;
+  const usual = inNode() ? values.useFSCache : values.useBrowserCache;
+  own.set('cache', useCustomCache === true && customCache !== null ? customCache : usual);
+}
+
+function inNode(): boolean {
+  const { process } = globalThis as { process?: { versions?: { node?: string } } };
+  return process?.versions?.node !== undefined;
+}
+
+function makeBackends(own: OwnSettings): TransformersJsEnv['backends'] {
+  const wasm = settingsOf('env.backends.onnx.wasm', own, {}, (name, value) => {
+    if (name === 'numThreads') own.set('threads', value === 0 || value === undefined ? 'auto' : Math.min(Number(value), 16));
+    return name === 'numThreads';
+  });
+  const webgpu = settingsOf('env.backends.onnx.webgpu', own);
+  return { onnx: settingsOf('env.backends.onnx', own, { wasm, webgpu }) as unknown as OnnxSettings };
+}
+
+/** An object that accepts every setting, with a notice for those that `use` does not use. Assigning a part assigns its members. */
+function settingsOf(
+  path: string,
+  own: OwnSettings,
+  parts: Record<string, Record<string, unknown>> = {},
+  use: (name: string, value: unknown) => boolean = () => false,
+): Record<string, unknown> {
+  return new Proxy<Record<string, unknown>>(
+    { ...parts },
+    {
+      set(settings, name, value) {
+        if (typeof name === 'string' && Object.hasOwn(parts, name)) {
+          assignAll(parts[name]!, value);
+          return true;
+        }
+        if (!use(String(name), value))
+          own.notice(`${path}.${String(name)} is ignored: it configures onnxruntime, which Peruse does not use.`);
+        return Reflect.set(settings, name, value);
+      },
+    },
+  );
+}
+
+function assignAll(settings: Record<string, unknown>, value: unknown): void {
+  if (typeof value === 'object' && value !== null) Object.assign(settings, value);
+}

@@ -1,0 +1,90 @@
+// Arithmetic on vectors, with the names and results of transformers.js: cos_sim, dot, mean_pooling, and packing to bits.
+import { PeruseError } from '../errors.js';
+import type { NumberArray } from './results.js';
+
+type Vector = ArrayLike<number>;
+
+/** The sum of the products of two vectors' numbers. */
+export function dot(a: Vector, b: Vector): number {
+  checkLengths(a, b);
+  let sum = 0;
+  for (let i = 0; i < a.length; ++i) sum += a[i]! * b[i]!;
+  return sum;
+}
+
+/** The cosine of the angle between two vectors: from -1 to 1. */
+export function cos_sim(a: Vector, b: Vector): number {
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}
+
+function checkLengths(a: Vector, b: Vector): void {
+  if (a.length === b.length) return;
+  throw new PeruseError('invalid_argument', `The vectors have ${a.length} and ${b.length} numbers; they must have the same length.`);
+}
+
+/** A matrix with its rows as lists. */
+export interface Rows<D extends Vector = Float32Array> {
+  /** [rows, numbers in a row]. */
+  dims: number[];
+  /** Row by row. */
+  data: D;
+  /** The rows as lists. */
+  tolist(): number[][];
+}
+
+/** `dims` and `data`, with `tolist()`, which is neither cloned, printed nor compared. */
+export function asRows<D extends Float32Array | Int8Array | Uint8Array>(dims: number[], data: D): Rows<D> {
+  const [rows = 0, width = 0] = dims;
+  const tolist = () => Array.from({ length: rows }, (_, row) => Array.from(data.subarray(row * width, (row + 1) * width)));
+  return Object.defineProperty({ dims, data } as Rows<D>, 'tolist', { value: tolist });
+}
+
+/**
+ * The mean of the tokens' vectors: one vector for each text.
+ *
+ * @param last_hidden_state [texts, tokens, numbers], or [tokens, numbers] for one text.
+ * @param attention_mask [texts, tokens], or [tokens]: tokens with 0 do not count. Default: all count.
+ */
+export function mean_pooling(last_hidden_state: NumberArray, attention_mask?: { dims: number[]; data: ArrayLike<number | bigint> }): Rows {
+  const { dims, data } = last_hidden_state;
+  const [texts, tokens, width] = (dims.length === 2 ? [1, ...dims] : dims) as [number, number, number];
+  if (dims.length < 2 || dims.length > 3 || data.length !== texts * tokens * width) {
+    throw new PeruseError(
+      'invalid_argument',
+      `mean_pooling needs [texts, tokens, numbers], not [${dims.join(', ')}] with ${data.length} numbers.`,
+    );
+  }
+  const mask = attention_mask?.data;
+  if (mask !== undefined && mask.length !== texts * tokens) {
+    throw new PeruseError(
+      'invalid_argument',
+      `attention_mask has ${mask.length} numbers; ${texts} texts of ${tokens} tokens need ${texts * tokens}.`,
+    );
+  }
+  const means = new Float32Array(texts * width);
+  for (let text = 0; text < texts; ++text) {
+    const sums = new Float64Array(width);
+    let weight = 0;
+    for (let token = text * tokens; token < (text + 1) * tokens; ++token) {
+      const share = mask === undefined ? 1 : Number(mask[token]);
+      weight += share;
+      for (let i = 0; share !== 0 && i < width; ++i) sums[i]! += share * data[token * width + i]!;
+    }
+    for (let i = 0; i < width; ++i) means[text * width + i] = sums[i]! / Math.max(weight, 1e-9);
+  }
+  return asRows([texts, width], means);
+}
+
+/** How vectors are packed to one bit for each number: 1 above zero. 'ubinary': eight to a byte, the first highest; 'binary': the byte minus 128. */
+export type BinaryPrecision = 'binary' | 'ubinary';
+
+/** Packs [rows, width] to [rows, width / 8], as `quantize_embeddings` of sentence-transformers does. */
+export function packBits({ dims, data }: NumberArray, precision: BinaryPrecision): Rows<Int8Array | Uint8Array> {
+  const [rows = 0, width = 0] = dims;
+  if (dims.length !== 2 || width % 8 !== 0) {
+    throw new PeruseError('invalid_argument', `quantize needs vectors whose length is a multiple of 8; these have ${width} numbers.`);
+  }
+  const bytes = new Uint8Array(data.length / 8);
+  for (let i = 0; i < data.length; ++i) if (data[i]! > 0) bytes[i >> 3]! |= 0x80 >> (i & 7);
+  return asRows([rows, width / 8], precision === 'ubinary' ? bytes : Int8Array.from(bytes, (byte) => byte - 128));
+}
