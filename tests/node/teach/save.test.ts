@@ -1,0 +1,112 @@
+// A folder to which models are saved is at every moment one model or none.
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { saveToHandle, type WritableDirectory } from '../../../web/dist/teach/save_handle.js';
+import { saveToDisk } from '../../../web/dist/teach/save_node.js';
+
+const root = await mkdtemp(join(tmpdir(), 'peruse-save-'));
+afterAll(() => rm(root, { recursive: true }));
+
+const bytes = (content: string) => new TextEncoder().encode(content) as Uint8Array<ArrayBuffer>;
+const model = (name: string) =>
+  new Map(['model.safetensors', 'config.json', 'tokenizer.json', '1_Pooling/config.json'].map((file) => [file, bytes(`${name} ${file}`)]));
+const adapter = () =>
+  new Map(['adapter_model.safetensors', 'config.json', 'adapter_config.json'].map((file) => [file, bytes(`adapter ${file}`)]));
+const read = (folder: string, file: string) => readFile(join(folder, file), 'utf8');
+
+test('a new folder, and one that holds a model: files of that one alone go', async () => {
+  const folder = join(root, 'deep/er/model');
+  await saveToDisk(folder, new Map([...model('old'), ['vocab.txt', bytes('old')]]));
+  await writeFile(join(folder, 'README.md'), 'mine');
+  await saveToDisk(folder, model('new'));
+  expect((await readdir(folder)).sort()).toEqual(['1_Pooling', 'README.md', 'config.json', 'model.safetensors', 'tokenizer.json']);
+  for (const file of model('').keys()) expect(await read(folder, file)).toBe(`new ${file}`);
+  expect(await readdir(join(root, 'deep/er'))).toEqual(['model']);
+});
+
+test('an adapter is not saved into the folder of a model, nor a model into that of an adapter', async () => {
+  const [folder, other] = [join(root, 'full'), join(root, 'adapter')];
+  await saveToDisk(folder, model('full'));
+  await saveToDisk(other, adapter());
+  const message = expect.stringMatching(/holds another model's weights \(model\.safetensors\): save to another folder/);
+  await expect(saveToDisk(folder, adapter())).rejects.toMatchObject({ code: 'invalid_argument', message });
+  await expect(saveToDisk(other, model('full'))).rejects.toMatchObject({ code: 'invalid_argument' });
+  expect(await read(folder, 'config.json')).toBe('full config.json');
+});
+
+test('two saves at once: the folder is one of both', async () => {
+  const folder = join(root, 'both');
+  for (let round = 0; round < 5; ++round) {
+    await Promise.all(['a', 'b', 'c'].map((name) => saveToDisk(folder, model(name))));
+    const contents = await Promise.all([...model('').keys()].map((file) => read(folder, file)));
+    expect(new Set(contents.map((content) => content[0])).size).toBe(1);
+  }
+  expect((await readdir(root)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+test('a link in the folder is replaced, not written through', async () => {
+  const folder = join(root, 'linked');
+  await mkdir(folder);
+  await writeFile(join(root, 'precious'), 'precious');
+  await symlink(join(root, 'precious'), join(folder, 'tokenizer.json'));
+  await saveToDisk(folder, model('new'));
+  expect(await read(root, 'precious')).toBe('precious');
+  expect(await read(folder, 'tokenizer.json')).toBe('new tokenizer.json');
+});
+
+test('a blank name is refused', async () => {
+  for (const name of ['', '  '])
+    await expect(saveToDisk(name, model('a'))).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringMatching(/^Name a folder/),
+    });
+});
+
+/** A directory in memory that stops after so many writes. */
+function directory(files: Map<string, string>, writes = Infinity): WritableDirectory {
+  let left = writes;
+  return {
+    async *keys() {
+      yield* files.keys();
+    },
+    async removeEntry(name) {
+      files.delete(name);
+    },
+    async getDirectoryHandle(folder) {
+      return { getFileHandle: (name) => this.getFileHandle(`${folder}/${name}`, { create: true }) };
+    },
+    async getFileHandle(name) {
+      return {
+        async createWritable() {
+          let written = '';
+          return {
+            async write(content) {
+              written = new TextDecoder().decode(content);
+            },
+            async close() {
+              if (--left < 0) throw new Error('The page was closed.');
+              files.set(name, written);
+            },
+          };
+        },
+      };
+    },
+  };
+}
+
+test('a save to a directory handle that is interrupted leaves no model', async () => {
+  for (let writes = 0; writes < 4; ++writes) {
+    const files = new Map([...model('old')].map(([name, content]) => [name, new TextDecoder().decode(content)]));
+    await expect(saveToHandle(directory(files, writes), model('new'))).rejects.toThrow(/closed/);
+    expect(files.has('config.json')).toBe(false);
+  }
+  const files = new Map([
+    ['model.safetensors', 'old'],
+    ['config.json', 'old'],
+  ]);
+  await saveToHandle(directory(files), model('new'));
+  expect([...files.values()].every((content) => content.startsWith('new'))).toBe(true);
+  await expect(saveToHandle(directory(files), adapter())).rejects.toMatchObject({ code: 'invalid_argument' });
+});

@@ -1,0 +1,47 @@
+// Saves a taught model to a directory handle of a browser.
+import { PeruseError, show } from '../errors.js';
+import { planSave } from './save_plan.js';
+
+/** The part of a FileSystemDirectoryHandle that saving uses. */
+export interface WritableDirectory {
+  /** For files in folders: a generator's, or the layers of a sentence embedder. */
+  getDirectoryHandle?(name: string, options: { create: true }): Promise<WritableDirectory>;
+  getFileHandle(
+    name: string,
+    options: { create: true },
+  ): Promise<{ createWritable(): Promise<{ write(content: Uint8Array<ArrayBuffer>): Promise<void>; close(): Promise<void> }> }>;
+  /** Names in the directory, and removing one: without them a directory that holds another model is not noticed. */
+  keys?(): AsyncIterable<string>;
+  removeEntry?(name: string): Promise<void>;
+}
+
+/** Saves of this thread, one after another: two handles may be of one directory. */
+let last: Promise<void> = Promise.resolve();
+
+export async function saveToHandle(directory: WritableDirectory, files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): Promise<void> {
+  if (typeof directory?.getFileHandle !== 'function') {
+    throw new PeruseError('invalid_argument', `save() takes a directory handle or the path of a folder, not ${show(directory)}.`);
+  }
+  const own = last.then(() => writeAll(directory, files));
+  last = own.catch(() => {});
+  return own;
+}
+
+async function writeAll(directory: WritableDirectory, files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): Promise<void> {
+  const present: string[] = [];
+  if (directory.keys && directory.removeEntry) for await (const name of directory.keys()) present.push(name);
+  const { removed, written } = planSave(files, present, 'The directory');
+  for (const path of written) {
+    if (path.includes('/') && !directory.getDirectoryHandle) {
+      throw new PeruseError('invalid_argument', `The directory handle has no getDirectoryHandle(), which ${path} needs.`);
+    }
+  }
+  for (const name of removed) await directory.removeEntry!(name);
+  for (const path of written) {
+    const [name, folder] = path.split('/').reverse() as [string, string?];
+    const within = folder === undefined ? directory : await directory.getDirectoryHandle!(folder, { create: true });
+    const stream = await (await within.getFileHandle(name, { create: true })).createWritable();
+    await stream.write(files.get(path)!);
+    await stream.close(); // Only now there is something of the file.
+  }
+}
