@@ -9,6 +9,7 @@ namespace peruse {
 namespace {
 
 constexpr std::string_view kModules = "modules.json";
+constexpr std::string_view kClassifierModule = "classifier";  // the name of the module
 
 Status Malformed(const std::string& file, const std::string& what) { return MalformedFile(file + " " + what); }
 
@@ -189,7 +190,12 @@ Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool
     *pooled = true;
     return ReadPooling(read, folder, modules);
   }
-  if (name == "Dense") return ReadDense(read, folder, modules);
+  if (name == "Dense") {
+    PERUSE_RETURN_IF_ERROR(ReadDense(read, folder, modules));
+    modules->classifies = entry.FindMember("name").GetString() == kClassifierModule &&
+                          modules->steps.back().activation == DenseActivation::kIdentity;
+    return OkStatus();
+  }
   if (name == "Normalize") {
     modules->steps.push_back({});
     return OkStatus();

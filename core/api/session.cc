@@ -7,6 +7,7 @@
 
 #include "core/api/option_reader.h"
 #include "core/api/sentence_modules_reader.h"
+#include "core/base/json_members.h"
 #include "core/base/memory.h"
 
 namespace peruse {
@@ -14,6 +15,8 @@ namespace {
 
 // Before the names of the files of a labels' encoder's tokenizer.
 constexpr std::string_view kLabelsTokenizer = "labels_tokenizer/";
+// The config.json of an adapter's folder.
+constexpr std::string_view kAdapterModelConfig = "adapter/config.json";
 // How often a task may keep a text, or part of it, beside its tokens.
 constexpr size_t kRequestCopies = 4;
 // wasm's memory never shrinks, and the tokens of a text take some 24 times its size: this makes less than a gigabyte.
@@ -114,13 +117,20 @@ Status Session::CreateParts(std::string_view request) {
 
   const auto config = files_.find("config.json");
   if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
+  PERUSE_ASSIGN_OR_RETURN(const std::string config_json, WithAdapterLabels(config->second));
   const std::shared_ptr<Model> first = model_;
-  const uint64_t first_hash = std::exchange(config_hash_, Hash(config->second));
+  const uint64_t first_hash = std::exchange(config_hash_, Hash(config_json));
   if (first != nullptr && first_hash != config_hash_) {
     return InvalidArgument("config.json is not that of the session beside");
   }
   options.beside = first.get();
-  PERUSE_ASSIGN_OR_RETURN(model_, Model::Create(config->second, options, *backend_));
+  std::optional<SentenceModules> modules;
+  if (task_ == "text-classification" || task_ == "feature-extraction") {
+    PERUSE_ASSIGN_OR_RETURN(modules, ReadModules());
+  }
+  const bool classifies_sentences = task_ == "text-classification" && modules && modules->classifies;
+  if (classifies_sentences) options.head = Head::kNone;
+  PERUSE_ASSIGN_OR_RETURN(model_, Model::Create(config_json, options, *backend_));
 
   if (!model_->config().prompt.marker.empty() && !task_.starts_with("zero-shot-")) {
     return Unsupported("the checkpoint is a " + model_->config().architecture_class +
@@ -139,7 +149,29 @@ Status Session::CreateParts(std::string_view request) {
                                                   std::to_string(model_->config().vocab_size) + " tokens only");
   }
   if (model_->config().label_encoder) PERUSE_RETURN_IF_ERROR(ReadLabelsTokenizer());
-  return task_ == "feature-extraction" ? ReadSentence() : OkStatus();
+  if (task_ == "feature-extraction") return CreateSentence(std::move(modules).value_or(SentenceModules()));
+  if (!classifies_sentences) return OkStatus();
+  PERUSE_RETURN_IF_ERROR(CreateSentence(*std::move(modules)));
+  if (sentence_->width() == model_->config().id2label.size()) return OkStatus();
+  return Status(StatusCode::kShapeMismatch, "the classifier of modules.json gives " +
+                                                std::to_string(sentence_->width()) + " logits and config.json names " +
+                                                std::to_string(model_->config().id2label.size()) + " labels");
+}
+
+// An adapter trained for labels other than its base's has them in the config.json of its folder.
+Result<std::string> Session::WithAdapterLabels(const std::string& config_json) const {
+  const auto own = files_.find(kAdapterModelConfig);
+  if (own == files_.end()) return config_json;
+  PERUSE_RETURN_IF_ERROR(JsonDocument::Parse(config_json, "config.json").status());
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument adapter, JsonDocument::Parse(own->second, "the adapter's config.json"));
+  const JsonValue labels = adapter.root().FindMember("id2label");
+  if (!labels.IsObject() || labels.size() == 0) return config_json;
+  JsonMembers members = {{"num_labels", ""}};
+  for (const char* name : {"id2label", "label2id", "problem_type"}) {
+    const JsonValue value = adapter.root().FindMember(name);
+    members.emplace_back(name, value.exists() && !value.IsNull() ? value.ToString() : "");
+  }
+  return WithMembers(config_json, members);
 }
 
 Result<TokenizerSession> Session::Tokenize() const {
@@ -180,14 +212,18 @@ Result<std::shared_ptr<const text::Tokenizer>> Session::CreateTokenizer() {
   return std::shared_ptr<const text::Tokenizer>(std::move(made));
 }
 
-Status Session::ReadSentence() {
-  const auto read = [this](const std::string& path) -> std::optional<std::string_view> {
+ReadModelFile Session::ReadFiles() const {
+  return [this](const std::string& path) -> std::optional<std::string_view> {
     const auto file = files_.find(path);
     return file == files_.end() ? std::nullopt : std::optional<std::string_view>(file->second);
   };
-  PERUSE_ASSIGN_OR_RETURN(std::optional<SentenceModules> modules, ReadSentenceModules(read));
-  PERUSE_ASSIGN_OR_RETURN(sentence_, SentenceEmbedder::Create(std::move(modules).value_or(SentenceModules()), read,
-                                                              model_->config().hidden_size));
+}
+
+Result<std::optional<SentenceModules>> Session::ReadModules() const { return ReadSentenceModules(ReadFiles()); }
+
+Status Session::CreateSentence(SentenceModules modules) {
+  PERUSE_ASSIGN_OR_RETURN(sentence_,
+                          SentenceEmbedder::Create(std::move(modules), ReadFiles(), model_->config().hidden_size));
   return OkStatus();
 }
 

@@ -2,7 +2,8 @@
 // results are JSON, so that every host (Embind, a command line, a native test) speaks the same language.
 //
 //   AddFile("config.json", ...), AddFile("tokenizer.json", ...)  small files, whole; a second tokenizer, for labels, in
-//                                                                "labels_tokenizer/"
+//                                                                "labels_tokenizer/"; of an adapter "adapter_config.json"
+//                                                                and, if it has labels of its own, "adapter/config.json"
 //   Open({"task": ..., "dtype": ...})                            reads them; now weights can come
 //   FeedWeights(chunk)...  FinishWeights()                       model.safetensors as it arrives; or, of a sharded one,
 //                                                                SetShardIndex, and EndShard after each file
@@ -95,8 +96,11 @@ class Session {
   Status CreateParts(std::string_view request);
   // Of the files that make up the tokenizer.
   Result<std::shared_ptr<const text::Tokenizer>> CreateTokenizer();
+  Result<std::string> WithAdapterLabels(const std::string& config_json) const;
   Status ReadRankingActivation();
-  Status ReadSentence();
+  ReadModelFile ReadFiles() const;
+  Result<std::optional<SentenceModules>> ReadModules() const;
+  Status CreateSentence(SentenceModules modules);
   Status ReadLabelsTokenizer();
   TaskContext context() {
     return {*tokenizer_, *model_, ranking_activation_, sentence_.get(), labels_tokenizer_.get(), &label_vectors_};
@@ -119,7 +123,7 @@ class Session {
   uint64_t tokenizer_hash_ = 0;
   std::string task_;
   std::string ranking_activation_;              // TaskContext::ranking_activation
-  std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction
+  std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction, and to classify by a folder of modules
   // Of a model with an encoder for labels.
   std::unique_ptr<text::Tokenizer> labels_tokenizer_;
   LabelVectors label_vectors_;

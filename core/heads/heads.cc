@@ -4,6 +4,7 @@ namespace peruse {
 namespace {
 
 constexpr const char* kLogits = "logits";
+constexpr float kNormalizeEps = 1e-12f;  // torch.nn.functional.normalize
 
 std::vector<std::string> WithSuffix(std::vector<std::string> names, const char* suffix) {
   for (std::string& name : names) name += suffix;
@@ -46,6 +47,7 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const PooledHead&
   if (head.pick == PooledHead::Pick::kMean) hidden = MeanOfText(b, hidden, sizes.hidden);
   const bool last = head.pick == PooledHead::Pick::kLast;
   Value pooled = b.SelectRows(hidden, {.kind = last ? Index::Kind::kLast : Index::Kind::kFirst});
+  if (head.normalized) pooled = b.Normalize(pooled, kNormalizeEps);
   if (head.drops_row) b.Dropped(pooled);
   if (!head.dense.empty()) pooled = b.Linear(pooled, b.StackedF32(sizes.hidden).Add(head.dense, sizes.hidden));
   pooled = b.Dropped(b.Activate(pooled, head.activation));

@@ -40,7 +40,8 @@ struct PooledHead {
   Activation activation = Activation::kNone;  // after the dense layer, or of the picked row
   std::string classifier = "classifier";
   int32_t labels = 0;
-  bool drops_row = false;  // in training, dropout of the picked row too, not only of what the classifier reads
+  bool normalized = false;  // the picked row is divided by its length
+  bool drops_row = false;   // in training, dropout of the picked row too, not only of what the classifier reads
 };
 
 // One linear on every token. *ForTokenClassification: logits [tokens, labels]; *ForQuestionAnswering: logits [tokens, 2],

@@ -32,6 +32,9 @@ struct SentenceModules {
   std::vector<PoolingMode> pooling = {PoolingMode::kMean};  // several: one vector behind the other
   bool include_prompt = true;                               // whether the tokens of the prompt are pooled, too
   std::vector<SentenceStep> steps;
+  // Whether the last step is a classifier, whose results are logits of config.json's labels: a Dense without activation that modules.json
+  // calls "classifier". Peruse writes it; sentence_transformers computes the logits as the text's vector.
+  bool classifies = false;
   std::optional<int32_t> max_seq_length;  // tokens
   bool do_lower_case = false;
   std::map<std::string, std::string> prompts;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/tasks/sentence_embedder.h"
+
 namespace peruse {
 namespace {
 
@@ -24,7 +26,8 @@ text::Offset Covered(const text::Encoding& tokens) {
 Status TextClassification::Start() {
   PERUSE_RETURN_IF_ERROR(CheckWindows());
   PERUSE_ASSIGN_OR_RETURN(const int32_t max_length,
-                          Length(request.max_length, request.stride ? UsualTokens() : MaxTokens()));
+                          Length(request.max_length, Limited(request.stride ? UsualTokens() : MaxTokens())));
+  if (sentence_ != nullptr) output_ = "hidden." + std::to_string(model_.config().num_hidden_layers);
   text::EncodeOptions options;
   if (request.truncation) options = CutTo(max_length, text::Truncation::kLongestFirst);
   if (request.stride) {
@@ -47,6 +50,10 @@ ScoreFunction TextClassification::DefaultFunction() const {
   return ScoreFunction::kSoftmax;
 }
 
+int32_t TextClassification::Limited(int32_t tokens) const {
+  return sentence_ == nullptr ? tokens : std::min(tokens, sentence_->modules().max_seq_length.value_or(tokens));
+}
+
 Status TextClassification::CheckWindows() const {
   const std::vector<std::string>& labels = model_.config().id2label;
   if (!(request.temperature > 0)) return InvalidArgument("option temperature must be above 0");
@@ -62,8 +69,9 @@ Status TextClassification::CheckWindows() const {
 }
 
 Status TextClassification::Collect(const Reading& reading, size_t text) {
-  const std::span<const float> logits = outputs_.Get("logits", text).values;
-  std::vector<float>& scores = scores_.emplace_back(logits.begin(), logits.end());
+  const std::span<const float> values = outputs_.Get(output_, text).values;
+  std::vector<float>& scores = scores_.emplace_back(
+      sentence_ == nullptr ? std::vector<float>(values.begin(), values.end()) : sentence_->Embed(values, /*skip=*/0));
   for (float& score : scores) score /= request.temperature;
   Apply(request.function.value_or(DefaultFunction()), scores);
   spans_.push_back(Covered(reading.tokens));

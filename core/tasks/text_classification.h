@@ -39,18 +39,24 @@ struct LabelScore {
 class TextClassification : public TaskOf<TextClassificationRequest, std::vector<LabelScore>> {
  public:
   static constexpr Head kHead = Head::kSequenceClassification;
-  using TaskOf::TaskOf;
+  explicit TextClassification(const TaskContext& context) : TaskOf(context), sentence_(context.sentence) {}
   Status Start() override;
 
  protected:
+  std::vector<std::string> Wanted() const override { return {output_}; }
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
+  // Tokens of a text at most, and usually; a folder of modules may have a limit of its own.
+  int32_t Limited(int32_t tokens) const;
   // What the configuration implies where the caller does not say.
   ScoreFunction DefaultFunction() const;
   Status CheckWindows() const;
   // The scores of a text from those of its windows.
   Result<std::vector<LabelScore>> Together(std::string_view text) const;
+
+  const SentenceEmbedder* const sentence_;  // computes the logits, if there is one
+  std::string output_ = "logits";
 
   std::vector<std::vector<float>> scores_;  // of the windows so far of the text that is being read
   std::vector<text::Offset> spans_;         // and the bytes of the text that each covers

@@ -70,7 +70,7 @@ void Dropout::Apply(uint32_t place, uint32_t row_number, float* row, int64_t cou
   constexpr int64_t kBlock = 4 * simd::kLanes;
   uint32_t words[kBlock];
   for (int64_t first = 0; first < count; first += kBlock) {
-    PhiloxBlock({static_cast<uint32_t>(first / 4), row_number, place, step}, key, words);
+    PhiloxBlock({static_cast<uint32_t>(first / 4) + (part << 20), row_number, place, step}, key, words);
     int64_t i = 0;
     for (; i < kBlock && first + i + simd::kLanes <= count; i += simd::kLanes) {
       const auto keep = hn::RebindMask(simd::kTag, hn::Ge(hn::LoadU(kWordTag, words + i), SetWords(below)));

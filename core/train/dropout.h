@@ -7,13 +7,21 @@
 
 namespace peruse::train {
 
-// Philox 4x32-10.
+// Philox 4x32-10. Counters of all that is drawn, so that no two share one (key: the seed):
+//   dropout             {column / 4 + part 2^20, row, operation, step}
+//   order of an epoch   {example, epoch, 0xFFFFFFFE, 0}
+//   start of a tensor   {element, tensor, 0xFFFFFFFF, 0}
+//   perturbations       {element, draw, 0xFFFFFFFD, 0}              scale-invariant fine-tuning
+//   masked words        {element, text, draw, 0xFFFFFFFD}
+//   replaced words      {row, first text, step, 0xFFFFFFFC}
+//   folds, held out     {example, 0, 0xFFFFFFFB, 0}
 std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
 struct Dropout {
   float rate = 0;
   uint64_t seed = 0;
   uint32_t step = 0;
+  uint32_t part = 0;  // of the step's batch, below 4096: parts draw masks of their own
 
   // row[i] becomes zero with probability `rate`, else row[i] / (1 - rate). `place`: number of the layer of dropout.
   void Apply(uint32_t place, uint32_t row_number, float* row, int64_t count) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 #include <utility>
 
 #include "core/api/option_reader.h"
@@ -13,6 +14,8 @@ namespace {
 
 constexpr int32_t kUsualTokens = 512;
 constexpr int32_t kStride = 128;  // tokens that two windows of a long context share
+
+constexpr size_t kMostLabels = 4096;
 
 constexpr std::string_view kTasks[] = {"text-classification", "token-classification", "question-answering", "masked-lm",
                                        "replaced-token-detection"};
@@ -30,7 +33,8 @@ float RateFactor(int32_t width) { return width <= 128 ? 20.0f : width <= 256 ? 6
 
 // Few examples are seen more often: until there were so many updates (Mosbach et al., 2021: few steps are why it fails with few).
 constexpr int64_t kEnoughUpdates = 150;
-constexpr int64_t kFewestEpochs = 3, kMostEpochs = 20;
+constexpr int64_t kFewestEpochs = 3;
+constexpr int32_t kMostValidations = 20;  // about, where the epochs are ours to choose
 
 Status CheckRange(const char* option, float value, float least, float most) {
   if (value >= least && value <= most) return OkStatus();
@@ -48,6 +52,12 @@ Status ReadFloats(JsonValue list, const char* what, std::vector<float>* values) 
   return OkStatus();
 }
 
+std::unordered_map<std::string_view, int32_t> NumbersOf(const std::vector<std::string>& labels) {
+  std::unordered_map<std::string_view, int32_t> numbers;
+  for (size_t i = 0; i < labels.size(); ++i) numbers.emplace(labels[i], static_cast<int32_t>(i));
+  return numbers;
+}
+
 }  // namespace
 
 Result<TeachRequest> ReadTeachRequest(std::string_view json) {
@@ -61,6 +71,7 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
   reader.Read("problem_type", kProblems, &problem);
   reader.Read("labels", &labels);
   reader.Read("method", kMethods, &options.method);
+  request.chooses_method = !reader.Member("method").exists();
   options.adamw.learning_rate = -1;
   options.epochs = 0;
   reader.Read("layers", 1, &options.layers);
@@ -117,24 +128,32 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
       request.labels.push_back("I-" + label);
     }
   }
-  for (size_t i = 0; i < labels.size(); ++i) {
-    if (std::count(labels.begin(), labels.end(), labels[i]) > 1) {
-      return InvalidArgument("option labels names \"" + labels[i] + "\" twice");
-    }
+  if (labels.size() > kMostLabels) {
+    return Unsupported(std::to_string(labels.size()) + " labels are to be taught; at most " +
+                       std::to_string(kMostLabels) + " can be");
+  }
+  std::set<std::string_view> known;
+  for (const std::string& label : labels) {
+    if (!known.insert(label).second) return InvalidArgument("option labels names \"" + label + "\" twice");
   }
   return request;
 }
 
-void TeachRequest::FillDefaults(int32_t width, int64_t examples) {
-  const auto method = static_cast<size_t>(options.method);
-  float& rate = options.adamw.learning_rate;
-  if (rate < 0)
-    rate = options.method == Method::kHead ? kRates[method]
-                                           : std::min(kRates[method] * RateFactor(width), kHighestRates[method]);
-  if (options.epochs > 0) return;
-  const int64_t updates = std::max<int64_t>(1, (examples + options.batch_size - 1) / options.batch_size);
-  options.epochs =
-      static_cast<int32_t>(std::clamp((kEnoughUpdates + updates - 1) / updates, kFewestEpochs, kMostEpochs));
+TeachOptions TeachRequest::OptionsFor(Method method, int32_t width, int64_t examples) const {
+  TeachOptions filled = options;
+  filled.method = method;
+  const auto number = static_cast<size_t>(method);
+  float& rate = filled.adamw.learning_rate;
+  if (rate < 0) {
+    const float factor = method == Method::kHead ? 1 : RateFactor(width);
+    rate = std::min(kRates[number] * factor, kHighestRates[number]);
+  }
+  if (filled.epochs > 0) return filled;
+  const int64_t updates = std::max<int64_t>(1, (examples + filled.batch_size - 1) / filled.batch_size);
+  filled.epochs = static_cast<int32_t>(std::max((kEnoughUpdates + updates - 1) / updates, kFewestEpochs));
+  // As good as each: the states differ little.
+  filled.validate_every = std::max(1, filled.epochs / kMostValidations);
+  return filled;
 }
 
 ExampleReader::ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request,
@@ -143,6 +162,7 @@ ExampleReader::ExampleReader(const text::Tokenizer& tokenizer, const TeachReques
       labels_(std::move(labels)),
       max_length_(request.max_length > 0 ? std::min(request.max_length, max_tokens)
                                          : std::min(max_tokens, kUsualTokens)),
+      label_numbers_(NumbersOf(labels_)),
       goal_(request.head == Head::kMaskedLm                 ? Goal::kMaskedWords
             : request.head == Head::kReplacedTokenDetection ? Goal::kReplaced
             : request.head == Head::kTokenClassification    ? Goal::kTokens
@@ -159,7 +179,7 @@ Status ExampleReader::Read(JsonValue example, std::vector<Example>* examples) {
   return ReadText(example, examples);
 }
 
-Result<text::Encoding> ExampleReader::Encode(std::string_view text, const JsonValue& pair) const {
+Result<text::Encoding> ExampleReader::Encode(std::string_view text, const JsonValue& pair) {
   text::EncodeOptions options;
   options.truncation = text::Truncation::kLongestFirst;
   options.max_length = max_length_;
@@ -168,6 +188,7 @@ Result<text::Encoding> ExampleReader::Encode(std::string_view text, const JsonVa
   auto windows = second ? tokenizer_.EncodePair(text, *second, options) : tokenizer_.Encode(text, options);
   PERUSE_RETURN_IF_ERROR(windows.status());
   text::Encoding& first = windows->front();
+  if (windows->size() > 1) ++cut_;
   if (first.is_blank[0] && first.is_blank[1]) {
     return Status(StatusCode::kEmptyText, "it has no text: it is empty or only white space");
   }
@@ -175,10 +196,12 @@ Result<text::Encoding> ExampleReader::Encode(std::string_view text, const JsonVa
 }
 
 Result<int32_t> ExampleReader::LabelOf(std::string_view name) const {
-  const auto found = std::find(labels_.begin(), labels_.end(), name);
-  if (found != labels_.end()) return static_cast<int32_t>(found - labels_.begin());
+  const auto found = label_numbers_.find(name);
+  if (found != label_numbers_.end()) return found->second;
+  constexpr size_t kNamed = 20;
   std::string known;
-  for (const std::string& label : labels_) known += (known.empty() ? "" : ", ") + label;
+  for (size_t i = 0; i < std::min(labels_.size(), kNamed); ++i) known += (i == 0 ? "" : ", ") + labels_[i];
+  if (labels_.size() > kNamed) known += " and " + std::to_string(labels_.size() - kNamed) + " more";
   return InvalidArgument("its label \"" + std::string(name) + "\" is none of these: " + known);
 }
 
@@ -222,6 +245,8 @@ Status ExampleReader::ReadLabel(JsonValue example, Example* read) {
   if (goal_ == Goal::kRegression) {
     if (const std::optional<double> number = label.GetDouble()) {
       read->targets = {static_cast<float>(*number)};
+    } else if (!label.IsArray()) {
+      return InvalidArgument("its \"label\" is not a number, which regression needs");
     } else {
       PERUSE_RETURN_IF_ERROR(ReadFloats(label, "its \"label\"", &read->targets));
     }
@@ -233,13 +258,14 @@ Status ExampleReader::ReadLabel(JsonValue example, Example* read) {
     if (!label.IsArray()) return InvalidArgument("its \"label\" is not a list of labels");
     read->targets.assign(labels_.size(), 0);
     for (JsonValue item : label) {
-      PERUSE_ASSIGN_OR_RETURN(const int32_t number, LabelOf(item.GetString().value_or("")));
+      if (!item.GetString()) return InvalidArgument("its \"label\" is not a list of labels");
+      PERUSE_ASSIGN_OR_RETURN(const int32_t number, LabelOf(*item.GetString()));
       read->targets[static_cast<size_t>(number)] = 1;
     }
     return OkStatus();
   }
   const std::optional<std::string_view> name = label.GetString();
-  if (!name) return InvalidArgument("it lacks the string \"label\"");
+  if (!name) return InvalidArgument("its \"label\" is not the name of a label");
   PERUSE_ASSIGN_OR_RETURN(const int32_t number, LabelOf(*name));
   if (goal_ == Goal::kSoftLabels) {
     read->targets.assign(labels_.size(), 0);
@@ -288,7 +314,10 @@ Status ExampleReader::ReadEntities(JsonValue example, std::vector<Example>* exam
   }
   Utf8IndexConverter index(*text);
   const auto units = static_cast<int64_t>(index.ToUtf16(text->size()));
+  std::vector<int32_t> entity_of(encoding.size(), -1);
+  int32_t number = -1;
   for (JsonValue entity : entities) {
+    ++number;
     const std::optional<int64_t> start = entity.FindMember("start").GetInt64(),
                                  end = entity.FindMember("end").GetInt64();
     if (!start || !end || *start < 0 || *end <= *start || *end > units) {
@@ -304,10 +333,15 @@ Status ExampleReader::ReadEntities(JsonValue example, std::vector<Example>* exam
     for (size_t t = 0; t < encoding.size(); ++t) {
       const text::Offset& offset = encoding.offsets[t];
       if (read.labels[t] == kIgnored || offset.start >= to || offset.end <= from) continue;
-      if (read.labels[t] != outside) return InvalidArgument("two entities of it share a token");
+      if (entity_of[t] >= 0) {
+        return InvalidArgument("its entities " + std::to_string(entity_of[t]) + " and " + std::to_string(number) +
+                               " share a token: entities must not overlap, and a token has one label");
+      }
+      entity_of[t] = number;
       read.labels[t] = label;
       label = inside;
     }
+    lost_entities_ += label == first ? 1 : 0;
   }
   examples->push_back(std::move(read));
   return OkStatus();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/json.h"
@@ -21,13 +22,14 @@ struct TeachRequest {
   ProblemType problem = ProblemType::kSingleLabel;
   std::vector<std::string> labels;  // of the model: for tokens "O", "B-PER", "I-PER", ...; empty: those of config.json
   TeachOptions options;
+  bool chooses_method = false;  // the request names none
   float validation_split = 0;
   int32_t max_length = 0;  // 0: what the model takes
 
   bool pretrains() const { return head == Head::kMaskedLm || head == Head::kReplacedTokenDetection; }
-  // The learning rate and the epochs, if the request did not say them (they are -1 and 0 until then), for a model of this hidden size
-  // and so many examples.
-  void FillDefaults(int32_t width, int64_t examples);
+  // The options of a method, with the learning rate and the epochs if the request did not say them (they are -1 and 0 until then), for a
+  // model of this hidden size and so many examples.
+  TeachOptions OptionsFor(Method method, int32_t width, int64_t examples) const;
 };
 
 Result<TeachRequest> ReadTeachRequest(std::string_view json);
@@ -42,9 +44,13 @@ class ExampleReader {
   Status Read(JsonValue example, std::vector<Example>* examples);
   // What the examples so far are for.
   Goal goal() const { return goal_; }
+  // Texts that max_length cut, and entities of which no token is left (they are after the cut, or white space).
+  int64_t cut() const { return cut_; }
+  int64_t lost_entities() const { return lost_entities_; }
+  int32_t max_length() const { return max_length_; }
 
  private:
-  Result<text::Encoding> Encode(std::string_view text, const JsonValue& pair) const;
+  Result<text::Encoding> Encode(std::string_view text, const JsonValue& pair);
   Result<int32_t> LabelOf(std::string_view name) const;
   Status ReadLabel(JsonValue example, Example* read);
   Status ReadProbabilities(JsonValue probabilities, Example* read);
@@ -55,9 +61,11 @@ class ExampleReader {
 
   const text::Tokenizer& tokenizer_;
   const std::vector<std::string> labels_;
+  const std::unordered_map<std::string_view, int32_t> label_numbers_;
   const int32_t max_length_;
   Goal goal_;
   bool hard_labels_ = false;
+  int64_t cut_ = 0, lost_entities_ = 0;
 };
 
 }  // namespace peruse::train

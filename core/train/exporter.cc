@@ -4,12 +4,14 @@
 #include <cstring>
 #include <set>
 
-#include "core/base/json.h"
+#include "core/base/json_members.h"
 #include "core/base/memory.h"
-#include "core/train/config_json.h"
+#include "core/train/sentence_files.h"
 
 namespace peruse::train {
 namespace {
+
+constexpr const char* kModelWeights = "model.safetensors";
 
 // The end of the name of the class; transformers has one with a discriminator for ELECTRA alone.
 const char* ClassOf(Head head, const std::string& model_type) {
@@ -49,8 +51,9 @@ std::string FamilyOfClass(std::string_view name) {
 
 // config.json with the members that teaching decides in place of those that it had.
 std::string ConfigJson(const ExportRequest& request, const ModelConfig& config) {
-  ConfigMembers own;
-  if (const std::string family = FamilyOfClass(config.architecture_class); !family.empty()) {
+  JsonMembers own;
+  const std::string family = FamilyOfClass(config.architecture_class);
+  if (!family.empty() && request.sentence == nullptr) {
     own.emplace_back("architectures", "[" + Quoted(family + ClassOf(request.head, config.model_type)) + "]");
   }
   own.emplace_back("dtype", "\"float32\"");
@@ -82,15 +85,33 @@ std::string ConfigJson(const ExportRequest& request, const ModelConfig& config) 
 
 Exporter::Exporter(Trainee& trainee, const ExportRequest& request) : trainee_(trainee), head_(request.head) {
   small_.emplace_back("config.json", ConfigJson(request, trainee.config()));
-  if (request.options->method == Method::kLora) {
+  if (request.sentence != nullptr) {
+    ListModules(*request.sentence);
+  } else if (request.options->method == Method::kLora) {
     ListAdapter(*request.options);
   } else {
-    weights_name_ = "model.safetensors";
-    for (const Master& master : trainee.masters().tensors()) tensors_.push_back({FullName(master), &master});
+    std::vector<Tensor> tensors;
+    for (const Master& master : trainee.masters().tensors()) tensors.push_back({FullName(master), &master});
+    AddWeights(kModelWeights, std::move(tensors));
   }
-  header_ = Header();
-  weights_bytes_ = header_.size();
-  for (const Tensor& tensor : tensors_) weights_bytes_ += static_cast<uint64_t>(tensor.master->size) * sizeof(float);
+}
+
+// The encoder's tensors as AutoModel calls them, and the classifier's in a file of their own.
+void Exporter::ListModules(const SentenceModules& modules) {
+  std::vector<Tensor> encoder, classifier;
+  for (const Master& master : trainee_.masters().tensors()) {
+    const bool weight = master.name.ends_with(".weight");
+    if (master.head.empty()) {
+      encoder.push_back({master.name, &master});
+    } else {
+      classifier.push_back({weight ? "linear.weight" : "linear.bias", &master});
+    }
+  }
+  const ModelConfig& config = trainee_.config();
+  for (auto& [name, content] : SentenceFiles(modules, config.hidden_size, config.num_labels()))
+    small_.emplace_back(name, std::move(content));
+  AddWeights(kModelWeights, std::move(encoder));
+  AddWeights(ClassifierFolder(modules) + "/" + kModelWeights, std::move(classifier));
 }
 
 // As a class with a head calls it: the encoder's tensors have its prefix, which a checkpoint of the encoder alone leaves out.
@@ -107,17 +128,18 @@ std::string Exporter::FullName(const Master& master) const {
 void Exporter::ListAdapter(const TeachOptions& options) {
   const std::vector<Master>& masters = trainee_.masters().tensors();
   std::set<std::string> modules, targets;
+  std::vector<Tensor> tensors;
   for (const LoraPair& pair : trainee_.masters().lora()) {
     std::string module = FullName(masters[pair.of]);
     module.resize(module.size() - std::string_view(".weight").size());
     targets.insert(module.substr(module.rfind('.') + 1));
-    tensors_.push_back({"base_model.model." + module + ".lora_A.weight", &masters[pair.a]});
-    tensors_.push_back({"base_model.model." + module + ".lora_B.weight", &masters[pair.b]});
+    tensors.push_back({"base_model.model." + module + ".lora_A.weight", &masters[pair.a]});
+    tensors.push_back({"base_model.model." + module + ".lora_B.weight", &masters[pair.b]});
   }
   for (const Master& master : masters) {
     if (master.head.empty() || !master.trained) continue;
     std::string name = FullName(master);
-    tensors_.push_back({"base_model.model." + name, &master});
+    tensors.push_back({"base_model.model." + name, &master});
     if (master.name.starts_with("pooler.")) name = master.name;
     modules.insert(name.substr(0, name.find('.')));
   }
@@ -134,14 +156,14 @@ void Exporter::ListAdapter(const TeachOptions& options) {
       "  \"use_dora\": false,\n  \"init_lora_weights\": true,\n  \"target_modules\": " +
       list(targets) + ",\n  \"modules_to_save\": " + list(modules) + "\n}\n";
   small_.emplace_back("adapter_config.json", std::move(json));
-  weights_name_ = "adapter_model.safetensors";
+  AddWeights("adapter_model.safetensors", std::move(tensors));
 }
 
 // The safetensors format: the length of the header, then the header, padded with spaces to a multiple of eight.
-std::string Exporter::Header() const {
+void Exporter::AddWeights(std::string name, std::vector<Tensor> tensors) {
   std::string json = "{\"__metadata__\":{\"format\":\"pt\"}";
   uint64_t end = 0;
-  for (const Tensor& tensor : tensors_) {
+  for (const Tensor& tensor : tensors) {
     const uint64_t begin = end;
     end += static_cast<uint64_t>(tensor.master->size) * sizeof(float);
     std::string shape;
@@ -154,23 +176,27 @@ std::string Exporter::Header() const {
   const uint64_t length = json.size();
   std::string header(sizeof(length), '\0');
   for (size_t i = 0; i < sizeof(length); ++i) header[i] = static_cast<char>(length >> (8 * i) & 0xFF);
-  return header + json;
+  header += json;
+  const uint64_t bytes = header.size() + end;
+  weights_.push_back({std::move(name), std::move(tensors), std::move(header), bytes});
 }
 
 std::vector<Exporter::File> Exporter::files() const {
   std::vector<File> files;
   for (const auto& [name, contents] : small_) files.push_back({name, contents.size()});
-  files.push_back({weights_name_, weights_bytes_});
+  for (const Weights& weights : weights_) files.push_back({weights.name, weights.bytes});
   return files;
 }
 
 Result<std::span<const uint8_t>> Exporter::Read(std::string_view name, uint64_t first, uint64_t count) {
   const auto found = std::find_if(small_.begin(), small_.end(), [&](const auto& file) { return file.first == name; });
-  const bool weights = name == weights_name_;
-  if (!weights && found == small_.end()) {
+  const auto weights =
+      std::find_if(weights_.begin(), weights_.end(), [&](const Weights& file) { return file.name == name; });
+  const bool large = weights != weights_.end();
+  if (!large && found == small_.end()) {
     return Status(StatusCode::kNotFound, "there is no file \"" + std::string(name) + "\"");
   }
-  const uint64_t size = weights ? weights_bytes_ : found->second.size();
+  const uint64_t size = large ? weights->bytes : found->second.size();
   if (first > size) return InvalidArgument("\"" + std::string(name) + "\" has " + std::to_string(size) + " bytes only");
   count = std::min(count, size - first);
   if (!TryResize(&bytes_, static_cast<size_t>(count))) return OutOfMemory("no memory for a part of a file");
@@ -181,11 +207,11 @@ Result<std::span<const uint8_t>> Exporter::Read(std::string_view name, uint64_t 
       std::memcpy(bytes_.data() + (from - first), static_cast<const uint8_t*>(data) + (from - position), to - from);
     position += bytes;
   };
-  if (!weights) {
+  if (!large) {
     copy(found->second.data(), found->second.size());
   } else {
-    copy(header_.data(), header_.size());
-    for (const Tensor& tensor : tensors_)
+    copy(weights->header.data(), weights->header.size());
+    for (const Tensor& tensor : weights->tensors)
       copy(tensor.master->values, static_cast<uint64_t>(tensor.master->size) * sizeof(float));
   }
   return std::span<const uint8_t>(bytes_);

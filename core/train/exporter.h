@@ -1,5 +1,5 @@
-// What was learnt as files that transformers, peft and Peruse read: a checkpoint of float32 tensors under the reference's names, or
-// a LoRA adapter.
+// What was learnt as files that transformers, peft, sentence_transformers and Peruse read: a checkpoint of float32 tensors under the
+// reference's names, a LoRA adapter, or a folder of modules.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "core/tasks/sentence_modules.h"
 #include "core/train/teacher.h"
 
 namespace peruse::train {
@@ -19,6 +20,7 @@ struct ExportRequest {
   Head head = Head::kNone;
   ProblemType problem = ProblemType::kUnspecified;  // of sequence classification
   const TeachOptions* options = nullptr;
+  const SentenceModules* sentence = nullptr;  // the trainee has a sentence head (sentence_files.h)
 };
 
 class Exporter {
@@ -35,22 +37,28 @@ class Exporter {
   Result<std::span<const uint8_t>> Read(std::string_view name, uint64_t first, uint64_t count);
 
  private:
-  // A tensor of the weights file.
+  // A tensor of a file of weights.
   struct Tensor {
     std::string name;
     const Master* master;
   };
+  struct Weights {
+    std::string name;
+    std::vector<Tensor> tensors;
+    std::string header;  // its length before it included
+    uint64_t bytes = 0;
+  };
 
   void ListAdapter(const TeachOptions& options);
+  void ListModules(const SentenceModules& modules);
   std::string FullName(const Master& master) const;
-  std::string Header() const;
+  // Appends a file and its header.
+  void AddWeights(std::string name, std::vector<Tensor> tensors);
 
   Trainee& trainee_;
   const Head head_;
   std::vector<std::pair<std::string, std::string>> small_;  // name and contents
-  std::string weights_name_, header_;                       // the large one: the header, its length before it included
-  std::vector<Tensor> tensors_;
-  uint64_t weights_bytes_ = 0;
+  std::vector<Weights> weights_;
   std::vector<uint8_t> bytes_;
 };
 

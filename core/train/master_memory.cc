@@ -21,6 +21,18 @@ void Masters::AddLora(size_t of, int32_t rank, float alpha) {
   lora_.push_back({of, a, add(".lora_B", out, rank), alpha / static_cast<float>(rank)});
 }
 
+Status Masters::KeepStart() {
+  PERUSE_RETURN_IF_ERROR(start_.Resize(values_.values().size()));
+  std::copy(values_.values().begin(), values_.values().end(), start_.values().begin());
+  return OkStatus();
+}
+
+void Masters::RestoreStart() {
+  std::copy(start_.values().begin(), start_.values().end(), values_.values().begin());
+  masters_.resize(masters_.size() - 2 * lora_.size());
+  lora_.clear();
+}
+
 int32_t Masters::AddFixedRow(int32_t cols, float value) {
   fixed_.emplace_back(static_cast<size_t>(cols), value);
   held_.constants.push_back({{fixed_.back().data(), 1, cols, cols}, {}});
@@ -184,7 +196,8 @@ float* Masters::Held(const Piece& piece, bool gradient) const {
 
 int64_t Masters::bytes() const {
   int64_t floats = 0;
-  for (const FloatBuffer* buffer : {&values_, &gradients_, &held_values_, &held_gradients_, &changed_, &lora_values_}) {
+  for (const FloatBuffer* buffer :
+       {&start_, &values_, &gradients_, &held_values_, &held_gradients_, &changed_, &lora_values_}) {
     floats += static_cast<int64_t>(buffer->values().size());
   }
   return floats * static_cast<int64_t>(sizeof(float));

@@ -13,6 +13,11 @@ Status Missing(const std::string& names) {
   return Status(StatusCode::kMissingTensor, "the weights do not fit config.json; tensors missing: " + names);
 }
 
+bool IsOfLinear(const Piece& piece, int32_t linear) {
+  const Part part = PartOf(piece);
+  return (part.kind == Piece::Kind::kRows || part.kind == Piece::Kind::kBias) && part.parameter == linear;
+}
+
 }  // namespace
 
 std::optional<int32_t> LayerNumber(const std::string& name) {
@@ -64,6 +69,7 @@ void Masters::CollectMasters() {
     Master& master = masters_[place.master];
     if (piece.head.empty()) master.head.clear();  // the encoder's, wherever else it is used
     const bool constant = PartOf(piece).kind == Piece::Kind::kConstant;
+    master.renewed = master.renewed || (renewed_ >= 0 && IsOfLinear(piece, renewed_));
     master.norm = master.norm || (constant && norms_[static_cast<size_t>(piece.parameter)]);
   }
 }
@@ -108,6 +114,7 @@ Status Masters::OnHeader(std::span<const TensorInfo> tensors) {
       return Unsupported("tensor \"" + tensors[i].name + "\" is of type " + tensors[i].dtype_name +
                          "; only a checkpoint of floats can be taught");
     }
+    if (master.renewed) continue;
     if (SizeOf(tensors[i].shape) != master.size && !master.head.empty()) continue;  // another number of labels
     if (tensors[i].shape != master.shape) {
       wrong += (wrong.empty() ? "" : ", ") + tensors[i].name + " " + ShapeString(tensors[i].shape) + " instead of " +
@@ -163,6 +170,18 @@ Status Masters::OnData(size_t index, std::span<const uint8_t> bytes) {
     reader_ = std::make_unique<FloatReader>(*infos_[index].dtype, rows, width, write);
   }
   return reader_->Feed(bytes);
+}
+
+void Masters::PermuteRows(int32_t linear, std::span<const int32_t> order) {
+  for (const Place& place : places_) {
+    if (!IsOfLinear(*place.piece, linear)) continue;
+    const Master& master = masters_[place.master];
+    if (master.fresh) continue;
+    const std::vector<float> before(master.values, master.values + master.size);
+    const auto width = static_cast<size_t>(master.size) / order.size();
+    for (size_t i = 0; i < order.size(); ++i)
+      std::copy_n(before.data() + static_cast<size_t>(order[i]) * width, width, master.values + i * width);
+  }
 }
 
 // ---- A start --------------------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ struct Master {
   bool norm = false;   // of a layer norm
   bool fresh = false;  // was not in the checkpoint, or had another shape there: starts at random
   bool trained = false;
+  bool renewed = false;  // fresh although the checkpoint has it
   bool follows = false;  // another's values (generator.h): it has a gradient, and no optimiser changes it
   float* values = nullptr;
   float* gradient = nullptr;  // where it is trained
@@ -67,6 +68,10 @@ class Masters : public TensorVisitor {
   Status CheckComplete() const;
   // In place of a checkpoint: all masters are fresh.
   Status BeginFresh();
+  // Before the checkpoint: ignores its tensors of this linear, which start at random (a classifier of other labels).
+  void Renew(int32_t linear) { renewed_ = linear; }
+  // After the checkpoint: moves row order[i] of each tensor of this linear to row i.
+  void PermuteRows(int32_t linear, std::span<const int32_t> order);
   bool Wants(size_t index) const override { return targets_[index] >= 0; }
 
   // ---- What is trained, before Allocate -----------------------------------------------------------------------------
@@ -82,7 +87,11 @@ class Masters : public TensorVisitor {
   // A row of a number that no file holds, as a constant of programs: its number.
   int32_t AddFixedRow(int32_t cols, float value);
 
-  // Memory for gradients and for the forms that kernels read. Once. `workers`: who computes with them; none: one of its own.
+  // Copies the values, for RestoreStart to bring back, which also forgets LoRA's pairs: another training of the same start. kOutOfMemory.
+  Status KeepStart();
+  void RestoreStart();
+
+  // Memory for gradients and for the forms that kernels read. Once a training. `workers`: who computes with them; none: one of its own.
   Status Allocate(std::shared_ptr<Workers> workers = nullptr);
   Workers& workers() const { return *workers_; }
   const std::shared_ptr<Workers>& shared_workers() const { return workers_; }
@@ -120,9 +129,10 @@ class Masters : public TensorVisitor {
   std::vector<LoraPair> lora_;
   HeldParameters held_;
   std::vector<bool> norms_;  // by constant: whether it belongs to a layer norm
-  FloatBuffer values_, gradients_, held_values_, held_gradients_, changed_, lora_values_, zeros_;
+  FloatBuffer start_, values_, gradients_, held_values_, held_gradients_, changed_, lora_values_, zeros_;
   std::deque<std::vector<float>> fixed_;
   std::shared_ptr<Workers> workers_;
+  int32_t renewed_ = -1;  // number of a linear, or -1
 
   // While a checkpoint is read.
   std::vector<int32_t> targets_;  // by tensor of the file: its master; -1: none

@@ -16,6 +16,13 @@ int32_t LargestOf(const float* values, int64_t count, int64_t stride = 1) {
 
 }  // namespace
 
+Guess GuessOf(std::span<const float> logits) {
+  const int32_t label = LargestOf(logits.data(), static_cast<int64_t>(logits.size()));
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(double{logit} - double{logits[static_cast<size_t>(label)]});
+  return {label, static_cast<float>(1 / sum)};
+}
+
 Status Objective::Check() const {
   if (goal_ != Goal::kSingleLabel && !cross_entropy_.class_weights.empty()) {
     return Unsupported("option class_weights is for texts with one label each");
@@ -87,7 +94,8 @@ void Objective::Reset(int64_t columns) {
   examples_ = right_ = seen_ = 0;
   const auto labels = static_cast<size_t>(columns);
   const bool classes = goal_ == Goal::kSingleLabel || goal_ == Goal::kSoftLabels || goal_ == Goal::kTokens;
-  confusion_.assign(classes ? labels * labels : 0, 0);
+  confusion_.assign(classes && columns <= kMostConfused ? labels * labels : 0, 0);
+  guesses_.clear();
   hits_.assign(labels, 0);
   wrong_.assign(labels, 0);
   missed_.assign(labels, 0);
@@ -96,7 +104,7 @@ void Objective::Reset(int64_t columns) {
 void Objective::Count(int32_t truth, const float* logits) {
   const int32_t guess = LargestOf(logits, columns_);
   ++seen_;
-  ++confusion_[static_cast<size_t>(truth * columns_ + guess)];
+  if (!confusion_.empty()) ++confusion_[static_cast<size_t>(truth * columns_ + guess)];
   if (guess == truth) {
     ++right_;
     ++hits_[static_cast<size_t>(truth)];
@@ -118,9 +126,11 @@ void Objective::Observe(std::span<const Example* const> examples, const RaggedBa
     switch (goal_) {
       case Goal::kSingleLabel:
         Count(example.labels[0], own);
+        guesses_.push_back(GuessOf({own, static_cast<size_t>(columns_)}));
         break;
       case Goal::kSoftLabels:
         Count(LargestOf(example.targets.data(), columns_), own);
+        guesses_.push_back(GuessOf({own, static_cast<size_t>(columns_)}));
         break;
       case Goal::kTokens:
         for (size_t t = 0; t < example.labels.size(); ++t) {
@@ -173,12 +183,14 @@ Metrics Objective::Finish(double mass) const {
   metrics.accuracy = seen_ > 0 ? static_cast<double>(right_) / static_cast<double>(seen_) : NAN;
   metrics.error = goal_ == Goal::kRegression ? squares_ / mass : NAN;
   metrics.confusion = confusion_;
+  metrics.guesses = guesses_;
   double sum = 0;
   for (size_t c = 0; c < hits_.size(); ++c) {
     const int64_t all = 2 * hits_[c] + wrong_[c] + missed_[c];
     sum += all > 0 ? 2 * static_cast<double>(hits_[c]) / static_cast<double>(all) : 0;
   }
-  const bool counted = goal_ == Goal::kMultiLabel || goal_ == Goal::kReplaced || !confusion_.empty();
+  const bool counted = goal_ == Goal::kMultiLabel || goal_ == Goal::kReplaced || goal_ == Goal::kSingleLabel ||
+                       goal_ == Goal::kSoftLabels || goal_ == Goal::kTokens;
   metrics.f1 = counted ? sum / static_cast<double>(hits_.size()) : NAN;
   return metrics;
 }

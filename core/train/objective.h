@@ -29,8 +29,17 @@ struct Example {
   std::vector<int32_t> types;
   std::vector<int32_t> labels;
   std::vector<float> targets;
+  int64_t number = -1;          // of the caller's example that it comes from, or -1
   std::vector<int32_t> chosen;  // tokens, ascending: of a text to be masked all that may be (masking.h)
 };
+
+// The label that a model gives a text, and its probability.
+struct Guess {
+  int32_t label = 0;
+  float score = 0;
+};
+// The largest of the logits, and its softmax.
+Guess GuessOf(std::span<const float> logits);
 
 // What validation says. Not a number: the goal has no such figure.
 struct Metrics {
@@ -40,8 +49,12 @@ struct Metrics {
   double f1;     // the mean of the labels' (macro); kReplaced: of what is replaced
   double error;  // mean square, kRegression
   int64_t examples = 0;
-  std::vector<int64_t> confusion;  // [labels, labels], true by predicted
+  std::vector<int64_t> confusion;  // [labels, labels], true by predicted; empty above kMostConfused labels
+  std::vector<Guess> guesses;      // by text, in the order of Observe: kSingleLabel, kSoftLabels
 };
+
+// Labels above which no confusion matrix is kept.
+inline constexpr int64_t kMostConfused = 1000;
 
 class Objective {
  public:
@@ -77,6 +90,7 @@ class Objective {
   double loss_ = 0, squares_ = 0;
   int64_t examples_ = 0, right_ = 0, seen_ = 0;
   std::vector<int64_t> confusion_, hits_, wrong_, missed_;
+  std::vector<Guess> guesses_;
   std::vector<float> unused_;
 };
 

@@ -237,7 +237,7 @@ Status Step::Begin(const BatchInputs& inputs, const StepOptions& options,
   batch_indices_.Fill(*program_, inputs);
   indices_ = batch_indices_.views();
   inputs_ = matrices;
-  dropout_ = {options.attention_dropout, options.seed, options.number};
+  dropout_ = {options.attention_dropout, options.seed, options.number, options.part};
   FindNeeds();
   FindLifetimes();
   const int64_t values = PlacePieces();

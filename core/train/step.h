@@ -28,6 +28,7 @@ struct StepOptions {
   float attention_dropout = 0;
   uint64_t seed = 0;    // of dropout
   uint32_t number = 0;  // of the step
+  uint32_t part = 0;    // of the step's batch
 };
 
 class Step : private Tape {

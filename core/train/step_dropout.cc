@@ -41,7 +41,7 @@ std::vector<std::array<int64_t, 2>> Step::dropped() const {
 
 void Step::DropRows(size_t op, Drops what, const Block& block) const {
   if (drops_[op] != what || options_.dropout == 0) return;
-  const Dropout dropout = {options_.dropout, options_.seed, options_.number};
+  const Dropout dropout = {options_.dropout, options_.seed, options_.number, options_.part};
   workers().ForPieces(block.rows, 1, 8 * block.cols, [&](int64_t first, int64_t end) {
     for (int64_t r = first; r < end; ++r) {
       dropout.Apply(static_cast<uint32_t>(op), static_cast<uint32_t>(r), block.row(r), block.cols);

@@ -5,12 +5,19 @@
 #include <optional>
 #include <utility>
 
+#include "core/api/sentence_modules_reader.h"
 #include "core/base/json_writer.h"
 #include "core/base/memory.h"
-#include "core/train/config_json.h"
+#include "core/train/folds.h"
+#include "core/train/generator_config.h"
 
 namespace peruse::train {
 namespace {
+
+// A last loss above this share of ln(labels), which guessing has, is reported.
+constexpr double kLittleLearnt = 0.8;
+// Below so many examples a held-out share says little, and cross-validation takes its place.
+constexpr size_t kFewToHoldOut = 30;
 
 constexpr std::string_view kGenerator = "generator/";  // before the names of its files
 
@@ -50,6 +57,14 @@ void Write(JsonWriter& writer, const Metrics& metrics) {
   writer.EndObject();
 }
 
+SentenceHead HeadOf(const SentenceModules& modules) {
+  const PoolingMode pooling = modules.pooling[0];
+  return {.pick = pooling == PoolingMode::kMean  ? PooledHead::Pick::kMean
+                  : pooling == PoolingMode::kCls ? PooledHead::Pick::kFirst
+                                                 : PooledHead::Pick::kLast,
+          .normalized = !modules.steps.empty()};
+}
+
 }  // namespace
 
 Status TeachSession::Expect(Stage stage, std::string_view call) {
@@ -87,10 +102,13 @@ Status TeachSession::OpenParts(std::string_view request) {
   const auto config = files_.find("config.json");
   if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
   config_json_ = config->second;
-  PERUSE_ASSIGN_OR_RETURN(trainee_, Trainee::Create(config_json_, request_.head, request_.labels));
+  if (request_.head == Head::kSequenceClassification) PERUSE_RETURN_IF_ERROR(ReadSentence());
+  std::optional<SentenceHead> sentence;
+  if (sentence_) sentence = HeadOf(*sentence_);
+  PERUSE_ASSIGN_OR_RETURN(trainee_, Trainee::Create(config_json_, request_.head, request_.labels, sentence));
   text::TokenizerFiles tokenizer_files;
   for (const auto& [name, bytes] : files_) {
-    if (!name.starts_with(kGenerator)) tokenizer_files.emplace(name, bytes);
+    if (name.find('/') == std::string::npos) tokenizer_files.emplace(name, bytes);
   }
   PERUSE_ASSIGN_OR_RETURN(tokenizer_, text::Tokenizer::Create(tokenizer_files));
   const ModelConfig& model = trainee_->config();
@@ -112,7 +130,39 @@ Status TeachSession::OpenParts(std::string_view request) {
   int64_t limit = model.max_tokens;
   const std::optional<int64_t> tokenizer_limit = tokenizer_->model_max_length();
   if (tokenizer_limit && *tokenizer_limit > 0) limit = std::min(limit, *tokenizer_limit);
+  if (sentence_ && sentence_->max_seq_length) limit = std::min<int64_t>(limit, *sentence_->max_seq_length);
   reader_ = std::make_unique<ExampleReader>(*tokenizer_, request_, model.id2label, static_cast<int32_t>(limit));
+  return OkStatus();
+}
+
+// A folder of sentence_transformers is taught on its own vector of a text: one pooling, and nothing after it but a normalisation and the
+// classifier of an earlier training.
+Status TeachSession::ReadSentence() {
+  const auto read = [this](const std::string& path) -> std::optional<std::string_view> {
+    const auto file = files_.find(path);
+    return file == files_.end() ? std::nullopt : std::optional<std::string_view>(file->second);
+  };
+  PERUSE_ASSIGN_OR_RETURN(sentence_, ReadSentenceModules(read));
+  if (!sentence_) return OkStatus();
+  std::vector<SentenceStep>& steps = sentence_->steps;
+  if (sentence_->classifies) steps.pop_back();
+  const auto cannot = [](const std::string& what) {
+    return Unsupported("modules.json: " + what +
+                       ", on which a classifier cannot be taught yet; without modules.json the model's own head is");
+  };
+  const bool known = sentence_->pooling.size() == 1 &&
+                     (sentence_->pooling[0] == PoolingMode::kMean || sentence_->pooling[0] == PoolingMode::kCls ||
+                      sentence_->pooling[0] == PoolingMode::kLastToken);
+  if (!known) return cannot("its pooling is neither mean nor cls nor lasttoken");
+  for (const SentenceStep& step : steps) {
+    if (step.kind == SentenceStep::Kind::kDense) return cannot("it names a Dense");
+  }
+  if (sentence_->do_lower_case) return cannot("its texts are lower-cased (do_lower_case)");
+  if (sentence_->default_prompt) return cannot("its texts have a prompt (default_prompt_name)");
+  if (request_.options.method == Method::kLora) {
+    return Unsupported(
+        "method \"lora\" on a folder of sentence-transformers: an adapter has no place for its classifier");
+  }
   return OkStatus();
 }
 
@@ -199,29 +249,69 @@ Result<std::string> TeachSession::AddExamples(std::string_view json) {
   if (!list.IsArray()) return InvalidArgument("examples must be a list");
   for (JsonValue item : list) {
     if (!HasMemory(size_t{1} << 16)) return OutOfMemory("no memory for more examples");
+    const size_t before = examples.size();
     const Status status = reader_->Read(item, &examples);
     if (!status.ok()) {
       return Status(status.code(),
                     (training ? "example " : "validation example ") + std::to_string(read) + ": " + status.message());
     }
+    for (size_t i = before; i < examples.size(); ++i) examples[i].number = read;
     ++read;
   }
   return std::to_string(read);
 }
 
-// A part of the examples, drawn by the seed.
+// Holds out a share of the examples (folds.h).
 void TeachSession::SplitValidation() {
-  const auto count = static_cast<size_t>(std::lround(request_.validation_split * static_cast<float>(training_.size())));
-  if (!validation_.empty() || count == 0 || count >= training_.size()) return;
-  const uint64_t seed = request_.options.seed;
-  for (size_t i = training_.size(); i > training_.size() - count; --i) {
-    const auto words =
-        Philox({static_cast<uint32_t>(i), 2, 0, 0}, {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
-    std::swap(training_[i - 1], training_[words[0] % i]);
+  if (!validation_.empty() || request_.validation_split == 0) return;
+  const bool one_label = reader_->goal() == Goal::kSingleLabel || reader_->goal() == Goal::kSoftLabels;
+  if (one_label && training_.size() < kFewToHoldOut) {
+    cross_validates_ = true;
+    notices_.push_back("validation holds nothing out: " + std::to_string(training_.size()) +
+                       " examples are too few, so that accuracy is by cross-validation.");
+    return;
   }
-  const auto first = training_.end() - static_cast<std::ptrdiff_t>(count);
-  validation_.assign(std::make_move_iterator(first), std::make_move_iterator(training_.end()));
-  training_.resize(training_.size() - count);
+  const std::vector<bool> held_out = HeldOut(training_, double{request_.validation_split}, request_.options.seed);
+  std::vector<Example> kept;
+  for (size_t i = 0; i < training_.size(); ++i) (held_out[i] ? validation_ : kept).push_back(std::move(training_[i]));
+  training_ = std::move(kept);
+  if (validation_.empty()) notices_.push_back("validation holds nothing out: the share is too small for the examples.");
+}
+
+// Labels that no example has, and what the reader cut.
+void TeachSession::NoteExamples() {
+  const Goal goal = reader_->goal();
+  const std::vector<std::string>& labels = trainee_->config().id2label;
+  const auto list = [&](const std::vector<Example>& examples, const std::string& text) {
+    std::vector<bool> seen(labels.size());
+    for (const Example& example : examples) {
+      if (goal == Goal::kSingleLabel || goal == Goal::kTokens) {
+        for (const int32_t label : example.labels)
+          if (label >= 0) seen[static_cast<size_t>(label)] = true;
+      }
+      for (size_t k = 0; k < example.targets.size() && goal != Goal::kRegression; ++k)
+        seen[k] = seen[k] || example.targets[k] > 0;
+    }
+    std::string missing;
+    for (size_t k = 0; k < labels.size(); ++k)
+      if (!seen[k] && !labels[k].starts_with("I-")) missing += (missing.empty() ? "" : ", ") + labels[k];
+    if (!missing.empty()) notices_.push_back(text + missing + ".");
+  };
+  const bool labelled =
+      goal == Goal::kSingleLabel || goal == Goal::kSoftLabels || goal == Goal::kMultiLabel || goal == Goal::kTokens;
+  if (labelled) list(training_, "No training example has the label ");
+  if (labelled && !validation_.empty()) list(validation_, "No validation example has the label ");
+  if (reader_->cut() > 0) {
+    notices_.push_back(std::to_string(reader_->cut()) + " texts are longer than max_length (" +
+                       std::to_string(reader_->max_length()) + " tokens) and were cut.");
+  }
+  if (request_.max_length > reader_->max_length()) {
+    notices_.push_back("max_length is " + std::to_string(reader_->max_length()) + ": the model takes no more.");
+  }
+  if (reader_->lost_entities() > 0) {
+    notices_.push_back(std::to_string(reader_->lost_entities()) +
+                       " entities have no token: they are after the cut, or white space.");
+  }
 }
 
 Result<std::string> TeachSession::Begin() {
@@ -235,25 +325,23 @@ Result<std::string> TeachSession::Begin() {
                              "\": there is nothing to tell apart");
     }
   }
-  request_.FillDefaults(trainee_->config().hidden_size, static_cast<int64_t>(training_.size()));
-  teacher_ = std::make_unique<Teacher>(*trainee_, reader_->goal(), request_.options, generator_.get());
-  for (Example& example : training_) teacher_->Add(Teacher::kTraining, std::move(example));
-  for (Example& example : validation_) teacher_->Add(Teacher::kValidation, std::move(example));
-  Result<Teacher::Plan> plan = teacher_->Begin();
+  NoteExamples();
+  const auto options = [request = request_, width = trainee_->config().hidden_size,
+                        examples = static_cast<int64_t>(training_.size())](Method method) {
+    return request.OptionsFor(method, width, examples);
+  };
+  const std::optional<Method> method =
+      request_.chooses_method && !request_.pretrains() ? std::nullopt : std::optional(request_.options.method);
+  trials_ = std::make_unique<Trials>(*trainee_, reader_->goal(), options, method, cross_validates_,
+                                     std::move(training_), std::move(validation_), generator_.get());
+  Result<Teacher::Plan> plan = trials_->Begin();
   if (!plan.ok()) return Fail(plan.status());
   stage_ = Stage::kTeaching;
-  steps_ = plan->steps;
-  exporter_ = std::make_unique<Exporter>(
-      *trainee_, ExportRequest{config_json_, request_.head, request_.problem, &teacher_->options()});
-  if (generator_) {
-    generator_exporter_ = std::make_unique<Exporter>(
-        *generator_, ExportRequest{generator_json_, Head::kMaskedLm, request_.problem, &teacher_->options()});
-  }
   std::string json;
   JsonWriter writer(&json);
   writer.BeginObject();
-  WriteCount(writer, "steps", plan->steps);
-  WriteCount(writer, "epochs", teacher_->options().epochs);
+  WriteCount(writer, "steps", trials_->total_steps());
+  WriteCount(writer, "epochs", trials_->options().epochs);
   WriteCount(writer, "examples", plan->examples);
   WriteCount(writer, "validation_examples", plan->validation_examples);
   WriteCount(writer, "trained_parameters", plan->trained);
@@ -266,7 +354,7 @@ Result<std::string> TeachSession::Begin() {
 
 Result<std::string> TeachSession::Step() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kTeaching, "step"));
-  Result<Teacher::Progress> progress = teacher_->Advance();
+  Result<Teacher::Progress> progress = trials_->Advance();
   if (!progress.ok()) return Fail(progress.status());
   std::string json;
   JsonWriter writer(&json);
@@ -276,7 +364,7 @@ Result<std::string> TeachSession::Step() {
   writer.Key("phase");
   writer.String(progress->phase);
   WriteCount(writer, "step", progress->step);
-  WriteCount(writer, "steps", steps_);
+  WriteCount(writer, "steps", trials_->total_steps());
   WriteCount(writer, "epoch", progress->epoch);
   writer.Key("loss");
   progress->step > 0 ? writer.Double(progress->loss) : writer.Null();
@@ -284,21 +372,97 @@ Result<std::string> TeachSession::Step() {
   if (generator_) WriteNumber(writer, "generator_loss", progress->generator_loss);
   if (progress->validated) {
     writer.Key("validation");
-    Write(writer, *teacher_->report().epochs.back().validation);
+    Write(writer, *trials_->report().epochs.back().validation);
   }
   writer.EndObject();
   return json;
 }
 
+// "accuracy": how good the kept method is on examples that it had not seen, by label, and which it got wrong; "compared": all methods that
+// were scored.
+void TeachSession::WriteScores(JsonWriter& writer) const {
+  const std::vector<Trials::Score>& scores = trials_->scores();
+  if (scores.empty()) return;
+  const auto head = [&](const Trials::Score& score) {
+    writer.Key("method");
+    writer.String(MethodName(score.method));
+    WriteNumber(writer, "accuracy", score.accuracy);
+    WriteCount(writer, "folds", score.folds);
+  };
+  writer.Key("compared");
+  writer.BeginArray();
+  for (const Trials::Score& score : scores) {
+    writer.BeginObject();
+    head(score);
+    writer.EndObject();
+  }
+  writer.EndArray();
+  const auto kept = std::find_if(scores.begin(), scores.end(),
+                                 [&](const Trials::Score& score) { return score.method == trials_->options().method; });
+  const Trials::Score& score = kept == scores.end() ? scores[0] : *kept;
+  const std::vector<std::string>& labels = trainee_->config().id2label;
+  std::vector<int64_t> all(labels.size()), right(labels.size());
+  writer.Key("accuracy");
+  writer.BeginObject();
+  head(score);
+  writer.Key("wrong");
+  writer.BeginArray();
+  for (size_t i = 0; i < score.guesses.size(); ++i) {
+    const auto label = static_cast<size_t>(trials_->LabelOf(i));
+    const Guess& guess = score.guesses[i];
+    ++all[label];
+    if (guess.label == static_cast<int32_t>(label)) {
+      ++right[label];
+      continue;
+    }
+    writer.BeginObject();
+    WriteCount(writer, "example", trials_->training()[i].number);
+    writer.Key("label");
+    writer.String(labels[label]);
+    writer.Key("predicted");
+    writer.String(labels[static_cast<size_t>(guess.label)]);
+    WriteNumber(writer, "score", double{guess.score});
+    writer.EndObject();
+  }
+  writer.EndArray();
+  writer.Key("labels");
+  writer.BeginArray();
+  for (size_t k = 0; k < labels.size(); ++k) {
+    writer.BeginObject();
+    writer.Key("label");
+    writer.String(labels[k]);
+    WriteCount(writer, "examples", all[k]);
+    WriteCount(writer, "right", right[k]);
+    writer.EndObject();
+  }
+  writer.EndArray();
+  writer.EndObject();
+}
+
+std::vector<std::string> TeachSession::Notices() const {
+  std::vector<std::string> notices = notices_;
+  const Goal goal = reader_->goal();
+  const std::vector<double>& losses = trials_->report().losses;
+  const double chance = std::log(static_cast<double>(trainee_->config().num_labels()));
+  if ((goal == Goal::kSingleLabel || goal == Goal::kTokens) && !losses.empty() &&
+      losses.back() > kLittleLearnt * chance) {
+    notices.push_back(
+        "Little was learnt: the last loss is near that of guessing. More epochs, a larger learning_rate, more examples "
+        "or another "
+        "model may help.");
+  }
+  return notices;
+}
+
 Result<std::string> TeachSession::Report() const {
   if (stage_ != Stage::kTeaching) return InvalidArgument("report was called out of order");
-  const Teacher::Report& report = teacher_->report();
+  const Teacher::Report& report = trials_->report();
   std::string json;
   JsonWriter writer(&json);
   writer.BeginObject();
   writer.Key("method");
-  writer.String(MethodName(teacher_->options().method));
-  WriteNumber(writer, "learning_rate", teacher_->options().adamw.learning_rate);
+  writer.String(MethodName(trials_->options().method));
+  WriteNumber(writer, "learning_rate", trials_->options().adamw.learning_rate);
   WriteCount(writer, "steps", report.steps);
   WriteCount(writer, "tokens", report.tokens);
   writer.Key("best_epoch");
@@ -323,12 +487,22 @@ Result<std::string> TeachSession::Report() const {
   writer.EndArray();
   writer.Key("labels");
   writer.Strings(trainee_->config().id2label);
+  WriteScores(writer);
+  writer.Key("notices");
+  writer.Strings(Notices());
   writer.EndObject();
   return json;
 }
 
 Result<std::string> TeachSession::Files() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kTeaching, "files"));
+  const TeachOptions& options = trials_->options();
+  exporter_ = std::make_unique<Exporter>(*trainee_, ExportRequest{config_json_, request_.head, request_.problem,
+                                                                  &options, sentence_ ? &*sentence_ : nullptr});
+  if (generator_) {
+    generator_exporter_ = std::make_unique<Exporter>(
+        *generator_, ExportRequest{generator_json_, Head::kMaskedLm, request_.problem, &options});
+  }
   std::string json;
   JsonWriter writer(&json);
   writer.BeginArray();

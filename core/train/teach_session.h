@@ -14,9 +14,9 @@
 //   { "task": "text-classification" | "token-classification" | "question-answering" | "masked-lm" | "replaced-token-detection",
 //     "labels": ["negative", "positive"],       // text: every label; tokens: the kinds of entities, without B- and I-
 //     "problem_type": "single_label_classification" | "multi_label_classification" | "regression",   // of text-classification
-//     "method": "full" | "head" | "lora" | "layers",  "layers": 2,
+//     "method": "full" | "head" | "lora" | "layers",  "layers": 2,     // chosen by trials.h if absent
 //     "lora_rank": 8, "lora_alpha": 16, "lora_targets": ["query", "value", ...],   // ends of the names of linears
-//     "freeze_words": false, "epochs": <3 to 20, for 150 updates>,
+//     "freeze_words": false, "epochs": <at least 3, for 150 updates>,
 //     "learning_rate": <by method and hidden size, example_reader.cc>,
 //     "batch_size": 16, "batch_tokens": 2048, "weight_decay": 0.01, "warmup": 0.1, "clip": 1, "layer_decay": 1,
 //     "dropout": 0.1, "attention_dropout": 0.1, "label_smoothing": 0, "class_weights": [1, 1], "sift": 0,
@@ -57,17 +57,20 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/base/json_writer.h"
 #include "core/base/status.h"
+#include "core/tasks/sentence_modules.h"
 #include "core/text/tokenizer.h"
 #include "core/train/example_reader.h"
 #include "core/train/exporter.h"
-#include "core/train/teacher.h"
+#include "core/train/trials.h"
 
 namespace peruse::train {
 
@@ -95,7 +98,11 @@ class TeachSession {
   Status Fail(Status status);
   Status OpenParts(std::string_view request);
   Status OpenPretraining();
+  Status ReadSentence();
   void SplitValidation();
+  void NoteExamples();
+  void WriteScores(JsonWriter& writer) const;
+  std::vector<std::string> Notices() const;
   // Whose weights come now.
   Trainee& Fed() { return trainee_is_fed_ ? *generator_ : *trainee_; }
 
@@ -104,6 +111,7 @@ class TeachSession {
   std::string config_json_;
   std::unique_ptr<text::Tokenizer> tokenizer_;
   TeachRequest request_;
+  std::optional<SentenceModules> sentence_;  // of a folder of sentence_transformers, without its classifier
   std::unique_ptr<Trainee> trainee_;
   // Of replaced-token detection.
   std::string generator_json_;
@@ -113,10 +121,11 @@ class TeachSession {
   std::unique_ptr<Exporter> generator_exporter_;
   std::unique_ptr<ExampleReader> reader_;
   std::vector<Example> training_, validation_;
-  std::unique_ptr<Teacher> teacher_;
+  std::unique_ptr<Trials> trials_;
+  bool cross_validates_ = false;
   std::unique_ptr<Exporter> exporter_;
   int64_t training_read_ = 0, validation_read_ = 0;
-  int64_t steps_ = 0;
+  std::vector<std::string> notices_;
 };
 
 }  // namespace peruse::train

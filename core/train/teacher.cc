@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/program/passes/passes.h"
+#include "core/train/folds.h"
 
 namespace peruse::train {
 namespace {
@@ -104,7 +105,10 @@ Result<Teacher::Plan> Teacher::Begin() {
     return InvalidArgument("no layer of the model has one of the names that LoRA is to change");
   }
   Masters& masters = trainee_.masters();
-  PERUSE_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::Create(options_.threads));
+  std::shared_ptr<Workers> workers = masters.shared_workers();  // of an earlier training
+  if (!workers) {
+    PERUSE_ASSIGN_OR_RETURN(workers, Workers::Create(options_.threads));
+  }
   objective_.SetWorkers(*workers);
   PERUSE_RETURN_IF_ERROR(masters.Allocate(std::move(workers)));
   masters.Initialise(options_.seed, /*deviation=*/0.02f);
@@ -184,7 +188,7 @@ Status Teacher::CheckMemory(Plan& plan) {
 
 // ---- Batches --------------------------------------------------------------------------------------------------------
 
-StepOptions Teacher::Options(bool training) const {
+StepOptions Teacher::Options(bool training, uint32_t part) const {
   StepOptions options;
   options.backward = training;
   options.seed = options_.seed;
@@ -192,6 +196,7 @@ StepOptions Teacher::Options(bool training) const {
   options.dropout = options_.dropout;
   options.attention_dropout = options_.attention_dropout;
   options.number = static_cast<uint32_t>(updates_);
+  options.part = part;
   return options;
 }
 
@@ -301,9 +306,15 @@ Status Teacher::FitHead() {
     }
   }
   for (float& target : targets) target *= static_cast<float>(static_cast<double>(rows) / mass);
-  const LogisticFit fit = FitLogistic(
-      {features, targets, static_cast<int64_t>(rows), features_width_, labels, objective_.goal() == Goal::kMultiLabel},
-      options_.seed, trainee_.masters().workers());
+  const int32_t folds = FoldCount(rows);
+  const bool sigmoid = objective_.goal() == Goal::kMultiLabel;
+  const LogisticFit fit =
+      FitLogistic({features, targets, static_cast<int64_t>(rows), features_width_, labels, sigmoid},
+                  FoldsOf(sets_[kTraining], folds, options_.seed), folds, trainee_.masters().workers());
+  for (size_t i = 0; !sigmoid && i < rows; ++i) {
+    const auto count = static_cast<size_t>(labels);
+    report_.guesses.push_back(GuessOf(std::span(fit.held_out).subspan(i * count, count)));
+  }
   const std::string bias = classifier_.substr(0, classifier_.size() - 6) + "bias";
   for (Master& master : trainee_.masters().tensors()) {
     if (master.name == classifier_) std::copy(fit.weight.begin(), fit.weight.end(), master.values);
@@ -339,6 +350,7 @@ Status Teacher::Update() {
   int64_t rows = 0;  // of logits
   for (const Example* example : examples)
     rows += objective_.goal() == Goal::kTokens ? static_cast<int64_t>(example->ids.size()) : 1;
+  uint32_t number = 0;  // of the part
   for (Part part : PartsOf(examples)) {
     if (generator_) {
       PERUSE_ASSIGN_OR_RETURN(
@@ -346,7 +358,9 @@ Status Teacher::Update() {
     }
     FillBatch(part);
     BringFeatures(part);
-    PERUSE_ASSIGN_OR_RETURN(const double share, sift_ ? LearnPerturbed(part, mass, rows) : LearnPart(part, mass));
+    PERUSE_ASSIGN_OR_RETURN(const double share,
+                            sift_ ? LearnPerturbed(part, number, mass, rows) : LearnPart(part, number, mass));
+    ++number;
     loss += share;
     report_.tokens += batch_.rows();
   }
@@ -370,8 +384,8 @@ Status Teacher::Update() {
   return next_ < order_.size() ? OkStatus() : EndEpoch();
 }
 
-Result<double> Teacher::LearnPart(const Part& part, double mass) {
-  PERUSE_RETURN_IF_ERROR(step_->Begin({inputs_, batch_, chosen_}, Options(/*training=*/true), matrices_));
+Result<double> Teacher::LearnPart(const Part& part, uint32_t number, double mass) {
+  PERUSE_RETURN_IF_ERROR(step_->Begin({inputs_, batch_, chosen_}, Options(/*training=*/true, number), matrices_));
   step_->Forward();
   const double loss = objective_.Loss(part, batch_, step_->output(), mass, step_->output_gradient());
   step_->Backward();
@@ -391,12 +405,12 @@ Status Teacher::PrepareSift() {
   return OkStatus();
 }
 
-Result<double> Teacher::LearnPerturbed(const Part& part, double mass, int64_t rows) {
+Result<double> Teacher::LearnPerturbed(const Part& part, uint32_t number, double mass, int64_t rows) {
   sift_->Draw(options_.seed, ++drawn_, batch_.rows(), &perturbation_);
   const auto loss = [&](const Block& logits, const Block& gradient) {
     return objective_.Loss(part, batch_, logits, mass, gradient);
   };
-  return sift_->Learn({inputs_, batch_, chosen_}, Options(/*training=*/true), loss, rows, &perturbation_);
+  return sift_->Learn({inputs_, batch_, chosen_}, Options(/*training=*/true, number), loss, rows, &perturbation_);
 }
 
 // The kept rows of a part's examples as the matrix that the program reads.
@@ -420,7 +434,8 @@ Status Teacher::EndEpoch() {
   epoch_loss_ = epoch_generator_loss_ = 0;
   epoch_updates_ = 0;
   progress_.epoch = static_cast<int32_t>(report_.epochs.size());
-  if (sets_[kValidation].empty()) return NextEpoch();
+  const bool last = by_text_ || progress_.epoch >= options_.epochs;
+  if (sets_[kValidation].empty() || !(last || progress_.epoch % options_.validate_every == 0)) return NextEpoch();
   objective_.Reset(program_.info(program_.outputs[0].value).cols.factor);
   phase_ = Phase::kValidation;
   return OkStatus();
@@ -461,11 +476,11 @@ Status Teacher::Validate() {
   const Metrics metrics = objective_.Finish(objective_.Mass(all, columns));
   report_.epochs.back().validation = metrics;
   progress_.validated = true;
-  if (report_.best_epoch == 0 || metrics.loss < best_) {
+  if (report_.best_epoch == 0 || metrics.loss < best_ || !options_.keep_best) {
     best_ = metrics.loss;
     report_.best_epoch = progress_.epoch;
     since_best_ = 0;
-    KeepState();
+    if (options_.keep_best) KeepState();
   } else {
     ++since_best_;
   }

@@ -48,8 +48,10 @@ struct TeachOptions {
   float detection_weight = 50;  // kReplaced: of the discriminator's loss, beside the generator's
   bool disentangled = false;    // kReplaced: how words are shared (generator.h)
   std::vector<float> class_weights;
-  float sift = 0;        // weight of scale-invariant fine-tuning's divergence; 0: none
-  int32_t patience = 0;  // epochs without a better validation after which to stop; 0: all epochs
+  float sift = 0;              // weight of scale-invariant fine-tuning's divergence; 0: none
+  int32_t patience = 0;        // validations without a better one after which to stop; 0 means never
+  int32_t validate_every = 1;  // epochs; the last is always validated
+  bool keep_best = true;       // the state of the best validation, not the last
   uint64_t seed = 42;
   int32_t threads = 1;
 };
@@ -85,6 +87,7 @@ class Teacher {
     int64_t steps = 0;
     int64_t tokens = 0;          // read in training
     double l2 = 0;               // kHead: what cross-validation chose
+    std::vector<Guess> guesses;  // kHead, of texts with one label: of each training example by a fit without its fold
     std::vector<double> losses;  // by update
   };
 
@@ -112,7 +115,7 @@ class Teacher {
   Status CheckMemory(Plan& plan);
   void FillBatch(const Part& part);
   void BringFeatures(const Part& part);
-  StepOptions Options(bool training) const;
+  StepOptions Options(bool training, uint32_t part = 0) const;
   std::vector<Part> PartsOf(std::span<const Example* const> examples) const;
   void Shuffle();
   // Of these texts, with words masked; the next call forgets them. `draw`: of the words.
@@ -125,9 +128,9 @@ class Teacher {
   Status ComputeFeatures();
   Status FitHead();
   Status Update();
-  // The part's share of the loss; adds its gradients.
-  Result<double> LearnPart(const Part& part, double mass);
-  Result<double> LearnPerturbed(const Part& part, double mass, int64_t rows);
+  // The share of the loss of the part of this number; adds its gradients.
+  Result<double> LearnPart(const Part& part, uint32_t number, double mass);
+  Result<double> LearnPerturbed(const Part& part, uint32_t number, double mass, int64_t rows);
   Status Validate();
   Status EndEpoch();
   Status NextEpoch();

@@ -1,5 +1,6 @@
 #include "core/train/trainee.h"
 
+#include <map>
 #include <utility>
 
 #include "core/model/add_head.h"
@@ -8,6 +9,9 @@
 
 namespace peruse::train {
 namespace {
+
+// Prefix of the tensors of a sentence head's classifier; in its own file they are linear.weight and linear.bias.
+constexpr const char* kSentenceClassifier = "sentence_classifier";
 
 // A family whose checkpoints have no discriminator gets ELECTRA's: ConvBERT, too, was trained with it.
 Status AddTrainedHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden) {
@@ -23,10 +27,27 @@ Status AddTrainedHead(Head head, const Family& family, const ModelConfig& config
   return OkStatus();
 }
 
+// The place in `own` of each label; nothing if the two lists are not the same labels.
+std::optional<std::vector<int32_t>> PlacesOf(const std::vector<std::string>& labels,
+                                             const std::vector<std::string>& own) {
+  if (labels.size() != own.size()) return std::nullopt;
+  std::map<std::string_view, int32_t> places;
+  for (size_t i = 0; i < own.size(); ++i) places.emplace(own[i], static_cast<int32_t>(i));
+  std::vector<int32_t> order;
+  for (const std::string& label : labels) {
+    const auto found = places.find(label);
+    if (found == places.end()) return std::nullopt;
+    order.push_back(found->second);
+    places.erase(found);
+  }
+  return order;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, Head head,
-                                                 const std::vector<std::string>& labels) {
+                                                 const std::vector<std::string>& labels,
+                                                 std::optional<SentenceHead> sentence) {
   PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily family, ReadFamily(config_json));
   std::unique_ptr<Trainee> trainee(new Trainee());
   trainee->family_ = std::move(family.family);
@@ -36,6 +57,7 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
     return Unsupported("a q8 checkpoint cannot be taught: its weights are rounded; take the one it was made from");
   if (!config.prompt.marker.empty())
     return Unsupported("a model that reads labels beside the text cannot be taught yet");
+  const std::vector<std::string> own = config.id2label;
   if (!labels.empty()) {
     config.id2label = labels;
     config.label2id.clear();
@@ -43,11 +65,39 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   }
   Build b(trainee->program_, trainee->parameters_, Precision::kF32);
   const Value hidden = trainee->family_->Encode(b, config);
-  PERUSE_RETURN_IF_ERROR(AddTrainedHead(head, *trainee->family_, config, b, hidden));
+  trainee->sentence_ = sentence;
+  if (sentence) {
+    b.BeginHead(HeadName(head));
+    BuildHead(b, hidden, {.hidden = config.hidden_size},
+              PooledHead{.pick = sentence->pick,
+                         .classifier = kSentenceClassifier,
+                         .labels = config.num_labels(),
+                         .normalized = sentence->normalized});
+  } else {
+    PERUSE_RETURN_IF_ERROR(AddTrainedHead(head, *trainee->family_, config, b, hidden));
+  }
   trainee->program_ = DropInputs(std::move(trainee->program_));
   trainee->masters_ = std::make_unique<Masters>(trainee->program_, trainee->parameters_, trainee->family_->prefixes());
   trainee->parser_ = std::make_unique<WeightsParser>(*trainee->masters_);
+  if (!labels.empty() && labels != own) {
+    if (const std::optional<std::vector<int32_t>> order = PlacesOf(labels, own)) {
+      trainee->label_order_ = *order;
+    } else {
+      trainee->masters_->Renew(trainee->ClassifierLinear());
+    }
+  }
   return trainee;
+}
+
+int32_t Trainee::ClassifierLinear() const {
+  const Result<int32_t> logits = OutputNumber("logits");
+  if (!logits.ok()) return -1;
+  for (const Op& op : program_.ops) {
+    const auto* linear = std::get_if<ops::Linear>(&op);
+    if (linear != nullptr && linear->out == program_.outputs[static_cast<size_t>(*logits)].value)
+      return linear->weight.id;
+  }
+  return -1;
 }
 
 Result<std::vector<std::string>> Trainee::SetShardIndex(std::string_view index_json) {
@@ -71,7 +121,9 @@ Status Trainee::EndShard() {
 Status Trainee::FinishWeights() {
   if (!between_shards_) PERUSE_RETURN_IF_ERROR(parser_->Finish());
   parser_.reset();
-  return masters_->CheckComplete();
+  PERUSE_RETURN_IF_ERROR(masters_->CheckComplete());
+  if (!label_order_.empty()) masters_->PermuteRows(ClassifierLinear(), label_order_);
+  return OkStatus();
 }
 
 Result<int32_t> Trainee::OutputNumber(std::string_view output) const {

@@ -17,13 +17,22 @@
 
 namespace peruse::train {
 
+// What a folder of sentence_transformers says of one vector for a text, in place of the family's own head of texts.
+struct SentenceHead {
+  PooledHead::Pick pick = PooledHead::Pick::kMean;
+  bool normalized = false;
+};
+
 class Trainee {
  public:
-  // Reads config.json. labels: names to teach, in place of those of config.json; empty: those.
+  // Reads config.json. `labels` replace those of config.json unless empty. If they are the same in another order, the classifier's rows
+  // move with them; if they are others, the classifier starts at random.
   static Result<std::unique_ptr<Trainee>> Create(std::string_view config_json, Head head,
-                                                 const std::vector<std::string>& labels);
+                                                 const std::vector<std::string>& labels,
+                                                 std::optional<SentenceHead> sentence = std::nullopt);
 
   const ModelConfig& config() const { return config_; }
+  const std::optional<SentenceHead>& sentence() const { return sentence_; }
   const Family& family() const { return *family_; }
   Masters& masters() { return *masters_; }
   const Parameters& parameters() const { return parameters_; }
@@ -36,6 +45,9 @@ class Trainee {
   Status FinishWeights();
   // In place of a checkpoint: everything starts at random.
   Status BeginFresh() { return masters_->BeginFresh(); }
+
+  // Number of the linear that computes the logits; -1 if another operation does.
+  int32_t ClassifierLinear() const;
 
   // Whether transformers would train it.
   bool IsTrainable(const Master& master) const {
@@ -59,6 +71,8 @@ class Trainee {
   Program program_;
   std::unique_ptr<Masters> masters_;
   std::unique_ptr<WeightsParser> parser_;
+  std::optional<SentenceHead> sentence_;
+  std::vector<int32_t> label_order_;  // each label's row in the checkpoint; empty if they are in its order
   bool between_shards_ = false;
 };
 

@@ -13,12 +13,8 @@ import type { Tab } from './task_panel.js';
 import { teachableModel } from './teachable_model.js';
 
 const kModel = new URL('../models/peruse-zero-shot-deberta-tiny/', import.meta.url).href;
-const kHeldBack = 0.25;
-const kEnoughToHoldBack = 12;
 const kHardest = 5;
-
-/** For so small a model on so few lines. */
-const kSettings = { epochs: 20, learning_rate: 1e-3, batch_size: 8 } as const;
+const kSuggested = 3;
 
 type Classifier = Pipeline<'text-classification'>;
 
@@ -65,6 +61,7 @@ class TeachTab {
     find(panel_, '.cancel', HTMLButtonElement).addEventListener('click', () => this.stop_?.abort());
     find(panel_, '.add-kind', HTMLButtonElement).addEventListener('click', () => this.addKind('', []).focus());
     find(panel_, '.save', HTMLButtonElement).addEventListener('click', () => void this.save());
+    find(panel_, '.suggest', HTMLButtonElement).addEventListener('click', () => void this.suggest());
     this.try_.addEventListener('input', () => void this.tryOut());
     const offered = lessonExamples.map((example) => makeButton([example.name], () => this.fill(example)));
     find(panel_, '.examples', HTMLElement).append(...offered);
@@ -114,9 +111,6 @@ class TeachTab {
       const { teach } = await import('../peruse/peruse-teach.js');
       const model = await teachableModel(kModel, stop.signal);
       const taught = await teach('text-classification', model, examples, {
-        ...kSettings,
-        method: 'full',
-        ...(examples.length >= kEnoughToHoldBack ? { validation: kHeldBack } : {}),
         signal: stop.signal,
         progress_callback: (progress) => this.show(progress),
       });
@@ -142,25 +136,18 @@ class TeachTab {
     this.headline_.textContent = 'Loading the model\u2026';
   }
 
-  private show({ phase, step, steps, loss, validation, load }: TeachProgress): void {
+  private show({ phase, step, steps, loss, load }: TeachProgress): void {
     if (load?.status === 'progress') this.proof_.loading(`${kModel}${load.file}`, load.loaded);
     if (phase === 'loading' || steps === 0) return;
     this.progress_.value = step / steps;
     if (loss !== null && phase === 'training') this.curve_.add(loss, steps);
-    const unseen =
-      validation?.accuracy === undefined
-        ? ''
-        : ` \u2013 of lines that it has not seen, ${share(validation.accuracy, validation.examples)} are right`;
-    if (phase === 'training' || unseen !== '') this.headline_.textContent = `Step ${step} of ${steps}${unseen}`;
+    if (phase === 'training') this.headline_.textContent = `Step ${step} of ${steps}`;
   }
 
   private async showLearnt(taught: Taught<'text-classification'>, examples: TextExample[], milliseconds: number): Promise<void> {
     const { report } = taught;
-    const right = report.validation;
-    const judged =
-      right?.accuracy === undefined
-        ? `They were too few to keep some for a test: try it on lines of your own.`
-        : `${share(right.accuracy, right.examples)} lines that it had not seen are right.`;
+    const { accuracy } = report;
+    const judged = accuracy ? `Taught without them, ${share(accuracy.accuracy, report.examples)} get their label.` : '';
     this.headline_.replaceChildren(
       make('strong', '', 'Learnt'),
       ` ${count(report.examples, 'line')} in ${duration(milliseconds)}. ${judged}`,
@@ -173,11 +160,14 @@ class TeachTab {
       text,
       label: String(label),
       score: (scores[index] as LabelScore[]).find((one) => one.label === label)?.score ?? 0,
+      predicted: accuracy?.wrong.find(({ example }) => example === index)?.predicted,
     }));
-    const hardest = own.sort((a, b) => a.score - b.score).slice(0, kHardest);
-    const rows = hardest.map(({ text, label, score }) =>
-      make('li', '', make('span', 'label', text), make('span', 'tag', `${label}, ${percent(score)}`)),
-    );
+    const wrongFirst = (line: (typeof own)[number]) => Number(line.predicted === undefined);
+    const hardest = own.sort((a, b) => wrongFirst(a) - wrongFirst(b) || a.score - b.score).slice(0, kHardest);
+    const rows = hardest.map(({ text, label, score, predicted }) => {
+      const doubt = predicted === undefined ? `${label}, ${percent(score)}` : `${label}; others suggest ${predicted}`;
+      return make('li', '', make('span', 'label', text), make('span', 'tag', doubt));
+    });
     find(this.panel_, '.hardest', HTMLElement).replaceChildren(...rows);
     const size = [...taught.files.values()].reduce((sum, file) => sum + file.length, 0);
     find(this.panel_, '.save', HTMLButtonElement).textContent = `Download the model (${bytes(size)})`;
@@ -194,6 +184,43 @@ class TeachTab {
     const labels = await this.classify_(this.try_.value, { top_k: null, truncation: true });
     this.proof_.answered(performance.now() - before);
     if (number === this.tries_) list.replaceChildren(...bars(labels));
+  }
+
+  /** Shows which of the lines without a label to label next; a click on a label moves a line there. */
+  private async suggest(): Promise<void> {
+    const taught = this.taught_;
+    if (!taught) return;
+    const field = find(this.panel_, '[name=unlabelled]', HTMLTextAreaElement);
+    const lines = field.value.split('\n').filter((line) => line.trim() !== '');
+    try {
+      const found = await taught.suggest(lines, kSuggested);
+      const rows = found.map(({ text }) => {
+        const row = make('li', '', make('span', 'label', text));
+        const choices = taught.report.labels.map((label) =>
+          makeButton([label], () => {
+            this.give(label, text);
+            field.value = field.value
+              .split('\n')
+              .filter((line) => line !== text)
+              .join('\n');
+            row.remove();
+          }),
+        );
+        row.append(make('span', 'actions', ...choices));
+        return row;
+      });
+      find(this.panel_, '.suggested', HTMLElement).replaceChildren(...rows);
+    } catch (error) {
+      this.error_.replaceChildren(...describeFailure(error));
+    }
+  }
+
+  /** Adds a line to a label's lines. */
+  private give(label: string, line: string): void {
+    const kind = [...this.kinds_.children].find((one) => find(one, 'input', HTMLInputElement).value.trim() === label);
+    if (!kind) return;
+    const lines = find(kind, 'textarea', HTMLTextAreaElement);
+    lines.value = `${lines.value.trimEnd()}\n${line}`;
   }
 
   /** To a folder, where the browser lets a page choose one; else file by file. */

@@ -22,12 +22,20 @@ it.each([
   await panel.locator('button.primary').click();
   await panel.locator('.learnt').waitFor({ timeout: 50_000 });
   expect(await panel.locator('.headline').textContent()).toMatch(
-    /^Learnt 12 lines in .* [0-4] of 4 lines that it had not seen are right\.$/,
+    /^Learnt 16 lines in .* Taught without them, 1?\d of 16 get their label\.$/,
   );
   expect(await panel.locator('.bars .label').first().textContent()).toBe('repair');
   expect((await panel.locator('.curve polyline').getAttribute('points'))!.split(' ').length).toBeGreaterThan(10);
   await panel.locator('summary', { hasText: 'hardest' }).click();
   expect(await panel.locator('.hardest li').count()).toBe(5);
+  await panel.locator('summary', { hasText: 'label next' }).click();
+  await panel.locator('[name=unlabelled]').fill('The bell is silent.\nWhat does the water cost?\nThe bell is silent.');
+  await panel.locator('button.suggest').click();
+  await panel.locator('.suggested li').nth(1).waitFor();
+  expect(await panel.locator('.suggested li').count()).toBe(2);
+  await panel.locator('.suggested li').first().locator('button', { hasText: 'repair' }).click();
+  expect(await panel.locator('.suggested li').count()).toBe(1);
+  expect(await panel.locator('[name=lines]').first().inputValue()).toMatch(/\n(The bell is silent|What does the water cost)[.?]$/);
   await panel.locator('[name=try]').fill('Please send me the bill.');
   await panel.locator('.bars li:first-child .label', { hasText: 'money' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/json_members.h"
 #include "core/families/family.h"
 #include "core/ops/reference.h"
-#include "core/train/config_json.h"
+#include "core/train/generator_config.h"
 #include "core/train/teacher.h"
 #include "tests/native/train/golden_summary.h"
 

@@ -7,6 +7,7 @@
 
 #include "core/ops/reference.h"
 #include "core/train/dropout.h"
+#include "core/train/folds.h"
 #include "core/train/logistic.h"
 #include "core/train/loss.h"
 #include "core/train/workers.h"
@@ -203,6 +204,12 @@ TEST(Losses, AreThoseOfPyTorch) {
               1e-9);
 }
 
+LogisticFit Fit(const LogisticData& data) {
+  std::vector<int32_t> folds;
+  for (int64_t row = 0; row < data.rows; ++row) folds.push_back(static_cast<int32_t>(row % 5));
+  return FitLogistic(data, folds, 5, *Workers::Create(ThreadsHere(2)).value());
+}
+
 TEST(Logistic, FindsTheLineThatSeparates) {
   const std::vector<float> random = Random(200 * 2, 9);
   std::vector<float> targets;
@@ -211,7 +218,7 @@ TEST(Logistic, FindsTheLineThatSeparates) {
     targets.push_back(one ? 0.0f : 1.0f);
     targets.push_back(one ? 1.0f : 0.0f);
   }
-  const LogisticFit fit = FitLogistic({random, targets, 200, 2, 2, false}, 1, *Workers::Create(ThreadsHere(2)).value());
+  const LogisticFit fit = Fit({random, targets, 200, 2, 2, false});
   EXPECT_LT(fit.loss, 0.1);
   int right = 0;
   for (size_t i = 0; i < 200; ++i) {
@@ -240,8 +247,7 @@ TEST(Logistic, HasItsLeastWhereTheLossOfTrainingHas) {
     for (int64_t c = 0; c < kLabels; ++c)
       targets.push_back(static_cast<float>(CrossEntropyTarget(label, c, kLabels, options) * kRows / mass));
   }
-  const LogisticFit fit =
-      FitLogistic({features, targets, kRows, kWidth, kLabels, false}, 1, *Workers::Create(ThreadsHere(2)).value());
+  const LogisticFit fit = Fit({features, targets, kRows, kWidth, kLabels, false});
 
   std::vector<float> logits, gradient(kRows * kLabels);
   for (int64_t r = 0; r < kRows; ++r) {
@@ -261,6 +267,80 @@ TEST(Logistic, HasItsLeastWhereTheLossOfTrainingHas) {
       EXPECT_NEAR(slope, 0, 1e-4) << c << ", " << i;
     }
   }
+}
+
+// The fit centres and scales features: moved or stretched ones give the same scores.
+TEST(Logistic, DoesNotDependOnTheScaleOfFeatures) {
+  constexpr int64_t kRows = 40, kWidth = 6;
+  const std::vector<float> features = Random(kRows * kWidth, 21);
+  std::vector<float> moved, targets;
+  for (const float x : features) moved.push_back(50 * x - 700);
+  for (int64_t row = 0; row < kRows; ++row) {
+    const bool one = features[static_cast<size_t>(row * kWidth)] > 0.2f;
+    targets.insert(targets.end(), {one ? 0.0f : 1.0f, one ? 1.0f : 0.0f});
+  }
+  const LogisticFit fit = Fit({features, targets, kRows, kWidth, 2, false});
+  const LogisticFit other = Fit({moved, targets, kRows, kWidth, 2, false});
+  EXPECT_NEAR(other.l2 / fit.l2, 2500, 10);
+  for (size_t i = 0; i < fit.weight.size(); ++i) EXPECT_NEAR(50 * other.weight[i], fit.weight[i], 1e-3);
+  for (size_t i = 0; i < fit.held_out.size(); ++i) EXPECT_NEAR(other.held_out[i], fit.held_out[i], 5e-2);
+}
+
+// A row's held-out score comes of a fit without its fold: labels at random are not told better than by guessing.
+TEST(Logistic, HeldOutScoresAreOfRowsNotSeen) {
+  constexpr int64_t kRows = 60, kWidth = 100;
+  const std::vector<float> features = Random(kRows * kWidth, 31);
+  std::vector<float> targets;
+  for (const float x : Random(kRows, 32)) targets.insert(targets.end(), {x > 0 ? 0.0f : 1.0f, x > 0 ? 1.0f : 0.0f});
+  const LogisticFit fit = Fit({features, targets, kRows, kWidth, 2, false});
+  int right = 0;
+  for (size_t row = 0; row < kRows; ++row)
+    right += (fit.held_out[2 * row] > fit.held_out[2 * row + 1]) == (targets[2 * row] == 1);
+  EXPECT_LT(right, 42);
+  EXPECT_GT(fit.held_out_loss, 0.6);
+}
+
+Example Text(std::vector<int32_t> ids, int32_t label, int64_t number) {
+  Example example;
+  example.ids = std::move(ids);
+  example.labels = {label};
+  example.number = number;
+  return example;
+}
+
+TEST(Folds, HaveEveryLabelAndKeepEqualTextsTogether) {
+  std::vector<Example> examples;
+  for (int32_t i = 0; i < 40; ++i) examples.push_back(Text({i / 2, 9}, i < 30 ? 0 : 1, i));  // each text twice
+  const std::vector<int32_t> folds = FoldsOf(examples, 5, 1);
+  int64_t counts[5][2] = {};
+  for (size_t i = 0; i < 40; ++i) ++counts[folds[i]][examples[i].labels[0]];
+  for (const auto& [zeros, ones] : counts) {
+    EXPECT_EQ(zeros, 6);
+    EXPECT_EQ(ones, 2);
+  }
+  for (size_t i = 0; i < 40; i += 2) EXPECT_EQ(folds[i], folds[i + 1]);
+  EXPECT_NE(folds, FoldsOf(examples, 5, 2));
+}
+
+TEST(Folds, HoldOutAShareOfEveryLabelButNotItsLastText) {
+  std::vector<Example> examples;
+  for (int32_t i = 0; i < 30; ++i) examples.push_back(Text({i}, i < 20 ? 0 : 1, i));
+  examples.push_back(Text({30}, 2, 30));
+  const std::vector<bool> held_out = HeldOut(examples, 0.2, 7);
+  int64_t counts[3] = {};
+  for (size_t i = 0; i < 31; ++i) counts[examples[i].labels[0]] += held_out[i] ? 1 : 0;
+  EXPECT_EQ(counts[0], 4);
+  EXPECT_EQ(counts[1], 2);
+  EXPECT_EQ(counts[2], 0);
+}
+
+// Two windows of one context are never learnt from and measured by.
+TEST(Folds, KeepWindowsOfOneTextTogether) {
+  std::vector<Example> examples;
+  for (int32_t i = 0; i < 24; ++i) examples.push_back(Text({i}, 0, i / 3));
+  const std::vector<bool> held_out = HeldOut(examples, 0.25, 3);
+  for (size_t i = 0; i < 24; i += 3) EXPECT_TRUE(held_out[i] == held_out[i + 1] && held_out[i] == held_out[i + 2]);
+  EXPECT_EQ(std::count(held_out.begin(), held_out.end(), true), 6);
 }
 
 }  // namespace

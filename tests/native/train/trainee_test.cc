@@ -109,5 +109,46 @@ TEST(Trainee, WhatDoesNotFitIsNamed) {
   }
 }
 
+const Master& MasterOf(Trainee& trainee, const std::string& name) {
+  for (const Master& master : trainee.masters().tensors())
+    if (master.name == name) return master;
+  ADD_FAILURE() << name;
+  return trainee.masters().tensors()[0];
+}
+
+std::unique_ptr<Trainee> WithLabels(const std::vector<std::string>& labels) {
+  auto trainee =
+      Trainee::Create(ReadFixture("tiny/deberta-v2-sequence/config.json"), Head::kSequenceClassification, labels);
+  EXPECT_TRUE(trainee.ok()) << trainee.status().message();
+  EXPECT_TRUE(Load(**trainee, ReadFixture("tiny/deberta-v2-sequence/model.safetensors")).ok());
+  return std::move(*trainee);
+}
+
+// As many labels as the model has, but others: its classifier knows nothing of them.
+TEST(Trainee, OtherLabelsMakeANewClassifier) {
+  const auto own = NewTrainee();
+  std::vector<std::string> labels = own->config().id2label;
+  EXPECT_FALSE(MasterOf(*WithLabels(labels), "classifier.weight").fresh);
+  labels[0] = "repair";
+  const auto other = WithLabels(labels);
+  EXPECT_TRUE(MasterOf(*other, "classifier.weight").fresh);
+  EXPECT_TRUE(MasterOf(*other, "classifier.bias").fresh);
+  EXPECT_FALSE(MasterOf(*other, "pooler.dense.weight").fresh);
+}
+
+TEST(Trainee, LabelsInAnotherOrderTakeTheirRowsAlong) {
+  const auto own = WithLabels({});
+  std::vector<std::string> labels = own->config().id2label;
+  std::rotate(labels.begin(), labels.begin() + 1, labels.end());
+  const auto moved = WithLabels(labels);
+  const Master &before = MasterOf(*own, "classifier.weight"), &after = MasterOf(*moved, "classifier.weight");
+  EXPECT_FALSE(after.fresh);
+  const auto count = static_cast<int64_t>(labels.size()), width = before.size / count;
+  for (int64_t row = 0; row < count; ++row) {
+    const float* from = before.values + (row + 1) % count * width;
+    EXPECT_TRUE(std::equal(from, from + width, after.values + row * width)) << row;
+  }
+}
+
 }  // namespace
 }  // namespace peruse::train

@@ -64,7 +64,82 @@ test.each([
   ['a type', ['text-classification', kModel, kTwo, { epochs: '3' }], 'invalid_argument', /^epochs must be a number, not '3'/],
   ['no number', ['text-classification', kModel, kTwo, { epochs: NaN }], 'invalid_argument', /^epochs is NaN/],
   ['a method', ['text-classification', kModel, kTwo, { method: 'some' }], 'invalid_argument', /^method must be 'head', 'lora', 'full' or/],
-  ['layers', ['text-classification', kModel, kTwo, { method: { layers: 0 } }], 'invalid_argument', /^method must be/],
+  [
+    'layers',
+    ['text-classification', kModel, kTwo, { method: { layers: 0 } }],
+    'invalid_argument',
+    /^method must be .* not \{"layers":0\}\.$/,
+  ],
+  [
+    'class ids without a word about them',
+    [
+      'text-classification',
+      kModel,
+      [
+        { text: 'A', label: 0 },
+        { text: 'B', label: 1 },
+      ],
+    ],
+    'invalid_argument',
+    /whole numbers.*problem_type: 'single_label_classification' \(or labels: .*problem_type: 'regression'/,
+  ],
+  [
+    'lists of class ids',
+    [
+      'text-classification',
+      kModel,
+      [
+        { text: 'A', label: [0, 2] },
+        { text: 'B', label: [] },
+      ],
+    ],
+    'invalid_argument',
+    /problem_type: 'multi_label_classification'/,
+  ],
+  [
+    'a class id that labels does not have',
+    [
+      'text-classification',
+      kModel,
+      [
+        { text: 'A', label: 0 },
+        { text: 'B', label: 2 },
+      ],
+      { labels: ['a', 'b'] },
+    ],
+    'invalid_argument',
+    /^example 1: its label 2 is no class id: there are 2 labels/,
+  ],
+  [
+    'labels of two kinds',
+    ['text-classification', kModel, [...kTwo, { text: 'C', label: ['a'] }]],
+    'invalid_argument',
+    /^example 2: its label is a list of strings, and that of example 0 a string/,
+  ],
+  [
+    'names for numbers',
+    ['text-classification', kModel, kTwo, { problem_type: 'regression' }],
+    'invalid_argument',
+    /^problem_type is 'regression'/,
+  ],
+  [
+    'half a character in a label',
+    ['text-classification', kModel, [{ text: 'A', label: 'a\ud83d' }]],
+    'invalid_argument',
+    /^example 0: its label holds half a character/,
+  ],
+  [
+    'the label of what is no entity',
+    ['token-classification', kModel, [{ text: 'A', entities: [{ start: 0, end: 1, label: 'O' }] }]],
+    'invalid_argument',
+    /^example 0: entity 0 has the label 'O'.*leave out/,
+  ],
+  [
+    'the label of a token',
+    ['token-classification', kModel, [{ text: 'A', entities: [{ start: 0, end: 1, label: 'B-WHO' }] }]],
+    'invalid_argument',
+    /^example 0: entity 0 has the label 'B-WHO'.*use 'WHO'/,
+  ],
   ['sift', ['text-classification', kModel, kTwo, { sift: 4 }], 'invalid_argument', /^sift must be true, false or \{ weight: n \}/],
   ['labels', ['text-classification', kModel, kTwo, { labels: 'a,b' }], 'invalid_argument', /^labels must be a list of strings/],
   ['weights', ['text-classification', kModel, kTwo, { class_weights: [1], labels: 3 }], 'invalid_argument', /^labels must be/],
@@ -88,7 +163,12 @@ test('what throws while it is read is the arguments’ fault', async () => {
   await expect(loose('text-classification', kModel, [example])).rejects.toMatchObject({ code: 'invalid_argument', message: /no/ });
 });
 
-test('a signal that has fired', async () => {
-  const signal = AbortSignal.abort();
-  await expect(teach('text-classification', kModel, kTwo, { signal })).rejects.toMatchObject({ name: 'AbortError', code: 'aborted' });
+test('a signal that has fired: its reason is the cause', async () => {
+  const reason = new Error('The user left.');
+  const signal = AbortSignal.abort(reason);
+  await expect(teach('text-classification', kModel, kTwo, { signal })).rejects.toMatchObject({
+    name: 'AbortError',
+    code: 'aborted',
+    cause: reason,
+  });
 });

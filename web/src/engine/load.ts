@@ -83,6 +83,9 @@ interface Job extends Reading {
   labels?: ModelFolder;
 }
 
+/** The engine's name for the config.json in an adapter's folder. */
+const kAdapterModelConfig = 'adapter/config.json';
+
 /** The task whose models have a configuration of their own. */
 const kGliner = 'zero-shot-token-classification';
 
@@ -111,14 +114,14 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
   const loaded = parts.findLoaded && (await findLoaded(located, parts.findLoaded));
   const starting = loaded ? Promise.resolve(loaded.engine.beside()) : parts.startEngine(configBytes);
   try {
-    const [texts, adapterConfig, engine] = await Promise.all([
+    const [texts, adapterConfigs, engine] = await Promise.all([
       readTexts(small, located),
-      adapter ? readNeeded(adapter, kAdapterConfig) : undefined,
+      adapter ? readAdapterConfigs(adapter) : [],
       starting,
     ]);
     throwIfAborted(signal);
     let bytes = 0;
-    for (const { name, content } of adapterConfig ? [...texts, adapterConfig] : texts) {
+    for (const { name, content } of [...texts, ...adapterConfigs]) {
       engine.addFile(name, content);
       bytes += content.length;
     }
@@ -186,12 +189,19 @@ async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): P
   beside.catch(() => {}); // What is wrong with config.json matters more, and is told first.
   const { job: encoder, config } = await located;
   const forLabels = await readLabelsTokenizer(job, config);
-  if (encoder === job) return [config, ...(await beside).flat(2), ...forLabels];
-  return [config, ...(await readTokenizer(encoder)), ...(await forTask())];
+  const classifier = job.task === 'text-classification' && !hasClassifier(config) ? await readModules(job) : [];
+  if (encoder === job) return [config, ...(await beside).flat(2), ...forLabels, ...classifier];
+  return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
+}
+
+/** Whether the class that config.json names is a classifier of texts; else sentence-transformers' modules may have one. */
+function hasClassifier(config: NamedFile): boolean {
+  const { architectures } = parseObject(config.name, config.content);
+  return [architectures].flat().some((name) => /ForSequenceClassification$/.test(String(name)));
 }
 
 /** What sentence-transformers wrote about making one vector of a text; the engine reads it (core/tasks/sentence_modules.h). */
-async function readModules(job: Job): Promise<NamedFile[]> {
+export async function readModules(job: Reading): Promise<NamedFile[]> {
   const modules = await readThoseThere(job, [kModules]);
   if (modules.length === 0) return [];
   const readModule = async ({ folder, type }: ReturnType<typeof modulesOf>[number]) => {
@@ -253,6 +263,12 @@ function parseObject(name: string, content: Uint8Array): Record<string, unknown>
   } catch (error) {
     throw new PeruseError('malformed_file', `${name} is no JSON: ${describe(error)}`, { cause: error });
   }
+}
+
+/** Reads adapter_config.json, and the config.json of its folder, which has the labels of the adapter's classifier. */
+async function readAdapterConfigs(job: Job): Promise<NamedFile[]> {
+  const [own, model] = await Promise.all([readNeeded(job, kAdapterConfig), readThoseThere(job, ['config.json'])]);
+  return [own, ...model.map(({ content }) => ({ name: kAdapterModelConfig, content }))];
 }
 
 async function feedAdapter(job: Job, engine: Engine): Promise<number> {

@@ -13,7 +13,10 @@ export interface TextExample {
   text: string;
   /** The second text, for models of pairs. */
   text_pair?: string;
-  /** A label; a list of labels, which may be empty, for multi-label; a number or a list of numbers for regression. */
+  /**
+   * A label; a list of labels, which may be empty, for multi-label; a number or a list of numbers for regression. With `labels`, or a
+   * `problem_type` of classification, numbers are class ids: places in `labels`, else LABEL_0, LABEL_1, ...
+   */
   label?: string | readonly string[] | number | readonly number[];
   /** In place of `label`: how probable each label is, in the order of `labels`. What another model says can be taught so. */
   probabilities?: readonly number[];
@@ -62,10 +65,18 @@ const aStringIfAny = (value: unknown) => (value === undefined ? undefined : aStr
 const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value);
 const isListOf = (value: unknown, is: (item: unknown) => boolean) => Array.isArray(value) && value.every(is);
 const isString = (value: unknown) => typeof value === 'string';
+const isWhole = (value: string) => !/\p{Surrogate}/u.test(value);
 
 function aLabel(value: unknown): string | undefined {
   if (value === undefined || isString(value) || isNumber(value) || isListOf(value, isString) || isListOf(value, isNumber)) return undefined;
   return 'is neither a label nor a list of labels nor a number';
+}
+
+/** Half a surrogate pair would reach the model's files as another character. */
+function checkText(label: unknown, which: string): void {
+  const broken = [label].flat().find((name) => typeof name === 'string' && !isWhole(name));
+  if (broken !== undefined)
+    throw new PeruseError('invalid_argument', `${which}: its label holds half a character: ${JSON.stringify(broken)}.`);
 }
 
 const numbersIfAny = (value: unknown) => (value === undefined || isListOf(value, isNumber) ? undefined : 'is no list of numbers');
@@ -96,13 +107,19 @@ const kFields: Record<TeachTask, Fields> = {
 /** The engine's names, where they are others. */
 const kEngineNames: Record<string, string> = { text_pair: 'pair' };
 
-/** The examples as plain data, of the right types. `what`: 'example' or 'validation example'. What else an example holds is left out. */
-export function plainExamples(task: TeachTask, given: unknown, what: string): PlainExample[] {
-  if (!Array.isArray(given)) throw new PeruseError('invalid_argument', `The ${what}s must be a list, not ${nameOf(given)}.`);
-  return Array.from(given as unknown[], (example, number) => plainExample(kFields[task], example, `${what} ${number}`));
+/** Names of the fields that an example of the task may have. */
+export function fieldsOf(task: TeachTask): string[] {
+  return Object.keys(kFields[task]);
 }
 
-function plainExample(fields: Fields, example: unknown, which: string): PlainExample {
+/** The examples as plain data, of the right types. `what`: 'example' or 'validation example'. Other fields are left out (notices.ts names them). */
+export function plainExamples(task: TeachTask, given: unknown, what: string): PlainExample[] {
+  if (!Array.isArray(given)) throw new PeruseError('invalid_argument', `The ${what}s must be a list, not ${nameOf(given)}.`);
+  return Array.from(given as unknown[], (example, number) => plainExample(task, example, `${what} ${number}`));
+}
+
+function plainExample(task: TeachTask, example: unknown, which: string): PlainExample {
+  const fields = kFields[task];
   if (typeof example !== 'object' || example === null || Array.isArray(example)) {
     throw new PeruseError('invalid_argument', `${which}: it is ${nameOf(example)}, not an object.`);
   }
@@ -113,10 +130,21 @@ function plainExample(fields: Fields, example: unknown, which: string): PlainExa
     if (why !== undefined) throw new PeruseError('invalid_argument', `${which}: its ${name} ${why}: ${show(value)}.`);
     if (value !== undefined) plain[kEngineNames[name] ?? name] = copied(name, value);
   }
+  checkText(plain.label, which);
   if ('label' in fields && plain.label === undefined && plain.probabilities === undefined) {
     throw new PeruseError('invalid_argument', `${which}: it has no label.`);
   }
+  if (task === 'token-classification') {
+    for (const [index, { label }] of (plain.entities as EntitySpan[]).entries()) checkKind(label, `${which}: entity ${index}`);
+  }
   return plain;
+}
+
+/** Kinds of entities: the engine writes O, B- and I- itself. */
+export function checkKind(kind: string, what: string): void {
+  if (kind !== 'O' && !/^[BI]-/.test(kind)) return;
+  const remedy = kind === 'O' ? 'leave out what is no entity' : `use '${kind.slice(2)}' and mark a whole entity by its start and end`;
+  throw new PeruseError('invalid_argument', `${what} has the label '${kind}', which is how a token is labelled: ${remedy}.`);
 }
 
 /** Of spans only what is asked for: anything may hang on a caller's object. */
@@ -124,14 +152,6 @@ function copied(name: string, value: unknown): unknown {
   if (name === 'answer' && value !== null) return { start: (value as EntitySpan).start, end: (value as EntitySpan).end };
   if (name === 'entities') return (value as EntitySpan[]).map(({ start, end, label }) => ({ start, end, label }));
   return Array.isArray(value) ? [...(value as unknown[])] : value;
-}
-
-/** What the first label says; all others must be alike, which the engine checks. */
-export function problemOf(examples: readonly PlainExample[]): ProblemType {
-  const { label } = examples[0] ?? {};
-  const first: unknown = Array.isArray(label) ? (label as unknown[])[0] : label;
-  if (typeof first === 'number') return 'regression';
-  return Array.isArray(label) ? 'multi_label_classification' : 'single_label_classification';
 }
 
 /** Every label that the examples name, and how many of them do. */

@@ -10,5 +10,6 @@ export type {
 } from './examples.js';
 export type { TeachMethod, TeachMetrics, TeachOptions, TeachProgress } from './options.js';
 export type { PretrainedTask, PretrainObjective, PretrainOptions } from './pretrain_options.js';
-export type { TeachReport } from './report.js';
+export type { AccuracyReport, MethodScore, TeachReport } from './report.js';
+export type { Suggestion } from './suggest.js';
 export type { Taught, TaughtTask, WritableDirectory } from './taught.js';

@@ -2,6 +2,7 @@
 import createPlain from '../../wasm/glue-teach.mjs';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { HelperWorker, ModuleFactory } from '../engine/engine.js';
+import { readModules } from '../engine/load.js';
 import { startModule } from '../engine/start_build.js';
 import type { VariantChoice } from '../engine/variant.js';
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
@@ -13,7 +14,7 @@ import { eachChunk, locate, type NamedFile, type Reading, readTokenizer } from '
 import type { SourceSpec } from '../sources/source.js';
 import { letEventsIn } from '../worker/events.js';
 import type { HostOf } from '../worker/host.js';
-import { labelCounts, type PlainExample, type PretrainTask, type ProblemType, problemOf, type TeachTask } from './examples.js';
+import { labelCounts, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import { type Plan, type StepMade, type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
@@ -33,11 +34,13 @@ export interface LessonRequest {
   wasm?: string | undefined;
   examples: PlainExample[];
   validation: PlainExample[];
-  /** undefined: the caller leaves it to us. */
+  /** The engine chooses if it is undefined. */
   method?: { method: string; layers?: number } | undefined;
   labels?: string[] | undefined;
   problem?: ProblemType | undefined;
   classWeights?: Record<string, number> | undefined;
+  /** Warnings about the examples. */
+  notices: string[];
   /** What the engine takes as it is. */
   settings: Record<string, unknown>;
 }
@@ -53,9 +56,6 @@ export interface LessonParts extends FolderParts {
   /** Starts a worker that becomes a thread of the engine (engine/helpers.ts). */
   startHelper(): HelperWorker;
 }
-
-/** Below so many examples of a label the head alone is trained. */
-const kFew = 8;
 
 export class TeachHost implements HostOf<TeachVerbs> {
   private readonly stop_ = new AbortController();
@@ -104,15 +104,16 @@ class Lesson {
   private async teach(starting: Promise<Trainer>): Promise<LessonResult> {
     const start = performance.now();
     const { generator, source } = this.request_;
-    const { job, config } = await locate(await this.open(source));
+    const opened = await this.open(source);
+    const { job, config } = await locate(opened);
+    const modules = this.request_.task === 'text-classification' ? await readModules(opened) : [];
     const texts = [config, ...(await readTokenizer(job))];
     const beside = generator && (await locate(await this.open(generator)));
     const trainer = await starting;
-    for (const { name, content } of texts) trainer.addFile(name, content);
+    for (const { name, content } of [...texts, ...modules]) trainer.addFile(name, content);
     if (beside) trainer.addFile('generator/config.json', beside.config.content);
-    const method = this.method();
-    trainer.open(this.openRequest(texts, method));
-    const keeps = method.method === 'lora';
+    trainer.open(this.openRequest(texts));
+    const keeps = this.request_.method?.method === 'lora';
     const { weights, base } = await this.feedWeights(job, trainer, keeps);
     if (beside)
       weights.fresh.push(...(await this.feedWeights(beside.job, trainer, false)).weights.fresh.map((name) => `generator/${name}`));
@@ -155,18 +156,10 @@ class Lesson {
     };
   }
 
-  private method(): { method: string; layers?: number } {
-    const { task, method, examples } = this.request_;
-    if (method !== undefined) return method;
-    const counts = [...labelCounts(task, examples).values()];
-    const few = task === 'text-classification' && counts.length > 0 && Math.min(...counts) < kFew;
-    return { method: few ? 'head' : 'full' };
-  }
-
-  private openRequest(texts: readonly NamedFile[], method: { method: string; layers?: number }): Record<string, unknown> {
-    const { task, settings, classWeights, choice } = this.request_;
+  private openRequest(texts: readonly NamedFile[]): Record<string, unknown> {
+    const { task, method, settings, classWeights, choice } = this.request_;
     const request: Record<string, unknown> = { task, ...method, ...settings, threads: choice.threads };
-    if (task === 'text-classification') request.problem_type = this.request_.problem ?? problemOf(this.request_.examples);
+    if (task === 'text-classification') request.problem_type = this.request_.problem;
     const known = modelLabels(texts);
     const labels = pretrains(task) ? undefined : this.labels(known);
     if (labels !== undefined) request.labels = labels;
@@ -179,9 +172,14 @@ class Lesson {
     const { task, labels, examples, problem } = this.request_;
     if (labels !== undefined || task === 'question-answering') return labels;
     const named = [...labelCounts(task, examples).keys()].sort();
+    if (problem === 'regression') return typeof examples[0]?.label === 'number' && known.length !== 1 ? ['LABEL_0'] : undefined;
     if (named.length === 0) {
-      const { label } = examples[0] ?? {};
-      if (typeof label === 'number' && (problem ?? 'regression') === 'regression') return ['LABEL_0'];
+      if (task === 'token-classification' && !known.includes('O')) {
+        throw new PeruseError(
+          'invalid_argument',
+          'No example has an entity: there is nothing to learn. The option labels names kinds that only later examples have.',
+        );
+      }
       return undefined;
     }
     const known_ = new Set(task === 'token-classification' ? known.map((label) => label.replace(/^[BI]-/, '')) : known);
@@ -242,7 +240,7 @@ class Lesson {
   }
 
   private describe(trainer: Trainer, plan: Plan, weights: WeightsTaken, milliseconds: TeachReport['milliseconds']): TeachReport {
-    const { best_epoch, epochs, labels, ...rest } = trainer.report();
+    const { best_epoch, epochs, labels, notices, ...rest } = trainer.report();
     const kept = best_epoch === null ? undefined : epochs[best_epoch - 1]?.validation;
     return {
       ...rest,
@@ -258,7 +256,7 @@ class Lesson {
       memory: { planned_bytes: plan.memory_bytes, heap_bytes: trainer.heapBytes() },
       milliseconds,
       ...this.request_.choice,
-      notices: [...this.notices_],
+      notices: [...this.notices_, ...this.request_.notices, ...notices],
     };
   }
 }

@@ -43,15 +43,19 @@ export interface TeachProgress {
 /** How to teach. What is not given is as Hugging Face's Trainer has it, unless it says otherwise here. */
 export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOptions {
   /**
-   * What is trained. Default: 'head' for labels of texts with fewer than 8 examples for some label, else 'full'. 'lora' keeps the
-   * model and gives an adapter.
+   * What is trained. Default: for texts with one label each, 'head' or 'full', whichever cross-validation finds better where that takes seconds
+   * (`report.compared`), else 'full', but 'head' of a sentence embedder and of models that would take minutes; for other tasks 'full'.
+   * 'lora' keeps the model and gives an adapter.
    */
   method?: TeachMethod;
-  /** Times that every example is seen. Default: as many as make 150 updates, but at least 3 and at most 20; 'head' for texts needs none of it: it is solved. */
+  /** Times that every example is seen. Default: as many as make 150 updates, at least 3; 'head' for texts needs none of it: it is solved. */
   epochs?: number;
   /** The highest, after the warm-up. Default: by the method and the model's width, see docs/teach.md: for 'full' 5e-5 at 768, 1e-3 at 128. */
   learning_rate?: number;
-  /** Examples that are held out, to measure by: a list, or a share of the examples, drawn by the seed. The best state is kept. */
+  /**
+   * Examples that are held out, to measure by: a list, or a share of the examples, drawn by the seed: of each label alike, and never the only
+   * text of a label. The best state is kept. With fewer than 30 texts a share holds nothing out: `report.accuracy` is by cross-validation.
+   */
   validation?: readonly TeachExample<T>[] | number;
   /** Scale-invariant fine-tuning (He et al., 2020): steadier, at about three times the work. `true` is a weight of 4. */
   sift?: boolean | { weight: number };
@@ -63,10 +67,13 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   signal?: AbortSignal;
   /**
    * The labels, in the order that the model is to have; of entities their kinds. Default: the model's own, if it knows all that the
-   * examples name, else those that the examples name, by alphabet.
+   * examples name, else those that the examples name, by alphabet. Labels other than the model's make a new classifier (`report.fresh`).
    */
   labels?: readonly string[];
-  /** What the labels of texts mean. Default: by their type: a string, a list of strings, numbers. */
+  /**
+   * What the labels of texts mean. Default: by their type: a string, a list of strings, numbers. Whole numbers are refused without it, unless
+   * `labels` names what class ids mean.
+   */
   problem_type?: ProblemType;
   /** Stop after so many epochs without a better validation. Default 0: never. */
   patience?: number;
@@ -193,7 +200,8 @@ export function engineMethod(method: TeachMethod): { method: string; layers?: nu
   if (method === 'head' || method === 'lora' || method === 'full') return { method };
   const { layers, ...rest } = typeof method === 'object' && method !== null ? method : { layers: undefined };
   if (Number.isInteger(layers) && layers! >= 1 && Object.keys(rest).length === 0) return { method: 'layers', layers: layers! };
-  throw new PeruseError('invalid_argument', `method must be 'head', 'lora', 'full' or { layers: n }, not ${show(method)}.`);
+  const given = typeof method === 'object' && method !== null ? JSON.stringify(method) : show(method);
+  throw new PeruseError('invalid_argument', `method must be 'head', 'lora', 'full' or { layers: n } with n from 1, not ${given}.`);
 }
 
 /** What the engine's `open` takes beside task, labels and method. */

@@ -61,6 +61,7 @@ function prepare(task: PretrainTask, lines: readonly string[], options: Pretrain
     examples,
     validation: validation === undefined || typeof validation === 'number' ? [] : plainLines(validation, 'validation line'),
     method: { method: 'full' },
+    notices: [],
     settings,
   };
 }

@@ -1,6 +1,21 @@
 // What comes of a lesson: plain data.
 import type { TeachMetrics } from './options.js';
 
+/** How good a method is on examples that it had not seen, by cross-validation. */
+export interface MethodScore {
+  method: TeachReport['method'];
+  /** The share of the examples that got their label. */
+  accuracy: number;
+  folds: number;
+}
+
+/** The score of what is kept: by label, and the examples to look at again. */
+export interface AccuracyReport extends MethodScore {
+  labels: { label: string; examples: number; right: number }[];
+  /** Examples that got another label, by their number: is theirs right? `score`: how probable the other one was. */
+  wrong: { example: number; label: string; predicted: string; score: number }[];
+}
+
 /** What came of a lesson. */
 export interface TeachReport {
   method: 'head' | 'layers' | 'lora' | 'full';
@@ -21,6 +36,13 @@ export interface TeachReport {
   best_epoch: number | null;
   /** Of that state. */
   validation?: TeachMetrics;
+  /**
+   * Texts with one label each, where cross-validation took seconds or was free (of the head it is): how good the model is on texts that it
+   * has not seen. `accuracy.method` differs from `method` where only the former was measured.
+   */
+  accuracy?: AccuracyReport;
+  /** All methods that were scored, when teach() chose between them. */
+  compared?: MethodScore[];
   /** 'head' of texts: the strength of the regularisation that cross-validation chose. */
   l2?: number;
   /** Numbers in the model, and how many of them were trained. */

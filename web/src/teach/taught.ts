@@ -1,22 +1,17 @@
 // What was learnt: a model that can be used, saved, and let go of.
-import { PeruseError, show, toPeruseError } from '../errors.js';
+import { PeruseError, toPeruseError } from '../errors.js';
 import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
 import type { FileContent } from '../sources/source_files.js';
-import type { TeachTask } from './examples.js';
+import type { TeachExample, TeachTask } from './examples.js';
+import type { TeachOptions } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
+import { saveToHandle, type WritableDirectory } from './save_handle.js';
+import { type Suggestion, type SuggestParts, suggest } from './suggest.js';
+
+export type { WritableDirectory };
 
 /** What a taught model's pipeline does. */
 export type TaughtTask = TeachTask | 'fill-mask' | 'replaced-token-detection';
-
-/** The part of a FileSystemDirectoryHandle that saving uses. */
-export interface WritableDirectory {
-  /** Of pre-training with a generator, which has a folder of its own. */
-  getDirectoryHandle?(name: string, options: { create: true }): Promise<WritableDirectory>;
-  getFileHandle(
-    name: string,
-    options: { create: true },
-  ): Promise<{ createWritable(): Promise<{ write(content: Uint8Array<ArrayBuffer>): Promise<void>; close(): Promise<void> }> }>;
-}
 
 /** A model that was taught. */
 export interface Taught<T extends TaughtTask = TeachTask> {
@@ -30,8 +25,18 @@ export interface Taught<T extends TaughtTask = TeachTask> {
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   /** A pipeline of the model, from memory: nothing is fetched. It is a model of its own, to be disposed of by itself. */
   pipeline(options?: PipelineOptions): Promise<Pipeline<T>>;
-  /** Writes `files` to a directory (of `showDirectoryPicker()` or the page's own file system), in Node to a folder by its path. */
+  /**
+   * Writes `files` to a directory (of `showDirectoryPicker()` or the page's own file system), in Node to a folder by its path. A model that
+   * is there is replaced, and never mixed with the new one; a folder with weights in other files (an adapter's, a model's) is refused.
+   */
   save(to: WritableDirectory | string): Promise<void>;
+  /**
+   * Teaches the same model again, on the earlier examples and these together: nothing is forgotten, and the result is that of one
+   * teach() of all. The options are those of before (not the signal), with these changes. Not of pre-training.
+   */
+  more(examples: readonly TeachExample<T & TeachTask>[], options?: TeachOptions<T & TeachTask>): Promise<Taught<T>>;
+  /** Returns which of these unlabelled texts to label next, best first: those it is least sure of, unlike each other. For text classification. */
+  suggest(texts: readonly string[], count?: number): Promise<Suggestion[]>;
   /** Lets go of the files. Pipelines that were made stay. */
   dispose(): Promise<void>;
   /** The same, for `await using`. */
@@ -43,7 +48,20 @@ export type SaveToDisk = (folder: string, files: ReadonlyMap<string, Uint8Array>
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
-export function assembleTaught<T extends TaughtTask>(task: T, result: LessonResult, saveToDisk: SaveToDisk | undefined): Taught<T> {
+/** Teaches again with more examples. */
+export type TeachMore<T extends TaughtTask> = (
+  examples: readonly TeachExample<T & TeachTask>[],
+  options: TeachOptions<T & TeachTask>,
+) => Promise<Taught<T>>;
+
+const kSuggested = 10;
+
+export function assembleTaught<T extends TaughtTask>(
+  task: T,
+  result: LessonResult,
+  saveToDisk: SaveToDisk | undefined,
+  teachMore?: TeachMore<T>,
+): Taught<T> {
   let lesson: LessonResult | undefined = result;
   const held = () => {
     if (lesson === undefined) throw new PeruseError('disposed', 'What was taught was disposed of.');
@@ -72,37 +90,61 @@ export function assembleTaught<T extends TaughtTask>(task: T, result: LessonResu
         throw toPeruseError(error);
       }
     },
+    async more(examples: readonly TeachExample<T & TeachTask>[], options: TeachOptions<T & TeachTask> = {}) {
+      held();
+      if (!teachMore) throw new PeruseError('unsupported', `more() is for what teach() taught; this is a model for ${task}.`);
+      return teachMore(examples, options);
+    },
+    async suggest(texts: readonly string[], count = kSuggested) {
+      const { source, adapter } = sourcesOf(held());
+      if (task !== 'text-classification')
+        throw new PeruseError('unsupported', `suggest() is for text-classification; this is a model for ${task}.`);
+      const load = adapter === undefined ? {} : { adapter };
+      return suggest(suggestParts(source, load), texts, count, severalLabels(result));
+    },
     dispose,
     ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // Browsers learnt it in 2025.
   };
   return taught as unknown as Taught<T>;
 }
 
-/** Beside what was made, the tokenizer's files as they came. */
+/** With what was made, the tokenizer's files as they came. */
 function filesOf({ made, texts }: LessonResult): Files {
   return new Map([...texts, ...made]);
 }
 
 /** What a pipeline loads. An adapter goes on the weights that it was taught on. */
 function sourcesOf({ made, texts, base }: LessonResult): { source: Map<string, FileContent>; adapter?: Map<string, FileContent> } {
-  if (base === undefined) return { source: new Map([...texts, ...made].filter(([file]) => !file.includes('/'))) };
-  const config = made.get('config.json');
-  const source = new Map<string, FileContent>([...texts, ...(config ? [['config.json', config] as const] : []), ...base]);
-  return { source, adapter: new Map([...made].filter(([file]) => file !== 'config.json')) };
+  if (base === undefined) return { source: new Map([...texts, ...made].filter(([file]) => !file.startsWith('generator/'))) };
+  const source = new Map<string, FileContent>([...texts, ...base]);
+  return { source, adapter: made };
 }
 
-async function saveToHandle(directory: WritableDirectory, files: Files): Promise<void> {
-  if (typeof directory?.getFileHandle !== 'function') {
-    throw new PeruseError('invalid_argument', `save() takes a directory handle or the path of a folder, not ${show(directory)}.`);
-  }
-  for (const [path, content] of files) {
-    const [name, folder] = path.split('/').reverse() as [string, string?];
-    if (folder !== undefined && !directory.getDirectoryHandle) {
-      throw new PeruseError('invalid_argument', `The directory handle has no getDirectoryHandle(), which ${path} needs.`);
-    }
-    const within = folder === undefined ? directory : await directory.getDirectoryHandle!(folder, { create: true });
-    const stream = await (await within.getFileHandle(name, { create: true })).createWritable();
-    await stream.write(content);
-    await stream.close(); // Only now there is something of the file.
-  }
+function severalLabels({ made }: LessonResult): boolean {
+  const { problem_type: problem } = JSON.parse(new TextDecoder().decode(made.get('config.json'))) as { problem_type?: string };
+  if (problem === 'regression') throw new PeruseError('unsupported', 'suggest() is for labels; this model gives numbers.');
+  return problem === 'multi_label_classification';
+}
+
+/** Pipelines of the taught model, for a call each. */
+function suggestParts(source: Map<string, FileContent>, load: PipelineOptions): SuggestParts {
+  return {
+    async classify(texts) {
+      const classify = await pipeline('text-classification', source, load);
+      try {
+        return await classify(texts, { top_k: null, truncation: true });
+      } finally {
+        await classify.dispose();
+      }
+    },
+    async embed(texts) {
+      const embed = await pipeline('feature-extraction', source, load);
+      try {
+        const found = await embed(texts, { pooling: 'mean', normalize: true, truncation: true });
+        return found.map(({ data }) => data);
+      } finally {
+        await embed.dispose();
+      }
+    },
+  };
 }

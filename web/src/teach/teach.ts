@@ -8,11 +8,13 @@ import { engineFolder } from '../platform/engine_folder.js';
 import { sendable } from '../sources/sendable.js';
 import { resolveSource, type Source } from '../sources/source.js';
 import { RemoteHost, type WorkerPort } from '../worker/worker_host.js';
-import { plainExamples, type TeachExample, type TeachTask } from './examples.js';
+import { checkKind, plainExamples, type TeachExample, type TeachTask } from './examples.js';
 import type { LessonRequest, TeachVerbs } from './lesson.js';
+import { exampleNotices, unreadFields, unusedOptions } from './notices.js';
 import { checkTeachOptions, engineMethod, engineSettings, type TeachOptions, type TeachProgress } from './options.js';
+import { readProblem } from './problem.js';
 import type { LessonResult } from './report.js';
-import { assembleTaught, type SaveToDisk, type Taught } from './taught.js';
+import { assembleTaught, type SaveToDisk, type Taught, type TeachMore } from './taught.js';
 
 /** What teaching needs of the platform. */
 export interface TeachParts {
@@ -32,16 +34,26 @@ export async function teachWith<T extends TeachTask>(
 ): Promise<Taught<T>> {
   let lesson: Omit<LessonRequest, 'source' | 'choice'>;
   let options: TeachOptions<T>;
+  let learnt: readonly TeachExample<T>[];
   try {
     if (!kTasks.includes(task)) {
       throw new PeruseError('unsupported', `${show(task)} can't be taught; what can is ${kTasks.join(', ')}.`);
     }
     options = checkTeachOptions(settings);
+    learnt = Array.isArray(examples) ? [...examples] : [];
     lesson = prepare(task, examples, options);
   } catch (error) {
     throw asArgumentError(error);
   }
-  return assembleTaught(task, await runLesson(parts, { source }, lesson, options), parts.saveToDisk);
+  const result = await runLesson(parts, { source }, lesson, options);
+  const { report } = result;
+  const solved = task === 'text-classification' && report.method === 'head' && lesson.problem !== 'regression';
+  report.notices.push(...unusedOptions(options as TeachOptions, report.method, solved, report.validation_examples > 0));
+  const more: TeachMore<T> = (added, changes) => {
+    const { signal: _, ...kept } = options;
+    return teachWith(parts, task, source, [...learnt, ...added] as never, { ...kept, ...changes } as TeachOptions<T>);
+  };
+  return assembleTaught(task, result, parts.saveToDisk, more);
 }
 
 /** Everything of a request that is known before the model is. */
@@ -53,14 +65,21 @@ function prepare<T extends TeachTask>(
   const { validation, labels, method, class_weights: classWeights } = options;
   const plain = plainExamples(task, examples, 'example');
   if (plain.length === 0) throw new PeruseError('invalid_argument', 'There are no examples to learn from.');
+  const held = Array.isArray(validation) ? plainExamples(task, validation, 'validation example') : [];
+  const named = labels === undefined ? undefined : [...labels];
+  if (task === 'token-classification') for (const kind of named ?? []) checkKind(kind, 'labels');
+  const read = task === 'text-classification' ? readProblem({ examples: plain, validation: held }, options.problem_type, named) : undefined;
+  const notices = [...unreadFields(task, examples), ...exampleNotices(task, plain)];
+  if (Array.isArray(validation) && validation.length === 0) notices.push('validation is an empty list: nothing is held out.');
   return {
     task,
     wasm: engineFolder(options.wasmPath ?? env.wasmPath, platform().paths.baseUrl()),
     examples: plain,
-    validation: validation === undefined || typeof validation === 'number' ? [] : plainExamples(task, validation, 'validation example'),
+    validation: held,
     method: method === undefined ? undefined : engineMethod(method),
-    labels: labels === undefined ? undefined : [...labels],
-    problem: options.problem_type,
+    labels: read ? read.labels : named,
+    problem: read?.problem,
+    notices,
     classWeights: classWeights === undefined ? undefined : { ...classWeights },
     settings: engineSettings(options as TeachOptions),
   };

@@ -4,6 +4,7 @@ import { ModuleCalls, type Staged, type WasmModule } from '../engine/module_call
 import { PeruseError } from '../errors.js';
 import type { PlainExample } from './examples.js';
 import type { TeachMetrics } from './options.js';
+import type { AccuracyReport, MethodScore } from './report.js';
 
 /** Every method but reserve(), fileAddress() and delete() returns JSON: `{"ok":true,...}` or `{"ok":false,"code","message"}`. */
 interface Teacher extends Staged {
@@ -65,6 +66,10 @@ export interface EngineReport {
   tokens: number;
   best_epoch: number | null;
   l2?: number;
+  accuracy?: AccuracyReport;
+  compared?: MethodScore[];
+  /** Warnings about the examples and what was learnt. */
+  notices: string[];
   losses: number[];
   epochs: { loss: number; generator_loss?: number; validation?: TeachMetrics }[];
   labels: string[];

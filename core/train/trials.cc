@@ -1,0 +1,176 @@
+#include "core/train/trials.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/train/folds.h"
+
+namespace peruse::train {
+namespace {
+
+// Folds of a method that is trained in steps: each is a training.
+constexpr int32_t kTrainedFolds = 3;
+// Examples from which methods are compared: with fewer, folds of a third say little, and training everything takes the longest part of what a
+// comparison may.
+constexpr size_t kEnoughToCompare = 48;
+// Operations that a comparison may take: about ten seconds in WebAssembly.
+constexpr double kComparable = 1e12;
+// Operations above which everything is not trained unless asked for: a minute or so.
+constexpr double kTrainable = 2e12;
+
+int32_t TrueLabelOf(const Example& example) {
+  if (!example.labels.empty()) return example.labels[0];
+  return static_cast<int32_t>(std::max_element(example.targets.begin(), example.targets.end()) -
+                              example.targets.begin());
+}
+
+double AccuracyOf(const std::vector<Guess>& guesses, const std::vector<Example>& examples) {
+  int64_t right = 0;
+  for (size_t i = 0; i < guesses.size(); ++i) right += guesses[i].label == TrueLabelOf(examples[i]) ? 1 : 0;
+  return static_cast<double>(right) / static_cast<double>(guesses.size());
+}
+
+}  // namespace
+
+Trials::Trials(Trainee& trainee, Goal goal, std::function<TeachOptions(Method)> options, std::optional<Method> method,
+               bool cross_validate, std::vector<Example> training, std::vector<Example> validation, Trainee* generator)
+    : trainee_(trainee),
+      goal_(goal),
+      options_(std::move(options)),
+      asked_(method),
+      cross_validate_(cross_validate),
+      training_(std::move(training)),
+      validation_(std::move(validation)),
+      generator_(generator) {}
+
+int32_t Trials::LabelOf(size_t example) const { return TrueLabelOf(training_[example]); }
+
+double Trials::CostOfFull() const {
+  double weights = 0, tokens = 0;
+  for (const Master& master : trainee_.masters().tensors())
+    if (LayerNumber(master.name)) weights += static_cast<double>(master.size);
+  for (const Example& example : training_) tokens += static_cast<double>(example.ids.size());
+  return 6 * weights * tokens * options_(Method::kFull).epochs;
+}
+
+int64_t Trials::StepsOf(const Training& training) const {
+  if (training.method == Method::kHead && goal_ != Goal::kRegression && goal_ != Goal::kTokens && goal_ != Goal::kSpan)
+    return 1;
+  const TeachOptions options = options_(training.method);
+  int64_t examples = static_cast<int64_t>(training_.size());
+  if (training.fold >= 0) examples -= std::count(folds_.begin(), folds_.end(), training.fold);
+  return (examples + options.batch_size - 1) / options.batch_size * options.epochs;
+}
+
+int64_t Trials::total_steps() const {
+  int64_t steps = chosen_ ? 0 : StepsOf({Method::kFull});
+  for (const Training& training : planned_) steps += StepsOf(training);
+  return steps;
+}
+
+bool Trials::FullByRule() const { return !trainee_.sentence() && CostOfFull() <= kTrainable; }
+
+void Trials::ScoreByFolds(Method method) {
+  const int32_t count = std::min(kTrainedFolds, static_cast<int32_t>(training_.size()));
+  folds_ = FoldsOf(training_, count, options_(method).seed);
+  scores_.push_back({.method = method, .folds = count, .guesses = std::vector<Guess>(training_.size())});
+  for (int32_t fold = 0; fold < count; ++fold) planned_.push_back({method, fold});
+}
+
+Result<Teacher::Plan> Trials::Begin() {
+  const bool one_label = goal_ == Goal::kSingleLabel || goal_ == Goal::kSoftLabels;
+  if (asked_) {
+    if (cross_validate_ && one_label && *asked_ != Method::kHead) ScoreByFolds(*asked_);
+    planned_.push_back({*asked_});
+    chosen_ = true;
+  } else if (!one_label) {
+    const bool head = goal_ == Goal::kMultiLabel && !FullByRule();
+    planned_.push_back({head ? Method::kHead : Method::kFull});
+    chosen_ = true;
+  } else {
+    planned_.push_back({Method::kHead});  // which is scored by itself
+    const bool quick = CostOfFull() * kTrainedFolds <= kComparable;
+    if (quick && training_.size() >= kEnoughToCompare) ScoreByFolds(Method::kFull);
+  }
+  if (planned_.size() > 1 || !chosen_) PERUSE_RETURN_IF_ERROR(trainee_.masters().KeepStart());
+  PERUSE_ASSIGN_OR_RETURN(Teacher::Plan plan, Start(planned_[0]));
+  plan.examples = static_cast<int64_t>(training_.size());
+  plan.validation_examples = static_cast<int64_t>(validation_.size());
+  return plan;
+}
+
+Result<Teacher::Plan> Trials::Start(const Training& training) {
+  if (teacher_) {
+    teacher_.reset();
+    trainee_.masters().RestoreStart();
+  }
+  TeachOptions options = options_(training.method);
+  if (training.fold >= 0) {
+    options.keep_best = false;
+    options.patience = 0;
+    options.validate_every = options.epochs;
+  }
+  teacher_ = std::make_unique<Teacher>(trainee_, goal_, options, generator_);
+  for (size_t i = 0; i < training_.size(); ++i) {
+    const bool held_out = training.fold >= 0 && folds_[i] == training.fold;
+    teacher_->Add(held_out ? Teacher::kValidation : Teacher::kTraining, training_[i]);
+  }
+  if (training.fold < 0) {
+    for (const Example& example : validation_) teacher_->Add(Teacher::kValidation, example);
+  }
+  return teacher_->Begin();
+}
+
+// Takes what the training that ended says of the examples.
+void Trials::Finish() {
+  const Training& training = planned_[current_];
+  const Teacher::Report& report = teacher_->report();
+  if (training.fold < 0) {
+    if (report.guesses.empty()) return;
+    const auto known = [](const Score& score) { return score.method == Method::kHead; };
+    if (std::any_of(scores_.begin(), scores_.end(), known)) return;
+    scores_.push_back({.method = Method::kHead, .folds = FoldCount(training_.size()), .guesses = report.guesses});
+    scores_.back().accuracy = AccuracyOf(report.guesses, training_);
+    return;
+  }
+  Score& score =
+      *std::find_if(scores_.begin(), scores_.end(), [&](const Score& one) { return one.method == training.method; });
+  const std::vector<Guess>& guesses = report.epochs.back().validation->guesses;
+  for (size_t i = 0, next = 0; i < training_.size(); ++i) {
+    if (folds_[i] == training.fold) score.guesses[i] = guesses[next++];
+  }
+  score.accuracy = AccuracyOf(score.guesses, training_);
+}
+
+// After all scores: plans the training that is kept.
+void Trials::Choose() {
+  chosen_ = true;
+  const auto of = [&](Method method) {
+    return std::find_if(scores_.begin(), scores_.end(), [method](const Score& one) { return one.method == method; });
+  };
+  const auto head = of(Method::kHead), full = of(Method::kFull);
+  const bool by_rule = full == scores_.end();
+  const bool better = by_rule ? FullByRule() : full->accuracy >= head->accuracy;
+  if (better) {
+    planned_.push_back({Method::kFull});
+  } else if (planned_.size() > 1) {
+    planned_.push_back({Method::kHead});
+  }
+}
+
+Result<Teacher::Progress> Trials::Advance() {
+  PERUSE_ASSIGN_OR_RETURN(Teacher::Progress progress, teacher_->Advance());
+  progress.step += steps_before_;
+  if (planned_[current_].fold >= 0) progress.validated = false;  // which is no figure of what is kept
+  if (progress.more) return progress;
+  Finish();
+  if (current_ + 1 == planned_.size() && !chosen_) Choose();
+  if (current_ + 1 == planned_.size()) return progress;
+  steps_before_ = progress.step;
+  ++current_;
+  PERUSE_RETURN_IF_ERROR(Start(planned_[current_]).status());
+  progress.more = true;
+  return progress;
+}
+
+}  // namespace peruse::train

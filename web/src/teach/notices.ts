@@ -1,0 +1,100 @@
+// Warnings about examples and options that can be taught but may not be meant so.
+import { type EntitySpan, fieldsOf, labelCounts, type PlainExample, type TeachTask } from './examples.js';
+import type { TeachOptions } from './options.js';
+
+/** At most so many examples are named in a warning. */
+const kNamed = 5;
+
+function numbers(list: readonly number[]): string {
+  const shown = list.slice(0, kNamed).join(', ');
+  return `${list.length === 1 ? 'Example' : 'Examples'} ${list.length > kNamed ? `${shown} and ${list.length - kNamed} more` : shown}`;
+}
+
+/** Fields of the caller's examples that the task does not read. */
+export function unreadFields(task: TeachTask, given: readonly object[]): string[] {
+  const known = fieldsOf(task);
+  const unread = new Map<string, number[]>();
+  for (const [index, example] of given.entries()) {
+    for (const field of Object.keys(example)) {
+      if (!known.includes(field)) unread.set(field, [...(unread.get(field) ?? []), index]);
+    }
+  }
+  return [...unread].map(
+    ([field, where]) => `${numbers(where)}: the field '${field}' is not read; an example of ${task} has ${known.join(', ')}.`,
+  );
+}
+
+/** Labels that differ only by case or white space. */
+function similarLabels(labels: Iterable<string>): string[] {
+  const groups = new Map<string, string[]>();
+  for (const label of labels) {
+    const plain = label.trim().replace(/\s+/gu, ' ').toLowerCase();
+    groups.set(plain, [...(groups.get(plain) ?? []), label]);
+  }
+  const notices = [...groups.values()]
+    .filter((group) => group.length > 1)
+    .map((group) => `${group.map((label) => JSON.stringify(label)).join(' and ')} are taught as different labels.`);
+  if (groups.has('')) notices.push('A label is empty or white space.');
+  return notices;
+}
+
+/** Examples of one text with different labels. */
+function contradictions(task: TeachTask, examples: readonly PlainExample[]): string[] {
+  if (task === 'question-answering') return [];
+  const seen = new Map<string, { index: number; label: string }>();
+  const notices: string[] = [];
+  for (const [index, { text, pair, ...label }] of examples.entries()) {
+    const key = JSON.stringify([text, pair]);
+    const own = JSON.stringify(label);
+    const before = seen.get(key);
+    if (before === undefined) seen.set(key, { index, label: own });
+    else if (before.label !== own) notices.push(`Examples ${before.index} and ${index} are the same text with different labels.`);
+  }
+  return notices.length > kNamed ? [...notices.slice(0, kNamed), `${notices.length - kNamed} more texts have different labels.`] : notices;
+}
+
+function blankEntities(examples: readonly PlainExample[]): string[] {
+  const blank = examples.flatMap(({ text, entities }, index) =>
+    ((entities ?? []) as EntitySpan[]).some(({ start, end }) => (text as string).slice(start, end).trim() === '') ? [index] : [],
+  );
+  return blank.length === 0 ? [] : [`${numbers(blank)}: an entity is white space, which no token holds; it is not taught.`];
+}
+
+/** What is odd about the examples. */
+export function exampleNotices(task: TeachTask, examples: readonly PlainExample[]): string[] {
+  return [
+    ...similarLabels(labelCounts(task, examples).keys()),
+    ...contradictions(task, examples),
+    ...(task === 'token-classification' ? blankEntities(examples) : []),
+  ];
+}
+
+const kOfSteps = [
+  'attention_dropout',
+  'batch_size',
+  'clip',
+  'dropout',
+  'epochs',
+  'freeze_words',
+  'layer_decay',
+  'learning_rate',
+  'patience',
+  'sift',
+  'warmup',
+  'weight_decay',
+] as const;
+const kOfLora = ['lora_alpha', 'lora_rank', 'lora_targets'] as const;
+
+/** Options that the method does not use. `solved`: the head of texts, which is a logistic regression. */
+export function unusedOptions(options: TeachOptions, method: string, solved: boolean, validates: boolean): string[] {
+  const unused: string[] = [];
+  const given = (names: readonly (keyof TeachOptions)[], why: string) => {
+    const named = names.filter((name) => options[name] !== undefined);
+    if (named.length > 0) unused.push(`${named.join(', ')} ${named.length === 1 ? 'has' : 'have'} no effect: ${why}.`);
+  };
+  if (solved) given(kOfSteps, "the method 'head' is solved, not trained in steps");
+  else if (options.patience !== undefined && !validates) given(['patience'], 'no examples are held out');
+  if (method !== 'lora') given(kOfLora, `the method is '${method}'`);
+  if (!solved && method !== 'full' && method !== 'lora') given(['freeze_words'], `the method '${method}' does not train them`);
+  return unused;
+}
