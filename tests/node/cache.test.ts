@@ -73,7 +73,7 @@ describe('a model of the hub', () => {
       ),
     ).toEqual([0, 0]);
     expect(asked()).toEqual(gets(kAll));
-    expect((await readdir(join(folder, 'v2'))).filter((name) => name.endsWith('.lock'))).toEqual([]);
+    expect((await readdir(join(folder, 'v3'))).filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 
   test('a load that waits goes on when the one before it is cancelled', async () => {
@@ -235,7 +235,7 @@ describe('what is kept', () => {
     await load('user/model');
     expect(asked()).toEqual(gets(kAll));
     expect(await modelCache.clear()).toBe(6);
-    expect(await readdir(join(folder, 'v2'))).toEqual([]);
+    expect(await readdir(join(folder, 'v3'))).toEqual([]);
   });
 
   test('is nothing with cache: false', async () => {
@@ -249,9 +249,9 @@ describe('what is kept', () => {
 
   test('lies in a folder of its version; others are not read', async () => {
     await load('user/model');
-    expect(await readdir(folder)).toEqual(['v2']);
-    const entry = (await readdir(join(folder, 'v2'))).find((name) => name.endsWith('.json'))!;
-    expect(JSON.parse(await readFile(join(folder, 'v2', entry), 'utf8'))).toMatchObject({
+    expect(await readdir(folder)).toEqual(['v3']);
+    const entry = (await readdir(join(folder, 'v3'))).find((name) => name.endsWith('.json'))!;
+    expect(JSON.parse(await readFile(join(folder, 'v3', entry), 'utf8'))).toMatchObject({
       url: expect.stringContaining('user/model/resolve/main/'),
     });
   });
@@ -289,7 +289,7 @@ test("the disk's cache keeps status and headers", async () => {
   expect((await cache.match('http://a.example/2'))!.status).toBe(404);
   expect(await cache.match('http://a.example/3')).toBeUndefined();
   expect((await cache.keys()).sort()).toEqual(['http://a.example/1', 'http://a.example/2']);
-  expect((await readdir(join(folder, 'v2'))).filter((name) => name.endsWith('.body'))).toHaveLength(2);
+  expect((await readdir(join(folder, 'v3'))).filter((name) => name.endsWith('.body'))).toHaveLength(2);
   expect(await cache.delete('http://a.example/1')).toBe(true);
   expect(await cache.delete('http://a.example/1')).toBe(false);
 });

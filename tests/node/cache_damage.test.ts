@@ -23,7 +23,7 @@ describe('a download that is torn or damaged is never used', () => {
     });
     await expect(load('user/model')).rejects.toMatchObject({ code: 'network' });
     expect((await modelCache.list()).map(({ url }) => url.split('/').pop()).sort()).toEqual(['config.json', 'tokenizer.json']);
-    expect((await readdir(join(folder, 'v2'))).filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect((await readdir(join(folder, 'v3'))).filter((name) => name.endsWith('.part'))).toEqual([]);
     server.files.set(weights, kWeights);
     expectWhole(await load('user/model'));
   });
@@ -40,8 +40,8 @@ describe('a download that is torn or damaged is never used', () => {
       Object.assign(env, { remoteHost: '${server.url}', cacheFolder: ${JSON.stringify(folder)} });
       await pipeline('text-classification', 'user/model', { progress_callback: () => {} });`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' });
-    const parts = async () => (await readdir(join(folder, 'v2')).catch(() => [])).filter((name) => name.endsWith('.part'));
-    const sizes = async () => Promise.all((await parts()).map((name) => stat(join(folder, 'v2', name)).then(({ size }) => size)));
+    const parts = async () => (await readdir(join(folder, 'v3')).catch(() => [])).filter((name) => name.endsWith('.part'));
+    const sizes = async () => Promise.all((await parts()).map((name) => stat(join(folder, 'v3', name)).then(({ size }) => size)));
     const isMidway = async () => (await sizes().catch(() => [])).some((size) => size > 1_000_000); // No small file's part.
     await expect.poll(isMidway, { timeout: 20_000 }).toBe(true);
     child.kill('SIGKILL');
@@ -53,7 +53,7 @@ describe('a download that is torn or damaged is never used', () => {
     server.files.set(weights, body);
     expect(Buffer.concat((await load('user/model')).weights).equals(body)).toBe(true);
     const [left] = await parts();
-    await utimes(join(folder, 'v2', left!), 0, 0);
+    await utimes(join(folder, 'v3', left!), 0, 0);
     await new DiskCache(folder).put('http://a.example/', new Response('x'));
     expect(await parts()).toEqual([]);
   });
@@ -61,16 +61,16 @@ describe('a download that is torn or damaged is never used', () => {
   test('a file that was cut or lost on disk', async () => {
     await load('user/model');
     for (const harm of [(path: string) => truncate(path, 10), (path: string) => rm(path)]) {
-      const bodies = (await readdir(join(folder, 'v2'))).filter((name) => name.endsWith('.body'));
-      await Promise.all(bodies.map((name) => harm(join(folder, 'v2', name))));
+      const bodies = (await readdir(join(folder, 'v3'))).filter((name) => name.endsWith('.body'));
+      await Promise.all(bodies.map((name) => harm(join(folder, 'v3', name))));
       expectWhole(await load('user/model'));
     }
   });
 
   test('entries that are no entries', async () => {
     await load('user/model');
-    for (const name of await readdir(join(folder, 'v2'))) {
-      if (name.endsWith('.json')) await writeFile(join(folder, 'v2', name), '{"url":"x","body":"../../../etc/passwd"');
+    for (const name of await readdir(join(folder, 'v3'))) {
+      if (name.endsWith('.json')) await writeFile(join(folder, 'v3', name), '{"url":"x","body":"../../../etc/passwd"');
     }
     expectWhole(await load('user/model'));
   });

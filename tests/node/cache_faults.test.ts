@@ -1,5 +1,6 @@
 // Caches that can't be written to, don't answer, or give back something else than they were given; servers that are too busy, stall,
 // or compress on the way. A load goes on where it can, and never waits without end.
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +76,7 @@ describe('a cache that can not be written to', () => {
     [
       "a file in its version's place",
       async () => {
-        await writeFile(join(folder, 'v2'), 'x');
+        await writeFile(join(folder, 'v3'), 'x');
         return folder;
       },
     ],
@@ -172,7 +173,7 @@ test('a file of any length comes out of its blocks as it went in; a cut anywhere
   const kBlock = 1 << 20;
   for (const length of [0, 1, 1000, kBlock - 1, kBlock, kBlock + 1, 2 * kBlock, 3 * kBlock + 77]) {
     const content = kWeights.subarray(0, length);
-    const sealer = new Sealer();
+    const sealer = new Sealer('a file');
     const sealed: Uint8Array[] = [];
     for (let at = 0; at < length; at += 300_001) sealed.push(...(await sealer.add(content.subarray(at, Math.min(length, at + 300_001)))));
     sealed.push(await sealer.end());
@@ -184,7 +185,7 @@ test('a file of any length comes out of its blocks as it went in; a cut anywhere
         for (let at = 0; at < bytes.length; at += 70_001) yield bytes.subarray(at, at + 70_001);
       })();
       const parts: Uint8Array[] = [];
-      for await (const block of unseal(pieces)) parts.push(block);
+      for await (const block of unseal(pieces, 'a file')) parts.push(block);
       return Buffer.concat(parts);
     };
     expect((await read(stored)).equals(content)).toBe(true);
@@ -197,7 +198,7 @@ test('a file of any length comes out of its blocks as it went in; a cut anywhere
 });
 
 test('a lock that nobody lets go of is not waited for without end', async () => {
-  const path = join(folder, 'v2', 'x.lock');
+  const path = join(folder, 'v3', 'x.lock');
   const signal = new AbortController().signal;
   const first = await lockFile(path, signal);
   const second = await lockFile(path, signal);
@@ -205,14 +206,14 @@ test('a lock that nobody lets go of is not waited for without end', async () => 
   first();
   second();
   const third = await lockFile(path, signal);
-  await expect.poll(() => readdir(join(folder, 'v2'))).toEqual(['x.lock']);
+  await expect.poll(() => readdir(join(folder, 'v3'))).toEqual(['x.lock']);
   third();
 });
 
 describe('an entry that was damaged where it lies', () => {
-  const bodies = async () => (await readdir(join(folder, 'v2'))).filter((name) => name.endsWith('.body'));
+  const bodies = async () => (await readdir(join(folder, 'v3'))).filter((name) => name.endsWith('.body'));
   const flip = async (name: string, at: number, bit: number) => {
-    const path = join(folder, 'v2', name);
+    const path = join(folder, 'v3', name);
     const bytes = await readFile(path);
     bytes[at % bytes.length]! ^= 1 << bit;
     await writeFile(path, bytes);
@@ -221,7 +222,7 @@ describe('an entry that was damaged where it lies', () => {
   test('is found out at any bit, removed, fetched again, and spoken of', async () => {
     await loadFake('user/model');
     for (let i = 0; i < 15; ++i) {
-      const names = (await readdir(join(folder, 'v2'))).filter((name) => /\.(json|body)$/.test(name));
+      const names = (await readdir(join(folder, 'v3'))).filter((name) => /\.(json|body)$/.test(name));
       for (const name of names) await flip(name, Math.floor((i / 15) * 7_000_000), i % 8);
       const load = await loadFake('user/model');
       expectWhole(load);
@@ -235,7 +236,7 @@ describe('an entry that was damaged where it lies', () => {
     await loadFake(`${server.url}m`);
     const weights = async () => {
       const all = await Promise.all(
-        (await bodies()).map(async (name) => ({ name, size: (await readFile(join(folder, 'v2', name))).length })),
+        (await bodies()).map(async (name) => ({ name, size: (await readFile(join(folder, 'v3', name))).length })),
       );
       return all.find(({ size }) => size > 1_000_000)!.name;
     };
@@ -278,9 +279,10 @@ describe('an entry that was damaged where it lies', () => {
 
   test('what older versions stored is not left lying there', async () => {
     await mkdir(join(folder, 'v1'));
-    await writeFile(join(folder, 'v1', 'a.body'), 'x');
+    const key = '0'.repeat(40);
+    for (const name of [`${key}.json`, `${key}-${randomUUID()}.body`, `${key}.lock`]) await writeFile(join(folder, 'v1', name), 'x');
     await new DiskCache(folder).put('http://a.example/', new Response('x'));
-    expect(await readdir(folder)).toEqual(['v2']);
+    expect(await readdir(folder)).toEqual(['v3']);
   });
 });
 

@@ -34,7 +34,7 @@ test.each([
   env.cacheFolder = folder;
   try {
     await expect(kLoads[name]!(`${server.url}m/`, stop.signal)).rejects.toMatchObject({ code: aborts ? 'aborted' : 'unauthorized' });
-    const locks = () => readdirSync(join(folder, 'v2')).filter((file) => file.endsWith('.lock'));
+    const locks = () => readdirSync(join(folder, 'v3')).filter((file) => file.endsWith('.lock'));
     await vi.waitFor(() => expect(locks()).toEqual([]), { timeout: 30_000, interval: 50 });
   } finally {
     env.cacheFolder = cacheFolder;

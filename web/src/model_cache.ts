@@ -1,8 +1,8 @@
 // The files that Peruse keeps: what there is, and how to be rid of it.
 
-import { FileStore } from './cache/file_store.js';
+import { FileStore, type LockingCache } from './cache/file_store.js';
 import { type CustomCache, env } from './env.js';
-import { PeruseError } from './errors.js';
+import { describe, PeruseError } from './errors.js';
 import { platform } from './platform/current.js';
 import { openCache } from './sources/open_folder.js';
 import { hubFolder, resolveSource } from './sources/source.js';
@@ -21,11 +21,14 @@ export const modelCache = {
   async list(): Promise<CachedFile[]> {
     const cache = await current();
     if (cache === undefined) return [];
-    const store = new FileStore(cache);
-    const files = await Promise.all((await urls(cache)).map(async (url) => ({ url, stored: await store.find(url) })));
-    return files.flatMap(({ url, stored }) =>
-      stored === undefined || stored.missing ? [] : [{ url, bytes: stored.bytes, storedAt: new Date(stored.storedAt) }],
-    );
+    const store = openStore(cache);
+    const files: CachedFile[] = [];
+    for (const url of await urls(cache)) {
+      const stored = await store.find(url);
+      if (stored === undefined || stored.missing) continue;
+      files.push({ url, bytes: stored.bytes, storedAt: new Date(stored.storedAt) });
+    }
+    return files;
   },
 
   /**
@@ -43,24 +46,40 @@ export const modelCache = {
 
   /** Removes everything, and says how many files there were. */
   async clear(): Promise<number> {
-    return removeWhere(() => true);
+    const removed = await removeWhere(() => true);
+    await (await current())?.tidy?.(kAbandoned);
+    return removed;
   },
 };
 
-async function current(): Promise<CustomCache | undefined> {
+/** Nobody writes to a file so long without adding to it, in milliseconds. */
+const kAbandoned = 10 * 60_000;
+
+async function current(): Promise<LockingCache | undefined> {
   if (env.cache === false) return undefined;
   return openCache({ custom: env.cache === true ? undefined : env.cache, folder: env.cacheFolder }, platform().folderParts);
 }
 
+/** What can't be read is an error here, not an absent entry. */
+function openStore(cache: LockingCache): FileStore {
+  return new FileStore(cache, (why) => {
+    throw new PeruseError('internal', `The cache can't be read: ${why}.`);
+  });
+}
+
 async function urls(cache: CustomCache): Promise<string[]> {
   if (!cache.keys || !cache.delete) throw new PeruseError('unsupported', 'The cache given as env.cache has no keys() or no delete().');
-  return (await cache.keys()).map((key) => (typeof key === 'string' ? key : key.url));
+  try {
+    return (await cache.keys()).map((key) => (typeof key === 'string' ? key : key.url));
+  } catch (error) {
+    throw new PeruseError('internal', `The cache can't be read: ${describe(error)}.`, { cause: error });
+  }
 }
 
 async function removeWhere(goes: (url: URL) => boolean): Promise<number> {
   const cache = await current();
   if (cache === undefined) return 0;
-  const store = new FileStore(cache);
+  const store = openStore(cache);
   let removed = 0;
   for (const url of (await urls(cache)).filter((one) => goes(new URL(one)))) {
     const stored = await store.find(url);

@@ -30,7 +30,7 @@ export async function run({ random, timeLeft, begin, count }) {
       env.cache = own ? faultyCache(random) : true;
       for (let times = 0; times < 4; ++times) {
         begin(`case ${i}.${times}, ${own ? 'own cache' : 'folder'}`);
-        if (!own && times > 0) count('entries broken', breakFolder(join(folder, 'v2'), random));
+        if (!own && times > 0) count('entries broken', breakFolder(join(folder, 'v3'), random));
         if ((await load(random.chance(0.1))) !== right) throw new Finding('another answer than without faults');
         count('loads');
       }

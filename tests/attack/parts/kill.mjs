@@ -54,7 +54,7 @@ export async function run({ random, timeLeft, begin, count }) {
       const took = ownTime();
       if (took > kLongest) throw new Finding(`the next load took ${(took / 1000).toFixed(0)} s`);
     }
-    count('files left', readdirSync(join(folder, 'v2')).length);
+    count('files left', readdirSync(join(folder, 'v3')).length);
   } finally {
     server.close();
     rmSync(folder, { recursive: true, force: true });

@@ -98,7 +98,7 @@ test('a hub id and a URL are kept in Cache Storage; loads at the same time share
     expect(await page.evaluate('classify("./m/")')).toMatch(/^LABEL_/);
     expect(await page.evaluate('classify("user/model")')).toMatch(/^PeruseError offline: .*config\.json/);
     expect(await page.evaluate('peruse.modelCache.clear()')).toBe(3);
-    expect(await page.evaluate('caches.keys()')).toEqual(['peruse-models-v2']);
+    expect(await page.evaluate('caches.keys()')).toEqual(['peruse-models-v3']);
     expect(asked(server)).toEqual([]);
   }));
 

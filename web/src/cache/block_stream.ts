@@ -7,12 +7,14 @@ const kBytesAhead = 4 << 20; // How far the reader of a download may be ahead of
 export class BlockStream {
   /** What the cache reads. */
   readonly readable: ReadableStream<Uint8Array>;
-  private readonly sealer_ = new Sealer();
+  private readonly sealer_: Sealer;
   private controller_!: ReadableStreamDefaultController<Uint8Array>;
   private left_ = false; // the reader went away
   private wanted_: () => void = () => {};
 
-  constructor() {
+  /** `file`: the file's name and version. */
+  constructor(file: string) {
+    this.sealer_ = new Sealer(file);
     this.readable = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {

@@ -1,5 +1,6 @@
-// The form in which a file is stored: blocks of 1 MiB, each followed by its SHA-256, the last of them shorter than 1 MiB (and
-// empty, if need be). So damage is seen before anybody is given a damaged byte, and a file that was cut is known wherever it was.
+// The form in which a file is stored: blocks of 1 MiB, each followed by a seal, the last of them shorter than 1 MiB (and empty, if need
+// be). A seal is the SHA-256 of the block's SHA-256, the file's name and version, and the block's number. So damage is seen before
+// the engine gets a damaged byte, also if whole blocks change places or come from another file, and so is a file that was cut.
 import { Sha256 } from './sha256.js';
 
 const kBlockBytes = 1 << 20;
@@ -18,6 +19,11 @@ export function sealedBytes(content: number): number {
 
 /** Collects a file's bytes and gives its stored form. */
 export class Sealer {
+  private sealed_ = 0;
+
+  /** `file`: the file's name and version. */
+  constructor(private readonly file_: string) {}
+
   private block_ = new Uint8Array(kSealedBytes);
   private filled_ = 0;
 
@@ -34,29 +40,30 @@ export class Sealer {
       this.block_ = new Uint8Array(kSealedBytes);
       this.filled_ = 0;
     }
-    return Promise.all(full.map((block) => seal(block, kBlockBytes)));
+    return Promise.all(full.map((block) => this.seal(block, kBlockBytes)));
   }
 
   /** The last block. */
   async end(): Promise<Uint8Array> {
-    return seal(this.block_, this.filled_);
+    return this.seal(this.block_, this.filled_);
+  }
+
+  private async seal(block: Uint8Array, length: number): Promise<Uint8Array> {
+    block.set(await sealOf(block.subarray(0, length), this.file_, this.sealed_++), length);
+    return block.subarray(0, length + kDigestBytes);
   }
 }
 
-async function seal(block: Uint8Array, length: number): Promise<Uint8Array> {
-  block.set(await digest(block.subarray(0, length)), length);
-  return block.subarray(0, length + kDigestBytes);
-}
-
 /**
- * The file in a stored form, block by block: each is checked while the one before it is at work. Throws a sentence's part that says
- * what is wrong with what is stored.
+ * Yields a stored file block by block: each is checked while the caller works on the one before it. Throws a sentence's part that says
+ * what is wrong with the stored bytes. `file`: as given to the Sealer.
  */
-export async function* unseal(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* unseal(pieces: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
   let checked: Promise<Uint8Array> | undefined;
   let last = false;
+  let index = 0;
   for await (const block of regroup(pieces)) {
-    const next = check(block);
+    const next = check(block, file, index++);
     next.catch(() => {}); // It is waited for below, or of no interest any more.
     if (checked) yield await checked;
     checked = next;
@@ -86,13 +93,21 @@ async function* regroup(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   if (filled > 0) yield block.subarray(0, filled);
 }
 
-async function check(block: Uint8Array): Promise<Uint8Array> {
+async function check(block: Uint8Array, file: string, index: number): Promise<Uint8Array> {
   const length = block.length - kDigestBytes;
   if (length < 0) throw new Error('its end is missing');
   const content = block.subarray(0, length);
-  const found = await digest(content);
+  const found = await sealOf(content, file, index);
   if (!found.every((byte, i) => byte === block[length + i])) throw new Error('its bytes are not those that were stored');
   return content;
+}
+
+async function sealOf(content: Uint8Array, file: string, index: number): Promise<Uint8Array> {
+  const place = new TextEncoder().encode(`${file}\n${index}`);
+  const sealed = new Uint8Array(kDigestBytes + place.length);
+  sealed.set(await digest(content));
+  sealed.set(place, kDigestBytes);
+  return digest(sealed);
 }
 
 /** By the platform, beside this thread, where it can. */

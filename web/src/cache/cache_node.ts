@@ -1,7 +1,7 @@
 // A folder on disk that behaves like the web's Cache. An entry is a small JSON file that names the file with the body; it is
 // written last and renamed into place, so there is either a whole entry or none.
 import { createHash, randomUUID } from 'node:crypto';
-import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, open, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { kStoreVersion, type LockingCache } from './file_store.js';
@@ -10,6 +10,14 @@ import { makeFolder } from './make_folder_node.js';
 
 const kChunkBytes = 1 << 20;
 const kDay = 24 * 3600 * 1000;
+/** Entries read at a time: each needs a file handle. */
+const kAtOnce = 32;
+
+// The names of the files that a DiskCache writes; it removes no others.
+const kEntry = /^[0-9a-f]{40}\.json$/;
+const kBody = /^[0-9a-f]{40}-[0-9a-f-]{36}\.body$/;
+/** Bodies and entries on their way, and locks. */
+const kPassing = /^[0-9a-f]{40}(-[0-9a-f-]{36}\.body\.part|\.json\.[0-9a-f]{40}-[0-9a-f-]{36}\.body|\.lock)$/;
 
 interface Entry {
   url: string;
@@ -51,7 +59,7 @@ export class DiskCache implements LockingCache {
 
   async put(url: string, response: Response): Promise<void> {
     await makeFolder(this.folder_);
-    await this.tidy();
+    await this.tidyOnce();
     const path = this.entryPath(url);
     const old = await this.readEntry(path);
     const body = `${key(url)}-${randomUUID()}.body`;
@@ -78,25 +86,37 @@ export class DiskCache implements LockingCache {
   }
 
   async keys(): Promise<string[]> {
-    const names = await readdir(this.folder_).catch(() => []);
-    const entries = await Promise.all(
-      names.filter((name) => name.endsWith('.json')).map((name) => this.readEntry(join(this.folder_, name))),
-    );
-    return entries.flatMap((entry) => (entry === undefined ? [] : [entry.url]));
+    const names = (await namesIn(this.folder_)).filter((name) => kEntry.test(name));
+    const urls: string[] = [];
+    for (let at = 0; at < names.length; at += kAtOnce) {
+      const entries = await Promise.all(names.slice(at, at + kAtOnce).map((name) => this.readEntry(join(this.folder_, name))));
+      for (const entry of entries) if (entry !== undefined) urls.push(entry.url);
+    }
+    return urls;
   }
 
-  /** Removes what processes left behind that were killed while they wrote, and what older versions of Peruse stored. */
-  private async tidy(): Promise<void> {
+  /** Removes the files of processes that were killed while they wrote (files that no entry names), and damaged entries. */
+  async tidy(unusedFor: number): Promise<void> {
+    const names = await namesIn(this.folder_);
+    const bodies = new Set<string>();
+    const left = names.filter((name) => kPassing.test(name));
+    for (const name of names.filter((one) => kEntry.test(one))) {
+      const entry = await this.readEntry(join(this.folder_, name));
+      if (entry === undefined) left.push(name);
+      else bodies.add(entry.body);
+    }
+    for (const name of [...left, ...names.filter((one) => kBody.test(one) && !bodies.has(one))]) {
+      const path = join(this.folder_, name);
+      const found = await lstat(path).catch(() => undefined);
+      if (found !== undefined && Date.now() - found.mtimeMs > unusedFor) await rm(path, { force: true });
+    }
+  }
+
+  private async tidyOnce(): Promise<void> {
     if (this.tidied_) return;
     this.tidied_ = true;
-    for (let version = 1; version < kStoreVersion; ++version) {
-      await rm(join(dirname(this.folder_), `v${version}`), { recursive: true, force: true }).catch(() => {});
-    }
-    for (const name of (await readdir(this.folder_)).filter((one) => one.endsWith('.part'))) {
-      const path = join(this.folder_, name);
-      const found = await stat(path).catch(() => undefined);
-      if (found !== undefined && Date.now() - found.mtimeMs > kDay) await rm(path, { force: true });
-    }
+    for (let version = 1; version < kStoreVersion; ++version) await removeStore(join(dirname(this.folder_), `v${version}`));
+    await this.tidy(kDay);
   }
 
   lock(url: string, signal: AbortSignal): Promise<() => void> {
@@ -107,14 +127,37 @@ export class DiskCache implements LockingCache {
     return join(this.folder_, `${key(url)}.json`);
   }
 
+  /** Returns undefined for a missing or damaged entry. */
   private async readEntry(path: string): Promise<Entry | undefined> {
+    const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return '';
+      throw error;
+    });
     try {
-      const { sha256, ...entry } = JSON.parse(await readFile(path, 'utf8')) as Entry;
-      return sha256 === digest(entry) && /^[0-9a-f]{40}-[0-9a-f-]{36}\.body$/.test(entry.body) ? entry : undefined;
+      const { sha256, ...entry } = JSON.parse(text) as Entry;
+      return sha256 === digest(entry) && kBody.test(entry.body) ? entry : undefined;
     } catch {
       return undefined;
     }
   }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+/** Removes what an older version of Peruse stored, and the folder if it is empty then. */
+async function removeStore(folder: string): Promise<void> {
+  const found = await lstat(folder).catch(() => undefined);
+  if (!found?.isDirectory()) return;
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!kEntry.test(name) && !kBody.test(name) && !kPassing.test(name)) continue;
+    await rm(join(folder, name), { force: true }).catch(() => {});
+  }
+  await rmdir(folder).catch(() => {});
 }
 
 /** A name for files that any address gives. */

@@ -7,7 +7,7 @@ import { contentBytes, sealedBytes, unseal } from './blocks.js';
 import { lock } from './locks.js';
 
 /** Changes with the form of what is stored; what other versions stored is not read. */
-export const kStoreVersion = 2;
+export const kStoreVersion = 3;
 
 /** What a server said of a file. */
 export interface ServerHeaders {
@@ -42,11 +42,13 @@ export class DamagedEntry extends Error {
 /** A cache that knows how to keep others from fetching the same file. */
 export interface LockingCache extends CustomCache {
   lock?(url: string, signal: AbortSignal): Promise<() => void>;
+  /** Removes what no entry names and nobody has written to for so many milliseconds. */
+  tidy?(unusedFor: number): Promise<void>;
 }
 
 const kStoredAt = 'x-peruse-stored-at';
 const kForm = 'x-peruse-form';
-const kBlocks = 'blocks';
+const kBlocks = 'sealed-blocks';
 const kSize = 'x-peruse-announced';
 const kChunkBytes = 1 << 20;
 const kNoAnswer = 'the cache does not answer';
@@ -83,14 +85,18 @@ export class FileStore {
     const { headers, status } = response;
     const length = Number(headers.get('content-length')) || 0;
     const inBlocks = headers.get(kForm) === kBlocks;
+    const isPlain = !headers.has(kForm) && !headers.has(kStoredAt); // Only in a caller's own cache: Peruse did not store it.
+    if (status !== 404 && !inBlocks && !isPlain) return undefined;
+    const etag = headers.get('etag') ?? undefined;
+    const lastModified = headers.get('last-modified') ?? undefined;
     return {
       missing: status === 404,
       bytes: inBlocks ? contentBytes(length) : length,
       size: Number(headers.get(kSize)) || 0,
       storedAt: Number(headers.get(kStoredAt)),
-      etag: headers.get('etag') ?? undefined,
-      lastModified: headers.get('last-modified') ?? undefined,
-      chunks: () => (inBlocks ? readBlocks(response) : readPlain(response, length)),
+      etag,
+      lastModified,
+      chunks: () => (inBlocks ? readBlocks(response, nameOf(url, { etag, lastModified })) : readPlain(response, length)),
     };
   }
 
@@ -105,7 +111,7 @@ export class FileStore {
     if (bytes > 0) headers.set('content-length', String(sealedBytes(bytes)));
     if (etag !== undefined) headers.set('etag', etag);
     if (lastModified !== undefined) headers.set('last-modified', lastModified);
-    const stream = new BlockStream();
+    const stream = new BlockStream(nameOf(url, { etag, lastModified }));
     const put = async () => {
       if (this.dead_) throw new Error(kNoAnswer);
       await this.cache_.put(url, new Response(stream.readable, { headers }));
@@ -135,9 +141,14 @@ export class FileStore {
   }
 }
 
-async function* readBlocks(response: Response): AsyncGenerator<Uint8Array> {
+/** A file's name and version, which its blocks are sealed with. */
+function nameOf(url: string, { etag, lastModified }: Pick<ServerHeaders, 'etag' | 'lastModified'>): string {
+  return JSON.stringify([url, etag ?? lastModified ?? '']);
+}
+
+async function* readBlocks(response: Response, file: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* unseal(pieces(response));
+    yield* unseal(pieces(response), file);
   } catch (error) {
     throw new DamagedEntry(error instanceof Late ? 'it could not be read on' : describe(error), true);
   }

@@ -68,7 +68,7 @@ async function make(path: string): Promise<boolean> {
 async function isLeft(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return false; // Just let go of.
-  if (Date.now() - found.mtimeMs > kStaleAfter) return true;
+  if (Math.abs(Date.now() - found.mtimeMs) > kStaleAfter) return true; // Also if its host's clock is ahead.
   const [pid, host] = (await readFile(path, 'utf8').catch(() => '')).split(' ');
   return host === hostname() && !isAlive(Number(pid));
 }
