@@ -38,16 +38,60 @@ async function tell(request: string, at: number, size: number): Promise<void> {
   for (const client of await worker.clients.matchAll({ type: 'window' })) client.postMessage({ request, at, bytes: size });
 }
 
+/** The addresses of the site's files. */
+let known: Promise<ReadonlySet<string>> | undefined;
+
+async function readKnown(): Promise<ReadonlySet<string>> {
+  const stored = async () => (await (await caches.match('./files.json'))?.json()) as SiteFiles;
+  const { page, inUse } = await siteFiles().catch(stored); // A portal's answer is no JSON.
+  return new Set([...page, ...inUse].map((file) => addressOf(new URL(file, worker.registration.scope))));
+}
+
+function addressOf({ origin, pathname }: URL): string {
+  return origin + pathname.replace(/\/index\.html$/, '/');
+}
+
+/** The types that files of a name come with; a captive portal answers with a page of its own whatever it is asked for. */
+const kTypes: readonly [RegExp, RegExp][] = [
+  [/\/$/, /^text\/html/],
+  [/\.(m?js|ts)$/, /javascript/],
+  [/\.css$/, /^text\/css/],
+  [/\.json$/, /json/],
+  [/\.wasm$/, /^application\/wasm/],
+];
+
+/** Whether an answer is a file of the site, and not somebody else's notice. */
+async function isOurs(address: string, response: Response): Promise<boolean> {
+  if (response.status !== 200 || response.redirected) return false;
+  if (address.endsWith('/') || known === undefined) known = readKnown(); // With each visit: the site may have changed.
+  const names = await known.catch(() => undefined);
+  if (names === undefined) known = undefined;
+  if (names?.has(address) !== true) return false;
+  const type = response.headers.get('content-type') ?? '';
+  const expected = kTypes.find(([name]) => name.test(address));
+  if (expected === undefined ? /^text\/html/.test(type) : !expected[1].test(type)) return false;
+  return !address.endsWith('/') || (await response.clone().text()).includes(kOwnMark);
+}
+
+/** What the site's own page contains, and no portal's. */
+const kOwnMark = '<meta name="application-name" content="Peruse"';
+
 async function networkFirst(event: FetchEvent, at: number): Promise<Response> {
   const cache = await caches.open(kCache);
   try {
     const response = await fetch(event.request);
     void tell(event.request.url, at, Number(response.headers.get('content-length') ?? 0));
     // Cancelled transfers and a full disk leave the cache as it was, and the page goes on.
-    if (response.status === 200) event.waitUntil(cache.put(event.request, response.clone()).catch(() => {}));
+    const copy = response.clone();
+    const address = addressOf(new URL(event.request.url));
+    event.waitUntil(
+      isOurs(address, copy.clone())
+        .then(async (is) => (is ? cache.put(address, copy) : undefined))
+        .catch(() => {}),
+    );
     return response;
   } catch (error) {
-    const stored = await cache.match(event.request, { ignoreSearch: true });
+    const stored = await cache.match(addressOf(new URL(event.request.url)), { ignoreSearch: true });
     if (stored) return stored;
     throw error;
   }

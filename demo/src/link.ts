@@ -6,11 +6,11 @@ function fieldsOf(panel: HTMLElement): Field[] {
   return [...panel.querySelectorAll<Field>('.fields textarea, .fields input')];
 }
 
-/** `#redact?text=...`, for the panel as it stands. */
-export function linkTo(panel: HTMLElement): string {
+/** Returns the address of a panel and of what its form holds: `#classify?text=...`. `instead`: other values than the form's. */
+export function linkTo(panel: HTMLElement, instead: Readonly<Record<string, string>> = {}): string {
   const values = new URLSearchParams();
   for (const field of fieldsOf(panel)) {
-    if (field.type !== 'checkbox') values.set(field.name, field.value);
+    if (field.type !== 'checkbox') values.set(field.name, instead[field.name] ?? field.value);
     else if ((field as HTMLInputElement).checked) values.set(field.name, '1');
   }
   const url = new URL(location.href);

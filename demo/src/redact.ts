@@ -1,4 +1,4 @@
-// The redaction tab: a message without its private details. The model finds names, rules find what has a form of its own.
+// The redaction tab: a message without its private details. The model finds names, patterns find what has a form of its own.
 import { pipeline, type RedactedEntity } from '../peruse/peruse.js';
 import { copyOnClick } from './copy.js';
 import { taggerModels } from './curated.js';
@@ -7,7 +7,6 @@ import { taggerModel } from './entities.js';
 import { messages } from './examples.js';
 import { hidingStep } from './inside/inside.js';
 import { markedText, type Span } from './marked_text.js';
-import { findDetails, overlap } from './private_details.js';
 import type { Proof } from './proof.js';
 import { summary, type Tab, TaskPanel } from './task_panel.js';
 
@@ -22,7 +21,7 @@ interface Redacted extends Span {
   readonly placeholder: string;
 }
 
-const kOptions = { aggregation_strategy: 'average', threshold: kSurest } as const;
+const kOptions = { aggregation_strategy: 'average', threshold: kSurest, patterns: true } as const;
 
 export function startRedact(panel: HTMLElement, proof: Proof): Tab {
   const text = find(panel, '[name=text]', HTMLTextAreaElement);
@@ -42,7 +41,7 @@ export function startRedact(panel: HTMLElement, proof: Proof): Tab {
       return redactor(asked, { ...kOptions, signal });
     },
     show: ({ entities }) => {
-      const spans = withDetails(asked, entities);
+      const spans = numbered(asked, entities);
       quote.replaceChildren(...markedText(asked, spans, (_, { kind, placeholder }) => chip(kind, placeholder)));
       redacted = quote.textContent ?? '';
       list.replaceChildren(...rows(asked, spans));
@@ -61,6 +60,7 @@ export function startRedact(panel: HTMLElement, proof: Proof): Tab {
           return entities.map(({ text: name, type }) => `${name} (${type})`).join(', ') || 'no names';
         },
       ),
+    linkValues: () => ({ text: redacted }), // Not the message itself: a link is sent to others.
     code: () => ({ task: 'redact', name: 'redact', args: [text.value, kOptions] }),
   });
   copyOnClick(find(panel, '.copy-text', HTMLButtonElement), () => redacted);
@@ -74,17 +74,13 @@ export function startRedact(panel: HTMLElement, proof: Proof): Tab {
   return task;
 }
 
-/** The model's names, and what the rules find; these come first where both claim the same words. */
-function withDetails(text: string, entities: readonly RedactedEntity[]): Redacted[] {
-  const details = findDetails(text);
-  const names = entities
-    .map(({ type, start, end }) => ({ kind: kKinds[type.toUpperCase()] ?? type.toUpperCase(), start, end }))
-    .filter(({ kind }) => kind !== 'MISC')
-    .filter((name) => !details.some((detail) => overlap(name, detail)));
+/** Names, places and details, each with a placeholder. */
+function numbered(text: string, entities: readonly RedactedEntity[]): Redacted[] {
   const placeholders = new Map<string, string>();
   const counts = new Map<string, number>();
-  return [...details, ...names]
-    .sort((a, b) => a.start - b.start)
+  return entities
+    .map(({ type, start, end }) => ({ kind: kKinds[type.toUpperCase()] ?? type.toUpperCase(), start, end }))
+    .filter(({ kind }) => kind !== 'MISC')
     .map((span) => {
       const words = `${span.kind} ${text.slice(span.start, span.end)}`;
       if (!placeholders.has(words)) {

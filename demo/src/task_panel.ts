@@ -32,6 +32,8 @@ export interface Task<Model, Output> {
   lastStep(model: Model): Promise<LastStep>;
   /** The call for what the form holds. */
   code(): CallCode;
+  /** Values for a link to the form, by field, in place of what the form holds. */
+  linkValues?(): Readonly<Record<string, string>>;
 }
 
 /** What every pipeline has, whatever its task. */
@@ -136,7 +138,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Tab {
       this.submit_.focus(); // The button that had the focus is about to go.
     });
     const said = find(this.panel_, '.copied', HTMLElement);
-    copyOnClick(find(this.panel_, '.copy-link', HTMLButtonElement), () => linkTo(this.panel_), said);
+    copyOnClick(find(this.panel_, '.copy-link', HTMLButtonElement), () => linkTo(this.panel_, this.task_.linkValues?.()), said);
     copyOnClick(find(this.panel_, '.copy-code', HTMLButtonElement), () => this.code_.textContent ?? '');
   }
 

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cottage, lines, messages, passages, queries, remarks, reports } from '../../demo/src/examples.js';
-import { findDetails } from '../../demo/src/private_details.js';
 import { type Pipeline, pipeline } from '../../web/dist/index_node.js';
+import { findPatterns } from '../../web/dist/tasks/patterns.js';
 
 const folder = (name: string) => fileURLToPath(new URL(`../../models/${name}/`, import.meta.url));
 
@@ -38,8 +38,8 @@ describe('names and private details', () => {
     'A visit': ['https://example.com/mary LINK', '(212) 555-0187 PHONE'],
   };
   test.each(messages)('a message: $name', async ({ name, text }) => {
-    const found = findDetails(text);
-    expect(found.map(({ kind, start, end }) => `${text.slice(start, end)} ${kind}`)).toEqual(details[name]);
+    const found = findPatterns(text);
+    expect(found.map(({ type, start, end }) => `${text.slice(start, end)} ${type}`)).toEqual(details[name]);
     const tagged = await tag(text, { aggregation_strategy: 'average', stride: 16 });
     const sure = tagged.filter(
       ({ score, start, end }) => score >= 0.4 && !found.some((detail) => detail.start < end && start < detail.end),
@@ -48,10 +48,10 @@ describe('names and private details', () => {
   });
 });
 
-test('rules take no sums, dates or wrong checksums for private details', () => {
+test('patterns take no sums, dates or wrong checksums for private details', () => {
   for (const text of ['1,234,567 people came on 2024-05-17.', 'Order 4471 of 12.05.2024 costs 899.00', 'Card 4111 1111 1111 1112 000'])
-    expect(findDetails(text)).toEqual([]);
-  expect(findDetails('GB29 NWBK 6016 1331 9268 18').filter(({ kind }) => kind === 'IBAN')).toEqual([]);
+    expect(findPatterns(text)).toEqual([]);
+  expect(findPatterns('GB29 NWBK 6016 1331 9268 18').filter(({ type }) => type === 'IBAN')).toEqual([]);
 });
 
 test('lines get their labels', async () => {

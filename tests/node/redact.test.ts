@@ -106,13 +106,13 @@ describe('redact', () => {
   });
 
   test.each<[string, object, RegExp]>([
-    ['types', { types: 'EMAIL' }, /types is string, not a list/],
-    ['threshold', { threshold: '1' }, /threshold is string/],
-    ['replacer', { replacer: '#' }, /replacer is string, not a function/],
-    ['rules', { rules: { CARD: 'mod11' } }, /rule for CARD is neither a function nor one of luhn, iban/],
-    ['mapping', { mapping: { '[A_1]': 1 } }, /mapping, \[A_1\], is number/],
+    ['types', { types: 'EMAIL' }, /types must be a list of strings, not a string/],
+    ['threshold', { threshold: '1' }, /threshold must be a number, not a string/],
+    ['replacer', { replacer: '#' }, /replacer must be a function, not a string/],
+    ['rules', { rules: { CARD: 'mod11' } }, /rule for CARD must be a function or one of 'luhn', 'iban'/],
+    ['mapping', { mapping: { '[A_1]': 1 } }, /mapping of \[A_1\] must be a string, not a number/],
     ['an unknown option', { type: ['A'] }, /redact has no option 'type'/],
-    ["a replacer's result", { replacer: () => 1 }, /replacer's result is number/],
+    ["a replacer's result", { replacer: () => 1 }, /replacer's result must be a string, not a number/],
   ])('refuses %s that makes no sense', async (_, options, message) => {
     await expect(redact(finder().run)(kText, options as RedactOptions)).rejects.toThrow(message);
   });

@@ -276,6 +276,18 @@ describe('taking it along', () => {
     expect(await other.locator('.headline strong').textContent()).toBe('weather');
     expect(visit.requests.some((address) => address.includes('Oslo'))).toBe(false);
   });
+
+  it('gives a link to the redacted message, never to the message itself', async () => {
+    const panel = await openTab('redact');
+    await visit.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await panel.locator('[name=text]').fill('Mary Johnson: mary@example.org, card 4111\u00a01111\u00a01111\u00a01111.');
+    await panel.locator('blockquote mark', { hasText: 'CARD_1' }).waitFor();
+    await panel.locator('.copy-link').click();
+    await panel.getByText('Copied').waitFor();
+    const link = decodeURIComponent((await visit.page.evaluate(() => navigator.clipboard.readText())).replaceAll('+', ' '));
+    expect(link).toContain('#redact?text=[PERSON_1]: [EMAIL_1], card [CARD_1].');
+    expect(link).not.toMatch(/Mary|example|4111/);
+  });
 });
 
 it('races the ways of computing against each other', async () => {

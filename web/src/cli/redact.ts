@@ -4,6 +4,7 @@ import { Placeholders } from '../tasks/placeholders.js';
 import { kPlaceholders, type Redaction, type RedactOptions } from '../tasks/redact.js';
 import { type Command, choice, flag, needed, number, text, UsageError } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
+import { jsonLine } from './printable.js';
 
 /** '--rules CREDITCARDNUMBER=luhn,IBAN=iban' */
 function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | undefined {
@@ -35,6 +36,7 @@ export const redact: Command = {
       value: 'T=rule',
       help: 'leave entities of type T whose check digits (luhn, iban) are wrong; several with commas',
     },
+    patterns: { type: 'boolean', help: 'also replace e-mail addresses, links, IBANs, card and telephone numbers by their form' },
     aggregation: { type: 'string', value: 'name', help: 'simple, first, average or max: how tokens become entities (simple)' },
     json: { type: 'boolean', help: "print { text, entities, mapping }, the mapping of the line's own placeholders" },
     ...kModelOptions,
@@ -47,13 +49,14 @@ export const redact: Command = {
         .map((type) => type.trim()),
       threshold: number(values, 'threshold'),
       rules: rulesOf(text(values, 'rules')),
+      patterns: flag(values, 'patterns') || undefined,
       aggregation_strategy: choice(values, 'aggregation', ['simple', 'first', 'average', 'max']),
     });
     await withModel('redact', model, values, io, async (redactor) => {
       const placeholders = new Placeholders();
       for await (const batch of textBatches(texts, io)) {
         for (const result of await redactor(batch, { ...options, [kPlaceholders]: placeholders } as RedactOptions)) {
-          io.out(flag(values, 'json') ? JSON.stringify({ ...result, mapping: ownMapping(result) }) : result.text);
+          io.out(flag(values, 'json') ? jsonLine({ ...result, mapping: ownMapping(result) }) : result.text);
         }
       }
     });

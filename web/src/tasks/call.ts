@@ -68,12 +68,12 @@ export function asList(input: unknown): readonly unknown[] {
 
 export function checkString(value: unknown, what: string): string {
   if (typeof value === 'string') return value;
-  throw new PeruseError('invalid_argument', `${what} is ${nameOf(value)}, not a string.`);
+  throw new PeruseError('invalid_argument', `${what} must be a string, not ${nameOf(value)}.`);
 }
 
 export function checkStrings(value: unknown, what: string): string[] {
-  if (!Array.isArray(value)) throw new PeruseError('invalid_argument', `${what} is ${nameOf(value)}, not a list of strings.`);
-  return value.map((item, index) => checkString(item, `${what}, item ${index},`));
+  if (!Array.isArray(value)) throw new PeruseError('invalid_argument', `${what} must be a list of strings, not ${nameOf(value)}.`);
+  return value.map((item, index) => checkString(item, `Item ${index} of ${what}`));
 }
 
 /** Labels: a list, or one string with commas between them. */
@@ -87,7 +87,9 @@ export function labelList(labels: unknown, what: string): string[] {
 
 /** A value in words, for messages. */
 export function nameOf(value: unknown): string {
-  return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : typeof value;
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 /** Results of one input or of several, as they were asked for. */

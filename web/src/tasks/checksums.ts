@@ -27,7 +27,11 @@ function iban(code: string): Verdict {
   return remainder === 1 ? 'right' : 'wrong';
 }
 
-const kRules = { luhn, iban };
+/** `begins`: what the beginning of such a number looks like; `shortest` and `longest`: its characters. */
+const kRules = {
+  luhn: { check: luhn, begins: /^\d*$/, shortest: 12, longest: 19 },
+  iban: { check: iban, begins: /^(?:[A-Z]{0,2}|[A-Z]{2}\d{1,2}|[A-Z]{2}\d{2}[A-Z\d]+)$/, shortest: 15, longest: 34 },
+};
 
 /** 'luhn': card numbers; 'iban': international bank account numbers. */
 export type ChecksumName = keyof typeof kRules;
@@ -36,40 +40,64 @@ export const kChecksums = Object.keys(kRules) as ChecksumName[];
 
 /** What the check digits of a text say. */
 export function checksum(rule: ChecksumName, text: string): Verdict {
-  return kRules[rule](codeOf(foldText(text).text));
+  return kRules[rule].check(codeOf(foldText(text).text));
 }
 
 function codeOf(folded: string): string {
   return folded.replaceAll(/[^\p{L}\p{N}]/gu, '').toUpperCase();
 }
 
-/** How far from its part a number's other groups are looked for, in characters. */
-const kReach = 48;
 const kGroup = /[\p{L}\p{N}]+/gu;
 /** What separates the groups of one number. */
 const kSeparators = /^[^\p{L}\p{N}]{1,3}$/u;
-const kLongestCode = 34;
+
+/** Groups of letters and digits, in the order of a folded text. */
+function groupsOf(text: string, from = 0, to = text.length): TextRange[] {
+  return [...text.slice(from, to).matchAll(kGroup)].map(({ 0: group, index }) => ({
+    start: from + index,
+    end: from + index + group.length,
+  }));
+}
+
+/** The numbers that begin with a group and have right check digits, from the shortest on. */
+function* numbersFrom(rule: ChecksumName, text: string, groups: readonly TextRange[], first: number): Generator<TextRange> {
+  const { check, begins, shortest, longest } = kRules[rule];
+  const { start } = groups[first]!;
+  let code = '';
+  for (let last = first; last < groups.length; ++last) {
+    const group = groups[last]!;
+    if (last > first && !kSeparators.test(text.slice(groups[last - 1]!.end, group.start))) return;
+    if (group.end - group.start > longest - code.length) return;
+    code += text.slice(group.start, group.end).toUpperCase();
+    if (!begins.test(code)) return;
+    if (code.length >= shortest && check(code) === 'right') yield { start, end: group.end };
+  }
+}
+
+/** Finds the numbers with right check digits in a folded text, the longest of those that begin at one place. */
+export function numbersIn(rule: ChecksumName, text: string): TextRange[] {
+  const groups = groupsOf(text);
+  const found: TextRange[] = [];
+  for (const [first, { start }] of groups.entries()) {
+    if (start < (found.at(-1)?.end ?? 0)) continue;
+    const longest = [...numbersFrom(rule, text, groups, first)].at(-1);
+    if (longest !== undefined) found.push(longest);
+  }
+  return found;
+}
+
+/** How far from its part a number's other groups are looked for, in characters. */
+const kReach = 48;
 
 /**
  * Returns the numbers with right check digits that a part of a folded text belongs to, from the first to the last character, or
  * undefined. They may be longer than the part: taggers break long numbers in two.
  */
 export function numberAround(rule: ChecksumName, text: string, part: TextRange): TextRange | undefined {
-  const from = Math.max(0, part.start - kReach);
-  const groups = [...text.slice(from, part.end + kReach).matchAll(kGroup)].map((match) => {
-    const start = from + match.index;
-    return { start, end: start + match[0].length };
-  });
-  let found: TextRange | undefined;
-  for (const [first, { start }] of groups.entries()) {
-    for (let last = first; last < groups.length; ++last) {
-      const { end } = groups[last]!;
-      if (last > first && !kSeparators.test(text.slice(groups[last - 1]!.end, groups[last]!.start))) break;
-      const code = codeOf(text.slice(start, end));
-      if (code.length > kLongestCode || start >= part.end) break;
-      if (end <= part.start || kRules[rule](code) !== 'right') continue;
-      found = { start: Math.min(start, found?.start ?? start), end: Math.max(end, found?.end ?? end) };
-    }
-  }
-  return found;
+  const groups = groupsOf(text, Math.max(0, part.start - kReach), part.end + kReach);
+  const found = groups
+    .flatMap((_, first) => [...numbersFrom(rule, text, groups, first)])
+    .filter(({ start, end }) => start < part.end && end > part.start);
+  if (found.length === 0) return undefined;
+  return { start: Math.min(...found.map(({ start }) => start)), end: Math.max(...found.map(({ end }) => end)) };
 }

@@ -1,11 +1,18 @@
 // Placeholders: numbers what is taken out of texts, and puts it back.
+import { PeruseError } from '../errors.js';
+import { checkString, nameOf } from './call.js';
 
 /** What restore() takes for a placeholder. */
 const kBrackets = /\[[^[\]]+\]/g;
 
 /** Puts back what `redact` took out: every placeholder of the mapping becomes what it stands for. */
 export function restore(text: string, mapping: Readonly<Record<string, string>>): string {
-  return text.replaceAll(kBrackets, (placeholder) => (Object.hasOwn(mapping, placeholder) ? mapping[placeholder]! : placeholder));
+  if (typeof mapping !== 'object' || mapping === null) {
+    throw new PeruseError('invalid_argument', `The mapping must be an object, not ${nameOf(mapping)}.`);
+  }
+  return checkString(text, 'The text').replaceAll(kBrackets, (placeholder) =>
+    Object.hasOwn(mapping, placeholder) ? mapping[placeholder]! : placeholder,
+  );
 }
 
 /** Gives the same text of a type the same placeholder, and none that stands in a text already. */

@@ -1,5 +1,5 @@
 // redact: what a token classifier finds in a text is replaced by placeholders, and can be put back.
-import { PeruseError } from '../errors.js';
+import { describe, PeruseError, show } from '../errors.js';
 import {
   asList,
   type CallOptions,
@@ -12,6 +12,7 @@ import {
   type Run,
 } from './call.js';
 import { type ChecksumName, checksum, kChecksums, numberAround } from './checksums.js';
+import { findPatterns, kPatternNames, type PatternName } from './patterns.js';
 import { Placeholders } from './placeholders.js';
 import { type FoldedText, foldText, type TextRange } from './text_folding.js';
 import type { EntityGroup } from './token_classification.js';
@@ -39,6 +40,11 @@ export interface RedactOptions extends CallOptions {
    * replaced, so that `restore` does not mistake it.
    */
   mapping?: Readonly<Record<string, string>>;
+  /**
+   * Also replace what these patterns find, without the model: 'EMAIL', 'LINK', 'IBAN', 'CARD', 'PHONE'; true means all of them.
+   * Default false.
+   */
+  patterns?: boolean | readonly PatternName[];
   /** How tokens become entities (token-classification). Default 'simple'. */
   aggregation_strategy?: 'simple' | 'first' | 'max' | 'average';
   /** Tokens that neighbouring windows of a long text share. Default: 64, or a quarter of a shorter window. */
@@ -82,6 +88,7 @@ const kOptions: OptionNames<RedactOptions> = {
   replacer: true,
   rules: true,
   mapping: true,
+  patterns: true,
   aggregation_strategy: true,
   stride: true,
   max_length: true,
@@ -97,9 +104,9 @@ const kStanding = 'PLACEHOLDER';
 export function redact(run: Run): RedactCall {
   const call = async (texts: unknown, options: RedactOptions & { [kPlaceholders]?: Placeholders } = {}) => {
     if (typeof options !== 'object' || options === null) engineOptions('redact', kOptions, options); // Which refuses it.
-    const { replacer, rules, types, threshold, mapping, ...rest } = options;
+    const { replacer, rules, types, threshold, mapping, patterns, ...rest } = options;
     const settings = engineOptions('redact', kOptions, rest);
-    const choice = checkChoice({ replacer, rules, types, threshold, mapping });
+    const choice = checkChoice({ replacer, rules, types, threshold, mapping, patterns });
     const originals = asList(texts).map((text, index) => checkString(text, `Input ${index}`));
     const folded = originals.map(foldText);
     const inputs = folded.map(({ text }) => ({ text }));
@@ -115,24 +122,40 @@ export function redact(run: Run): RedactCall {
   return call as RedactCall;
 }
 
-type Choice = Pick<RedactOptions, 'replacer' | 'rules' | 'types' | 'threshold' | 'mapping'>;
+type Choice = Pick<RedactOptions, 'replacer' | 'rules' | 'types' | 'threshold' | 'mapping' | 'patterns'>;
 
 function checkChoice(choice: Choice): Choice {
-  const { replacer, rules = {}, types, threshold, mapping = {} } = choice;
+  const { replacer, rules = {}, types, threshold, mapping = {}, patterns = false } = choice;
   const refuse = (name: string, wish: string, value: unknown) => {
-    throw new PeruseError('invalid_argument', `${name} is ${nameOf(value)}, not ${wish}.`);
+    throw new PeruseError('invalid_argument', `${name} must be ${wish}, not ${nameOf(value)}.`);
   };
   if (replacer !== undefined && typeof replacer !== 'function') refuse('replacer', 'a function', replacer);
   if (types !== undefined) checkStrings(types, 'types');
   if (threshold !== undefined && !(typeof threshold === 'number' && threshold >= 0)) refuse('threshold', 'a number', threshold);
   if (typeof rules !== 'object' || rules === null) refuse('rules', 'an object', rules);
   if (typeof mapping !== 'object' || mapping === null) refuse('mapping', 'an object', mapping);
+  for (const name of typeof patterns === 'boolean' ? [] : checkStrings(patterns, 'patterns')) {
+    if (kPatternNames.includes(name as PatternName)) continue;
+    throw new PeruseError('invalid_argument', `There is no pattern ${show(name)}; there are ${kPatternNames.join(', ')}.`);
+  }
   for (const [type, rule] of Object.entries(rules)) {
     if (typeof rule === 'function' || kChecksums.includes(rule)) continue;
-    throw new PeruseError('invalid_argument', `The rule for ${type} is neither a function nor one of ${kChecksums.join(', ')}.`);
+    throw new PeruseError(
+      'invalid_argument',
+      `The rule for ${type} must be a function or one of ${kChecksums.map((name) => `'${name}'`).join(', ')}.`,
+    );
   }
-  for (const [placeholder, text] of Object.entries(mapping)) checkString(text, `mapping, ${placeholder},`);
+  for (const [placeholder, text] of Object.entries(mapping)) checkString(text, `The mapping of ${placeholder}`);
   return choice;
+}
+
+/** Calls a function of the caller's. An error that it throws is reported under its name. */
+function calling<T>(what: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw new PeruseError('invalid_argument', `${what} failed: ${describe(error)}`, { cause: error });
+  }
 }
 
 interface Found extends TextRange {
@@ -140,21 +163,26 @@ interface Found extends TextRange {
   score: number;
 }
 
-/** Returns the entities to replace, as ranges of the original text, in its order. Ranges may overlap. */
+/** Returns the entities to replace, as ranges of the original text. Ranges may overlap. */
 function wanted(folded: FoldedText, entities: readonly EntityGroup[], choice: Choice): Found[] {
-  const { types, threshold = 0, rules = {} } = choice;
-  return joined(folded.text, entities).flatMap((entity) => {
+  const { types, threshold = 0, rules = {}, patterns = false } = choice;
+  const names = patterns === true ? kPatternNames : patterns === false ? [] : patterns;
+  const isWanted = ({ type }: { type: string }) => types === undefined || types.includes(type);
+  const details = findPatterns(folded.text, names).filter(isWanted);
+  const fromPatterns = details.map(({ type, ...range }) => ({ type, score: 1, ...folded.original(range) }));
+  const fromModel = joined(folded.text, entities).flatMap((entity) => {
     const { type, score } = entity;
-    if (score < threshold || (types !== undefined && !types.includes(type))) return [];
+    if (score < threshold || !isWanted(entity)) return [];
     const range = Object.hasOwn(rules, type) ? underRule(rules[type]!, folded.text, entity) : entity;
     return range === undefined ? [] : [{ type, score, ...folded.original(range) }];
   });
+  return [...fromPatterns, ...fromModel];
 }
 
 /** Returns the part to replace under a rule: the part found, the whole number that it belongs to, or undefined to leave it alone. */
 function underRule(rule: RedactionRule, text: string, part: TextRange): TextRange | undefined {
   const found = text.slice(part.start, part.end);
-  if (typeof rule === 'function') return rule(found) ? part : undefined;
+  if (typeof rule === 'function') return calling('A rule', () => rule(found)) ? part : undefined;
   const whole = numberAround(rule, text, part);
   if (whole !== undefined) return { start: Math.min(whole.start, part.start), end: Math.max(whole.end, part.end) };
   return checksum(rule, found) === 'wrong' ? undefined : part;
@@ -178,14 +206,14 @@ function joined(text: string, entities: readonly EntityGroup[]): Found[] {
   return found;
 }
 
-/** Ranges that overlap become one, of the first one's type. */
+/** Merges ranges that overlap. The result has the type of the surest one. */
 function merged(found: readonly Found[]): Found[] {
   const apart: Found[] = [];
   for (const one of [...found].sort((a, b) => a.start - b.start)) {
     const before = apart.at(-1);
     if (before !== undefined && one.start < before.end) {
       before.end = Math.max(before.end, one.end);
-      before.score = Math.max(before.score, one.score);
+      if (one.score > before.score) Object.assign(before, { type: one.type, score: one.score });
     } else if (one.end > one.start) {
       apart.push({ ...one });
     }
@@ -202,7 +230,13 @@ function replaceAll(text: string, details: readonly Found[], replacer: RedactOpt
   for (const { type, score, start, end } of merged([...standing, ...details])) {
     const original = text.slice(start, end);
     const entity = { type, text: original, score, start, end, placeholder: placeholders.of(type, original) };
-    const replacement = replacer === undefined ? entity.placeholder : checkString(replacer(entity), "The replacer's result");
+    const replacement =
+      replacer === undefined
+        ? entity.placeholder
+        : checkString(
+            calling('The replacer', () => replacer(entity)),
+            "The replacer's result",
+          );
     entities.push({ ...entity, replacement });
     result += text.slice(at, start) + replacement;
     at = end;
