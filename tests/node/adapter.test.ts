@@ -101,7 +101,7 @@ test('what does not fit is one clear error', async () => {
   expect(await failing({})).toMatchObject({ code: 'invalid_argument' });
   expect(await failing({ 'adapter_config.json': adapter['adapter_config.json']! })).toMatchObject({
     code: 'not_found',
-    message: expect.stringMatching(/neither .*adapter_model\.safetensors .* nor .*adapter_model\.bin/),
+    message: expect.stringMatching(/neither .*adapter_model\.safetensors .*nor .*adapter_model\.bin/),
   });
   expect(await failing({ ...adapter, 'adapter_config.json': encode('{"peft_type":"IA3"}') })).toMatchObject({
     code: 'unsupported',

@@ -325,9 +325,9 @@ describe('bad checkpoints are one clear error each, and a good one loads afterwa
   });
 
   test.each([
-    ['an unknown task', () => pipeline('translation' as 'text-classification', tiny.files), 'unsupported'],
-    ['an unknown device', () => classifier(tiny.files, { device: 'tpu' as 'cpu' }), 'unsupported'],
-    ['an unknown dtype', () => classifier(tiny.files, { dtype: 'q3' as 'q8' }), 'unsupported'],
+    ['an unknown task', () => pipeline('translation' as 'text-classification', tiny.files), 'invalid_argument'],
+    ['an unknown device', () => classifier(tiny.files, { device: 'tpu' as 'cpu' }), 'invalid_argument'],
+    ['an unknown dtype', () => classifier(tiny.files, { dtype: 'q3' as 'q8' }), 'invalid_argument'],
     ['a folder that is not there', () => classifier('./no/such/folder'), 'not_found'],
     ['a source of no sense', () => classifier('what is this?'), 'invalid_argument'],
     ['builds that are elsewhere', () => classifier(tiny.files, { wasmPath: 'file:///nowhere/' }), 'no_wasm'],

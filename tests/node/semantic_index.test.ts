@@ -1,6 +1,6 @@
 // SemanticIndex: what it finds is what comparing every vector finds; its vectors can be stored.
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Pipeline, pipeline, SemanticIndex } from '../../web/dist/index_node.js';
 
 const kFolder = fileURLToPath(new URL('../fixtures/sentence/mean', import.meta.url));
@@ -81,4 +81,65 @@ test('an empty index finds nothing; what can not be is one clear error', async (
   const short = new SemanticIndex(embed, { dimensions: 3, vectors: new Float32Array(6) });
   await short.add(['a']);
   expect(short.size).toBe(3);
+});
+
+describe('what is wrong is told by type and number', () => {
+  const code = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'none',
+      (error: { code?: string }) => error.code,
+    );
+
+  test('options that are none', async () => {
+    const index = new SemanticIndex(embed);
+    await index.add(['a']);
+    for (const options of [null, 1, 'x']) {
+      expect(() => new SemanticIndex(embed, options as never)).toThrow(expect.objectContaining({ code: 'invalid_argument' }));
+      expect(await code(index.search('a', options as never))).toBe('invalid_argument');
+      expect(await code(index.add(['a'], options as never))).toBe('invalid_argument');
+    }
+  });
+
+  test('vectors behind a proxy', () => {
+    const proxied = new Proxy(new Float32Array(8), {});
+    expect(() => new SemanticIndex(embed, { vectors: proxied })).toThrow(expect.objectContaining({ code: 'invalid_argument' }));
+  });
+
+  test('more vectors than memory', async () => {
+    const index = new SemanticIndex(embed);
+    await index.add(['a']);
+    vi.stubGlobal(
+      'Float32Array',
+      class extends Float32Array {
+        constructor(length: never) {
+          super(length);
+          throw new RangeError('Array buffer allocation failed');
+        }
+      },
+    );
+    try {
+      expect(() => index.vectors).toThrow(expect.objectContaining({ code: 'out_of_memory' }));
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
+  test('a bad text by its number among all, and none is added', async () => {
+    const index = new SemanticIndex(embed);
+    const texts = kTexts.map((text, i) => (i === 100 ? (5 as unknown as string) : text));
+    await expect(index.add(texts)).rejects.toMatchObject({ code: 'invalid_argument', message: expect.stringMatching(/^Input 100 /) });
+    expect(index.size).toBe(0);
+    const long = kTexts.map((text, i) => (i === 100 ? 'a '.repeat(5000) : text));
+    await expect(index.add(long, { truncation: false })).rejects.toMatchObject({ message: expect.stringMatching(/input 100\b/i) });
+    expect(index.size).toBe(0);
+  });
+
+  test('a product that is not finite, by the number of the vector', async () => {
+    const index = new SemanticIndex(embed, {
+      vectors: new Float32Array([...new Array(16).fill(0), ...new Array(16).fill(3e38)]),
+      similarity: 'dot',
+    });
+    const error = await index.search('a').catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'invalid_argument', message: expect.stringMatching(/vector 1 is not finite/) });
+  });
 });

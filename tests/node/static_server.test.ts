@@ -1,5 +1,5 @@
 // The static server of `peruse serve-demo`.
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -151,4 +151,25 @@ test('a file that may still come is waited for, and no longer than that', async 
   expect(await never).toBe(404);
   expect(await ask('/sub/nothing.txt')).toBe(404);
   await waiting.close();
+});
+
+test('readers that leave in the middle leave no file open', async () => {
+  await writeFile(join(folder, 'site/large.bin'), new Uint8Array(8 << 20));
+  const openFiles = async () => {
+    const links = await Promise.all((await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+    return links.filter((path) => path.endsWith('large.bin')).length;
+  };
+  const { port } = new URL(server.url);
+  const leave = () =>
+    new Promise<void>((resolve) => {
+      const asking = request({ host: '127.0.0.1', port, path: '/large.bin', agent: false }, (response) => {
+        response.once('data', () => {
+          asking.destroy();
+          resolve();
+        });
+      });
+      asking.on('error', () => {}).end();
+    });
+  await Promise.all(Array.from({ length: 40 }, leave));
+  await expect.poll(openFiles, { timeout: 5000 }).toBe(0);
 });

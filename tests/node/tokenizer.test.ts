@@ -147,7 +147,7 @@ describe('a bundled model', () => {
   });
 
   test.each([
-    [() => tokenizer.encode(7 as never), 'invalid_argument', 'The text is number, not a string.'],
+    [() => tokenizer.encode(7 as never), 'invalid_argument', 'The text must be a string, not a number.'],
     [() => tokenizer.encode('a', { trunkation: true } as never), 'invalid_argument', "encode has no option 'trunkation'; it has text_pair"],
     [() => tokenizer.encode('a', { truncation: 'all' as never }), 'invalid_argument', 'truncation must be true, false, "longest_first"'],
     [() => tokenizer.encode('a', { max_length: 4 }), 'invalid_argument', 'they need truncation'],
@@ -155,11 +155,11 @@ describe('a bundled model', () => {
     [() => tokenizer.encode('a', { truncation: true, max_length: 1 }), 'invalid_argument', 'leaves no room for the 2 special tokens'],
     [() => tokenizer.encode('a', { text_pair: 1 as never }), 'invalid_argument', 'text_pair must be a string'],
     [() => tokenizer.windows('a b c d', { max_length: 4, stride: 2 }), 'invalid_argument', 'stride 2 must be less than the 2 tokens'],
-    [() => tokenizer.decode([1.5]), 'invalid_argument', 'ids must be a list of token ids, and 1.5 is none.'],
-    [() => tokenizer.decode([-1]), 'invalid_argument', 'ids must be a list of token ids, and -1 is none.'],
+    [() => tokenizer.decode([1.5]), 'invalid_argument', 'ids must be non-negative integers; got 1.5.'],
+    [() => tokenizer.decode([-1]), 'invalid_argument', 'ids must be non-negative integers; got -1.'],
     [() => tokenizer.decode(undefined as never), 'invalid_argument', 'ids must be a list of token ids'],
     [() => tokenizer.convert_ids_to_tokens([1e9]), 'invalid_argument', 'there is no token with id 1000000000'],
-    [() => tokenizer.convert_tokens_to_ids([3] as never), 'invalid_argument', 'tokens, item 0, is number, not a string.'],
+    [() => tokenizer.convert_tokens_to_ids([3] as never), 'invalid_argument', 'Item 0 of tokens must be a string, not a number.'],
   ])('%s is refused', (call, code, message) => {
     const error = caught(call);
     expect(error).toMatchObject({ code, message: expect.stringContaining(message) });

@@ -127,7 +127,7 @@ test('a folder that has ONNX files only is named as that', async () => {
     await expect(pipeline('text-classification', folder)).rejects.toMatchObject({
       code: 'not_found',
       message: expect.stringMatching(
-        /neither .*model\.safetensors .* nor .*pytorch_model\.bin .*; there is onnx\/model\.onnx \(ONNX: its original may be in another repository\)/,
+        /neither .*model\.safetensors .*nor .*pytorch_model\.bin .*; there is onnx\/model\.onnx \(ONNX: its original may be in another repository\)/,
       ),
     });
   } finally {

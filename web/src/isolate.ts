@@ -20,29 +20,37 @@ export interface IsolateOptions {
 }
 
 const kTried = 'peruse-isolate';
+const kEmbedders: readonly unknown[] = ['require-corp', 'credentialless'];
+/** How long a service worker may take to become active and to take the page over, in milliseconds. */
+const kPatience = 5000;
 
 /**
  * Call it before anything else. On the first visit the page is loaded once more, and the promise never settles; from then on it is
- * isolated from its start. Resolves with `isolated: false` where that can't be: pipelines then run on one thread.
+ * isolated from its start. Resolves with `isolated: false` and the reason where that can't be: pipelines then run on one thread.
+ * It never rejects.
  */
 export async function isolate({ script = 'peruse-isolate-worker.js', embedder = 'require-corp' }: IsolateOptions = {}): Promise<Isolation> {
-  if (globalThis.crossOriginIsolated) {
-    sessionStorage.removeItem(kTried);
-    return { isolated: true };
-  }
-  const reason = whyNot();
-  if (reason !== undefined) return { isolated: false, reason };
-  const url = new URL(script, document.baseURI);
-  url.searchParams.set('embedder', embedder);
   try {
-    await navigator.serviceWorker.register(url);
-    await controlled(await navigator.serviceWorker.ready);
+    if (globalThis.crossOriginIsolated) {
+      forgetTry();
+      return { isolated: true };
+    }
+    if (!kEmbedders.includes(embedder))
+      throw new Error(`embedder must be 'require-corp' or 'credentialless', not ${JSON.stringify(embedder)}`);
+    const reason = whyNot() ?? (await takeOver(script, embedder));
+    if (reason !== undefined) return { isolated: false, reason };
   } catch (error) {
-    return { isolated: false, reason: `The service worker ${url.href} can't be used: ${String(error)}` };
+    return { isolated: false, reason: `The page can't be isolated: ${String(error)}` };
   }
-  sessionStorage.setItem(kTried, 'once');
   location.reload();
   return new Promise(() => {});
+}
+
+/** Where storage is forbidden nothing was noted. */
+function forgetTry(): void {
+  try {
+    sessionStorage.removeItem(kTried);
+  } catch {}
 }
 
 function whyNot(): string | undefined {
@@ -53,11 +61,30 @@ function whyNot(): string | undefined {
   return 'The page was loaded again by way of the service worker, and is not isolated all the same.';
 }
 
-/** Until this page's requests go by way of the service worker. */
-async function controlled(registration: ServiceWorkerRegistration): Promise<void> {
-  if (navigator.serviceWorker.controller !== null) return;
-  await new Promise<void>((resolve) => {
-    navigator.serviceWorker.addEventListener('controllerchange', () => resolve(), { once: true });
-    registration.active?.postMessage('claim');
+/** Makes the page's requests go by way of the service worker. Returns why they can't. */
+async function takeOver(script: string | URL, embedder: string): Promise<string | undefined> {
+  const url = new URL(script, document.baseURI);
+  url.searchParams.set('embedder', embedder);
+  const registration = await navigator.serviceWorker.register(url);
+  if (!location.href.startsWith(registration.scope)) {
+    return `The service worker ${url.href} covers ${registration.scope} and not this page: serve it from the page's folder or from one above.`;
+  }
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`The service worker ${url.href} did not become active within ${kPatience / 1000} s.`), kPatience);
   });
+  const reason = await Promise.race([controlled(registration), late]);
+  clearTimeout(timer);
+  if (reason === undefined) sessionStorage.setItem(kTried, 'once');
+  return reason;
+}
+
+async function controlled(registration: ServiceWorkerRegistration): Promise<undefined> {
+  if (navigator.serviceWorker.controller !== null) return;
+  const changed = new Promise<void>((resolve) => {
+    navigator.serviceWorker.addEventListener('controllerchange', () => resolve(), { once: true });
+  });
+  const { active } = await navigator.serviceWorker.ready;
+  (registration.active ?? active)?.postMessage('claim');
+  if (navigator.serviceWorker.controller === null) await changed;
 }

@@ -12,7 +12,8 @@ declare const self: {
   location: { href: string };
 };
 
-const kEmbedder = new URL(self.location.href).searchParams.get('embedder') ?? 'require-corp';
+// Any other value could be no header's, and every page of the site would fail.
+const kEmbedder = new URL(self.location.href).searchParams.get('embedder') === 'credentialless' ? 'credentialless' : 'require-corp';
 const kNeedHeaders = ['document', 'iframe', 'frame', 'worker', 'sharedworker'];
 
 self.addEventListener('install', (event) => event.waitUntil(self.skipWaiting()));
@@ -25,6 +26,14 @@ self.addEventListener('fetch', (event) => {
 async function withHeaders(request: Request): Promise<Response> {
   const response = await fetch(request);
   if (response.status === 0 || response.type === 'opaqueredirect') return response; // Nothing of these can be changed.
+  try {
+    return isolated(response);
+  } catch {
+    return response;
+  }
+}
+
+function isolated(response: Response): Response {
   const headers = new Headers(response.headers);
   headers.set('Cross-Origin-Embedder-Policy', kEmbedder);
   headers.set('Cross-Origin-Opener-Policy', 'same-origin');

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // pipeline(): loads a model for a task and returns a function.
 
-import type { DtypeWish } from './engine/load_request.js';
+import type { DtypeWish, LoadRequest } from './engine/load_request.js';
 import type { DeviceWish, MemoryReport, ProbeMemory, UsageReport } from './engine/reports.js';
 import { chooseVariant, type VariantChoice, type VariantWish } from './engine/variant.js';
 import { env, envNotices, mostThreads } from './env.js';
@@ -13,6 +13,9 @@ import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
 import type { ProgressCallback, ProgressInfo } from './progress.js';
 import { type HostLease, keyOfSource, leaseHost, type StartedHost } from './sharing.js';
+import { kBesideTokenizer, kForms, kVocabularies } from './sources/model_files.js';
+import { namedBase } from './sources/named_base.js';
+import { openFolder } from './sources/open_folder.js';
 import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
 import { type InspectCall, inspectCall } from './tasks/inspection.js';
@@ -29,6 +32,7 @@ import {
 import { type PipelineTokenizer, pipelineTokenizer } from './tasks/tokenizer_calls.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
 import type { Host, Verb, Verbs } from './worker/host.js';
+import { MovingHost } from './worker/moving_host.js';
 import { RemoteHost } from './worker/worker_host.js';
 
 /** How to load a model, and where to run it. */
@@ -87,8 +91,11 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    * same thread then, or on the same GPU device. Default true. false: an engine of its own, to work at the same time.
    */
   share?: boolean;
-  /** Work in a worker? Default: true in browsers; in Node for models on a server, and for others whose weights take more than 64 MB. */
-  worker?: boolean;
+  /**
+   * Work in a worker? Default 'auto': yes in browsers; in Node for models on a server, and for others whose weights take more than 64 MB.
+   * In Node a model in a folder begins in the calling thread and goes on in a worker once a call has taken longer than 50 ms.
+   */
+  worker?: boolean | 'auto';
   /** URL of a folder that holds the engine's builds (peruse-*.wasm), instead of the package's own. Default: `env.wasmPath`. */
   wasmPath?: string | URL;
   /**
@@ -134,7 +141,7 @@ export async function pipeline<T extends TaskOrAlias>(
   settings: PipelineOptions = {},
 ): Promise<Pipeline<ResolvedTask<T>>> {
   try {
-    return await load(task, source, checkLoadOptions(settings, kOptionKinds));
+    return await loadNamed(task, source, checkLoadOptions(settings, kOptionKinds));
   } catch (error) {
     throw asArgumentError(error);
   }
@@ -159,10 +166,33 @@ const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
   variant: 'other',
   wasmModule: 'other',
   wasmPath: 'other',
-  worker: 'boolean',
+  worker: 'other',
 };
 
-async function load<T extends TaskOrAlias>(task: T, source: Source, given: PipelineOptions): Promise<Pipeline<ResolvedTask<T>>> {
+/** A source that is an adapter's folder means the model that it names, with the adapter. */
+async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: PipelineOptions): Promise<Pipeline<ResolvedTask<T>>> {
+  throwIfAborted(given.signal);
+  const resolve = () => resolveSource(source, given, platform().paths);
+  try {
+    return await load(task, await resolve(), given);
+  } catch (error) {
+    if (!(error instanceof PeruseError) || error.code !== 'not_found' || given.adapter !== undefined) throw error;
+    const adapter = await resolve().catch(() => undefined); // A dropped folder can be read only once.
+    if (adapter === undefined) throw error;
+    const signal = given.signal ?? new AbortController().signal;
+    const base = await namedBase(adapter, given, platform().paths, platform().folderParts, signal);
+    if (base === undefined) throw error;
+    return load(task, base, given, adapter);
+  }
+}
+
+/** `leading`: an adapter that the caller named instead of the model. */
+async function load<T extends TaskOrAlias>(
+  task: T,
+  spec: SourceSpec,
+  given: PipelineOptions,
+  leading?: SourceSpec,
+): Promise<Pipeline<ResolvedTask<T>>> {
   const start = performance.now();
   const options = { ...given, wasmPath: given.wasmPath ?? env.wasmPath };
   throwIfAborted(options.signal);
@@ -173,19 +203,19 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
   const onDeviceLost = checkDeviceLost(options);
   const wish = device === 'webgpu' ? gpuVariant(options) : options;
   const wasm = engineFiles(options, platform().paths.baseUrl());
-  const spec = await resolveSource(source, options, platform().paths);
   const beside = (other: Source | undefined) =>
     other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
-  const adapter = await beside(options.adapter);
+  const adapter = leading ?? (await beside(options.adapter));
   const encoder = await beside(options.encoder);
   const labelsEncoder = await beside(options.labels_encoder);
   throwIfAborted(options.signal);
 
   const listener = new Listener(options.progress_callback);
   const report = (progress: ProgressInfo) => listener.tell(progress);
-  const wantsWorker = options.worker ?? (await platform().worksInWorker(spec));
+  const worker = checkWorker(options);
+  const wantsWorker = worker ?? (await platform().worksInWorker(spec));
   const first = chooseVariant(platform().features(wantsWorker), wish, mostThreads()); // Refuses what can't be, before anything starts.
-  const key = sharingKey(options, spec, [
+  const key = sharingKey(options, leading ? undefined : spec, [
     device,
     options.shader_f16 === true,
     dtype,
@@ -195,7 +225,7 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
     first.variant,
     first.threads,
   ]);
-  const startOwn = () => startHost(wantsWorker, options.worker === true, first.threads, report);
+  const startOwn = () => startHost(wantsWorker, worker, first.threads, report);
   const lease = await unlessAborted(leaseHost(key, resolvedTask, report, startOwn), options.signal, giveBack);
   const { host, inWorker, trouble } = lease;
   const loading = new AbortController();
@@ -210,6 +240,7 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
       enhancedMaskDecoder: options.enhanced_mask_decoder,
       source: await send(spec),
       adapter: adapter && (await send(adapter)),
+      adapterLeads: leading !== undefined,
       encoder: encoder && (await send(encoder)),
       labelsEncoder: labelsEncoder && (await send(labelsEncoder)),
       choice,
@@ -221,14 +252,19 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
       wasm,
     };
     const loaded = await listener.unlessFailed(unlessAborted(host.call('load', request), options.signal));
-    report({ status: 'ready', task: resolvedTask, model: spec.name });
+    const { name } = leading ?? spec;
+    report({ status: 'ready', task: resolvedTask, model: name });
     listener.check();
     if (loaded.deviceChoice.device === 'cpu' || onDeviceLost === 'refuse') loading.abort(); // Nothing will be read again.
     const { probe, probeKey } = loaded.deviceChoice;
     if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
     loaded.notices.push(...notices);
-    const info = describeLoad(resolvedTask, spec.name, choice, loaded, inWorker, performance.now() - start);
+    const info = describeLoad(resolvedTask, name, choice, loaded, inWorker, performance.now() - start);
     tellDebug(loadNotes(info));
+    if (host instanceof MovingHost) {
+      await allowMoving(host, spec, request, info);
+      Object.defineProperty(info, 'worker', { get: () => host.inWorker, enumerable: true });
+    }
     return assemble(resolvedTask, host, info, () => {
       loading.abort();
       lease.release();
@@ -240,6 +276,47 @@ async function load<T extends TaskOrAlias>(task: T, source: Source, given: Pipel
   }
 }
 
+/** Lets a host go on in a worker, where that can load the very same: its files can be told to be unchanged. */
+async function allowMoving(host: MovingHost, spec: SourceSpec, request: LoadRequest, info: PipelineInfo): Promise<void> {
+  const others = [request.adapter, request.encoder, request.labelsEncoder];
+  const before = await versionsOf(spec);
+  if (before === undefined || others.some((one) => one !== undefined) || info.device !== 'cpu') return;
+  host.allow({
+    async load(signal) {
+      const remote = new RemoteHost(await platform().startWorker(info.threads), () => {});
+      const dispose = () => remote.dispose();
+      signal.addEventListener('abort', dispose, { once: true });
+      try {
+        const choice = { ...request.choice, threads: info.threads, threadsAreFree: false };
+        await remote.call('load', { ...request, choice, share: false });
+        if ((await versionsOf(spec)) !== before) throw new Error('the files have changed');
+        return remote;
+      } catch (error) {
+        remote.dispose();
+        throw error;
+      } finally {
+        signal.removeEventListener('abort', dispose);
+      }
+    },
+  });
+}
+
+/** Tells the files of a folder on disk from others; undefined where that can't be told. */
+async function versionsOf(spec: SourceSpec): Promise<string | undefined> {
+  if (spec.kind !== 'folder') return undefined;
+  const folder = await openFolder(spec, platform().folderParts);
+  const { signal } = new AbortController();
+  const names = ['config.json', ...kVocabularies.flat(), ...kBesideTokenizer, ...kForms.flatMap((form) => [form, `${form}.index.json`])];
+  const files = await Promise.all(names.map((name) => folder.open(name, signal).catch(() => undefined)));
+  return JSON.stringify(files.map((file) => (file?.found ? file.version : null)));
+}
+
+function checkWorker({ worker }: PipelineOptions): boolean | undefined {
+  if (worker === undefined || worker === 'auto') return undefined;
+  if (typeof worker === 'boolean') return worker;
+  throw new PeruseError('invalid_argument', `worker must be true, false or 'auto', not ${show(worker)}.`);
+}
+
 function giveBack({ host, release }: HostLease): void {
   host.dispose();
   release();
@@ -248,24 +325,27 @@ function giveBack({ host, release }: HostLease): void {
 /** What pipelines must have in common to share an engine; undefined: this one shares none. */
 function sharingKey(
   { share = true, adapter, encoder, labels_encoder, enhanced_mask_decoder }: PipelineOptions,
-  spec: SourceSpec,
+  spec: SourceSpec | undefined,
   settings: unknown[],
 ): string | undefined {
   const beside = [adapter, encoder, labels_encoder].some((one) => one !== undefined);
   const alone = !share || beside || enhanced_mask_decoder === true;
-  const source = keyOfSource(spec);
+  const source = spec && keyOfSource(spec);
   // A compiled build is no text: who brings one brings it for itself.
   if (alone || source === undefined || settings.some((one) => one instanceof WebAssembly.Module)) return undefined;
   return JSON.stringify([source, ...settings]);
 }
 
 /** In a worker; or in this thread, if the caller wants that, or leaves it to us and no worker can be started. */
-async function startHost(wanted: boolean, demanded: boolean, threads: number, report: ProgressCallback): Promise<StartedHost> {
-  if (!wanted) return { host: await platform().startHere(report), inWorker: false };
+async function startHost(wanted: boolean, demanded: boolean | undefined, threads: number, report: ProgressCallback): Promise<StartedHost> {
+  if (!wanted) {
+    const host = await platform().startHere(report);
+    return { host: demanded === false ? host : new MovingHost(host), inWorker: false };
+  }
   try {
     return { host: new RemoteHost(await platform().startWorker(threads), report), inWorker: true };
   } catch (error) {
-    if (demanded) throw error;
+    if (demanded === true) throw error;
     return { host: await platform().startHere(report), inWorker: false, trouble: describe(error) };
   }
 }
@@ -287,11 +367,11 @@ function tellDebug(notes: string[]): void {
 }
 
 function resolveTask(task: string): Task {
-  if (typeof task !== 'string') throw new PeruseError('invalid_argument', `A task is a string, not ${show(task)}.`);
+  if (typeof task !== 'string') throw new PeruseError('invalid_argument', `A task must be a string, not ${show(task)}.`);
   const name = Object.hasOwn(kAliases, task) ? kAliases[task as keyof typeof kAliases] : task;
   if (Object.hasOwn(kTasks, name)) return name as Task;
   const known = [...Object.keys(kTasks), ...Object.keys(kAliases)].join(', ');
-  throw new PeruseError('unsupported', `There is no task ${show(task)}; there are ${known}.`);
+  throw new PeruseError('invalid_argument', `There is no task ${show(task)}. Use one of ${known}.`);
 }
 
 /** Refuses a call without a model: transformers.js would download a default one. */
@@ -308,11 +388,16 @@ function checkNamed(task: Task, source: unknown): void {
 /** Refuses devices and precisions that don't exist; gives the engine's name of the precision. */
 function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): DtypeWish {
   if (!['auto', 'cpu', 'wasm', 'webgpu'].includes(device)) {
-    throw new PeruseError('unsupported', `Peruse does not compute on ${show(device)}, only on 'cpu' and 'webgpu'.`);
+    throw new PeruseError('invalid_argument', `device must be 'auto', 'cpu', 'wasm' or 'webgpu', not ${show(device)}.`);
   }
   if (dtype === 'auto') return 'auto';
   if (Object.hasOwn(kDtypes, dtype)) return kDtypes[dtype];
-  throw new PeruseError('unsupported', `Peruse knows no dtype ${show(dtype)}, only ${Object.keys(kDtypes).join(', ')}.`);
+  throw new PeruseError(
+    'invalid_argument',
+    `dtype must be 'auto', ${Object.keys(kDtypes)
+      .map((name) => `'${name}'`)
+      .join(', ')}, not ${show(dtype)}.`,
+  );
 }
 
 function deviceWish({ device = 'cpu' }: PipelineOptions): DeviceWish {

@@ -56,8 +56,8 @@ export function describeLoad(
     task,
     model,
     variant: onGpu ? 'simd' : choice.variant,
-    threads: onGpu ? 1 : choice.threads,
-    reason: onGpu ? (reason ?? '') : [reason, choice.reason].filter(Boolean).join(' '),
+    threads: onGpu ? 1 : loaded.threads,
+    reason: onGpu ? (reason ?? '') : [reason, choice.reason, threadNote(choice, loaded)].filter(Boolean).join(' '),
     device,
     dtype: kNames[dtype],
     ...(gpu && { gpu }),
@@ -69,6 +69,11 @@ export function describeLoad(
     weights,
     notices: loaded.notices,
   };
+}
+
+function threadNote(choice: VariantChoice, { threads }: LoadReport): string {
+  if (threads >= choice.threads) return '';
+  return `More than ${count(threads, 'thread')} did not help here (measured).`;
 }
 
 /** What loading decided, in sentences. */

@@ -1,6 +1,6 @@
 // Semantic search: texts as vectors, and the nearest of them to a query.
 import { PeruseError, show } from './errors.js';
-import type { CallOptions } from './tasks/call.js';
+import { type CallOptions, checkString } from './tasks/call.js';
 import type { FeatureExtractionCall, FeatureExtractionOptions } from './tasks/feature_extraction.js';
 import { kVectorSearch, type VectorSearch } from './tasks/vector_search.js';
 
@@ -56,6 +56,7 @@ export class SemanticIndex {
     private readonly embed_: Embedder,
     options: SemanticIndexOptions = {},
   ) {
+    checkOptions(options);
     if (typeof embed_ !== 'function' || embed_[kVectorSearch] === undefined) {
       throw new PeruseError('invalid_argument', `A semantic index needs a pipeline for feature-extraction, not ${show(embed_)}.`);
     }
@@ -65,10 +66,7 @@ export class SemanticIndex {
     }
     this.fixed_ = { ...(dimensions === undefined ? {} : { dimensions }), normalize: similarity === 'cosine' };
     if (vectors === undefined) return;
-    if (!(vectors instanceof Float32Array)) {
-      throw new PeruseError('invalid_argument', `vectors must be a Float32Array, not ${show(vectors)}.`);
-    }
-    this.vectors_ = vectors.slice();
+    this.vectors_ = copyOf(vectors);
     this.used_ = vectors.length;
     if (dimensions !== undefined && dimensions > 0 && vectors.length % dimensions === 0) this.width_ = dimensions;
   }
@@ -80,20 +78,28 @@ export class SemanticIndex {
 
   /** Their vectors, row by row: a copy. */
   get vectors(): Float32Array {
-    return this.vectors_.slice(0, this.used_);
+    return copyOf(this.vectors_.subarray(0, this.used_));
   }
 
-  /** Adds texts, which get the numbers from `size` on. */
+  /** Adds texts, which get the numbers from `size` on: all of them, or none if the call fails. */
   async add(texts: readonly string[], options: EmbedOptions & CallOptions = {}): Promise<void> {
+    checkOptions(options);
     if (!Array.isArray(texts)) throw new PeruseError('invalid_argument', `Texts must be a list, not ${show(texts)}.`);
-    for (let at = 0; at < texts.length; at += kTextsAtOnce) {
-      const found = await this.embed(texts.slice(at, at + kTextsAtOnce), options);
-      for (const vector of found) this.append(vector);
+    const given = texts.map((text, index) => checkString(text, `Input ${index}`));
+    const vectors: Float32Array[] = [];
+    for (let at = 0; at < given.length; at += kTextsAtOnce) {
+      try {
+        vectors.push(...(await this.embed(given.slice(at, at + kTextsAtOnce), options)));
+      } catch (error) {
+        throw renumbered(error, at);
+      }
     }
+    this.append(vectors);
   }
 
   /** The texts that are nearest to `query`, the nearest first. */
   async search(query: string, options: SearchOptions = {}): Promise<SearchHit[]> {
+    checkOptions(options);
     const { top_k = 10, ...rest } = options;
     if (!Number.isSafeInteger(top_k) || top_k < 1) {
       throw new PeruseError('invalid_argument', `top_k must be a whole number from 1 on, not ${show(top_k)}.`);
@@ -101,6 +107,13 @@ export class SemanticIndex {
     const [vector] = await this.embed([query], rest);
     if (this.used_ === 0) return [];
     const hits = await this.nearest(vector!, Math.min(top_k, this.size));
+    const strange = hits.find(({ score }) => !Number.isFinite(score));
+    if (strange !== undefined) {
+      throw new PeruseError(
+        'invalid_argument',
+        `The product of the query with vector ${strange.row} is not finite: its numbers are too large for 'dot'.`,
+      );
+    }
     return hits.map(({ row, score }) => ({ index: row, score }));
   }
 
@@ -127,15 +140,18 @@ export class SemanticIndex {
     );
   }
 
-  private append(vector: Float32Array): void {
-    if (this.used_ + vector.length > this.vectors_.length) {
-      const larger = new Float32Array(Math.max(2 * this.vectors_.length, this.used_ + vector.length, 64 * vector.length));
+  private append(vectors: readonly Float32Array[]): void {
+    const numbers = vectors.reduce((sum, { length }) => sum + length, 0);
+    if (this.used_ + numbers > this.vectors_.length) {
+      const larger = newVectors(Math.max(2 * this.vectors_.length, this.used_ + numbers));
       larger.set(this.vectors_.subarray(0, this.used_));
       this.vectors_ = larger;
     }
-    this.vectors_.set(vector, this.used_);
-    this.used_ += vector.length;
-    this.sent_ = false;
+    for (const vector of vectors) {
+      this.vectors_.set(vector, this.used_);
+      this.used_ += vector.length;
+    }
+    if (numbers > 0) this.sent_ = false;
   }
 
   /** The engine gets the rows with the first search after they changed, and again if it lost them. */
@@ -150,4 +166,35 @@ export class SemanticIndex {
     if (again === null) throw new PeruseError('internal', 'The engine lost the vectors that it was given.');
     return again;
   }
+}
+
+function checkOptions(options: unknown): void {
+  if (typeof options === 'object' && options !== null) return;
+  throw new PeruseError('invalid_argument', `Options must be an object, not ${show(options)}.`);
+}
+
+/** Numbers of the caller's, which may be a proxy, or more than memory holds twice. */
+function copyOf(vectors: Float32Array): Float32Array<ArrayBuffer> {
+  if (!ArrayBuffer.isView(vectors) || !(vectors instanceof Float32Array)) {
+    throw new PeruseError('invalid_argument', `vectors must be a Float32Array, not ${show(vectors)}.`);
+  }
+  const copy = newVectors(vectors.length);
+  copy.set(vectors);
+  return copy;
+}
+
+function newVectors(length: number): Float32Array<ArrayBuffer> {
+  try {
+    return new Float32Array(length);
+  } catch (error) {
+    const megabytes = Math.ceil((length * 4) / 2 ** 20);
+    throw new PeruseError('out_of_memory', `There is no memory for ${megabytes} MB of vectors.`, { cause: error });
+  }
+}
+
+/** An error about an input, with its number among all texts of the call. */
+function renumbered(error: unknown, first: number): unknown {
+  if (!(error instanceof PeruseError) || first === 0) return error;
+  const message = error.message.replace(/\binput (\d+)/i, (words, number: string) => words.replace(number, String(Number(number) + first)));
+  return new PeruseError(error.code, message, { cause: error });
 }

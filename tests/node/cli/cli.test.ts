@@ -221,8 +221,8 @@ test('a gated model takes a token, from --token or $HF_TOKEN; what was fetched i
     expect(await peruse([...call, '--offline'])).toMatchObject({ code: 1, err: expect.stringContaining('(offline)') });
     expect(await peruse([...call, '--token', 'right', '--no-cache'])).toMatchObject({ code: 0 });
     // What is known of files that are not there (empty bodies) may have been stored before the refusal came.
-    const bodies = (await readdir(join(folder, 'v2'))).filter((name) => name.endsWith('.body'));
-    expect(bodies.filter((name) => statSync(join(folder, 'v2', name)).size > 0)).toEqual([]);
+    const bodies = (await readdir(join(folder, 'v3'))).filter((name) => name.endsWith('.body'));
+    expect(bodies.filter((name) => statSync(join(folder, 'v3', name)).size > 0)).toEqual([]);
     env.cache = true;
     expect(await peruse(call, { environment: { HF_TOKEN: 'right' } })).toMatchObject({ code: 0 });
     server.calls.length = 0;

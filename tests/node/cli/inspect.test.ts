@@ -40,8 +40,7 @@ test('says what a checkpoint is and what it can do', async () => {
     /convbert, ConvBertForSequenceClassification/,
     /labels NEGATIVE, POSITIVE/,
     /1\.3 million parameters in 103 tensors \(F16\), 2\.7 MB/,
-    /^runs: text-classification, feature-extraction$/m,
-    /^not: text-ranking: a model that ranks has one label, this one has 2$/m,
+    /^runs: text-classification, feature-extraction, text-ranking \(with the option label\)$/m,
     /fp32 4\.3 MB/,
   ]) {
     expect(out).toMatch(words);
@@ -162,7 +161,7 @@ describe('what can not be inspected is one line', () => {
 
   test.each([
     ['nothing', {}, /not_found/],
-    ['no weights', { 'config.json': kConfig }, /neither .*model\.safetensors .* nor .*pytorch_model\.bin .*not_found/],
+    ['no weights', { 'config.json': kConfig }, /neither .*model\.safetensors .*nor .*pytorch_model\.bin .*not_found/],
     [
       'a broken pytorch_model.bin',
       { 'config.json': kConfig, 'pytorch_model.bin': 'x' },
@@ -185,7 +184,7 @@ describe('what can not be inspected is one line', () => {
       { 'config.json': kConfig, 'model.safetensors': joinSafetensors({ a: { dtype: 'F32', shape: 'x' } }, new Uint8Array()) },
       /tensor "a" has no shape/,
     ],
-    ['a GLiNER without weights', { 'gliner_config.json': '{}' }, /neither .*model\.safetensors .* nor .*pytorch_model\.bin .*not_found/],
+    ['a GLiNER without weights', { 'gliner_config.json': '{}' }, /neither .*model\.safetensors .*nor .*pytorch_model\.bin .*not_found/],
     [
       'weights of another kind',
       { 'config.json': kConfig, 'tf_model.h5': 'x' },

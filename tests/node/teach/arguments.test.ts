@@ -18,9 +18,9 @@ test.each([
     'unsupported',
     /'fill-mask' can't be taught; what can is text-classification, token/,
   ],
-  ['no list', ['text-classification', kModel, 'x'], 'invalid_argument', /The examples must be a list, not string/],
+  ['no list', ['text-classification', kModel, 'x'], 'invalid_argument', /The examples must be a list, not a string/],
   ['an empty list', ['text-classification', kModel, []], 'invalid_argument', /no examples/],
-  ['a number', ['text-classification', kModel, [kTwo[0], 7]], 'invalid_argument', /^example 1: it is number, not an object/],
+  ['a number', ['text-classification', kModel, [kTwo[0], 7]], 'invalid_argument', /^example 1: it is a number, not an object/],
   ['no text', ['text-classification', kModel, [kTwo[0], { label: 'a' }]], 'invalid_argument', /^example 1: its text is no string/],
   ['no label', ['text-classification', kModel, [{ text: 'A' }]], 'invalid_argument', /^example 0: it has no label/],
   [

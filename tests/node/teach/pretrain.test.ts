@@ -132,9 +132,9 @@ const loose = pretrain as unknown as (...given: unknown[]) => Promise<unknown>;
 
 test.each([
   ['no objective', ['clm', kSentiment, kLines], 'unsupported', /^'clm' is nothing to pre-train by; there are 'mlm' and 'rtd'/],
-  ['no list', ['mlm', kSentiment, 'text'], 'invalid_argument', /^The lines must be a list, not string/],
+  ['no list', ['mlm', kSentiment, 'text'], 'invalid_argument', /^The lines must be a list, not a string/],
   ['an empty list', ['mlm', kSentiment, []], 'invalid_argument', /no lines/],
-  ['no text', ['mlm', kSentiment, ['a', 7]], 'invalid_argument', /^line 1: it is number, not a string/],
+  ['no text', ['mlm', kSentiment, ['a', 7]], 'invalid_argument', /^line 1: it is a number, not a string/],
   ['an empty text', ['mlm', kSentiment, ['a', ' ']], 'empty_text', /^line 1: it is empty/],
   ['a bad line to measure by', ['mlm', kSentiment, ['a'], { validation: [{}] }], 'invalid_argument', /^validation line 0: it is an object/],
   ['a share', ['mlm', kSentiment, ['a'], { validation: 2 }], 'invalid_argument', /a share between 0 and 1/],

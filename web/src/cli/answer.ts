@@ -1,6 +1,7 @@
 // peruse answer: a question, answered from a text.
 import { type Command, flag, needed, number, UsageError } from './command.js';
 import { given, kModelOptions, withModel } from './model_options.js';
+import { jsonLine } from './printable.js';
 
 export const answer: Command = {
   summary: 'Answer a question from a text, one JSON line an answer',
@@ -19,7 +20,7 @@ export const answer: Command = {
     await withModel('question-answering', model, values, io, async (reader) => {
       for (const context of contexts) {
         const answers: unknown = await reader(question, context, options);
-        for (const one of Array.isArray(answers) ? answers : [answers]) io.out(JSON.stringify(one));
+        for (const one of Array.isArray(answers) ? answers : [answers]) io.out(jsonLine(one));
       }
     });
   },

@@ -1,6 +1,7 @@
 // peruse cache: the model files that are kept, and how to be rid of them.
 import { modelCache } from '../model_cache.js';
 import { type Command, text, UsageError } from './command.js';
+import { jsonLine } from './printable.js';
 
 export const cache: Command = {
   summary: 'List or remove the model files that are kept',
@@ -12,13 +13,12 @@ export const cache: Command = {
   async run([verb = 'list', model, ...rest], values, io) {
     if (rest.length > 0 || (model !== undefined && verb !== 'remove')) throw new UsageError(`'${rest[0] ?? model}' is too much`);
     if (verb === 'list') {
-      for (const { url, bytes, storedAt } of await modelCache.list())
-        io.out(JSON.stringify({ url, bytes, stored_at: storedAt.toISOString() }));
+      for (const { url, bytes, storedAt } of await modelCache.list()) io.out(jsonLine({ url, bytes, stored_at: storedAt.toISOString() }));
     } else if (verb === 'clear') {
-      io.out(JSON.stringify({ removed: await modelCache.clear() }));
+      io.out(jsonLine({ removed: await modelCache.clear() }));
     } else if (verb === 'remove') {
       if (model === undefined) throw new UsageError('<model> is missing');
-      io.out(JSON.stringify({ removed: await modelCache.delete(model, { revision: text(values, 'revision') }) }));
+      io.out(jsonLine({ removed: await modelCache.delete(model, { revision: text(values, 'revision') }) }));
     } else {
       throw new UsageError(`there is no '${verb}'; there are list, remove and clear`);
     }

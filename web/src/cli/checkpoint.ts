@@ -18,6 +18,7 @@ import {
   notFound,
 } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
+import { checkLength } from '../sources/read_files.js';
 import { encodeHeader, tensorBytes } from '../sources/safetensors.js';
 import { type MissingFile, type ModelFile, resolveSource, type SourceOptions } from '../sources/source.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
@@ -174,6 +175,7 @@ function explain(open: Open, missing: readonly MissingFile[]): Promise<PeruseErr
 }
 
 async function whole(file: ModelFile): Promise<Uint8Array> {
+  if (file.size > 0) checkLength(file.where, file.size);
   const parts: Uint8Array[] = [];
   for await (const chunk of file.chunks()) parts.push(chunk.slice());
   return new Uint8Array(Buffer.concat(parts));

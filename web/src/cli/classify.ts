@@ -1,6 +1,7 @@
 // peruse classify: labels for texts; with --labels, labels that the model was not trained for (zero-shot).
 import { type Command, choice, flag, list, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
+import { jsonLine } from './printable.js';
 
 export const classify: Command = {
   summary: 'Label texts, one JSON line each',
@@ -27,7 +28,7 @@ export const classify: Command = {
       return withModel('zero-shot-classification', model, values, io, async (classifier) => {
         for await (const batch of textBatches(texts, io)) {
           for (const result of await classifier(batch, labels, given({ multi_label: flag(values, 'multi-label') || undefined }))) {
-            io.out(JSON.stringify(result));
+            io.out(jsonLine(result));
           }
         }
       });
@@ -45,7 +46,7 @@ export const classify: Command = {
         const results: unknown[] = await classifier(batch, options);
         results.forEach((result, index) => {
           const found = topK === 1 ? (result as object) : { labels: result };
-          io.out(JSON.stringify({ text: batch[index], ...found }));
+          io.out(jsonLine({ text: batch[index], ...found }));
         });
       }
     });

@@ -1,6 +1,7 @@
 // peruse embed: texts as vectors.
 import { type Command, choice, flag, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
+import { jsonLine } from './printable.js';
 
 export const embed: Command = {
   summary: 'Turn texts into vectors, one JSON line each',
@@ -31,7 +32,7 @@ export const embed: Command = {
         const vectors = await embedder(batch, options);
         vectors.forEach(({ data }, index) => {
           const embedding = Array.from(data, (value) => Number(value.toPrecision(9))); // 9 digits tell every float32 apart.
-          io.out(JSON.stringify({ text: batch[index], embedding }));
+          io.out(jsonLine({ text: batch[index], embedding }));
         });
       }
     });

@@ -2,6 +2,7 @@
 import { type Checkpoint, elements, readCheckpoint } from './checkpoint.js';
 import { type Command, flag, needed, text } from './command.js';
 import { kEncoderOptions, kSourceOptions } from './model_options.js';
+import { jsonLine, printable } from './printable.js';
 import { labelsOf, programOf, type Verdict, verdicts } from './verdict.js';
 
 /** Bytes of memory, by `dtype` of pipeline(). */
@@ -31,11 +32,11 @@ export const inspect: Command = {
     const task = flag(values, 'program') ? found.find(({ refused }) => refused === undefined)?.task : undefined;
     const program = task === undefined ? undefined : (await programOf(task, checkpoint)).trimEnd().split('\n');
     if (flag(values, 'json')) {
-      io.out(JSON.stringify({ ...asJson(checkpoint, found, memory), program }));
+      io.out(jsonLine({ ...asJson(checkpoint, found, memory), program }));
       return;
     }
-    for (const line of asText(model, checkpoint, found, memory)) io.out(line);
-    if (program !== undefined) io.out([`program for ${task}:`, ...program].join('\n  '));
+    for (const line of asText(model, checkpoint, found, memory)) io.out(printable(line));
+    if (program !== undefined) io.out(printable([`program for ${task}:`, ...program].join('\n  ')));
   },
 };
 
@@ -104,7 +105,10 @@ function asText(model: string, checkpoint: Checkpoint, found: Verdict[], memory:
     .map(size)
     .filter(Boolean);
   const names = config.id2label === undefined ? [] : labelsOf(checkpoint);
-  const runs = found.filter(({ refused }) => refused === undefined).map(({ task }) => task);
+  const many = labelsOf(checkpoint).length !== 1;
+  const runs = found
+    .filter(({ refused }) => refused === undefined)
+    .map(({ task }) => (task === 'text-ranking' && many ? 'text-ranking (with the option label)' : task));
   const refusals = new Map<string, string[]>();
   for (const { task, refused } of found) if (refused) refusals.set(refused.message, [...(refusals.get(refused.message) ?? []), task]);
   return [

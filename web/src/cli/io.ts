@@ -1,5 +1,5 @@
 // Where a command reads and writes: the process's streams, or a test's.
-import { createInterface } from 'node:readline';
+import { linesOf } from './input_lines.js';
 
 export interface Io {
   /** Lines of standard input, without their ends. */
@@ -19,7 +19,7 @@ export interface Io {
 
 export function processIo(): Io {
   return {
-    lines: () => createInterface({ input: process.stdin, crlfDelay: Infinity }),
+    lines: () => linesOf(process.stdin as AsyncIterable<Uint8Array>),
     all: async () => {
       const parts: Buffer[] = [];
       for await (const part of process.stdin) parts.push(part as Buffer);

@@ -5,6 +5,7 @@ import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
 import { choice, flag, number, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
+import { printable } from './printable.js';
 import { ProgressBar } from './progress_bar.js';
 
 /** How a model is found. */
@@ -49,7 +50,7 @@ export async function withModel<T extends TaskOrAlias>(
   if (flag(values, 'no-cache')) env.cache = false;
   if (flag(values, 'debug'))
     env.debug = (message) => {
-      io.err(`${message}\n`);
+      io.err(`${printable(message)}\n`);
     };
   const bar = io.errIsTty ? new ProgressBar(io) : undefined;
   const options: PipelineOptions = {
@@ -68,7 +69,7 @@ export async function withModel<T extends TaskOrAlias>(
   } finally {
     bar?.clear();
   }
-  if (!flag(values, 'debug')) for (const notice of loaded.info.notices) io.err(`${notice}\n`);
+  if (!flag(values, 'debug')) for (const notice of loaded.info.notices) io.err(`${printable(notice)}\n`);
   try {
     await use(loaded);
   } finally {

@@ -7,6 +7,7 @@ import { type Command, flag, needed, number, text, UsageError, type Values } fro
 import type { Io } from './io.js';
 import { LessonProgress } from './lesson_progress.js';
 import { given, kModelOptions, kSourceOptions } from './model_options.js';
+import { jsonLine, printable } from './printable.js';
 
 const kObjectives = ['mlm', 'rtd'] as const;
 
@@ -50,10 +51,10 @@ What was measured is printed as JSON.`,
       const progress_callback = (progress: TeachProgress) => shown.tell(progress);
       const trained = await pretrainModel(objective, model, lines, { ...options, ...given({ validation }), progress_callback });
       shown.clear();
-      for (const notice of trained.report.notices) io.err(`${notice}\n`);
+      for (const notice of trained.report.notices) io.err(`${printable(notice)}\n`);
       await trained.save(out);
       const { losses: _, notices: __, labels: ___, ...report } = trained.report;
-      io.out(JSON.stringify({ folder: out, ...report }));
+      io.out(jsonLine({ folder: out, ...report }));
     } finally {
       shown.clear();
     }

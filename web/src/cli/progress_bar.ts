@@ -1,6 +1,7 @@
 // The progress of loading on one line of a terminal.
 import type { ProgressInfo } from '../progress.js';
 import type { Io } from './io.js';
+import { printable } from './printable.js';
 
 const kBarWidth = 24;
 
@@ -20,7 +21,7 @@ export class ProgressBar {
     }
     const done = total === 0 ? 0 : Math.floor((loaded / total) * kBarWidth);
     const bar = '#'.repeat(done).padEnd(kBarWidth, '.');
-    const line = `[${bar}] ${megabytes(loaded)} of ${megabytes(total)} MB  ${progress.file}`;
+    const line = `[${bar}] ${megabytes(loaded)} of ${megabytes(total)} MB  ${printable(progress.file)}`;
     this.io_.err(`\r\x1b[K${line.slice(0, this.io_.columns - 1)}`);
   }
 

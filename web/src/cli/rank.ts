@@ -1,6 +1,7 @@
 // peruse rank: documents by how well they answer a query.
 import { type Command, needed, number, text } from './command.js';
 import { allTexts, given, kModelOptions, withModel } from './model_options.js';
+import { jsonLine } from './printable.js';
 
 export const rank: Command = {
   summary: 'Sort documents by their relevance to a query, one JSON line each',
@@ -22,7 +23,7 @@ export const rank: Command = {
         max_length: number(values, 'max-length'),
         return_documents: true,
       });
-      for (const result of await ranker(query, all, options)) io.out(JSON.stringify(result));
+      for (const result of await ranker(query, all, options)) io.out(jsonLine(result));
     });
   },
 };

@@ -4,6 +4,7 @@ import type { RewriteOptions } from '../quantize/rewrite_checkpoint.js';
 import { flag, needed, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
 import { kModelOptions } from './model_options.js';
+import { jsonLine } from './printable.js';
 import { ProgressBar } from './progress_bar.js';
 
 const { revision, token, offline, 'no-cache': noCache } = kModelOptions;
@@ -35,7 +36,7 @@ export async function withRewriting(
       overwrite: flag(values, 'overwrite'),
       progress_callback: (progress) => bar?.show(progress),
     });
-    io.out(JSON.stringify({ folder, ...report }));
+    io.out(jsonLine({ folder, ...report }));
   } finally {
     bar?.clear();
   }

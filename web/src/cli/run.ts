@@ -6,6 +6,7 @@ import { type Command, parseArgsOptions, UsageError, type Values } from './comma
 import { kCommands } from './commands.js';
 import { commandHelp, generalHelp } from './help.js';
 import type { Io } from './io.js';
+import { printable } from './printable.js';
 
 /** The exit code. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
@@ -22,7 +23,7 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
   if (name === 'help') return runCli([rest[0]!, '--help'], io);
   const command = Object.hasOwn(kCommands, name) ? kCommands[name]! : undefined;
   if (command === undefined) {
-    io.err(`peruse: there is no command '${name}'; see peruse --help\n`);
+    io.err(`peruse: there is no command '${printable(name)}'; see peruse --help\n`);
     return 2;
   }
   return runCommand(name, command, rest, io);
@@ -56,7 +57,7 @@ function parse(command: Command, args: string[]): { values: Values; positionals:
 }
 
 function oneLine(words: string): string {
-  return words.replace(/\s*\n\s*/g, ' ');
+  return printable(words.replace(/\s*\n\s*/g, ' '));
 }
 
 function version(): string {

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { extname, join, resolve, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { acceptedEncoding, CompressedFiles } from './compressed_files.js';
 
 const kTypes: Record<string, string> = {
@@ -144,9 +145,7 @@ async function answer(
   if (bytes) response.setHeader('Content-Encoding', encoding);
   response.writeHead(200, { 'Content-Length': bytes?.length ?? file.size });
   if (request.method === 'HEAD' || bytes) return void response.end(request.method === 'HEAD' ? undefined : bytes);
-  createReadStream(file.path)
-    .on('error', () => response.destroy())
-    .pipe(response);
+  await pipeline(createReadStream(file.path), response); // Closes the file if the reader goes away.
 }
 
 /**

@@ -1,6 +1,7 @@
 // peruse tag: entities in texts; with --labels, of labels that the model was not trained for (zero-shot).
 import { type Command, choice, flag, list, needed, number } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
+import { jsonLine } from './printable.js';
 
 export const tag: Command = {
   summary: 'Find entities in texts, one JSON line a text',
@@ -29,7 +30,7 @@ export const tag: Command = {
         for await (const batch of textBatches(texts, io)) {
           const results = await extract(batch, labels, settings);
           results.forEach((entities, index) => {
-            io.out(JSON.stringify({ text: batch[index], entities }));
+            io.out(jsonLine({ text: batch[index], entities }));
           });
         }
       });
@@ -43,7 +44,7 @@ export const tag: Command = {
       for await (const batch of textBatches(texts, io)) {
         const results: unknown[] = await tagger(batch, options);
         results.forEach((entities, index) => {
-          io.out(JSON.stringify({ text: batch[index], entities }));
+          io.out(jsonLine({ text: batch[index], entities }));
         });
       }
     });

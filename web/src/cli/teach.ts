@@ -14,6 +14,7 @@ import { type Command, choice, flag, list, needed, number, text, UsageError, typ
 import type { Io } from './io.js';
 import { LessonProgress } from './lesson_progress.js';
 import { given, kModelOptions, kSourceOptions } from './model_options.js';
+import { jsonLine, printable } from './printable.js';
 
 const kTasks = ['text-classification', 'token-classification', 'question-answering'] as const;
 const kMethods = ['head', 'layers', 'lora', 'full'] as const;
@@ -62,10 +63,10 @@ What was measured is printed as JSON.`,
       const progress_callback = (progress: TeachProgress) => shown.tell(progress);
       const taught = await teachModel<TeachTask>(task, model, examples, { ...options, ...given({ validation }), progress_callback });
       shown.clear();
-      for (const notice of taught.report.notices) io.err(`${notice}\n`);
+      for (const notice of taught.report.notices) io.err(`${printable(notice)}\n`);
       await taught.save(out);
       const { losses: _, notices: __, ...report } = taught.report;
-      io.out(JSON.stringify({ folder: out, ...report }));
+      io.out(jsonLine({ folder: out, ...report }));
     } finally {
       shown.clear();
     }

@@ -49,18 +49,19 @@ export async function verdicts(checkpoint: Checkpoint): Promise<Verdict[]> {
   return all;
 }
 
+/** The engine refuses a model with more. */
+const kMostLabels = 65_536;
+
 /** The names of the labels; LABEL_0, LABEL_1, ... where config.json gives only their number. */
 export function labelsOf({ config }: Checkpoint): string[] {
   const names = config.id2label;
   if (typeof names === 'object' && names !== null) return Object.values(names).map(String);
-  return Array.from({ length: Number(config.num_labels ?? 2) }, (_, index) => `LABEL_${index}`);
+  const count = Number(config.num_labels ?? 2);
+  return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : []; // The engine refuses more.
 }
 
-/** Two tasks use the head of text classification for labels of a certain kind; the engine sees that only in a call. */
+/** Zero-shot classification uses the head of text classification for labels of a certain kind; the engine sees that only in a call. */
 function unfitLabels(task: Task, labels: string[]): Verdict['refused'] {
-  if (task === 'text-ranking' && labels.length !== 1) {
-    return { code: 'unsupported', message: `a model that ranks has one label, this one has ${labels.length}` };
-  }
   if (task === 'zero-shot-classification' && !labels.some((label) => /^entail/i.test(label))) {
     return { code: 'unsupported', message: 'no label is called entailment: the model was not trained for natural language inference' };
   }

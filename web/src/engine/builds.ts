@@ -4,6 +4,7 @@ import createThreaded from '../../wasm/glue-threads.mjs';
 import { Engine, type EngineModule, type EngineModuleFactory, type HelperWorker } from './engine.js';
 import type { LoadRequest } from './load_request.js';
 import { type Started, startModule } from './start_build.js';
+import { threadsThatHelp } from './thread_probe.js';
 import type { Variant } from './variant.js';
 
 /** The variants compute on the CPU. 'webgpu' can compute on a GPU, where the CPU only records: it has no threads. */
@@ -32,7 +33,9 @@ export type StartedBuild = Started<EngineModule>;
 export async function startCpuEngine(request: Pick<EngineRequest, 'choice' | 'wasm' | 'parts'>, reason?: string): Promise<Engine> {
   const { module, lastWords } = await startCpuBuild(request);
   const deviceChoice = { device: 'cpu' as const, ...(reason === undefined ? {} : { reason }) };
-  return new Engine(module, request.choice.threads, lastWords, undefined, deviceChoice);
+  const { threads, threadsAreFree } = request.choice;
+  const helpful = threadsAreFree && threads > 1 ? await threadsThatHelp(module, threads) : threads;
+  return new Engine(module, helpful, lastWords, undefined, deviceChoice);
 }
 
 export function startCpuBuild({ choice, wasm, parts }: Pick<EngineRequest, 'choice' | 'wasm' | 'parts'>): Promise<StartedBuild> {

@@ -125,7 +125,7 @@ export class Engine extends ModuleCalls<EngineModule> {
 
   constructor(
     module: EngineModule,
-    threads: number,
+    readonly threads: number,
     lastWords?: () => string,
     gpu?: GpuReport,
     readonly deviceChoice: DeviceChoice = { device: 'cpu' },
@@ -151,7 +151,7 @@ export class Engine extends ModuleCalls<EngineModule> {
    * the same config.json; either may be disposed of first.
    */
   beside(): Engine {
-    return new Engine(this.module_, 1, this.lastWords_, undefined, this.deviceChoice, this);
+    return new Engine(this.module_, this.threads, this.lastWords_, undefined, this.deviceChoice, this);
   }
 
   /** After open(): whether weights are to be fed. An engine beside another may have them all. */

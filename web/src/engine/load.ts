@@ -53,6 +53,8 @@ export interface LoadReport {
   deviceChoice: DeviceChoice;
   /** Of the weights in memory: 'f32', 'f16' or 'q8'. */
   dtype: WeightReport['dtype'];
+  /** Threads that compute. */
+  threads: number;
   /** Sentences about what went otherwise than one may expect: files that could not be kept, say. */
   notices: string[];
   /** It works with the weights that another task's load has brought. */
@@ -107,7 +109,8 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
   const adapter = adapterFolder && { ...job, name: request.adapter!.name, folder: adapterFolder };
   const encoder = await beside(request.encoder);
   const labels = await beside(request.labelsEncoder);
-  const small: Job = { ...job, labels, folder: encoder ? firstOf(folder, encoder) : folder };
+  const leading = request.adapterLeads && adapterFolder ? firstOf(adapterFolder, folder) : folder;
+  const small: Job = { ...job, labels, folder: encoder ? firstOf(leading, encoder) : leading };
   const located = locateForTask(small);
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {}); // readTexts reports it.
@@ -145,6 +148,7 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
       weights,
       deviceChoice,
       dtype: weights.dtype,
+      threads: engine.threads,
       notices: [...notices],
       shared: loaded !== undefined,
     };

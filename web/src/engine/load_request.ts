@@ -12,6 +12,8 @@ export interface LoadRequest {
   source: SourceSpec;
   /** A LoRA adapter, merged into the weights as they are read. */
   adapter?: SourceSpec;
+  /** The caller named the adapter, whose files name the source: what the adapter's folder has counts (tokenizer, pooling). */
+  adapterLeads?: boolean;
   /** Where the configuration and the tokenizer of a GLiNER's encoder are, when its own folder has none. */
   encoder?: SourceSpec;
   /** The same of the encoder for labels of a bi-encoder. */

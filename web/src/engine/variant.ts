@@ -32,6 +32,8 @@ export interface VariantWish {
 export interface VariantChoice {
   variant: Variant;
   threads: number;
+  /** The caller left the number of threads to us: fewer may be used where more do not help. */
+  threadsAreFree?: boolean;
   /** One sentence: why this build, and why nothing better. */
   reason: string;
 }
@@ -49,7 +51,8 @@ export function chooseVariant(features: Features, wish: VariantWish = {}, mostTh
   const { threads, reason } = countThreads(features, threadsWished, mostThreads);
   const base = features.relaxedSimd ? 'relaxed' : 'simd';
   const simdReason = features.relaxedSimd ? 'relaxed SIMD' : 'plain SIMD, because this engine has no relaxed SIMD';
-  return { variant: threads > 1 ? `${base}-threads` : base, threads, reason: `${simdReason}; ${reason}.` };
+  const free = threads > 1 && typeof threadsWished !== 'number' ? { threadsAreFree: true } : {};
+  return { variant: threads > 1 ? `${base}-threads` : base, threads, ...free, reason: `${simdReason}; ${reason}.` };
 }
 
 /** Where plain SIMD is all there is: how many threads, and why. As chooseVariant. */

@@ -15,6 +15,7 @@ import {
   labelsEncoderOf,
   modulesOf,
 } from '../sources/model_files.js';
+import { checkLength } from '../sources/read_files.js';
 import type { ModelFile, ModelFolder } from '../sources/source.js';
 
 const kTokenizerFiles = [...kVocabularies.flat(), ...kBesideTokenizer, ...kBesideVocabulary];
@@ -89,6 +90,7 @@ async function modulesIn(folder: ModelFolder, signal: AbortSignal): Promise<Retu
 }
 
 export async function wholeFile(file: ModelFile): Promise<Uint8Array> {
+  checkLength(file.where, file.size);
   const parts: Uint8Array[] = [];
   for await (const chunk of file.chunks()) parts.push(chunk.slice());
   return Buffer.concat(parts);

@@ -132,12 +132,23 @@ const kTelling: readonly [string, string][] = [
   ['model.onnx', 'ONNX: its original may be in another repository'],
 ];
 
+/** The files, with their folder once where it is one folder, and the reason once where it is one. */
+function listed(missing: readonly MissingFile[]): string {
+  const one = (values: readonly string[]) => new Set(values).size === 1;
+  const folders = missing.map(({ where }) => where.slice(0, where.lastIndexOf('/') + 1));
+  const reasons = missing.map(({ why }) => why);
+  if (missing.length === 1 || folders[0] === '' || !one(folders) || !one(reasons)) {
+    return missing.map(({ where, why }) => `${where} (${why})`).join(' nor ');
+  }
+  const names = missing.map(({ where }) => where.slice(folders[0]!.length));
+  return `${names.join(' nor ')} in ${folders[0]} (${reasons[0]})`;
+}
+
 /** That none of the files is there. */
 export function notFound(missing: readonly MissingFile[], reason = ''): PeruseError {
   if (missing.length === 0) return new PeruseError('not_found', `${reason}.`);
-  const list = missing.map(({ where, why }) => `${where} (${why})`).join(' nor ');
   const code = missing.some(({ offline }) => offline) ? 'offline' : 'not_found';
-  return new PeruseError(code, `${missing.length > 1 ? 'Found neither' : 'Did not find'} ${list}${reason}.`);
+  return new PeruseError(code, `${missing.length > 1 ? 'Found neither' : 'Did not find'} ${listed(missing)}${reason}.`);
 }
 
 /** The same, with what lies there instead. */

@@ -4,6 +4,15 @@ import { ByteReporter, type ProgressCallback, type Totals } from '../progress.js
 import { explainMissing, kBesideTokenizer, kBesideVocabulary, kModules, kVocabularies, modulesOf, notFound } from './model_files.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
+/** A configuration or a tokenizer is never larger: what is would fill memory before anybody could say what is wrong with it. */
+const kLargestFile = 256 << 20;
+
+/** Refuses a file that is too large to be read whole. */
+export function checkLength(where: string, bytes: number): void {
+  if (bytes <= kLargestFile) return;
+  throw new PeruseError('malformed_file', `${where} has more than ${kLargestFile >> 20} MB: that is no configuration and no tokenizer.`);
+}
+
 /** A folder that is being read, and who is told. */
 export interface Reading {
   /** How the caller named the model. */
@@ -76,6 +85,8 @@ export async function readVocabulary(reading: Reading): Promise<NamedFile[]> {
 }
 
 export async function readWhole(reading: Reading, name: string, file: ModelFile): Promise<NamedFile> {
+  if (file.size > kLargestFile) await file.close();
+  checkLength(file.where, file.size);
   const parts: Uint8Array[] = [];
   let length = 0;
   const reporter = new ByteReporter(reading.report, reading.name, name, file.size, reading.totals);
@@ -83,6 +94,7 @@ export async function readWhole(reading: Reading, name: string, file: ModelFile)
   await eachChunk(reading, file, reporter, (chunk) => {
     parts.push(chunk.slice()); // A chunk is valid only until the next.
     length += chunk.length;
+    checkLength(file.where, length);
   });
   reporter.finish();
   const content = new Uint8Array(length);

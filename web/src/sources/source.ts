@@ -1,6 +1,6 @@
 // Where a model's files come from: what the caller may say, and the plain form that crosses to the worker.
 import { type CustomCache, env } from '../env.js';
-import { PeruseError } from '../errors.js';
+import { PeruseError, show } from '../errors.js';
 import { type FilesSource, type FilesSpec, readFiles } from './source_files.js';
 
 /**
@@ -96,7 +96,7 @@ export interface PathResolver {
   findFolder(text: string): Promise<string | undefined>;
 }
 
-const kHubId = /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?$/;
+export const kHubId = /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?$/;
 const kDots = /^\.*$/; // As a segment of a path it would lead elsewhere, or nowhere.
 /** What nobody calls himself on the hub, but many their folders. */
 const kFolderNames = /^(models?|assets?|static|public|weights|checkpoints?|files)\//;
@@ -106,7 +106,7 @@ export async function resolveSource(source: Source, options: SourceOptions, path
   if (source instanceof URL) return fromUrl(source, source.href, options);
   if (typeof source === 'string') return fromString(source, options, paths);
   if (typeof source === 'object' && source !== null) return readFiles(source);
-  throw new PeruseError('invalid_argument', `A source is a string, a URL or files, not ${String(source)}.`);
+  throw new PeruseError('invalid_argument', `A source must be a string, a URL or files, not ${show(source)}.`);
 }
 
 async function fromString(text: string, options: SourceOptions, paths: PathResolver): Promise<SourceSpec> {
@@ -116,11 +116,14 @@ async function fromString(text: string, options: SourceOptions, paths: PathResol
   if (path !== undefined) return { kind: 'folder', name: text, path };
   if (kPathOrUrl.test(text)) {
     const base = paths.baseUrl();
-    if (base === undefined) throw new PeruseError('not_found', `There is no folder '${text}'.`);
+    if (base === undefined) throw new PeruseError('not_found', `There is no folder '${withoutCredentials(text)}'.`);
     return fromUrl(parseUrl(text, base), text, options);
   }
   if (!kHubId.test(text) || text.split('/').some((part) => kDots.test(part))) {
-    throw new PeruseError('invalid_argument', `'${text}' is neither a URL nor a folder nor a hub id such as 'user/model'.`);
+    throw new PeruseError(
+      'invalid_argument',
+      `'${withoutCredentials(text)}' is neither a URL nor a folder nor a hub id such as 'user/model'.`,
+    );
   }
   const remote = fromUrl(hubFolder(text, options.revision ?? 'main'), text, options);
   if (paths.baseUrl() !== undefined && kFolderNames.test(text)) {
@@ -161,8 +164,13 @@ function parseUrl(text: string, base: string | undefined): URL {
   try {
     return new URL(text, base);
   } catch (error) {
-    throw new PeruseError('invalid_argument', `'${text}' is not a URL.`, { cause: error });
+    throw new PeruseError('invalid_argument', `'${withoutCredentials(text)}' is not a URL.`, { cause: error });
   }
+}
+
+/** Removes the user name and the password of an address, for messages. */
+function withoutCredentials(text: string): string {
+  return text.replace(/\/\/[^/?#]*@/, '//');
 }
 
 /** A model's page on the hub (`https://huggingface.co/user/model`, also with `/tree/revision`) is what one copies: its files' folder. */
@@ -176,11 +184,17 @@ function fromUrl(given: URL, name: string, options: SourceOptions): UrlSpec {
   const url = fromPage(given, options);
   const http = url.protocol === 'http:' || url.protocol === 'https:';
   if (!http && !url.protocol.endsWith('-extension:') && !isOwnScheme(url)) {
-    throw new PeruseError('invalid_argument', `Models are fetched over http or https, not from '${url.href}'.`);
+    throw new PeruseError('invalid_argument', `Models are fetched over http or https, not from '${withoutCredentials(url.href)}'.`);
   }
   const folder = new URL(url);
   if (!folder.pathname.endsWith('/')) folder.pathname += '/';
   folder.hash = '';
+  if (url.username !== '' || url.password !== '') {
+    throw new PeruseError(
+      'invalid_argument',
+      `The address at ${url.host} holds a user name or a password, which is never sent: leave it out.`,
+    );
+  }
   const spec: UrlSpec = { kind: 'url', name, base: folder.href };
   const token = options.token ?? env.token;
   if (token !== undefined && !/^[\x21-\x7e]*$/.test(token))

@@ -138,7 +138,7 @@ function checkIds(ids: unknown): number[] {
   const list = Array.from(ids as ArrayLike<unknown>);
   const wrong = list.find((id) => !Number.isSafeInteger(id) || (id as number) < 0);
   if (wrong === undefined) return list as number[];
-  throw new PeruseError('invalid_argument', `ids must be a list of token ids, and ${show(wrong)} is none.`);
+  throw new PeruseError('invalid_argument', `ids must be non-negative integers; got ${show(wrong)}.`);
 }
 
 function encodingOf(cells: Int32Array): Encoding {

@@ -2,6 +2,7 @@
 import createPlain from '../../wasm/glue-teach.mjs';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { HelperWorker, ModuleFactory } from '../engine/engine.js';
+import { letEventsIn } from '../engine/events.js';
 import { readModules } from '../engine/load.js';
 import { startModule } from '../engine/start_build.js';
 import type { VariantChoice } from '../engine/variant.js';
@@ -12,7 +13,6 @@ import { explainMissing, findWeights, kForms } from '../sources/model_files.js';
 import { type FolderParts, openFolder } from '../sources/open_folder.js';
 import { eachChunk, locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
-import { letEventsIn } from '../worker/events.js';
 import type { HostOf } from '../worker/host.js';
 import { labelCounts, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
 import type { TeachProgress } from './options.js';

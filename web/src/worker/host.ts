@@ -2,6 +2,7 @@
 
 import type { EngineRequest, WasmParts } from '../engine/builds.js';
 import type { Engine, RunRequest } from '../engine/engine.js';
+import { afterWork } from '../engine/events.js';
 import { type LoadParts, type LoadReport, loadModel } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
 import type { DeviceChoice, MemoryReport, UsageReport } from '../engine/reports.js';
@@ -14,7 +15,6 @@ import { joinParts } from '../tasks/results.js';
 import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_calls.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 import { EngineGroup } from './engine_group.js';
-import { letEventsIn } from './events.js';
 import { startEngine } from './start_engine.js';
 
 /** The verbs: what each takes and gives, all of it plain data. Both hosts and the worker's messages derive from this. */
@@ -81,8 +81,8 @@ export class LocalHost implements Host {
     inspect: (request, signal) => this.inTurn(() => this.inspect(request, signal)),
     tokenize: async (request) => this.tokenize(request),
     memory: async () => ({ heapBytes: this.engine().heapBytes(), weightBytes: this.weightBytes_ }),
-    setVectors: (request) => this.inTurn(async () => this.setVectors(request)),
-    nearest: (request) => this.inTurn(async () => this.nearest(request)),
+    setVectors: (request) => this.inTurn(() => timed(() => this.setVectors(request))),
+    nearest: (request) => this.inTurn(() => timed(() => this.nearest(request))),
     usage: async () => ({ calls: this.calls_, tokens: this.engine().tokensRead(), milliseconds: this.milliseconds_ }),
   };
 
@@ -138,6 +138,7 @@ export class LocalHost implements Host {
     throwIfAborted(signal);
     const start = performance.now();
     this.engine().start(request);
+    await afterWork(performance.now() - start);
     const results = await this.results(request.inputs.length, signal);
     this.calls_ += 1;
     this.milliseconds_ += performance.now() - start;
@@ -186,11 +187,11 @@ export class LocalHost implements Host {
   private async results(inputs: number, signal: AbortSignal | undefined): Promise<unknown[]> {
     const results = new Array<unknown>(inputs);
     for (let more = true; more; ) {
+      throwIfAborted(signal);
+      const start = performance.now();
       more = await this.engine().step();
       joinParts(results, this.engine().take());
-      if (!more) break;
-      await letEventsIn();
-      throwIfAborted(signal);
+      await afterWork(performance.now() - start);
     }
     return results;
   }
@@ -254,6 +255,13 @@ export class LocalHost implements Host {
     engine.dispose();
     await this.loadOnce(this.recovery_);
   }
+}
+
+async function timed<T>(work: () => T): Promise<T> {
+  const start = performance.now();
+  const result = work();
+  await afterWork(performance.now() - start);
+  return result;
 }
 
 /** Whether an error of a load on a GPU may be the GPU's own, not the model's or the request's. */

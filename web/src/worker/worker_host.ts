@@ -103,7 +103,11 @@ class Link<S extends VerbTable<S>, Progress> {
     try {
       this.port_.post(call, handedOver(call.request));
     } catch (error) {
-      throw new PeruseError('invalid_argument', `The request can't be sent to the worker: ${describe(error)}`, { cause: error });
+      const why = describe(error);
+      // If memory lacks for a copy of a buffer, engines say only that it could not be cloned.
+      const isTooLarge = error instanceof RangeError || (/ArrayBuffer.* could not be cloned/.test(why) && !/detached/.test(why));
+      const code = isTooLarge ? 'out_of_memory' : 'invalid_argument';
+      throw new PeruseError(code, `The request can't be sent to the worker: ${why}`, { cause: error });
     }
   }
 

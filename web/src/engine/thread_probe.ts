@@ -1,0 +1,67 @@
+// How many threads help on this machine? Processors may share a core, and nothing says so: where two of them do, a second thread
+// makes short operations slower. So a small layer is timed with fewer threads too, in some tens of milliseconds.
+
+import { Engine, type EngineModule } from './engine.js';
+import { letEventsIn } from './events.js';
+
+/** A small encoder's layer: of larger ones the operations are longer, and threads cost less of their time. */
+const kSmallModel = JSON.stringify({
+  model_type: 'bert',
+  vocab_size: 64,
+  hidden_size: 256,
+  num_hidden_layers: 1,
+  num_attention_heads: 4,
+  intermediate_size: 1024,
+  max_position_embeddings: 512,
+  type_vocab_size: 2,
+});
+const kRuns = 8;
+/** More threads must take less than this share of the time of fewer. */
+const kGain = 0.95;
+
+/** Returns the number of threads to compute with, at most `most`, for which the module has been started. */
+export async function threadsThatHelp(module: EngineModule, most: number): Promise<number> {
+  return fewestFast(most, async (threads) => {
+    const time = timeOf(module, threads);
+    await letEventsIn(); // The threads of a session that has ended are taken back in an event.
+    return time;
+  });
+}
+
+/** Returns the fewest threads that are as fast as more, of `most` and its halves. `time`: of one run with so many threads. */
+export async function fewestFast(most: number, time: (threads: number) => Promise<number>): Promise<number> {
+  let best = 1;
+  let bestTime = await time(1);
+  for (const threads of halvesOf(most)) {
+    const found = Math.min(await time(threads), await time(threads));
+    bestTime = Math.min(bestTime, best === 1 ? await time(1) : bestTime);
+    if (found >= kGain * bestTime) continue;
+    best = threads;
+    bestTime = found;
+  }
+  return best;
+}
+
+/** 2 and 4 of 4, 3 of 3, 2, 4 and 8 of 8. */
+function halvesOf(most: number): number[] {
+  const counts: number[] = [];
+  for (let threads = most; threads > 1; threads = Math.floor(threads / 2)) counts.unshift(threads);
+  return counts;
+}
+
+function timeOf(module: EngineModule, threads: number): number {
+  const engine = new Engine(module, threads);
+  try {
+    engine.addFile('config.json', new TextEncoder().encode(kSmallModel));
+    engine.probe(1, 'f32'); // Makes the weights.
+    let best = Infinity;
+    for (let run = 0; run < kRuns; ++run) {
+      const start = performance.now();
+      engine.probe(1, 'f32');
+      best = Math.min(best, performance.now() - start);
+    }
+    return best;
+  } finally {
+    engine.release();
+  }
+}

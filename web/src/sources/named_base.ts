@@ -1,0 +1,41 @@
+// A folder with a LoRA adapter and no config.json, as sentence-transformers and peft save it: its adapter_config.json names the model
+// that it changes.
+import { PeruseError } from '../errors.js';
+import { kAdapterConfig } from './model_files.js';
+import { type FolderParts, openFolder } from './open_folder.js';
+import { kHubId, type PathResolver, resolveSource, type SourceOptions, type SourceSpec } from './source.js';
+
+/** The source of the model that an adapter's folder names, or undefined if it is no such folder. */
+export async function namedBase(
+  adapter: SourceSpec,
+  options: SourceOptions,
+  paths: PathResolver,
+  parts: FolderParts,
+  signal: AbortSignal,
+): Promise<SourceSpec | undefined> {
+  if (adapter.kind === 'port') return undefined;
+  const folder = await openFolder(adapter, parts);
+  const file = await folder.open(kAdapterConfig, signal);
+  if (!file.found) return undefined;
+  const bytes: Uint8Array[] = [];
+  for await (const chunk of file.chunks()) bytes.push(chunk.slice());
+  const { base_model_name_or_path: name, revision } = await parse(file.where, bytes);
+  const isLocal = adapter.kind === 'folder' && typeof name === 'string' && (await paths.findFolder(name)) !== undefined;
+  if (typeof name !== 'string' || !(isLocal || kHubId.test(name))) {
+    throw new PeruseError(
+      'not_found',
+      `${adapter.name} is an adapter, and ${kAdapterConfig} names no model that can be found here: load that model with the option adapter.`,
+    );
+  }
+  // A folder of this machine is not for files from elsewhere to name.
+  const known = isLocal ? paths : { ...paths, findFolder: async () => undefined };
+  return resolveSource(name, { ...options, revision: typeof revision === 'string' ? revision : undefined }, known);
+}
+
+async function parse(where: string, parts: Uint8Array[]): Promise<Record<string, unknown>> {
+  try {
+    return JSON.parse(await new Blob(parts as BlobPart[]).text()) as Record<string, unknown>;
+  } catch (error) {
+    throw new PeruseError('malformed_file', `${where} holds no valid JSON.`, { cause: error });
+  }
+}

@@ -1,0 +1,106 @@
+// A pipeline's host that begins in the caller's thread and goes on in a worker once a call has taken so long that a server should
+// not wait for it (Node, `worker: 'auto'`). The worker loads the same files beside the calls; until it is ready they stay here.
+import type { ProgressCallback } from '../progress.js';
+import type { Host, Verb, Verbs } from './host.js';
+import type { RemoteHost } from './worker_host.js';
+
+/** A call that held the thread for longer, in milliseconds, is a long one. */
+export const kLongCall = 50;
+
+export interface MovingParts {
+  /** Starts the host in a worker, and loads the model there. Throws where that can't be: then the model stays here. */
+  load(signal: AbortSignal): Promise<RemoteHost>;
+}
+
+export class MovingHost implements Host {
+  private remote_: RemoteHost | undefined;
+  private parts_: MovingParts | undefined;
+  private readonly stop_ = new AbortController();
+  private underWay_ = 0; // calls here
+  private shared_ = false;
+  private called_ = false;
+  /** What was done here, which usage() counts on. */
+  private before_ = { calls: 0, tokens: 0, milliseconds: 0 };
+
+  constructor(private readonly local_: Host) {}
+
+  /** Whether the model works in the worker by now. */
+  get inWorker(): boolean {
+    return this.remote_ !== undefined;
+  }
+
+  /** The model was loaded here: it may move. */
+  allow(parts: MovingParts): void {
+    this.parts_ = parts;
+  }
+
+  /** Two pipelines that share an engine stay where it is. */
+  beside(report: ProgressCallback): Host {
+    this.shared_ = true;
+    return (this.remote_ ?? this.local_).beside(report);
+  }
+
+  usable(): boolean {
+    return (this.remote_ ?? this.local_).usable();
+  }
+
+  async call<V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> {
+    if (this.remote_ !== undefined) return this.answer(this.remote_, verb, request, signal);
+    this.underWay_ += 1;
+    try {
+      const start = this.underWay_ === 1 ? performance.now() : undefined; // A call that waits for others is not long for that.
+      const reply = await this.local_.call(verb, request, signal);
+      if (verb === 'run' && start !== undefined && this.isLong(performance.now() - start)) void this.move();
+      return reply;
+    } finally {
+      this.underWay_ -= 1;
+      if (this.underWay_ === 0 && this.remote_ !== undefined) this.local_.dispose();
+    }
+  }
+
+  dispose(): void {
+    this.stop_.abort();
+    this.local_.dispose();
+    this.remote_?.dispose();
+  }
+
+  /** The first call also compiles code and makes plans, so that it tells little. */
+  private isLong(milliseconds: number): boolean {
+    const isFirst = !this.called_;
+    this.called_ = true;
+    return milliseconds > (isFirst ? 5 * kLongCall : kLongCall);
+  }
+
+  private async answer<V extends Verb>(
+    remote: RemoteHost,
+    verb: V,
+    request: Verbs[V]['takes'],
+    signal: AbortSignal | undefined,
+  ): Promise<Verbs[V]['gives']> {
+    const reply = await remote.call(verb, request, signal);
+    if (verb !== 'usage') return reply;
+    const { calls, tokens, milliseconds } = reply as Verbs['usage']['gives'];
+    const before = this.before_;
+    return {
+      calls: calls + before.calls,
+      tokens: tokens + before.tokens,
+      milliseconds: milliseconds + before.milliseconds,
+    } as Verbs[V]['gives'];
+  }
+
+  private async move(): Promise<void> {
+    const parts = this.parts_;
+    if (parts === undefined || this.shared_) return;
+    this.parts_ = undefined; // It is tried once.
+    let remote: RemoteHost | undefined;
+    try {
+      remote = await parts.load(this.stop_.signal);
+      if (this.stop_.signal.aborted || this.shared_) throw new Error('it is not wanted any more');
+      this.before_ = await this.local_.call('usage', null);
+      this.remote_ = remote;
+      if (this.underWay_ === 0) this.local_.dispose();
+    } catch {
+      remote?.dispose(); // Calls go on here.
+    }
+  }
+}
