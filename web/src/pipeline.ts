@@ -172,6 +172,7 @@ const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
 /** A source that is an adapter's folder means the model that it names, with the adapter. */
 async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: PipelineOptions): Promise<Pipeline<ResolvedTask<T>>> {
   throwIfAborted(given.signal);
+  checkNamed(resolveTask(task), source);
   const resolve = () => resolveSource(source, given, platform().paths);
   try {
     return await load(task, await resolve(), given);
@@ -197,7 +198,6 @@ async function load<T extends TaskOrAlias>(
   const options = { ...given, wasmPath: given.wasmPath ?? env.wasmPath };
   throwIfAborted(options.signal);
   const resolvedTask = resolveTask(task);
-  checkNamed(resolvedTask, source);
   const dtype = checkDevice(options);
   const device = deviceWish(options);
   const onDeviceLost = checkDeviceLost(options);

@@ -1,0 +1,93 @@
+// The demo page's service worker with a browser made of stubs: what it keeps for later, and what it does not.
+import { fileURLToPath } from 'node:url';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+
+/** A path, and no import that the compiler follows: it has the types of a service worker. */
+const kScript: string = fileURLToPath(new URL('../../demo/service_worker/offline.ts', import.meta.url));
+const kSite = 'https://site.example/demo/';
+const kPage = '<meta name="application-name" content="Peruse" />';
+const kFiles = JSON.stringify({ version: '1', page: ['./', 'app/main.js', 'style.css'], inUse: ['models/a/config.json', 'peruse/x.wasm'] });
+
+const stored = new Map<string, Response>();
+const keyOf = (request: string | { url: string }) => new URL(typeof request === 'string' ? request : request.url, kSite).href;
+const cache = {
+  match: async (request: string, options?: { ignoreSearch?: boolean }) => {
+    const key = options?.ignoreSearch ? keyOf(request).replace(/\?.*/, '') : keyOf(request);
+    return stored.get(key)?.clone();
+  },
+  put: async (request: string, response: Response) => void stored.set(keyOf(request), response),
+};
+let server: (address: string) => Response;
+let listeners: Map<string, (event: unknown) => void>;
+
+beforeAll(async () => {
+  listeners = new Map();
+  vi.stubGlobal('self', {
+    registration: { scope: kSite },
+    clients: { matchAll: async () => [], claim: async () => {} },
+    skipWaiting: async () => {},
+    addEventListener: (type: string, listener: (event: unknown) => void) => listeners.set(type, listener),
+  });
+  vi.stubGlobal('location', { origin: new URL(kSite).origin });
+  vi.stubGlobal('caches', { open: async () => cache, match: cache.match });
+  vi.stubGlobal('fetch', async (request: string | { url: string }) => server(keyOf(request)));
+  await import(/* @vite-ignore */ kScript);
+});
+beforeEach(() => stored.clear());
+
+const file = (body: string, type: string) => new Response(body, { headers: { 'content-type': type } });
+const site = (address: string) => {
+  if (address.endsWith('/files.json')) return file(kFiles, 'application/json');
+  if (/\.wasm$/.test(address)) return file('wasm', 'application/wasm');
+  if (/\.json/.test(address)) return file('{}', 'application/json');
+  if (/\.js/.test(address)) return file('code', 'text/javascript');
+  return file(kPage, 'text/html');
+};
+
+/** What the page gets, once all is kept that will be. */
+async function ask(path: string): Promise<Response> {
+  const later: Promise<unknown>[] = [];
+  let answer: Promise<Response> | undefined;
+  const event = {
+    request: { url: keyOf(path), method: 'GET' },
+    respondWith: (response: Promise<Response>) => {
+      answer = response;
+    },
+    waitUntil: (promise: Promise<unknown>) => later.push(promise),
+  };
+  listeners.get('fetch')!(event);
+  const response = await answer!;
+  await Promise.all(later);
+  return response;
+}
+
+test('keeps the files of the site, each once, whatever stands after a question mark', async () => {
+  server = site;
+  for (const path of [
+    './',
+    './index.html',
+    './?a=1',
+    './?a=2',
+    'app/main.js',
+    'app/main.js?b',
+    'models/a/config.json',
+    'peruse/x.wasm',
+    'other.json',
+  ])
+    await ask(path);
+  expect([...stored.keys()].sort()).toEqual([kSite, `${kSite}app/main.js`, `${kSite}models/a/config.json`, `${kSite}peruse/x.wasm`].sort());
+});
+
+test('does not keep what a portal answers in their place, and goes on with what it has', async () => {
+  server = site;
+  for (const path of ['./', 'app/main.js', 'models/a/config.json']) await ask(path);
+  server = () => file('<h1>Log in to this network</h1>', 'text/html');
+  for (const path of ['./', 'app/main.js', 'models/a/config.json', 'peruse/x.wasm'])
+    expect(await (await ask(path)).text()).toContain('Log in');
+  server = () => {
+    throw new TypeError('no connection');
+  };
+  expect(await (await ask('./?x')).text()).toBe(kPage);
+  expect(await (await ask('app/main.js')).text()).toBe('code');
+  await expect(ask('peruse/x.wasm')).rejects.toThrow('no connection');
+});
