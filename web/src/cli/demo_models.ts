@@ -26,7 +26,7 @@ export async function findDemoModels(io: Io): Promise<DemoModels> {
   const place = join(dirname(defaultCacheFolder()), `demo-${version}`);
   const kept = installedFrom(join(place, 'x.js'));
   if (kept !== undefined) return { folder: kept };
-  io.err(`Fetching the demo models (${kName} ${version}, about 8 MB) from npm, once.\n`);
+  io.err(`Fetching the demo models (${kName} ${version}, 9 MB) from npm, once.\n`);
   const why = await fetchPackage(`${kName}@${version}`, place).catch(describe);
   const fetched = installedFrom(join(place, 'x.js'));
   return fetched === undefined ? { why: why || `npm installed no ${kName}.` } : { folder: fetched };
@@ -44,7 +44,8 @@ function installedFrom(path: string): string | undefined {
 /** Installs a package into a folder; gives npm's words if it can't. */
 async function fetchPackage(name: string, place: string): Promise<string> {
   await makeFolder(place);
-  const args = ['install', '--prefix', place, '--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', name];
+  const quiet = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=0'];
+  const args = ['install', '--prefix', place, ...quiet, name];
   const npm = process.env.npm_execpath; // Set where npx runs this program.
   const child =
     npm !== undefined && /[\\/]np[mx]-cli\.js$/.test(npm)
@@ -55,7 +56,16 @@ async function fetchPackage(name: string, place: string): Promise<string> {
     words += more;
   });
   const code = await new Promise<number | null>((done, fail) => child.once('error', fail).once('exit', done));
-  return code === 0 ? '' : words.trim().slice(0, kMostWords) || `npm ended with ${code}.`;
+  return code === 0 ? '' : reasonOf(words) || `npm ended with ${code}.`;
+}
+
+/** npm's lines of an error, without their prefix, the stack and the path of the log. */
+function reasonOf(words: string): string {
+  const lines = words.split('\n').map((line) => line.replace(/^npm (error|ERR!) ?/, '').trimEnd());
+  return lines
+    .filter((line) => line !== '' && !/^ +at |complete log/.test(line) && !/^(syscall|errno) /.test(line))
+    .join('; ')
+    .slice(0, kMostWords);
 }
 
 /** files.json of the page (tools/site.mjs), with the models' files among those that the service worker stores. */

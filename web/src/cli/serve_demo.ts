@@ -11,7 +11,7 @@ const inPackage = (path: string) => fileURLToPath(new URL(`../../../${path}`, im
 export const serveDemo: Command = {
   summary: 'Serve the demo page on this machine, until interrupted',
   usage: '',
-  details: `The models of the page are in the npm package peruse-demo (8 MB). If it is not installed, npm fetches it once, into the cache
+  details: `The models of the page are in the npm package peruse-demo (9 MB). If it is not installed, npm fetches it once, into the cache
 folder. With --models nothing is fetched. With --host 0.0.0.0 other devices of your network, such as a phone, can open the page. They
 get it by plain http, on which browsers offer neither threads nor storage; it works on one thread.`,
   options: {
