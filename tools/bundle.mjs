@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 // Bundles web/src for pages, into web/bundle: one file for the page, one for its worker, the GPU's part apart, teaching and its worker
 // apart, one for service workers, and one for the tokenizer alone, each with its source map; and the builds of the engine beside them,
-// where the bundles look for them. Run it after
-// `tsc -p tsconfig.build.json`.
+// where the bundles look for them. For Node it bundles the two workers, each into one file (web/dist/node), and the package for require()
+// (web/dist/cjs). Run it after `tsc -p tsconfig.build.json`.
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { bundleInline, kInlineBuilds } from './bundle_inline.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
 import { glueOf, kVariants } from './variants.mjs';
@@ -13,9 +14,10 @@ const kOut = join(root, 'web/bundle');
 const source = (path) => join(root, 'web/src', path);
 
 /** A bundle knows another only by the name of its file: each is loaded, and cached, for itself. */
-const kOthers = { 'worker/worker.ts': './peruse-worker.js', 'gpu/choose_device.ts': './peruse-gpu.js' };
-/** The GPU's part works with the classes of the worker that loads it, which exports them. */
-const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts', 'errors.ts'].map((path) => [path, './peruse-worker.js']));
+const kOthers = { 'worker/worker.ts': './peruse-worker.js' };
+/** The GPU's part uses the classes of the worker that loads it, from a global that the worker sets (worker/import_gpu_browser.ts). */
+const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]));
+const gpuGlobal = (name) => `globalThis[Symbol.for('peruse.gpu')].${name}`;
 
 /** Teaching shares with the page's file its settings and pipelines, its errors (one class for `instanceof`), sources and workers. */
 const kOthersOfTeaching = Object.fromEntries(
@@ -48,7 +50,7 @@ function keptApart(others) {
 const kBundles = [
   { name: 'peruse', entry: 'index_bundle.ts' },
   { name: 'peruse-worker', entry: 'worker/worker.ts', builds: ['relaxed-threads'] },
-  { name: 'peruse-gpu', entry: 'gpu/choose_device.ts', others: kOthersOfGpu, builds: ['webgpu'] },
+  { name: 'peruse-gpu', entry: 'gpu/gpu_script.ts', others: kOthersOfGpu, format: 'iife', globals: gpuGlobal, builds: ['webgpu'] },
   { name: 'peruse-teach', entry: 'teach/index.ts', others: kOthersOfTeaching, builds: ['teach', 'teach-threads'] },
   { name: 'peruse-teach-worker', entry: 'teach/teach_worker.ts', builds: ['teach', 'teach-threads'] },
   { name: 'peruse-service-worker', entry: 'index_service_worker.ts' },
@@ -68,20 +70,89 @@ function toCome(made) {
   };
 }
 
-async function write({ name, entry, others = kOthers, format = 'es' }, plugins) {
+/** For Node: workers that are one file each, and all that require() gives. */
+const kNodeBundles = [
+  { folder: 'node', entries: { worker: 'worker/worker_node.ts' }, name: '[name].mjs', builds: ['relaxed-threads'] },
+  { folder: 'node', entries: { teach_worker: 'teach/teach_worker_node.ts' }, name: '[name].mjs', builds: ['teach', 'teach-threads'] },
+  {
+    folder: 'cjs',
+    entries: {
+      peruse: 'index_node.ts',
+      teach: 'teach/index_node.ts',
+      tokenizer: 'index_tokenizer_node.ts',
+      quantize: 'quantize/quantize.ts',
+      convert: 'quantize/convert.ts',
+    },
+    name: '[name].cjs',
+    format: 'cjs',
+  },
+];
+
+/** Jest's jsdom runs in Node, but has a browser's timers and no encodings. */
+const kGlobals = `const { TextDecoder, TextEncoder } = require('node:util');
+const { setTimeout, clearTimeout, setInterval, clearInterval } = require('node:timers');`;
+
+async function writeForNode({ folder, entries, name, format = 'es' }, plugins) {
+  const { rolldown } = await import('rolldown');
+  const build = await rolldown({
+    input: Object.fromEntries(Object.entries(entries).map(([key, entry]) => [key, source(entry)])),
+    plugins,
+    resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+    platform: 'node',
+    external: [/^node:/, /\/peruse-inline\.js$/],
+    onLog: refuse,
+  });
+  const isOneFile = format === 'es';
+  const { output } = await build.write({
+    dir: join(root, 'web/dist', folder),
+    format,
+    exports: 'named',
+    banner: isOneFile ? undefined : kGlobals,
+    codeSplitting: !isOneFile,
+    entryFileNames: name,
+    chunkFileNames: name,
+  });
+  await build.close();
+  for (const { name: entry, isEntry, exports } of isOneFile ? [] : output) {
+    if (isEntry) writeFileSync(join(root, 'web/dist', folder, `${entry}.d.cts`), requiredTypes(entries[entry], exports));
+  }
+}
+
+/** Declarations for require(). A declaration file of a CommonJS module can name types of an ES module, but can't export its values again. */
+function requiredTypes(entry, exports) {
+  const module = `'../${(kDeclarations[entry] ?? entry).replace(/ts$/, 'js')}' with { 'resolution-mode': 'import' }`;
+  const values = exports.flatMap((name) => [
+    `export declare const ${name}: typeof module.${name};`,
+    ...(/^[A-Z]/.test(name) ? [`export type ${name} = module.${name};`] : []), // Classes are types too.
+  ]);
+  return [`import type * as module from ${module};`, `export type * from ${module};`, ...values, ''].join('\n');
+}
+
+/** Entries for Node whose declarations are those of the entry for browsers. */
+const kDeclarations = {
+  'index_node.ts': 'index.ts',
+  'teach/index_node.ts': 'teach/index.ts',
+  'index_tokenizer_node.ts': 'index_tokenizer.ts',
+};
+
+/** Warnings are errors. */
+function refuse(level, log) {
+  throw new Error(`${level}: ${log.message}`);
+}
+
+async function write({ name, entry, others = kOthers, format = 'es', globals }, plugins) {
   const { rolldown } = await import('rolldown'); // Only now: in a fresh clone the set-up has installed it by then.
   const build = await rolldown({
     input: { [name]: source(entry) },
     plugins: [keptApart(others), ...plugins],
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     platform: 'browser',
-    onLog(level, log) {
-      throw new Error(`${level}: ${log.message}`);
-    },
+    onLog: refuse,
   });
   const { output } = await build.write({
     dir: kOut,
     format,
+    globals,
     sourcemap: true,
     minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
     entryFileNames: '[name].js',
@@ -107,6 +178,10 @@ export async function bundle(made = kVariants) {
   for (const one of kBundles) {
     if ((one.builds ?? []).every((build) => made.includes(build))) await write(one, [toCome(made)]);
   }
+  for (const one of kNodeBundles) {
+    if ((one.builds ?? []).every((build) => made.includes(build))) await writeForNode(one, [toCome(made)]);
+  }
+  if (kInlineBuilds.every((build) => made.includes(build))) await bundleInline(kOut, refuse);
   writeFileSync(join(kOut, 'peruse.d.ts'), "export * from '../dist/index.js';\n");
   writeFileSync(join(kOut, 'peruse-teach.d.ts'), "export * from '../dist/teach/index.js';\n");
   // What a bundler that compiles modules beforehand makes of a build.

@@ -9,7 +9,8 @@ const kSources = fileURLToPath(new URL('../../web/src', import.meta.url));
 const kLayers = [
   'cli',
   'quantize teach',
-  'index_bundle',
+  'index_bundle index_inline',
+  'inline',
   'index index_node index_service_worker index_tokenizer index_tokenizer_node isolate isolate_worker',
   'face',
   'pipeline model_cache semantic_index tokenizer',
@@ -23,6 +24,7 @@ const kLayers = [
   'env load_options',
   'env_transformers_js',
   'custom_cache errors patience progress',
+  'web_types',
 ].map((names) => names.split(' '));
 
 /** A module's folder, or its own name where it lies at the top. */
@@ -37,7 +39,9 @@ function layerOf(module: string): number {
 }
 
 function importsOf(file: string, text: string): string[] {
-  return [...text.matchAll(/(?:from |import\(|import )'(\.[^']+\.js)'/g)].map(([, name]) => join(dirname(file), name!));
+  return [...text.matchAll(/(?:from |import\(|import )'(\.[^']+\.js)'/g)]
+    .map(([, name]) => join(dirname(file), name!))
+    .filter((target) => !target.startsWith('..')); // Bundles are elsewhere.
 }
 
 function upward(file: string, text: string): string[] {

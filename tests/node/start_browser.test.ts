@@ -50,7 +50,7 @@ function starting(answers: Answer[], threads: number) {
     workers.push(new FakeWorker(answers[workers.length]!));
     return workers.at(-1) as unknown as Worker;
   };
-  return { workers, started: startBrowserWorker(make, 'https://a.example/peruse-worker.js', threads) };
+  return { workers, started: startBrowserWorker({ make, address: 'https://a.example/peruse-worker.js' }, threads) };
 }
 
 test('one thread needs no others', async () => {
@@ -88,7 +88,11 @@ test('a script that is missing is no matter of threads', async () => {
   const { workers, started } = starting(['is missing'], 2);
   const died = vi.fn();
   (await started).onDeath(died);
-  expect(died).toHaveBeenCalledWith('its script could not be loaded.');
+  expect(died).toHaveBeenCalledWith(
+    expect.stringMatching(
+      /^its script could not be loaded from https:\/\/a\.example\/peruse-worker\.js\. .*copy-files.*env\.filesPath.*peruse\/inline/,
+    ),
+  );
   expect(workers).toHaveLength(1);
 });
 

@@ -51,6 +51,34 @@ describe.each([
     expect(elsewhere).toEqual([]);
   });
 
+  test("a service worker that imports 'peruse' is told what to import", async () => {
+    const script = String(site['service_worker.js']).replace('peruse-service-worker.js', 'peruse.js');
+    const { result } = await visit({ ...page('service_worker_page.js'), 'service_worker.js': script }, headers);
+    expect(result).toEqual({ error: expect.stringMatching(/^unsupported: .*import from 'peruse\/service-worker'/) });
+  });
+
+  test("a service worker that imports 'peruse/inline'", async () => {
+    const script = String(site['service_worker.js']).replace('peruse-service-worker.js', 'peruse-inline.js');
+    const { result } = await visit({ ...page('service_worker_page.js'), 'service_worker.js': script }, headers);
+    expect(result).toMatchObject({ ...kGood, variant: 'simd', worker: false });
+  });
+
+  test('peruse/inline, whose worker is a blob; in the page itself where the policy allows no blob', async () => {
+    const inline = page('inline.js');
+    inline['inline.js'] =
+      "import { pipeline } from './peruse/peruse-inline.js'; import { work } from './work.js'; globalThis.work = () => work(pipeline);";
+    const { result, requests } = await visit(inline, headers);
+    expect(result).toMatchObject({ ...kGood, worker: true, variant: threads ? 'simd-threads' : 'simd' });
+    expect(requests.filter((path) => path.startsWith('peruse/'))).toEqual(['peruse/peruse-inline.js']);
+    const refused = await visit(inline, { ...headers, 'Content-Security-Policy': kPolicy });
+    expect(refused.result).toMatchObject({
+      ...kGood,
+      worker: false,
+      variant: 'simd',
+      reason: expect.stringMatching(/policy may allow none/),
+    });
+  });
+
   test('a service worker that leaves the device to us: the CPU, for it can load nothing more', async () => {
     const { result } = await visit(page('service_worker_page.js'), { ...headers, 'Content-Security-Policy': kPolicy }, '?device=auto');
     expect(result).toMatchObject({

@@ -29,6 +29,11 @@ export interface Env extends TransformersJsEnv {
   cache: boolean | CustomCache;
   /** In Node: the folder for them. Default: `peruse/models` in $XDG_CACHE_HOME or ~/.cache. */
   cacheFolder: string | undefined;
+  /**
+   * In a page: URL of a folder that holds the package's files (workers and builds), as `npx peruse copy-files <folder>` writes it. For bundlers
+   * that leave these files behind (esbuild, Rollup, Angular). Default: where the bundler has put them.
+   */
+  filesPath: string | URL | undefined;
   /** URL of a folder that holds the engine's builds, instead of the package's own. */
   wasmPath: string | URL | undefined;
   /** At most so many threads, 1 to 16; fewer where the machine has fewer processors, or the page no shared memory. */
@@ -47,6 +52,7 @@ const kDefaults: Settings = {
   offline: false,
   cache: true,
   cacheFolder: undefined,
+  filesPath: undefined,
   wasmPath: undefined,
   threads: 'auto',
   debug: undefined,
@@ -68,6 +74,7 @@ const kChecks: Record<keyof Settings, Check> = {
     (value) => typeof value === 'boolean' || (typeof value === 'object' && value !== null && has(value, 'match') && has(value, 'put')),
   ],
   cacheFolder: ['the path of a folder', isTextOrNothing],
+  filesPath: ['a URL', (value) => isTextOrNothing(value) || value instanceof URL],
   wasmPath: ['a URL', (value) => isTextOrNothing(value) || value instanceof URL],
   threads: ["'auto' or a whole number from 1 to 16", (value) => value === 'auto' || isCount(value)],
   debug: ['a function', (value) => value === undefined || typeof value === 'function'],

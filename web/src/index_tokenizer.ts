@@ -1,14 +1,16 @@
 // `peruse/tokenizer` in browsers, their workers and wherever files are fetched.
 import { compileFetched } from './engine/fetch_wasm.js';
+import { filesFolder } from './engine/files_browser.js';
 import { webPaths } from './platform/platform.js';
 import { setTokenizerParts } from './tokenizer/parts.js';
 
 setTokenizerParts({
   paths: webPaths,
   folders: {},
-  compile: (folder) =>
-    // Spelled out so that bundlers find the file.
-    compileFetched('peruse-tokenizer.wasm', () => new URL('./peruse-tokenizer.wasm', import.meta.url), folder),
+  compile: async (folder) => {
+    const own = () => new URL('./peruse-tokenizer.wasm', import.meta.url); // Spelled out so that bundlers find the file.
+    return compileFetched('peruse-tokenizer.wasm', own, folder ?? (await filesFolder(import.meta.url)));
+  },
 });
 
 export * from './tokenizer/face.js';

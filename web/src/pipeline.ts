@@ -31,6 +31,7 @@ import {
 } from './tasks/tasks.js';
 import { type PipelineTokenizer, pipelineTokenizer } from './tasks/tokenizer_calls.js';
 import { kVectorSearch, type NearestRequest, type SetVectors, type VectorSearch } from './tasks/vector_search.js';
+import type { WasmModule } from './web_types.js';
 import type { Host, Verb, Verbs } from './worker/host.js';
 import { MovingHost } from './worker/moving_host.js';
 import { RemoteHost } from './worker/worker_host.js';
@@ -102,7 +103,7 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    * The engine's build, compiled, where none may be compiled while the program runs (Cloudflare's workers): 'peruse-simd.wasm' or
    * 'peruse-relaxed.wasm', with `variant` of the same name.
    */
-  wasmModule?: WebAssembly.Module;
+  wasmModule?: WasmModule;
 }
 
 /** A loaded model: call it as its task is called. */
@@ -195,7 +196,7 @@ async function load<T extends TaskOrAlias>(
   leading?: SourceSpec,
 ): Promise<Pipeline<ResolvedTask<T>>> {
   const start = performance.now();
-  const options = { ...given, wasmPath: given.wasmPath ?? env.wasmPath };
+  const options = { ...given, wasmPath: given.wasmPath ?? env.wasmPath ?? (await platform().filesFolder?.()) };
   throwIfAborted(options.signal);
   const resolvedTask = resolveTask(task);
   const dtype = checkDevice(options);
@@ -249,7 +250,7 @@ async function load<T extends TaskOrAlias>(
       onDeviceLost,
       shaderF16: options.shader_f16 === true,
       probes: { ...kProbes },
-      wasm,
+      wasm: wasm ?? (await platform().build?.(choice.variant)),
     };
     const loaded = await listener.unlessFailed(unlessAborted(host.call('load', request), options.signal));
     const { name } = leading ?? spec;

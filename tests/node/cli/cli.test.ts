@@ -248,3 +248,25 @@ test('as a process: lines in, lines out, nothing else, and the exit code', () =>
   expect(run(['classify'])).toMatchObject({ status: 2, stdout: '' });
   expect(run(['classify', './nowhere', 'x'])).toMatchObject({ status: 1, stdout: '' });
 });
+
+describe('copy-files', () => {
+  test('copies what a page loads while it runs, and says what to set', async () => {
+    const folder = join(await mkdtemp(join(tmpdir(), 'peruse-copied-')), 'public/peruse');
+    const { code, lines, err } = await peruse(['copy-files', folder]);
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("env.filesPath = '/peruse/'") });
+    const copied = (await readdir(folder)).sort();
+    expect(lines).toEqual([{ folder, files: copied, bytes: expect.any(Number) }]);
+    expect(copied).toEqual(expect.arrayContaining(['peruse-gpu.js', 'peruse-teach-worker.js', 'peruse-worker.js', 'peruse-simd.wasm']));
+    expect(copied.filter((name) => /\.map$|\.d\.ts$|inline|^peruse\.js$/.test(name))).toEqual([]);
+    await rm(folder, { recursive: true });
+  });
+
+  test('a folder that can not be written is one line', async () => {
+    const { code, err } = await peruse(['copy-files', '/dev/null/peruse']);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/^peruse copy-files: The files can't be copied to '\/dev\/null\/peruse': .*\n$/),
+    });
+    expect((await peruse(['copy-files', ' '])).code).toBe(2);
+  });
+});

@@ -4,6 +4,7 @@ import { cache } from './cache.js';
 import { classify } from './classify.js';
 import type { Command } from './command.js';
 import { convert } from './convert.js';
+import { copyFiles } from './copy_files.js';
 import { embed } from './embed.js';
 import { inspect } from './inspect.js';
 import { pretrain } from './pretrain.js';
@@ -26,6 +27,7 @@ export const kCommands: Record<string, Command> = {
   inspect,
   cache,
   'serve-demo': serveDemo,
+  'copy-files': copyFiles,
   quantize,
   convert,
 };

@@ -1,9 +1,11 @@
 // The C++ engine as TypeScript sees it: the Embind surface of bindings/, and a synchronous class over it.
 // This file is TypeScript's only side of that contract.
+
 import { PeruseError } from '../errors.js';
 import type { EngineInput } from '../tasks/call.js';
 import type { InspectRequest } from '../tasks/inspection.js';
 import { fillArrays, type ResultPart } from '../tasks/results.js';
+import type { WasmInstance, WasmModule } from '../web_types.js';
 import { EngineTokenizer, type TokenizerBinding } from './engine_tokenizer.js';
 import { ModuleCalls, type Staged } from './module_calls.js';
 import type { DeviceChoice, GpuReport } from './reports.js';
@@ -43,7 +45,10 @@ export type ModuleFactory<M> = (options: {
   pthreadPoolSize: number;
   startHelper: () => HelperWorker;
   /** Gives the build's instance as soon as there is one. */
-  instantiateWasm: (imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) => object;
+  instantiateWasm: (
+    imports: Record<string, Record<string, never>>,
+    receive: (instance: WasmInstance, module: WasmModule) => void,
+  ) => object;
 }) => Promise<M>;
 export type EngineModuleFactory = ModuleFactory<EngineModule>;
 

@@ -1,8 +1,8 @@
 // The engine's threads in Node: how they start, and what they are to begin with.
-import { parentPort, Worker } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import type { HelperWorker, ModuleFactory } from './engine.js';
 import { becomeHelper, Helper, isForHelper } from './helpers.js';
-import { installedFile } from './installed_node.js';
+import { type InstalledFile, newNodeWorker } from './installed_node.js';
 
 const kEnding = new Set<Promise<unknown>>();
 
@@ -12,11 +12,10 @@ export async function helpersHaveGone(): Promise<void> {
 }
 
 /**
- * `file`: of the worker, within the package's folder web/. It keeps the process alive until it has loaded, as what waits for it does; from
- * then on it is idle between calls.
+ * `file`: of the worker. It keeps the process alive until it has loaded, as what waits for it does; from then on it is idle between calls.
  */
-export function startNodeHelper(file: string): HelperWorker {
-  const worker = new Worker(installedFile(file), { name: 'peruse', execArgv: [] });
+export function startNodeHelper(file: InstalledFile): HelperWorker {
+  const worker = newNodeWorker(file);
   const helper = new Helper(
     (message) => worker.postMessage(message),
     () => {

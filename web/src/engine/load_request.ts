@@ -1,5 +1,7 @@
 // What loading is asked for, from pipeline() through the worker to the engine: one type, plain data.
+
 import type { SourceSpec } from '../sources/source.js';
+import type { WasmModule } from '../web_types.js';
 import type { DeviceWish, ProbeMemory } from './reports.js';
 import type { VariantChoice } from './variant.js';
 
@@ -32,5 +34,5 @@ export interface LoadRequest {
   /** What earlier loads found out about this machine's speed. */
   probes?: ProbeMemory;
   /** Where the builds of the engine are: URL of a folder, instead of the package's own; or the build itself, compiled. */
-  wasm?: string | WebAssembly.Module;
+  wasm?: string | WasmModule;
 }

@@ -1,13 +1,14 @@
-// A build's file in Node: on disk, beside the bundles for pages. Each is compiled once in a thread.
+// Compiles the engine's builds in Node, from disk. Each is compiled once in a thread.
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installedFile } from './installed_node.js';
+import { type InstalledFile, installedFile } from './installed_node.js';
 
 const kCompiled = new Map<string, Promise<WebAssembly.Module>>();
 
-/** Compiles the build of that name, of the package or of the folder whose URL is given. */
-export function compileRead(name: string, folder: string | undefined): Promise<WebAssembly.Module> {
-  const url = folder === undefined ? installedFile(`bundle/${name}`) : new URL(name, folder.endsWith('/') ? folder : `${folder}/`);
+/** Compiles a build of the package, or the file of its name in the folder whose URL is given. */
+export async function compileRead(file: InstalledFile, folder: string | undefined): Promise<WebAssembly.Module> {
+  const url = folder === undefined ? installedFile(file) : new URL(basename(file.path), folder.endsWith('/') ? folder : `${folder}/`);
   const compiled = kCompiled.get(url.href) ?? read(url).then((bytes) => WebAssembly.compile(bytes));
   kCompiled.set(url.href, compiled);
   compiled.catch(() => kCompiled.delete(url.href));

@@ -11,6 +11,8 @@ export interface Features {
   wasm: boolean;
   simd: boolean;
   relaxedSimd: boolean;
+  /** Why there is no relaxed SIMD, if it is not the machine. */
+  whyPlain?: string;
   /** WebAssembly threads: shared memory and atomics are known to the engine. */
   threads: boolean;
   /** Memory can be shared with workers: a page that is cross-origin isolated, or Node. */
@@ -50,7 +52,7 @@ export function chooseVariant(features: Features, wish: VariantWish = {}, mostTh
 
   const { threads, reason } = countThreads(features, threadsWished, mostThreads);
   const base = features.relaxedSimd ? 'relaxed' : 'simd';
-  const simdReason = features.relaxedSimd ? 'relaxed SIMD' : 'plain SIMD, because this engine has no relaxed SIMD';
+  const simdReason = features.relaxedSimd ? 'relaxed SIMD' : `plain SIMD, because ${whyPlain(features)}`;
   const free = threads > 1 && typeof threadsWished !== 'number' ? { threadsAreFree: true } : {};
   return { variant: threads > 1 ? `${base}-threads` : base, threads, ...free, reason: `${simdReason}; ${reason}.` };
 }
@@ -96,7 +98,7 @@ function chosenByCaller(
   noThreads: string | undefined,
 ): VariantChoice {
   if (variant.startsWith('relaxed') && !features.relaxedSimd) {
-    throw new PeruseError('unsupported', `The variant '${variant}' was asked for, but this engine has no relaxed SIMD.`);
+    throw new PeruseError('unsupported', `The variant '${variant}' was asked for, but ${whyPlain(features)}.`);
   }
   if (!variant.endsWith('-threads')) {
     if (typeof threads === 'number' && threads > 1) {
@@ -106,6 +108,10 @@ function chosenByCaller(
   }
   if (noThreads) throw new PeruseError('unsupported', `The variant '${variant}' was asked for, but ${noThreads}.`);
   return { variant, threads: threadCount(features, threads ?? 'auto', mostThreads), reason: 'asked for by the caller.' };
+}
+
+function whyPlain(features: Features): string {
+  return features.whyPlain ?? 'this engine has no relaxed SIMD';
 }
 
 function whyNoThreads(features: Features): string | undefined {

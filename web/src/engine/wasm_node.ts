@@ -1,9 +1,51 @@
 // The engine's files and threads in Node.
-import type { WasmParts } from './builds.js';
+import type { Build, WasmParts } from './builds.js';
 import { startNodeHelper } from './helper_node.js';
+import type { InstalledFile } from './installed_node.js';
 import { compileRead } from './read_wasm_node.js';
 
+/** The worker, in one file (tools/bundle.mjs): a bundler that copies it needs to copy no other. */
+export const kNodeWorker: InstalledFile = {
+  path: 'dist/node/worker.mjs',
+  own() {
+    return new URL('../node/worker.mjs', import.meta.url);
+  },
+};
+
+export const kNodeBuilds: Record<Build, InstalledFile> = {
+  simd: {
+    path: 'bundle/peruse-simd.wasm',
+    own() {
+      return new URL('../../bundle/peruse-simd.wasm', import.meta.url);
+    },
+  },
+  relaxed: {
+    path: 'bundle/peruse-relaxed.wasm',
+    own() {
+      return new URL('../../bundle/peruse-relaxed.wasm', import.meta.url);
+    },
+  },
+  'simd-threads': {
+    path: 'bundle/peruse-simd-threads.wasm',
+    own() {
+      return new URL('../../bundle/peruse-simd-threads.wasm', import.meta.url);
+    },
+  },
+  'relaxed-threads': {
+    path: 'bundle/peruse-relaxed-threads.wasm',
+    own() {
+      return new URL('../../bundle/peruse-relaxed-threads.wasm', import.meta.url);
+    },
+  },
+  webgpu: {
+    path: 'bundle/peruse-webgpu.wasm',
+    own() {
+      return new URL('../../bundle/peruse-webgpu.wasm', import.meta.url);
+    },
+  },
+};
+
 export const nodeWasm: WasmParts = {
-  compile: (build, folder) => compileRead(`peruse-${build}.wasm`, folder),
-  startHelper: () => startNodeHelper('dist/worker/worker_node.js'),
+  compile: (build, folder) => compileRead(kNodeBuilds[build], folder),
+  startHelper: () => startNodeHelper(kNodeWorker),
 };

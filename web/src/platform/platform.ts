@@ -1,6 +1,6 @@
 // What differs between a browser and Node: one object each.
 
-import type { Features } from '../engine/variant.js';
+import type { Features, Variant } from '../engine/variant.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FolderParts } from '../sources/open_folder.js';
 import type { PathResolver, SourceSpec } from '../sources/source.js';
@@ -16,6 +16,10 @@ export interface Platform {
   startWorker(threads: number): Promise<WorkerPort>;
   /** A host in this thread. */
   startHere(report: ProgressCallback): Promise<Host>;
+  /** URL of a folder that holds the package's files, if they are not next to its scripts. */
+  filesFolder?(): Promise<string | undefined>;
+  /** Compiles a build, where the builds are part of the program. */
+  build?(variant: Variant): Promise<WebAssembly.Module | undefined>;
   paths: PathResolver;
   /** For folders that this thread reads. */
   folderParts: FolderParts;

@@ -1,8 +1,10 @@
 // The browser: a module worker that lies beside this file, or this thread.
 import { detectFeatures } from '../engine/features.js';
+import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
+import { describe, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import type { Host } from '../worker/host.js';
-import { startBrowserWorker } from '../worker/start_browser.js';
+import { startBrowserWorker, workerScript } from '../worker/start_browser.js';
 import type { WorkerPort } from '../worker/worker_host.js';
 import { type Platform, webPaths } from './platform.js';
 
@@ -18,12 +20,14 @@ export const browserPlatform: Platform = {
     }),
   startWorker,
   startHere,
+  filesFolder: () => filesFolder(import.meta.url),
   paths: webPaths,
   folderParts: {},
 };
 
 async function startWorker(threads: number): Promise<WorkerPort> {
-  return startBrowserWorker(newWorker, import.meta.url.replace(/[^/]*$/, 'peruse-worker.js'), threads);
+  const here = import.meta.url;
+  return startBrowserWorker(workerScript('peruse-worker.js', await filesFolder(here), newWorker, here), threads);
 }
 
 /** Spelled out so that bundlers find the file. */
@@ -33,6 +37,16 @@ function newWorker(): Worker {
 
 /** The worker's file, in this thread. */
 async function startHere(report: ProgressCallback): Promise<Host> {
-  const { LocalHost, browserHostParts } = await import('../worker/worker.js');
+  const { LocalHost, browserHostParts } = await import('../worker/worker.js').catch((error: unknown) => {
+    throw notHere(error);
+  });
   return new LocalHost(report, browserHostParts);
+}
+
+function notHere(cause: unknown): PeruseError {
+  if ('ServiceWorkerGlobalScope' in globalThis) {
+    const message = `A service worker can't load parts of a module later: import from 'peruse/service-worker'. (${describe(cause)})`;
+    return new PeruseError('unsupported', message, { cause });
+  }
+  return new PeruseError('no_wasm', `The engine's script could not be loaded: ${describe(cause)} ${kFilesRemedy}`, { cause });
 }

@@ -3,6 +3,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { detectFeatures } from '../engine/features.js';
+import { embedWorker, isInstalled } from '../engine/installed_node.js';
+import type { Features } from '../engine/variant.js';
+import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import type { SourceSpec } from '../sources/source.js';
 import { LocalHost } from '../worker/host.js';
@@ -18,13 +21,40 @@ const kLongWork = 64 << 20;
 
 export const nodePlatform: Platform = {
   worksInWorker: async (source) => (await weightBytes(source)) > kLongWork,
-  // In Node every thread may block, and memory can always be shared.
-  features: () => detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true }),
-  startWorker: () => takeNodeWorker('dist/worker/worker_node.js'),
-  startHere: async (report) => new LocalHost(report, nodeHostParts),
+  features,
+  startWorker: async () => {
+    await useEmbeddedWorker();
+    return takeNodeWorker(kNodeWorker, Object.values(kNodeBuilds));
+  },
+  startHere: async (report) => {
+    await useEmbeddedWorker(); // Its threads.
+    return new LocalHost(report, nodeHostParts);
+  },
+  build: async (variant) => (hasFiles() ? undefined : (await embedded()).embeddedBuild(variant)),
   paths: nodePaths,
   folderParts: nodeFolderParts,
 };
+
+/** In Node every thread may block, and memory can always be shared. */
+function features(): Features {
+  const found = detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true });
+  return hasFiles() ? found : { ...found, relaxedSimd: false, whyPlain: "the package's files are not next to the program" };
+}
+
+/** Whether the worker and the builds are where Node finds them: not in a program that is one file, nor where some bundlers have been. */
+function hasFiles(): boolean {
+  const { simd, relaxed, 'simd-threads': simdThreads, 'relaxed-threads': relaxedThreads } = kNodeBuilds;
+  return [kNodeWorker, simd, relaxed, simdThreads, relaxedThreads].every(isInstalled);
+}
+
+/** What peruse/inline holds: every bundler puts an import of a script into the program. */
+function embedded() {
+  return import('../../bundle/peruse-inline.js');
+}
+
+async function useEmbeddedWorker(): Promise<void> {
+  if (!hasFiles()) embedWorker(await (await embedded()).workerCode('node'));
+}
 
 /** Bytes of the files that hold weights. What a server has is not known yet; models on a hub are seldom small. */
 async function weightBytes(source: SourceSpec): Promise<number> {

@@ -151,6 +151,9 @@ export function notFound(missing: readonly MissingFile[], reason = ''): PeruseEr
   return new PeruseError(code, `${missing.length > 1 ? 'Found neither' : 'Did not find'} ${listed(missing)}${reason}.`);
 }
 
+/** If nothing of a model is there, the address is probably another one. */
+const kRemedy = "The source must be the model's folder, which holds config.json, the tokenizer's files and the weights";
+
 /** The same, with what lies there instead. */
 export async function explainMissing(
   folder: Pick<ModelFolder, 'open'>,
@@ -167,5 +170,5 @@ export async function explainMissing(
     }),
   );
   const instead = there.flat().join(', ');
-  return notFound(missing, instead === '' ? '' : `; there is ${instead}`);
+  return notFound(missing, instead === '' ? `. ${kRemedy}` : `; there is ${instead}`);
 }

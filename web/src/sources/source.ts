@@ -1,6 +1,8 @@
 // Where a model's files come from: what the caller may say, and the plain form that crosses to the worker.
+
 import { type CustomCache, env } from '../env.js';
 import { PeruseError, show } from '../errors.js';
+import type { Port } from '../web_types.js';
 import { type FilesSource, type FilesSpec, readFiles } from './source_files.js';
 
 /**
@@ -21,7 +23,7 @@ export type SourceSpec =
   /** The first, if it has a config.json; else the second. */
   | { kind: 'either'; name: string; first: SourceSpec; second: SourceSpec }
   /** Read by the other end of the port (folder_port.ts). */
-  | { kind: 'port'; name: string; port: MessagePort };
+  | { kind: 'port'; name: string; port: Port };
 
 export interface UrlSpec {
   kind: 'url';
@@ -109,6 +111,10 @@ export async function resolveSource(source: Source, options: SourceOptions, path
   throw new PeruseError('invalid_argument', `A source must be a string, a URL or files, not ${show(source)}.`);
 }
 
+function noFolder(text: string): string {
+  return `There is no folder '${text}'. A path starts at the program's current folder; a hub id has the form user/model.`;
+}
+
 async function fromString(text: string, options: SourceOptions, paths: PathResolver): Promise<SourceSpec> {
   if (text.trim() === '') throw new PeruseError('invalid_argument', 'The source is an empty string.');
   if (/^https?:\/\//i.test(text)) return fromUrl(parseUrl(text, undefined), text, options);
@@ -116,7 +122,7 @@ async function fromString(text: string, options: SourceOptions, paths: PathResol
   if (path !== undefined) return { kind: 'folder', name: text, path };
   if (kPathOrUrl.test(text)) {
     const base = paths.baseUrl();
-    if (base === undefined) throw new PeruseError('not_found', `There is no folder '${withoutCredentials(text)}'.`);
+    if (base === undefined) throw new PeruseError('not_found', noFolder(withoutCredentials(text)));
     return fromUrl(parseUrl(text, base), text, options);
   }
   if (!kHubId.test(text) || text.split('/').some((part) => kDots.test(part))) {

@@ -1,7 +1,8 @@
 // peruse/teach in browsers.
 import '../index.js';
+import { filesFolder } from '../engine/files_browser.js';
 import type { Source } from '../sources/source.js';
-import { startBrowserWorker } from '../worker/start_browser.js';
+import { startBrowserWorker, workerScript } from '../worker/start_browser.js';
 import type { TeachExample, TeachTask } from './examples.js';
 import type { TeachVerbs } from './lesson.js';
 import type { TeachOptions, TeachProgress } from './options.js';
@@ -18,8 +19,11 @@ function newWorker(): Worker {
 }
 
 const kParts: TeachParts = {
-  startWorker: (threads) =>
-    startBrowserWorker<TeachVerbs, TeachProgress>(newWorker, import.meta.url.replace(/[^/]*$/, 'peruse-teach-worker.js'), threads),
+  startWorker: async (threads) => {
+    const here = import.meta.url;
+    const script = workerScript('peruse-teach-worker.js', await filesFolder(here), newWorker, here);
+    return startBrowserWorker<TeachVerbs, TeachProgress>(script, threads);
+  },
 };
 
 /**

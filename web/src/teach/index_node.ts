@@ -1,6 +1,7 @@
 // peruse/teach in Node.
 import '../index_node.js';
 import { startNodeWorker } from '../worker/start_node.js';
+import { kTeachBuilds, kTeachWorker } from './files_node.js';
 import type { pretrain as pretrainInBrowser, teach as teachInBrowser } from './index.js';
 import { pretrainWith } from './pretrain.js';
 import { saveToDisk } from './save_node.js';
@@ -9,7 +10,7 @@ import { type TeachParts, teachWith } from './teach.js';
 export * from './face.js';
 
 const kParts: TeachParts = {
-  startWorker: async () => startNodeWorker('dist/teach/teach_worker_node.js'),
+  startWorker: async () => startNodeWorker(kTeachWorker, Object.values(kTeachBuilds)),
   saveToDisk,
 };
 

@@ -97,6 +97,7 @@ export async function runLesson(
   try {
     throwIfAborted(signal);
     const choice = chooseThreads(platform().features(/*inWorker=*/ true), threads, mostThreads());
+    const wasm = lesson.wasm ?? (await platform().filesFolder?.());
     const spec = await resolveSource(source, options, platform().paths);
     const beside = generator === undefined ? undefined : await resolveSource(generator, options, platform().paths);
     throwIfAborted(signal);
@@ -107,7 +108,7 @@ export async function runLesson(
     const notice = (sentence: string) => notices.push(sentence);
     const send = (one: typeof spec) => sendable(one, reading.signal, { ...platform().folderParts, notice });
     const sent = { source: await send(spec), generator: beside && (await send(beside)) };
-    const done = host.call('teach', { ...lesson, choice, ...sent });
+    const done = host.call('teach', { ...lesson, wasm, choice, ...sent });
     const result = await listener.unlessFailed(unlessAborted(done, signal));
     listener.check();
     result.report.notices.push(...notices);

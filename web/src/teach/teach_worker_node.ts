@@ -6,13 +6,14 @@ import { listenOrHelp, startNodeHelper } from '../engine/helper_node.js';
 import { compileRead } from '../engine/read_wasm_node.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import { serveHosts } from '../worker/worker_host.js';
+import { kTeachBuilds, kTeachWorker } from './files_node.js';
 import { type LessonParts, TeachHost, type TeachVerbs } from './lesson.js';
 import type { TeachProgress } from './options.js';
 
 const kParts: LessonParts = {
   ...nodeFolderParts,
-  compile: (build, folder) => compileRead(`peruse-${build}.wasm`, folder),
-  startHelper: () => startNodeHelper('dist/teach/teach_worker_node.js'),
+  compile: (build, folder) => compileRead(kTeachBuilds[build], folder),
+  startHelper: () => startNodeHelper(kTeachWorker),
 };
 
 serveHosts<TeachVerbs, TeachProgress>(

@@ -1,4 +1,5 @@
 // Tokenizer: texts to token ids and back, without a model.
+
 import createModule from '../../wasm/glue-tokenizer.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { EngineTokenizer, type TokenizerModule, type TokenizerReport } from '../engine/engine_tokenizer.js';
@@ -23,6 +24,7 @@ import {
   tokenizerRequest,
   type WindowOptions,
 } from '../tasks/tokenizer_calls.js';
+import type { WasmModule } from '../web_types.js';
 import { tokenizerParts } from './parts.js';
 
 /** How to load a tokenizer. */
@@ -34,7 +36,7 @@ export interface TokenizerOptions extends SourceOptions {
   /** URL of a folder that holds peruse-tokenizer.wasm, instead of the package's own. Default: `env.wasmPath`. */
   wasmPath?: string | URL;
   /** peruse-tokenizer.wasm, compiled, where nothing may be compiled while the program runs (Cloudflare's workers). */
-  wasmModule?: WebAssembly.Module;
+  wasmModule?: WasmModule;
 }
 
 export type { CountOptions, DecodeOptions, EncodeOptions, Encoding, WindowOptions } from '../tasks/tokenizer_calls.js';

@@ -15,7 +15,7 @@ import { joinParts } from '../tasks/results.js';
 import { runTokenizerCall, type TokenizerRequest } from '../tasks/tokenizer_calls.js';
 import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_search.js';
 import { EngineGroup } from './engine_group.js';
-import { startEngine } from './start_engine.js';
+import { type GpuParts, startEngine } from './start_engine.js';
 
 /** The verbs: what each takes and gives, all of it plain data. Both hosts and the worker's messages derive from this. */
 export interface Verbs {
@@ -51,10 +51,8 @@ export interface Host extends HostOf<Verbs> {
 }
 
 /** What a LocalHost needs from its surroundings; tests put their own in. */
-export interface HostParts extends FolderParts {
+export interface HostParts extends FolderParts, GpuParts {
   startEngine?: (request: EngineRequest) => Promise<Engine>;
-  /** WebGPU, where it is not the navigator's. Throws 'no_gpu'. */
-  findGpu?: () => Promise<GPU | undefined>;
   /** The engine's builds and threads. */
   wasm?: WasmParts;
 }
@@ -222,7 +220,7 @@ export class LocalHost implements Host {
   }
 
   private async loadOnce(request: LoadRequest, onDeviceChosen: (deviceChoice: DeviceChoice) => void = () => {}): Promise<LoadReport> {
-    const start = this.parts_.startEngine ?? ((engineRequest) => startEngine(engineRequest, this.parts_.findGpu));
+    const start = this.parts_.startEngine ?? ((engineRequest) => startEngine(engineRequest, this.parts_));
     const load = (findLoaded: LoadParts['findLoaded']) => {
       throwIfAborted(this.stop_.signal);
       return loadModel(request, {

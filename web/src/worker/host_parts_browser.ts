@@ -1,5 +1,6 @@
 // What a host needs from a browser, in a worker or in the page's own thread.
 import { browserWasm } from '../engine/wasm_browser.js';
 import type { HostParts } from './host.js';
+import { importGpu } from './import_gpu_browser.js';
 
-export const browserHostParts: HostParts = { wasm: browserWasm };
+export const browserHostParts: HostParts = { wasm: browserWasm, importGpu };

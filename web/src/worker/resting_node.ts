@@ -1,14 +1,15 @@
 // A worker in Node that has no work rests for a while, and the next load takes it: a new one would have a thread to start and the engine to
 // compile, and of what threads that came and went had taken the C library's allocator keeps a part.
+import type { InstalledFile } from '../engine/installed_node.js';
 import { patience, within } from '../patience.js';
 import { kFarewell, NodeWorker } from './start_node.js';
 
 /** What a worker may take to let go of its last work, in milliseconds. Where it is idle, it takes some ten. */
 const kLetsGoWithin = 5000;
 
-/** A worker that rested, or a new one. `file`: within the package's folder web/. */
-export async function takeNodeWorker(file: string): Promise<NodeWorker> {
-  return (await RestingWorker.take(file)) ?? new RestingWorker(file);
+/** A worker that rested, or a new one. As startNodeWorker. */
+export async function takeNodeWorker(file: InstalledFile, uses: readonly InstalledFile[]): Promise<NodeWorker> {
+  return (await RestingWorker.take(file)) ?? new RestingWorker(file, uses);
 }
 
 /** At most one rests. */
@@ -18,12 +19,12 @@ class RestingWorker extends NodeWorker {
   private hasLetGo_ = Promise.resolve(false);
   private timer_: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(file: string) {
-    super(file);
+  constructor(file: InstalledFile, uses: readonly InstalledFile[]) {
+    super(file, uses);
     this.kind_ = kindOf(file);
   }
 
-  static async take(file: string): Promise<RestingWorker | undefined> {
+  static async take(file: InstalledFile): Promise<RestingWorker | undefined> {
     const worker = RestingWorker.resting_;
     if (worker?.kind_ !== kindOf(file)) return undefined;
     worker.wake();
@@ -74,6 +75,6 @@ class RestingWorker extends NodeWorker {
 }
 
 /** A worker has the environment of its start. */
-function kindOf(file: string): string {
-  return JSON.stringify([file, process.env]);
+function kindOf({ path }: InstalledFile): string {
+  return JSON.stringify([path, process.env]);
 }

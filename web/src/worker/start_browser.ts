@@ -1,4 +1,5 @@
 // Starts a worker in a browser: of the package's own file, or from a blob that imports it.
+import { kFilesRemedy } from '../engine/files_browser.js';
 import { describe, PeruseError } from '../errors.js';
 import { patience, within } from '../patience.js';
 import type { ProgressInfo } from '../progress.js';
@@ -12,19 +13,36 @@ const kGrace = 5000;
 /** How often a worker is started whose threads do not come about. */
 const kAttempts = 3;
 
+/** A worker's script. */
+export interface WorkerScript {
+  /** Starts a worker of it. */
+  make: () => Worker;
+  /** Its address: for a page of another origin, and for messages. */
+  address: string;
+  /** Whether it is a blob, which the page's policy may refuse. */
+  isBlob?: boolean;
+}
+
 /**
- * `make`: as bundlers find the file. `own`: its address, for a page of another origin. `threads`: what the work in it will need, itself
- * among them. Throws 'worker_died'.
+ * The script `name` in `folder` (filesFolder()), or else next to the calling script, whose address is `here`. `bundled` starts it in the form
+ * in which bundlers find the file.
  */
+export function workerScript(name: string, folder: string | undefined, bundled: () => Worker, here: string): WorkerScript {
+  if (folder === undefined) return { make: bundled, address: (here ?? '').replace(/[^/]*$/, name) };
+  const address = folder + name;
+  return { make: () => new Worker(address, { type: 'module', name: 'peruse' }), address };
+}
+
+/** `threads`: what the work in it will need, itself among them. Throws 'worker_died'. */
 export async function startBrowserWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>(
-  make: () => Worker,
-  own: string,
+  script: WorkerScript,
   threads: number,
 ): Promise<WorkerPort<S, Progress>> {
   for (let attempt = 1; ; ++attempt) {
-    const worker = await startWorker(make, own);
+    const worker = await startWorker(script);
+    const reasonOf = (event: ErrorEvent) => event.message || notLoaded(script);
     try {
-      return portOf(worker, threads > 1 ? await prepare(worker, threads - 1) : undefined);
+      return portOf(worker, reasonOf, threads > 1 ? await prepare(worker, threads - 1, reasonOf) : undefined);
     } catch (error) {
       worker.terminate();
       if (attempt === kAttempts) throw notStarted("the browser starts no threads in it. With 'threads: 1' it needs none.", error);
@@ -32,12 +50,13 @@ export async function startBrowserWorker<S extends VerbTable<S> = Verbs, Progres
   }
 }
 
-async function startWorker(make: () => Worker, own: string): Promise<Worker> {
+async function startWorker({ make, address, isBlob }: WorkerScript): Promise<Worker> {
+  if (isBlob) return firstWord(make, "the worker is a blob, and the page's policy may allow none");
   try {
     return make();
   } catch (error) {
     if (!(error instanceof DOMException && error.name === 'SecurityError')) throw notStarted(describe(error), error);
-    return startForeign(own);
+    return startForeign(address);
   }
 }
 
@@ -48,11 +67,16 @@ async function startWorker(make: () => Worker, own: string): Promise<Worker> {
 async function startForeign(own: string): Promise<Worker> {
   const script = `import ${JSON.stringify(own)};`;
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
+  const make = () => new Worker(url, { type: 'module', name: 'peruse' });
+  return firstWord(make, "it lies on another origin, and the page's policy may allow no worker from a blob");
+}
+
+/** Starts a worker from a blob and resolves at its first message, which comes at once or never. */
+async function firstWord(make: () => Worker, ifRefused: string): Promise<Worker> {
   return new Promise((resolve, reject) => {
-    const refused = (reason: string) =>
-      reject(notStarted(`it lies on another origin, and the page's policy may allow no worker from a blob (${reason}).`));
+    const refused = (reason: string) => reject(notStarted(`${ifRefused} (${reason}).`));
     try {
-      const worker = new Worker(url, { type: 'module', name: 'peruse' });
+      const worker = make();
       worker.onmessage = () => resolve(worker);
       worker.onerror = (event) => refused(event.message || 'worker-src blob:');
     } catch (error) {
@@ -66,7 +90,7 @@ async function startForeign(own: string): Promise<Worker> {
  * never returns, on a busy machine, where other workers are ending. Such a worker hears nothing any more: throws Late. Gives what else
  * went wrong.
  */
-async function prepare(worker: Worker, helpers: number): Promise<string | undefined> {
+async function prepare(worker: Worker, helpers: number, reasonOf: ReasonOf): Promise<string | undefined> {
   const said = (kinds: WorkerMessage['kind'][]) =>
     new Promise<string | undefined>((resolve) => {
       worker.onmessage = ({ data }: MessageEvent<WorkerMessage>) => kinds.includes(data.kind) && resolve(undefined);
@@ -76,9 +100,12 @@ async function prepare(worker: Worker, helpers: number): Promise<string | undefi
   return (await said(['here', 'prepared'])) ?? within(patience.threads, said(['prepared']));
 }
 
-/** An event without a message: the script could not be fetched. */
-function reasonOf(event: ErrorEvent): string {
-  return event.message || 'its script could not be loaded.';
+/** What an error event of a worker says. */
+type ReasonOf = (event: ErrorEvent) => string;
+
+/** An event without a message: the script could not be fetched. A bundler that moved it has given it another address. */
+function notLoaded({ address }: WorkerScript): string {
+  return `its script could not be loaded${/^https?:/.test(address) ? ` from ${address}` : ''}. ${kFilesRemedy}`;
 }
 
 function notStarted(reason: string, cause?: unknown): PeruseError {
@@ -86,7 +113,7 @@ function notStarted(reason: string, cause?: unknown): PeruseError {
 }
 
 /** `trouble`: why it has stopped already. */
-function portOf<S extends VerbTable<S>, Progress>(worker: Worker, trouble?: string): WorkerPort<S, Progress> {
+function portOf<S extends VerbTable<S>, Progress>(worker: Worker, reasonOf: ReasonOf, trouble?: string): WorkerPort<S, Progress> {
   return {
     post: (message, transfer = []) => worker.postMessage(message, transfer),
     onMessage: (listener) => {

@@ -1,15 +1,28 @@
-// Starts an engine for the device that was wished for.
-
+// Starts an engine on the requested device.
 import { type EngineRequest, startCpuEngine } from '../engine/builds.js';
 import type { Engine } from '../engine/engine.js';
 import { describe, PeruseError } from '../errors.js';
+import type { startWithGpu } from '../gpu/choose_device.js';
 
-/** Starts the engine. `findGpu`: where WebGPU is, if not in the navigator. */
-export async function startEngine(request: EngineRequest, findGpu = navigatorGpu): Promise<Engine> {
+/** The GPU's part: gpu/choose_device.ts. */
+export interface GpuPart {
+  startWithGpu: typeof startWithGpu;
+}
+
+/** What starting on a GPU needs from the platform. */
+export interface GpuParts {
+  /** Finds WebGPU if it is not the navigator's. Throws 'no_gpu'. */
+  findGpu?: () => Promise<GPU | undefined>;
+  /** Loads the GPU's part. Programs that compute on the CPU never call it. */
+  importGpu?: () => Promise<GpuPart>;
+}
+
+/** Starts the engine. Throws 'no_gpu' if the request requires a GPU and this machine lacks one. */
+export async function startEngine(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: GpuParts = {}): Promise<Engine> {
   if ((request.device ?? 'cpu') === 'cpu') return startCpuEngine(request);
-  let part: Awaited<ReturnType<typeof importGpuPart>>;
+  let part: GpuPart;
   try {
-    part = await importGpuPart();
+    part = await load(importGpu);
   } catch (error) {
     if (request.device === 'webgpu') throw error;
     return startCpuEngine(request, `the CPU, because the GPU can't be used: ${(error as PeruseError).message}`);
@@ -17,10 +30,10 @@ export async function startEngine(request: EngineRequest, findGpu = navigatorGpu
   return part.startWithGpu(request, findGpu);
 }
 
-/** A page that computes on the CPU never loads it; a service worker can't. */
-async function importGpuPart() {
+async function load(importGpu: GpuParts['importGpu']): Promise<GpuPart> {
   try {
-    return await import('../gpu/choose_device.js');
+    if (!importGpu) throw new Error('there is none here.');
+    return await importGpu();
   } catch (error) {
     throw new PeruseError('no_gpu', `The GPU's part of Peruse could not be loaded: ${describe(error)}`, { cause: error });
   }

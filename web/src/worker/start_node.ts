@@ -1,6 +1,6 @@
 // Starts a worker in Node (worker_threads).
-import { Worker } from 'node:worker_threads';
-import { installedFile } from '../engine/installed_node.js';
+import type { Worker } from 'node:worker_threads';
+import { type InstalledFile, newNodeWorker } from '../engine/installed_node.js';
 import type { ProgressInfo } from '../progress.js';
 import type { Verbs, VerbTable } from './host.js';
 import { isAnswered, type WorkerMessage, type WorkerPort, type WorkerRequest } from './worker_host.js';
@@ -8,9 +8,12 @@ import { isAnswered, type WorkerMessage, type WorkerPort, type WorkerRequest } f
 /** What a worker may take, once it has let go of its work, until its locks (cache/lock_node.ts) are gone from the disk, in milliseconds. */
 export const kFarewell = 500;
 
-/** `file`: within the package's folder web/. */
-export function startNodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>(file: string): WorkerPort<S, Progress> {
-  return new LeavingWorker<S, Progress>(file);
+/** `file`: the worker's. `uses`: files of the package that it may need. */
+export function startNodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>(
+  file: InstalledFile,
+  uses: readonly InstalledFile[],
+): WorkerPort<S, Progress> {
+  return new LeavingWorker<S, Progress>(file, uses);
 }
 
 export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> implements WorkerPort<S, Progress> {
@@ -20,8 +23,8 @@ export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   private ended_ = false;
   private waiting_ = 0; // An idle worker does not keep the process alive.
 
-  constructor(file: string) {
-    this.worker_ = new Worker(installedFile(file), { name: 'peruse', execArgv: [] });
+  constructor(file: InstalledFile, uses: readonly InstalledFile[]) {
+    this.worker_ = newNodeWorker(file, uses);
     this.worker_.unref();
     this.worker_.on('message', (message: WorkerMessage<Progress>) => {
       if (message.kind !== 'progress' && message.kind !== 'here' && --this.waiting_ === 0) this.worker_.unref();

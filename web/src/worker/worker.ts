@@ -6,17 +6,12 @@ import { browserHostParts } from './host_parts_browser.js';
 import { closeLater, listen, type WorkerScope } from './listen_browser.js';
 import { serve, type WorkerRequest } from './worker_host.js';
 
-export { startBuild, startCpuBuild, startCpuEngine } from '../engine/builds.js';
-// What the GPU's part, a bundle of its own, takes from here (tools/bundle.mjs).
-export { Engine } from '../engine/engine.js';
-export { describe, PeruseError } from '../errors.js';
 export { LocalHost } from './host.js';
 export { browserHostParts };
 
 declare const self: WorkerScope<WorkerRequest> & { name?: string; document?: unknown };
 
-// Not twice: WebKit runs a worker's script once more when the GPU's part imports it.
-if (self.name === 'peruse' && self.document === undefined && self.onmessage === null) {
+if (self.name === 'peruse' && self.document === undefined) {
   serve(
     (message, transfer = []) => self.postMessage(message, transfer),
     (listener) => listen(self, createThreaded as ModuleFactory<never>, listener),

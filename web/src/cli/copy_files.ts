@@ -1,0 +1,45 @@
+// peruse copy-files: the files that a page loads while it runs, for bundlers that leave them behind.
+import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, PeruseError } from '../errors.js';
+import { type Command, needed, UsageError } from './command.js';
+
+/** Scripts that a page or a worker starts by their address, and the builds of the engine. The other bundles are imported. */
+const kLoadedLater = /^peruse-(?:(?:teach-|isolate-)?worker|gpu)\.js$|^peruse-[\w-]+\.wasm$/;
+
+export const copyFiles: Command = {
+  summary: "Copy the package's workers and engine builds to a folder that your server serves",
+  usage: '<folder>',
+  details: `For bundlers that leave these files behind (esbuild, Rollup, Angular, bun build). Afterwards set env.filesPath to the
+folder's address. Run the command again when you update the package: files of the same names are replaced. A page loads
+only the files that it needs.`,
+  options: {},
+  async run(positionals, _values, io) {
+    const [folder, ...rest] = needed(positionals, ['folder']);
+    if (folder.trim() === '') throw new UsageError('<folder> is empty');
+    if (rest.length > 0) throw new UsageError(`'${rest[0]}' is one argument too many`);
+    const bundle = fileURLToPath(new URL('../../bundle', import.meta.url));
+    const names = (await readdir(bundle)).filter((name) => kLoadedLater.test(name)).sort();
+    let bytes = 0;
+    try {
+      await mkdir(folder, { recursive: true });
+      for (const name of names) {
+        await copyFile(join(bundle, name), join(folder, name));
+        bytes += (await stat(join(bundle, name))).size;
+      }
+    } catch (error) {
+      throw new PeruseError('invalid_argument', `The files can't be copied to '${folder}': ${describe(error)}`, { cause: error });
+    }
+    io.out(JSON.stringify({ folder, files: names, bytes }));
+    io.err(`${hint(folder)}\n`);
+  },
+};
+
+/** Servers give the content of folders of these names without the name. */
+function hint(folder: string): string {
+  const path = folder.replaceAll('\\', '/').replace(/^\.?\/+|\/+$/g, '');
+  const served = /(?:^|\/)(?:public|static)\/(.+)$/.exec(path)?.[1];
+  const address = served === undefined ? "the folder's address" : `'/${served}/'`;
+  return `Now set, before you load a pipeline: import { env } from 'peruse'; env.filesPath = ${address};`;
+}

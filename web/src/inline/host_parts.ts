@@ -1,0 +1,20 @@
+// Parts of a host in peruse/inline, in browsers: the engine arrives compiled, with the request.
+import { compileFetched } from '../engine/fetch_wasm.js';
+import { dropHelpers, startHelper } from '../engine/helper_browser.js';
+import type { HostParts } from '../worker/host.js';
+import { noGpu } from './no_gpu.js';
+
+export const inlineHostParts: HostParts = {
+  importGpu: noGpu,
+  wasm: {
+    compile: (build, folder) => {
+      const name = `peruse-${build}.wasm`;
+      const own = () => {
+        throw new Error(`'peruse/inline' holds no '${build}'`);
+      };
+      return compileFetched(name, own, folder);
+    },
+    startHelper,
+    dropHelpers,
+  },
+};

@@ -1,0 +1,4 @@
+// The GPU's part is not in peruse/inline.
+export async function noGpu(): Promise<never> {
+  throw new Error("it is not in 'peruse/inline': import from 'peruse'.");
+}

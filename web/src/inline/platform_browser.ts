@@ -1,0 +1,46 @@
+// Browsers, as peruse/inline sees them: its worker starts from a blob, its engine is at hand.
+import { detectFeatures } from '../engine/features.js';
+import type { Features } from '../engine/variant.js';
+import { type Platform, webPaths } from '../platform/platform.js';
+import { LocalHost } from '../worker/host.js';
+import { startBrowserWorker } from '../worker/start_browser.js';
+import type { WorkerPort } from '../worker/worker_host.js';
+import { inlineHostParts } from './host_parts.js';
+import { embeddedBuild, workerCode } from './unpack.js';
+
+const kHasWorkers = typeof Worker === 'function'; // Service workers can't start any.
+
+/** Features of the builds that are embedded. */
+export function plainOnly(features: Features): Features {
+  return { ...features, relaxedSimd: false, whyPlain: "'peruse/inline' holds no other build" };
+}
+
+export const inlineInBrowser: Platform = {
+  worksInWorker: async () => kHasWorkers,
+  features: (inWorker) =>
+    plainOnly(
+      detectFeatures({
+        inWorker: kHasWorkers && (inWorker || typeof document === 'undefined'),
+        processors: globalThis.navigator?.hardwareConcurrency ?? 1,
+        sharedMemory: globalThis.crossOriginIsolated === true,
+      }),
+    ),
+  startWorker,
+  startHere: async (report) => new LocalHost(report, inlineHostParts),
+  build: embeddedBuild,
+  paths: webPaths,
+  folderParts: {},
+};
+
+let address: Promise<string> | undefined;
+
+/** One address for all workers. It is never revoked: a worker starts its threads from it. */
+async function workerAddress(): Promise<string> {
+  return URL.createObjectURL(new Blob([await workerCode('browser')], { type: 'text/javascript' }));
+}
+
+async function startWorker(threads: number): Promise<WorkerPort> {
+  address ??= workerAddress();
+  const url = await address;
+  return startBrowserWorker({ make: () => new Worker(url, { name: 'peruse' }), address: url, isBlob: true }, threads);
+}

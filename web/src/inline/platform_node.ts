@@ -1,0 +1,25 @@
+// Node, as peruse/inline sees it: its worker starts from its own text, its engine is at hand.
+import { embedWorker } from '../engine/installed_node.js';
+import { kNodeWorker } from '../engine/wasm_node.js';
+import type { Platform } from '../platform/platform.js';
+import { nodePlatform } from '../platform/platform_node.js';
+import { LocalHost } from '../worker/host.js';
+import { nodeHostParts } from '../worker/host_parts_node.js';
+import { takeNodeWorker } from '../worker/resting_node.js';
+import { noGpu } from './no_gpu.js';
+import { plainOnly } from './platform_browser.js';
+import { embeddedBuild, workerCode } from './unpack.js';
+
+export const inlineInNode: Platform = {
+  ...nodePlatform,
+  features: (inWorker) => plainOnly(nodePlatform.features(inWorker)),
+  startWorker: async () => {
+    embedWorker(await workerCode('node'));
+    return takeNodeWorker(kNodeWorker, []);
+  },
+  startHere: async (report) => {
+    embedWorker(await workerCode('node')); // Its threads.
+    return new LocalHost(report, { ...nodeHostParts, importGpu: noGpu });
+  },
+  build: embeddedBuild,
+};

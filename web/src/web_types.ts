@@ -1,0 +1,11 @@
+// Types of the web in the package's own declarations. A program without TypeScript's DOM library has no names for them; there they are
+// any object.
+
+/** WebAssembly.Module: a compiled module. */
+export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer M } } } ? M : object;
+
+/** WebAssembly.Instance. */
+export type WasmInstance = typeof globalThis extends { WebAssembly: { Instance: { prototype: infer I } } } ? I : object;
+
+/** One end of a MessageChannel. */
+export type Port = typeof globalThis extends { MessagePort: { prototype: infer P } } ? P : object;
