@@ -7,6 +7,7 @@
 //   page           tests/browser/page: a page as a stranger would serve it, driven from Node; requests are recorded
 //   others         tests/browser/others: pages in Firefox and in WebKitGTK, driven from Node
 //   package        tests/packaging: the packed package in a fresh folder, in bundlers, in every place that a page has
+//   hosts          tests/packaging/hosts: the packed package in apps of frameworks (npm run test:hosts, which installs them)
 //   demo           tests/browser/demo: the demo page's site as tools/site.mjs builds it, driven from Node
 //   tarball        pipelines of tests/node on an installed package (npm run test:tarball)
 import { playwright } from '@vitest/browser-playwright';
@@ -109,6 +110,17 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'hosts',
+          include: ['tests/packaging/hosts/*.test.ts'],
+          globalSetup: ['tests/packaging/install.ts'],
+          environment: 'node',
+          pool: 'forks',
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
         },
       },
       {

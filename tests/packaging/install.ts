@@ -33,12 +33,9 @@ const run = promisify(execFile);
 /** Vitest's global set-up. The package must have been built. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const place = await mkdtemp(join(tmpdir(), 'peruse-package-'));
-  await run(process.execPath, ['tools/packaged_demo.mjs'], { cwd: kRoot });
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place], { cwd: kRoot });
-  const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: Installed['files'] }];
-  const tarball = join(place, filename);
-  const packed = await run('npm', ['pack', '--json', '--pack-destination', place], { cwd: await demoPackage() });
-  const demoTarball = join(place, (JSON.parse(packed.stdout) as [{ filename: string }])[0].filename);
+  const { tarball, files } = await packed(place);
+  const demo = await run('npm', ['pack', '--json', '--pack-destination', place], { cwd: await demoPackage() });
+  const demoTarball = join(place, (JSON.parse(demo.stdout) as [{ filename: string }])[0].filename);
   const folder = join(place, 'app');
   await mkdir(folder);
   await writeFile(join(folder, 'package.json'), '{ "name": "app", "private": true, "type": "module" }\n');
@@ -55,4 +52,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     demoTarballBytes: (await stat(demoTarball)).size,
   });
   return () => rm(place, { recursive: true });
+}
+
+/** Packs the package as it is built, or takes the tarball that PERUSE_TARBALL names: a released version, say. */
+async function packed(place: string): Promise<{ tarball: string; files: Installed['files'] }> {
+  const given = process.env.PERUSE_TARBALL;
+  if (given !== undefined) return { tarball: given, files: [] };
+  await run(process.execPath, ['tools/packaged_demo.mjs'], { cwd: kRoot });
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', place], { cwd: kRoot });
+  const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: Installed['files'] }];
+  return { tarball: join(place, filename), files };
 }

@@ -38,7 +38,7 @@ export const kReadByNone = ['.ci/', '.github/', '.gitignore', 'tools/docs', 'too
 const kCore = ['core/', 'cmake/', 'CMakeLists.txt', 'CMakePresets.json'];
 const kData = ['models/', 'tests/fixtures/'];
 const kEngine = [...kCore, 'bindings/'];
-const kPackage = [...kEngine, 'web/src/', 'tools/bundle.mjs', 'tsconfig.build.json'];
+const kPackage = [...kEngine, 'web/src/', 'tools/bundle', 'tsconfig.build.json'];
 const kVitest = ['vitest.config.ts', 'tests/node/support/'];
 const kDemo = ['demo/', 'tools/site.mjs', 'tools/serve.mjs', 'tools/packaged_demo.mjs'];
 const kTarball = [...kPackage, ...kDemo, ...kData, 'LICENSE', 'NOTICE', 'README.md'];
@@ -161,9 +161,31 @@ export const kSuites = [
     files: kTarballItself,
   },
   {
+    name: 'vite',
+    tier: 'fast',
+    covers: 'the packed tarball in a page built by Vite, with threads and without',
+    builds: ['library', 'hosts'],
+    reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/'],
+    processor: 25,
+    vitest: ['package'],
+    files: ['tests/packaging/bundlers.test.ts'],
+    names: '^vite ',
+  },
+  {
+    name: 'frameworks',
+    tier: 'all',
+    covers:
+      'the packed tarball in apps of frameworks, test runners and one-file tools: eight hosts that the hash of the commit chooses, or all',
+    why: 'installs frameworks; frameworks change rarely, and take minutes. All hosts: npm run test:hosts',
+    builds: ['library', 'hosts'],
+    reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/', 'tools/hosts.mjs'],
+    processor: 300,
+    command: ['node', 'tools/hosts.mjs', '--some'],
+  },
+  {
     name: 'hosts',
     tier: 'all',
-    covers: 'the packed tarball in bundlers, frameworks, other runtimes and every place that a page has',
+    covers: 'the packed tarball in bundlers, Next.js, other runtimes and every place that a page has',
     why: 'bundlers and runtimes change rarely, and take minutes',
     builds: ['library', 'hosts'],
     reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/'],

@@ -1,0 +1,22 @@
+import { env, PeruseError, type Pipeline, type PipelineOptions, pipeline, SemanticIndex } from 'peruse';
+import { convertCheckpoint } from 'peruse/convert';
+import { pipeline as inlinePipeline } from 'peruse/inline';
+import { isolate } from 'peruse/isolate';
+import { quantizeCheckpoint } from 'peruse/quantize';
+import { pipeline as serviceWorkerPipeline } from 'peruse/service-worker';
+import { teach } from 'peruse/teach';
+import { Tokenizer } from 'peruse/tokenizer';
+
+export const unused = [env, SemanticIndex, inlinePipeline, convertCheckpoint, isolate, quantizeCheckpoint, serviceWorkerPipeline, teach];
+
+export async function label(text: string, options: PipelineOptions): Promise<string> {
+  const classify: Pipeline<'text-classification'> = await pipeline('text-classification', 'user/model', options);
+  const [first] = await classify(text);
+  const tokenizer: Tokenizer = await Tokenizer.from_pretrained('user/model');
+  const wrong = new PeruseError('not_found', `${tokenizer.count(text)}`);
+  const same: PeruseError = wrong;
+  return first?.label ?? same.code;
+}
+
+// @ts-expect-error: the types are there, so a mistake is found.
+void pipeline('no such task', 42);

@@ -1,0 +1,3 @@
+import { testVite } from './vite.js';
+
+testVite('vite7');
