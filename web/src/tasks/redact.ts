@@ -12,6 +12,7 @@ import {
   type Run,
 } from './call.js';
 import { type ChecksumName, checksum, kChecksums, numberAround } from './checksums.js';
+import { isPersonType, recased } from './letter_case.js';
 import { findPatterns, kPatternNames, type PatternName } from './patterns.js';
 import { Placeholders } from './placeholders.js';
 import { type FoldedText, foldText, type TextRange } from './text_folding.js';
@@ -109,13 +110,17 @@ export function redact(run: Run): RedactCall {
     const choice = checkChoice({ replacer, rules, types, threshold, mapping, patterns });
     const originals = asList(texts).map((text, index) => checkString(text, `Input ${index}`));
     const folded = originals.map(foldText);
-    const inputs = folded.map(({ text }) => ({ text }));
+    const copies = folded.map(({ text }) => recased(text));
+    const inputs = [...folded, ...copies.filter((copy) => copy !== undefined)].map(({ text }) => ({ text }));
     const found = (await run(inputs, { aggregation_strategy: 'simple', windows: true, ...settings }, options.signal)) as EntityGroup[][];
     const placeholders = options[kPlaceholders] ?? new Placeholders(mapping);
     for (const text of originals) placeholders.note(text);
-    const results = found.map((entities, index) => {
-      const details = wanted(folded[index]!, entities, choice);
-      return replaceAll(originals[index]!, details, choice.replacer, placeholders);
+    let next = originals.length; // Readings of copies follow those of the texts.
+    const results = originals.map((original, index) => {
+      const copy = copies[index];
+      const second = copy === undefined ? [] : (found[next++] ?? []);
+      const readings = [found[index]!, copy?.namesOnly ? second.filter(({ entity_group }) => isPersonType(entity_group)) : second];
+      return replaceAll(original, wanted(folded[index]!, readings, choice), choice.replacer, placeholders);
     });
     return Array.isArray(texts) ? results : results[0];
   };
@@ -164,18 +169,20 @@ interface Found extends TextRange {
 }
 
 /** Returns the entities to replace, as ranges of the original text. Ranges may overlap. */
-function wanted(folded: FoldedText, entities: readonly EntityGroup[], choice: Choice): Found[] {
+function wanted(folded: FoldedText, readings: readonly (readonly EntityGroup[])[], choice: Choice): Found[] {
   const { types, threshold = 0, rules = {}, patterns = false } = choice;
   const names = patterns === true ? kPatternNames : patterns === false ? [] : patterns;
   const isWanted = ({ type }: { type: string }) => types === undefined || types.includes(type);
   const details = findPatterns(folded.text, names).filter(isWanted);
   const fromPatterns = details.map(({ type, ...range }) => ({ type, score: 1, ...folded.original(range) }));
-  const fromModel = joined(folded.text, entities).flatMap((entity) => {
-    const { type, score } = entity;
-    if (score < threshold || !isWanted(entity)) return [];
-    const range = Object.hasOwn(rules, type) ? underRule(rules[type]!, folded.text, entity) : entity;
-    return range === undefined ? [] : [{ type, score, ...folded.original(range) }];
-  });
+  const fromModel = readings
+    .flatMap((entities) => joined(folded.text, entities))
+    .flatMap((entity) => {
+      const { type, score } = entity;
+      if (score < threshold || !isWanted(entity)) return [];
+      const range = Object.hasOwn(rules, type) ? underRule(rules[type]!, folded.text, entity) : entity;
+      return range === undefined ? [] : [{ type, score, ...folded.original(range) }];
+    });
   return [...fromPatterns, ...fromModel];
 }
 
