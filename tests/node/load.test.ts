@@ -65,6 +65,11 @@ describe('a good model', () => {
     expect([...server.requests].sort()).toEqual(['m/config.json', 'm/model.safetensors', 'm/tokenizer.json', 'm/tokenizer_config.json']);
   });
 
+  test('whose config.json names Python code loads as its model_type says, with a notice', async () => {
+    server.files.set('m/config.json', '{"model_type":"fake","auto_map":{"AutoModel":"own.Model"}}');
+    expect((await load()).notices).toEqual([expect.stringContaining('auto_map')]);
+  });
+
   test('comes from a folder and from bytes just as well', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'peruse-test-'));
     try {

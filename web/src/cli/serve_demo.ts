@@ -11,9 +11,10 @@ const inPackage = (path: string) => fileURLToPath(new URL(`../../../${path}`, im
 export const serveDemo: Command = {
   summary: 'Serve the demo page on this machine, until interrupted',
   usage: '',
-  details: `The models of the page are in the npm package peruse-demo (9 MB). If it is not installed, npm fetches it once, into the cache
-folder. With --models nothing is fetched. With --host 0.0.0.0 other devices of your network, such as a phone, can open the page. They
-get it by plain http, on which browsers offer neither threads nor storage; it works on one thread.`,
+  details: `The models of the page are in the npm package peruse-demo (9 MB). If it is not installed, npm fetches it
+once, into the cache folder. With --models nothing is fetched. With --host 0.0.0.0 other devices of your network,
+such as a phone, can open the page. They get it by plain http, on which browsers offer neither threads nor storage;
+it works on one thread.`,
   options: {
     port: { type: 'string', short: 'p', value: 'n', help: 'where to listen (8000); 0 for any free port' },
     host: { type: 'string', value: 'address', help: 'the address to listen on (127.0.0.1); 0.0.0.0 for every address of this machine' },

@@ -33,7 +33,7 @@ What was measured is printed as JSON.`,
     method: {
       type: 'string',
       value: 'name',
-      help: 'head, layers, lora or full (for texts head or full: the better one, or a rule; else full)',
+      help: 'head, layers, lora or full (texts: the better of head and full, or a rule; else full)',
     },
     layers: { type: 'string', value: 'n', help: 'with --method layers: the last n of them (2)' },
     epochs: { type: 'string', value: 'n', help: 'times that every example is seen (as many as make 150 updates, at least 3)' },

@@ -88,6 +88,14 @@ interface Job extends Reading {
 /** The engine's name for the config.json in an adapter's folder. */
 const kAdapterModelConfig = 'adapter/config.json';
 
+/** What is said of a model whose config.json names Python code. */
+const kOwnCode =
+  'config.json names Python code of its own (auto_map), which is not run: the model is computed as its model_type says, and its code may do something else.';
+
+function hasOwnCode({ name, content }: NamedFile): boolean {
+  return new TextDecoder().decode(content).includes('"auto_map"') && (parseObject(name, content).auto_map ?? null) !== null;
+}
+
 /** The task whose models have a configuration of their own. */
 const kGliner = 'zero-shot-token-classification';
 
@@ -141,6 +149,7 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
       if (loaded && version !== loaded.weights) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
     }
     const weights = await engine.finishWeights();
+    if (hasOwnCode((await located).config)) notices.add(kOwnCode);
     const milliseconds = performance.now() - start;
     const report = {
       bytes,
