@@ -465,6 +465,8 @@ Result<std::string> TeachSession::Report() const {
   WriteNumber(writer, "learning_rate", trials_->options().adamw.learning_rate);
   WriteCount(writer, "steps", report.steps);
   WriteCount(writer, "tokens", report.tokens);
+  WriteCount(writer, "trained_parameters", trials_->plan().trained);
+  WriteCount(writer, "memory_bytes", trials_->plan().bytes);
   writer.Key("best_epoch");
   report.best_epoch > 0 ? writer.Int(report.best_epoch) : writer.Null();
   if (report.l2 > 0) WriteNumber(writer, "l2", report.l2);

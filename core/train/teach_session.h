@@ -45,8 +45,12 @@
 //   Begin          { "steps": n, "epochs": n, "examples": n, "validation_examples": n, "trained_parameters": n, "memory_bytes": n }
 //   Step           { "more": bool, "phase": "features" | "training" | "validation", "step": n, "steps": n, "epoch": n,
 //                    "loss": x | null, "learning_rate": x, "generator_loss"?: x, "validation"?: Metrics }
-//   Report         { "method": string, "learning_rate": x, "steps": n, "tokens": n, "best_epoch": n | null, "l2"?: x, "losses": [x, ...],
-//                    "epochs": [{ "loss": x, "generator_loss"?: x, "validation"?: Metrics }], "labels": [string, ...] }
+//   Report         { "method": string, "learning_rate": x, "steps": n, "tokens": n, "trained_parameters": n, "memory_bytes": n,
+//                    "best_epoch": n | null, "l2"?: x, "losses": [x, ...], "labels": [string, ...], "notices": [string, ...],
+//                    "epochs": [{ "loss": x, "generator_loss"?: x, "validation"?: Metrics }], "compared"?: [Score, ...],
+//                    "accuracy"?: Score with { "labels": [{ "label": string, "examples": n, "right": n }],
+//                                              "wrong": [{ "example": n, "label": string, "predicted": string, "score": x }] } }
+//   Score          { "method": string, "accuracy": x, "folds": n }: by cross-validation
 //   Metrics        { "loss": x, "examples": n, "accuracy"?: x, "f1"?: x, "mean_squared_error"?: x, "confusion"?: [[n, ...], ...] }
 //                  confusion: rows are the true labels, columns the predicted ones
 //   Files          [{ "name": "config.json", "bytes": n }, ...]: config.json and model.safetensors; with LoRA config.json (its labels),

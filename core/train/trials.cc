@@ -93,13 +93,11 @@ Result<Teacher::Plan> Trials::Begin() {
     if (quick && training_.size() >= kEnoughToCompare) ScoreByFolds(Method::kFull);
   }
   if (planned_.size() > 1 || !chosen_) PERUSE_RETURN_IF_ERROR(trainee_.masters().KeepStart());
-  PERUSE_ASSIGN_OR_RETURN(Teacher::Plan plan, Start(planned_[0]));
-  plan.examples = static_cast<int64_t>(training_.size());
-  plan.validation_examples = static_cast<int64_t>(validation_.size());
-  return plan;
+  PERUSE_RETURN_IF_ERROR(Start(planned_[0]));
+  return plan_;
 }
 
-Result<Teacher::Plan> Trials::Start(const Training& training) {
+Status Trials::Start(const Training& training) {
   if (teacher_) {
     teacher_.reset();
     trainee_.masters().RestoreStart();
@@ -118,7 +116,12 @@ Result<Teacher::Plan> Trials::Start(const Training& training) {
   if (training.fold < 0) {
     for (const Example& example : validation_) teacher_->Add(Teacher::kValidation, example);
   }
-  return teacher_->Begin();
+  const int64_t bytes_before = plan_.bytes;
+  PERUSE_ASSIGN_OR_RETURN(plan_, teacher_->Begin());
+  plan_.bytes = std::max(plan_.bytes, bytes_before);
+  plan_.examples = static_cast<int64_t>(training_.size());
+  plan_.validation_examples = static_cast<int64_t>(validation_.size());
+  return OkStatus();
 }
 
 // Takes what the training that ended says of the examples.
@@ -168,7 +171,7 @@ Result<Teacher::Progress> Trials::Advance() {
   if (current_ + 1 == planned_.size()) return progress;
   steps_before_ = progress.step;
   ++current_;
-  PERUSE_RETURN_IF_ERROR(Start(planned_[current_]).status());
+  PERUSE_RETURN_IF_ERROR(Start(planned_[current_]));
   progress.more = true;
   return progress;
 }

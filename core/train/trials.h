@@ -40,6 +40,8 @@ class Trials {
   // Steps of all trainings; fewer once the head was chosen.
   int64_t total_steps() const;
   const Teacher::Report& report() const { return teacher_->report(); }
+  // Plan of the last training, with the bytes of the largest.
+  const Teacher::Plan& plan() const { return plan_; }
   const TeachOptions& options() const { return teacher_->options(); }
   // Scores of the methods, one a method.
   const std::vector<Score>& scores() const { return scores_; }
@@ -60,7 +62,7 @@ class Trials {
   bool FullByRule() const;
   void ScoreByFolds(Method method);
   void Choose();
-  Result<Teacher::Plan> Start(const Training& training);
+  Status Start(const Training& training);
   void Finish();
 
   Trainee& trainee_;
@@ -77,6 +79,7 @@ class Trials {
   std::vector<int32_t> folds_;
   std::vector<Score> scores_;
   std::unique_ptr<Teacher> teacher_;
+  Teacher::Plan plan_;
   int64_t steps_before_ = 0;
 };
 

@@ -84,6 +84,7 @@ describe('without a method', () => {
     const { report } = await teach('text-classification', kSentiment, kFew, { epochs: 2 });
     expect(report).toMatchObject({ method: 'full', accuracy: { method: 'head', folds: 6 } });
     expect(report.compared).toHaveLength(1);
+    expect(report.trained_parameters).toBe(report.parameters); // Those of the training that is kept, not of the head's.
   });
 
   test('the same comes out of any number of threads', async () => {

@@ -240,7 +240,7 @@ class Lesson {
   }
 
   private describe(trainer: Trainer, plan: Plan, weights: WeightsTaken, milliseconds: TeachReport['milliseconds']): TeachReport {
-    const { best_epoch, epochs, labels, notices, ...rest } = trainer.report();
+    const { best_epoch, epochs, labels, notices, memory_bytes: planned_bytes, ...rest } = trainer.report();
     const kept = best_epoch === null ? undefined : epochs[best_epoch - 1]?.validation;
     return {
       ...rest,
@@ -251,9 +251,8 @@ class Lesson {
       best_epoch,
       ...(kept === undefined ? {} : { validation: kept }),
       parameters: weights.parameters,
-      trained_parameters: plan.trained_parameters,
       fresh: weights.fresh,
-      memory: { planned_bytes: plan.memory_bytes, heap_bytes: trainer.heapBytes() },
+      memory: { planned_bytes, heap_bytes: trainer.heapBytes() },
       milliseconds,
       ...this.request_.choice,
       notices: [...this.notices_, ...this.request_.notices, ...notices],

@@ -64,6 +64,8 @@ export interface EngineReport {
   learning_rate: number;
   steps: number;
   tokens: number;
+  trained_parameters: number;
+  memory_bytes: number;
   best_epoch: number | null;
   l2?: number;
   accuracy?: AccuracyReport;
