@@ -237,11 +237,15 @@ export class TaskPanel<Model extends AnyModel, Output> implements Tab {
       const before = await model.usage();
       const output = await this.task_.ask(model, this.call_.signal);
       const after = await model.usage();
+      const memory = await model.memory();
+      // In the frame that shows the answer, so that nothing below it jumps.
+      clearTimeout(slow);
+      this.loading_.hidden = true;
       this.milliseconds_ = after.milliseconds - before.milliseconds;
       this.proof_.answered(this.milliseconds_);
       this.headline_.replaceChildren(...this.task_.show(output));
       this.details_.hidden = false;
-      this.timing_.textContent = describeCall(before, after, await model.memory());
+      this.timing_.textContent = describeCall(before, after, memory);
       if (this.isAskedAgain_) return;
       this.result_.classList.remove('is-stale');
       this.inside_.use(this.task_.inside());

@@ -48,6 +48,7 @@ const kInChromium = [...kPackage, ...kVitest, ...kData, 'tests/browser/chromium.
 
 const withSwiftShader = ['node', 'tests/node/gpu/with_swiftshader.mjs'];
 
+const kShaders = ['tests/node/gpu/operations.test.ts'];
 const kMainPath = ['tests/browser/demo/page.test.ts', 'tests/browser/demo/tasks.test.ts'];
 const kTarballItself = ['tests/packaging/package.test.ts'];
 
@@ -66,7 +67,7 @@ export const kSuites = [
     covers: 'formatting and lint rules: clang-format, Biome',
     builds: ['lint'],
     reads: ['.clang-format', 'biome.json', 'bindings/', 'core/', 'demo/', 'tests/', 'tools/', 'vitest.config.ts', 'web/src/'],
-    processor: 15,
+    processor: 6,
     command: ['node', 'tools/format.mjs', '--check'],
   },
   {
@@ -75,7 +76,7 @@ export const kSuites = [
     covers: 'TypeScript types of the package and the tests, and type tests',
     builds: ['library'],
     reads: ['web/src/', 'tests/browser/', 'tests/node/', 'tests/packaging/', 'tsconfig', 'vitest.config.ts'],
-    processor: 15,
+    processor: 12,
     command: ['npm', 'run', '-s', 'test:types'],
   },
   {
@@ -84,7 +85,7 @@ export const kSuites = [
     covers: 'every C++ test, with address and undefined-behaviour sanitizers',
     builds: ['native'],
     reads: [...kCore, ...kData, 'tests/native/'],
-    processor: 250,
+    processor: 110,
     googletest: 'build/native-debug/peruse_tests',
   },
   {
@@ -93,7 +94,7 @@ export const kSuites = [
     covers: 'C++ tests of operations, kernels, models, training and memory, in WebAssembly under Node',
     builds: ['wasm'],
     reads: [...kCore, ...kData, 'tests/native/'],
-    processor: 120,
+    processor: 50,
     googletest: 'build/wasm-simd/peruse_wasm_tests.cjs',
   },
   {
@@ -108,10 +109,12 @@ export const kSuites = [
       ...kDemo,
       '.clang-format',
       'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'HACKING.md',
       'LICENSE',
       'NOTICE',
       'README.md',
+      'SECURITY.md',
       'biome.json',
       'docs/',
       'tests/',
@@ -127,7 +130,7 @@ export const kSuites = [
     covers: 'the package in Chromium, on a cross-origin isolated page: threads',
     builds: ['library'],
     reads: [...kInChromium, 'tests/browser/'],
-    processor: 120,
+    processor: 55,
     vitest: ['browser'],
   },
   {
@@ -136,18 +139,19 @@ export const kSuites = [
     covers: 'the main path of the demo page: its tasks',
     builds: ['library'],
     reads: [...kInChromium, ...kDemo, 'tests/browser/demo/'],
-    processor: 100,
+    processor: 130,
     vitest: ['demo'],
     files: kMainPath,
   },
   {
     name: 'gpu',
     tier: 'fast',
-    covers: 'WebGPU over Dawn and SwiftShader: operations, tiny checkpoints, pipelines',
+    covers: 'WebGPU over Dawn and SwiftShader: operations and tiny checkpoints, every shader',
     builds: ['library', 'gpu'],
     reads: [...kPackage, ...kVitest, ...kData, 'tests/node/gpu/', 'tests/native/'],
-    processor: 150,
+    processor: 200,
     vitest: ['gpu'],
+    files: kShaders,
     within: withSwiftShader,
   },
   {
@@ -156,7 +160,7 @@ export const kSuites = [
     covers: 'the packed tarball: contents, sizes, Node, TypeScript',
     builds: ['library', 'hosts'],
     reads: [...kTarball, ...kVitest, 'tests/packaging/'],
-    processor: 60,
+    processor: 120,
     vitest: ['package'],
     files: kTarballItself,
   },
@@ -189,9 +193,21 @@ export const kSuites = [
     why: 'bundlers and runtimes change rarely, and take minutes',
     builds: ['library', 'hosts'],
     reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/'],
-    processor: 300,
+    processor: 400,
     vitest: ['package'],
     files: theRest('tests/packaging', kTarballItself),
+  },
+  {
+    name: 'gpu-other',
+    tier: 'all',
+    covers: 'WebGPU over Dawn and SwiftShader: whole pipelines, the choice of a device, faults, shared devices',
+    why: 'SwiftShader compiles the pipelines of each model, which takes minutes',
+    builds: ['library'],
+    reads: [...kPackage, ...kVitest, ...kData, 'tests/node/gpu/'],
+    processor: 400,
+    vitest: ['gpu'],
+    files: theRest('tests/node/gpu', kShaders),
+    within: withSwiftShader,
   },
   {
     name: 'wasm-other',
@@ -200,7 +216,7 @@ export const kSuites = [
     why: 'a second run of "native": sizes have 32 bits in WebAssembly, and the C library is another one',
     builds: ['wasm-other'],
     reads: [...kCore, ...kData, 'tests/native/'],
-    processor: 120,
+    processor: 60,
     googletest: 'build/wasm-simd/peruse_wasm_other_tests.cjs',
   },
   {
@@ -210,7 +226,7 @@ export const kSuites = [
     why: 'a second run of "browser": without isolation a page gets other builds, and no shared memory',
     builds: ['library'],
     reads: [...kInChromium, 'tests/browser/'],
-    processor: 120,
+    processor: 70,
     vitest: ['browser-plain'],
   },
   {
@@ -220,7 +236,7 @@ export const kSuites = [
     why: 'a second run of part of "gpu": Chromium validates shaders and limits by itself, and its event loop isn\'t Node\'s',
     builds: ['library', 'gpu'],
     reads: [...kInChromium, 'tests/browser/gpu/', 'tests/native/', 'tests/node/gpu/'],
-    processor: 200,
+    processor: 250,
     vitest: ['browser-gpu'],
   },
   {
@@ -230,7 +246,7 @@ export const kSuites = [
     why: 'waits for servers and caches',
     builds: ['library'],
     reads: [...kInChromium, 'tests/browser/page/'],
-    processor: 60,
+    processor: 80,
     vitest: ['page'],
   },
   {
@@ -240,7 +256,7 @@ export const kSuites = [
     why: 'needs minutes for a part that people rarely change',
     builds: ['library'],
     reads: [...kInChromium, ...kDemo, 'tests/browser/demo/'],
-    processor: 150,
+    processor: 200,
     vitest: ['demo'],
     files: theRest('tests/browser/demo', kMainPath),
   },
@@ -251,7 +267,7 @@ export const kSuites = [
     why: 'takes minutes. It runs by itself: next to Chromium, Firefox once waited for two minutes',
     builds: ['library'],
     reads: [...kInChromium, 'tests/browser/others/', 'tests/browser/page/'],
-    processor: 200,
+    processor: 250,
     vitest: ['others'],
   },
   {
