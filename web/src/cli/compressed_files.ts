@@ -7,6 +7,8 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 const kLargest = 16e6;
 /** brotli from 0 to 11: at 5 the engine takes 60 ms and becomes a third; 11 takes 2 s. */
 const kQuality = 5;
+/** Sent as they are: compressed already, or weights, which become only a tenth smaller and would lose the length that a progress bar needs. */
+const kAsTheyAre = /\.(png|jpg|woff2|safetensors)$/;
 const kFormats = ['br', 'gzip'] as const;
 
 export type Encoding = (typeof kFormats)[number];
@@ -33,7 +35,7 @@ export class CompressedFiles {
 
   /** The file's bytes in that encoding; undefined for a file that is sent as it is. */
   async get({ path, size, modified }: FileVersion, encoding: Encoding): Promise<Buffer | undefined> {
-    if (size > kLargest || /\.(png|jpg|woff2)$/.test(path)) return undefined;
+    if (size > kLargest || kAsTheyAre.test(path)) return undefined;
     const key = `${encoding} ${path}`;
     const version = `${size} ${modified}`;
     let entry = this.kept_.get(key);
