@@ -42,7 +42,6 @@ struct RunInputs {
   Sizes sizes;                                        // of the plan's domains
   std::span<const std::span<const int32_t>> indices;  // by IndexId
   std::span<const std::span<const float>> matrices;   // by ops::Input::number, row-major
-  int32_t first_row = 0;                              // of the constants' rows, the first of Domain::kFolded
 };
 
 // Is told of each run, and of each operation when it has run: for a profile.
@@ -77,7 +76,7 @@ class Backend {
   // Gives a layer's memory back, between runs: for one that was needed only to fold constants. It is not to be used again.
   virtual void FreeLinear(Weight weight) = 0;
 
-  // A matrix that outlives runs. May be the result of an operation (core/model/folding.h).
+  // A matrix that outlives runs, of zeros. An operation may write to it (core/model/folding.h).
   virtual Result<Tensor> CreateConstant(int32_t rows, int32_t cols) = 0;
   virtual Status WriteConstant(Tensor constant, int32_t first_row, std::span<const float> rows) = 0;
 

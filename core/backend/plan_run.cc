@@ -10,8 +10,7 @@ Tensor PlanRun::at(Value value) const {
   const ValueInfo& info = program.info(value);
   const ValueInfo& root = program.info(program.Root(value));
   if (root.constant >= 0) {
-    Tensor constant = weights_->constants[static_cast<size_t>(root.constant)];
-    if (root.rows.domain == Domain::kFolded) constant = constant.Rows(inputs_->first_row, size(root.rows));
+    const Tensor constant = weights_->constants[static_cast<size_t>(root.constant)];
     return info.base < 0 ? constant : constant.Columns(info.first_col, info.cols.factor);
   }
   return {plan_->slot_of[static_cast<size_t>(value.id)], size(info.rows), size(info.cols), size(root.cols),

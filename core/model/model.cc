@@ -87,8 +87,8 @@ class CheckpointModel : public Model {
       if (!holds_[i] && weight.valid()) holds_[i] = std::make_shared<LinearHold>(backend_, weight);
     }
   }
-  // Makes the tables, of which runs fill rows, and gives back what is of no more use.
-  Status Fold();
+  // Computes the constants that depend on weights alone, and frees the layers that only those need.
+  Status FoldConstants();
   // The plan for these outputs, made when it is first asked for; masked: of a run with a head_mask.
   Result<const Plan*> PlanOf(std::span<const std::string> names, bool masked = false);
   // A row of the mask for each token, as the program's inputs are.
@@ -103,14 +103,14 @@ class CheckpointModel : public Model {
 
   Parameters parameters_;
   Hoisted programs_;
-  Folding folding_;
+  Plan folding_plan_;
   int32_t attention_heads_ = 0;
   int32_t span_kernel_heads_ = 0;
   Weights weights_;
   LinearHolds holds_;
 
   bool needs_weights_ = true;
-  bool has_tables_ = false;               // folding_'s: another model's
+  bool has_folded_ = false;               // another model's constants
   std::vector<std::string> piece_names_;  // once loaded: the tensor that each piece is
 
   // While loading
@@ -163,10 +163,10 @@ Status CheckpointModel::Initialize() {
     }
   }
   programs_ = HoistConstants(std::move(program));
-  folding_ = Folding(programs_);
+  folding_plan_ = FoldingPlan(programs_);
   PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf({}));  // what a call computes that asks for nothing else
   backend_.Prepare(*plan);
-  backend_.Prepare(folding_.plan());
+  backend_.Prepare(folding_plan_);
   weights_.linears.resize(programs_.run.linears.size());
   weights_.constants.resize(static_cast<size_t>(programs_.run.constants));
   weights_.tables.resize(static_cast<size_t>(programs_.run.tables));
@@ -185,10 +185,10 @@ Status CheckpointModel::Keep(Status status) {
 }
 
 std::vector<bool> CheckpointModel::Share(const CheckpointModel& other) {
-  if (precision_ != other.precision_ || !folding_.Share(other.folding_, other.weights_, &weights_)) return {};
+  if (precision_ != other.precision_ || !ShareFolded(other.programs_, other.weights_, programs_, &weights_)) return {};
   const std::vector<bool> held =
       TakeHeld({other.parameters_, other.weights_, other.holds_}, parameters_, &weights_, &holds_);
-  has_tables_ = true;
+  has_folded_ = true;
   bytes_before_ = other.bytes_before_;
   needs_weights_ = std::find(held.begin(), held.end(), false) != held.end();
   between_shards_ = !needs_weights_;
@@ -250,17 +250,13 @@ Status CheckpointModel::FeedWeights(std::span<const uint8_t> chunk) {
   return Keep(parser_->Feed(chunk));
 }
 
-Status CheckpointModel::Fold() {
-  if (programs_.load.ops.empty() || has_tables_) return OkStatus();
-  PERUSE_RETURN_IF_ERROR(folding_.Create(backend_, &weights_));
+Status CheckpointModel::FoldConstants() {
+  if (programs_.load.ops.empty() || has_folded_) return OkStatus();
+  PERUSE_RETURN_IF_ERROR(Fold(programs_, folding_plan_, backend_, &weights_));
   std::vector<bool> used(weights_.linears.size());
   for (const Op& op : programs_.run.ops) {
     if (const LinearId weight = LinearOf(op); weight.valid()) used[static_cast<size_t>(weight.id)] = true;
   }
-  // Layers that only tables are made of would take more memory than the rows take time. A run that is recorded waits for no other.
-  const bool frees_layers = std::find(used.begin(), used.end(), false) != used.end();
-  if (folding_.is_by_row() && !frees_layers && !backend_.deferred()) return OkStatus();
-  PERUSE_RETURN_IF_ERROR(folding_.MakeAll(backend_, weights_));
   for (size_t i = 0; i < used.size(); ++i) {
     if (used[i]) continue;
     holds_[i].reset();
@@ -275,7 +271,7 @@ Status CheckpointModel::FinishWeights() {
   if (!between_shards_) PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));
   PERUSE_RETURN_IF_ERROR(Keep(binder_->Finish()));
   HoldLinears();
-  PERUSE_RETURN_IF_ERROR(Keep(Fold()));
+  PERUSE_RETURN_IF_ERROR(Keep(FoldConstants()));
   FillReport();
   parser_.reset();
   merger_.reset();
@@ -384,7 +380,6 @@ Status CheckpointModel::Begin(std::span<const ModelInput> inputs, const RunOptio
   indices_.Fill(plan->program, batch_inputs);
   matrices_.assign(1, options.head_inputs.label_vectors);
   if (masked) FillMasks(options.head_mask, tokens);
-  PERUSE_RETURN_IF_ERROR(folding_.MakeFor(plan->program, indices_.views(), backend_, weights_));
   return backend_.Run(*plan, weights_,
                       {.batch = batch_, .sizes = sizes_, .indices = indices_.views(), .matrices = matrices_}, results_);
 }

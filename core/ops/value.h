@@ -33,9 +33,8 @@ enum class Domain : uint8_t {
   kWords,      // what a head is given beside the text (core/program/indices.h): words,
   kLabels,     //   labels,
   kPairs,      //   and pairs of words, or of a word and a label
-  kFolded,     // of tables that depend on weights alone, the rows that are made at once (passes.h: HoistConstants)
 };
-inline constexpr size_t kDomains = 9;
+inline constexpr size_t kDomains = 8;
 
 // A count of rows or columns: `factor` for each element of `domain`.
 struct Extent {

@@ -24,8 +24,6 @@ const char* NameOf(Domain domain) {
       return "labels";
     case Domain::kPairs:
       return "pairs";
-    case Domain::kFolded:
-      return "folded";
   }
   return "";
 }

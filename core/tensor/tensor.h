@@ -28,14 +28,6 @@ struct Tensor {
     view.cols = count;
     return view;
   }
-  // The rows [first_row, first_row + count) of this tensor, without copying.
-  Tensor Rows(int32_t first_row, int32_t count) const {
-    PERUSE_CHECK(first_row >= 0 && count >= 0 && first_row + count <= rows);
-    Tensor view = *this;
-    view.first += int64_t{first_row} * stride;
-    view.rows = count;
-    return view;
-  }
 };
 
 }  // namespace peruse

@@ -50,18 +50,6 @@ void DropColumns(Program& program) {
   }
 }
 
-// The rows of the tables that the program makes, where it can make some of them (Hoisted::rows). What an operation by row reads has its
-// result's rows, or is one row for all.
-int32_t FoldedRows(const Program& load) {
-  int32_t rows = 0;
-  for (const Op& op : load.ops) {
-    const int32_t of_op = load.info(**OutputsOf(op).begin()).rows.factor;
-    if (!IsByRow(op) || of_op == 1 || (rows > 0 && of_op != rows)) return 0;
-    rows = of_op;
-  }
-  return rows;
-}
-
 }  // namespace
 
 Hoisted HoistConstants(Program program) {
@@ -112,10 +100,6 @@ Hoisted HoistConstants(Program program) {
   result.load.ops = std::move(load);
   result.load.outputs = std::move(outputs);
   DropColumns(result.load);
-  result.rows = FoldedRows(result.load);
-  for (ValueInfo& info : result.load.values) {
-    if (result.rows > 0 && info.rows == Extent{Domain::kOne, result.rows}) info.rows = {Domain::kFolded, 1};
-  }
   return result;
 }
 

@@ -21,9 +21,6 @@ Program DropRows(Program program);
 struct Hoisted {
   Program load;  // its outputs are the constants that it makes
   Program run;
-  // How many rows those have, where all have as many and each row is made of the same row of others: `load` then makes as many of them as
-  // Domain::kFolded has, and not necessarily all at once. 0: it makes all it makes.
-  int32_t rows = 0;
 };
 Hoisted HoistConstants(Program program);
 

@@ -162,33 +162,19 @@ TEST_F(PassesTest, HoistMakesNoColumnsThatNobodyReads) {
   EXPECT_TRUE(IsSound(hoisted.load));
 }
 
-TEST_F(PassesTest, HoistLetsRowsBeMadeByThemselves) {
-  const Value table = b_.LayerNorm(b_.Constant("table", 6, 4), b_.Norm("norm", 4, 0));
-  b_.Output("out", AttendByTable(AttendByTable(Words(), table), table));
-  const Hoisted hoisted = HoistConstants(program_);
-  EXPECT_EQ(hoisted.rows, 6);
-  for (const Op& op : hoisted.load.ops) {
-    EXPECT_EQ(hoisted.load.info(**OutputsOf(op).begin()).rows, (Extent{Domain::kFolded, 1})) << Print(hoisted.load);
-  }
-  EXPECT_TRUE(IsSound(hoisted.load));
-  EXPECT_EQ(hoisted.run.info(hoisted.load.outputs[0].value).rows, (Extent{Domain::kOne, 6}));
-}
-
-TEST_F(PassesTest, HoistMakesTablesOfDifferentLengthsAtOnce) {
+TEST_F(PassesTest, HoistMakesTablesOfDifferentLengths) {
   b_.Output("out", AttendByTable(Words(), b_.Constant("table", 6, 4)));
   b_.Output("other", b_.SelectRows(Linear(b_.Constant("other", 5, 4), 4), {.kind = Index::Kind::kPositions}));
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_EQ(hoisted.load.outputs.size(), 3u);
-  EXPECT_EQ(hoisted.rows, 0);
   EXPECT_TRUE(IsSound(hoisted.load));
 }
 
-TEST_F(PassesTest, HoistMakesAtOnceWhatMixesRows) {
+TEST_F(PassesTest, HoistMakesWhatMixesRows) {
   const Value table = b_.Constant("table", 4, 4);
   b_.Output("out", b_.SelectRows(b_.MatMul(table, table), {.kind = Index::Kind::kPositions}));
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_EQ(hoisted.load.ops.size(), 1u);
-  EXPECT_EQ(hoisted.rows, 0);
 }
 
 TEST_F(PassesTest, PlaceColumnsWritesTheJoinedSideBySide) {

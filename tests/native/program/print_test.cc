@@ -33,8 +33,7 @@ TEST(PrintTest, NamesEveryDomain) {
                                      {Domain::kChosen, "3 chosen"},
                                      {Domain::kWords, "3 words"},
                                      {Domain::kLabels, "3 labels"},
-                                     {Domain::kPairs, "3 pairs"},
-                                     {Domain::kFolded, "3 folded"}}) {
+                                     {Domain::kPairs, "3 pairs"}}) {
     Program program;
     const Value x = program.NewValue({domain, 3}, {Domain::kOne, 2});
     program.ops.push_back(ops::Activate{x, Activation::kTanh, program.NewValue({domain, 3}, {Domain::kOne, 2})});
