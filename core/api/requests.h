@@ -6,6 +6,7 @@
 #include "core/tasks/feature_extraction.h"
 #include "core/tasks/fill_mask.h"
 #include "core/tasks/inspector.h"
+#include "core/tasks/label_classification.h"
 #include "core/tasks/multiple_choice.h"
 #include "core/tasks/question_answering.h"
 #include "core/tasks/replaced_token_detection.h"

@@ -58,11 +58,12 @@ struct TaskEntry {
   std::string_view name;
   Head head;
   CreateFunction* create;
+  CreateFunction* create_with_labels;  // for models that read labels; null if they do not have the task
 };
 
 template <typename T>
 constexpr TaskEntry Entry(std::string_view name) {
-  return {name, T::kHead, Create<T>};
+  return {name, T::kHead, Create<T>, nullptr};
 }
 
 constexpr TaskEntry kTasks[] = {
@@ -70,11 +71,13 @@ constexpr TaskEntry kTasks[] = {
     Entry<QuestionAnswering>("question-answering"),
     Entry<TokenClassification>("token-classification"),
     Entry<FillMask>("fill-mask"),
-    Entry<ZeroShotClassification>("zero-shot-classification"),
+    {"zero-shot-classification", ZeroShotClassification::kHead, Create<ZeroShotClassification>,
+     Create<LabelClassification>},
     Entry<TextRanking>("text-ranking"),
     Entry<MultipleChoice>("multiple-choice"),
     Entry<ReplacedTokenDetection>("replaced-token-detection"),
-    Entry<ZeroShotTokenClassification>("zero-shot-token-classification"),
+    {"zero-shot-token-classification", ZeroShotTokenClassification::kHead, Create<ZeroShotTokenClassification>,
+     Create<ZeroShotTokenClassification>},
     Entry<FeatureExtraction>("feature-extraction"),
 };
 
@@ -110,6 +113,13 @@ std::span<const float> Run::array(size_t index) const {
   return index < taken_.arrays().size() ? taken_.arrays()[index] : std::span<const float>();
 }
 
+Status CheckTask(std::string_view task, const ModelConfig& config) {
+  PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
+  if (!config.reads_labels() || entry->create_with_labels != nullptr) return OkStatus();
+  return Unsupported("the checkpoint is a " + config.architecture_class + ", which reads labels: it is not for " +
+                     std::string(task));
+}
+
 Result<Head> HeadOfTask(std::string_view task) {
   PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
   return entry->head;
@@ -117,7 +127,8 @@ Result<Head> HeadOfTask(std::string_view task) {
 
 Result<std::unique_ptr<Run>> CreateRun(std::string_view task, const TaskContext& context, JsonValue request) {
   PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
-  return Created(entry->create, context, request);
+  const bool reads_labels = context.model.config().reads_labels();
+  return Created(reads_labels ? entry->create_with_labels : entry->create, context, request);
 }
 
 Result<std::unique_ptr<Run>> CreateInspection(const TaskContext& context, JsonValue request) {

@@ -37,8 +37,10 @@ class Run {
   ResultWriter taken_{nullptr};  // holds the arrays of the parts that were taken
 };
 
-// The head that a task reads; nothing for a name that is not a task.
+// The head that a task reads. kUnsupported: there is no such task.
 Result<Head> HeadOfTask(std::string_view task);
+// Whether a model of this configuration can have the task. kUnsupported.
+Status CheckTask(std::string_view task, const ModelConfig& config);
 
 // A task for one request, to be started. Errors: of a request with values of wrong types or out of range.
 Result<std::unique_ptr<Run>> CreateRun(std::string_view task, const TaskContext& context, JsonValue request);

@@ -22,16 +22,11 @@ constexpr size_t kRequestCopies = 4;
 // wasm's memory never shrinks, and the tokens of a text take some 24 times its size: this makes less than a gigabyte.
 constexpr size_t kMaxRequest = size_t{32} << 20;
 
-constexpr std::pair<std::string_view, Precision> kPrecisions[] = {
-    {"f32", Precision::kF32}, {"f16", Precision::kF16}, {"q8", Precision::kQ8}};
-
 // Nothing for "auto".
 Result<std::optional<Precision>> ParsePrecision(std::string_view name) {
   if (name == "auto") return std::optional<Precision>();
-  for (const auto& [known, precision] : kPrecisions) {
-    if (name == known) return std::optional(precision);
-  }
-  return InvalidArgument("dtype must be \"auto\", \"f32\", \"f16\" or \"q8\", not \"" + std::string(name) + "\"");
+  if (const Precision* precision = FindPrecision(name)) return std::optional(*precision);
+  return InvalidArgument("dtype must be \"auto\", " + PrecisionNames() + ", not \"" + std::string(name) + "\"");
 }
 
 std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
@@ -41,9 +36,7 @@ std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
   writer.Key("architecture");
   writer.String(config.architecture_class.empty() ? config.model_type : config.architecture_class);
   writer.Key("dtype");
-  for (const auto& [name, precision] : kPrecisions) {
-    if (precision == report.precision) writer.String(name);
-  }
+  writer.String(FormatOf(report.precision).dtype());
   writer.Key("tensors");
   writer.Int(report.tensors_used);
   writer.Key("headTensors");
@@ -118,7 +111,7 @@ Status Session::CreateParts(std::string_view request) {
   const auto config = files_.find("config.json");
   if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
   PERUSE_ASSIGN_OR_RETURN(const std::string config_json, WithAdapterLabels(config->second));
-  const std::shared_ptr<Model> first = model_;
+  const std::shared_ptr<const LoadedModel> first = std::move(model_);
   const uint64_t first_hash = std::exchange(config_hash_, Hash(config_json));
   if (first != nullptr && first_hash != config_hash_) {
     return InvalidArgument("config.json is not that of the session beside");
@@ -130,32 +123,29 @@ Status Session::CreateParts(std::string_view request) {
   }
   const bool classifies_sentences = task_ == "text-classification" && modules && modules->classifies;
   if (classifies_sentences) options.head = Head::kNone;
-  PERUSE_ASSIGN_OR_RETURN(model_, Model::Create(config_json, options, *backend_));
+  PERUSE_ASSIGN_OR_RETURN(loader_, ModelLoader::Create(config_json, options, *backend_));
 
-  if (!model_->config().prompt.marker.empty() && !task_.starts_with("zero-shot-")) {
-    return Unsupported("the checkpoint is a " + model_->config().architecture_class +
-                       ", which reads labels: it is not for " + task_);
-  }
+  const ModelConfig& model = loader_->config();
+  PERUSE_RETURN_IF_ERROR(CheckTask(task_, model));
   PERUSE_RETURN_IF_ERROR(ReadRankingActivation());
   if (const auto adapter = files_.find("adapter_config.json"); adapter != files_.end()) {
     adapter_ = std::make_unique<LoraAdapter>();
     PERUSE_RETURN_IF_ERROR(adapter_->ReadConfig(adapter->second));
   }
   PERUSE_ASSIGN_OR_RETURN(tokenizer_, std::move(tokenizer));
-  if (tokenizer_->model_vocab_size() > model_->config().vocab_size) {
-    return Status(StatusCode::kShapeMismatch, "the tokenizer gives ids up to " +
-                                                  std::to_string(tokenizer_->model_vocab_size() - 1) +
-                                                  " and the model has embeddings for " +
-                                                  std::to_string(model_->config().vocab_size) + " tokens only");
+  if (tokenizer_->model_vocab_size() > model.vocab_size) {
+    return Status(StatusCode::kShapeMismatch,
+                  "the tokenizer gives ids up to " + std::to_string(tokenizer_->model_vocab_size() - 1) +
+                      " and the model has embeddings for " + std::to_string(model.vocab_size) + " tokens only");
   }
-  if (model_->config().label_encoder) PERUSE_RETURN_IF_ERROR(ReadLabelsTokenizer());
+  if (model.label_encoder) PERUSE_RETURN_IF_ERROR(ReadLabelsTokenizer());
   if (task_ == "feature-extraction") return CreateSentence(std::move(modules).value_or(SentenceModules()));
   if (!classifies_sentences) return OkStatus();
   PERUSE_RETURN_IF_ERROR(CreateSentence(*std::move(modules)));
-  if (sentence_->width() == model_->config().id2label.size()) return OkStatus();
+  if (sentence_->width() == model.id2label.size()) return OkStatus();
   return Status(StatusCode::kShapeMismatch, "the classifier of modules.json gives " +
                                                 std::to_string(sentence_->width()) + " logits and config.json names " +
-                                                std::to_string(model_->config().id2label.size()) + " labels");
+                                                std::to_string(model.id2label.size()) + " labels");
 }
 
 // An adapter trained for labels other than its base's has them in the config.json of its folder.
@@ -176,7 +166,7 @@ Result<std::string> Session::WithAdapterLabels(const std::string& config_json) c
 
 Result<TokenizerSession> Session::Tokenize() const {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kReady, "tokenizer"));
-  int64_t limit = model_->config().max_tokens;
+  int64_t limit = model_->config.max_tokens;
   const int64_t own_limit = tokenizer_->model_max_length().value_or(0);
   if (own_limit > 0) limit = std::min(limit, own_limit);
   // Without a table of positions the model has no limit.
@@ -193,7 +183,7 @@ Status Session::ReadLabelsTokenizer() {
                   "the model reads labels by an encoder of their own, and that one's tokenizer was not given");
   }
   PERUSE_ASSIGN_OR_RETURN(labels_tokenizer_, text::Tokenizer::Create(files));
-  if (labels_tokenizer_->model_vocab_size() <= model_->config().label_encoder->vocab_size) return OkStatus();
+  if (labels_tokenizer_->model_vocab_size() <= loader_->config().label_encoder->vocab_size) return OkStatus();
   return Status(StatusCode::kShapeMismatch,
                 "the labels' tokenizer gives more ids than the labels' encoder has embeddings for");
 }
@@ -223,7 +213,7 @@ Result<std::optional<SentenceModules>> Session::ReadModules() const { return Rea
 
 Status Session::CreateSentence(SentenceModules modules) {
   PERUSE_ASSIGN_OR_RETURN(sentence_,
-                          SentenceEmbedder::Create(std::move(modules), ReadFiles(), model_->config().hidden_size));
+                          SentenceEmbedder::Create(std::move(modules), ReadFiles(), loader_->config().hidden_size));
   return OkStatus();
 }
 
@@ -245,7 +235,8 @@ Status Session::FinishAdapter() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "finishAdapter"));
   if (!adapter_) return InvalidArgument("finishAdapter was called without an adapter");
   PERUSE_RETURN_IF_ERROR(Fail(adapter_->Finish()));
-  return Fail(model_->SetAdapter(std::move(adapter_)));
+  loader_->SetAdapter(std::move(adapter_));
+  return OkStatus();
 }
 
 // An adapter that was announced comes first.
@@ -256,7 +247,7 @@ Status Session::ExpectWeights(std::string_view call) const {
 
 Result<std::string> Session::SetShardIndex(std::string_view index_json) {
   PERUSE_RETURN_IF_ERROR(ExpectWeights("setShardIndex"));
-  const Result<std::vector<std::string>> files = model_->SetShardIndex(index_json);
+  const Result<std::vector<std::string>> files = loader_->SetShardIndex(index_json);
   PERUSE_RETURN_IF_ERROR(Fail(files.status()));
   std::string json;
   JsonWriter(&json).Strings(*files);
@@ -265,7 +256,7 @@ Result<std::string> Session::SetShardIndex(std::string_view index_json) {
 
 Status Session::EndShard() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "endShard"));
-  return Fail(model_->EndShard());
+  return Fail(loader_->EndShard());
 }
 
 Result<int32_t> Session::Probe(int32_t layers, std::string_view dtype) {
@@ -283,14 +274,23 @@ Result<int32_t> Session::Probe(int32_t layers, std::string_view dtype) {
 
 Status Session::FeedWeights(std::span<const uint8_t> chunk) {
   PERUSE_RETURN_IF_ERROR(ExpectWeights("feedWeights"));
-  return Fail(model_->FeedWeights(chunk));
+  return Fail(loader_->Feed(chunk));
 }
 
 Result<std::string> Session::FinishWeights() {
   PERUSE_RETURN_IF_ERROR(ExpectWeights("finishWeights"));
-  PERUSE_RETURN_IF_ERROR(Fail(model_->FinishWeights()));
+  Result<std::shared_ptr<const LoadedModel>> model = loader_->Finish();
+  PERUSE_RETURN_IF_ERROR(Fail(model.status()));
+  model_ = std::move(*model);
+  runner_ = CreateRunner(model_);
+  loader_.reset();
   stage_ = Stage::kReady;
-  return ReportJson(model_->config(), model_->load_report());
+  return ReportJson(model_->config, model_->report);
+}
+
+const Program* Session::program() const {
+  if (runner_) return &model_->plan.program;
+  return loader_ ? &loader_->program() : nullptr;
 }
 
 Status Session::Start(std::string_view request) {

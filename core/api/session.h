@@ -25,7 +25,9 @@
 #include "core/api/tokenizer_session.h"
 #include "core/backend/backend.h"
 #include "core/base/status.h"
-#include "core/model/model.h"
+#include "core/model/loaded_model.h"
+#include "core/model/model_loader.h"
+#include "core/model/runner.h"
 #include "core/model/speed_probe.h"
 #include "core/tasks/label_reader.h"
 #include "core/tasks/sentence_embedder.h"
@@ -50,14 +52,14 @@ class Session {
 
   Status AddFile(std::string_view name, std::string_view bytes);
   // After Open: whether a file of weights is to be fed; not where another session has all of them.
-  bool needs_weights() const { return model_ == nullptr || model_->needs_weights(); }
+  bool needs_weights() const { return loader_ == nullptr || loader_->needs_weights(); }
   // `request`: {"task": string, "dtype"?: "auto" | "f32" | "f16" | "q8"}; "auto": q8 for a q8 checkpoint, else the usual.
   Status Open(std::string_view request);
   // With a file "adapter_config.json": the adapter's weights, before the checkpoint's, which they are merged into.
   Status FeedAdapter(std::span<const uint8_t> chunk);
   Status FinishAdapter();
   // The index (model.safetensors.index.json or pytorch_model.bin.index.json): a JSON array of the files to feed, in this
-  // order (Model::SetShardIndex).
+  // order (Checkpoint::SetShardIndex).
   Result<std::string> SetShardIndex(std::string_view index_json);
   Status EndShard();
   Status FeedWeights(std::span<const uint8_t> chunk);
@@ -74,8 +76,8 @@ class Session {
   Result<TokenizerSession> Tokenize() const;
   // Instead of Start: an inspection.
   Status StartInspection(std::string_view request);
-  // Of the model that was opened; null before.
-  const Program* program() const { return model_ ? model_->program() : nullptr; }
+  // The program that computes the head's outputs; null before Open.
+  const Program* program() const;
   Result<bool> Step();
   // The halves of Step (Task::BeginStep).
   Result<bool> BeginStep();
@@ -103,7 +105,7 @@ class Session {
   Status CreateSentence(SentenceModules modules);
   Status ReadLabelsTokenizer();
   TaskContext context() {
-    return {*tokenizer_, *model_, ranking_activation_, sentence_.get(), labels_tokenizer_.get(), &label_vectors_};
+    return {*tokenizer_, *runner_, ranking_activation_, sentence_.get(), labels_tokenizer_.get(), &label_vectors_};
   }
   template <typename Create>  // Result<std::unique_ptr<Run>>(JsonValue request)
   Status StartRun(std::string_view call, std::string_view request, Create create);
@@ -118,9 +120,11 @@ class Session {
   std::unique_ptr<SpeedProbe> probe_;
   // Until Open those of the session that this one is beside.
   std::shared_ptr<const text::Tokenizer> tokenizer_;
-  std::shared_ptr<Model> model_;
+  std::shared_ptr<const LoadedModel> model_;
   uint64_t config_hash_ = 0;
   uint64_t tokenizer_hash_ = 0;
+  std::unique_ptr<ModelLoader> loader_;  // from Open to FinishWeights
+  std::unique_ptr<Runner> runner_;       // from FinishWeights on
   std::string task_;
   std::string ranking_activation_;              // TaskContext::ranking_activation
   std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction, and to classify by a folder of modules

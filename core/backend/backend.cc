@@ -8,19 +8,22 @@ Status CheckSpec(const LinearSpec& spec) {
   return FormatOf(spec.precision).Check(spec);
 }
 
-void CheckRows(const LinearSpec& spec, bool int8, int32_t first_row, size_t values, int64_t width) {
-  PERUSE_CHECK(FormatOf(spec.precision).int8() == int8);
-  const int64_t count = static_cast<int64_t>(values);
-  PERUSE_CHECK(first_row >= 0 && count % width == 0 && first_row + count / width <= spec.out);
+void CheckRows(const LinearSpec& spec, int32_t first_row, const EncodedRows& rows) {
+  const WeightFormat& format = FormatOf(spec.precision);
+  const int64_t left = spec.out - first_row;
+  PERUSE_CHECK(first_row >= 0 && left >= 0);
+  const auto check = [left](int64_t size, int64_t of_row) {
+    PERUSE_CHECK(size == 0 || (of_row > 0 && size % of_row == 0 && size / of_row <= left));
+  };
+  check(std::ssize(rows.payload), format.RowBytes(spec.in / spec.groups));
+  check(std::ssize(rows.scales), format.RowScales());
 }
 
 Status WriteFloats(Backend& backend, Weight weight, const LinearSpec& spec, int32_t first_row,
-                   std::span<const float> rows, Int8Rows* encoded) {
-  const WeightFormat& format = FormatOf(spec.precision);
-  if (!format.int8()) return backend.WriteLinear(weight, first_row, rows);
-  format.Encode(rows, spec.in / spec.groups, encoded);
-  PERUSE_RETURN_IF_ERROR(backend.WriteScales(weight, first_row, encoded->scales));
-  return backend.WriteInt8(weight, first_row, encoded->integers);
+                   std::span<const float> rows, EncodedBuffer* buffer) {
+  PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded,
+                          FormatOf(spec.precision).Encode(rows, spec.in / spec.groups, buffer));
+  return backend.WriteRows(weight, first_row, encoded);
 }
 
 }  // namespace peruse

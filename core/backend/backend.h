@@ -67,11 +67,8 @@ class Backend {
   // ---- Weights and constants: they live until the backend does, or FreeLinear. ---------------------------
 
   virtual Result<Weight> CreateLinear(const LinearSpec& spec) = 0;
-  // Rows [first_row, first_row + rows.size() / (in / groups)) of W, each in / groups long. Not for kQ8.
-  virtual Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) = 0;
-  // The same for kQ8, and a scale for each row: W[row] = rows[row] * scales[row]. In any order.
-  virtual Status WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) = 0;
-  virtual Status WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) = 0;
+  // Rows of W from `first_row` on, each in / groups long, in the format of the layer.
+  virtual Status WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) = 0;
   virtual Status WriteBias(Weight weight, int32_t first, std::span<const float> values) = 0;
   // Gives a layer's memory back, between runs: for one that was needed only to fold constants. It is not to be used again.
   virtual void FreeLinear(Weight weight) = 0;
@@ -103,11 +100,11 @@ class Backend {
 
 // That a layer's sizes make sense. kUnsupported: its format cannot hold it.
 Status CheckSpec(const LinearSpec& spec);
-// That rows of `width` values are some of a linear's, and come as its format says: floats or integers and scales.
-void CheckRows(const LinearSpec& spec, bool int8, int32_t first_row, size_t values, int64_t width);
+// Checks that encoded rows are whole rows of a linear in its format, and not beyond its last.
+void CheckRows(const LinearSpec& spec, int32_t first_row, const EncodedRows& rows);
 
-// Rows of floats in the format of the layer, from `first_row` on; `encoded` is memory to work in.
+// Encodes rows of floats and writes them; `buffer` is scratch memory.
 Status WriteFloats(Backend& backend, Weight weight, const LinearSpec& spec, int32_t first_row,
-                   std::span<const float> rows, Int8Rows* encoded);
+                   std::span<const float> rows, EncodedBuffer* buffer);
 
 }  // namespace peruse

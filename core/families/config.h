@@ -73,9 +73,6 @@ struct LabelPrompt {
   bool only_places = false;  // of each label its marker alone
 };
 
-// The output that holds the vectors of labels, a row for each text of the batch.
-inline constexpr std::string_view kLabelVectors = "labels.vectors";
-
 // The second encoder of a model that reads labels apart from texts.
 struct LabelEncoder {
   int32_t vocab_size = 0;
@@ -116,6 +113,8 @@ struct ModelConfig {
   std::string ranking_activation;  // a cross-encoder's, as sentence-transformers writes it; empty: none is named
 
   int32_t num_labels() const { return static_cast<int32_t>(id2label.size()); }
+  // Whether the head compares a text with labels that it reads too (GLiNER, GLiClass).
+  bool reads_labels() const { return !prompt.marker.empty(); }
 };
 
 // Reads the fields that all families have. Errors go to the reader.

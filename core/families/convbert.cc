@@ -23,6 +23,7 @@ class ConvBert : public Family {
             .drops_row = true};
   }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override { return GeneratorHead(config); }
+  Pretraining pretraining() const override { return {.narrow_generator = true}; }
   Result<std::optional<PooledHead>> MultipleChoice(const ModelConfig& config) const override {
     return SummaryHead(summary_, config);
   }
@@ -72,7 +73,7 @@ Value ConvBert::MixedAttention(Build& b, const ModelConfig& config, int32_t laye
   const float scale = 1.0f / std::sqrt(static_cast<float>(half / heads_));
   const auto [context, probabilities] =
       b.Attention({.query = query, .key = key, .value = value, .heads = heads_, .scale = scale});
-  b.Output(Numbered("attention", layer), probabilities);
+  b.Output({OutputKind::kAttention, layer}, probabilities);
 
   // SeparableConv1D: the span-aware key; conv_attn_layer = key_conv_attn_layer * query
   const Value depthwise =
@@ -86,7 +87,7 @@ Value ConvBert::MixedAttention(Build& b, const ModelConfig& config, int32_t laye
   // conv_kernel_layer, its softmax, and the convolution
   const Value logits = b.Linear(conv_attn, b.Weights(self + "conv_kernel_layer", half, heads_ * kernel_size_));
   const auto [convolved, kernels] = b.SpanConv(logits, conv_out, heads_);
-  b.Output(Numbered("span_kernel", layer), kernels);
+  b.Output({OutputKind::kSpanKernel, layer}, kernels);
 
   const Value both = b.Concat(MaskHeads(b, layer, context), convolved);
   return AttentionOutput(b, config, name + "output.dense", name + "output.LayerNorm", both, x);
@@ -96,7 +97,7 @@ Value ConvBert::Encode(Build& b, const ModelConfig& config) const {
   Value x = BertEmbeddings(b, config, {});
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
     x = FeedForward(b, config, BertLayer(i).feed_forward, MixedAttention(b, config, i, x), num_groups_);
-    b.Output(Numbered("hidden", i + 1), x);
+    b.Output({OutputKind::kHidden, i + 1}, x);
   }
   return x;
 }

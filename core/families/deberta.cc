@@ -82,6 +82,7 @@ class Deberta : public Family {
     return {.dense = "pooler.dense", .activation = pooler_hidden_act_};
   }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override;
+  Pretraining pretraining() const override { return {.disentangled = true}; }
   Result<std::optional<PooledHead>> MultipleChoice(const ModelConfig& config) const override {
     return v1_ ? std::nullopt : std::optional(SequenceClassifier(config));
   }
@@ -208,7 +209,7 @@ Value Deberta::Embeddings(Build& b, const ModelConfig& config) const {
     x = b.Linear(x, b.Stacked(width).AddWeight({"embeddings.embed_proj.weight"}, {hidden, width}, hidden));
   }
   x = b.Dropped(b.LayerNorm(x, b.Norm("embeddings.LayerNorm", hidden, config.layer_norm_eps)));
-  b.Output("hidden.0", x);
+  b.Output({OutputKind::kHidden, 0}, x);
   return x;
 }
 
@@ -277,17 +278,17 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
                                                .rows = 2 * table_span()}});
   }
   const auto [context, probabilities] = b.Attention(attention);
-  b.Output(Numbered("attention", index), probabilities);
+  b.Output({OutputKind::kAttention, index}, probabilities);
   // What the three terms of the scores are made of (core/model/attention_terms.h).
-  b.Output(Numbered("query", index), query);
-  b.Output(Numbered("key", index), key);
-  const auto table_output = [&](const char* name, Value table) {
+  b.Output({OutputKind::kQuery, index}, query);
+  b.Output({OutputKind::kKey, index}, key);
+  const auto table_output = [&](OutputKind kind, Value table) {
     if (!table.valid()) return;
-    b.Output(Numbered(name, index),
+    b.Output({kind, index},
              b.SelectRows(table, {.kind = Index::Kind::kAllRows, .distances = {.rows = 2 * table_span()}}));
   };
-  table_output("position_key", attention.position_key);
-  table_output("position_query", attention.position_query);
+  table_output(OutputKind::kPositionKey, attention.position_key);
+  table_output(OutputKind::kPositionQuery, attention.position_query);
   const Value projected = b.Dropped(b.Linear(MaskHeads(b, index, context), layer.output));
   return b.LayerNorm(b.Add(projected, queries_from), layer.norm);
 }
@@ -331,7 +332,7 @@ Value Deberta::Layers(Build& b, const ModelConfig& config, bool mask_decoder) co
       const Value output = Apply(b, config, layer, i, x, x);
       x = i == 0 && conv_kernel_size_ > 0 ? Convolution(b, config, x, output) : output;
     }
-    b.Output(Numbered("hidden", i + 1), x);
+    b.Output({OutputKind::kHidden, i + 1}, x);
   }
   return x;
 }

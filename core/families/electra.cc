@@ -30,6 +30,9 @@ class Electra : public Family {
             .drops_row = true};
   }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override { return GeneratorHead(config); }
+  Pretraining pretraining() const override {
+    return {.narrow_generator = true, .discriminator_class = "ForPreTraining"};
+  }
   Result<std::optional<PooledHead>> MultipleChoice(const ModelConfig& config) const override {
     return SummaryHead(summary_, config);
   }

@@ -28,8 +28,7 @@ class Family {
 
   // What may stand before the names of encoder tensors, such as "convbert."; the first that a checkpoint uses.
   virtual std::vector<std::string> prefixes() const = 0;
-  // Embeddings and encoder: gives the last hidden state [tokens, hidden_size], and names the outputs "hidden.0" (the
-  // embeddings) to "hidden.<layers>", "attention.<layer>" and "span_kernel.<layer>" where there are such.
+  // Embeddings and encoder: returns the last hidden state [tokens, hidden_size], and declares the outputs of the layers (OutputKind).
   virtual Value Encode(Build& b, const ModelConfig& config) const = 0;
   // The same with the last layer as the decoder of pre-training (DeBERTa's enhanced mask decoder).
   virtual Result<Value> EncodeForMaskDecoder(Build& b, ModelConfig& config) const {
@@ -39,6 +38,17 @@ class Family {
 
   // Whether transformers has the pooler of the sequence classifier within the encoder, under its prefix (BertModel).
   virtual bool PoolerIsOfEncoder() const { return false; }
+
+  // How a discriminator of the family is pre-trained with a generator (replaced-token detection).
+  struct Pretraining {
+    // DeBERTa v3's gradient-disentangled sharing of embeddings, with the recipe of its paper; else ELECTRA's.
+    bool disentangled = false;
+    // A new generator has a quarter of the width, as ELECTRA's; else half of the layers.
+    bool narrow_generator = false;
+    // What transformers calls a class with the discriminator.
+    std::string_view discriminator_class = "Model";
+  };
+  virtual Pretraining pretraining() const { return {}; }
 
   // Whether the table of positions stays as it is while the model is trained (DistilBERT's sine curves).
   virtual bool PositionsAreFixed() const { return false; }

@@ -35,7 +35,7 @@ class GliClass : public WrappedEncoder {
     b.BeginPart("model.label_encoder.");
     const Value hidden = labels_->family->Encode(b, labels_->config);
     b.EndPart();
-    b.Output(std::string(kLabelVectors), LabelVectorsOf(b, hidden, head_, config.hidden_size));
+    b.Output(kLabelVectors, LabelVectorsOf(b, hidden, head_, config.hidden_size));
   }
 
   const std::optional<ConfiguredFamily> labels_;
@@ -141,7 +141,7 @@ LabelPrompt ReadPrompt(ConfigReader& reader, const LabelHead& head, bool extract
 // encoder_layer_id: of the embeddings and each layer's result; from the end where it is below zero.
 void ReadHiddenState(ConfigReader& reader, int32_t layers, LabelHead& head) {
   const int32_t id = head.labels == Labels::kRows ? reader.Int("encoder_layer_id", -1, -layers - 1, layers) : -1;
-  if (id != -1) head.hidden = "hidden." + std::to_string(id < 0 ? layers + 1 + id : id);
+  if (id != -1) head.hidden = id < 0 ? layers + 1 + id : id;
 }
 
 }  // namespace

@@ -41,9 +41,8 @@ class Gliner : public WrappedEncoder {
     if (b.cols(hidden) != head_.width) {
       hidden = b.Linear(hidden, b.StackedF32(b.cols(hidden)).Add("token_rep_layer.labels_projection", head_.width));
     }
-    b.Output(std::string(kLabelVectors),
-             b.PoolRows(hidden, {.kind = Index::Kind::kFirst}, {.kind = Index::Kind::kLengths},
-                        {.kind = ops::PoolRows::Kind::kMean}));
+    b.Output(kLabelVectors, b.PoolRows(hidden, {.kind = Index::Kind::kFirst}, {.kind = Index::Kind::kLengths},
+                                       {.kind = ops::PoolRows::Kind::kMean}));
   }
 
   const std::optional<ConfiguredFamily> labels_;

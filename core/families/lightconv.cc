@@ -82,7 +82,7 @@ Value LightConv::GatedConvolution(Build& b, const ModelConfig& config, int32_t l
     // The kernel of a position is made from the gated features of that position.
     const Value logits = b.Linear(gated, b.Weights(name + "kernel", hidden, heads * kernel));
     const auto [out, kernels] = b.SpanConv(logits, gated, heads);
-    b.Output(Numbered("span_kernel", layer), kernels);
+    b.Output({OutputKind::kSpanKernel, layer}, kernels);
     convolved = out;
   } else {
     convolved = b.DepthwiseConv(gated, b.SoftmaxTaps(name + "weight", heads, hidden, kernel));
@@ -94,7 +94,7 @@ Value LightConv::Encode(Build& b, const ModelConfig& config) const {
   Value x = BertEmbeddings(b, config, {});
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
     x = FeedForward(b, config, BertLayer(i).feed_forward, GatedConvolution(b, config, i, x));
-    b.Output(Numbered("hidden", i + 1), x);
+    b.Output({OutputKind::kHidden, i + 1}, x);
   }
   return x;
 }

@@ -121,7 +121,7 @@ Value BertEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions
   const Value sum = SumEmbeddings(b, config, options);
   Value x = b.Dropped(b.LayerNorm(sum, b.Norm("embeddings.LayerNorm", width, config.layer_norm_eps)));
   if (width != config.hidden_size) x = b.Linear(x, b.Stacked(width).Add("embeddings_project", config.hidden_size));
-  b.Output("hidden.0", x);
+  b.Output({OutputKind::kHidden, 0}, x);
   return x;
 }
 
@@ -182,7 +182,7 @@ Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names
         {.kind = Index::Kind::kSlots, .offset = config.max_position_embeddings - 1, .distances = {.rows = distances}});
   }
   const auto [context, probabilities] = b.Attention(attention);
-  b.Output(Numbered("attention", layer), probabilities);
+  b.Output({OutputKind::kAttention, layer}, probabilities);
   return AttentionOutput(b, config, names.attention_output, names.attention_norm, MaskHeads(b, layer, context), x,
                          names.drops_attention);
 }
@@ -194,7 +194,7 @@ Value BertEncoder(Build& b, const ModelConfig& config, const RelativePositions& 
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
     const LayerNames layer = names(i);
     x = FeedForward(b, config, layer.feed_forward, SelfAttention(b, config, layer, positions, i, x));
-    b.Output(Numbered("hidden", i + 1), x);
+    b.Output({OutputKind::kHidden, i + 1}, x);
   }
   return x;
 }

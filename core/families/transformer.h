@@ -90,7 +90,4 @@ Value BertEncoder(Build& b, const ModelConfig& config, const RelativePositions& 
 
 // "encoder.layer.3."
 inline std::string LayerName(int32_t layer) { return "encoder.layer." + std::to_string(layer) + "."; }
-// "hidden.3"
-inline std::string Numbered(const char* name, int32_t number) { return name + ("." + std::to_string(number)); }
-
 }  // namespace peruse

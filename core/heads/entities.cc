@@ -60,11 +60,11 @@ void BuildHead(Build& b, Value hidden, const EntityHead& head) {
                                     : b.SelectRows(hidden, {.kind = Index::Kind::kLabels});
   Fuse(b, head, words, labels);
   if (head.mode == EntityHead::Mode::kTokens) {
-    b.Output("logits", PairScores(b, words, labels, "scorer.", "proj_token", 3));
+    b.Output(kLogits, PairScores(b, words, labels, "scorer.", "proj_token", 3));
     return;
   }
   const Value spans = SpanVectors(b, words, head);
-  b.Output("logits", b.MatMul(spans, Mlp(b, labels, "prompt_rep_layer", 4 * head.width, head.width)));
+  b.Output(kLogits, b.MatMul(spans, Mlp(b, labels, "prompt_rep_layer", 4 * head.width, head.width)));
 }
 
 }  // namespace peruse

@@ -3,7 +3,6 @@
 namespace peruse {
 namespace {
 
-constexpr const char* kLogits = "logits";
 constexpr float kNormalizeEps = 1e-12f;  // torch.nn.functional.normalize
 
 std::vector<std::string> WithSuffix(std::vector<std::string> names, const char* suffix) {

@@ -101,7 +101,7 @@ Value MlpScores(Build& b, Value text, Value labels, const LabelHead& head) {
 }  // namespace
 
 void BuildHead(Build& b, Value hidden, const LabelHead& head) {
-  if (!head.hidden.empty()) hidden = b.Named(head.hidden);
+  if (head.hidden) hidden = b.Named({OutputKind::kHidden, *head.hidden});
   const int32_t width = b.cols(hidden);
   const Value text = Normalized(b, Project(b, Text(b, hidden, head), "model.text_projector", head, width), head);
   Value labels;
@@ -121,19 +121,19 @@ void BuildHead(Build& b, Value hidden, const LabelHead& head) {
   const auto scale = [&](Value x) { return scaled ? b.Multiply(x, b.ScalarRow("model.logit_scale", b.cols(x))) : x; };
   switch (head.scorer) {
     case Scorer::kDot:
-      b.Output("logits", b.MatMul(scale(text), labels));
+      b.Output(kLogits, b.MatMul(scale(text), labels));
       return;
     case Scorer::kWeightedDot:
-      b.Output("logits", scale(PairScores(b, text, labels, kScorer, "proj_text", 1)));
+      b.Output(kLogits, scale(PairScores(b, text, labels, kScorer, "proj_text", 1)));
       return;
     case Scorer::kMlp:
-      b.Output("logits", scale(MlpScores(b, text, labels, head)));
+      b.Output(kLogits, scale(MlpScores(b, text, labels, head)));
       return;
     case Scorer::kHopfield:
-      b.Output("logits", scale(HopfieldScores(b, text, labels, head)));
+      b.Output(kLogits, scale(HopfieldScores(b, text, labels, head)));
       return;
     case Scorer::kCrossAttention:
-      b.Output("logits", scale(CrossAttentionScores(b, text, labels, head)));
+      b.Output(kLogits, scale(CrossAttentionScores(b, text, labels, head)));
       return;
   }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
 
 #include "core/ops/activation.h"
 #include "core/program/build.h"
@@ -32,7 +32,7 @@ struct LabelHead {
   bool average_labels = false;                            // a label's vector is the mean of its rows
   bool lstm = false;                                      // over the text's rows
   bool normalize = false;                                 // what is compared has length one
-  std::string hidden;                                     // the hidden state that is read, by name; empty: the last
+  std::optional<int32_t> hidden;                          // the layer whose hidden state is read; the last if unset
 };
 
 // logits [1, labels], or [labels, 1]. Pairs are the text, 0, with each label.

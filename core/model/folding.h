@@ -1,4 +1,4 @@
-// Constants that depend on weights alone, computed once at load. DeBERTa has such: its position keys and queries are its relative
+// Constants that depend on weights alone, computed once at load. DeBERTa's position keys and queries are its relative
 // embeddings times the projections of each layer.
 #pragma once
 

@@ -69,8 +69,7 @@ Status CheckHeadInputs(const ModelConfig& config, size_t texts, const RunOptions
   if (OfLabels(options)) {
     return config.label_encoder ? OkStatus() : InvalidArgument("the model has no encoder for labels");
   }
-  const bool reads_labels = !config.prompt.marker.empty();
-  if (reads_labels == head.words.empty() || (reads_labels && texts > 1)) {
+  if (config.reads_labels() == head.words.empty() || (config.reads_labels() && texts > 1)) {
     return InvalidArgument("a model that reads labels takes one text at a time, with its words and labels");
   }
   const size_t width = config.label_encoder ? static_cast<size_t>(config.label_encoder->width) : 0;

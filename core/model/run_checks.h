@@ -6,7 +6,7 @@
 
 #include "core/base/status.h"
 #include "core/families/config.h"
-#include "core/model/model.h"
+#include "core/model/runner.h"
 #include "core/program/indices.h"
 #include "core/program/plan.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/formats/quantize.h"
 #include "core/program/indices.h"
 #include "core/program/passes/passes.h"
 
@@ -35,9 +34,9 @@ Result<Weight> SpeedProbe::LinearLike(const LinearSpec& spec) {
   PERUSE_ASSIGN_OR_RETURN(const Weight weight, backend_.CreateLinear(spec));
   const int32_t width = spec.in / spec.groups;
   const std::vector<float> row(static_cast<size_t>(width), 1.0f / static_cast<float>(width));
-  Int8Rows encoded;
+  EncodedBuffer buffer;
   for (int32_t r = 0; r < spec.out; ++r) {
-    PERUSE_RETURN_IF_ERROR(WriteFloats(backend_, weight, spec, r, row, &encoded));
+    PERUSE_RETURN_IF_ERROR(WriteFloats(backend_, weight, spec, r, row, &buffer));
   }
   linears_.emplace_back(spec, weight);
   return weight;
@@ -95,7 +94,7 @@ Status SpeedProbe::Run(int32_t layers) {
   Parameters parameters;
   Build b(program, parameters, precision_);
   const Value hidden = family_.family->Encode(b, config);
-  program.outputs = {{"last_hidden_state", hidden}};
+  program.outputs = {{kLastHiddenState, hidden}};
   // What depends on weights alone is not computed: it is as good as any constant.
   const Plan plan = PlanFor(HoistConstants(std::move(program)).run, std::vector<int32_t>{0});
 

@@ -156,7 +156,7 @@ void Project(const double* x, const LinearValues& linear, bool sizes, double* ou
 void AddProjectGradient(const double* x, const LinearValues& linear, const double* result_gradient, double* x_gradient,
                         const Gradients::Linear& gradient) {
   const LinearSpec& spec = linear.spec;
-  PERUSE_CHECK(!FormatOf(spec.precision).int8());
+  PERUSE_CHECK(FormatOf(spec.precision).InputLevels(spec) == 0);
   const int32_t in = spec.in / spec.groups;
   const int32_t outs = spec.out / spec.groups;
   for (int32_t o = 0; o < spec.out; ++o) {

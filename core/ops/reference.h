@@ -27,9 +27,9 @@ struct Matrix {
 
 struct LinearValues {
   LinearSpec spec;
-  std::unique_ptr<double[]> weight;  // [out, in / groups]; int8 weights: the integers
+  std::unique_ptr<double[]> weight;  // [out, in / groups], elements as the format decodes them
   std::unique_ptr<double[]> bias;    // [out]
-  std::unique_ptr<double[]> scale;   // [out], int8 weights only
+  std::unique_ptr<double[]> scale;   // [out, WeightFormat::RowScales]
 };
 
 // A program's numbers, for one batch.

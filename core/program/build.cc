@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/status.h"
-#include "core/formats/quantize.h"
+#include "core/formats/weight_format.h"
 
 namespace peruse {
 
@@ -18,53 +18,56 @@ Stack& Stack::Add(const std::string& name, int32_t out) {
 
 Stack& Stack::AddWeight(std::vector<std::string> names, std::vector<int64_t> shape, int32_t out,
                         std::vector<std::string> if_has) {
-  pieces_.push_back({.kind = Piece::Kind::kRows,
-                     .names = std::move(names),
-                     .if_has = std::move(if_has),
-                     .shape = std::move(shape),
-                     .first = spec_.out});
+  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                      .layout = layouts::InOrder{spec_.out},
+                      .names = std::move(names),
+                      .if_has = std::move(if_has),
+                      .shape = std::move(shape)});
   spec_.out += out;
   return *this;
 }
 
 Stack& Stack::AddBias(std::vector<std::string> names, std::vector<int64_t> shape, int32_t first) {
-  pieces_.push_back({.kind = Piece::Kind::kBias, .names = std::move(names), .shape = std::move(shape), .first = first});
+  tensors_.push_back({.parameter = {ParameterId::Kind::kBias},
+                      .layout = layouts::InOrder{first},
+                      .names = std::move(names),
+                      .shape = std::move(shape)});
   return *this;
 }
 
 Stack& Stack::AddInterleaved(const std::string& name, int32_t heads, int32_t parts, int32_t size) {
   const int32_t out = heads * parts * size;
-  pieces_.push_back({.kind = Piece::Kind::kInterleaved,
-                     .names = {name},
-                     .shape = {out, spec_.in},
-                     .first = spec_.out,
-                     .count = parts,
-                     .size = size});
+  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                      .layout = layouts::HeadsOutermost{.parts = parts, .width = size, .first_row = spec_.out},
+                      .names = {name},
+                      .shape = {out, spec_.in}});
   spec_.out += out;
   return *this;
 }
 
 Stack& Stack::AddTaps(const std::string& name, int32_t out, int32_t taps) {
-  pieces_.push_back(
-      {.kind = Piece::Kind::kTaps, .names = {name}, .shape = {out, spec_.in, taps}, .first = spec_.out, .count = taps});
+  tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                      .layout = layouts::RowsOfTaps{spec_.out},
+                      .names = {name},
+                      .shape = {out, spec_.in, taps}});
   spec_.out += out * taps;
   return *this;
 }
 
-Piece Build::Own(Piece piece) const {
-  piece.head = head_;
-  for (std::string& name : piece.names) name.insert(0, part_);
-  for (std::string& name : piece.if_has) name.insert(0, part_);
-  return piece;
+void Build::DeclareTensor(ParameterTensor tensor) {
+  tensor.head = head_;
+  for (std::string& name : tensor.names) name.insert(0, part_);
+  for (std::string& name : tensor.if_has) name.insert(0, part_);
+  parameters_.tensors.push_back(std::move(tensor));
 }
 
-LinearId Build::Declare(LinearSpec spec, const std::vector<Piece>& pieces) {
-  if (spec.precision == Precision::kQ8 && spec.in / spec.groups <= kShallowDepth) spec.wide_input = true;
+LinearId Build::Declare(LinearSpec spec, const std::vector<ParameterTensor>& tensors) {
+  if (FormatOf(spec.precision).WidensInput(spec)) spec.wide_input = true;
   const LinearId id = {static_cast<int32_t>(parameters_.linears.size())};
   parameters_.linears.push_back(spec);
-  for (Piece piece : pieces) {
-    piece.parameter = id.id;
-    parameters_.pieces.push_back(Own(std::move(piece)));
+  for (ParameterTensor tensor : tensors) {
+    tensor.parameter.number = id.id;
+    DeclareTensor(std::move(tensor));
   }
   program_.linears.push_back(spec);
   return id;
@@ -73,8 +76,10 @@ LinearId Build::Declare(LinearSpec spec, const std::vector<Piece>& pieces) {
 Stack Build::ColumnsOf(const std::string& name, int32_t first, int32_t in, int32_t all, int32_t out) const {
   Stack stack = StackedF32(in);
   stack.spec_.out = out;
-  stack.pieces_.push_back(
-      {.kind = Piece::Kind::kColumns, .names = {name + ".weight"}, .shape = {out, all}, .first = first});
+  stack.tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                            .layout = layouts::SomeColumns{first},
+                            .names = {name + ".weight"},
+                            .shape = {out, all}});
   return stack;
 }
 
@@ -84,8 +89,10 @@ LinearId Build::GroupedWeights(const std::string& name, int32_t in, int32_t out,
   if (groups == 1) return Weights(stack.Add(name, out));
   stack.spec_.groups = groups;
   stack.spec_.out = out;
-  stack.pieces_.push_back(
-      {.kind = Piece::Kind::kGrouped, .names = {name + ".weight"}, .shape = {groups, in / groups, out / groups}});
+  stack.tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                            .layout = layouts::GroupsTransposed{},
+                            .names = {name + ".weight"},
+                            .shape = {groups, in / groups, out / groups}});
   return Weights(stack.AddBias({name + ".bias"}, {out}, 0));
 }
 
@@ -93,51 +100,50 @@ LinearId Build::Conv1dWeights(const std::string& name, int32_t in, int32_t out, 
   Stack stack = Stacked(in * kernel_size);
   stack.spec_.groups = groups;
   stack.spec_.out = out;
-  stack.pieces_.push_back({.kind = Piece::Kind::kConv1d,
-                           .names = {name + ".weight"},
-                           .shape = {out, in / groups, kernel_size},
-                           .count = kernel_size});
+  stack.tensors_.push_back({.parameter = {ParameterId::Kind::kWeight},
+                            .layout = layouts::TapsOutermost{},
+                            .names = {name + ".weight"},
+                            .shape = {out, in / groups, kernel_size}});
   return Weights(stack.AddBias({name + ".bias"}, {out}, 0));
 }
 
-Value Build::NewConstant(int32_t rows, int32_t cols, Piece piece) {
+Value Build::NewConstant(int32_t rows, int32_t cols, ParameterTensor tensor) {
   const Value value = program_.NewValue({Domain::kOne, rows}, {Domain::kOne, cols});
   program_.info(value).constant = program_.constants++;
   parameters_.constants.push_back({rows, cols});
-  piece.parameter = program_.info(value).constant;
-  parameters_.pieces.push_back(Own(std::move(piece)));
+  tensor.parameter = {ParameterId::Kind::kConstant, program_.info(value).constant};
+  DeclareTensor(std::move(tensor));
   return value;
 }
 
 Value Build::Constant(const std::string& name, int32_t rows, int32_t cols) {
-  return NewConstant(rows, cols, {.kind = Piece::Kind::kConstant, .names = {name}, .shape = {rows, cols}});
+  return NewConstant(rows, cols, {.names = {name}, .shape = {rows, cols}});
 }
 
 Value Build::TransposedConstant(const std::string& name, int32_t rows, int32_t cols) {
-  return NewConstant(rows, cols, {.kind = Piece::Kind::kTransposed, .names = {name}, .shape = {cols, rows}});
+  return NewConstant(rows, cols, {.layout = layouts::Transposed{}, .names = {name}, .shape = {cols, rows}});
 }
 
 Value Build::TiledConstant(const std::string& name, int32_t rows, int32_t cols, int32_t copies) {
   return NewConstant(rows, cols,
-                     {.kind = Piece::Kind::kTiled, .names = {name}, .shape = {rows, cols / copies}, .count = copies});
+                     {.layout = layouts::Repeated{copies}, .names = {name}, .shape = {rows, cols / copies}});
 }
 
 Value Build::DepthwiseTaps(const std::string& name, int32_t channels, int32_t kernel_size) {
   return NewConstant(kernel_size, channels,
-                     {.kind = Piece::Kind::kTransposed, .names = {name}, .shape = {channels, 1, kernel_size}});
+                     {.layout = layouts::Transposed{}, .names = {name}, .shape = {channels, 1, kernel_size}});
 }
 
 Value Build::SoftmaxTaps(const std::string& name, int32_t heads, int32_t channels, int32_t kernel_size) {
-  return NewConstant(
-      kernel_size, channels,
-      {.kind = Piece::Kind::kSoftmaxTaps, .names = {name}, .shape = {heads, kernel_size}, .count = heads});
+  return NewConstant(kernel_size, channels,
+                     {.layout = layouts::SoftmaxTaps{}, .names = {name}, .shape = {heads, kernel_size}});
 }
 
 NormArgs Build::Norm(const std::vector<std::string>& names, int32_t width, float eps) {
   const auto part = [&](const char* suffix) {
-    Piece piece = {.kind = Piece::Kind::kConstant, .names = names, .shape = {width}};
-    for (std::string& name : piece.names) name += suffix;
-    return NewConstant(1, width, std::move(piece));
+    ParameterTensor tensor = {.names = names, .shape = {width}};
+    for (std::string& name : tensor.names) name += suffix;
+    return NewConstant(1, width, std::move(tensor));
   };
   const Value weight = part(".weight");
   return {weight, part(".bias"), eps};
@@ -146,8 +152,7 @@ NormArgs Build::Norm(const std::vector<std::string>& names, int32_t width, float
 TableId Build::Table(const std::string& name, int32_t rows, int32_t cols, bool words) {
   const TableId id = {program_.tables++};
   parameters_.tables.push_back({rows, cols, words});
-  parameters_.pieces.push_back(
-      Own({.kind = Piece::Kind::kTable, .parameter = id.id, .names = {name}, .shape = {rows, cols}}));
+  DeclareTensor({.parameter = {ParameterId::Kind::kTable, id.id}, .names = {name}, .shape = {rows, cols}});
   return id;
 }
 
@@ -279,9 +284,9 @@ Value Build::Input(int32_t number, Extent rows, int32_t width) {
   return out;
 }
 
-Value Build::Named(const std::string& name) const {
+Value Build::Named(OutputId id) const {
   const auto found = std::find_if(program_.outputs.begin(), program_.outputs.end(),
-                                  [&](const ProgramOutput& output) { return output.name == name; });
+                                  [&](const ProgramOutput& output) { return output.id == id; });
   PERUSE_CHECK(found != program_.outputs.end());
   return found->value;
 }

@@ -22,7 +22,7 @@ class Stack {
   // name.weight [out, in], name.bias [out]
   Stack& Add(const std::string& name, int32_t out);
   // A weight of any shape that holds out rows of in elements, named in full; no bias.
-  // if_has: as in Piece.
+  // if_has: as in ParameterTensor.
   Stack& AddWeight(std::vector<std::string> names, std::vector<int64_t> shape, int32_t out,
                    std::vector<std::string> if_has = {});
   // name [out, in, taps], the taps of a convolution one below the other: rows [tap * out, (tap + 1) * out) are a tap's.
@@ -37,7 +37,7 @@ class Stack {
   Stack(int32_t in, Precision precision) { spec_.in = in, spec_.out = 0, spec_.precision = precision; }
 
   LinearSpec spec_;
-  std::vector<Piece> pieces_;
+  std::vector<ParameterTensor> tensors_;  // their `parameter` is set when the stack is declared
 };
 
 // Numbers of inputs (ops::Input): 0 are the labels' vectors, from here on the masks of the layers' heads.
@@ -74,7 +74,7 @@ class Build {
   Stack Stacked(int32_t in) const { return Stack(in, precision_); }
   // In float32, whatever the precision of the model.
   Stack StackedF32(int32_t in) const { return Stack(in, Precision::kF32); }
-  LinearId Weights(const Stack& stack) { return Declare(stack.spec_, stack.pieces_); }
+  LinearId Weights(const Stack& stack) { return Declare(stack.spec_, stack.tensors_); }
   // name.weight [out, in], name.bias [out]
   LinearId Weights(const std::string& name, int32_t in, int32_t out) { return Weights(Stacked(in).Add(name, out)); }
   // The columns [first, first + in) of name.weight [out, all], without the bias.
@@ -88,17 +88,17 @@ class Build {
   Value Constant(const std::string& name, int32_t rows, int32_t cols);
   // name [cols], one row
   Value ConstantRow(const std::string& name, int32_t cols) {
-    return NewConstant(1, cols, {.kind = Piece::Kind::kConstant, .names = {name}, .shape = {cols}});
+    return NewConstant(1, cols, {.names = {name}, .shape = {cols}});
   }
   // name [cols, rows], transposed
   Value TransposedConstant(const std::string& name, int32_t rows, int32_t cols);
   // name [any], its elements in their order as [rows, cols]
   Value ReshapedConstant(const std::string& name, std::vector<int64_t> shape, int32_t rows, int32_t cols) {
-    return NewConstant(rows, cols, {.kind = Piece::Kind::kConstant, .names = {name}, .shape = std::move(shape)});
+    return NewConstant(rows, cols, {.names = {name}, .shape = std::move(shape)});
   }
   // name [], in every column of a row
   Value ScalarRow(const std::string& name, int32_t cols) {
-    return NewConstant(1, cols, {.kind = Piece::Kind::kTiled, .names = {name}, .count = cols});
+    return NewConstant(1, cols, {.layout = layouts::Repeated{cols}, .names = {name}});
   }
   // name [rows, cols / copies], each row repeated
   Value TiledConstant(const std::string& name, int32_t rows, int32_t cols, int32_t copies);
@@ -169,23 +169,23 @@ class Build {
   IndexId IndexOf(const Index& index);
 
   // Lets callers ask for a value.
-  void Output(std::string name, Value value) {
-    if (part_.empty()) program_.outputs.push_back({std::move(name), value});
+  void Output(OutputId id, Value value) {
+    if (part_.empty()) program_.outputs.push_back({id, value});
   }
   // The same value, which training drops out (core/train/step.h). It is an operation's first result, and whole.
   Value Dropped(Value value) {
     program_.dropped.push_back(value);
     return value;
   }
-  // The value that was named so; it must be there.
-  Value Named(const std::string& name) const;
+  // The value of an output, which must be there.
+  Value Named(OutputId id) const;
 
   int32_t cols(Value x) const { return program_.info(x).cols.factor; }
 
  private:
-  Piece Own(Piece piece) const;  // as this part and head name it
-  LinearId Declare(LinearSpec spec, const std::vector<Piece>& pieces);
-  Value NewConstant(int32_t rows, int32_t cols, Piece piece);
+  void DeclareTensor(ParameterTensor tensor);  // under the names of this part and head
+  LinearId Declare(LinearSpec spec, const std::vector<ParameterTensor>& tensors);
+  Value NewConstant(int32_t rows, int32_t cols, ParameterTensor tensor);
   Value NewLike(Value x, int32_t cols) { return program_.NewValue(program_.info(x).rows, {Domain::kOne, cols}); }
 
   Program& program_;

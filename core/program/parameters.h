@@ -1,7 +1,7 @@
-// The parameters of a program: their sizes, and which tensor of a checkpoint each piece of them is.
+// The parameters of a program: their sizes, and the tensors of a checkpoint that fill them.
 //
-// Plain data that outlives loading: the binder reads it to load, a trainer to visit what it changes and to write it back.
-// Names are those of the reference implementation, without the encoder's prefix.
+// Plain data that outlives loading: Checkpoint reads it to load, a trainer to find what it changes and to write it back.
+// Names are those of transformers, without the encoder's prefix.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/formats/linear_spec.h"
+#include "core/program/layout.h"
 
 namespace peruse {
 
@@ -25,43 +26,49 @@ struct TableSpec {
   bool words = false;  // with kQ8 stored as int8 by row
 };
 
-// A tensor of the checkpoint that fills a parameter, or a part of one.
-struct Piece {
+// One matrix of the parameters.
+struct ParameterId {
   enum class Kind : uint8_t {
-    kRows,         // [out, in] (or of any shape with as many elements): rows from `first` on of a linear
-    kInterleaved,  // [heads * parts * size, in], rows ordered head, part, channel in the file: stored part, head, channel
-    kGrouped,      // [groups, in / groups, out / groups], input-major: a linear with groups
-    kConv1d,       // [out, in / groups, kernel]: a linear, stored tap-major
-    kTaps,         // [out, in, taps]: tap by tap, rows from `first` on of a linear
-    kBias,         // any shape: the biases from `first` on of a linear
-    kConstant,     // [rows, cols], or [cols]
-    kColumns,      // [out, all]: columns [first, first + in) as the rows of a linear
-    kTransposed,   // [cols, 1, rows] or [cols, rows]: a constant
-    kSoftmaxTaps,  // [heads, rows]: softmax over the taps, shared by each head's columns: a constant
-    kTiled,        // [rows, cols / copies], each row repeated: a constant
-    kTable,        // [rows, cols]
+    kWeight,    // of a linear: [out, in / groups]
+    kBias,      // of a linear: [out, 1]
+    kConstant,  // [rows, cols]
+    kTable,     // [rows, cols]
   };
 
-  Kind kind = Kind::kRows;
-  int32_t parameter = 0;  // number of the linear, constant or table
-  // The tensor's name. Where files have one of several names for it, the first of these that the checkpoint has; if it has
-  // none, the first.
+  Kind kind = Kind::kWeight;
+  int32_t number = 0;  // of the linear, constant or table
+
+  bool operator==(const ParameterId&) const = default;
+};
+
+// A tensor of the checkpoint that fills a parameter, or a part of one.
+struct ParameterTensor {
+  ParameterId parameter;
+  Layout layout;
+  // Names that checkpoints may have for the tensor. The first of them that the checkpoint has counts, else the first.
   std::vector<std::string> names;
-  std::vector<std::string> if_has;  // by name, the tensor whose presence chooses it; empty: the name itself
+  std::vector<std::string> if_has;  // by name, the tensor whose presence selects that name; if empty, the tensor itself
   std::vector<int64_t> shape;
-  std::string head;   // the head that it belongs to, for messages; empty: the encoder
-  int32_t first = 0;  // of kRows, kInterleaved, kTaps, kBias; of kColumns: the column
-  int32_t count = 0;  // of kInterleaved: parts; of kSoftmaxTaps: heads; of kTiled: copies; of kConv1d and kTaps: taps
-  int32_t size = 0;   // of kInterleaved: columns of a head
+  std::string head;  // the head that the tensor belongs to, for messages; empty for the encoder
 };
 
 struct Parameters {
   std::vector<LinearSpec> linears;      // by LinearId
   std::vector<ConstantSpec> constants;  // by ValueInfo::constant
   std::vector<TableSpec> tables;        // by TableId
-  std::vector<Piece> pieces;
-  // What a checkpoint's names may not begin with: parts of it that the configuration does not tell of, and that would be left out.
+  std::vector<ParameterTensor> tensors;
+  // Prefixes of names that no checkpoint may have: parts that the configuration does not mention, and that would be left out.
   std::vector<std::string> refused;
+
+  const LinearSpec& linear(ParameterId id) const { return linears[static_cast<size_t>(id.number)]; }
+  const ConstantSpec& constant(ParameterId id) const { return constants[static_cast<size_t>(id.number)]; }
+  const TableSpec& table(ParameterId id) const { return tables[static_cast<size_t>(id.number)]; }
+  int64_t rows(ParameterId id) const;
+  int64_t cols(ParameterId id) const;
+  // The tensor outlives the result.
+  Placement placement(const ParameterTensor& tensor) const {
+    return {tensor.layout, tensor.shape, cols(tensor.parameter)};
+  }
 };
 
 }  // namespace peruse

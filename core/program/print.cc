@@ -83,7 +83,7 @@ std::string Print(const Program& program) {
     text += line + "\n";
   }
   for (const ProgramOutput& output : program.outputs) {
-    text += "output " + output.name + " = " + Text(program, output.value) + "\n";
+    text += "output " + NameOf(output.id) + " = " + Text(program, output.value) + "\n";
   }
   return text;
 }

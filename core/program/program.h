@@ -30,6 +30,7 @@
 #include "core/ops/select_rows.h"
 #include "core/ops/span_conv.h"
 #include "core/ops/value.h"
+#include "core/program/output.h"
 
 namespace peruse {
 
@@ -37,9 +38,8 @@ using Op = std::variant<ops::Input, ops::Embed, ops::Linear, ops::LayerNorm, ops
                         ops::Attention, ops::DepthwiseConv, ops::SpanConv, ops::Conv1d, ops::SelectRows, ops::Concat,
                         ops::MatMul, ops::Lstm, ops::PoolRows, ops::CrossAttention, ops::Normalize>;
 
-// What a caller may ask for.
 struct ProgramOutput {
-  std::string name;  // "logits", "hidden.3", "attention.0", ...
+  OutputId id;
   Value value;
 };
 

@@ -65,7 +65,7 @@ Status FeatureExtraction::Start() {
     return InvalidArgument("option layer is " + std::to_string(request.layer) + " and the model has " +
                            std::to_string(layers) + " layers");
   }
-  output_ = "hidden." + std::to_string(layer);
+  output_ = {OutputKind::kHidden, layer};
   PERUSE_RETURN_IF_ERROR(CheckPooling());
   const text::EncodeOptions options =
       request.truncation ? CutTo(MaxTokens(), text::Truncation::kLongestFirst) : text::EncodeOptions();

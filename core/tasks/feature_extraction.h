@@ -39,7 +39,7 @@ class FeatureExtraction : public TaskOf<FeatureExtractionRequest, Features> {
   Status Start() override;
 
  protected:
-  std::vector<std::string> Wanted() const override { return {output_}; }
+  std::vector<OutputId> Wanted() const override { return {output_}; }
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
@@ -52,7 +52,7 @@ class FeatureExtraction : public TaskOf<FeatureExtractionRequest, Features> {
   std::string prompt_;
   std::vector<size_t> skips_;  // by input: tokens that are not pooled, of a sentence
   size_t width_ = 0;           // of a vector
-  std::string output_;
+  OutputId output_ = kLastHiddenState;
 };
 
 }  // namespace peruse

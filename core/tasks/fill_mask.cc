@@ -47,7 +47,7 @@ Result<int32_t> FillMask::TargetId(const std::string& target) const {
 }
 
 Status FillMask::Collect(const Reading& reading, size_t text) {
-  const Matrix logits = outputs_.Get("logits", text);
+  const Matrix logits = outputs_.Get(kLogits, text);
   std::vector<std::vector<MaskProposal>> masks;
   for (size_t i = 0; i < reading.rows.size(); ++i) {
     masks.push_back(Proposals(reading, reading.rows[i], logits.row(i)));

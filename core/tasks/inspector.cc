@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::string_view kLongTextAdvice = "pass truncation: true to look only at its beginning";
 
-void AppendNames(std::string_view kind, const std::vector<int32_t>& numbers, std::vector<std::string>* names) {
-  for (const int32_t number : numbers) names->push_back(std::string(kind) + std::to_string(number));
+void AppendOutputs(OutputKind kind, const std::vector<int32_t>& layers, std::vector<OutputId>* ids) {
+  for (const int32_t layer : layers) ids->push_back({kind, layer});
 }
 
-bool HasOutput(const Model& model, std::string_view name) {
-  const std::vector<std::string> names = model.OutputNames();
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool HasOutput(const Runner& model, OutputKind kind) {
+  const std::vector<OutputId> ids = model.Outputs();
+  return std::any_of(ids.begin(), ids.end(), [kind](OutputId id) { return id.kind == kind; });
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ Status Inspector::Start() {
     return Unsupported("output_span_kernels: a model of type " + config.model_type +
                        " makes no convolution kernels; convbert and dynamicconv do");
   }
-  if (request.output_attention_terms && !HasOutput(model_, "query.0")) {
+  if (request.output_attention_terms && !HasOutput(model_, OutputKind::kQuery)) {
     return Unsupported("output_attention_terms: the scores of a model of type " + config.model_type +
                        " are no sums of content and position; deberta and deberta-v2 have such");
   }
@@ -52,16 +52,19 @@ Status Inspector::Start() {
   return OkStatus();
 }
 
-std::vector<std::string> Inspector::Wanted() const {
+std::vector<OutputId> Inspector::Wanted() const {
   const std::vector<int32_t> layers = Layers(model_.config().num_hidden_layers);
-  std::vector<std::string> names;
-  if (request.output_attentions) AppendNames("attention.", layers, &names);
-  if (request.output_span_kernels) AppendNames("span_kernel.", layers, &names);
-  if (request.output_hidden_states) AppendNames("hidden.", Layers(model_.config().num_hidden_layers + 1), &names);
-  for (const char* kind : {"query.", "key.", "position_key.", "position_query."}) {
-    if (request.output_attention_terms && HasOutput(model_, std::string(kind) + "0")) AppendNames(kind, layers, &names);
+  std::vector<OutputId> ids;
+  if (request.output_attentions) AppendOutputs(OutputKind::kAttention, layers, &ids);
+  if (request.output_span_kernels) AppendOutputs(OutputKind::kSpanKernel, layers, &ids);
+  if (request.output_hidden_states) {
+    AppendOutputs(OutputKind::kHidden, Layers(model_.config().num_hidden_layers + 1), &ids);
   }
-  return names;
+  for (const OutputKind kind :
+       {OutputKind::kQuery, OutputKind::kKey, OutputKind::kPositionKey, OutputKind::kPositionQuery}) {
+    if (request.output_attention_terms && HasOutput(model_, kind)) AppendOutputs(kind, layers, &ids);
+  }
+  return ids;
 }
 
 std::vector<int32_t> Inspector::Layers(int32_t count) const {
@@ -90,16 +93,16 @@ Status Inspector::CollectTerms(int32_t tokens, std::vector<InspectedTerms>* foun
 Status Inspector::Collect(const Reading& reading, size_t text) {
   const auto tokens = static_cast<int64_t>(reading.tokens.size());
   InspectionResult found{.tokens = Tokens(reading.tokens)};
-  for (const std::string& name : Wanted()) {
-    const auto [values, width] = outputs_.Get(name, text);
+  for (const OutputId id : Wanted()) {
+    const auto [values, width] = outputs_.Get(id, text);
     const auto cols = static_cast<int64_t>(width);
-    if (name.starts_with("attention.")) {
+    if (id.kind == OutputKind::kAttention) {
       found.attentions.push_back({{model_.attention_heads(), tokens, tokens}, values});
       found.diagonal_concentration.push_back(Concentrations(values, static_cast<int32_t>(tokens)));
-    } else if (name.starts_with("span_kernel.")) {
+    } else if (id.kind == OutputKind::kSpanKernel) {
       const int32_t heads = model_.span_kernel_heads();
       found.span_kernels.push_back({{tokens, heads, cols / heads}, values});
-    } else if (name.starts_with("hidden.")) {
+    } else if (id.kind == OutputKind::kHidden) {
       found.hidden_states.push_back({{tokens, cols}, values});
     }
   }

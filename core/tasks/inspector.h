@@ -56,7 +56,7 @@ class Inspector : public TaskOf<InspectionRequest, InspectionResult> {
   Status Start() override;
 
  protected:
-  std::vector<std::string> Wanted() const override;
+  std::vector<OutputId> Wanted() const override;
   Status Collect(const Reading& reading, size_t text) override;
 
  private:

@@ -51,7 +51,7 @@ class LabelReader {
 
  private:
   const text::Tokenizer* const tokenizer_;
-  const Model& model_;
+  const Runner& model_;
   LabelVectors* const kept_;
   std::span<const std::string> labels_;
   size_t width_ = 0;

@@ -22,7 +22,7 @@ Status MultipleChoice::Start() {
 }
 
 Status MultipleChoice::Collect(const Reading& reading, size_t text) {
-  logits_.push_back(outputs_.Get("logits", text).values[0]);
+  logits_.push_back(outputs_.Get(kLogits, text).values[0]);
   if (!reading.last) return OkStatus();
   std::vector<float> scores = std::exchange(logits_, {});
   Softmax(scores);

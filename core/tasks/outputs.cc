@@ -2,7 +2,7 @@
 
 namespace peruse {
 
-Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const std::string> names,
+Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const OutputId> ids,
                            std::span<const float> head_mask) {
   inputs_.clear();
   chosen_.clear();
@@ -17,15 +17,15 @@ Status ModelOutputs::Begin(std::span<const Reading> batch, std::span<const std::
   first_chosen_.push_back(chosen_.size());
   const HeadLists& head = batch[0].head;  // who reads such is alone
   return model_.Begin(inputs_,
-                      {.outputs = names,
+                      {.outputs = ids,
                        .logit_rows = chosen_,
                        .head_inputs = {head.words, head.word_tokens, head.labels, head.label_tokens, head.pair_first,
                                        head.pair_second, head.second_segment, head.label_vectors},
                        .head_mask = head_mask});
 }
 
-Matrix ModelOutputs::Get(std::string_view name, size_t text) const {
-  const ModelOutput all = model_.output(name);
+Matrix ModelOutputs::Get(OutputId id, size_t text) const {
+  const ModelOutput all = model_.output(id);
   size_t first = text;
   size_t count = 1;
   if (all.rows.domain > Domain::kChosen) return {all.values, static_cast<size_t>(all.cols)};  // of the only text

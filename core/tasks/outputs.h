@@ -1,4 +1,4 @@
-// What the model gave to each text, by the names of model.h. The only place in core/tasks that knows how a Model is run.
+// Outputs of the model by text. The only place in core/tasks that knows how a model is run.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/model/model.h"
+#include "core/model/runner.h"
 #include "core/text/encoding.h"
 
 namespace peruse {
@@ -44,21 +44,20 @@ struct Matrix {
 
 class ModelOutputs {
  public:
-  explicit ModelOutputs(Model& model) : model_(model) {}
+  explicit ModelOutputs(Runner& model) : model_(model) {}
 
-  // Records a run of the model over `batch`, which is to give the outputs `names`; head_mask: as in RunOptions.
-  Status Begin(std::span<const Reading> batch, std::span<const std::string> names,
-               std::span<const float> head_mask = {});
+  // Records a run of the model over `batch`, which is to give the outputs `ids`; head_mask: as in RunOptions.
+  Status Begin(std::span<const Reading> batch, std::span<const OutputId> ids, std::span<const float> head_mask = {});
   // Completes it.
   Status Finish() { return model_.Finish(); }
 
   // After Finish, until the next Begin: what the text of this number got.
-  Matrix Get(std::string_view name, size_t text) const;
+  Matrix Get(OutputId id, size_t text) const;
   // Tokens of the batch.
   int32_t rows() const { return model_.batch().rows(); }
 
  private:
-  Model& model_;
+  Runner& model_;
   std::vector<ModelInput> inputs_;
   std::vector<int32_t> chosen_;       // rows of the batch to score
   std::vector<size_t> first_chosen_;  // by text, and the end

@@ -98,7 +98,7 @@ Result<std::vector<text::Encoding>> QuestionAnswering::Windows(const QuestionInp
 
 Status QuestionAnswering::Collect(const Reading& reading, size_t text) {
   const text::Encoding& window = reading.tokens;
-  const Matrix logits = outputs_.Get("logits", text);
+  const Matrix logits = outputs_.Get(kLogits, text);
   if (logits.cols != 2) {
     return Status(StatusCode::kShapeMismatch, "a question-answering head must have 2 outputs, start and end");
   }

@@ -17,7 +17,7 @@ Status ReplacedTokenDetection::Start() {
 
 Status ReplacedTokenDetection::Collect(const Reading& reading, size_t text) {
   const text::Encoding& tokens = reading.tokens;
-  const std::span<const float> logits = outputs_.Get("logits", text).values;
+  const std::span<const float> logits = outputs_.Get(kLogits, text).values;
   Utf8IndexConverter index(request.inputs[reading.input]);
   std::vector<TokenReplacement> found;
   for (size_t t = 0; t < tokens.size(); ++t) {

@@ -7,54 +7,52 @@
 #include "core/base/utf8.h"
 #include "core/tasks/pooling.h"
 #include "core/text/unicode.h"
+#include "core/weights/checkpoint.h"
 #include "core/weights/float_reader.h"
-#include "core/weights/weights_parser.h"
 
 namespace peruse {
 namespace {
 
-// The two tensors of a dense layer.
-class DenseTensors : public TensorVisitor {
- public:
-  DenseTensors(const SentenceStep& step, std::vector<float>* weight, std::vector<float>* bias)
-      : step_(step), weight_(weight), bias_(bias) {}
+// The tensors of a dense layer, as parameters.
+Parameters DenseParameters(const SentenceStep& step) {
+  Parameters parameters;
+  const auto add = [&](const char* name, int32_t rows, int32_t cols, std::vector<int64_t> shape) {
+    const ParameterId id = {ParameterId::Kind::kConstant, static_cast<int32_t>(parameters.constants.size())};
+    parameters.constants.push_back({rows, cols});
+    parameters.tensors.push_back({.parameter = id, .names = {name}, .shape = std::move(shape)});
+  };
+  add("linear.weight", step.out, step.in, {step.out, step.in});
+  if (step.bias) add("linear.bias", 1, step.out, {step.out});
+  return parameters;
+}
 
-  Status OnHeader(std::span<const TensorInfo> tensors) override {
-    tensors_.assign(tensors.begin(), tensors.end());
-    bytes_.resize(tensors_.size());
-    return OkStatus();
-  }
-  Status OnData(size_t index, std::span<const uint8_t> bytes) override {
-    bytes_[index].insert(bytes_[index].end(), bytes.begin(), bytes.end());
-    return OkStatus();
-  }
-  Status Finish() {
-    PERUSE_RETURN_IF_ERROR(Take("linear.weight", {step_.out, step_.in}, weight_));
-    return step_.bias ? Take("linear.bias", {step_.out}, bias_) : OkStatus();
+// Copies the floats of a tensor.
+class FloatCopier : public TensorWriter {
+ public:
+  FloatCopier(DType type, std::vector<float>* values)
+      : reader_(type, std::ssize(*values), 1, [values](int32_t first, std::span<const float> floats) {
+          std::copy(floats.begin(), floats.end(), values->begin() + first);
+          return OkStatus();
+        }) {}
+  Status Feed(std::span<const uint8_t> bytes) override { return reader_.Feed(bytes); }
+
+ private:
+  FloatReader reader_;
+};
+
+// The sink of a dense layer: weight and bias, in the order of DenseParameters.
+class DenseSink : public CheckpointSink {
+ public:
+  DenseSink(std::vector<float>* weight, std::vector<float>* bias) : values_{weight, bias} {}
+
+  Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored, Content) override {
+    std::vector<float>* const values = values_[tensor.uses[0]];
+    values->resize(static_cast<size_t>(ElementCount(stored.shape)));
+    return std::unique_ptr<TensorWriter>(std::make_unique<FloatCopier>(*stored.dtype, values));
   }
 
  private:
-  Status Take(std::string_view name, const std::vector<int64_t>& shape, std::vector<float>* values) {
-    for (size_t i = 0; i < tensors_.size(); ++i) {
-      const TensorInfo& info = tensors_[i];
-      if (info.name != name) continue;
-      if (!info.dtype || !IsFloatDType(*info.dtype) || info.shape != shape) {
-        return Status(StatusCode::kShapeMismatch, step_.folder + ": " + info.name + " is " + info.dtype_name +
-                                                      ShapeString(info.shape) + " and must be floats of " +
-                                                      ShapeString(shape));
-      }
-      values->resize(bytes_[i].size() / static_cast<size_t>(DTypeSize(*info.dtype)));
-      ConvertToFloat(*info.dtype, bytes_[i], *values);
-      return OkStatus();
-    }
-    return Status(StatusCode::kMissingTensor, step_.folder + " has no " + std::string(name));
-  }
-
-  const SentenceStep& step_;
-  std::vector<float>* weight_;
-  std::vector<float>* bias_;
-  std::vector<TensorInfo> tensors_;
-  std::vector<std::vector<uint8_t>> bytes_;
+  std::vector<float>* const values_[2];
 };
 
 }  // namespace
@@ -83,11 +81,12 @@ Status SentenceEmbedder::ReadDense(const ReadModelFile& read, const SentenceStep
     if (!file) continue;
     PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(4, file->size()), step.folder));
     Dense& dense = dense_.emplace_back();
-    DenseTensors tensors(step, &dense.weight, &dense.bias);
-    WeightsParser parser(tensors);
-    PERUSE_RETURN_IF_ERROR(parser.Feed({reinterpret_cast<const uint8_t*>(file->data()), file->size()}));
-    PERUSE_RETURN_IF_ERROR(parser.Finish());
-    return tensors.Finish();
+    DenseSink sink(&dense.weight, &dense.bias);
+    const Parameters parameters = DenseParameters(step);
+    Checkpoint checkpoint(parameters, {}, sink);
+    Status status = checkpoint.Feed({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
+    if (status.ok()) status = checkpoint.Finish();
+    return status.ok() ? status : Status(status.code(), step.folder + ": " + std::string(status.message()));
   }
   return Status(StatusCode::kNotFound, step.folder + " has neither model.safetensors nor pytorch_model.bin");
 }

@@ -45,7 +45,7 @@ Result<bool> Task::BeginStep() {
     if (count > 0 && (rows > kBatchRows || !next.head.words.empty() || !of_kind)) break;
   }
   if (count == 0) return false;
-  wanted_ = queue_[done_].label < 0 ? Wanted() : std::vector{std::string(kLabelVectors)};
+  wanted_ = queue_[done_].label < 0 ? Wanted() : std::vector{kLabelVectors};
   PERUSE_RETURN_IF_ERROR(outputs_.Begin({queue_.data() + done_, count}, wanted_, head_mask_));
   begun_ = count;
   return true;

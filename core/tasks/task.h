@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/model/model.h"
+#include "core/model/runner.h"
 #include "core/tasks/outputs.h"
 #include "core/text/text_span.h"
 #include "core/text/tokenizer.h"
@@ -28,7 +28,7 @@ namespace peruse {
 // What a task runs on. All of it outlives the task.
 struct TaskContext {
   const text::Tokenizer& tokenizer;
-  Model& model;
+  Runner& model;
   std::string_view ranking_activation = {};  // of config_sentence_transformers.json, which goes before config.json's
   const class SentenceEmbedder* sentence = nullptr;  // what the folder says of turning a text into one vector
   // Of a model that reads labels apart from texts: their tokenizer, and what was made of them so far.
@@ -71,8 +71,8 @@ class Task {
       : tokenizer_(context.tokenizer), model_(context.model), outputs_(context.model) {}
 
   // The outputs that the model is to give (outputs.h).
-  virtual std::vector<std::string> Wanted() const { return {"logits"}; }
-  // What the model made of a reading: `outputs_.Get(name, text)`. Readings come in the order in which they were enqueued.
+  virtual std::vector<OutputId> Wanted() const { return {kLogits}; }
+  // What the model made of a reading: `outputs_.Get(id, text)`. Readings come in the order in which they were enqueued.
   virtual Status Collect(const Reading& reading, size_t text) = 0;
 
   Result<std::vector<text::Encoding>> Encode(const TextInput& input, const text::EncodeOptions& options) const;
@@ -99,7 +99,7 @@ class Task {
   static text::EncodeOptions CutTo(int32_t max_length, text::Truncation truncation);
 
   const text::Tokenizer& tokenizer_;
-  Model& model_;
+  Runner& model_;
   ModelOutputs outputs_;
 
  private:
@@ -107,7 +107,7 @@ class Task {
   size_t CollectBytesBound(size_t count) const;
 
   std::vector<Reading> queue_;
-  std::vector<std::string> wanted_;
+  std::vector<OutputId> wanted_;
   std::vector<float> head_mask_;
   size_t done_ = 0;   // readings
   size_t begun_ = 0;  // of the batch between BeginStep and EndStep

@@ -27,7 +27,7 @@ Status TextClassification::Start() {
   PERUSE_RETURN_IF_ERROR(CheckWindows());
   PERUSE_ASSIGN_OR_RETURN(const int32_t max_length,
                           Length(request.max_length, Limited(request.stride ? UsualTokens() : MaxTokens())));
-  if (sentence_ != nullptr) output_ = "hidden." + std::to_string(model_.config().num_hidden_layers);
+  if (sentence_ != nullptr) output_ = {OutputKind::kHidden, model_.config().num_hidden_layers};
   text::EncodeOptions options;
   if (request.truncation) options = CutTo(max_length, text::Truncation::kLongestFirst);
   if (request.stride) {

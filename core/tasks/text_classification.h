@@ -43,7 +43,7 @@ class TextClassification : public TaskOf<TextClassificationRequest, std::vector<
   Status Start() override;
 
  protected:
-  std::vector<std::string> Wanted() const override { return {output_}; }
+  std::vector<OutputId> Wanted() const override { return {output_}; }
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
@@ -56,7 +56,7 @@ class TextClassification : public TaskOf<TextClassificationRequest, std::vector<
   Result<std::vector<LabelScore>> Together(std::string_view text) const;
 
   const SentenceEmbedder* const sentence_;  // computes the logits, if there is one
-  std::string output_ = "logits";
+  OutputId output_ = kLogits;
 
   std::vector<std::vector<float>> scores_;  // of the windows so far of the text that is being read
   std::vector<text::Offset> spans_;         // and the bytes of the text that each covers

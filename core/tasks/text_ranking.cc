@@ -48,7 +48,7 @@ Result<ScoreFunction> TextRanking::ConfiguredFunction() const {
 }
 
 Status TextRanking::Collect(const Reading& reading, size_t text) {
-  const std::span<const float> logits = outputs_.Get("logits", text).values;
+  const std::span<const float> logits = outputs_.Get(kLogits, text).values;
   RankedDocument document{reading.number, 0, {logits.begin(), logits.end()}};
   Apply(function_, document.scores);
   document.score = document.scores[column_];

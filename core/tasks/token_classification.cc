@@ -70,7 +70,7 @@ Status TokenClassification::Start() {
 Status TokenClassification::Collect(const Reading& reading, size_t text) {
   const std::string_view all = request.inputs[reading.input];
   const Aggregation strategy = request.aggregation_strategy;
-  const std::vector<Token> tokens = Tokens(reading.tokens, all, outputs_.Get("logits", text));
+  const std::vector<Token> tokens = Tokens(reading.tokens, all, outputs_.Get(kLogits, text));
   std::vector<Entity> entities;
   if (strategy == Aggregation::kNone || strategy == Aggregation::kSimple) {
     for (const Token& token : tokens) {

@@ -196,7 +196,7 @@ Status ZeroShotTokenClassification::Collect(const Reading& reading, size_t text)
     reader_.Collect(reading, outputs_.Get(kLabelVectors, text).values);
     return OkStatus();
   }
-  const Matrix logits = outputs_.Get("logits", text);
+  const Matrix logits = outputs_.Get(kLogits, text);
   if (model_.config().prompt.max_width > 0) {
     CollectSpans(reading, logits);
   } else {

@@ -181,10 +181,12 @@ void ForEachHead(const ops::Attention& op, Tape& t, bool together, Visit visit) 
 
 }  // namespace
 
+template <>
 void Forward(const ops::Attention& op, Tape& t) {
   ForEachHead(op, t, /*together=*/false, [](Head head) { head.Run(); });
 }
 // Heads have columns of their own, texts rows of their own; of what is learnt of positions all texts have the same rows.
+template <>
 void Backward(const ops::Attention& op, Tape& t) {
   const auto start = [&](Value value) { return value.valid() && t.wants(value) && t.Accumulator(value); };
   for (const Value value : {op.query, op.key, op.value}) start(value);

@@ -85,6 +85,7 @@ Block Kernels(const ops::SpanConv& op, Tape& t) {
 
 }  // namespace
 
+template <>
 void Forward(const ops::DepthwiseConv& op, Tape& t) {
   const Block x = t.value(op.x), taps = t.value(op.taps), out = t.value(op.out);
   Fill(out, 0);
@@ -92,6 +93,7 @@ void Forward(const ops::DepthwiseConv& op, Tape& t) {
     AddProducts(taps.row(tap) + first, x.row(source) + first, count, out.row(row) + first);
   });
 }
+template <>
 void Backward(const ops::DepthwiseConv& op, Tape& t) {
   const Block x = t.value(op.x), taps = t.value(op.taps), out = t.gradient(op.out);
   const Block to = t.wants(op.x) ? t.Accumulator(op.x) : Block();
@@ -103,6 +105,7 @@ void Backward(const ops::DepthwiseConv& op, Tape& t) {
   });
 }
 
+template <>
 void Forward(const ops::SpanConv& op, Tape& t) {
   PERUSE_CHECK(!op.weight.valid());
   const Block values = t.value(op.values), out = t.value(op.out), kernels = Kernels(op, t);
@@ -113,6 +116,7 @@ void Forward(const ops::SpanConv& op, Tape& t) {
               out.row(row) + h * head_dim);
   });
 }
+template <>
 void Backward(const ops::SpanConv& op, Tape& t) {
   const Block values = t.value(op.values), out = t.gradient(op.out), kernels = Kernels(op, t);
   const int64_t head_dim = values.cols / op.heads;

@@ -6,6 +6,7 @@
 
 #include "core/base/json_members.h"
 #include "core/base/memory.h"
+#include "core/families/class_names.h"
 #include "core/train/sentence_files.h"
 
 namespace peruse::train {
@@ -13,20 +14,9 @@ namespace {
 
 constexpr const char* kModelWeights = "model.safetensors";
 
-// The end of the name of the class; transformers has one with a discriminator for ELECTRA alone.
-const char* ClassOf(Head head, const std::string& model_type) {
-  switch (head) {
-    case Head::kReplacedTokenDetection:
-      return model_type == "electra" ? "ForPreTraining" : "Model";
-    case Head::kSequenceClassification:
-      return "ForSequenceClassification";
-    case Head::kTokenClassification:
-      return "ForTokenClassification";
-    case Head::kQuestionAnswering:
-      return "ForQuestionAnswering";
-    default:
-      return "ForMaskedLM";
-  }
+// The end of the name of the class.
+std::string_view SuffixOf(Head head, const Family& family) {
+  return head == Head::kReplacedTokenDetection ? family.pretraining().discriminator_class : ClassSuffix(head);
 }
 
 const char* PeftTaskOf(Head head) {
@@ -50,11 +40,11 @@ std::string FamilyOfClass(std::string_view name) {
 }
 
 // config.json with the members that teaching decides in place of those that it had.
-std::string ConfigJson(const ExportRequest& request, const ModelConfig& config) {
+std::string ConfigJson(const ExportRequest& request, const Family& family, const ModelConfig& config) {
   JsonMembers own;
-  const std::string family = FamilyOfClass(config.architecture_class);
-  if (!family.empty() && request.sentence == nullptr) {
-    own.emplace_back("architectures", "[" + Quoted(family + ClassOf(request.head, config.model_type)) + "]");
+  std::string name = FamilyOfClass(config.architecture_class);
+  if (!name.empty() && request.sentence == nullptr) {
+    own.emplace_back("architectures", "[" + Quoted(name.append(SuffixOf(request.head, family))) + "]");
   }
   own.emplace_back("dtype", "\"float32\"");
   own.emplace_back("torch_dtype", "\"float32\"");
@@ -84,7 +74,7 @@ std::string ConfigJson(const ExportRequest& request, const ModelConfig& config) 
 }  // namespace
 
 Exporter::Exporter(Trainee& trainee, const ExportRequest& request) : trainee_(trainee), head_(request.head) {
-  small_.emplace_back("config.json", ConfigJson(request, trainee.config()));
+  small_.emplace_back("config.json", ConfigJson(request, trainee.family(), trainee.config()));
   if (request.sentence != nullptr) {
     ListModules(*request.sentence);
   } else if (request.options->method == Method::kLora) {

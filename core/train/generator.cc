@@ -82,7 +82,7 @@ Status Generator::Prepare(const AdamWOptions& adamw, uint64_t seed) {
   }
   Follow();
   masters().Hold();
-  PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor("logits"));
+  PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor(kLogits));
   step_ = std::make_unique<Step>(program_, masters().held());
   optimiser_ = std::make_unique<AdamW>(masters(), adamw);
   return optimiser_->Allocate();

@@ -1,108 +1,38 @@
-// From masters to the forms in which a program holds them, and gradients back.
+// From masters to the arrangement in which a program holds them, and gradients back.
 #include <algorithm>
 #include <cmath>
 
 #include "core/train/masters.h"
-#include "core/train/parts.h"
 
 namespace peruse::train {
 namespace {
 
-// Calls visit(element of the tensor, element of the parameter). Not for kSoftmaxTaps.
-template <typename Visit>
-void ForEachElement(const Piece& piece, const Parameters& parameters, Visit visit) {
-  const auto number = static_cast<size_t>(piece.parameter);
-  const int64_t size = SizeOf(piece.shape);
-  switch (piece.kind) {
-    case Piece::Kind::kRows: {
-      const LinearSpec& spec = parameters.linears[number];
-      for (int64_t i = 0; i < size; ++i) visit(i, int64_t{piece.first} * (spec.in / spec.groups) + i);
-      return;
-    }
-    case Piece::Kind::kBias:
-      for (int64_t i = 0; i < size; ++i) visit(i, piece.first + i);
-      return;
-    case Piece::Kind::kInterleaved: {
-      const int64_t in = piece.shape[1], parts = piece.count, width = piece.size,
-                    heads = piece.shape[0] / (parts * width);
-      for (int64_t row = 0; row < piece.shape[0]; ++row) {
-        const int64_t head = row / (parts * width), part = row / width % parts, channel = row % width;
-        const int64_t to = piece.first + (part * heads + head) * width + channel;
-        for (int64_t i = 0; i < in; ++i) visit(row * in + i, to * in + i);
-      }
-      return;
-    }
-    case Piece::Kind::kGrouped: {
-      const int64_t groups = piece.shape[0], in = piece.shape[1], out = piece.shape[2];
-      for (int64_t g = 0; g < groups; ++g) {
-        for (int64_t i = 0; i < in; ++i) {
-          for (int64_t o = 0; o < out; ++o) visit((g * in + i) * out + o, (g * out + o) * in + i);
-        }
-      }
-      return;
-    }
-    case Piece::Kind::kConv1d: {
-      const int64_t out = piece.shape[0], in = piece.shape[1], taps = piece.shape[2];
-      for (int64_t o = 0; o < out; ++o) {
-        for (int64_t i = 0; i < in; ++i) {
-          for (int64_t tap = 0; tap < taps; ++tap) visit((o * in + i) * taps + tap, (o * taps + tap) * in + i);
-        }
-      }
-      return;
-    }
-    case Piece::Kind::kColumns: {
-      const int64_t in = parameters.linears[number].in;
-      for (int64_t r = 0; r < piece.shape[0]; ++r) {
-        for (int64_t i = 0; i < in; ++i) visit(r * piece.shape[1] + piece.first + i, r * in + i);
-      }
-      return;
-    }
-    case Piece::Kind::kTransposed: {
-      const int64_t rows = piece.shape.back(), cols = piece.shape[0];
-      for (int64_t c = 0; c < cols; ++c) {
-        for (int64_t r = 0; r < rows; ++r) visit(c * rows + r, r * cols + c);
-      }
-      return;
-    }
-    case Piece::Kind::kTiled: {
-      const int64_t cols = piece.shape[1];
-      for (int64_t i = 0; i < size; ++i) {
-        for (int64_t copy = 0; copy < piece.count; ++copy) visit(i, (i / cols * piece.count + copy) * cols + i % cols);
-      }
-      return;
-    }
-    default:
-      for (int64_t i = 0; i < size; ++i) visit(i, i);
+void CopyRuns(std::span<const ElementRun> runs, const float* tensor, float* parameter) {
+  for (const ElementRun& run : runs) {
+    for (int64_t i = 0; i < run.count; ++i) parameter[run.to + i] = tensor[run.from + i * run.step];
   }
 }
 
-// [heads, taps] -> the softmax over the taps, [taps, channels], shared by each head's channels.
-void HoldSoftmaxTaps(const Piece& piece, int64_t channels, const float* tensor, float* held) {
-  const int64_t taps = piece.shape[1], width = channels / piece.shape[0];
-  for (int64_t h = 0; h < piece.shape[0]; ++h) {
-    const float* logits = tensor + h * taps;
-    const float largest = *std::max_element(logits, logits + taps);
-    double sum = 0;
-    for (int64_t j = 0; j < taps; ++j) sum += std::exp(double{logits[j]} - double{largest});
-    for (int64_t j = 0; j < taps; ++j) {
-      std::fill_n(held + j * channels + h * width, width,
-                  static_cast<float>(std::exp(double{logits[j]} - double{largest}) / sum));
-    }
+void AddRuns(std::span<const ElementRun> runs, const float* parameter, float* tensor) {
+  for (const ElementRun& run : runs) {
+    for (int64_t i = 0; i < run.count; ++i) tensor[run.from + i * run.step] += parameter[run.to + i];
   }
 }
-void GatherSoftmaxTaps(const Piece& piece, int64_t channels, const float* held, const float* gradient, float* tensor) {
-  const int64_t taps = piece.shape[1], width = channels / piece.shape[0];
-  std::vector<double> sums(static_cast<size_t>(taps));
-  for (int64_t h = 0; h < piece.shape[0]; ++h) {
+
+// Adds the gradient of a softmax over each row of `cols` elements of the tensor. `parameter`: the probabilities.
+void AddSoftmaxGradient(std::span<const ElementRun> runs, int64_t size, int64_t cols, const float* parameter,
+                        const float* gradient, float* tensor) {
+  std::vector<double> sums(static_cast<size_t>(size)), probabilities(sums.size());
+  for (const ElementRun& run : runs) {
+    double& sum = sums[static_cast<size_t>(run.from)];
+    for (int64_t i = 0; i < run.count; ++i) sum += double{gradient[run.to + i]};
+    probabilities[static_cast<size_t>(run.from)] = double{parameter[run.to]};
+  }
+  for (size_t row = 0; row < sums.size(); row += static_cast<size_t>(cols)) {
     double mean = 0;
-    for (int64_t j = 0; j < taps; ++j) {
-      double& sum = sums[static_cast<size_t>(j)] = 0;
-      for (int64_t c = 0; c < width; ++c) sum += double{gradient[j * channels + h * width + c]};
-      mean += sum * double{held[j * channels + h * width]};
-    }
-    for (int64_t j = 0; j < taps; ++j) {
-      tensor[h * taps + j] +=
-          static_cast<float>(double{held[j * channels + h * width]} * (sums[static_cast<size_t>(j)] - mean));
+    for (size_t i = row; i < row + static_cast<size_t>(cols); ++i) mean += sums[i] * probabilities[i];
+    for (size_t i = row; i < row + static_cast<size_t>(cols); ++i) {
+      tensor[i] += static_cast<float>(probabilities[i] * (sums[i] - mean));
     }
   }
 }
@@ -133,29 +63,31 @@ const float* Masters::Effective(size_t number) {
 void Masters::Hold() {
   for (const Place& place : places_) {
     if (place.direct) continue;
+    const ParameterTensor& tensor = *place.tensor;
     const float* from = Effective(place.master);
-    float* const to = Held(*place.piece, /*gradient=*/false);
-    if (place.piece->kind == Piece::Kind::kSoftmaxTaps) {
-      HoldSoftmaxTaps(*place.piece, parameters_.constants[static_cast<size_t>(place.piece->parameter)].cols, from, to);
-    } else {
-      ForEachElement(*place.piece, parameters_, [&](int64_t tensor, int64_t held) { to[held] = from[tensor]; });
+    std::vector<float> probabilities;
+    if (IsSoftmax(tensor.layout)) {
+      probabilities = SoftmaxOfRows({from, static_cast<size_t>(ElementCount(tensor.shape))}, tensor.shape[1]);
+      from = probabilities.data();
     }
+    CopyRuns(RunsOf(parameters_.placement(tensor)), from, Held(tensor.parameter, /*gradient=*/false));
   }
 }
 
 void Masters::Gather() {
   for (const Place& place : places_) {
+    const ParameterTensor& tensor = *place.tensor;
     const LoraPair* pair = PairOf(place.master);
     Master& master = masters_[place.master];
     if (place.direct || (!master.trained && pair == nullptr)) continue;
-    const float* from = Held(*place.piece, /*gradient=*/true);
+    const float* from = Held(tensor.parameter, /*gradient=*/true);
     float* const to = pair != nullptr ? changed_.values().data() : master.gradient;
     if (pair != nullptr) std::fill_n(to, master.size, 0.0f);
-    if (place.piece->kind == Piece::Kind::kSoftmaxTaps) {
-      GatherSoftmaxTaps(*place.piece, parameters_.constants[static_cast<size_t>(place.piece->parameter)].cols,
-                        Held(*place.piece, /*gradient=*/false), from, to);
+    const std::vector<ElementRun> runs = RunsOf(parameters_.placement(tensor));
+    if (IsSoftmax(tensor.layout)) {
+      AddSoftmaxGradient(runs, master.size, tensor.shape[1], Held(tensor.parameter, /*gradient=*/false), from, to);
     } else {
-      ForEachElement(*place.piece, parameters_, [&](int64_t tensor, int64_t held) { to[tensor] += from[held]; });
+      AddRuns(runs, from, to);
     }
     if (pair != nullptr) GatherLora(*pair, to);
   }

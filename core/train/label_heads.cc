@@ -52,6 +52,7 @@ float Slope(Kind kind, float value, float result, float count) {
 
 }  // namespace
 
+template <>
 void Forward(const ops::PoolRows& op, Tape& t) {
   const Block x = t.value(op.x), out = t.value(op.out);
   for (int64_t r = 0; r < out.rows; ++r) {
@@ -76,6 +77,7 @@ void Forward(const ops::PoolRows& op, Tape& t) {
   }
 }
 // Of a largest value the first that is so large gets it.
+template <>
 void Backward(const ops::PoolRows& op, Tape& t) {
   if (!t.wants(op.x)) return;
   const Block x = t.value(op.x), result = t.value(op.out), out = t.gradient(op.out), to = t.Accumulator(op.x);
@@ -96,6 +98,7 @@ void Backward(const ops::PoolRows& op, Tape& t) {
 
 // ---- Rows of length one ---------------------------------------------------------------------------------------------
 
+template <>
 void Forward(const ops::Normalize& op, Tape& t) {
   const Block x = t.value(op.x), out = t.value(op.out);
   for (int64_t r = 0; r < x.rows; ++r) {
@@ -104,6 +107,7 @@ void Forward(const ops::Normalize& op, Tape& t) {
   }
 }
 // Of x / |x|: (dy - y (y . dy)) / |x|; where eps is the divisor, dy / eps.
+template <>
 void Backward(const ops::Normalize& op, Tape& t) {
   if (!t.wants(op.x)) return;
   const Block x = t.value(op.x), out = t.gradient(op.out), to = t.Accumulator(op.x);
@@ -172,6 +176,7 @@ Block HeadOf(const Block& block, int64_t head, int64_t heads) {
 
 }  // namespace
 
+template <>
 void Forward(const ops::CrossAttention& op, Tape& t) {
   for (int64_t head = 0; head < op.heads; ++head) {
     const auto of = [&](Value value) { return HeadOf(t.value(value), head, op.heads); };
@@ -185,6 +190,7 @@ void Forward(const ops::CrossAttention& op, Tape& t) {
     }
   }
 }
+template <>
 void Backward(const ops::CrossAttention& op, Tape& t) {
   const auto accumulator = [&](Value value) { return t.wants(value) ? t.Accumulator(value) : Block(); };
   const Block to_query = accumulator(op.query), to_key = accumulator(op.key), to_value = accumulator(op.value);

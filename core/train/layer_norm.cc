@@ -37,6 +37,7 @@ Moments MomentsOf(const float* x, int64_t width, float eps) {
 
 }  // namespace
 
+template <>
 void Forward(const ops::LayerNorm& op, Tape& t) {
   PERUSE_CHECK(!op.residual.valid());
   const Block x = t.value(op.x), out = t.value(op.out);
@@ -56,6 +57,7 @@ void Forward(const ops::LayerNorm& op, Tape& t) {
   });
 }
 
+template <>
 void Backward(const ops::LayerNorm& op, Tape& t) {
   const Block x = t.value(op.x), out = t.gradient(op.out);
   const float* weight = t.value(op.norm.weight).data;

@@ -88,10 +88,12 @@ Block Windows(const ops::Conv1d& op, Tape& t) {
 
 }  // namespace
 
+template <>
 void Forward(const ops::Linear& op, Tape& t) {
   PERUSE_CHECK(op.plain());
   Apply(t, t.at(op.weight), t.value(op.x), t.value(op.out));
 }
+template <>
 void Backward(const ops::Linear& op, Tape& t) {
   const LinearParameter& linear = t.at(op.weight);
   AddGradients(t, linear, t.value(op.x), t.gradient(op.out));
@@ -101,6 +103,7 @@ void Backward(const ops::Linear& op, Tape& t) {
   Return(t, linear, t.gradient(op.out), to, add);
 }
 
+template <>
 void Forward(const ops::Conv1d& op, Tape& t) {
   PERUSE_CHECK(op.activation == Activation::kNone);
   const LinearParameter& linear = t.at(op.weight);
@@ -109,6 +112,7 @@ void Forward(const ops::Conv1d& op, Tape& t) {
   Unfold(op, t, linear.spec.groups, t.value(op.x), windows, /*add=*/false);
   Apply(t, linear, windows, t.value(op.out));
 }
+template <>
 void Backward(const ops::Conv1d& op, Tape& t) {
   const LinearParameter& linear = t.at(op.weight);
   const Block windows = Windows(op, t);
@@ -120,11 +124,13 @@ void Backward(const ops::Conv1d& op, Tape& t) {
   Unfold(op, t, linear.spec.groups, t.Accumulator(op.x), windows, /*add=*/true);
 }
 
+template <>
 void Forward(const ops::MatMul& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
   t.workers().Multiply(x.rows, y.rows, x.cols, x.operand(), y.operand().Transposed(), out.data, out.stride,
                        /*add=*/false);
 }
+template <>
 void Backward(const ops::MatMul& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.gradient(op.out);
   bool add = false;

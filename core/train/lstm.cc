@@ -38,6 +38,7 @@ struct States {
 
 }  // namespace
 
+template <>
 void Forward(const ops::Lstm& op, Tape& t) {
   const States states(op, t);
   const Block out = t.value(op.out);
@@ -46,6 +47,7 @@ void Forward(const ops::Lstm& op, Tape& t) {
   }
 }
 
+template <>
 void Backward(const ops::Lstm& op, Tape& t) {
   const States s(op, t);
   const Block recurrent = t.value(op.recurrent), out = t.gradient(op.out);

@@ -1,8 +1,7 @@
-// Where masters lie: their gradients, and the memory of parameters that are not masters as they are.
+// The memory of masters: their gradients, and parameters that are arranged otherwise than their tensors.
 #include <algorithm>
 
 #include "core/train/masters.h"
-#include "core/train/parts.h"
 
 namespace peruse::train {
 
@@ -44,11 +43,7 @@ bool Masters::LiesDirect(std::span<const Place> places, int64_t size) const {
   int64_t end = 0;
   for (const Place& place : places) {
     const Master& master = masters_[place.master];
-    const Piece::Kind kind = place.piece->kind;
-    if (kind != Piece::Kind::kRows && kind != Piece::Kind::kBias && kind != Piece::Kind::kConstant &&
-        kind != Piece::Kind::kTable) {
-      return false;
-    }
+    if (!std::holds_alternative<layouts::InOrder>(place.tensor->layout)) return false;
     for (const LoraPair& pair : lora_) {
       if (pair.of == place.master) return false;
     }
@@ -97,10 +92,10 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
     };
     std::vector<uint8_t> given(masters_.size());
     for (size_t first = 0, end = 0; first < places_.size(); first = end) {
-      const Part part = PartOf(*places_[first].piece);
-      for (end = first; end < places_.size() && PartOf(*places_[end].piece) == part;) ++end;
+      const ParameterId id = places_[first].tensor->parameter;
+      for (end = first; end < places_.size() && places_[end].tensor->parameter == id;) ++end;
       const std::span<Place> places = std::span(places_).subspan(first, end - first);
-      const int64_t size = PartSize(*places[0].piece);
+      const int64_t size = SizeOf(id);
       bool trained = false, taken = false;
       for (const Place& place : places) {
         trained = trained || masters_[place.master].trained;
@@ -126,7 +121,7 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
         if (trained) gradient = take(held_gradients_, own_gradients, size);
       }
       for (Place& place : places) place.direct = direct;
-      SetHeld(*places[0].piece, values, gradient);
+      SetHeld(id, values, gradient);
     }
     for (size_t i = 0; i < masters_.size(); ++i) {
       if (masters_[i].trained && given[i] == 0) masters_[i].gradient = take(gradients_, gradients, masters_[i].size);
@@ -139,59 +134,41 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
   return OkStatus();
 }
 
-int64_t Masters::PartSize(const Piece& piece) const {
-  const Part part = PartOf(piece);
-  const auto number = static_cast<size_t>(part.parameter);
-  switch (part.kind) {
-    case Piece::Kind::kBias: {
-      // Biases need not reach to the end: what no tensor gives is zero.
-      return parameters_.linears[number].out;
-    }
-    case Piece::Kind::kTable:
-      return int64_t{parameters_.tables[number].rows} * parameters_.tables[number].cols;
-    case Piece::Kind::kConstant:
-      return int64_t{parameters_.constants[number].rows} * parameters_.constants[number].cols;
-    default: {
-      const LinearSpec& spec = parameters_.linears[number];
-      return int64_t{spec.out} * (spec.in / spec.groups);
-    }
+void Masters::SetHeld(ParameterId id, float* values, float* gradient) {
+  const auto number = static_cast<size_t>(id.number);
+  const int64_t rows = parameters_.rows(id), cols = parameters_.cols(id);
+  const auto matrix = [&](float* data) { return data == nullptr ? Block() : Block{data, rows, cols, cols}; };
+  switch (id.kind) {
+    case ParameterId::Kind::kWeight:
+      held_.linears[number].weight = values;
+      held_.linears[number].weight_gradient = gradient;
+      return;
+    case ParameterId::Kind::kBias:
+      held_.linears[number].bias = values;
+      held_.linears[number].bias_gradient = gradient;
+      return;
+    case ParameterId::Kind::kConstant:
+      held_.constants[number] = {matrix(values), matrix(gradient)};
+      return;
+    case ParameterId::Kind::kTable:
+      held_.tables[number] = {matrix(values), matrix(gradient)};
+      return;
   }
 }
 
-void Masters::SetHeld(const Piece& piece, float* values, float* gradient) {
-  const Part part = PartOf(piece);
-  const auto number = static_cast<size_t>(part.parameter);
-  const auto matrix = [](float* data, int32_t rows, int32_t cols) {
-    return data == nullptr ? Block() : Block{data, rows, cols, cols};
-  };
-  if (part.kind == Piece::Kind::kBias) {
-    held_.linears[number].bias = values;
-    held_.linears[number].bias_gradient = gradient;
-  } else if (part.kind == Piece::Kind::kTable) {
-    const TableSpec& spec = parameters_.tables[number];
-    held_.tables[number] = {matrix(values, spec.rows, spec.cols), matrix(gradient, spec.rows, spec.cols)};
-  } else if (part.kind == Piece::Kind::kConstant) {
-    const ConstantSpec& spec = parameters_.constants[number];
-    held_.constants[number] = {matrix(values, spec.rows, spec.cols), matrix(gradient, spec.rows, spec.cols)};
-  } else {
-    held_.linears[number].weight = values;
-    held_.linears[number].weight_gradient = gradient;
-  }
-}
-
-float* Masters::Held(const Piece& piece, bool gradient) const {
-  const Part part = PartOf(piece);
-  const auto number = static_cast<size_t>(part.parameter);
-  switch (part.kind) {
-    case Piece::Kind::kBias:
-      return gradient ? held_.linears[number].bias_gradient : held_.linears[number].bias;
-    case Piece::Kind::kTable:
-      return (gradient ? held_.tables[number].gradient : held_.tables[number].values).data;
-    case Piece::Kind::kConstant:
-      return (gradient ? held_.constants[number].gradient : held_.constants[number].values).data;
-    default:
+float* Masters::Held(ParameterId id, bool gradient) const {
+  const auto number = static_cast<size_t>(id.number);
+  switch (id.kind) {
+    case ParameterId::Kind::kWeight:
       return gradient ? held_.linears[number].weight_gradient : held_.linears[number].weight;
+    case ParameterId::Kind::kBias:
+      return gradient ? held_.linears[number].bias_gradient : held_.linears[number].bias;
+    case ParameterId::Kind::kConstant:
+      return (gradient ? held_.constants[number].gradient : held_.constants[number].values).data;
+    case ParameterId::Kind::kTable:
+      return (gradient ? held_.tables[number].gradient : held_.tables[number].values).data;
   }
+  return nullptr;
 }
 
 int64_t Masters::bytes() const {

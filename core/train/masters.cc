@@ -1,22 +1,33 @@
-// What masters are: read from a checkpoint, or begun at random.
+// Masters at their start: read from a checkpoint, or random.
 #include "core/train/masters.h"
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
-#include "core/train/parts.h"
+#include "core/formats/quantize.h"
+#include "core/weights/float_reader.h"
 
 namespace peruse::train {
 namespace {
 
-Status Missing(const std::string& names) {
-  return Status(StatusCode::kMissingTensor, "the weights do not fit config.json; tensors missing: " + names);
-}
+// Copies a tensor's values to its master.
+class MasterWriter : public TensorWriter {
+ public:
+  MasterWriter(const Master& master, DType dtype)
+      : reader_(dtype, master.size, 1, [&master](int32_t first, std::span<const float> values) {
+          if (!AllFinite(values)) {
+            return MalformedFile("tensor \"" + master.file_name +
+                                 "\" holds NaN or infinity: nothing can be computed with it");
+          }
+          std::copy(values.begin(), values.end(), master.values + first);
+          return OkStatus();
+        }) {}
+  Status Feed(std::span<const uint8_t> bytes) override { return reader_.Feed(bytes); }
 
-bool IsOfLinear(const Piece& piece, int32_t linear) {
-  const Part part = PartOf(piece);
-  return (part.kind == Piece::Kind::kRows || part.kind == Piece::Kind::kBias) && part.parameter == linear;
-}
+ private:
+  FloatReader reader_;
+};
 
 }  // namespace
 
@@ -46,95 +57,52 @@ Masters::Masters(const Program& program, const Parameters& parameters, std::vect
 
 // ---- The checkpoint -------------------------------------------------------------------------------------------------
 
-// Each tensor once, the pieces of a parameter one behind the other.
+// Each tensor once, in the order of the parameters, and of the rows within a parameter.
 void Masters::CollectMasters() {
-  for (const Piece& piece : parameters_.pieces) places_.push_back({&piece, 0});
-  const auto rank = [](const Place& place) {
-    const Part part = PartOf(*place.piece);
-    const bool linear = part.kind == Piece::Kind::kRows || part.kind == Piece::Kind::kBias;
-    return std::tuple(linear                                ? 0
-                      : part.kind == Piece::Kind::kConstant ? 1
-                                                            : 2,
-                      part.parameter, part.kind, place.piece->first);
+  for (const ParameterTensor& tensor : parameters_.tensors) places_.push_back({&tensor, 0});
+  const auto rank = [&](const Place& place) {
+    using Kind = ParameterId::Kind;
+    const ParameterId id = place.tensor->parameter;
+    const int group = id.kind == Kind::kTable ? 2 : id.kind == Kind::kConstant ? 1 : 0;
+    const int64_t first = RunsOf(parameters_.placement(*place.tensor), 0, 1).front().to;
+    return std::tuple(group, id.number, id.kind, first);
   };
   std::stable_sort(places_.begin(), places_.end(), [&](const Place& a, const Place& b) { return rank(a) < rank(b); });
-  std::map<std::string, size_t> known;
   for (Place& place : places_) {
-    const Piece& piece = *place.piece;
-    const std::string& name = names_.Of(piece);
-    const auto [found, added] = known.emplace(name, masters_.size());
+    const ParameterTensor& tensor = *place.tensor;
+    const std::string& name = names_.Of(tensor);
+    const auto [found, added] = by_name_.emplace(name, masters_.size());
     place.master = found->second;
-    if (added)
-      masters_.push_back({.name = name, .head = piece.head, .shape = piece.shape, .size = SizeOf(piece.shape)});
+    if (added) {
+      masters_.push_back({.name = name,
+                          .head = tensor.head,
+                          .shape = tensor.shape,
+                          .size = ElementCount(tensor.shape),
+                          .fresh = true});
+    }
     Master& master = masters_[place.master];
-    if (piece.head.empty()) master.head.clear();  // the encoder's, wherever else it is used
-    const bool constant = PartOf(piece).kind == Piece::Kind::kConstant;
-    master.renewed = master.renewed || (renewed_ >= 0 && IsOfLinear(piece, renewed_));
-    master.norm = master.norm || (constant && norms_[static_cast<size_t>(piece.parameter)]);
+    if (tensor.head.empty()) master.head.clear();  // the encoder's, wherever else it is used
+    const bool constant = tensor.parameter.kind == ParameterId::Kind::kConstant;
+    master.norm = master.norm || (constant && norms_[static_cast<size_t>(tensor.parameter.number)]);
   }
 }
 
-Status Masters::SetNames(const std::vector<std::string_view>& names) {
-  PERUSE_RETURN_IF_ERROR(names_.Resolve(names));
+Status Masters::Begin(const TensorNames& names, std::span<const NeededTensor>) {
+  names_ = names;
   CollectMasters();
-  std::string missing;
-  for (size_t i = 0; i < masters_.size(); ++i) {
-    Master& master = masters_[i];
-    by_name_[master.name] = i;
-    master.fresh = true;
-    if (!names_.Has(master.name) && master.head.empty()) missing += (missing.empty() ? "" : ", ") + master.name;
-  }
-  if (!missing.empty()) return Missing(missing);
   return AllocateValues();
 }
 
-Status Masters::CheckComplete() const {
-  std::string missing;
-  for (const Master& master : masters_) {
-    if (master.fresh && master.head.empty()) missing += (missing.empty() ? "" : ", ") + master.name;
-  }
-  return missing.empty() ? OkStatus() : Missing(missing);
-}
-
-Status Masters::OnHeader(std::span<const TensorInfo> tensors) {
-  if (masters_.empty()) {
-    std::vector<std::string_view> names;
-    for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
-    PERUSE_RETURN_IF_ERROR(SetNames(names));
-  }
-  infos_.assign(tensors.begin(), tensors.end());
-  targets_.assign(tensors.size(), -1);
-  reading_ = static_cast<size_t>(-1);
-  std::string wrong;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const auto found = by_name_.find(names_.Normalise(tensors[i].name));
-    if (found == by_name_.end()) continue;
-    Master& master = masters_[found->second];
-    if (!tensors[i].dtype || !IsFloatDType(*tensors[i].dtype)) {
-      return Unsupported("tensor \"" + tensors[i].name + "\" is of type " + tensors[i].dtype_name +
-                         "; only a checkpoint of floats can be taught");
-    }
-    if (master.renewed) continue;
-    if (SizeOf(tensors[i].shape) != master.size && !master.head.empty()) continue;  // another number of labels
-    if (tensors[i].shape != master.shape) {
-      wrong += (wrong.empty() ? "" : ", ") + tensors[i].name + " " + ShapeString(tensors[i].shape) + " instead of " +
-               ShapeString(master.shape);
-      continue;
-    }
-    master.fresh = false;
-    master.file_name = tensors[i].name;
-    targets_[i] = static_cast<int32_t>(found->second);
-  }
-  if (!wrong.empty()) {
-    return Status(StatusCode::kShapeMismatch, "the weights do not fit config.json; tensors of another shape: " + wrong);
-  }
-  return OkStatus();
+Result<std::unique_ptr<TensorWriter>> Masters::Open(const NeededTensor& tensor, const TensorInfo& stored, Content) {
+  Master& master = masters_[by_name_.find(tensor.name)->second];
+  master.fresh = false;
+  master.file_name = stored.name;
+  return std::unique_ptr<TensorWriter>(std::make_unique<MasterWriter>(master, *stored.dtype));
 }
 
 Status Masters::BeginFresh() {
   PERUSE_RETURN_IF_ERROR(names_.Resolve({}));
   CollectMasters();
-  for (Master& master : masters_) master.fresh = true;
   return AllocateValues();
 }
 
@@ -150,31 +118,9 @@ Status Masters::AllocateValues() {
   return OkStatus();
 }
 
-Status Masters::OnData(size_t index, std::span<const uint8_t> bytes) {
-  if (targets_[index] < 0) return OkStatus();
-  if (index != reading_) {
-    reading_ = index;
-    const Master& master = masters_[static_cast<size_t>(targets_[index])];
-    const int64_t rows = master.shape.empty() ? 1 : master.shape[0];
-    const int64_t width = master.size / rows;
-    const auto write = [&master, width](int32_t first, std::span<const float> values) {
-      for (const float value : values) {
-        if (!std::isfinite(value)) {
-          return MalformedFile("tensor \"" + master.file_name +
-                               "\" holds NaN or infinity: nothing can be computed with it");
-        }
-      }
-      std::copy(values.begin(), values.end(), master.values + first * width);
-      return OkStatus();
-    };
-    reader_ = std::make_unique<FloatReader>(*infos_[index].dtype, rows, width, write);
-  }
-  return reader_->Feed(bytes);
-}
-
 void Masters::PermuteRows(int32_t linear, std::span<const int32_t> order) {
   for (const Place& place : places_) {
-    if (!IsOfLinear(*place.piece, linear)) continue;
+    if (!IsOfLinear(place.tensor->parameter, linear)) continue;
     const Master& master = masters_[place.master];
     if (master.fresh) continue;
     const std::vector<float> before(master.values, master.values + master.size);

@@ -1,5 +1,5 @@
 // The tensors of a checkpoint in training: float32 masters under their own names, their gradients, and the forms in which a
-// program holds them (core/program/parameters.h says which piece of which parameter each tensor is).
+// program holds them (core/program/parameters.h says which parameter each tensor fills).
 //
 // Where a parameter is its tensors as they are, one below the other, it lies where they lie. Elsewhere (transposed, interleaved, tiled,
 // softmaxed, changed by LoRA, or a tensor of two parameters) it has memory of its own: Hold() fills it from the tensors, Gather() brings
@@ -20,8 +20,7 @@
 #include "core/base/status.h"
 #include "core/program/parameters.h"
 #include "core/train/tape.h"
-#include "core/weights/float_reader.h"
-#include "core/weights/tensor_info.h"
+#include "core/weights/checkpoint.h"
 #include "core/weights/tensor_names.h"
 
 namespace peruse::train {
@@ -35,7 +34,6 @@ struct Master {
   bool norm = false;   // of a layer norm
   bool fresh = false;  // was not in the checkpoint, or had another shape there: starts at random
   bool trained = false;
-  bool renewed = false;  // fresh although the checkpoint has it
   bool follows = false;  // another's values (generator.h): it has a gradient, and no optimiser changes it
   float* values = nullptr;
   float* gradient = nullptr;  // where it is trained
@@ -43,6 +41,11 @@ struct Master {
   bool updates() const { return trained && !follows; }
   bool decays() const { return !norm && name.find("bias") == std::string::npos; }  // as transformers' Trainer
 };
+
+// Whether it is the weight or the bias of the linear.
+inline bool IsOfLinear(ParameterId id, int32_t linear) {
+  return (id.kind == ParameterId::Kind::kWeight || id.kind == ParameterId::Kind::kBias) && id.number == linear;
+}
 
 // The number behind "layer." in a tensor's name; nothing where there is none.
 std::optional<int32_t> LayerNumber(const std::string& name);
@@ -54,25 +57,21 @@ struct LoraPair {
   float scale;
 };
 
-class Masters : public TensorVisitor {
+class Masters : public CheckpointSink {
  public:
   // `parameters` outlives this. prefixes: Family::prefixes().
   Masters(const Program& program, const Parameters& parameters, std::vector<std::string> prefixes);
 
   // ---- The checkpoint -----------------------------------------------------------------------------------------------
-  // Of one in several files: the names of all tensors, before the first. Errors: kMalformedFile, kMissingTensor.
-  Status SetNames(const std::vector<std::string_view>& names);
-  Status OnHeader(std::span<const TensorInfo> tensors) override;
-  Status OnData(size_t index, std::span<const uint8_t> bytes) override;
-  // After the last file: kMissingTensor where an index named a tensor that no file has.
-  Status CheckComplete() const;
+  Status Begin(const TensorNames& names, std::span<const NeededTensor> tensors) override;
+  // A head that the checkpoint does not have, or has for another number of labels, starts at random.
+  bool IsOptional(const NeededTensor& tensor) const override { return !tensor.head.empty(); }
+  Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored,
+                                             Content content) override;
   // In place of a checkpoint: all masters are fresh.
   Status BeginFresh();
-  // Before the checkpoint: ignores its tensors of this linear, which start at random (a classifier of other labels).
-  void Renew(int32_t linear) { renewed_ = linear; }
   // After the checkpoint: moves row order[i] of each tensor of this linear to row i.
   void PermuteRows(int32_t linear, std::span<const int32_t> order);
-  bool Wants(size_t index) const override { return targets_[index] >= 0; }
 
   // ---- What is trained, before Allocate -----------------------------------------------------------------------------
   std::vector<Master>& tensors() { return masters_; }
@@ -108,7 +107,7 @@ class Masters : public TensorVisitor {
 
  private:
   struct Place {
-    const Piece* piece;
+    const ParameterTensor* tensor;
     size_t master;
     bool direct = false;  // the parameter lies where the master lies
   };
@@ -116,9 +115,9 @@ class Masters : public TensorVisitor {
   void CollectMasters();
   Status AllocateValues();
   bool LiesDirect(std::span<const Place> places, int64_t size) const;
-  int64_t PartSize(const Piece& piece) const;
-  void SetHeld(const Piece& piece, float* values, float* gradient);
-  float* Held(const Piece& piece, bool gradient) const;
+  int64_t SizeOf(ParameterId id) const { return parameters_.rows(id) * parameters_.cols(id); }
+  void SetHeld(ParameterId id, float* values, float* gradient);
+  float* Held(ParameterId id, bool gradient) const;
   const LoraPair* PairOf(size_t master) const;
   void GatherLora(const LoraPair& pair, float* gradient);
 
@@ -132,13 +131,6 @@ class Masters : public TensorVisitor {
   FloatBuffer start_, values_, gradients_, held_values_, held_gradients_, changed_, lora_values_, zeros_;
   std::deque<std::vector<float>> fixed_;
   std::shared_ptr<Workers> workers_;
-  int32_t renewed_ = -1;  // number of a linear, or -1
-
-  // While a checkpoint is read.
-  std::vector<int32_t> targets_;  // by tensor of the file: its master; -1: none
-  std::vector<TensorInfo> infos_;
-  size_t reading_ = static_cast<size_t>(-1);
-  std::unique_ptr<FloatReader> reader_;
   std::map<std::string, size_t> by_name_;  // masters
 };
 

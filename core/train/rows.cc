@@ -74,14 +74,17 @@ void Fill(const Block& block, float value) {
   for (int64_t r = 0; r < block.rows; ++r) std::fill_n(block.row(r), block.cols, value);
 }
 
+template <>
 void Forward(const ops::Input& op, Tape& t) {
   const Block out = t.value(op.out);
   const std::span<const float> values = t.at(op);
   for (int64_t r = 0; r < out.rows; ++r) std::copy_n(values.data() + r * out.cols, out.cols, out.row(r));
 }
 // Step::input_gradient reads what came to the result.
+template <>
 void Backward(const ops::Input&, Tape&) {}
 
+template <>
 void Forward(const ops::Embed& op, Tape& t) {
   const Block out = t.value(op.out);
   Fill(out, 0);
@@ -92,6 +95,7 @@ void Forward(const ops::Embed& op, Tape& t) {
     });
   }
 }
+template <>
 void Backward(const ops::Embed& op, Tape& t) {
   const Block out = t.gradient(op.out);
   for (const ops::Embed::Lookup& lookup : op.lookups) {
@@ -103,6 +107,7 @@ void Backward(const ops::Embed& op, Tape& t) {
   }
 }
 
+template <>
 void Forward(const ops::Activate& op, Tape& t) {
   const Block x = t.value(op.x), out = t.value(op.out);
   ForRows(t, x, 16, [&](int64_t r) {
@@ -113,6 +118,7 @@ void Forward(const ops::Activate& op, Tape& t) {
     }
   });
 }
+template <>
 void Backward(const ops::Activate& op, Tape& t) {
   if (!t.wants(op.x)) return;
   bool add = false;
@@ -132,22 +138,26 @@ void Backward(const ops::Activate& op, Tape& t) {
   });
 }
 
+template <>
 void Forward(const ops::Add& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
   ForRows(t, out, 1, [&](int64_t r) {
     simd::Map2(x.row(r), RowOf(y, r), out.row(r), out.cols, [](Floats a, Floats b) { return hn::Add(a, b); });
   });
 }
+template <>
 void Backward(const ops::Add& op, Tape& t) {
   for (const Value operand : {op.x, op.y}) ReturnRows(t, t.gradient(op.out), operand);
 }
 
+template <>
 void Forward(const ops::Multiply& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
   ForRows(t, out, 1, [&](int64_t r) {
     simd::Map2(x.row(r), RowOf(y, r), out.row(r), out.cols, [](Floats a, Floats b) { return hn::Mul(a, b); });
   });
 }
+template <>
 void Backward(const ops::Multiply& op, Tape& t) {
   const Block out = t.gradient(op.out);
   const auto add = [&](Value operand, Value other) {
@@ -161,6 +171,7 @@ void Backward(const ops::Multiply& op, Tape& t) {
   add(op.y, op.x);
 }
 
+template <>
 void Forward(const ops::Concat& op, Tape& t) {
   const Block x = t.value(op.x), y = t.value(op.y), out = t.value(op.out);
   ForRows(t, out, 1, [&](int64_t r) {
@@ -168,6 +179,7 @@ void Forward(const ops::Concat& op, Tape& t) {
     std::copy_n(y.row(r), y.cols, out.row(r) + x.cols);
   });
 }
+template <>
 void Backward(const ops::Concat& op, Tape& t) {
   const Block out = t.gradient(op.out);
   const int64_t first = t.value(op.x).cols;
@@ -175,10 +187,12 @@ void Backward(const ops::Concat& op, Tape& t) {
   ReturnRows(t, out.Columns(first, out.cols - first), op.y);
 }
 
+template <>
 void Forward(const ops::SelectRows& op, Tape& t) {
   const Block x = t.value(op.x), out = t.value(op.out);
   for (int64_t r = 0; r < out.rows; ++r) std::copy_n(x.row(t.at(op.rows)[static_cast<size_t>(r)]), x.cols, out.row(r));
 }
+template <>
 void Backward(const ops::SelectRows& op, Tape& t) {
   if (!t.wants(op.x)) return;
   const Block out = t.gradient(op.out), to = t.Accumulator(op.x);

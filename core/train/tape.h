@@ -97,27 +97,10 @@ int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
 // Whether the reverse pass reads the operands' values.
 bool KeepsOperands(const Op& op);
 
-#define PERUSE_TRAIN_OPERATION(name)          \
-  void Forward(const ops::name& op, Tape& t); \
-  void Backward(const ops::name& op, Tape& t)
-PERUSE_TRAIN_OPERATION(Input);
-PERUSE_TRAIN_OPERATION(Embed);
-PERUSE_TRAIN_OPERATION(Linear);
-PERUSE_TRAIN_OPERATION(LayerNorm);
-PERUSE_TRAIN_OPERATION(Activate);
-PERUSE_TRAIN_OPERATION(Add);
-PERUSE_TRAIN_OPERATION(Multiply);
-PERUSE_TRAIN_OPERATION(Attention);
-PERUSE_TRAIN_OPERATION(DepthwiseConv);
-PERUSE_TRAIN_OPERATION(SpanConv);
-PERUSE_TRAIN_OPERATION(Conv1d);
-PERUSE_TRAIN_OPERATION(SelectRows);
-PERUSE_TRAIN_OPERATION(Concat);
-PERUSE_TRAIN_OPERATION(MatMul);
-PERUSE_TRAIN_OPERATION(Lstm);
-PERUSE_TRAIN_OPERATION(PoolRows);
-PERUSE_TRAIN_OPERATION(CrossAttention);
-PERUSE_TRAIN_OPERATION(Normalize);
-#undef PERUSE_TRAIN_OPERATION
+// Each operation has a specialisation of both in a file of this folder; the linker names one that is missing.
+template <typename Operation>
+void Forward(const Operation& op, Tape& t);
+template <typename Operation>
+void Backward(const Operation& op, Tape& t);
 
 }  // namespace peruse::train

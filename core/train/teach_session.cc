@@ -174,13 +174,13 @@ Status TeachSession::OpenPretraining() {
   if (options.masking.mask_id < 0) return Unsupported("the tokenizer has no mask token, which pre-training needs");
   if (request_.head == Head::kMaskedLm) return OkStatus();
   const ModelConfig& model = trainee_->config();
-  options.disentangled = model.model_type.starts_with("deberta");
+  options.disentangled = trainee_->family().pretraining().disentangled;
   options.masking.masked = options.disentangled ? 1 : 0.85f;
   options.masking.random = 0;
   if (options.detection_weight == 0) options.detection_weight = options.disentangled ? 10 : 50;
   const auto config = files_.find(std::string(kGenerator) + "config.json");
   generator_comes_ = config != files_.end();
-  generator_json_ = generator_comes_ ? config->second : GeneratorConfig(config_json_, model);
+  generator_json_ = generator_comes_ ? config->second : GeneratorConfig(config_json_, trainee_->family(), model);
   Result<std::unique_ptr<Trainee>> generator = Trainee::Create(generator_json_, Head::kMaskedLm, {});
   if (!generator.ok()) return Status(generator.status().code(), "the generator: " + generator.status().message());
   generator_ = std::move(*generator);

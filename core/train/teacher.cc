@@ -59,7 +59,7 @@ void Teacher::ChooseTrained() {
 }
 
 Status Teacher::PrepareProgram() {
-  PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor("logits"));
+  PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor(kLogits));
   if (options_.method == Method::kHead && objective_.goal() != Goal::kRegression &&
       program_.info(program_.outputs[0].value).rows.domain == Domain::kSequences) {
     // Up to what the last linear reads.
@@ -69,9 +69,9 @@ Status Teacher::PrepareProgram() {
       features_program_ = program_;
       features_program_.outputs[0].value = linear->x;
       by_text_ = true;
-      for (const Piece& piece : trainee_.parameters().pieces) {
-        if (piece.parameter != linear->weight.id) continue;
-        if (piece.kind == Piece::Kind::kRows) classifier_ = trainee_.masters().names().Of(piece);
+      const ParameterId weight = {ParameterId::Kind::kWeight, linear->weight.id};
+      for (const ParameterTensor& tensor : trainee_.parameters().tensors) {
+        if (tensor.parameter == weight) classifier_ = trainee_.masters().names().Of(tensor);
       }
       const int32_t output = 0;
       features_program_ = KeepOutputs(features_program_, std::span(&output, 1));
@@ -81,9 +81,9 @@ Status Teacher::PrepareProgram() {
   }
   if (options_.method != Method::kHead && options_.method != Method::kLayers) return OkStatus();
   const int32_t layers = options_.method == Method::kHead ? 0 : options_.layers;
-  const std::string below = "hidden." + std::to_string(trainee_.config().num_hidden_layers - layers);
+  const OutputId below = {OutputKind::kHidden, trainee_.config().num_hidden_layers - layers};
   PERUSE_ASSIGN_OR_RETURN(features_program_, trainee_.ProgramFor(below));
-  PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFrom(below, "logits"));
+  PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFrom(below, kLogits));
   features_width_ = trainee_.config().hidden_size;
   return OkStatus();
 }
@@ -401,7 +401,7 @@ Status Teacher::PrepareSift() {
   if (options_.method != Method::kFull && options_.method != Method::kLora) {
     return InvalidArgument("option sift disturbs embeddings: it goes with the methods \"full\" and \"lora\"");
   }
-  PERUSE_ASSIGN_OR_RETURN(perturbed_, trainee_.Perturbed("logits"));
+  PERUSE_ASSIGN_OR_RETURN(perturbed_, trainee_.Perturbed(kLogits));
   return OkStatus();
 }
 

@@ -3,29 +3,14 @@
 #include <map>
 #include <utility>
 
-#include "core/model/add_head.h"
+#include "core/families/add_head.h"
 #include "core/program/passes/passes.h"
-#include "core/weights/shard_index.h"
 
 namespace peruse::train {
 namespace {
 
 // Prefix of the tensors of a sentence head's classifier; in its own file they are linear.weight and linear.bias.
 constexpr const char* kSentenceClassifier = "sentence_classifier";
-
-// A family whose checkpoints have no discriminator gets ELECTRA's: ConvBERT, too, was trained with it.
-Status AddTrainedHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden) {
-  if (head != Head::kReplacedTokenDetection || family.Discriminator(config)) {
-    return AddHead(head, family, config, b, hidden);
-  }
-  b.BeginHead(HeadName(head));
-  BuildHead(b, hidden, {config.hidden_size, config.embedding_size, config.vocab_size, config.layer_norm_eps},
-            DiscriminatorHead{.norm = "",
-                              .dense = "discriminator_predictions.dense",
-                              .classifier = "discriminator_predictions.dense_prediction",
-                              .activation = config.hidden_act});
-  return OkStatus();
-}
 
 // The place in `own` of each label; nothing if the two lists are not the same labels.
 std::optional<std::vector<int32_t>> PlacesOf(const std::vector<std::string>& labels,
@@ -55,8 +40,7 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   ModelConfig& config = trainee->config_;
   if (config.int8_weights)
     return Unsupported("a q8 checkpoint cannot be taught: its weights are rounded; take the one it was made from");
-  if (!config.prompt.marker.empty())
-    return Unsupported("a model that reads labels beside the text cannot be taught yet");
+  if (config.reads_labels()) return Unsupported("a model that reads labels beside the text cannot be taught yet");
   const std::vector<std::string> own = config.id2label;
   if (!labels.empty()) {
     config.id2label = labels;
@@ -78,19 +62,20 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   }
   trainee->program_ = DropInputs(std::move(trainee->program_));
   trainee->masters_ = std::make_unique<Masters>(trainee->program_, trainee->parameters_, trainee->family_->prefixes());
-  trainee->parser_ = std::make_unique<WeightsParser>(*trainee->masters_);
+  trainee->checkpoint_ =
+      std::make_unique<Checkpoint>(trainee->parameters_, trainee->family_->prefixes(), *trainee->masters_);
   if (!labels.empty() && labels != own) {
     if (const std::optional<std::vector<int32_t>> order = PlacesOf(labels, own)) {
       trainee->label_order_ = *order;
     } else {
-      trainee->masters_->Renew(trainee->ClassifierLinear());
+      trainee->checkpoint_->Skip(trainee->UsesOfClassifier());
     }
   }
   return trainee;
 }
 
 int32_t Trainee::ClassifierLinear() const {
-  const Result<int32_t> logits = OutputNumber("logits");
+  const Result<int32_t> logits = OutputNumber(kLogits);
   if (!logits.ok()) return -1;
   for (const Op& op : program_.ops) {
     const auto* linear = std::get_if<ops::Linear>(&op);
@@ -100,45 +85,33 @@ int32_t Trainee::ClassifierLinear() const {
   return -1;
 }
 
-Result<std::vector<std::string>> Trainee::SetShardIndex(std::string_view index_json) {
-  PERUSE_ASSIGN_OR_RETURN(ShardIndex index, ParseShardIndex(index_json));
-  PERUSE_RETURN_IF_ERROR(masters_->SetNames({index.tensors.begin(), index.tensors.end()}));
-  return std::move(index.files);
-}
-
-Status Trainee::FeedWeights(std::span<const uint8_t> chunk) {
-  between_shards_ = between_shards_ && chunk.empty();
-  return parser_->Feed(chunk);
-}
-
-Status Trainee::EndShard() {
-  PERUSE_RETURN_IF_ERROR(parser_->Finish());
-  parser_ = std::make_unique<WeightsParser>(*masters_);
-  between_shards_ = true;
-  return OkStatus();
+std::vector<bool> Trainee::UsesOfClassifier() const {
+  const int32_t linear = ClassifierLinear();
+  std::vector<bool> uses;
+  for (const ParameterTensor& tensor : parameters_.tensors) uses.push_back(IsOfLinear(tensor.parameter, linear));
+  return uses;
 }
 
 Status Trainee::FinishWeights() {
-  if (!between_shards_) PERUSE_RETURN_IF_ERROR(parser_->Finish());
-  parser_.reset();
-  PERUSE_RETURN_IF_ERROR(masters_->CheckComplete());
+  PERUSE_RETURN_IF_ERROR(checkpoint_->Finish());
+  checkpoint_.reset();
   if (!label_order_.empty()) masters_->PermuteRows(ClassifierLinear(), label_order_);
   return OkStatus();
 }
 
-Result<int32_t> Trainee::OutputNumber(std::string_view output) const {
+Result<int32_t> Trainee::OutputNumber(OutputId output) const {
   for (size_t i = 0; i < program_.outputs.size(); ++i) {
-    if (program_.outputs[i].name == output) return static_cast<int32_t>(i);
+    if (program_.outputs[i].id == output) return static_cast<int32_t>(i);
   }
-  return InvalidArgument("the model has no output \"" + std::string(output) + "\"");
+  return InvalidArgument("the model has no output \"" + NameOf(output) + "\"");
 }
 
-Result<Program> Trainee::ProgramFor(std::string_view output) const {
+Result<Program> Trainee::ProgramFor(OutputId output) const {
   PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
   return DropRows(KeepOutputs(program_, std::span(&number, 1)));
 }
 
-Result<Program> Trainee::ProgramFrom(std::string_view below, std::string_view output) const {
+Result<Program> Trainee::ProgramFrom(OutputId below, OutputId output) const {
   PERUSE_ASSIGN_OR_RETURN(const int32_t start, OutputNumber(below));
   PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
   Program program = program_;
@@ -149,7 +122,7 @@ Result<Program> Trainee::ProgramFrom(std::string_view below, std::string_view ou
   return DropRows(KeepOutputs(std::move(program), std::span(&number, 1)));
 }
 
-Result<PerturbedProgram> Trainee::Perturbed(std::string_view output) {
+Result<PerturbedProgram> Trainee::Perturbed(OutputId output) {
   constexpr float kEpsilon = 1e-7f;
   PERUSE_ASSIGN_OR_RETURN(const int32_t number, OutputNumber(output));
   PerturbedProgram result = {program_, {}, 0};

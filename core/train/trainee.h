@@ -13,7 +13,7 @@
 #include "core/train/masters.h"
 #include "core/train/sift.h"
 #include "core/train/step.h"
-#include "core/weights/weights_parser.h"
+#include "core/weights/checkpoint.h"
 
 namespace peruse::train {
 
@@ -37,43 +37,45 @@ class Trainee {
   Masters& masters() { return *masters_; }
   const Parameters& parameters() const { return parameters_; }
 
-  // For a checkpoint in several files: its index. Gives their names, in the order in which to feed them, with EndShard after each.
-  Result<std::vector<std::string>> SetShardIndex(std::string_view index_json);
-  Status EndShard();
-  // A file of the checkpoint. Errors: those of WeightsParser; kMissingTensor, kShapeMismatch, kUnsupported.
-  Status FeedWeights(std::span<const uint8_t> chunk);
+  // As in Checkpoint. Precondition: before FinishWeights.
+  Result<std::vector<std::string>> SetShardIndex(std::string_view index_json) {
+    return checkpoint_->SetShardIndex(index_json);
+  }
+  Status EndShard() { return checkpoint_->EndShard(); }
+  Status FeedWeights(std::span<const uint8_t> chunk) { return checkpoint_->Feed(chunk); }
   Status FinishWeights();
   // In place of a checkpoint: everything starts at random.
   Status BeginFresh() { return masters_->BeginFresh(); }
 
   // Number of the linear that computes the logits; -1 if another operation does.
   int32_t ClassifierLinear() const;
+  // By number in Parameters::tensors: a classifier of other labels than the checkpoint's starts at random.
+  std::vector<bool> UsesOfClassifier() const;
 
   // Whether transformers would train it.
   bool IsTrainable(const Master& master) const {
     return !family_->PositionsAreFixed() || master.name.find("position_embeddings") == std::string::npos;
   }
 
-  // The program for an output ("logits", "hidden.3"), without what does not lead to it.
-  Result<Program> ProgramFor(std::string_view output) const;
+  // The program for an output, without what does not lead to it.
+  Result<Program> ProgramFor(OutputId output) const;
   // The same with the output `below`, a row for each token, as ops::Input number 0 in place of all that makes it.
-  Result<Program> ProgramFrom(std::string_view below, std::string_view output) const;
+  Result<Program> ProgramFrom(OutputId below, OutputId output) const;
   // The program of scale-invariant fine-tuning.
-  Result<PerturbedProgram> Perturbed(std::string_view output);
+  Result<PerturbedProgram> Perturbed(OutputId output);
 
  private:
   Trainee() = default;
-  Result<int32_t> OutputNumber(std::string_view output) const;
+  Result<int32_t> OutputNumber(OutputId output) const;
 
   std::unique_ptr<Family> family_;
   ModelConfig config_;
   Parameters parameters_;
   Program program_;
   std::unique_ptr<Masters> masters_;
-  std::unique_ptr<WeightsParser> parser_;
+  std::unique_ptr<Checkpoint> checkpoint_;  // until FinishWeights
   std::optional<SentenceHead> sentence_;
   std::vector<int32_t> label_order_;  // each label's row in the checkpoint; empty if they are in its order
-  bool between_shards_ = false;
 };
 
 }  // namespace peruse::train

@@ -4,10 +4,10 @@
 
 namespace peruse {
 
-const std::string& TensorNames::Of(const Piece& piece) const {
-  const std::vector<std::string>& signs = piece.if_has.empty() ? piece.names : piece.if_has;
+const std::string& TensorNames::Of(const ParameterTensor& tensor) const {
+  const std::vector<std::string>& signs = tensor.if_has.empty() ? tensor.names : tensor.if_has;
   const auto found = std::find_if(signs.begin(), signs.end(), [this](const std::string& name) { return Has(name); });
-  return piece.names[found == signs.end() ? 0 : static_cast<size_t>(found - signs.begin())];
+  return tensor.names[found == signs.end() ? 0 : static_cast<size_t>(found - signs.begin())];
 }
 
 std::string TensorNames::Normalise(std::string_view name) const {

@@ -1,4 +1,4 @@
-// The names of a checkpoint's tensors: without the encoder's prefix, with today's spelling, and which one a piece means.
+// The names of a checkpoint's tensors: without the encoder's prefix, with today's spelling, and which one a parameter uses.
 #pragma once
 
 #include <set>
@@ -20,8 +20,8 @@ class TensorNames {
   Status Resolve(const std::vector<std::string_view>& names);
 
   bool Has(std::string_view name) const { return names_.contains(name); }
-  // The one of the piece's names that this checkpoint uses.
-  const std::string& Of(const Piece& piece) const;
+  // The one of the tensor's names that this checkpoint uses.
+  const std::string& Of(const ParameterTensor& tensor) const;
   // Without the encoder's prefix, and with today's names for a layer norm's parameters.
   std::string Normalise(std::string_view name) const;
   // That this checkpoint uses; empty: none.

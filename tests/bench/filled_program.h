@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/backend/backend.h"
-#include "core/formats/quantize.h"
 #include "core/program/flops.h"
 #include "core/program/plan.h"
 
@@ -38,14 +37,8 @@ class FilledProgram {
   LinearId Linear(const LinearSpec& spec) {
     const Weight weight = backend_.CreateLinear(spec).value();
     const std::vector<float> noise = Noise(int64_t{spec.in / spec.groups} * spec.out);
-    if (spec.precision == Precision::kQ8) {
-      std::vector<int8_t> rows(noise.size());
-      const float scale = QuantizeRow(std::span<const float>(noise), kWeightLevels, rows.data());
-      Check(backend_.WriteScales(weight, 0, std::vector<float>(static_cast<size_t>(spec.out), scale)));
-      Check(backend_.WriteInt8(weight, 0, rows));
-    } else {
-      Check(backend_.WriteLinear(weight, 0, noise));
-    }
+    EncodedBuffer buffer;
+    Check(WriteFloats(backend_, weight, spec, 0, noise, &buffer));
     program_.linears.push_back(spec);
     weights_.linears.push_back(weight);
     return {static_cast<int32_t>(weights_.linears.size()) - 1};

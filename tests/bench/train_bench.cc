@@ -8,7 +8,8 @@
 #include <string>
 
 #include "core/backend/xnnpack/xnnpack_backend.h"
-#include "core/model/model.h"
+#include "core/model/model_loader.h"
+#include "core/model/runner.h"
 #include "core/train/adamw.h"
 #include "core/train/loss.h"
 #include "core/train/trainee.h"
@@ -28,22 +29,22 @@ std::string Checkpoint(const Parameters& parameters) {
   std::string header = "{", body;
   std::set<std::string> known;
   uint32_t state = 1;
-  for (const Piece& piece : parameters.pieces) {
-    if (!known.insert(piece.names[0]).second) continue;
+  for (const ParameterTensor& tensor : parameters.tensors) {
+    if (!known.insert(tensor.names[0]).second) continue;
     std::string shape;
     int64_t size = 1;
-    for (const int64_t n : piece.shape) {
+    for (const int64_t n : tensor.shape) {
       shape += (shape.empty() ? "" : ",") + std::to_string(n);
       size *= n;
     }
     const size_t begin = body.size();
-    const bool norm = piece.names[0].ends_with("LayerNorm.weight");
+    const bool norm = tensor.names[0].ends_with("LayerNorm.weight");
     for (int64_t i = 0; i < size; ++i) {
       state = state * 1664525u + 1013904223u;
       const float value = norm ? 1.0f : (static_cast<float>(state >> 8) / (1 << 23) - 1) * 0.04f;
       body.append(reinterpret_cast<const char*>(&value), sizeof(value));
     }
-    header += (known.size() > 1 ? "," : "") + ("\"" + piece.names[0] + "\":{\"dtype\":\"F32\",\"shape\":[") + shape +
+    header += (known.size() > 1 ? "," : "") + ("\"" + tensor.names[0] + "\":{\"dtype\":\"F32\",\"shape\":[") + shape +
               "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(body.size()) + "]}";
   }
   header += "}";
@@ -71,14 +72,15 @@ int main(int count, char** arguments) {
   PERUSE_CHECK(trainee->FeedWeights(bytes).ok() && trainee->FinishWeights().ok());
   for (Master& master : trainee->masters().tensors()) master.trained = true;
   PERUSE_CHECK(trainee->masters().Allocate(Workers::Create(threads).value()).ok());
-  const Program program = trainee->ProgramFor("logits").value();
+  const Program program = trainee->ProgramFor(kLogits).value();
   Step step(program, trainee->masters().held());
   AdamW optimiser(trainee->masters(), {.steps = 1000});
   PERUSE_CHECK(optimiser.Allocate().ok());
 
   const auto backend = CreateXnnpackBackend(threads).value();
-  const auto model = Model::Create(kConfig, {.head = Head::kSequenceClassification}, *backend).value();
-  PERUSE_CHECK(model->FeedWeights(bytes).ok() && model->FinishWeights().ok());
+  const auto loader = ModelLoader::Create(kConfig, {.head = Head::kSequenceClassification}, *backend).value();
+  PERUSE_CHECK(loader->Feed(bytes).ok());
+  const std::unique_ptr<Runner> model = CreateRunner(loader->Finish().value());
 
   std::vector<std::vector<int32_t>> ids(static_cast<size_t>(texts));
   std::vector<ModelInput> inputs;

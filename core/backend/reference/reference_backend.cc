@@ -33,13 +33,7 @@ class NaiveBackend final : public ReferenceBackend, public PlanRun {
   std::string_view name() const override { return "reference"; }
 
   Result<Weight> CreateLinear(const LinearSpec& spec) override;
-  Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) override {
-    return WriteRows(weight, first_row, rows, /*int8=*/false);
-  }
-  Status WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) override {
-    return WriteRows(weight, first_row, rows, /*int8=*/true);
-  }
-  Status WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) override;
+  Status WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) override;
   Status WriteBias(Weight weight, int32_t first, std::span<const float> values) override;
   void FreeLinear(Weight weight) override;
   Result<Tensor> CreateConstant(int32_t rows, int32_t cols) override;
@@ -65,8 +59,6 @@ class NaiveBackend final : public ReferenceBackend, public PlanRun {
     PERUSE_CHECK(linears_[static_cast<size_t>(weight.id)]->weight != nullptr);  // not freed
     return *linears_[static_cast<size_t>(weight.id)];
   }
-  template <typename Number>
-  Status WriteRows(Weight weight, int32_t first_row, std::span<const Number> rows, bool int8);
   Matrix View(Tensor x) const;
 
   std::vector<std::unique_ptr<LinearValues>> linears_;
@@ -86,27 +78,24 @@ Status Run(NaiveBackend& backend, const AnyOp& op) {
 
 Result<Weight> NaiveBackend::CreateLinear(const LinearSpec& spec) {
   PERUSE_RETURN_IF_ERROR(CheckSpec(spec));
+  const int64_t scales = std::max<int64_t>(FormatOf(spec.precision).RowScales(), 1) * spec.out;
   auto values =
       std::make_unique<LinearValues>(LinearValues{spec, AllocateDoubles(int64_t{spec.out} * (spec.in / spec.groups), 0),
-                                                  AllocateDoubles(spec.out, 0), AllocateDoubles(spec.out, 0)});
+                                                  AllocateDoubles(spec.out, 0), AllocateDoubles(scales, 0)});
   if (!values->weight || !values->bias || !values->scale) return OutOfMemory("no memory for a linear layer's weights");
   weight_bytes_ += LinearBytes(spec);
   linears_.push_back(std::move(values));
   return Weight{static_cast<int32_t>(linears_.size()) - 1};
 }
 
-template <typename Number>
-Status NaiveBackend::WriteRows(Weight weight, int32_t first_row, std::span<const Number> rows, bool int8) {
+Status NaiveBackend::WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) {
   LinearValues& values = linear(weight);
+  CheckRows(values.spec, first_row, rows);
+  const WeightFormat& format = FormatOf(values.spec.precision);
   const int64_t width = values.spec.in / values.spec.groups;
-  CheckRows(values.spec, int8, first_row, rows.size(), width);
-  std::copy(rows.begin(), rows.end(), values.weight.get() + first_row * width);
-  return OkStatus();
-}
-
-Status NaiveBackend::WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) {
-  CheckRows(linear(weight).spec, /*int8=*/true, first_row, scales.size(), 1);
-  std::copy(scales.begin(), scales.end(), linear(weight).scale.get() + first_row);
+  const int64_t count = std::ssize(rows.payload) / format.RowBytes(width);
+  format.Decode(rows.payload, {values.weight.get() + first_row * width, static_cast<size_t>(count * width)});
+  std::copy(rows.scales.begin(), rows.scales.end(), values.scale.get() + first_row * format.RowScales());
   return OkStatus();
 }
 

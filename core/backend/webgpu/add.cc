@@ -15,7 +15,13 @@ void RecordPair(Recording& r, Value x, Value y, bool multiply, Value out) {
                         r.Elementwise(int64_t{size.rows} * size.cols));
 }
 
-void Record(Recording& r, const ops::Add& op) { RecordPair(r, op.x, op.y, /*multiply=*/false, op.out); }
-void Expect(Recording& r, const Program&, const ops::Add&) { r.recorder().Expect("pair", PairConstants(false)); }
+template <>
+void Record(Recording& r, const ops::Add& op) {
+  RecordPair(r, op.x, op.y, /*multiply=*/false, op.out);
+}
+template <>
+void Expect(Recording& r, const Program&, const ops::Add&) {
+  r.recorder().Expect("pair", PairConstants(false));
+}
 
 }  // namespace peruse::webgpu

@@ -142,6 +142,7 @@ void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts produc
 
 }  // namespace
 
+template <>
 void Record(Recording& r, const ops::Attention& op) {
   const RaggedBatch& batch = r.batch();
   if (batch.sequences() > static_cast<int32_t>(r.recorder().limits().workgroups_per_dimension)) {
@@ -169,6 +170,7 @@ void Record(Recording& r, const ops::Attention& op) {
   }
 }
 
+template <>
 void Expect(Recording& r, const Program& program, const ops::Attention& op) {
   const int32_t head_dim = program.info(op.query).cols.factor / op.heads;
   r.recorder().Expect("attention", {});

@@ -8,6 +8,7 @@ bool UnfoldsByFour(const LinearSpec& spec) { return spec.in % 4 == 0; }
 
 }  // namespace
 
+template <>
 void Record(Recording& r, const ops::Conv1d& op) {
   const Tensor x = r.at(op.x);
   const LinearSpec& spec = r.linear(op.weight).spec;
@@ -22,6 +23,7 @@ void Record(Recording& r, const ops::Conv1d& op) {
   r.GiveBack(unfolded.buffer);
 }
 
+template <>
 void Expect(Recording& r, const Program& program, const ops::Conv1d& op) {
   r.recorder().Expect("unfold", {});
   const LinearSpec& spec = program.linears[static_cast<size_t>(op.weight.id)];

@@ -3,6 +3,7 @@
 namespace peruse::webgpu {
 
 // Scores of every query, head and key into memory of their own; then each column of the result.
+template <>
 void Record(Recording& r, const ops::CrossAttention& op) {
   const Tensor query_size = r.at(op.query);
   const Tensor key_size = r.at(op.key);
@@ -28,6 +29,7 @@ void Record(Recording& r, const ops::CrossAttention& op) {
   r.GiveBack(scores.buffer);
 }
 
+template <>
 void Expect(Recording& r, const Program&, const ops::CrossAttention&) {
   r.recorder().Expect("cross_scores", {});
   r.recorder().Expect("cross_context", {});

@@ -2,6 +2,7 @@
 
 namespace peruse::webgpu {
 
+template <>
 void Record(Recording& r, const ops::DepthwiseConv& op) {
   const Recording::View x = r.Operand(op.x, op.out);
   const int32_t starts = r.Starts();
@@ -14,6 +15,9 @@ void Record(Recording& r, const ops::DepthwiseConv& op) {
   r.recorder().Dispatch("depthwise_conv", {}, params, {starts, x.buffer, taps.buffer, out.buffer}, r.TokenGrid(cols));
 }
 
-void Expect(Recording& r, const Program&, const ops::DepthwiseConv&) { r.recorder().Expect("depthwise_conv", {}); }
+template <>
+void Expect(Recording& r, const Program&, const ops::DepthwiseConv&) {
+  r.recorder().Expect("depthwise_conv", {});
+}
 
 }  // namespace peruse::webgpu

@@ -1,45 +1,36 @@
-// How the GPU backend holds each weight format, and which shaders multiply with it.
+// How the GPU backend holds each weight format, and which shaders multiply with it: a row of a table for each format.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "core/backend/webgpu/recorder.h"
-#include "core/base/status.h"
 #include "core/formats/linear_spec.h"
 
 namespace peruse::webgpu {
 
-// Of int8, rows of weights and of activations: the depth of a tile of linear_q8.wgsl, 16 words.
+// Rows of int8 weights and activations are filled up to a multiple of this: the depth of a tile of linear_q8.wgsl, 16 words.
 inline constexpr int32_t kQuantizedMultiple = 64;
 
-class GpuFormat {
- public:
-  virtual ~GpuFormat() = default;
+struct GpuFormat {
+  Precision precision;
 
   // ---- Memory -------------------------------------------------------------------------------------------------------
-
-  virtual int32_t element_bytes() const = 0;
-  // Rows are filled up to a multiple of so many elements.
-  virtual int32_t row_multiple() const = 0;
-  // Elements of a row that a shader counts as one.
-  virtual int32_t elements_counted_as_one() const { return 1; }
-  // Floats that go with each row: the bias, then what else there is.
-  virtual int32_t column_floats() const { return 1; }
-  // Rows of `width` floats as rows of `row_elements` elements. Not for int8. kUnsupported.
-  virtual Status Encode(std::span<const float> rows, int32_t width, int32_t row_elements, uint8_t* out) const = 0;
+  int32_t element_bytes;
+  int32_t row_multiple;             // rows are filled up with zeros to a multiple of this number of elements
+  int32_t elements_counted_as_one;  // elements of a row that a shader counts as one
 
   // ---- Shaders ------------------------------------------------------------------------------------------------------
-
+  // Whether activations are quantised first (quantize_rows.h).
+  bool quantizes_input;
   // aligned: of operands that can be read by four (linear.h).
-  virtual std::string_view ProductShader(const Limits& limits, bool aligned) const = 0;
-  // What its pipeline depends on beside the tile. wide: LinearSpec::wide_input.
-  virtual Constants ProductConstants(bool wide) const = 0;
+  std::string_view (*product_shader)(const Limits& limits, bool aligned);
+  // What its pipeline depends on in addition to the tile. wide: LinearSpec::wide_input.
+  Constants (*product_constants)(bool wide);
   // The same of linear_span_conv.wgsl.
-  virtual Constants SpanConvConstants() const = 0;
-  // Whether linear_span_conv.wgsl makes the logits of such a layer exactly as the product would.
-  virtual bool FusesSpanConv(const LinearSpec& spec) const { return spec.groups == 1; }
+  Constants (*span_conv_constants)();
+  // Whether linear_span_conv.wgsl computes the logits of such a layer exactly as the product would.
+  bool (*fuses_span_conv)(const LinearSpec& spec);
 };
 
 const GpuFormat& GpuFormatOf(Precision precision);

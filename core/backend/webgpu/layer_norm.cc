@@ -29,6 +29,7 @@ void Normalise(Recording& r, const NormSum& sum, const NormArgs& norm, Tensor ou
                         {std::min(rows, r.recorder().limits().workgroups_per_dimension), 1, 1});
 }
 
+template <>
 void Record(Recording& r, const ops::LayerNorm& op) {
   const Recording::View x = r.Operand(op.x, op.out);
   const Recording::View y = op.residual.valid() ? r.Operand(op.residual, op.out) : Recording::View();
@@ -36,6 +37,9 @@ void Record(Recording& r, const ops::LayerNorm& op) {
   Normalise(r, {.x = x, .y = op.residual.valid() ? &y : nullptr}, op.norm, r.at(op.out));
 }
 
-void Expect(Recording& r, const Program&, const ops::LayerNorm&) { r.recorder().Expect("norm", {}); }
+template <>
+void Expect(Recording& r, const Program&, const ops::LayerNorm&) {
+  r.recorder().Expect("norm", {});
+}
 
 }  // namespace peruse::webgpu

@@ -9,12 +9,12 @@ namespace peruse::webgpu {
 namespace {
 
 std::string_view LinearShader(Recording& r, const Weighted& by) {
-  return GpuFormatOf(by.precision).ProductShader(r.recorder().limits(), by.aligned);
+  return GpuFormatOf(by.precision).product_shader(r.recorder().limits(), by.aligned);
 }
 
 Constants LinearConstants(const TileShape& tile, const Weighted& by) {
   Constants constants = {{"TILE_ROWS", static_cast<float>(tile.rows)}, {"ROWS", static_cast<float>(tile.thread_rows)}};
-  for (const Constant& constant : GpuFormatOf(by.precision).ProductConstants(by.wide)) constants.push_back(constant);
+  for (const Constant& constant : GpuFormatOf(by.precision).product_constants(by.wide)) constants.push_back(constant);
   return constants;
 }
 
@@ -36,7 +36,7 @@ void Dispatch(Recording& r, const Weighted& by, const LinearParams& params, uint
 }
 
 uint32_t RowElements(const LinearWeight& linear) {
-  return static_cast<uint32_t>(linear.row_elements / linear.format().elements_counted_as_one());
+  return static_cast<uint32_t>(linear.row_elements / linear.format().elements_counted_as_one);
 }
 
 // Of a product: rows of elements, or of words of int8.
@@ -80,12 +80,13 @@ void ProjectSlices(Recording& r, const Product& product, const Tiling& tiling, c
 // Of a product whose sums a norm adds up.
 Tiling TilingBeforeNorm(Recording& r, const Product& product) {
   const LinearSpec& spec = r.linear(product.weight).spec;
-  return PlanTiles({.rows = LengthBucket(product.rows),
-                    .depth = spec.in,
-                    .width = spec.out,
-                    .groups = spec.groups,
-                    .may_split = spec.precision != Precision::kQ8 && WeightedBy(spec, product.x_by_four).aligned,
-                    .most_bytes = r.recorder().limits().binding_bytes});
+  return PlanTiles(
+      {.rows = LengthBucket(product.rows),
+       .depth = spec.in,
+       .width = spec.out,
+       .groups = spec.groups,
+       .may_split = !GpuFormatOf(spec.precision).quantizes_input && WeightedBy(spec, product.x_by_four).aligned,
+       .most_bytes = r.recorder().limits().binding_bytes});
 }
 
 // out = norm(product + residual)
@@ -119,7 +120,7 @@ Weighted WeightedBy(const LinearSpec& spec, bool x_by_four) {
 }
 
 void ExpectLinear(Recording& r, const Weighted& by) {
-  if (by.precision == Precision::kQ8) ExpectQuantizeRows(r);
+  if (GpuFormatOf(by.precision).quantizes_input) ExpectQuantizeRows(r);
   for (const TileShape& tile : kTileShapes) r.recorder().Expect(LinearShader(r, by), LinearConstants(tile, by));
 }
 
@@ -132,10 +133,11 @@ void Project(Recording& r, const Product& product, Activation activation, const 
              const Recording::View& out) {
   const LinearWeight& linear = r.linear(product.weight);
   const LinearSpec& spec = linear.spec;
+  const bool quantizes = linear.format().quantizes_input;
   QuantizedRows quantized;
-  if (spec.precision == Precision::kQ8) quantized = QuantizeRows(r, product.x, product.rows, spec);
+  if (quantizes) quantized = QuantizeRows(r, product.x, product.rows, spec);
   if (r.failed()) return;
-  const Operand x = spec.precision == Precision::kQ8 ? OperandOf(quantized) : OperandOf(product.x, spec);
+  const Operand x = quantizes ? OperandOf(quantized) : OperandOf(product.x, spec);
   for (const LinearPart& part : linear.parts) {
     // A part is rows of the one group there is, or whole groups.
     const int32_t part_rows = std::min(part.rows, (product.cols > 0 ? product.cols : spec.out) - part.first_row);
@@ -172,6 +174,7 @@ void Project(Recording& r, const Product& product, Activation activation, const 
   r.GiveBack(quantized.buffer);
 }
 
+template <>
 void Record(Recording& r, const ops::Linear& op) {
   const Tensor x = r.at(op.x);
   const Tensor out = r.at(op.out);
@@ -186,6 +189,7 @@ void Record(Recording& r, const ops::Linear& op) {
   Project(r, {input, by_four, x.rows, op.weight, out.cols}, op.activation, combined, r.Of(out));
 }
 
+template <>
 void Expect(Recording& r, const Program& program, const ops::Linear& op) {
   ExpectLinear(r, WeightedBy(program.linears[static_cast<size_t>(op.weight.id)], ByFour(program, op.x)));
   if (op.norm.valid()) r.recorder().Expect("norm", {});

@@ -2,6 +2,7 @@
 
 namespace peruse::webgpu {
 
+template <>
 void Record(Recording& r, const ops::Lstm& op) {
   const Recording::View gates = r.Operand(op.gates, op.out);
   if (r.failed()) return;
@@ -24,6 +25,9 @@ void Record(Recording& r, const ops::Lstm& op) {
   r.recorder().Dispatch("lstm", {}, params, {gates.buffer, recurrent.buffer, bias.buffer, out.buffer}, {});
 }
 
-void Expect(Recording& r, const Program&, const ops::Lstm&) { r.recorder().Expect("lstm", {}); }
+template <>
+void Expect(Recording& r, const Program&, const ops::Lstm&) {
+  r.recorder().Expect("lstm", {});
+}
 
 }  // namespace peruse::webgpu

@@ -12,6 +12,7 @@ Weighted By(const Program& program, const ops::MatMul& op) {
 }  // namespace
 
 // A linear whose weights are a result.
+template <>
 void Record(Recording& r, const ops::MatMul& op) {
   const Recording::View x = r.Operand(op.x, op.out);
   const Recording::View y = r.Operand(op.y, op.out);
@@ -30,6 +31,9 @@ void Record(Recording& r, const ops::MatMul& op) {
   DispatchLinear(r, By(r.plan().program, op), params, 1, {x.buffer, y.buffer, y.buffer, x.buffer, out.buffer});
 }
 
-void Expect(Recording& r, const Program& program, const ops::MatMul& op) { ExpectLinear(r, By(program, op)); }
+template <>
+void Expect(Recording& r, const Program& program, const ops::MatMul& op) {
+  ExpectLinear(r, By(program, op));
+}
 
 }  // namespace peruse::webgpu

@@ -2,7 +2,13 @@
 
 namespace peruse::webgpu {
 
-void Record(Recording& r, const ops::Multiply& op) { RecordPair(r, op.x, op.y, /*multiply=*/true, op.out); }
-void Expect(Recording& r, const Program&, const ops::Multiply&) { r.recorder().Expect("pair", PairConstants(true)); }
+template <>
+void Record(Recording& r, const ops::Multiply& op) {
+  RecordPair(r, op.x, op.y, /*multiply=*/true, op.out);
+}
+template <>
+void Expect(Recording& r, const Program&, const ops::Multiply&) {
+  r.recorder().Expect("pair", PairConstants(true));
+}
 
 }  // namespace peruse::webgpu

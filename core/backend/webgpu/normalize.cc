@@ -4,6 +4,7 @@
 
 namespace peruse::webgpu {
 
+template <>
 void Record(Recording& r, const ops::Normalize& op) {
   const Recording::View x = r.Operand(op.x, op.out);
   const Tensor size = r.at(op.out);
@@ -15,6 +16,9 @@ void Record(Recording& r, const ops::Normalize& op) {
                         {std::min(rows, r.recorder().limits().workgroups_per_dimension), 1, 1});
 }
 
-void Expect(Recording& r, const Program&, const ops::Normalize&) { r.recorder().Expect("normalize", {}); }
+template <>
+void Expect(Recording& r, const Program&, const ops::Normalize&) {
+  r.recorder().Expect("normalize", {});
+}
 
 }  // namespace peruse::webgpu

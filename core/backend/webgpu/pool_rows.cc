@@ -2,6 +2,7 @@
 
 namespace peruse::webgpu {
 
+template <>
 void Record(Recording& r, const ops::PoolRows& op) {
   const std::span<const int32_t> begins = r.at(op.begins);
   const std::span<const int32_t> counts = r.at(op.counts);
@@ -25,6 +26,9 @@ void Record(Recording& r, const ops::PoolRows& op) {
   r.GiveBack(count);
 }
 
-void Expect(Recording& r, const Program&, const ops::PoolRows&) { r.recorder().Expect("pool_rows", {}); }
+template <>
+void Expect(Recording& r, const Program&, const ops::PoolRows&) {
+  r.recorder().Expect("pool_rows", {});
+}
 
 }  // namespace peruse::webgpu

@@ -33,14 +33,8 @@ class Recording final : public WebGpuBackend, public PlanRun {
   void Prepare(const Plan& plan) override;
 
   Result<Weight> CreateLinear(const LinearSpec& spec) override { return memory_.CreateLinear(spec); }
-  Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) override {
-    return memory_.WriteLinear(weight, first_row, rows);
-  }
-  Status WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) override {
-    return memory_.WriteInt8(weight, first_row, rows);
-  }
-  Status WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) override {
-    return memory_.WriteScales(weight, first_row, scales);
+  Status WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) override {
+    return memory_.WriteRows(weight, first_row, rows);
   }
   Status WriteBias(Weight weight, int32_t first, std::span<const float> values) override {
     return memory_.WriteBias(weight, first, values);
@@ -148,47 +142,24 @@ void Recording::Upload(Value out, Write write) {
   if (!whole) Copy(staged, x.rows, x.cols, Of(x));
 }
 
-void Record(Recording& r, const ops::Input& op);
-void Record(Recording& r, const ops::Embed& op);
-void Record(Recording& r, const ops::Linear& op);
-void Record(Recording& r, const ops::LayerNorm& op);
-void Record(Recording& r, const ops::Activate& op);
-void Record(Recording& r, const ops::Add& op);
-void Record(Recording& r, const ops::Multiply& op);
-void Record(Recording& r, const ops::Attention& op);
-void Record(Recording& r, const ops::DepthwiseConv& op);
-void Record(Recording& r, const ops::SpanConv& op);
-void Record(Recording& r, const ops::Conv1d& op);
-void Record(Recording& r, const ops::SelectRows& op);
-void Record(Recording& r, const ops::MatMul& op);
-void Record(Recording& r, const ops::Lstm& op);
-void Record(Recording& r, const ops::PoolRows& op);
-void Record(Recording& r, const ops::CrossAttention& op);
-void Record(Recording& r, const ops::Normalize& op);
-inline void Record(Recording& r, const ops::Concat& op) { r.Fail(peruse::Run(static_cast<PlanRun&>(r), op)); }
+// Records an operation, and names the pipelines that it needs. Each has specialisations in the file of its name; the linker names one
+// that is missing.
+template <typename Operation>
+void Record(Recording& r, const Operation& op);
+template <typename Operation>
+void Expect(Recording& r, const Program& program, const Operation& op);
 
-template <typename AnyOp>
-Status Run(Recording& r, const AnyOp& op) {
+template <>
+inline void Record(Recording& r, const ops::Concat& op) {
+  r.Fail(peruse::Run(static_cast<PlanRun&>(r), op));
+}
+template <>
+inline void Expect(Recording&, const Program&, const ops::Concat&) {}
+
+template <typename Operation>
+Status Run(Recording& r, const Operation& op) {
   Record(r, op);
   return r.failure();
 }
-
-// Of operations that need no pipeline, or only that of copies.
-template <typename AnyOp>
-void Expect(Recording&, const Program&, const AnyOp&) {}
-void Expect(Recording& r, const Program& program, const ops::Linear& op);
-void Expect(Recording& r, const Program& program, const ops::LayerNorm& op);
-void Expect(Recording& r, const Program& program, const ops::Add& op);
-void Expect(Recording& r, const Program& program, const ops::Multiply& op);
-void Expect(Recording& r, const Program& program, const ops::Attention& op);
-void Expect(Recording& r, const Program& program, const ops::DepthwiseConv& op);
-void Expect(Recording& r, const Program& program, const ops::SpanConv& op);
-void Expect(Recording& r, const Program& program, const ops::Conv1d& op);
-void Expect(Recording& r, const Program& program, const ops::SelectRows& op);
-void Expect(Recording& r, const Program& program, const ops::MatMul& op);
-void Expect(Recording& r, const Program& program, const ops::Lstm& op);
-void Expect(Recording& r, const Program& program, const ops::PoolRows& op);
-void Expect(Recording& r, const Program& program, const ops::CrossAttention& op);
-void Expect(Recording& r, const Program& program, const ops::Normalize& op);
 
 }  // namespace peruse::webgpu

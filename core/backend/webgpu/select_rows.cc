@@ -2,6 +2,7 @@
 
 namespace peruse::webgpu {
 
+template <>
 void Record(Recording& r, const ops::SelectRows& op) {
   const std::span<const int32_t> rows = r.at(op.rows);
   if (rows.empty()) return;
@@ -17,6 +18,9 @@ void Record(Recording& r, const ops::SelectRows& op) {
   r.GiveBack(indices);
 }
 
-void Expect(Recording& r, const Program&, const ops::SelectRows&) { r.recorder().Expect("select_rows", {}); }
+template <>
+void Expect(Recording& r, const Program&, const ops::SelectRows&) {
+  r.recorder().Expect("select_rows", {});
+}
 
 }  // namespace peruse::webgpu

@@ -9,13 +9,13 @@ constexpr int32_t kMostFusedTaps = 63;  // that its workgroup memory holds
 
 Constants SpanConvConstants(int32_t taps, Precision precision) {
   Constants constants = {{"TAPS", static_cast<float>(taps)}};
-  for (const Constant& constant : GpuFormatOf(precision).SpanConvConstants()) constants.push_back(constant);
+  for (const Constant& constant : GpuFormatOf(precision).span_conv_constants()) constants.push_back(constant);
   return constants;
 }
 
 // Whether linear_span_conv.wgsl can make the logits of such a layer itself.
 bool Fuses(const ops::SpanConv& op, const LinearSpec& spec) {
-  return op.kernel_size <= kMostFusedTaps && GpuFormatOf(spec.precision).FusesSpanConv(spec);
+  return op.kernel_size <= kMostFusedTaps && GpuFormatOf(spec.precision).fuses_span_conv(spec);
 }
 
 void WriteKernels(Recording& r, const ops::SpanConv& op, const Recording::View& logits) {
@@ -43,7 +43,7 @@ void RecordFused(Recording& r, const ops::SpanConv& op, const LinearWeight& line
   const Recording::View values = r.Operand(op.values, op.out);
   const int32_t starts = r.Starts();
   QuantizedRows quantized;
-  if (linear.spec.precision == Precision::kQ8) {
+  if (linear.format().quantizes_input) {
     quantized = QuantizeRows(r, x, r.at(op.logits).rows, linear.spec);
     x = {quantized.buffer, {4 * quantized.first_word, 4 * quantized.slice_words}};  // in elements, not words
   }
@@ -69,6 +69,7 @@ void RecordFused(Recording& r, const ops::SpanConv& op, const LinearWeight& line
 
 }  // namespace
 
+template <>
 void Record(Recording& r, const ops::SpanConv& op) {
   if (op.weight.valid()) {
     const LinearWeight& linear = r.linear(op.weight);
@@ -92,10 +93,11 @@ void Record(Recording& r, const ops::SpanConv& op) {
   if (op.weight.valid()) r.GiveBack(logits.buffer);
 }
 
+template <>
 void Expect(Recording& r, const Program& program, const ops::SpanConv& op) {
   const LinearSpec* spec = op.weight.valid() ? &program.linears[static_cast<size_t>(op.weight.id)] : nullptr;
   if (spec != nullptr && Fuses(op, *spec)) {
-    if (spec->precision == Precision::kQ8) ExpectQuantizeRows(r);
+    if (GpuFormatOf(spec->precision).quantizes_input) ExpectQuantizeRows(r);
     r.recorder().Expect("linear_span_conv", SpanConvConstants(op.kernel_size, spec->precision));
     return;
   }

@@ -15,12 +15,13 @@ std::span<const uint8_t> BytesOf(std::span<const float> values) {
 }
 
 uint64_t RowBytes(const LinearWeight& linear) {
-  return static_cast<uint64_t>(linear.row_elements) * static_cast<uint64_t>(linear.format().element_bytes());
+  return static_cast<uint64_t>(linear.row_elements) * static_cast<uint64_t>(linear.format().element_bytes);
 }
 
+// The bias and the scales.
 uint64_t ColumnBytes(const LinearWeight& linear) {
   return static_cast<uint64_t>(linear.spec.out) * sizeof(float) *
-         static_cast<uint64_t>(linear.format().column_floats());
+         static_cast<uint64_t>(1 + FormatOf(linear.spec.precision).RowScales());
 }
 
 int64_t Bytes(const LinearWeight& linear) {
@@ -43,7 +44,7 @@ Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
   LinearWeight linear;
   linear.spec = spec;
   const int32_t width = spec.in / spec.groups;
-  const int32_t multiple = linear.format().row_multiple();
+  const int32_t multiple = linear.format().row_multiple;
   linear.row_elements = (width + multiple - 1) / multiple * multiple;
   // A group's rows stay together, so a part is whole groups; with one group, any rows.
   const int32_t unit = spec.groups == 1 ? 1 : spec.out / spec.groups;
@@ -85,37 +86,25 @@ Status Memory::WriteParts(const LinearWeight& linear, int32_t first_row, int64_t
   return OkStatus();
 }
 
-Status Memory::WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) {
+Status Memory::WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) {
   const LinearWeight& linear = this->linear(weight);
-  const int32_t width = linear.spec.in / linear.spec.groups;
-  CheckRows(linear.spec, /*int8=*/false, first_row, rows.size(), width);
-  const auto size = static_cast<size_t>(width);
-  const auto fill = [&](size_t first, size_t count, uint8_t* room) {
-    return linear.format().Encode(rows.subspan(first * size, count * size), width, linear.row_elements, room);
-  };
-  return WriteParts(linear, first_row, static_cast<int64_t>(rows.size() / size), fill);
-}
-
-Status Memory::WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) {
-  const LinearWeight& linear = this->linear(weight);
-  const auto width = static_cast<size_t>(linear.spec.in / linear.spec.groups);
-  CheckRows(linear.spec, /*int8=*/true, first_row, rows.size(), static_cast<int64_t>(width));
-  const auto padded = static_cast<size_t>(linear.row_elements);
+  CheckRows(linear.spec, first_row, rows);
+  const auto row = static_cast<size_t>(FormatOf(linear.spec.precision).RowBytes(linear.spec.in / linear.spec.groups));
+  const size_t padded = RowBytes(linear);
   const auto fill = [&](size_t first, size_t count, uint8_t* room) -> Status {
     for (size_t r = 0; r < count; ++r, room += padded) {
-      std::memcpy(room, rows.data() + (first + r) * width, width);
-      std::memset(room + width, 0, padded - width);
+      std::memcpy(room, rows.payload.data() + (first + r) * row, row);
+      std::memset(room + row, 0, padded - row);
     }
     return OkStatus();
   };
-  return WriteParts(linear, first_row, static_cast<int64_t>(rows.size() / width), fill);
+  PERUSE_RETURN_IF_ERROR(WriteParts(linear, first_row, static_cast<int64_t>(rows.payload.size() / row), fill));
+  return rows.scales.empty() ? OkStatus() : WriteScales(linear, first_row, rows.scales);
 }
 
-Status Memory::WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) {
-  const LinearWeight& linear = this->linear(weight);
-  CheckRows(linear.spec, /*int8=*/true, first_row, scales.size(), 1);
-  const auto offset = static_cast<uint64_t>(linear.spec.out) + static_cast<uint64_t>(first_row);
-  recorder_.Write(linear.bias, offset * sizeof(float), BytesOf(scales));
+Status Memory::WriteScales(const LinearWeight& linear, int32_t first_row, std::span<const float> scales) {
+  const int64_t offset = linear.spec.out + first_row * FormatOf(linear.spec.precision).RowScales();
+  recorder_.Write(linear.bias, static_cast<uint64_t>(offset) * sizeof(float), BytesOf(scales));
   return recorder_.stream().failed() ? Failure() : OkStatus();
 }
 

@@ -22,7 +22,7 @@ struct LinearWeight {
   LinearSpec spec;
   int32_t row_elements = 0;            // in / groups, filled up as the format wants
   std::vector<LinearPart> parts;       // several where one binding can't hold all rows
-  int32_t bias = Recorder::kNoBuffer;  // and what else goes with each row: for int8 the scales behind it
+  int32_t bias = Recorder::kNoBuffer;  // and after all biases the scales that the format has
 
   const GpuFormat& format() const { return GpuFormatOf(spec.precision); }
 };
@@ -32,9 +32,7 @@ class Memory {
   explicit Memory(Recorder& recorder) : recorder_(recorder) {}
 
   Result<Weight> CreateLinear(const LinearSpec& spec);
-  Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows);
-  Status WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows);
-  Status WriteScales(Weight weight, int32_t first_row, std::span<const float> scales);
+  Status WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows);
   Status WriteBias(Weight weight, int32_t first, std::span<const float> values);
   void FreeLinear(Weight weight);
   Result<Tensor> CreateConstant(int32_t rows, int32_t cols);
@@ -59,6 +57,7 @@ class Memory {
   };
 
   Status Failure() const;
+  Status WriteScales(const LinearWeight& linear, int32_t first_row, std::span<const float> scales);
   // Calls fill(first, rows, room) for each part that holds some of the rows [first_row, first_row + count): `rows` of them,
   // from the first-th on, belong to `room`.
   template <typename Fill>

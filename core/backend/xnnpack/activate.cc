@@ -3,6 +3,7 @@
 
 namespace peruse::xnnpack {
 
+template <>
 Status Run(Runner& r, const ops::Activate& op) {
   const Block x = r.View(op.x);
   const Block out = r.View(op.out);

@@ -5,6 +5,7 @@ namespace peruse::xnnpack {
 
 using namespace simd;  // NOLINT: this file is vector code throughout
 
+template <>
 Status Run(Runner& r, const ops::Add& op) {
   const Block x = r.View(op.x);
   const Block y = r.View(op.y);

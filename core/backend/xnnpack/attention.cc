@@ -341,6 +341,7 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::sp
 
 }  // namespace
 
+template <>
 Status Run(Runner& r, const ops::Attention& op) {
   const AttentionBlocks blocks{r.View(op.query),
                                r.View(op.key),

@@ -46,6 +46,7 @@ void RunConv1d(const ThreadPool& pool, const Block& x, const PackedLinear& weigh
 
 }  // namespace
 
+template <>
 Status Run(Runner& r, const ops::Conv1d& op) {
   const Block x = r.View(op.x);
   const PackedLinear& weight = r.linear(op.weight);

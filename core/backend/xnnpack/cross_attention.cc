@@ -18,6 +18,7 @@ void SoftmaxRow(float* row, int64_t count, float scale) {
 
 }  // namespace
 
+template <>
 Status Run(Runner& r, const ops::CrossAttention& op) {
   const Block query = r.View(op.query);
   const Block key = r.View(op.key);

@@ -3,6 +3,7 @@
 
 namespace peruse::xnnpack {
 
+template <>
 Status Run(Runner& r, const ops::DepthwiseConv& op) {
   const Block x = r.View(op.x);
   const Block taps = r.View(op.taps);

@@ -2,6 +2,7 @@
 
 namespace peruse::xnnpack {
 
+template <>
 Status Run(Runner& r, const ops::Embed& op) {
   const Block out = r.View(op.out);
   r.SumRows(op, out.data, out.stride);

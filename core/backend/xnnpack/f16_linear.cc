@@ -21,8 +21,8 @@ class F16Linear final : public FloatLinear {
   int64_t GroupHalves() const { return padded_width() * depth(); }
   uint16_t* group(int64_t g) const { return reinterpret_cast<uint16_t*>(weights()) + g * GroupHalves(); }
 
-  void Pack(const float* rows, int64_t g, int64_t first, int64_t count) override {
-    PackHalfColumns(rows, depth(), depth(), first, count, group(g));
+  void Pack(const uint8_t* rows, int64_t g, int64_t first, int64_t count) override {
+    PackHalfColumns(reinterpret_cast<const uint16_t*>(rows), depth(), depth(), first, count, group(g));
   }
   const float* Panels(int64_t g, int64_t first, int64_t count, float* scratch) const override {
     ExpandHalfPanels(group(g) + first * depth(), columns(kBiases, g) + first, depth(), count, scratch);

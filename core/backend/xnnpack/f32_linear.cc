@@ -22,8 +22,8 @@ class F32Linear final : public FloatLinear {
   int64_t GroupFloats() const { return PackedFloats(depth(), group_width()); }
   float* group(int64_t g) const { return reinterpret_cast<float*>(weights()) + g * GroupFloats(); }
 
-  void Pack(const float* rows, int64_t g, int64_t first, int64_t count) override {
-    PackColumns(rows, depth(), depth(), first, count, group(g));
+  void Pack(const uint8_t* rows, int64_t g, int64_t first, int64_t count) override {
+    PackColumns(reinterpret_cast<const float*>(rows), depth(), depth(), first, count, group(g));
   }
   const float* Panels(int64_t g, int64_t first, int64_t, float*) const override {
     return group(g) + PanelOffset(depth(), first);

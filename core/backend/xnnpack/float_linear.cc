@@ -34,15 +34,16 @@ FloatLinear::FloatLinear(const LinearSpec& spec) : PackedLinear(spec, TileCols()
 
 int64_t FloatLinear::PanelScratch() const { return PackedFloats(depth(), std::min(BlockCols(depth()), group_width())); }
 
-void FloatLinear::WriteRows(int32_t first_row, std::span<const float> rows) {
+void FloatLinear::WriteRows(int32_t first_row, const EncodedRows& rows) {
+  const int64_t row_bytes = FormatOf(spec().precision).RowBytes(depth());
   int64_t row = first_row;
-  int64_t left = static_cast<int64_t>(rows.size()) / depth();
-  const float* values = rows.data();
+  int64_t left = std::ssize(rows.payload) / row_bytes;
+  const uint8_t* payload = rows.payload.data();
   while (left > 0) {
     const int64_t first = row % group_width();
     const int64_t count = std::min(left, group_width() - first);
-    Pack(values, row / group_width(), first, count);
-    values += count * depth();
+    Pack(payload, row / group_width(), first, count);
+    payload += count * row_bytes;
     row += count;
     left -= count;
   }

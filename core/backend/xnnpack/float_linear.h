@@ -10,15 +10,15 @@ namespace peruse::xnnpack {
 
 class FloatLinear : public PackedLinear {
  public:
-  void WriteRows(int32_t first_row, std::span<const float> rows) override;
+  void WriteRows(int32_t first_row, const EncodedRows& rows) override;
   void Run(const ThreadPool& pool, const Block& x, int64_t group_step, Activation activation, float* scratch,
            const Block& out) const override;
 
  protected:
   explicit FloatLinear(const LinearSpec& spec);
 
-  // Columns [first, first + count) of a group, given as rows of depth() floats.
-  virtual void Pack(const float* rows, int64_t group, int64_t first, int64_t count) = 0;
+  // Columns [first, first + count) of a group, given as rows of depth() elements in the format.
+  virtual void Pack(const uint8_t* rows, int64_t group, int64_t first, int64_t count) = 0;
   // Columns [first, first + count) of a group as Gemm wants them; first is a multiple of TileCols(). `scratch`: of
   // PanelScratch() floats.
   virtual const float* Panels(int64_t group, int64_t first, int64_t count, float* scratch) const = 0;

@@ -131,26 +131,14 @@ void PackColumns(const float* rows, int64_t stride, int64_t k, int64_t first, in
   }
 }
 
-void PackHalfColumns(const float* rows, int64_t stride, int64_t k, int64_t first, int64_t count, uint16_t* packed) {
+void PackHalfColumns(const uint16_t* rows, int64_t stride, int64_t k, int64_t first, int64_t count, uint16_t* packed) {
   const int64_t nr = kKernel.nr;
-  constexpr int64_t kBlock = 1024;
-  float block[kBlock];
   while (count > 0) {
     const int64_t lane = first % nr;
     const int64_t lanes = std::min(count, nr - lane);
     uint16_t* out = packed + (first - lane) * k + lane;
-    const int64_t steps = kBlock / lanes;
-    for (int64_t at = 0; at < k; at += steps) {
-      const int64_t size = std::min(steps, k - at);
-      TransposeRows(rows + at, stride, lanes, size, block, lanes);
-      if (lanes == nr) {  // one run of memory: vector code
-        for (int64_t i = 0; i < size * nr; ++i) out[at * nr + i] = FloatToHalf(block[i]);
-      } else {
-        for (int64_t i = 0; i < size; ++i) {
-#pragma clang loop vectorize(disable) unroll(disable)
-          for (int64_t j = 0; j < lanes; ++j) out[(at + i) * nr + j] = FloatToHalf(block[i * lanes + j]);
-        }
-      }
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t j = 0; j < lanes; ++j) out[i * nr + j] = rows[j * stride + i];
     }
     rows += lanes * stride;
     first += lanes;

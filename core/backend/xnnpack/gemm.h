@@ -25,8 +25,8 @@ void ZeroBias(int64_t k, int64_t n, float* packed);
 // last panel that no call writes must have been zeroed.
 void PackColumns(const float* rows, int64_t stride, int64_t k, int64_t first, int64_t count, float* packed);
 
-// The same with values rounded to half, and without biases: each panel is k times TileCols() halves.
-void PackHalfColumns(const float* rows, int64_t stride, int64_t k, int64_t first, int64_t count, uint16_t* packed);
+// The same for halves, without biases: each panel is k times TileCols() halves.
+void PackHalfColumns(const uint16_t* rows, int64_t stride, int64_t k, int64_t first, int64_t count, uint16_t* packed);
 
 // Packed columns [0, n), from a multiple of TileCols(), of what PackHalfColumns packed, and their biases.
 void ExpandHalfPanels(const uint16_t* halves, const float* biases, int64_t k, int64_t n, float* packed);

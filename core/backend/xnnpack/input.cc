@@ -2,6 +2,7 @@
 
 namespace peruse::xnnpack {
 
+template <>
 Status Run(Runner& r, const ops::Input& op) {
   const Block out = r.View(op.out);
   const std::span<const float> values = r.at(op);

@@ -68,6 +68,7 @@ void AddNormRows(const ThreadPool& pool, const Block& x, const Block& y, const N
   });
 }
 
+template <>
 Status Run(Runner& r, const ops::LayerNorm& op) {
   AddNormRows(r.pool(), r.View(op.x), r.View(op.residual), r.View(op.norm), r.View(op.out));
   return OkStatus();

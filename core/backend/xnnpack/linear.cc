@@ -12,6 +12,7 @@ Status Project(Runner& r, const Block& x, LinearId weight, Activation activation
   return OkStatus();
 }
 
+template <>
 Status Run(Runner& r, const ops::Linear& op) {
   const Block out = r.View(op.out);
   PERUSE_RETURN_IF_ERROR(Project(r, r.View(op.x), op.weight, op.activation, out));

@@ -6,6 +6,7 @@
 namespace peruse::xnnpack {
 
 // Rows depend on each other: one thread. The loops over columns are plain so that the compiler makes vectors of them.
+template <>
 Status Run(Runner& r, const ops::Lstm& op) {
   const Block gates = r.View(op.gates);
   const Block recurrent = r.View(op.recurrent);

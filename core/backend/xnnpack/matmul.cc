@@ -5,6 +5,7 @@
 
 namespace peruse::xnnpack {
 
+template <>
 Status Run(Runner& r, const ops::MatMul& op) {
   const Block x = r.View(op.x);
   const Block y = r.View(op.y);

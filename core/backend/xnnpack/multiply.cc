@@ -15,6 +15,7 @@ void MultiplyBlocks(const ThreadPool& pool, const Block& x, const Block& y, cons
   });
 }
 
+template <>
 Status Run(Runner& r, const ops::Multiply& op) {
   MultiplyBlocks(r.pool(), r.View(op.x), r.View(op.y), r.View(op.out));
   return OkStatus();

@@ -8,6 +8,7 @@ namespace peruse::xnnpack {
 
 using namespace simd;  // NOLINT: this file is vector code throughout
 
+template <>
 Status Run(Runner& r, const ops::Normalize& op) {
   const Block x = r.View(op.x);
   const Block out = r.View(op.out);

@@ -4,24 +4,32 @@
 
 namespace peruse::xnnpack {
 
+namespace {
+
+struct Kernel {
+  Precision precision;
+  std::unique_ptr<PackedLinear> (*create)(const LinearSpec& spec);
+};
+
+constexpr Kernel kKernels[] = {
+    {Precision::kF32, CreateF32Linear},
+    {Precision::kF16, CreateF16Linear},
+    {Precision::kQ8, CreateQ8Linear},
+};
+
+}  // namespace
+
 PackedLinear::PackedLinear(const LinearSpec& spec, int64_t tile_cols)
     : spec_(spec), padded_width_(RoundUp(spec.out / spec.groups, tile_cols)) {}
 
 Result<std::unique_ptr<PackedLinear>> PackedLinear::Create(const LinearSpec& spec) {
-  const auto create = [&spec]() -> std::unique_ptr<PackedLinear> {
-    switch (spec.precision) {
-      case Precision::kF32:
-        return CreateF32Linear(spec);
-      case Precision::kF16:
-        return CreateF16Linear(spec);
-      case Precision::kQ8:
-        return CreateQ8Linear(spec);
-    }
-    return nullptr;
-  };
-  std::unique_ptr<PackedLinear> linear = create();
-  if (linear == nullptr) return OutOfMemory("no memory for a linear layer's weights");
-  return linear;
+  for (const Kernel& kernel : kKernels) {
+    if (kernel.precision != spec.precision) continue;
+    std::unique_ptr<PackedLinear> linear = kernel.create(spec);
+    if (linear == nullptr) return OutOfMemory("no memory for a linear layer's weights");
+    return linear;
+  }
+  return InternalError("a weight format has no kernel");
 }
 
 bool PackedLinear::Allocate(int64_t weight_bytes, int64_t values) {
@@ -39,9 +47,5 @@ void PackedLinear::WriteColumns(int64_t what, int32_t first, std::span<const flo
   ForRows(first, static_cast<int64_t>(values.size()),
           [&](int64_t group, int64_t col, int64_t i) { columns(what, group)[col] = values[static_cast<size_t>(i)]; });
 }
-
-void PackedLinear::WriteRows(int32_t, std::span<const float>) { PERUSE_CHECK(false); }
-void PackedLinear::WriteInt8(int32_t, std::span<const int8_t>) { PERUSE_CHECK(false); }
-void PackedLinear::WriteScales(int32_t, std::span<const float>) { PERUSE_CHECK(false); }
 
 }  // namespace peruse::xnnpack

@@ -1,4 +1,4 @@
-// A linear layer's weights, packed for the kernels that multiply with them: a class for each weight format.
+// A linear layer's weights, packed for the kernels that multiply with them: a kernel for each weight format.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "core/backend/xnnpack/thread_pool.h"
 #include "core/base/status.h"
 #include "core/formats/linear_spec.h"
+#include "core/formats/weight_format.h"
 #include "core/ops/activation.h"
 
 namespace peruse::xnnpack {
@@ -20,11 +21,8 @@ class PackedLinear {
   static Result<std::unique_ptr<PackedLinear>> Create(const LinearSpec& spec);
   virtual ~PackedLinear() = default;
 
-  // Rows [first_row, first_row + rows.size() / depth()) of W, packed as they arrive: floats, or int8 and scales, whichever
-  // the format has.
-  virtual void WriteRows(int32_t first_row, std::span<const float> rows);
-  virtual void WriteInt8(int32_t first_row, std::span<const int8_t> rows);
-  virtual void WriteScales(int32_t first_row, std::span<const float> scales);
+  // Rows of W from `first_row` on, packed as they arrive.
+  virtual void WriteRows(int32_t first_row, const EncodedRows& rows) = 0;
   virtual void WriteBias(int32_t first, std::span<const float> values) = 0;
 
   // Floats of workspace that Run needs for so many rows.
@@ -69,7 +67,7 @@ class PackedLinear {
   AlignedBytes columns_;
 };
 
-// Each in the file of its name; null: no memory.
+// The kernels of the formats (a table in packed_linear.cc), each in the file of its name. Null: no memory.
 std::unique_ptr<PackedLinear> CreateF32Linear(const LinearSpec& spec);
 std::unique_ptr<PackedLinear> CreateF16Linear(const LinearSpec& spec);
 std::unique_ptr<PackedLinear> CreateQ8Linear(const LinearSpec& spec);

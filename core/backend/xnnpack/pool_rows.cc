@@ -31,6 +31,7 @@ void Finish(Kind kind, int32_t count, int64_t width, float* out) {
 
 }  // namespace
 
+template <>
 Status Run(Runner& r, const ops::PoolRows& op) {
   const Block x = r.View(op.x);
   const Block out = r.View(op.out);

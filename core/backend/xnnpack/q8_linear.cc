@@ -56,10 +56,7 @@ class Q8Linear final : public PackedLinear {
   explicit Q8Linear(const LinearSpec& spec) : PackedLinear(spec, Int8TileCols()) {}
   bool Allocate() { return PackedLinear::Allocate(spec().groups * GroupBytes(), 3); }
 
-  void WriteInt8(int32_t first_row, std::span<const int8_t> rows) override;
-  void WriteScales(int32_t first_row, std::span<const float> scales) override {
-    WriteColumns(kScales, first_row, scales);
-  }
+  void WriteRows(int32_t first_row, const EncodedRows& rows) override;
   void WriteBias(int32_t first, std::span<const float> values) override { WriteColumns(kBiases, first, values); }
 
   int64_t Scratch(int64_t rows, int32_t threads) const override;
@@ -75,9 +72,10 @@ class Q8Linear final : public PackedLinear {
   int32_t* WeightSums(int64_t g) const { return reinterpret_cast<int32_t*>(columns(kWeightSums, g)); }
 };
 
-void Q8Linear::WriteInt8(int32_t first_row, std::span<const int8_t> rows) {
-  ForRows(first_row, static_cast<int64_t>(rows.size()) / depth(), [&](int64_t g, int64_t col, int64_t i) {
-    const int8_t* row = rows.data() + i * depth();
+void Q8Linear::WriteRows(int32_t first_row, const EncodedRows& rows) {
+  WriteColumns(kScales, first_row, rows.scales);
+  ForRows(first_row, std::ssize(rows.payload) / depth(), [&](int64_t g, int64_t col, int64_t i) {
+    const auto* row = reinterpret_cast<const int8_t*>(rows.payload.data()) + i * depth();
     PackInt8Columns(ChosenInt8Path(), row, depth(), col, 1, group(g));
     WeightSums(g)[col] = std::accumulate(row, row + depth(), int32_t{0});
   });

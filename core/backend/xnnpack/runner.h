@@ -1,4 +1,4 @@
-// What the operations of the CPU backend work with. Each stands in the file of its name: Run(runner, op).
+// What the operations of the CPU backend work with.
 #pragma once
 
 #include <cstdint>
@@ -60,22 +60,13 @@ class Scratch {
 
 inline Status NoWorkspace() { return OutOfMemory("no memory for the run's workspace"); }
 
-Status Run(Runner& r, const ops::Input& op);
-Status Run(Runner& r, const ops::Embed& op);
-Status Run(Runner& r, const ops::Linear& op);
-Status Run(Runner& r, const ops::LayerNorm& op);
-Status Run(Runner& r, const ops::Activate& op);
-Status Run(Runner& r, const ops::Add& op);
-Status Run(Runner& r, const ops::Multiply& op);
-Status Run(Runner& r, const ops::Attention& op);
-Status Run(Runner& r, const ops::DepthwiseConv& op);
-Status Run(Runner& r, const ops::SpanConv& op);
-Status Run(Runner& r, const ops::Conv1d& op);
-Status Run(Runner& r, const ops::SelectRows& op);
-Status Run(Runner& r, const ops::MatMul& op);
-Status Run(Runner& r, const ops::Lstm& op);
-Status Run(Runner& r, const ops::PoolRows& op);
-Status Run(Runner& r, const ops::CrossAttention& op);
-Status Run(Runner& r, const ops::Normalize& op);
+// Computes an operation. Each has a specialisation in the file of its name; the linker names one that is missing.
+template <typename Operation>
+Status Run(Runner& r, const Operation& op);
+
+template <>
+inline Status Run(Runner& r, const ops::Concat& op) {
+  return peruse::Run(static_cast<PlanRun&>(r), op);
+}
 
 }  // namespace peruse::xnnpack

@@ -2,6 +2,7 @@
 
 namespace peruse::xnnpack {
 
+template <>
 Status Run(Runner& r, const ops::SelectRows& op) {
   const Block x = r.View(op.x);
   const Block out = r.View(op.out);

@@ -44,6 +44,7 @@ void RunSpanConv(const ThreadPool& pool, const Block& logits, const Block& value
 
 }  // namespace
 
+template <>
 Status Run(Runner& r, const ops::SpanConv& op) {
   const Block values = r.View(op.values);
   const int64_t taps = int64_t{op.heads} * op.kernel_size;

@@ -30,9 +30,7 @@ class XnnpackBackend final : public Backend {
   std::string_view name() const override { return "xnnpack"; }
 
   Result<Weight> CreateLinear(const LinearSpec& spec) override;
-  Status WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) override;
-  Status WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) override;
-  Status WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) override;
+  Status WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) override;
   Status WriteBias(Weight weight, int32_t first, std::span<const float> values) override;
   void FreeLinear(Weight weight) override;
   Result<Tensor> CreateConstant(int32_t rows, int32_t cols) override;
@@ -68,21 +66,9 @@ PackedLinear& XnnpackBackend::linear(Weight weight) {
   return *packed;
 }
 
-Status XnnpackBackend::WriteLinear(Weight weight, int32_t first_row, std::span<const float> rows) {
-  CheckRows(linear(weight).spec(), /*int8=*/false, first_row, rows.size(), linear(weight).depth());
+Status XnnpackBackend::WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) {
+  CheckRows(linear(weight).spec(), first_row, rows);
   linear(weight).WriteRows(first_row, rows);
-  return OkStatus();
-}
-
-Status XnnpackBackend::WriteInt8(Weight weight, int32_t first_row, std::span<const int8_t> rows) {
-  CheckRows(linear(weight).spec(), /*int8=*/true, first_row, rows.size(), linear(weight).depth());
-  linear(weight).WriteInt8(first_row, rows);
-  return OkStatus();
-}
-
-Status XnnpackBackend::WriteScales(Weight weight, int32_t first_row, std::span<const float> scales) {
-  CheckRows(linear(weight).spec(), /*int8=*/true, first_row, scales.size(), 1);
-  linear(weight).WriteScales(first_row, scales);
   return OkStatus();
 }
 

@@ -69,7 +69,7 @@ Hoisted HoistConstants(Program program) {
     for (const Value* value : InputsOf(op)) {
       const bool known = program.IsConstant(*value) || program.info(*value).constant >= 0;
       if (known || !is_fixed(*value)) continue;
-      result.load.outputs.push_back({"", *value});
+      result.load.outputs.push_back({{}, *value});
       if (program.info(*value).base >= 0) {
         const ValueInfo columns = program.info(*value);
         program.values.push_back(columns);

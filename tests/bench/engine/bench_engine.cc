@@ -70,20 +70,24 @@ Status BenchEngine::Open(std::string_view request) {
   PERUSE_ASSIGN_OR_RETURN(options.precision,
                           ParsePrecision(document.root().FindMember("dtype").GetString().value_or("")));
   model_.reset();
+  loader_.reset();
   PERUSE_ASSIGN_OR_RETURN(backend_, CreateXnnpackBackend(threads_));
-  PERUSE_ASSIGN_OR_RETURN(model_, Model::Create(document.root().FindMember("config").ToString(), options, *backend_));
+  PERUSE_ASSIGN_OR_RETURN(loader_,
+                          ModelLoader::Create(document.root().FindMember("config").ToString(), options, *backend_));
   return OkStatus();
 }
 
 Status BenchEngine::FeedWeights(std::span<const uint8_t> chunk) {
-  if (!model_) return InvalidArgument("no model is open");
-  return model_->FeedWeights(chunk);
+  if (!loader_) return InvalidArgument("no model is open");
+  return loader_->Feed(chunk);
 }
 
 Result<std::string> BenchEngine::FinishWeights() {
-  if (!model_) return InvalidArgument("no model is open");
-  PERUSE_RETURN_IF_ERROR(model_->FinishWeights());
-  return NumbersJson({{"weightBytes", static_cast<double>(model_->load_report().weight_bytes)}});
+  if (!loader_) return InvalidArgument("no model is open");
+  PERUSE_ASSIGN_OR_RETURN(const std::shared_ptr<const LoadedModel> model, loader_->Finish());
+  loader_.reset();
+  model_ = CreateRunner(model);
+  return NumbersJson({{"weightBytes", static_cast<double>(model->report.weight_bytes)}});
 }
 
 Status BenchEngine::SetBatch(std::string_view request) {
@@ -128,7 +132,7 @@ Result<std::string> BenchEngine::Run(int32_t calls) {
 }
 
 std::string BenchEngine::Logits() const {
-  const ModelOutput logits = model_->output("logits");
+  const ModelOutput logits = model_->output(kLogits);
   std::string json;
   JsonWriter writer(&json);
   writer.BeginObject();

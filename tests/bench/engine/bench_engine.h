@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/model/model.h"
+#include "core/model/model_loader.h"
+#include "core/model/runner.h"
 #include "tests/bench/engine/profile.h"
 
 namespace peruse::bench {
@@ -45,7 +46,8 @@ class BenchEngine {
   OpProfile counts_;
   double flops_ = 0;  // of a call
   std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Model> model_;
+  std::unique_ptr<ModelLoader> loader_;  // until FinishWeights
+  std::unique_ptr<Runner> model_;        // from then on
   std::vector<std::vector<int32_t>> ids_;
   std::vector<ModelInput> inputs_;
 };

@@ -25,6 +25,11 @@ std::vector<std::unique_ptr<Backend>> AllBackends() {
   return backends;
 }
 
+// Writes rows of a float32 layer.
+Status WriteRows(Backend& backend, Weight weight, const std::vector<float>& rows) {
+  return backend.WriteRows(weight, 0, {{reinterpret_cast<const uint8_t*>(rows.data()), 4 * rows.size()}, {}});
+}
+
 constexpr int32_t kAbsurd = 1 << 25;  // [kAbsurd, kAbsurd] floats are 4 PiB
 
 TEST(BackendTest, OutOfMemoryFailsTheRunAndLeavesTheBackendUsable) {
@@ -67,7 +72,7 @@ TEST(BackendTest, ABiasIsZeroUntilWritten) {
     const Value y = program.New(1, 2);
     program.Add(ops::Linear{.x = x, .weight = weight, .out = y});
     program.Output(y);
-    ASSERT_TRUE(backend->WriteLinear(program.weights().linears[0], 0, std::vector<float>{2, 3}).ok());
+    ASSERT_TRUE(WriteRows(*backend, program.weights().linears[0], {2, 3}).ok());
     EXPECT_GT(backend->WeightBytes(), 0);
     const std::vector<float> ten = {10};
     const ProgramResult result = program.Run(*backend, {ten});
@@ -93,11 +98,11 @@ TEST(BackendTest, AFreedLinearLeavesTheOthersAlone) {
     const int64_t before = backend->WeightBytes();
     const Weight freed = backend->CreateLinear({.in = 3, .out = 5}).value();
     EXPECT_GT(backend->WeightBytes(), before);
-    ASSERT_TRUE(backend->WriteLinear(program.weights().linears[0], 0, std::vector<float>{2, 3}).ok());
+    ASSERT_TRUE(WriteRows(*backend, program.weights().linears[0], {2, 3}).ok());
     backend->FreeLinear(freed);
     EXPECT_EQ(backend->WeightBytes(), before);
     const LinearId next = program.Linear(*backend, {.in = 1, .out = 2});
-    ASSERT_TRUE(backend->WriteLinear(program.weights().linears[1], 0, std::vector<float>{5, 7}).ok());
+    ASSERT_TRUE(WriteRows(*backend, program.weights().linears[1], {5, 7}).ok());
     const Value x = program.Input(1, 1);
     const Value out = program.New(1, 4);
     program.Add(ops::Linear{.x = x, .weight = kept, .out = program.Columns(out, 0, 2)});

@@ -1,4 +1,4 @@
-// A warm call allocates nothing: the second run of a batch, from token ids to logits (Model::Begin and Finish: embeddings,
+// A warm call allocates nothing: the second run of a batch, from token ids to logits (Runner::Begin and Finish: embeddings,
 // encoder, head, the backend's workspace and threads), asks the heap for nothing at all. What a task's JSON and the
 // tokenizer allocate is not in it.
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ constexpr int32_t kMostThreads = 1;
 // A helper's own start asks for memory, and may come as late as the system likes: as many calls may pass before it has.
 constexpr int kCallsUntilHelpersRun = 100;
 
-Status Call(Model& model, std::span<const ModelInput> inputs) {
+Status Call(Runner& model, std::span<const ModelInput> inputs) {
   PERUSE_RETURN_IF_ERROR(model.Begin(inputs));
   return model.Finish();
 }
@@ -39,7 +39,7 @@ TEST_P(WarmCallTest, AllocatesNothing) {
       const std::unique_ptr<Backend> backend = CreateXnnpackBackend(threads).value();
       ModelOptions options = golden.Options();
       options.precision = precision;
-      const std::unique_ptr<Model> model = LoadModel(golden.Config(), golden.Weights(), options, *backend).value();
+      const std::unique_ptr<Runner> model = LoadModel(golden.Config(), golden.Weights(), options, *backend).value();
       ASSERT_TRUE(Call(*model, inputs).ok());
       int64_t made = 1;
       for (int call = 0; call < (threads > 1 ? kCallsUntilHelpersRun : 1) && made > 0; ++call) {

@@ -58,9 +58,9 @@ TEST(AttentionGoldenTest, MapsAndSpanKernelsOfTheReference) {
       ASSERT_TRUE(model.ok()) << what << model.status().message();
       const std::vector<int32_t> ids = expected.Ints("input_ids");
       const ModelInput input = {ids, {}};
-      const std::vector<std::string> maps = NamesOf(**model, "attention.");
-      const std::vector<std::string> kernels = NamesOf(**model, "span_kernel.");
-      std::vector<std::string> wanted = maps;
+      const std::vector<OutputId> maps = OutputsOf(**model, OutputKind::kAttention);
+      const std::vector<OutputId> kernels = OutputsOf(**model, OutputKind::kSpanKernel);
+      std::vector<OutputId> wanted = maps;
       wanted.insert(wanted.end(), kernels.begin(), kernels.end());
       ASSERT_TRUE((*model)->Begin({&input, 1}, {.outputs = wanted}).ok());
       ASSERT_TRUE((*model)->Finish().ok());
@@ -85,7 +85,7 @@ struct MoreCase {
   std::string what;
   TensorFile expected;
   std::unique_ptr<Backend> backend;
-  std::unique_ptr<Model> model;
+  std::unique_ptr<Runner> model;
   std::vector<int32_t> ids;
 };
 
@@ -113,7 +113,7 @@ TEST(AttentionGoldenTest, HeadMaskOfTheReference) {
   ForEachCase([](MoreCase& one) {
     const std::vector<float> mask = one.expected.Floats("head_mask");
     const ModelInput input = {one.ids, {}};
-    const std::vector<std::string> states = NamesOf(*one.model, "hidden.");
+    const std::vector<OutputId> states = OutputsOf(*one.model, OutputKind::kHidden);
     ASSERT_EQ(mask.size(), static_cast<size_t>(one.model->attention_layers() * one.model->attention_heads()))
         << one.what;
     // Without the mask before and after: it leaves nothing behind.
@@ -128,7 +128,7 @@ TEST(AttentionGoldenTest, HeadMaskOfTheReference) {
       const std::vector<float> expected = one.expected.Floats("masked.hidden_states." + std::to_string(l));
       ASSERT_EQ(actual.size(), expected.size()) << one.what;
       for (size_t i = 0; i < actual.size(); ++i) {
-        ASSERT_NEAR(actual[i], expected[i], kHiddenTolerance) << one.what << " " << states[l] << " at " << i;
+        ASSERT_NEAR(actual[i], expected[i], kHiddenTolerance) << one.what << " " << NameOf(states[l]) << " at " << i;
       }
     }
     ASSERT_TRUE(one.model->Begin({&input, 1}, {.outputs = states}).ok());
@@ -142,12 +142,13 @@ TEST(AttentionGoldenTest, HeadMaskOfTheReference) {
 TEST(AttentionGoldenTest, TermsOfTheReference) {
   int compared = 0;
   ForEachCase([&](MoreCase& one) {
-    if (NamesOf(*one.model, "query.").empty()) return;
+    if (OutputsOf(*one.model, OutputKind::kQuery).empty()) return;
     const ModelInput input = {one.ids, {}};
-    std::vector<std::string> wanted = NamesOf(*one.model, "attention.");
-    for (const char* kind : {"query.", "key.", "position_key.", "position_query."}) {
-      const std::vector<std::string> names = NamesOf(*one.model, kind);
-      wanted.insert(wanted.end(), names.begin(), names.end());
+    std::vector<OutputId> wanted = OutputsOf(*one.model, OutputKind::kAttention);
+    for (const OutputKind kind :
+         {OutputKind::kQuery, OutputKind::kKey, OutputKind::kPositionKey, OutputKind::kPositionQuery}) {
+      const std::vector<OutputId> ids = OutputsOf(*one.model, kind);
+      wanted.insert(wanted.end(), ids.begin(), ids.end());
     }
     ASSERT_TRUE(one.model->Begin({&input, 1}, {.outputs = wanted}).ok());
     ASSERT_TRUE(one.model->Finish().ok());
@@ -168,7 +169,7 @@ TEST(AttentionGoldenTest, TermsOfTheReference) {
       add("p2c", terms.position_query, terms.position_query.empty() ? std::vector<float>() : PositionToContent(terms));
       // The softmax of their sum is the map.
       const size_t tokens = one.ids.size();
-      const std::vector<float> map = ValuesOf(*one.model, "attention" + number);
+      const std::vector<float> map = ValuesOf(*one.model, {OutputKind::kAttention, l});
       for (size_t row = 0; row < sum.size(); row += tokens) {
         double total = 0;
         for (size_t j = 0; j < tokens; ++j) total += std::exp(static_cast<double>(sum[row + j]));

@@ -137,7 +137,7 @@ class ConformanceTest : public ::testing::Test {
       ASSERT_TRUE((*model)->Begin({&input, 1}).ok());
       ASSERT_TRUE((*model)->Finish().ok());
       const bool bare = options.head == Head::kNone;
-      const auto [values, rows, width] = (*model)->output(bare ? "last_hidden_state" : "logits");
+      const auto [values, rows, width] = (*model)->output(bare ? kLastHiddenState : kLogits);
       const auto cols = static_cast<size_t>(width);
       for (const Row& row : expected) {
         for (size_t c = 0; c < row.values.size(); ++c) {

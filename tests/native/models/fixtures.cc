@@ -118,26 +118,32 @@ std::vector<GoldenText> GoldenTexts(const GoldenCase& golden, const TensorFile& 
   return texts;
 }
 
-Result<std::unique_ptr<Model>> LoadModel(const std::string& config, const std::string& weights,
-                                         const ModelOptions& options, Backend& backend, size_t chunk) {
-  PERUSE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::Create(config, options, backend));
+Result<std::shared_ptr<const LoadedModel>> LoadWeights(const std::string& config, const std::string& weights,
+                                                       const ModelOptions& options, Backend& backend, size_t chunk) {
+  PERUSE_ASSIGN_OR_RETURN(const std::unique_ptr<ModelLoader> loader, ModelLoader::Create(config, options, backend));
   std::span<const uint8_t> rest = Bytes(weights);
   while (!rest.empty()) {
     const size_t size = std::min(chunk, rest.size());
-    PERUSE_RETURN_IF_ERROR(model->FeedWeights(rest.first(size)));
+    PERUSE_RETURN_IF_ERROR(loader->Feed(rest.first(size)));
     rest = rest.subspan(size);
   }
-  PERUSE_RETURN_IF_ERROR(model->FinishWeights());
-  return model;
+  return loader->Finish();
 }
 
-std::vector<std::string> NamesOf(const Model& model, std::string_view kind) {
-  std::vector<std::string> names = model.OutputNames();
-  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(kind); });
-  return names;
+Result<std::unique_ptr<Runner>> LoadModel(const std::string& config, const std::string& weights,
+                                          const ModelOptions& options, Backend& backend, size_t chunk) {
+  PERUSE_ASSIGN_OR_RETURN(std::shared_ptr<const LoadedModel> model,
+                          LoadWeights(config, weights, options, backend, chunk));
+  return CreateRunner(std::move(model));
 }
 
-std::vector<float> ValuesOf(const Model& model, std::string_view output) {
+std::vector<OutputId> OutputsOf(const Runner& model, OutputKind kind) {
+  std::vector<OutputId> ids = model.Outputs();
+  std::erase_if(ids, [&](OutputId id) { return id.kind != kind; });
+  return ids;
+}
+
+std::vector<float> ValuesOf(const Runner& model, OutputId output) {
   const std::span<const float> values = model.output(output).values;
   return {values.begin(), values.end()};
 }

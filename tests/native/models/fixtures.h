@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/model/model.h"
+#include "core/model/model_loader.h"
+#include "core/model/runner.h"
 #include "core/weights/safetensors.h"
 
 namespace peruse::testing {
@@ -61,14 +62,18 @@ struct GoldenText {
 };
 std::vector<GoldenText> GoldenTexts(const GoldenCase& golden, const TensorFile& expected);
 
-// Creates the model and feeds the weights in chunks of `chunk` bytes.
-Result<std::unique_ptr<Model>> LoadModel(const std::string& config, const std::string& weights,
-                                         const ModelOptions& options, Backend& backend, size_t chunk = 1 << 16);
+// Loads a model, the weights in chunks of `chunk` bytes.
+Result<std::shared_ptr<const LoadedModel>> LoadWeights(const std::string& config, const std::string& weights,
+                                                       const ModelOptions& options, Backend& backend,
+                                                       size_t chunk = 1 << 16);
+// The same, ready to run.
+Result<std::unique_ptr<Runner>> LoadModel(const std::string& config, const std::string& weights,
+                                          const ModelOptions& options, Backend& backend, size_t chunk = 1 << 16);
 
-// The outputs of a kind that a model has: "hidden." gives "hidden.0", "hidden.1", ....
-std::vector<std::string> NamesOf(const Model& model, std::string_view kind);
+// The outputs of a kind that a model has.
+std::vector<OutputId> OutputsOf(const Runner& model, OutputKind kind);
 
 // What the last run gave for an output.
-std::vector<float> ValuesOf(const Model& model, std::string_view output);
+std::vector<float> ValuesOf(const Runner& model, OutputId output);
 
 }  // namespace peruse::testing

@@ -10,8 +10,9 @@
 namespace peruse::testing {
 namespace {
 
-constexpr const char* kSharedKeys = "deberta-v2-buckets64";  // share_att_key: the tables use the layers' own projections
-constexpr const char* kOwnKeys = "deberta-v2-own-keys";      // the tables use projections that nothing else needs
+constexpr const char* kSharedKeys =
+    "deberta-v2-buckets64";                              // share_att_key: the tables use the layers' own projections
+constexpr const char* kOwnKeys = "deberta-v2-own-keys";  // the tables use projections that nothing else needs
 
 // Counts the runs that compute constants.
 class FoldingRuns : public RunObserver {
@@ -26,24 +27,24 @@ class FoldingRuns : public RunObserver {
   int count_ = 0;
 };
 
-std::unique_ptr<Model> Load(const char* name, Backend& backend, const Model* beside = nullptr,
-                            Head head = Head::kQuestionAnswering) {
+std::shared_ptr<const LoadedModel> Load(const char* name, Backend& backend, Head head = Head::kQuestionAnswering,
+                                        const LoadedModel* beside = nullptr) {
   ModelOptions options = {.head = head};
   options.beside = beside;
   const std::string folder = std::string("tiny/") + name;
-  Result<std::unique_ptr<Model>> model =
-      LoadModel(ReadFixture(folder + "/config.json"), ReadFixture(folder + "/model.safetensors"), options, backend);
+  auto model =
+      LoadWeights(ReadFixture(folder + "/config.json"), ReadFixture(folder + "/model.safetensors"), options, backend);
   EXPECT_TRUE(model.ok()) << model.status().message();
   return std::move(model).value();
 }
 
-std::vector<float> Answer(Model& model, size_t tokens) {
+std::vector<float> Answer(Runner& model, size_t tokens) {
   std::vector<int32_t> ids(tokens);
   for (size_t i = 0; i < tokens; ++i) ids[i] = static_cast<int32_t>((7 * i + tokens) % 30);
   const ModelInput input = {ids, {}};
   EXPECT_TRUE(model.Begin({&input, 1}).ok());
   EXPECT_TRUE(model.Finish().ok());
-  return ValuesOf(model, model.OutputNames().front());
+  return ValuesOf(model, model.head() == Head::kNone ? kLastHiddenState : kLogits);
 }
 
 TEST(Folding, ComputesTheTablesOnceAtLoad) {
@@ -53,7 +54,7 @@ TEST(Folding, ComputesTheTablesOnceAtLoad) {
       const std::unique_ptr<Backend> backend = create();
       FoldingRuns runs;
       backend->set_observer(&runs);
-      const std::unique_ptr<Model> model = Load(name, *backend, nullptr, head);
+      const std::unique_ptr<Runner> model = CreateRunner(Load(name, *backend, head));
       EXPECT_EQ(runs.Take(), 1) << name;
       Answer(*model, 3);
       Answer(*model, 7);
@@ -64,14 +65,14 @@ TEST(Folding, ComputesTheTablesOnceAtLoad) {
 
 TEST(Folding, SharesTheTablesWithAModelOfTheSameEncoder) {
   const std::unique_ptr<Backend> alone_backend = CreateXnnpackBackend(1).value();
-  const std::unique_ptr<Model> alone = Load(kSharedKeys, *alone_backend, nullptr, Head::kNone);
+  const std::unique_ptr<Runner> alone = CreateRunner(Load(kSharedKeys, *alone_backend, Head::kNone));
 
   const std::unique_ptr<Backend> backend = CreateXnnpackBackend(1).value();
   FoldingRuns runs;
   backend->set_observer(&runs);
-  std::unique_ptr<Model> first = Load(kSharedKeys, *backend);
+  std::shared_ptr<const LoadedModel> first = Load(kSharedKeys, *backend);
   EXPECT_EQ(runs.Take(), 1);
-  const std::unique_ptr<Model> second = Load(kSharedKeys, *backend, first.get(), Head::kNone);
+  const std::unique_ptr<Runner> second = CreateRunner(Load(kSharedKeys, *backend, Head::kNone, first.get()));
   EXPECT_EQ(runs.Take(), 0);
   EXPECT_EQ(Answer(*second, 18), Answer(*alone, 18));
   first.reset();

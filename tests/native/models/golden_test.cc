@@ -70,12 +70,12 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
 
   // With every hidden state and what the head gives.
   void Run(std::span<const ModelInput> inputs) {
-    std::vector<std::string> names = NamesOf(*model_, "hidden.");
-    ASSERT_EQ(names.size(), static_cast<size_t>(model_->config().num_hidden_layers + 1));
-    names.push_back(model_->head() == Head::kNone ? "last_hidden_state" : "logits");
-    ASSERT_TRUE(model_->Begin(inputs, {.outputs = names}).ok());
+    std::vector<OutputId> ids = OutputsOf(*model_, OutputKind::kHidden);
+    ASSERT_EQ(ids.size(), static_cast<size_t>(model_->config().num_hidden_layers + 1));
+    ids.push_back(model_->head() == Head::kNone ? kLastHiddenState : kLogits);
+    ASSERT_TRUE(model_->Begin(inputs, {.outputs = ids}).ok());
     ASSERT_TRUE(model_->Finish().ok());
-    for (const std::string& name : names) ASSERT_FALSE(model_->output(name).values.empty()) << name;
+    for (const OutputId id : ids) ASSERT_FALSE(model_->output(id).values.empty()) << NameOf(id);
   }
 
   // Compares sequence `s` of the last run with text `text`.
@@ -84,20 +84,19 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
     const int32_t hidden = model_->config().hidden_size;
     // With the enhanced mask decoder the last layer runs otherwise; the goldens hold the ordinary output.
     const int32_t last = GetParam().golden.Options().enhanced_mask_decoder ? model_->config().num_hidden_layers : -1;
-    for (const std::string& output : NamesOf(*model_, "hidden.")) {
-      const std::string number = output.substr(output.find('.') + 1);
+    for (const OutputId output : OutputsOf(*model_, OutputKind::kHidden)) {
       const std::span<const float> states = model_->output(output).values;
-      if (states.empty() || number == std::to_string(last)) continue;
-      const std::string name = text.name + ".hidden_states." + number;
+      if (states.empty() || output.layer == last) continue;
+      const std::string name = text.name + ".hidden_states." + std::to_string(output.layer);
       ExpectNear(RowsOf(states, hidden, batch.start(s), batch.length(s)), Choice(name, text), name);
     }
     if (model_->head() == Head::kNone) {
       const std::string name = text.name + ".hidden_states." + std::to_string(model_->config().num_hidden_layers);
-      const std::span<const float> states = model_->output("last_hidden_state").values;
+      const std::span<const float> states = model_->output(kLastHiddenState).values;
       ExpectNear(RowsOf(states, hidden, batch.start(s), batch.length(s)), Choice(name, text), name);
       return;
     }
-    const ModelOutput logits = model_->output("logits");
+    const ModelOutput logits = model_->output(kLogits);
     const bool by_sequence = model_->head() == Head::kSequenceClassification || model_->head() == Head::kMultipleChoice;
     ASSERT_EQ(logits.row_count(), by_sequence ? batch.sequences() : batch.rows());
     const auto actual = by_sequence ? RowsOf(logits.values, logits.cols, s, 1)
@@ -123,7 +122,7 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
   }
 
   std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Model> model_;
+  std::unique_ptr<Runner> model_;
   TensorFile expected_;
   std::vector<GoldenText> texts_;
 };
@@ -149,14 +148,16 @@ TEST_P(GoldenTest, WithoutHiddenStates) {
   for (const GoldenText& text : texts_) inputs.push_back(text.input());
   ASSERT_TRUE(model_->Begin(inputs, {}).ok());
   ASSERT_TRUE(model_->Finish().ok());
-  for (const std::string& name : NamesOf(*model_, "hidden.")) ASSERT_TRUE(model_->output(name).values.empty()) << name;
+  for (const OutputId id : OutputsOf(*model_, OutputKind::kHidden)) {
+    ASSERT_TRUE(model_->output(id).values.empty()) << NameOf(id);
+  }
   for (size_t s = 0; s < texts_.size(); ++s) ExpectGolden(static_cast<int32_t>(s), texts_[s]);
 }
 
 TEST(RefusedCheckpoint, TalkingHeadsAreRefusedByName) {
   const std::unique_ptr<Backend> backend = CreateReferenceBackend();
   const GoldenCase golden = {std::string(kRefused), "DebertaForSequenceClassification", "", 0};
-  const auto model = Model::Create(golden.Config(), golden.Options(), *backend);
+  const auto model = ModelLoader::Create(golden.Config(), golden.Options(), *backend);
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.status().code(), StatusCode::kUnsupported);
   EXPECT_NE(model.status().message().find("talking_head"), std::string::npos);

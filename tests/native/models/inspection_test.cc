@@ -12,10 +12,10 @@ namespace {
 
 class InspectionTest : public ::testing::Test {
  protected:
-  std::unique_ptr<Model> Load(const GoldenCase& golden) {
+  std::unique_ptr<Runner> Load(const GoldenCase& golden) {
     return LoadModel(golden.Config(), golden.Weights(), golden.Options(), *backend_).value();
   }
-  void Run(Model& model, const RunOptions& options) {
+  void Run(Runner& model, const RunOptions& options) {
     const ModelInput inputs[] = {{first_, {}}, {second_, {}}};
     ASSERT_TRUE(model.Begin(inputs, options).ok());
     ASSERT_TRUE(model.Finish().ok());
@@ -38,8 +38,8 @@ void ExpectSumsToOne(std::span<const float> values) {
 TEST_F(InspectionTest, NothingIsKeptUnlessAskedFor) {
   auto model = Load({"convbert-sequence", "ConvBertForSequenceClassification", "", 0});
   Run(*model, {});
-  for (const std::string& name : model->OutputNames()) {
-    EXPECT_EQ(model->output(name).values.empty(), name != "logits") << name;
+  for (const OutputId id : model->Outputs()) {
+    EXPECT_EQ(model->output(id).values.empty(), id != kLogits) << NameOf(id);
   }
 }
 
@@ -48,11 +48,11 @@ TEST_F(InspectionTest, AttentionsAreDistributionsInTheirPlace) {
                                    GoldenCase{"deberta-v2-question", "DebertaV2ForQuestionAnswering", "", 0},
                                    GoldenCase{"bert-sequence", "BertForSequenceClassification", "", 0}}) {
     auto model = Load(golden);
-    const std::vector<std::string> names = NamesOf(*model, "attention.");
+    const std::vector<OutputId> names = OutputsOf(*model, OutputKind::kAttention);
     Run(*model, {.outputs = names});
     ASSERT_EQ(names.size(), static_cast<size_t>(model->config().num_hidden_layers));
     const size_t heads = static_cast<size_t>(model->attention_heads());
-    for (const std::string& name : names) {
+    for (const OutputId name : names) {
       const std::span<const float> map = model->output(name).values;
       ASSERT_EQ(map.size(), heads * (7 + 3) * 7);
       for (size_t row = 0; row < heads * 7; ++row) ExpectSumsToOne(map.subspan(row * 7, 7));
@@ -66,7 +66,7 @@ TEST_F(InspectionTest, AttentionsAreDistributionsInTheirPlace) {
 
 TEST_F(InspectionTest, SpanKernelsAreDistributionsOverTheTaps) {
   auto model = Load({"convbert-sequence", "ConvBertForSequenceClassification", "", 0});
-  const std::vector<std::string> names = NamesOf(*model, "span_kernel.");
+  const std::vector<OutputId> names = OutputsOf(*model, OutputKind::kSpanKernel);
   ASSERT_EQ(names.size(), static_cast<size_t>(model->config().num_hidden_layers));
   Run(*model, {.outputs = names});
   constexpr size_t kernel = 9;  // the default of conv_kernel_size
@@ -78,12 +78,12 @@ TEST_F(InspectionTest, SpanKernelsAreDistributionsOverTheTaps) {
 TEST_F(InspectionTest, OnlyTheRowsAskedForAreScored) {
   auto model = Load({"bert-masked-lm", "BertForMaskedLM", "", 0});
   Run(*model, {});
-  const std::vector<float> all = ValuesOf(*model, "logits");
-  const size_t vocabulary = static_cast<size_t>(model->output("logits").cols);
-  ASSERT_EQ(model->output("logits").row_count(), 10);
+  const std::vector<float> all = ValuesOf(*model, kLogits);
+  const size_t vocabulary = static_cast<size_t>(model->output(kLogits).cols);
+  ASSERT_EQ(model->output(kLogits).row_count(), 10);
   const std::vector<int32_t> rows = {8, 0, 3};
   Run(*model, {.logit_rows = rows});
-  const ModelOutput some = model->output("logits");
+  const ModelOutput some = model->output(kLogits);
   ASSERT_EQ(some.row_count(), 3);
   for (size_t i = 0; i < rows.size(); ++i) {
     for (size_t v = 0; v < vocabulary; ++v) {
@@ -100,11 +100,12 @@ TEST_F(InspectionTest, OnlyTheRowsAskedForAreScored) {
 TEST_F(InspectionTest, AnOutputThatTheModelHasNotIsRefusedByName) {
   auto model = Load({"bert-masked-lm", "BertForMaskedLM", "", 0});
   const ModelInput input = {first_, {}};
-  for (const char* name : {"hidden.99", "span_kernel.0", "logit", ""}) {
-    const std::vector<std::string> names = {"logits", name};
-    const Status status = model->Begin({&input, 1}, {.outputs = names});
-    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << name;
-    EXPECT_NE(status.message().find('"' + std::string(name) + '"'), std::string::npos) << status.message();
+  for (const OutputId id :
+       {OutputId{OutputKind::kHidden, 99}, OutputId{OutputKind::kSpanKernel, 0}, kLastHiddenState}) {
+    const std::vector<OutputId> ids = {kLogits, id};
+    const Status status = model->Begin({&input, 1}, {.outputs = ids});
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << NameOf(id);
+    EXPECT_NE(status.message().find('"' + NameOf(id) + '"'), std::string::npos) << status.message();
   }
 }
 

@@ -49,10 +49,10 @@ std::string Filled(const std::string& config, Head head, const Filling& filling)
     BuildHead(b, hidden, *family.family->LabelScores());
   }
   std::map<std::string, std::vector<int64_t>> shapes;
-  for (const Piece& piece : parameters.pieces) {
-    const std::string& name = piece.names[0];
+  for (const ParameterTensor& tensor : parameters.tensors) {
+    const std::string& name = tensor.names[0];
     const bool encoder = name.starts_with("embeddings.") || name.starts_with("encoder.");
-    shapes[(encoder ? family.family->prefixes()[0] : "") + name] = piece.shape;
+    shapes[(encoder ? family.family->prefixes()[0] : "") + name] = tensor.shape;
   }
   SafetensorsWriter writer;
   for (const auto& [name, shape] : shapes) {
@@ -76,18 +76,16 @@ struct Case {
 
 std::vector<float> Logits(const Case& c, const BackendUnderTest& under_test) {
   const std::unique_ptr<Backend> backend = under_test.create();
-  auto model = Model::Create(c.config, {.head = c.head}, *backend);
+  const auto model = LoadModel(c.config, Filled(c.config, c.head, c.filling), {.head = c.head}, *backend);
   EXPECT_TRUE(model.ok()) << model.status().message();
   if (!model.ok()) return {};
-  const std::string file = Filled(c.config, c.head, c.filling);
-  Status status = (*model)->FeedWeights(Bytes(file));
-  if (status.ok()) status = (*model)->FinishWeights();
+  Status status;
   HeadInputs inputs = c.inputs;
   std::vector<float> vectors;
   if (status.ok() && !c.labels.empty()) {
     std::vector<ModelInput> labels;
     for (const std::vector<int32_t>& ids : c.labels) labels.push_back({ids, {}});
-    const std::vector<std::string> wanted = {std::string(kLabelVectors)};
+    const std::vector<OutputId> wanted = {kLabelVectors};
     status = (*model)->Begin(labels, {.outputs = wanted});
     if (status.ok()) status = (*model)->Finish();
     if (status.ok()) {
@@ -101,7 +99,7 @@ std::vector<float> Logits(const Case& c, const BackendUnderTest& under_test) {
   if (status.ok()) status = (*model)->Finish();
   EXPECT_TRUE(status.ok()) << under_test.name << ": " << status.message();
   if (!status.ok()) return {};
-  const std::span<const float> values = (*model)->output("logits").values;
+  const std::span<const float> values = (*model)->output(kLogits).values;
   return {values.begin(), values.end()};
 }
 

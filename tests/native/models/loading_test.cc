@@ -78,7 +78,10 @@ class Checkpoint {
     return writer.File();
   }
 
-  Result<std::unique_ptr<Model>> Load(Backend& backend) const { return LoadModel(config, File(), options, backend); }
+  Result<std::unique_ptr<Runner>> Load(Backend& backend) const { return LoadModel(config, File(), options, backend); }
+  Result<std::shared_ptr<const LoadedModel>> LoadOnly(Backend& backend) const {
+    return LoadWeights(config, File(), options, backend);
+  }
 
   std::string config;
   ModelOptions options;
@@ -92,12 +95,12 @@ class LoadingTest : public ::testing::Test {
  protected:
   Status LoadStatus(const Checkpoint& checkpoint) { return checkpoint.Load(*backend_).status(); }
 
-  std::vector<float> Logits(Model& model) {
+  std::vector<float> Logits(Runner& model) {
     const std::vector<int32_t> ids = {2, 7, 11, 5};
     const ModelInput input = {ids, {}};
     EXPECT_TRUE(model.Begin({&input, 1}).ok());
     EXPECT_TRUE(model.Finish().ok());
-    return ValuesOf(model, "logits");
+    return ValuesOf(model, kLogits);
   }
 
   void TearDown() override {
@@ -235,9 +238,9 @@ TEST_F(LoadingTest, ExtraTensorsAreNamedAndIgnored) {
   TensorInfo extra = checkpoint.tensors[0];
   extra.name = "optimizer.step";
   checkpoint.tensors.push_back(extra);
-  auto model = checkpoint.Load(*backend_);
+  const auto model = checkpoint.LoadOnly(*backend_);
   ASSERT_TRUE(model.ok()) << model.status().message();
-  const LoadReport& report = (*model)->load_report();
+  const LoadReport& report = (*model)->report;
   EXPECT_EQ(report.extra_tensors, std::vector<std::string>{"optimizer.step"});
   EXPECT_EQ(report.tensors_used + 1, static_cast<int32_t>(checkpoint.tensors.size()));
   EXPECT_EQ(report.head_tensors, (std::vector<std::string>{"classifier.dense.weight", "classifier.dense.bias",
@@ -296,23 +299,24 @@ TEST_F(LoadingTest, ShardsGiveTheSameModel) {
   auto whole = checkpoint.Load(*backend_);
   ASSERT_TRUE(whole.ok());
   const Shards shards(checkpoint);
-  auto model = Model::Create(checkpoint.config, checkpoint.options, *backend_);
-  ASSERT_TRUE(model.ok());
-  auto files = (*model)->SetShardIndex(shards.index);
+  auto loader = ModelLoader::Create(checkpoint.config, checkpoint.options, *backend_);
+  ASSERT_TRUE(loader.ok());
+  auto files = (*loader)->SetShardIndex(shards.index);
   ASSERT_TRUE(files.ok()) << files.status().message();
   EXPECT_EQ(*files, (std::vector<std::string>{"model-1.safetensors", "model-2.safetensors"}));
-  ASSERT_TRUE((*model)->FeedWeights(Bytes(shards.files[0])).ok());
-  ASSERT_TRUE((*model)->EndShard().ok());
-  ASSERT_TRUE((*model)->FeedWeights(Bytes(shards.files[1])).ok());
-  ASSERT_TRUE((*model)->EndShard().ok());
-  ASSERT_TRUE((*model)->FinishWeights().ok());
-  EXPECT_EQ(Logits(**model), Logits(**whole));
+  ASSERT_TRUE((*loader)->Feed(Bytes(shards.files[0])).ok());
+  ASSERT_TRUE((*loader)->EndShard().ok());
+  ASSERT_TRUE((*loader)->Feed(Bytes(shards.files[1])).ok());
+  ASSERT_TRUE((*loader)->EndShard().ok());
+  const auto model = (*loader)->Finish();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(Logits(*CreateRunner(*model)), Logits(**whole));
 }
 
 TEST_F(LoadingTest, BadShards) {
   const Checkpoint checkpoint(kDeberta);
   const Shards shards(checkpoint);
-  const auto fresh = [&] { return Model::Create(checkpoint.config, checkpoint.options, *backend_).value(); };
+  const auto fresh = [&] { return ModelLoader::Create(checkpoint.config, checkpoint.options, *backend_).value(); };
   ExpectStatus(fresh()->SetShardIndex("{}").status(), StatusCode::kMalformedFile, "weight_map");
   ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"../b"}})").status(), StatusCode::kMalformedFile,
                "plain name");
@@ -321,27 +325,27 @@ TEST_F(LoadingTest, BadShards) {
 
   auto half = fresh();
   ASSERT_TRUE(half->SetShardIndex(shards.index).ok());
-  ASSERT_TRUE(half->FeedWeights(Bytes(shards.files[0])).ok());
-  ExpectStatus(half->FinishWeights(), StatusCode::kMissingTensor, "no file has");
+  ASSERT_TRUE(half->Feed(Bytes(shards.files[0])).ok());
+  ExpectStatus(half->Finish().status(), StatusCode::kMissingTensor, "no file has");
 
   auto twice = fresh();
   ASSERT_TRUE(twice->SetShardIndex(shards.index).ok());
-  ASSERT_TRUE(twice->FeedWeights(Bytes(shards.files[0])).ok());
+  ASSERT_TRUE(twice->Feed(Bytes(shards.files[0])).ok());
   ASSERT_TRUE(twice->EndShard().ok());
-  ExpectStatus(twice->FeedWeights(Bytes(shards.files[0])), StatusCode::kMalformedFile, "two files");
+  ExpectStatus(twice->Feed(Bytes(shards.files[0])), StatusCode::kMalformedFile, "two files");
 
   auto torn = fresh();
   ASSERT_TRUE(torn->SetShardIndex(shards.index).ok());
-  ASSERT_TRUE(torn->FeedWeights(Bytes(shards.files[0].substr(0, shards.files[0].size() - 1))).ok());
+  ASSERT_TRUE(torn->Feed(Bytes(shards.files[0].substr(0, shards.files[0].size() - 1))).ok());
   ExpectStatus(torn->EndShard(), StatusCode::kTruncatedFile, "within tensor");
 }
 
 // DeBERTa's own position projections are needed only to fold the table: what is stored is as without them.
 TEST_F(LoadingTest, FoldedProjectionsAreNotHeld) {
   const auto held = [&](const char* name) {
-    auto model = Checkpoint({name, "DebertaV2ForSequenceClassification", "", 0}).Load(*backend_);
+    const auto model = Checkpoint({name, "DebertaV2ForSequenceClassification", "", 0}).LoadOnly(*backend_);
     EXPECT_TRUE(model.ok());
-    return (*model)->load_report().weight_bytes;
+    return (*model)->report.weight_bytes;
   };
   const int64_t shared = held("deberta-v2-sequence");
   EXPECT_GT(shared, 0);
@@ -353,7 +357,7 @@ TEST_F(LoadingTest, FoldedProjectionsAreNotHeld) {
 TEST_F(LoadingTest, BadInputsLeaveTheModelUsable) {
   auto loaded = Checkpoint(kConvBert).Load(*backend_);
   ASSERT_TRUE(loaded.ok());
-  Model& model = **loaded;
+  Runner& model = **loaded;
   const std::vector<float> expected = Logits(model);
   const auto begin = [&](const std::vector<int32_t>& ids, const std::vector<int32_t>& types) {
     const ModelInput input = {ids, types};
@@ -380,16 +384,13 @@ TEST_F(LoadingTest, ABatchThatNoMemoryCouldHoldIsRefused) {
   ExpectStatus((*loaded)->Begin({&input, 1}), StatusCode::kOutOfMemory, "5000000 tokens");
 }
 
-TEST_F(LoadingTest, RunningBeforeLoadingIsRefused) {
-  auto model = Model::Create(kConvBert.Config(), kConvBert.Options(), *backend_);
-  ASSERT_TRUE(model.ok());
-  const std::vector<int32_t> ids = {1};
-  const ModelInput input = {ids, {}};
-  ExpectStatus((*model)->Begin({&input, 1}), StatusCode::kInvalidArgument, "not loaded");
-  ASSERT_EQ((*model)->FinishWeights().code(), StatusCode::kTruncatedFile);
-  // The error sticks.
-  EXPECT_EQ((*model)->FeedWeights(Bytes(kConvBert.Weights())).code(), StatusCode::kTruncatedFile);
-  EXPECT_EQ((*model)->Begin({&input, 1}).code(), StatusCode::kTruncatedFile);
+TEST_F(LoadingTest, AnErrorOfLoadingSticks) {
+  auto loader = ModelLoader::Create(kConvBert.Config(), kConvBert.Options(), *backend_);
+  ASSERT_TRUE(loader.ok());
+  ASSERT_EQ((*loader)->Finish().status().code(), StatusCode::kTruncatedFile);
+  EXPECT_EQ((*loader)->Feed(Bytes(kConvBert.Weights())).code(), StatusCode::kTruncatedFile);
+  EXPECT_EQ((*loader)->EndShard().code(), StatusCode::kTruncatedFile);
+  EXPECT_EQ((*loader)->Finish().status().code(), StatusCode::kTruncatedFile);
 }
 
 }  // namespace

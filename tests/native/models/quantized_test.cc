@@ -20,24 +20,26 @@ namespace {
 constexpr double kMeanSquare = 0.005;  // of the mean square of what quantising does
 constexpr double kWorst = 0.1;         // of the worst
 
-Result<std::unique_ptr<Model>> Load(const GoldenCase& golden, const std::string& weights, Backend& backend,
-                                    std::optional<Precision> precision) {
+Result<std::shared_ptr<const LoadedModel>> Load(const GoldenCase& golden, const std::string& weights, Backend& backend,
+                                                std::optional<Precision> precision) {
   ModelOptions options = golden.Options();
   options.precision = precision;
-  return LoadModel(golden.Config(), weights, options, backend, 997);
+  return LoadWeights(golden.Config(), weights, options, backend, 997);
 }
 
 // Hidden states and logits (or the last hidden state) of all texts as one batch.
-std::vector<std::vector<float>> Outputs(Model& model, const GoldenCase& golden) {
+std::vector<std::vector<float>> Outputs(const std::shared_ptr<const LoadedModel>& loaded, const GoldenCase& golden) {
+  const std::unique_ptr<Runner> runner = CreateRunner(loaded);
+  Runner& model = *runner;
   const std::vector<GoldenText> texts = GoldenTexts(golden, golden.Expected());
   std::vector<ModelInput> inputs;
   for (const GoldenText& text : texts) inputs.push_back(text.input());
-  std::vector<std::string> names = NamesOf(model, "hidden.");
-  names.push_back(model.head() == Head::kNone ? "last_hidden_state" : "logits");
-  EXPECT_TRUE(model.Begin(inputs, {.outputs = names}).ok());
+  std::vector<OutputId> ids = OutputsOf(model, OutputKind::kHidden);
+  ids.push_back(model.head() == Head::kNone ? kLastHiddenState : kLogits);
+  EXPECT_TRUE(model.Begin(inputs, {.outputs = ids}).ok());
   EXPECT_TRUE(model.Finish().ok());
   std::vector<std::vector<float>> outputs;
-  for (const std::string& name : names) outputs.push_back(ValuesOf(model, name));
+  for (const OutputId id : ids) outputs.push_back(ValuesOf(model, id));
   return outputs;
 }
 
@@ -54,17 +56,17 @@ TEST_P(QuantizedTest, AgreesWithTheReference) {
   const auto reference = CreateReferenceBackend();
   auto expected_model = Load(golden, golden.Weights(), *reference, Precision::kQ8);
   ASSERT_TRUE(expected_model.ok()) << expected_model.status().message();
-  const auto expected = Outputs(**expected_model, golden);
+  const auto expected = Outputs(*expected_model, golden);
   auto exact_model = Load(golden, golden.Weights(), *reference, Precision::kF32);
   ASSERT_TRUE(exact_model.ok()) << exact_model.status().message();
-  const auto exact = Outputs(**exact_model, golden);
+  const auto exact = Outputs(*exact_model, golden);
   QuantizingErrors quantising;
   for (size_t i = 0; i < expected.size(); ++i) quantising.Add(expected[i], exact[i]);
   for (const BackendUnderTest& under_test : BackendsUnderTest()) {
     const auto backend = under_test.create();
     auto model = Load(golden, golden.Weights(), *backend, Precision::kQ8);
     ASSERT_TRUE(model.ok()) << model.status().message();
-    const auto actual = Outputs(**model, golden);
+    const auto actual = Outputs(*model, golden);
     QuantizingErrors errors;
     for (size_t i = 0; i < expected.size(); ++i) errors.Add(actual[i], expected[i]);
     EXPECT_LE(errors.worst, kWorst * quantising.worst) << under_test.name;
@@ -152,10 +154,10 @@ TEST_P(QuantizedTest, ACheckpointOnDiskGivesTheSameBits) {
     auto from_int8 = Load(golden, checkpoint.File(), *backend, Precision::kQ8);
     ASSERT_TRUE(from_floats.ok()) << from_floats.status().message();
     ASSERT_TRUE(from_int8.ok()) << from_int8.status().message();
-    EXPECT_EQ((*from_int8)->load_report().weight_bytes, (*from_floats)->load_report().weight_bytes);
-    EXPECT_EQ((*from_int8)->load_report().extra_tensors, (*from_floats)->load_report().extra_tensors);
-    const auto expected = Outputs(**from_floats, golden);
-    const auto actual = Outputs(**from_int8, golden);
+    EXPECT_EQ((*from_int8)->report.weight_bytes, (*from_floats)->report.weight_bytes);
+    EXPECT_EQ((*from_int8)->report.extra_tensors, (*from_floats)->report.extra_tensors);
+    const auto expected = Outputs(*from_floats, golden);
+    const auto actual = Outputs(*from_int8, golden);
     for (size_t i = 0; i < expected.size(); ++i) {
       ASSERT_EQ(actual[i].size(), expected[i].size());
       for (size_t k = 0; k < actual[i].size(); ++k) {
@@ -214,9 +216,9 @@ TEST(QuantizedCheckpointTest, OnlyQ8ReadsInt8AndTheConfigurationSaysSo) {
   std::string config = kDeberta.Config();
   config.insert(config.find('{') + 1, R"("quantization_config": {"quant_method": "peruse-q8"}, )");
   const auto backend = CreateXnnpackBackend(1).value();
-  const auto model = LoadModel(config, checkpoint.File(), kDeberta.Options(), *backend);
+  const auto model = LoadWeights(config, checkpoint.File(), kDeberta.Options(), *backend);
   ASSERT_TRUE(model.ok()) << model.status().message();
-  EXPECT_EQ((*model)->load_report().precision, Precision::kQ8);
+  EXPECT_EQ((*model)->report.precision, Precision::kQ8);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiny, QuantizedTest, ::testing::ValuesIn(Cases()),

@@ -119,19 +119,19 @@ std::string DrawWeights(const std::string& config_json, Head head, Random& rando
   }
   SafetensorsWriter writer;
   std::set<std::string> written;
-  for (const Piece& piece : parameters.pieces) {
-    if (!written.insert(piece.names[0]).second) continue;
+  for (const ParameterTensor& tensor : parameters.tensors) {
+    if (!written.insert(tensor.names[0]).second) continue;
     int64_t count = 1;
-    for (const int64_t size : piece.shape) count *= size;
+    for (const int64_t size : tensor.shape) count *= size;
     // By the whole word: vocab_transform.weight ends in "orm.weight" too, and with values around 1 all its units would be alike.
-    const bool is_norm = piece.names[0].ends_with("Norm.weight") || piece.names[0].ends_with("_norm.weight");
-    const float scale = is_norm ? 0.2f : std::min(1.0f, 1.7f / std::sqrt(static_cast<float>(count / piece.shape[0])));
+    const bool is_norm = tensor.names[0].ends_with("Norm.weight") || tensor.names[0].ends_with("_norm.weight");
+    const float scale = is_norm ? 0.2f : std::min(1.0f, 1.7f / std::sqrt(static_cast<float>(count / tensor.shape[0])));
     std::vector<float> values(static_cast<size_t>(count));
     for (float& value : values) value = scale * random.Float() + (is_norm ? 1.0f : 0.0f);
     if (half) {
       for (float& value : values) value = HalfToFloat(FloatToHalf(value));
     }
-    writer.Add(piece.names[0], piece.shape, values);
+    writer.Add(tensor.names[0], tensor.shape, values);
   }
   return writer.File();
 }
@@ -156,17 +156,17 @@ std::vector<Text> DrawTexts(const ModelConfig& config, Random& random) {
 // All that a run gives, by name.
 using Outputs = std::vector<std::pair<std::string, std::vector<float>>>;
 
-Outputs Compute(Model& model, std::span<const Text> texts) {
+Outputs Compute(Runner& model, std::span<const Text> texts) {
   std::vector<ModelInput> inputs;
   for (const Text& text : texts) inputs.push_back({text.ids, text.types});
-  const std::vector<std::string> names = model.OutputNames();
-  EXPECT_TRUE(model.Begin(inputs, {.outputs = names}).ok());
+  const std::vector<OutputId> ids = model.Outputs();
+  EXPECT_TRUE(model.Begin(inputs, {.outputs = ids}).ok());
   const Status status = model.Finish();
   EXPECT_TRUE(status.ok()) << status.message();
   Outputs outputs;
-  for (const std::string& name : names) {
-    const std::span<const float> values = model.output(name).values;
-    outputs.emplace_back(name, std::vector<float>(values.begin(), values.end()));
+  for (const OutputId id : ids) {
+    const std::span<const float> values = model.output(id).values;
+    outputs.emplace_back(NameOf(id), std::vector<float>(values.begin(), values.end()));
   }
   return outputs;
 }

@@ -150,26 +150,15 @@ struct CaseRun {
     Result<Weight> linear = backend.CreateLinear(p.program_.linears[i]);
     PERUSE_CHECK(linear.ok());
     // In pieces of three rows, the bias last.
+    EncodedBuffer buffer;
     const auto width = static_cast<size_t>(weight.cols);
     for (int32_t row = 0; row < weight.rows; row += 3) {
       const auto count = static_cast<size_t>(std::min(3, weight.rows - row));
       const auto rows = std::span<const float>(weight.values).subspan(static_cast<size_t>(row) * width, count * width);
-      PERUSE_CHECK(
-          (oc.q8 ? WriteInt8(backend, *linear, row, rows, width) : backend.WriteLinear(*linear, row, rows)).ok());
+      PERUSE_CHECK(WriteFloats(backend, *linear, p.program_.linears[i], row, rows, &buffer).ok());
     }
     PERUSE_CHECK(backend.WriteBias(*linear, 0, bias.values).ok());
     weights.linears.push_back(*linear);
-  }
-
-  static Status WriteInt8(Backend& backend, Weight weight, int32_t first_row, std::span<const float> rows,
-                          size_t width) {
-    std::vector<int8_t> integers(rows.size());
-    std::vector<float> scales;
-    for (size_t at = 0; at < rows.size(); at += width) {
-      scales.push_back(QuantizeRow(rows.subspan(at, width), kWeightLevels, integers.data() + at));
-    }
-    PERUSE_RETURN_IF_ERROR(backend.WriteScales(weight, first_row, scales));
-    return backend.WriteInt8(weight, first_row, integers);
   }
 
   void WriteConstant(Backend& backend, const HostMatrix& matrix) {
@@ -213,7 +202,7 @@ Outcome RunCase(Backend& backend, const OpCase& c, const std::vector<HostMatrix>
   for (const auto& watched : run.p.watched_) {
     const Value copy = program.NewValue(program.info(watched.value).rows, program.info(watched.value).cols);
     program.ops.push_back(ops::Activate{watched.value, Activation::kNone, copy});
-    program.outputs.push_back({"", copy});
+    program.outputs.push_back({{}, copy});
   }
   ProgramResult result = run.Run(backend);
   Outcome outcome{result.status, {}, {}};
@@ -241,7 +230,7 @@ Outcome RunCase(Backend& backend, const OpCase& c, const std::vector<HostMatrix>
 
 Expected RunReference(const OpCase& c, const std::vector<HostMatrix>& operands) {
   CaseRun run(c, &operands);
-  for (const Value result : run.p.results_) run.p.program_.outputs.push_back({"", result});
+  for (const Value result : run.p.results_) run.p.program_.outputs.push_back({{}, result});
   const auto backend = CreateReferenceBackend();
   const ProgramResult result = run.Run(*backend);
   PERUSE_CHECK(result.status.ok());

@@ -34,7 +34,7 @@ class SmallProgram {
   void Add(const AnyOp& op) {
     program_.ops.push_back(op);
   }
-  void Output(Value value) { program_.outputs.push_back({"", value}); }
+  void Output(Value value) { program_.outputs.push_back({{}, value}); }
   Value Activated(Value x, Activation activation);
 
   const Program& program() const { return program_; }

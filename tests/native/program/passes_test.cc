@@ -52,11 +52,11 @@ std::vector<AnyOp> All(const Program& program) {
 
 TEST_F(PassesTest, KeepOutputsDropsWhatNobodyReads) {
   const Value x = Words();
-  b_.Output("used", Linear(x, 3));
-  b_.Output("unused", Linear(x, 5));
+  b_.Output(kLogits, Linear(x, 3));
+  b_.Output(kLastHiddenState, Linear(x, 5));
   const Program kept = Kept({0});
   ASSERT_EQ(kept.outputs.size(), 1u);
-  EXPECT_EQ(kept.outputs[0].name, "used");
+  EXPECT_EQ(kept.outputs[0].id, kLogits);
   ASSERT_EQ(All<ops::Linear>(kept).size(), 1u);
   EXPECT_EQ(kept.info(All<ops::Linear>(kept)[0].out).cols.factor, 3);
 }
@@ -64,8 +64,8 @@ TEST_F(PassesTest, KeepOutputsDropsWhatNobodyReads) {
 TEST_F(PassesTest, KeepOutputsDropsResultsMadeOnDemand) {
   const Value x = Words();
   const auto [context, probabilities] = b_.Attention({.query = x, .key = x, .value = x, .heads = 2});
-  b_.Output("context", context);
-  b_.Output("attention.0", probabilities);
+  b_.Output(kLogits, context);
+  b_.Output({OutputKind::kAttention, 0}, probabilities);
   EXPECT_FALSE(All<ops::Attention>(Kept({0}))[0].probabilities.valid());
   EXPECT_TRUE(All<ops::Attention>(Kept({0, 1}))[0].probabilities.valid());
 }
@@ -75,7 +75,7 @@ TEST_F(PassesTest, FuseJoinsALinearAndWhatFollows) {
   const Value activated = b_.Activate(Linear(x, 8), Activation::kGelu);
   const Value added = b_.LayerNorm(b_.Add(Linear(activated, 4), x), b_.Norm("norm", 4, 0));
   const Value product = b_.Multiply(Linear(added, 4), x);
-  b_.Output("out", product);
+  b_.Output(kLogits, product);
   const Program fused = Fuse(program_);
   const std::vector<ops::Linear> linears = All<ops::Linear>(fused);
   ASSERT_EQ(fused.ops.size(), 4u) << Print(fused);
@@ -89,14 +89,14 @@ TEST_F(PassesTest, FuseJoinsALinearAndWhatFollows) {
 
 TEST_F(PassesTest, FuseLeavesWhatOthersRead) {
   const Value linear = Linear(Words(), 4);
-  b_.Output("both", b_.Activate(linear, Activation::kGelu));
-  b_.Output("linear", linear);
+  b_.Output(kLogits, b_.Activate(linear, Activation::kGelu));
+  b_.Output(kLastHiddenState, linear);
   EXPECT_EQ(All<ops::Activate>(Fuse(program_)).size(), 1u);
 }
 
 TEST_F(PassesTest, FuseMakesTheKernelsOfASpanConvolutionInIt) {
   const Value x = Words();
-  b_.Output("out", b_.SpanConv(Linear(x, 2 * 3), x, 2).out);
+  b_.Output(kLogits, b_.SpanConv(Linear(x, 2 * 3), x, 2).out);
   const Program fused = Fuse(Kept({0}));
   ASSERT_TRUE(All<ops::Linear>(fused).empty());
   EXPECT_EQ(All<ops::SpanConv>(fused)[0].logits, x);
@@ -109,7 +109,7 @@ TEST_F(PassesTest, DropRowsMovesASelectionUpToTheAttention) {
   const Value attended = b_.LayerNorm(b_.Add(Linear(context, 4), x), b_.Norm("norm", 4, 0));
   const Value down = Linear(b_.Activate(Linear(attended, 8), Activation::kGelu), 4);
   const Value hidden = b_.Add(down, attended);
-  b_.Output("first", b_.SelectRows(hidden, {.kind = Index::Kind::kFirst}));
+  b_.Output(kLogits, b_.SelectRows(hidden, {.kind = Index::Kind::kFirst}));
   const Program dropped = DropRows(Kept({0}));
   const std::vector<ops::SelectRows> selections = All<ops::SelectRows>(dropped);
   ASSERT_EQ(selections.size(), 2u) << Print(dropped);
@@ -122,8 +122,8 @@ TEST_F(PassesTest, DropRowsMovesASelectionUpToTheAttention) {
 
 TEST_F(PassesTest, DropRowsKeepsRowsThatAnotherOutputReads) {
   const Value hidden = Linear(Words(), 4);
-  b_.Output("hidden", hidden);
-  b_.Output("first", b_.SelectRows(hidden, {.kind = Index::Kind::kFirst}));
+  b_.Output({OutputKind::kHidden, 0}, hidden);
+  b_.Output(kLogits, b_.SelectRows(hidden, {.kind = Index::Kind::kFirst}));
   const Program dropped = DropRows(program_);
   EXPECT_EQ(All<ops::SelectRows>(dropped)[0].x, hidden);
 }
@@ -131,7 +131,7 @@ TEST_F(PassesTest, DropRowsKeepsRowsThatAnotherOutputReads) {
 TEST_F(PassesTest, HoistComputesConstantsOnce) {
   const Value table = b_.Constant("table", 6, 4);
   const Value x = Words();
-  b_.Output("out", AttendByTable(x, table));
+  b_.Output(kLogits, AttendByTable(x, table));
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_TRUE(All<ops::Linear>(hoisted.run).empty());
   ASSERT_EQ(All<ops::Linear>(hoisted.load).size(), 1u);
@@ -146,7 +146,7 @@ TEST_F(PassesTest, HoistCopiesColumnsAsSoonAsTheyAreThere) {
   const Value table = b_.Constant("table", 6, 4);
   Value x = Words();
   for (int layer = 0; layer < 5; ++layer) x = AttendByTable(x, table);
-  b_.Output("out", x);
+  b_.Output(kLogits, x);
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_EQ(hoisted.load.outputs.size(), 10u);
   EXPECT_EQ(PlanMemory(hoisted.load).slots.size(), 1u) << Print(hoisted.load);  // of one layer's products after another
@@ -154,7 +154,7 @@ TEST_F(PassesTest, HoistCopiesColumnsAsSoonAsTheyAreThere) {
 
 TEST_F(PassesTest, HoistMakesNoColumnsThatNobodyReads) {
   const Value table = b_.Constant("table", 6, 4);
-  b_.Output("out", AttendByTable(Words(), table));
+  b_.Output(kLogits, AttendByTable(Words(), table));
   const Hoisted hoisted = HoistConstants(program_);
   const ops::Linear made = All<ops::Linear>(hoisted.load)[0];
   // Query and key of three parts: the values' part of the table is of no use.
@@ -163,8 +163,8 @@ TEST_F(PassesTest, HoistMakesNoColumnsThatNobodyReads) {
 }
 
 TEST_F(PassesTest, HoistMakesTablesOfDifferentLengths) {
-  b_.Output("out", AttendByTable(Words(), b_.Constant("table", 6, 4)));
-  b_.Output("other", b_.SelectRows(Linear(b_.Constant("other", 5, 4), 4), {.kind = Index::Kind::kPositions}));
+  b_.Output(kLogits, AttendByTable(Words(), b_.Constant("table", 6, 4)));
+  b_.Output(kLastHiddenState, b_.SelectRows(Linear(b_.Constant("other", 5, 4), 4), {.kind = Index::Kind::kPositions}));
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_EQ(hoisted.load.outputs.size(), 3u);
   EXPECT_TRUE(IsSound(hoisted.load));
@@ -172,7 +172,7 @@ TEST_F(PassesTest, HoistMakesTablesOfDifferentLengths) {
 
 TEST_F(PassesTest, HoistMakesWhatMixesRows) {
   const Value table = b_.Constant("table", 4, 4);
-  b_.Output("out", b_.SelectRows(b_.MatMul(table, table), {.kind = Index::Kind::kPositions}));
+  b_.Output(kLogits, b_.SelectRows(b_.MatMul(table, table), {.kind = Index::Kind::kPositions}));
   const Hoisted hoisted = HoistConstants(program_);
   EXPECT_EQ(hoisted.load.ops.size(), 1u);
 }
@@ -181,7 +181,7 @@ TEST_F(PassesTest, PlaceColumnsWritesTheJoinedSideBySide) {
   const Value x = Words();
   const Value left = Linear(x, 3);
   const Value right = Linear(x, 5);
-  b_.Output("out", Linear(b_.Concat(left, right), 2));
+  b_.Output(kLogits, Linear(b_.Concat(left, right), 2));
   const Program placed = PlaceColumns(program_);
   EXPECT_TRUE(All<ops::Concat>(placed).empty());
   EXPECT_TRUE(All<ops::Activate>(placed).empty());
@@ -193,7 +193,7 @@ TEST_F(PassesTest, PlaceColumnsWritesTheJoinedSideBySide) {
 TEST_F(PassesTest, PlaceColumnsCopiesWhatLiesElsewhere) {
   const Value x = Words();
   const auto [left, right] = b_.Split<2>(Linear(x, 6));
-  b_.Output("out", Linear(b_.Concat(right, left), 2));
+  b_.Output(kLogits, Linear(b_.Concat(right, left), 2));
   EXPECT_EQ(All<ops::Activate>(PlaceColumns(program_)).size(), 2u);
 }
 
@@ -201,7 +201,7 @@ TEST_F(PassesTest, MemoryIsSharedOnlyByValuesThatAreNotNeededAtOnce) {
   Value x = Words();
   const Value first = x;
   for (int i = 0; i < 6; ++i) x = Linear(x, 4);
-  b_.Output("out", b_.Add(x, first));
+  b_.Output(kLogits, b_.Add(x, first));
   const Plan plan = PlanMemory(program_);
   EXPECT_EQ(plan.slots.size(), 3u);  // the first value lives on beside an operand and a result
   for (const ops::Linear& linear : All<ops::Linear>(plan.program)) {
@@ -215,8 +215,8 @@ TEST_F(PassesTest, DropInputsLetsWhatTheyMultiplyStandForTheProduct) {
   const Value x = Words();
   const auto [context, probabilities] = b_.Attention({.query = x, .key = x, .value = x, .heads = 2});
   const Value masked = b_.Multiply(context, b_.InputLike(context, 0));
-  b_.Output("out", Linear(masked, 4));
-  b_.Output("attention.0", probabilities);
+  b_.Output(kLogits, Linear(masked, 4));
+  b_.Output({OutputKind::kAttention, 0}, probabilities);
   EXPECT_TRUE(IsSound(program_));
   const Program dropped = DropInputs(program_);
   EXPECT_TRUE(IsSound(dropped));
@@ -228,7 +228,7 @@ TEST_F(PassesTest, DropInputsLetsWhatTheyMultiplyStandForTheProduct) {
 
 TEST_F(PassesTest, DropInputsLeavesOtherProducts) {
   const Value x = Words();
-  b_.Output("out", b_.Multiply(Linear(x, 4), x));
+  b_.Output(kLogits, b_.Multiply(Linear(x, 4), x));
   EXPECT_EQ(All<ops::Multiply>(DropInputs(program_)).size(), 1u);
 }
 

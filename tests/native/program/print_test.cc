@@ -14,14 +14,14 @@ TEST(PrintTest, SaysWhatEachOperationReadsAndGives) {
   const Value mixed = b.Linear(words, b.Weights("mixed", 4, 12));
   const auto [query, key, value] = b.Split<3>(mixed);
   const Value attended = b.Attention({.query = query, .key = key, .value = value, .heads = 2}).out;
-  b.Output("hidden", b.Activate(b.Linear(attended, b.Weights("inner", 4, 6)), Activation::kGelu));
+  b.Output(kLastHiddenState, b.Activate(b.Linear(attended, b.Weights("inner", 4, 6)), Activation::kGelu));
   EXPECT_EQ(Print(program),
             "%0 [tokens, 4] = embed\n"
             "%1 [tokens, 12] = linear %0 W0 [4 -> 12, float16]\n"
             "%5, %6 [tokens, 4] = attention %1[0:4] %1[4:8] %1[8:12], 2 heads\n"
             "%7 [tokens, 6] = linear %5 W1 [4 -> 6, float16]\n"
             "%8 [tokens, 6] = activate %7, gelu\n"
-            "output hidden = %8\n");
+            "output last_hidden_state = %8\n");
 }
 
 // Of each place that rows may belong to its name, and none for a number.

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "core/model/model.h"
+#include "core/model/runner.h"
 
 namespace peruse {
 
-class FakeModel : public Model {
+class FakeModel : public Runner {
  public:
   // `logits_of` gives a text's logits: [labels], or [tokens, 2] when `per_token`.
   using LogitsOf = std::function<std::vector<float>(const ModelInput&)>;
@@ -21,14 +21,8 @@ class FakeModel : public Model {
         head_(per_token ? Head::kTokenClassification : Head::kSequenceClassification),
         logits_of_(std::move(logits_of)) {}
 
-  Status SetAdapter(std::unique_ptr<LoraAdapter>) override { return Unsupported("fake"); }
-  Result<std::vector<std::string>> SetShardIndex(std::string_view) override { return Unsupported("fake"); }
-  Status EndShard() override { return OkStatus(); }
-  Status FeedWeights(std::span<const uint8_t>) override { return OkStatus(); }
-  Status FinishWeights() override { return OkStatus(); }
   const ModelConfig& config() const override { return config_; }
   Head head() const override { return head_; }
-  const LoadReport& load_report() const override { return report_; }
 
   Status Begin(std::span<const ModelInput> inputs, const RunOptions& options) override {
     ++runs;
@@ -47,18 +41,18 @@ class FakeModel : public Model {
 
   const RaggedBatch& batch() const override { return batch_; }
   // Whatever it is called.
-  ModelOutput output(std::string_view) const override {
+  ModelOutput output(OutputId) const override {
     const Domain domain = head_ == Head::kSequenceClassification ? Domain::kSequences : Domain::kChosen;
     size_t rows = static_cast<size_t>(domain == Domain::kSequences ? batch_.sequences() : batch_.rows());
     if (!logit_rows_asked.empty()) rows = logit_rows_asked.size();
     return {logits_, {domain, 1}, static_cast<int32_t>(logits_.size() / rows)};
   }
-  std::vector<std::string> OutputNames() const override { return {"logits"}; }
+  std::vector<OutputId> Outputs() const override { return {kLogits}; }
   int32_t attention_heads() const override { return 0; }
   int32_t span_kernel_heads() const override { return 0; }
 
   int runs = 0;
-  std::vector<std::string> outputs_asked;  // of the last run
+  std::vector<OutputId> outputs_asked;  // of the last run
   std::vector<int32_t> logit_rows_asked;
   Status next_status;  // what Begin answers
 
@@ -66,7 +60,6 @@ class FakeModel : public Model {
   ModelConfig config_;
   Head head_;
   LogitsOf logits_of_;
-  LoadReport report_;
   RaggedBatch batch_;
   std::vector<float> logits_;
 };

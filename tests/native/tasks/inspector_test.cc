@@ -149,7 +149,7 @@ TEST(InspectorTest, ALookInsideScoresNoVocabulary) {
   inspector.request.output_hidden_states = true;
   ASSERT_TRUE(inspector.Start().ok());
   ASSERT_TRUE(inspector.Step().ok());
-  EXPECT_EQ(model.outputs_asked, std::vector<std::string>{"hidden.0"}) << "and not the logits";
+  EXPECT_EQ(model.outputs_asked, (std::vector<OutputId>{{OutputKind::kHidden, 0}})) << "and not the logits";
 }
 
 // The words of the commands that a run records: every dispatch, buffer and download is in them.

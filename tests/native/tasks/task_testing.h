@@ -70,7 +70,7 @@ Status RunRequest(Collecting<T>* task, std::string_view request) {
 
 // The results as JSON, or "code: message".
 template <typename T>
-std::string RunTask(const text::Tokenizer& tokenizer, Model& model, std::string_view request) {
+std::string RunTask(const text::Tokenizer& tokenizer, Runner& model, std::string_view request) {
   Collecting<T> task({tokenizer, model});
   const Status status = RunRequest(&task, request);
   if (!status.ok()) return Describe(status);

@@ -59,7 +59,7 @@ class Lesson {
     EXPECT_TRUE(prepared.ok()) << prepared.message();
     optimiser_ = std::make_unique<AdamW>(trainee_->masters(), adamw);
     PERUSE_CHECK(optimiser_->Allocate().ok());
-    program_ = trainee_->ProgramFor("logits").value();
+    program_ = trainee_->ProgramFor(kLogits).value();
     step_ = std::make_unique<Step>(program_, trainee_->masters().held());
     const GoldenCase& golden = CaseOf(pair.discriminator);
     int32_t row = 0;
@@ -214,7 +214,7 @@ TEST(Generator, DrawsWordsAsProbableAsItSays) {
   ASSERT_TRUE(generator.Prepare({}, 42).ok());
   Example text = {.ids = {5, 9, 4, 11, 12}, .types = {0, 0, 0, 0, 0}, .labels = {10}, .chosen = {2}};
   const Example* const part[] = {&text};
-  const Program program = trainee->ProgramFor("logits").value();
+  const Program program = trainee->ProgramFor(kLogits).value();
   Step step(program, trainee->masters().held());
   RaggedBatch batch;
   batch.Append(5);
@@ -293,7 +293,7 @@ TEST(Generator, IsSmallerThanItsModel) {
     const std::string json = CaseOf(name).Config();
     ConfiguredFamily family = ReadFamily(json).value();
     if (hidden_size > 0) family.config.hidden_size = hidden_size;
-    return GeneratorConfig(json, family.config);
+    return GeneratorConfig(json, *family.family, family.config);
   };
   for (const char* name : {"electra-rtd", "convbert-sequence"}) {
     const ModelConfig model = ReadFamily(CaseOf(name).Config()).value().config;

@@ -49,7 +49,7 @@ class Lesson {
       master.trained = trainee_->IsTrainable(master);
     }
     PERUSE_CHECK(masters().Allocate().ok());
-    program_ = trainee_->ProgramFor("logits").value();
+    program_ = trainee_->ProgramFor(kLogits).value();
     step_ = std::make_unique<Step>(program_, masters().held());
     for (const GoldenText& text : texts_) {
       inputs_.push_back(text.input());
@@ -63,7 +63,7 @@ class Lesson {
 
   // The loss of scale-invariant fine-tuning, and the gradients of all masters, from a perturbation that becomes the one that was found.
   double RunSift(float weight, std::vector<float>* perturbation) {
-    const PerturbedProgram perturbed = trainee_->Perturbed("logits").value();
+    const PerturbedProgram perturbed = trainee_->Perturbed(kLogits).value();
     for (int32_t i = 0; i < batch_.rows() * perturbed.width; ++i) {
       perturbation->push_back(static_cast<float>(0.01 * std::sin(1.0 + i)));
     }

@@ -47,7 +47,7 @@ class Lesson {
       master.trained = trainee_->IsTrainable(master);
     }
     PERUSE_CHECK(masters().Allocate().ok());
-    program_ = trainee_->ProgramFor("logits").value();
+    program_ = trainee_->ProgramFor(kLogits).value();
     step_ = std::make_unique<Step>(program_, masters().held());
     for (const GoldenText& text : GoldenTexts(golden, golden.Expected())) {
       examples_.push_back(MaskedByFormula(text, batch_.rows(), trainee_->config().vocab_size));

@@ -228,8 +228,9 @@ void ExpectReadBack(const GoldenCase& golden, Method method) {
   }
   const bool lora = method == Method::kLora;
   const auto backend = CreateReferenceBackend();
-  auto model = Model::Create(Contents(exporter, "config.json"), {.head = Head::kSequenceClassification}, *backend);
-  ASSERT_TRUE(model.ok()) << model.status().message();
+  auto loader =
+      ModelLoader::Create(Contents(exporter, "config.json"), {.head = Head::kSequenceClassification}, *backend);
+  ASSERT_TRUE(loader.ok()) << loader.status().message();
   std::string weights = lora ? golden.Weights() : Contents(exporter, "model.safetensors");
   if (lora) {
     auto adapter = std::make_unique<LoraAdapter>();
@@ -238,22 +239,22 @@ void ExpectReadBack(const GoldenCase& golden, Method method) {
     const Status fed = adapter->Feed(Bytes(tensors));
     ASSERT_TRUE(fed.ok()) << fed.message();
     ASSERT_TRUE(adapter->Finish().ok());
-    ASSERT_TRUE((*model)->SetAdapter(std::move(adapter)).ok());
+    (*loader)->SetAdapter(std::move(adapter));
   }
-  const Status fed = (*model)->FeedWeights(Bytes(weights));
+  const Status fed = (*loader)->Feed(Bytes(weights));
   ASSERT_TRUE(fed.ok()) << fed.message();
-  ASSERT_TRUE((*model)->FinishWeights().ok());
-  EXPECT_EQ((*model)->config().id2label, (std::vector<std::string>{"a", "b", "c", "d"}));
+  const std::unique_ptr<Runner> model = CreateRunner((*loader)->Finish().value());
+  EXPECT_EQ(model->config().id2label, (std::vector<std::string>{"a", "b", "c", "d"}));
   const Example text = TextOf(3);
   const std::vector<ModelInput> inputs = {{text.ids, text.types}};
-  ASSERT_TRUE((*model)->Begin(inputs).ok() && (*model)->Finish().ok());
-  const Program program = trainee->ProgramFor("logits").value();
+  ASSERT_TRUE(model->Begin(inputs).ok() && model->Finish().ok());
+  const Program program = trainee->ProgramFor(kLogits).value();
   Step step(program, trainee->masters().held());
   RaggedBatch batch;
   batch.Append(static_cast<int32_t>(text.ids.size()));
   ASSERT_TRUE(step.Begin({inputs, batch, {}}, {.backward = false}).ok());
   step.Forward();
-  const std::vector<float> logits = testing::ValuesOf(**model, "logits");
+  const std::vector<float> logits = testing::ValuesOf(*model, kLogits);
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(step.output().row(0)[i], logits[i], 1e-4 * (1 + std::fabs(logits[i])));
 }
 

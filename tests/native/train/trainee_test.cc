@@ -93,7 +93,8 @@ TEST(Trainee, WhatDoesNotFitIsNamed) {
                 if (is(info, "layer.0.output.dense.bias")) info.dtype_name = "I16";
                 return true;
               }),
-              StatusCode::kUnsupported, "is of type I16; only a checkpoint of floats can be taught");
+              StatusCode::kUnsupported,
+              "of a type that weights cannot have: deberta.encoder.layer.0.output.dense.bias I16");
   ExpectError(load([&](TensorInfo& info, std::string& bytes) {
                 if (is(info, "layer.0.output.dense.bias")) bytes.replace(0, 2, std::string("\x00\x7E", 2));  // NaN
                 return true;

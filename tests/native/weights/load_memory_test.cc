@@ -20,7 +20,7 @@
 #endif
 
 #include "core/backend/xnnpack/xnnpack_backend.h"
-#include "core/model/model.h"
+#include "core/model/model_loader.h"
 #include "core/weights/tensor_info.h"
 #include "tests/native/weights/pytorch_writer.h"
 
@@ -149,9 +149,10 @@ TEST_P(LoadMemoryTest, PeakStaysNearTheWeights) {
   const int64_t before = BytesInUse();
   int64_t peak = before;
   const std::unique_ptr<Backend> backend = CreateXnnpackBackend(1).value();
-  const std::unique_ptr<Model> model = Model::Create(kConfig, {.precision = GetParam().precision}, *backend).value();
+  const std::unique_ptr<ModelLoader> loader =
+      ModelLoader::Create(kConfig, {.precision = GetParam().precision}, *backend).value();
   const auto feed = [&](std::span<const uint8_t> part) {
-    const Status status = model->FeedWeights(part);
+    const Status status = loader->Feed(part);
     ASSERT_TRUE(status.ok()) << status.message();
     peak = std::max(peak, BytesInUse());
   };
@@ -163,10 +164,11 @@ TEST_P(LoadMemoryTest, PeakStaysNearTheWeights) {
       left -= static_cast<int64_t>(size);
     }
   }
-  ASSERT_TRUE(model->FinishWeights().ok());
+  const auto model = loader->Finish();
+  ASSERT_TRUE(model.ok());
   peak = std::max(peak, BytesInUse());
 
-  const int64_t held = model->load_report().weight_bytes;
+  const int64_t held = (*model)->report.weight_bytes;
   EXPECT_GE(bytes, 190'000'000);
   if (GetParam().precision == Precision::kF32) {
     EXPECT_GE(held, bytes);  // F32 in, F32 stored: nothing can be smaller

@@ -8,26 +8,26 @@ namespace peruse::testing {
 namespace {
 
 // What the model answers to one text.
-std::vector<float> Logits(Model& model) {
+std::vector<float> Logits(Runner& model) {
   const std::vector<int32_t> ids = {2, 7, 11, 5};
   const ModelInput input = {ids, {}};
   EXPECT_TRUE(model.Begin({&input, 1}).ok());
   EXPECT_TRUE(model.Finish().ok());
-  return ValuesOf(model, "logits");
+  return ValuesOf(model, kLogits);
 }
 
 TEST(PytorchModelTest, BothFormsGiveTheModelOfTheSafetensorsFile) {
   const GoldenCase golden = {"convbert-masked-lm", "ConvBertForMaskedLM", "of the class", 0};
   const std::unique_ptr<Backend> backend = CreateReferenceBackend();
-  const auto expected = LoadModel(golden.Config(), golden.Weights(), golden.Options(), *backend);
+  const auto expected = LoadWeights(golden.Config(), golden.Weights(), golden.Options(), *backend);
   ASSERT_TRUE(expected.ok()) << expected.status().message();
   for (const char* file : {"pytorch/convbert-masked-lm.bin", "pytorch/convbert-masked-lm-legacy.bin"}) {
     for (const size_t chunk : {size_t{1} << 16, size_t{977}}) {
-      const auto model = LoadModel(golden.Config(), ReadFixture(file), golden.Options(), *backend, chunk);
+      const auto model = LoadWeights(golden.Config(), ReadFixture(file), golden.Options(), *backend, chunk);
       ASSERT_TRUE(model.ok()) << file << ": " << model.status().message();
-      EXPECT_EQ(Logits(**model), Logits(**expected)) << file;
-      EXPECT_EQ((*model)->load_report().tensors_used, (*expected)->load_report().tensors_used);
-      EXPECT_EQ((*model)->load_report().weight_bytes, (*expected)->load_report().weight_bytes);
+      EXPECT_EQ(Logits(*CreateRunner(*model)), Logits(*CreateRunner(*expected))) << file;
+      EXPECT_EQ((*model)->report.tensors_used, (*expected)->report.tensors_used);
+      EXPECT_EQ((*model)->report.weight_bytes, (*expected)->report.weight_bytes);
     }
   }
 }
@@ -46,17 +46,17 @@ TEST(PytorchModelTest, Shards) {
   const GoldenCase golden = {"deberta-v2-sequence", "DebertaV2ForSequenceClassification", "of the class", 0};
   const std::unique_ptr<Backend> backend = CreateReferenceBackend();
   const auto load = [&](const std::string& folder, const std::string& index) {
-    std::unique_ptr<Model> model = Model::Create(golden.Config(), golden.Options(), *backend).value();
-    const auto files = model->SetShardIndex(ReadFixture(folder + index));
+    const std::unique_ptr<ModelLoader> loader =
+        ModelLoader::Create(golden.Config(), golden.Options(), *backend).value();
+    const auto files = loader->SetShardIndex(ReadFixture(folder + index));
     EXPECT_TRUE(files.ok()) << files.status().message();
     for (const std::string& file : *files) {
       const std::string content = ReadFixture(folder + file);
-      const Status status = model->FeedWeights(Bytes(content));
+      const Status status = loader->Feed(Bytes(content));
       EXPECT_TRUE(status.ok()) << file << ": " << status.message();
-      EXPECT_TRUE(model->EndShard().ok());
+      EXPECT_TRUE(loader->EndShard().ok());
     }
-    EXPECT_TRUE(model->FinishWeights().ok());
-    return Logits(*model);
+    return Logits(*CreateRunner(loader->Finish().value()));
   };
   EXPECT_EQ(load("pytorch/", "pytorch_model.bin.index.json"), load("sharded/", "model.safetensors.index.json"));
 }

@@ -99,7 +99,7 @@ TEST(WarmRun, PipelinesAreNamedBeforeTheWeights) {
     const GoldenCase golden{name, "", "of the class"};
     const auto backend = CreateWebGpuBackend();
     const ModelOptions options = {.head = Head::kSequenceClassification, .precision = precision};
-    ASSERT_TRUE(Model::Create(golden.Config(), options, *backend).ok());
+    ASSERT_TRUE(ModelLoader::Create(golden.Config(), options, *backend).ok());
     const int32_t prepared = Pipelines(*backend);
     EXPECT_GT(prepared, 4) << name;
     // Another model of the same sizes, on the same backend: what it needs beyond its predecessor's preparation.

@@ -43,10 +43,10 @@ TEST(GpuQuantize, RowsBecomeTheSameIntegersAsOnTheCpu) {
     // out = x W^T with W = 1: the integers times the row's scale.
     SmallProgram program;
     const LinearId weight = program.Linear(*backend, {kCols, kCols, 1, Precision::kQ8, wide});
-    std::vector<int8_t> identity(kCols * kCols);
+    std::vector<uint8_t> identity(kCols * kCols);
     for (size_t i = 0; i < kCols; ++i) identity[i * kCols + i] = 1;
-    ASSERT_TRUE(backend->WriteInt8(program.weights().linears[0], 0, identity).ok());
-    ASSERT_TRUE(backend->WriteScales(program.weights().linears[0], 0, std::vector<float>(kCols, 1.0f)).ok());
+    const std::vector<float> scales(kCols, 1.0f);
+    ASSERT_TRUE(backend->WriteRows(program.weights().linears[0], 0, {identity, scales}).ok());
     std::vector<float> values;
     for (const auto& row : rows) values.insert(values.end(), row.begin(), row.end());
     const auto count = static_cast<int32_t>(rows.size());

@@ -66,13 +66,8 @@ inline uint32_t HashLinears() {
       program.Output(y);
       const Weight weight = program.weights().linears[0];
       const std::vector<float> values = Numbers(depth * static_cast<size_t>(spec.out), 2);
-      std::vector<int8_t> integers(values.size());
-      std::vector<float> scales;
-      for (size_t at = 0; at < values.size(); at += depth) {
-        scales.push_back(QuantizeRow(std::span(values).subspan(at, depth), kWeightLevels, integers.data() + at));
-      }
-      PERUSE_CHECK(backend->WriteInt8(weight, 0, integers).ok());
-      PERUSE_CHECK(backend->WriteScales(weight, 0, scales).ok());
+      EncodedBuffer buffer;
+      PERUSE_CHECK(WriteFloats(*backend, weight, spec, 0, values, &buffer).ok());
       PERUSE_CHECK(backend->WriteBias(weight, 0, Numbers(static_cast<size_t>(spec.out), 3)).ok());
       const std::vector<float> input = Numbers(static_cast<size_t>(rows * spec.in), 4);
       const ProgramResult result = program.Run(*backend, {input});

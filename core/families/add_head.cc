@@ -1,9 +1,26 @@
-#include "core/model/add_head.h"
+#include "core/families/add_head.h"
 
 #include <optional>
 #include <string>
 
+#include "core/families/class_names.h"
+
 namespace peruse {
+
+namespace {
+
+bool IsClassifier(Head head) {
+  return head == Head::kSequenceClassification || head == Head::kTokenClassification || head == Head::kMultipleChoice;
+}
+
+}  // namespace
+
+Status CheckHead(Head head, const ModelConfig& config) {
+  const std::optional<Head> trained = ClassifierOfClass(config.architecture_class);
+  if (!IsClassifier(head) || !trained || *trained == head) return OkStatus();
+  return Status(StatusCode::kMissingHead, "the checkpoint has no head for " + std::string(HeadName(head)) +
+                                              ": config.json says that it is a " + config.architecture_class);
+}
 
 Status AddHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden) {
   const HeadSizes sizes = {config.hidden_size, config.embedding_size, config.vocab_size, config.layer_norm_eps};
@@ -17,7 +34,7 @@ Status AddHead(Head head, const Family& family, const ModelConfig& config, Build
   b.BeginHead(HeadName(head));
   switch (head) {
     case Head::kNone:
-      b.Output("last_hidden_state", hidden);
+      b.Output(kLastHiddenState, hidden);
       break;
     case Head::kEntities: {
       const std::optional<EntityHead> entities = family.Entities();
@@ -58,6 +75,19 @@ Status AddHead(Head head, const Family& family, const ModelConfig& config, Build
       break;
     }
   }
+  return OkStatus();
+}
+
+Status AddTrainedHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden) {
+  if (head != Head::kReplacedTokenDetection || family.Discriminator(config)) {
+    return AddHead(head, family, config, b, hidden);
+  }
+  b.BeginHead(HeadName(head));
+  BuildHead(b, hidden, {config.hidden_size, config.embedding_size, config.vocab_size, config.layer_norm_eps},
+            DiscriminatorHead{.norm = "",
+                              .dense = "discriminator_predictions.dense",
+                              .classifier = "discriminator_predictions.dense_prediction",
+                              .activation = config.hidden_act});
   return OkStatus();
 }
 

@@ -1,0 +1,164 @@
+#include "core/model/model_loader.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/families/add_head.h"
+#include "core/model/folding.h"
+
+namespace peruse {
+ModelLoader::ModelLoader(ConfiguredFamily family, const ModelOptions& options, Backend& backend)
+    : backend_(backend),
+      family_(std::move(family.family)),
+      model_(new LoadedModel{.backend = backend, .config = std::move(family.config), .head = options.head}) {
+  const Precision usual = model_->config.int8_weights ? Precision::kQ8 : options.usual_precision;
+  model_->report.precision = options.precision.value_or(usual);
+  model_->bytes_before = backend.WeightBytes();
+}
+
+// A failed load has linear layers that nothing holds yet.
+ModelLoader::~ModelLoader() { HoldLinears(); }
+
+Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config_json, const ModelOptions& options,
+                                                         Backend& backend) {
+  PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily family, ReadFamily(config_json));
+  std::unique_ptr<ModelLoader> loader(new ModelLoader(std::move(family), options, backend));
+  LoadedModel& model = *loader->model_;
+  PERUSE_RETURN_IF_ERROR(CheckHead(options.head, model.config));
+  if (model.config.vocab_size < 0) model.config.vocab_size = options.vocabulary;
+  PERUSE_RETURN_IF_ERROR(loader->BuildProgram(options));
+  backend.Prepare(model.plan);
+  backend.Prepare(loader->folding_plan_);
+
+  const Program& program = model.programs.run;
+  model.weights.linears.resize(program.linears.size());
+  model.weights.constants.resize(static_cast<size_t>(program.constants));
+  model.weights.tables.resize(static_cast<size_t>(program.tables));
+  model.holds.resize(program.linears.size());
+  loader->writer_ = std::make_unique<ParameterWriter>(backend, model.report.precision, model.parameters, model.weights);
+  loader->checkpoint_ = std::make_unique<Checkpoint>(model.parameters, loader->family_->prefixes(), *loader->writer_);
+  if (options.beside != nullptr) loader->Share(*options.beside);
+  return loader;
+}
+
+Status ModelLoader::BuildProgram(const ModelOptions& options) {
+  LoadedModel& model = *model_;
+  Program program;
+  Build b(program, model.parameters, model.report.precision);
+  Value hidden;
+  if (options.enhanced_mask_decoder) {
+    if (options.head != Head::kMaskedLm) {
+      return InvalidArgument("the enhanced mask decoder belongs to DeBERTa's masked-LM head");
+    }
+    PERUSE_ASSIGN_OR_RETURN(hidden, family_->EncodeForMaskDecoder(b, model.config));
+  } else {
+    hidden = family_->Encode(b, model.config);
+  }
+  PERUSE_RETURN_IF_ERROR(AddHead(options.head, *family_, model.config, b, hidden));
+  for (const Op& op : program.ops) {
+    if (const auto* attention = std::get_if<ops::Attention>(&op)) model.attention_heads = attention->heads;
+    if (const auto* conv = std::get_if<ops::SpanConv>(&op)) model.span_kernel_heads = conv->heads;
+    if (const auto* input = std::get_if<ops::Input>(&op); input != nullptr && input->optional) {
+      model.attention_layers = std::max(model.attention_layers, input->number - kFirstMask + 1);
+    }
+  }
+  model.programs = HoistConstants(std::move(program));
+  std::vector<int32_t> head_outputs;
+  const std::vector<ProgramOutput>& outputs = model.programs.run.outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (IsOfHead(outputs[i].id)) head_outputs.push_back(static_cast<int32_t>(i));
+  }
+  model.plan = PlanFor(model.programs.run, head_outputs);
+  folding_plan_ = FoldingPlan(model.programs);
+  return OkStatus();
+}
+
+// ---- Weights of another model -----------------------------------------------------------------------------------------
+
+void ModelLoader::Share(const LoadedModel& other) {
+  LoadedModel& model = *model_;
+  if (model.report.precision != other.report.precision) return;
+  if (!ShareFolded(other.programs, other.weights, model.programs, &model.weights)) return;
+  has_folded_ = true;
+  model.bytes_before = other.bytes_before;
+  std::vector<bool> held =
+      TakeHeld({other.parameters, other.weights, other.holds}, model.parameters, &model.weights, &model.holds);
+  needs_weights_ = std::find(held.begin(), held.end(), false) != held.end();
+  if (!needs_weights_) ReportSharedTensors(other);
+  checkpoint_->Skip(std::move(held));
+}
+
+// Fills the report as if the file had been read: the other model has read it.
+void ModelLoader::ReportSharedTensors(const LoadedModel& other) {
+  LoadedModel& model = *model_;
+  LoadReport& report = model.report;
+  std::set<std::string> used;
+  for (const ParameterTensor& tensor : model.parameters.tensors) {
+    const auto is_same = [&](const ParameterTensor& one) {
+      return one.names == tensor.names && one.layout == tensor.layout;
+    };
+    const auto& theirs = other.parameters.tensors;
+    const auto found = std::find_if(theirs.begin(), theirs.end(), is_same);
+    const std::string& name = other.tensor_names[static_cast<size_t>(found - theirs.begin())];
+    model.tensor_names.push_back(name);
+    if (used.insert(name).second && !tensor.head.empty()) report.head_tensors.push_back(name);
+  }
+  report.tensors_used = static_cast<int32_t>(used.size());
+  report.extra_tensors = other.report.extra_tensors;
+  for (const std::string& name : std::set<std::string>(other.tensor_names.begin(), other.tensor_names.end())) {
+    if (!used.contains(name)) report.extra_tensors.push_back(name);
+  }
+}
+
+void ModelLoader::HoldLinears() {
+  for (size_t i = 0; i < model_->holds.size(); ++i) {
+    const Weight weight = model_->weights.linears[i];
+    if (!model_->holds[i] && weight.valid()) model_->holds[i] = std::make_shared<LinearHold>(backend_, weight);
+  }
+}
+
+// ---- The end ----------------------------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<const LoadedModel>> ModelLoader::Finish() {
+  if (needs_weights_) PERUSE_RETURN_IF_ERROR(checkpoint_->Finish());
+  HoldLinears();
+  PERUSE_RETURN_IF_ERROR(FoldConstants());
+  FillReport();
+  return std::shared_ptr<const LoadedModel>(model_);
+}
+
+// Computes the constants that depend on weights alone, and frees the layers that nothing else needs.
+Status ModelLoader::FoldConstants() {
+  LoadedModel& model = *model_;
+  if (model.programs.load.ops.empty() || has_folded_) return OkStatus();
+  PERUSE_RETURN_IF_ERROR(Fold(model.programs, folding_plan_, backend_, &model.weights));
+  std::vector<bool> used(model.weights.linears.size());
+  for (const Op& op : model.programs.run.ops) {
+    if (const LinearId weight = LinearOf(op); weight.valid()) used[static_cast<size_t>(weight.id)] = true;
+  }
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) continue;
+    model.holds[i].reset();
+    model.weights.linears[i] = {};
+  }
+  return OkStatus();
+}
+
+void ModelLoader::FillReport() {
+  LoadedModel& model = *model_;
+  LoadReport& report = model.report;
+  if (needs_weights_) {
+    report.tensors_used = checkpoint_->tensors_used();
+    report.extra_tensors = checkpoint_->extra_tensors();
+    std::set<std::string> of_head;
+    for (const ParameterTensor& tensor : model.parameters.tensors) {
+      const std::string& name = model.tensor_names.emplace_back(checkpoint_->names().Of(tensor));
+      if (!tensor.head.empty() && of_head.insert(name).second) report.head_tensors.push_back(name);
+    }
+  }
+  report.weight_bytes = backend_.WeightBytes() - model.bytes_before;
+  for (const EmbeddingTable& table : model.weights.tables) report.weight_bytes += table.bytes();
+}
+
+}  // namespace peruse

@@ -1,0 +1,113 @@
+// How a tensor of a checkpoint is arranged in the parameter that it fills: one small struct for each arrangement, and one function that
+// turns any of them into runs of elements. Loading, training and the sharing of weights read the runs and know no arrangement.
+//
+// A parameter is a matrix of rows: the weights of a linear [out, in / groups], its biases [out, 1], a constant or a table [rows, cols].
+// Shapes in the comments are those of the tensor.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace peruse {
+
+namespace layouts {
+
+// Any shape: the elements in their order, from row `first_row` of the parameter on.
+struct InOrder {
+  int32_t first_row = 0;
+  bool operator==(const InOrder&) const = default;
+};
+
+// [heads * parts * width, in], rows ordered head, part, channel; stored as part, head, channel from `first_row` on.
+struct HeadsOutermost {
+  int32_t parts = 1;
+  int32_t width = 1;  // channels of a head
+  int32_t first_row = 0;
+  bool operator==(const HeadsOutermost&) const = default;
+};
+
+// [groups, in / groups, out / groups]: each group's matrix, transposed.
+struct GroupsTransposed {
+  bool operator==(const GroupsTransposed&) const = default;
+};
+
+// [out, in / groups, taps]: each row has its taps outermost.
+struct TapsOutermost {
+  bool operator==(const TapsOutermost&) const = default;
+};
+
+// [out, in, taps]: the rows [first_row + tap * out, first_row + (tap + 1) * out) belong to one tap.
+struct RowsOfTaps {
+  int32_t first_row = 0;
+  bool operator==(const RowsOfTaps&) const = default;
+};
+
+// [out, all]: the columns [first_column, first_column + cols).
+struct SomeColumns {
+  int32_t first_column = 0;
+  bool operator==(const SomeColumns&) const = default;
+};
+
+// [cols, 1, rows] or [cols, rows]: transposed.
+struct Transposed {
+  bool operator==(const Transposed&) const = default;
+};
+
+// [rows, cols / copies], or a scalar: each row repeated.
+struct Repeated {
+  int32_t copies = 1;
+  bool operator==(const Repeated&) const = default;
+};
+
+// [heads, taps]: the softmax over the taps, stored as [taps, cols]; the columns of a head share its values.
+struct SoftmaxTaps {
+  bool operator==(const SoftmaxTaps&) const = default;
+};
+
+}  // namespace layouts
+
+using Layout = std::variant<layouts::InOrder, layouts::HeadsOutermost, layouts::GroupsTransposed,
+                            layouts::TapsOutermost, layouts::RowsOfTaps, layouts::SomeColumns, layouts::Transposed,
+                            layouts::Repeated, layouts::SoftmaxTaps>;
+
+// A tensor in a parameter.
+struct Placement {
+  Layout layout;
+  std::span<const int64_t> shape;  // of the tensor
+  int64_t cols = 1;                // of the parameter
+};
+
+// parameter[to + i] = tensor[from + i * step] for i < count. Both in elements; `from` counts from the first unit that was asked for.
+struct ElementRun {
+  int64_t from = 0;
+  int64_t step = 1;
+  int64_t to = 0;
+  int64_t count = 0;
+};
+
+// Elements of a unit: the smallest part of the tensor that fills whole rows of the parameter.
+int64_t UnitElements(const Placement& placement);
+
+// The runs of `units` units of the tensor, from unit `first` on. Runs of one row follow each other, in the order of its columns.
+std::vector<ElementRun> RunsOf(const Placement& placement, int64_t first, int64_t units);
+
+// The whole tensor.
+std::vector<ElementRun> RunsOf(const Placement& placement);
+
+// Whether the elements pass through a softmax over the tensor's rows before they are stored.
+inline bool IsSoftmax(const Layout& layout) { return std::holds_alternative<layouts::SoftmaxTaps>(layout); }
+
+// Whether each row of the tensor is a row of the parameter: only then a checkpoint may hold rows in the format of the parameter.
+inline bool KeepsRows(const Layout& layout) {
+  return std::holds_alternative<layouts::InOrder>(layout) || std::holds_alternative<layouts::HeadsOutermost>(layout);
+}
+
+// The softmax of each row of `cols` values.
+std::vector<float> SoftmaxOfRows(std::span<const float> values, int64_t cols);
+
+// Elements of a tensor.
+int64_t ElementCount(std::span<const int64_t> shape);
+
+}  // namespace peruse

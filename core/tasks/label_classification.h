@@ -1,0 +1,31 @@
+// Zero-shot classification with a GLiClass model: all labels in one run (the package's ZeroShotClassificationPipeline). Scores depend on
+// the order of the labels, and on which others there are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/tasks/label_reader.h"
+#include "core/tasks/zero_shot_classification.h"
+
+namespace peruse {
+
+class LabelClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
+ public:
+  static constexpr Head kHead = Head::kSequenceClassification;
+  explicit LabelClassification(const TaskContext& context) : TaskOf(context), reader_(context) {}
+  Status Start() override;
+
+ protected:
+  Status Collect(const Reading& reading, size_t text) override;
+
+ private:
+  // The text with the labels as the model reads them; `prompt` has the labels.
+  Result<Reading> Read(size_t input, const std::string& prompt) const;
+  // The rows of the labels, and of the text.
+  void FindRows(Reading& reading) const;
+
+  LabelReader reader_;
+};
+
+}  // namespace peruse

@@ -1,0 +1,232 @@
+#include "core/weights/checkpoint.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/memory.h"
+#include "core/weights/float_reader.h"
+#include "core/weights/shard_index.h"
+
+namespace peruse {
+namespace {
+
+// The scales of encoded rows are in the same file, under the tensor's name with this suffix.
+constexpr std::string_view kScaleSuffix = "_scale";
+
+}  // namespace
+
+Checkpoint::Checkpoint(const Parameters& parameters, std::vector<std::string> prefixes, CheckpointSink& sink)
+    : parameters_(parameters),
+      sink_(sink),
+      parser_(std::make_unique<WeightsParser>(First())),
+      names_(std::move(prefixes)) {}
+
+// ---- Files ----------------------------------------------------------------------------------------------------------
+
+Status Checkpoint::Keep(Status status) {
+  if (failure_.ok()) failure_ = std::move(status);
+  return failure_;
+}
+
+void Checkpoint::SetAdapter(std::unique_ptr<LoraAdapter> adapter) {
+  adapter_ = std::move(adapter);
+  merger_ = std::make_unique<LoraMerger>(*adapter_, names_.prefixes(), static_cast<TensorVisitor&>(*this));
+  parser_ = std::make_unique<WeightsParser>(First());
+}
+
+Result<std::vector<std::string>> Checkpoint::SetShardIndex(std::string_view index_json) {
+  PERUSE_RETURN_IF_ERROR(failure_);
+  Result<std::vector<std::string>> files = ReadShardIndex(index_json);
+  PERUSE_RETURN_IF_ERROR(Keep(files.status()));
+  return files;
+}
+
+Result<std::vector<std::string>> Checkpoint::ReadShardIndex(std::string_view index_json) {
+  PERUSE_ASSIGN_OR_RETURN(ShardIndex index, ParseShardIndex(index_json));
+  if (merger_) {
+    PERUSE_ASSIGN_OR_RETURN(index.tensors, merger_->SetNames(index.tensors));
+  }
+  PERUSE_RETURN_IF_ERROR(Resolve({index.tensors.begin(), index.tensors.end()}));
+  PERUSE_RETURN_IF_ERROR(CheckFit({}, {}));
+  return std::move(index.files);
+}
+
+Status Checkpoint::Feed(std::span<const uint8_t> chunk) {
+  PERUSE_RETURN_IF_ERROR(failure_);
+  between_shards_ = between_shards_ && chunk.empty();
+  return Keep(parser_->Feed(chunk));
+}
+
+Status Checkpoint::EndShard() {
+  PERUSE_RETURN_IF_ERROR(failure_);
+  PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));
+  parser_ = std::make_unique<WeightsParser>(First());
+  writer_.reset();
+  open_ = kNone;
+  between_shards_ = true;
+  return OkStatus();
+}
+
+Status Checkpoint::Finish() {
+  PERUSE_RETURN_IF_ERROR(failure_);
+  if (!between_shards_) PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));
+  TensorList missing;
+  for (const NeededTensor& needed : needed_) {
+    if (needed.read || needed.in_place() || sink_.IsOptional(needed)) continue;
+    missing.Add(Described(needed.name, ShapeOf(needed)));
+  }
+  if (missing.empty()) return OkStatus();
+  return Keep(Status(StatusCode::kMissingTensor, "the index names tensors that no file has: " + missing.Text()));
+}
+
+// ---- Names ----------------------------------------------------------------------------------------------------------
+
+Status Checkpoint::Resolve(const std::vector<std::string_view>& names) {
+  PERUSE_RETURN_IF_ERROR(names_.Resolve(names));
+  for (const std::string& refused : parameters_.refused) {
+    const auto has = [&refused](std::string_view name) { return name.starts_with(refused); };
+    if (std::any_of(names.begin(), names.end(), has)) {
+      return Unsupported("the checkpoint has tensors \"" + refused + "...\" of which its configuration does not tell");
+    }
+  }
+  CollectNeeded();
+  resolved_ = true;
+  return sink_.Begin(names_, needed_);
+}
+
+// Each tensor once, in the order of its first use.
+void Checkpoint::CollectNeeded() {
+  for (size_t use = 0; use < parameters_.tensors.size(); ++use) {
+    const ParameterTensor& tensor = parameters_.tensors[use];
+    const bool skipped = use < skipped_.size() && skipped_[use];
+    const auto [found, added] = needed_numbers_.emplace(names_.Of(tensor), needed_.size());
+    if (added) needed_.push_back({.name = names_.Of(tensor), .head = tensor.head});
+    NeededTensor& needed = needed_[found->second];
+    if (tensor.head.empty()) needed.head.clear();  // the encoder's, wherever else it is used
+    if (!skipped) needed.uses.push_back(use);
+  }
+}
+
+// ---- Fit ------------------------------------------------------------------------------------------------------------
+
+bool Checkpoint::TakesEncoded(const NeededTensor& needed, const TensorInfo& tensor) const {
+  return tensor.dtype && !IsFloatDType(*tensor.dtype) &&
+         std::all_of(needed.uses.begin(), needed.uses.end(),
+                     [&](size_t use) { return sink_.TakesEncoded(parameters_.tensors[use], *tensor.dtype); });
+}
+
+bool Checkpoint::IsLeftOut(const NeededTensor& needed, const TensorInfo& tensor) const {
+  return sink_.IsOptional(needed) && ElementCount(tensor.shape) != ElementCount(ShapeOf(needed));
+}
+
+void Checkpoint::CheckTensor(const NeededTensor& needed, const TensorInfo& tensor, const TensorInfo* scales,
+                             Misfits& misfits) const {
+  if (IsLeftOut(needed, tensor)) return;
+  const auto misfit = std::find_if(needed.uses.begin(), needed.uses.end(),
+                                   [&](size_t use) { return parameters_.tensors[use].shape != tensor.shape; });
+  const std::vector<int64_t>& shape = parameters_.tensors[misfit == needed.uses.end() ? needed.uses[0] : *misfit].shape;
+  if (tensor.shape != shape) {
+    misfits.misshapen.Add(Described(tensor.name, tensor.shape) + " instead of " + ShapeString(shape));
+  } else if (TakesEncoded(needed, tensor)) {
+    const std::vector<int64_t> scale_shape = {shape[0]};
+    if (scales == nullptr) {
+      misfits.missing.Add(Described(tensor.name + std::string(kScaleSuffix), scale_shape));
+    } else if (scales->shape != scale_shape) {
+      misfits.misshapen.Add(Described(scales->name, scales->shape) + " instead of " + ShapeString(scale_shape));
+    } else if (scales->dtype != DType::kF32) {
+      misfits.unreadable.Add(scales->name + " " + scales->dtype_name);
+    }
+  } else if (tensor.dtype == DType::kI8) {
+    misfits.int8.Add(tensor.name);
+  } else if (!tensor.dtype || !IsFloatDType(*tensor.dtype)) {
+    misfits.unreadable.Add(tensor.name + " " + tensor.dtype_name);
+  }
+}
+
+// Tensors that no file has, and tensors of this file that do not fit.
+Status Checkpoint::CheckFit(std::span<const TensorInfo> tensors, const Numbers& numbers) const {
+  const auto find = [&](const std::string& name) {
+    const auto found = numbers.find(name);
+    return found == numbers.end() ? nullptr : &tensors[found->second];
+  };
+  Misfits misfits;
+  for (const NeededTensor& needed : needed_) {
+    if (needed.in_place()) continue;
+    if (const TensorInfo* tensor = find(needed.name)) {
+      CheckTensor(needed, *tensor, find(needed.name + std::string(kScaleSuffix)), misfits);
+    } else if (!names_.Has(needed.name) && !sink_.IsOptional(needed)) {
+      if (!needed.head.empty()) misfits.head = needed.head;
+      (needed.head.empty() ? misfits.missing : misfits.missing_head).Add(Described(needed.name, ShapeOf(needed)));
+    }
+  }
+  return misfits.ToStatus();
+}
+
+// ---- Tensors --------------------------------------------------------------------------------------------------------
+
+Status Checkpoint::OnHeader(std::span<const TensorInfo> tensors) {
+  PERUSE_RETURN_IF_ERROR(EnsureTensorMemory(tensors.size()));
+  if (!resolved_) {
+    std::vector<std::string_view> names;
+    names.reserve(tensors.size());
+    for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
+    PERUSE_RETURN_IF_ERROR(Resolve(names));
+  }
+  Numbers numbers;
+  for (size_t i = 0; i < tensors.size(); ++i) numbers.emplace(names_.Normalise(tensors[i].name), i);
+  PERUSE_RETURN_IF_ERROR(CheckFit(tensors, numbers));
+
+  tensors_.assign(tensors.begin(), tensors.end());
+  targets_.assign(tensors.size(), {});
+  open_ = kNone;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Target target = TargetOf(tensors[i], names_.Normalise(tensors[i].name), tensors, numbers);
+    if (target.needed == kNone) {
+      extra_tensors_.push_back(tensors[i].name);
+      continue;
+    }
+    ++tensors_used_;
+    const NeededTensor& needed = needed_[target.needed];
+    if (needed.in_place() || IsLeftOut(needed, tensors[i])) continue;
+    if (needed.read) return MalformedFile("tensor \"" + tensors[i].name + "\" is in two files");
+    targets_[i] = target;
+  }
+  return OkStatus();
+}
+
+// The use of a tensor of the file: a needed tensor, or the scales of one.
+Checkpoint::Target Checkpoint::TargetOf(const TensorInfo& tensor, const std::string& name,
+                                        std::span<const TensorInfo> tensors, const Numbers& numbers) const {
+  using Content = CheckpointSink::Content;
+  if (const auto found = needed_numbers_.find(name); found != needed_numbers_.end()) {
+    const bool encoded = TakesEncoded(needed_[found->second], tensor);
+    return {found->second, encoded ? Content::kEncoded : Content::kFloats};
+  }
+  if (!name.ends_with(kScaleSuffix)) return {};
+  const std::string scaled = name.substr(0, name.size() - kScaleSuffix.size());
+  const auto found = needed_numbers_.find(scaled);
+  const auto payload = numbers.find(scaled);
+  if (found == needed_numbers_.end() || payload == numbers.end()) return {};
+  if (!TakesEncoded(needed_[found->second], tensors[payload->second])) return {};
+  return {found->second, Content::kScales};
+}
+
+Status Checkpoint::OnData(size_t index, std::span<const uint8_t> bytes) {
+  const Target& target = targets_[index];
+  if (target.needed == kNone) return OkStatus();
+  NeededTensor& needed = needed_[target.needed];
+  if (index != open_) {
+    if (!HasMemory()) return OutOfMemory("no memory for the weights");
+    PERUSE_ASSIGN_OR_RETURN(writer_, sink_.Open(needed, tensors_[index], target.content));
+    open_ = index;
+    open_bytes_ = 0;
+  }
+  PERUSE_RETURN_IF_ERROR(writer_->Feed(bytes));
+  open_bytes_ += bytes.size();
+  if (open_bytes_ < tensors_[index].bytes()) return OkStatus();
+  writer_.reset();
+  if (target.content != CheckpointSink::Content::kScales) needed.read = true;
+  return OkStatus();
+}
+
+}  // namespace peruse

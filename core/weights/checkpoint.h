@@ -1,0 +1,157 @@
+// A checkpoint as it arrives: one file or several shards of any format (weights_parser.h), with an adapter merged in (lora.h).
+//
+//   Checkpoint checkpoint(parameters, prefixes, sink);
+//   while (more) checkpoint.Feed(chunk);
+//   checkpoint.Finish();
+//
+// Parameters (core/program/parameters.h) name the tensors that a program needs. When a file's header arrives, every missing and
+// misshapen tensor is reported in one error; then the bytes of each tensor that is needed flow into a sink: a model, a trainer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/program/parameters.h"
+#include "core/weights/lora.h"
+#include "core/weights/misfits.h"
+#include "core/weights/tensor_info.h"
+#include "core/weights/tensor_names.h"
+#include "core/weights/weights_parser.h"
+
+namespace peruse {
+
+// A tensor of the checkpoint that parameters need.
+struct NeededTensor {
+  std::string name;  // as in TensorNames: without the prefix
+  std::vector<size_t>
+      uses;           // numbers in Parameters::tensors, without those whose values are in place (Checkpoint::Skip)
+  std::string head;   // the head that it belongs to; empty for the encoder
+  bool read = false;  // all of its bytes have arrived
+
+  bool in_place() const { return uses.empty(); }
+};
+
+// Takes the bytes of one tensor as they arrive.
+class TensorWriter {
+ public:
+  virtual ~TensorWriter() = default;
+  virtual Status Feed(std::span<const uint8_t> bytes) = 0;
+};
+
+class CheckpointSink {
+ public:
+  virtual ~CheckpointSink() = default;
+
+  // The names of the checkpoint's tensors are known. Called once, before any Open.
+  virtual Status Begin(const TensorNames& names, std::span<const NeededTensor> tensors) {
+    (void)names, (void)tensors;
+    return OkStatus();
+  }
+  // Whether the checkpoint may lack the tensor, or have it with another number of elements: it is not read then.
+  virtual bool IsOptional(const NeededTensor& tensor) const { return (void)tensor, false; }
+  // Whether the sink reads a tensor of this type, which is not one of floats: rows in the format of the parameter, whose scales are in
+  // another tensor.
+  virtual bool TakesEncoded(const ParameterTensor& use, DType type) const { return (void)use, (void)type, false; }
+  // What a file holds for a needed tensor.
+  enum class Content : uint8_t {
+    kFloats,
+    kEncoded,  // rows in the format of the parameter, without their scales
+    kScales,   // float32, for each row
+  };
+  // Called when the first bytes of a tensor have arrived. `stored` outlives the writer.
+  virtual Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored,
+                                                     Content content) = 0;
+};
+
+class Checkpoint : private TensorVisitor {
+ public:
+  // `prefixes`: Family::prefixes(). `parameters` and `sink` outlive the checkpoint.
+  Checkpoint(const Parameters& parameters, std::vector<std::string> prefixes, CheckpointSink& sink);
+
+  // Uses (by number in Parameters::tensors; the list may be shorter) whose values are in place already. Before the first header.
+  void Skip(std::vector<bool> uses) { skipped_ = std::move(uses); }
+  // An adapter, complete, which is merged into the weights as they arrive. Before the first bytes.
+  void SetAdapter(std::unique_ptr<LoraAdapter> adapter);
+
+  // After an error, every call that follows returns it again.
+
+  // For a sharded checkpoint: its index. Returns the names of the files, in the order in which to feed them, with EndShard after each.
+  // Errors: kMalformedFile, kMissingTensor, kMissingHead.
+  Result<std::vector<std::string>> SetShardIndex(std::string_view index_json);
+  // The end of a shard's file. kTruncatedFile if bytes are missing.
+  Status EndShard();
+  // The next bytes of a file. Errors: kMalformedFile, kMissingTensor, kShapeMismatch, kMissingHead, kUnsupported, kOutOfMemory, and those
+  // of the sink. Errors that the header shows are reported before the body is read.
+  Status Feed(std::span<const uint8_t> chunk);
+  // The end of the last file. kTruncatedFile; kMissingTensor if the index names a tensor that no file has.
+  Status Finish();
+
+  // ---- Known from the first header on ---------------------------------------------------------------------------------
+
+  const TensorNames& names() const { return names_; }
+  std::span<const NeededTensor> tensors() const { return needed_; }
+  // How many tensors of the files are needed, and the names of the others.
+  int32_t tensors_used() const { return tensors_used_; }
+  const std::vector<std::string>& extra_tensors() const { return extra_tensors_; }
+
+ private:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+  // The use of a tensor of the file.
+  struct Target {
+    size_t needed = kNone;  // its number in needed_
+    CheckpointSink::Content content = CheckpointSink::Content::kFloats;
+  };
+  using Numbers = std::unordered_map<std::string, size_t>;  // by name
+
+  Status OnHeader(std::span<const TensorInfo> tensors) override;
+  Status OnData(size_t index, std::span<const uint8_t> bytes) override;
+  bool Wants(size_t index) const override { return targets_[index].needed != kNone; }
+
+  TensorVisitor& First() { return merger_ ? static_cast<TensorVisitor&>(*merger_) : *this; }
+  Status Keep(Status status);
+  Result<std::vector<std::string>> ReadShardIndex(std::string_view index_json);
+  Status Resolve(const std::vector<std::string_view>& names);
+  void CollectNeeded();
+  Status CheckFit(std::span<const TensorInfo> tensors, const Numbers& numbers) const;
+  void CheckTensor(const NeededTensor& needed, const TensorInfo& tensor, const TensorInfo* scales,
+                   Misfits& misfits) const;
+  Target TargetOf(const TensorInfo& tensor, const std::string& name, std::span<const TensorInfo> tensors,
+                  const Numbers& numbers) const;
+  bool IsLeftOut(const NeededTensor& needed, const TensorInfo& tensor) const;
+  bool TakesEncoded(const NeededTensor& needed, const TensorInfo& tensor) const;
+  // Precondition: !needed.in_place().
+  const std::vector<int64_t>& ShapeOf(const NeededTensor& needed) const {
+    return parameters_.tensors[needed.uses[0]].shape;
+  }
+
+  const Parameters& parameters_;
+  CheckpointSink& sink_;
+  std::unique_ptr<LoraAdapter> adapter_;
+  std::unique_ptr<LoraMerger> merger_;  // between the parser and this object if there is an adapter
+  std::unique_ptr<WeightsParser> parser_;
+  Status failure_;
+  bool between_shards_ = false;
+
+  std::vector<bool> skipped_;
+  bool resolved_ = false;
+  TensorNames names_;
+  std::vector<NeededTensor> needed_;
+  Numbers needed_numbers_;  // in needed_
+  int32_t tensors_used_ = 0;
+  std::vector<std::string> extra_tensors_;
+
+  // The file that is being read.
+  std::vector<TensorInfo> tensors_;
+  std::vector<Target> targets_;  // by tensor
+  size_t open_ = kNone;
+  uint64_t open_bytes_ = 0;
+  std::unique_ptr<TensorWriter> writer_;
+};
+
+}  // namespace peruse

@@ -1,0 +1,43 @@
+#include "core/weights/misfits.h"
+
+#include "core/weights/tensor_info.h"
+
+namespace peruse {
+namespace {
+
+constexpr int kMostNames = 6;
+
+}  // namespace
+
+std::string Described(const std::string& name, std::span<const int64_t> shape) {
+  return name + " " + ShapeString(shape);
+}
+
+void TensorList::Add(const std::string& item) {
+  if (++count_ > kMostNames) return;
+  if (count_ > 1) text_ += ", ";
+  text_ += item;
+}
+
+std::string TensorList::Text() const {
+  return count_ > kMostNames ? text_ + " and " + std::to_string(count_ - kMostNames) + " more" : text_;
+}
+
+Status Misfits::ToStatus() const {
+  std::string text;
+  const auto add = [&text](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
+  if (!missing.empty()) add("missing: " + missing.Text());
+  if (!missing_head.empty()) add("missing for " + head + ": " + missing_head.Text());
+  if (!misshapen.empty()) add("of another shape: " + misshapen.Text());
+  if (!unreadable.empty()) add("of a type that weights cannot have: " + unreadable.Text());
+  if (!int8.empty())
+    add("of type int8, which only dtype q8 reads, and only for linear layers and words: " + int8.Text());
+  if (text.empty()) return OkStatus();
+  StatusCode code = StatusCode::kUnsupported;
+  if (!misshapen.empty()) code = StatusCode::kShapeMismatch;
+  if (!missing_head.empty()) code = StatusCode::kMissingHead;
+  if (!missing.empty()) code = StatusCode::kMissingTensor;
+  return Status(code, "the weights do not fit config.json; tensors " + text);
+}
+
+}  // namespace peruse

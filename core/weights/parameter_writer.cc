@@ -1,0 +1,203 @@
+#include "core/weights/parameter_writer.h"
+
+#include <utility>
+
+#include "core/base/memory.h"
+#include "core/formats/quantize.h"
+#include "core/weights/float_reader.h"
+#include "core/weights/row_reader.h"
+
+namespace peruse {
+namespace {
+
+Status NotFinite(const std::string& tensor) {
+  return MalformedFile("tensor \"" + tensor + "\" holds NaN or infinity: nothing can be computed with it");
+}
+
+// A tensor's bytes on their way to each of its uses: as floats, or unchanged where linear or table store what the file holds.
+class UseWriter : public TensorWriter {
+ public:
+  explicit UseWriter(const std::string& name) : name_(name) {}
+
+  void AddReader(std::unique_ptr<FloatReader> reader) { readers_.push_back(std::move(reader)); }
+  void AddRows(std::unique_ptr<RowReader> rows) { rows_.push_back(std::move(rows)); }
+  void AddTable(EmbeddingTable* table) { tables_.push_back(table); }
+
+  Status Feed(std::span<const uint8_t> bytes) override {
+    for (const auto& reader : readers_) PERUSE_RETURN_IF_ERROR(reader->Feed(bytes));
+    for (const auto& rows : rows_) PERUSE_RETURN_IF_ERROR(rows->Feed(bytes));
+    for (EmbeddingTable* table : tables_) {
+      if (!table->AppendBytes(bytes)) return NotFinite(name_);
+    }
+    return OkStatus();
+  }
+
+ private:
+  const std::string& name_;
+  std::vector<std::unique_ptr<FloatReader>> readers_;
+  std::vector<std::unique_ptr<RowReader>> rows_;
+  std::vector<EmbeddingTable*> tables_;
+};
+
+}  // namespace
+
+bool ParameterWriter::TakesEncoded(const ParameterTensor& use, DType type) const {
+  switch (use.parameter.kind) {
+    case ParameterId::Kind::kTable:
+      return parameters_.table(use.parameter).words && FormatOf(precision_).file_type() == type;
+    case ParameterId::Kind::kWeight:
+      return KeepsRows(use.layout) && FormatOf(parameters_.linear(use.parameter).precision).file_type() == type;
+    case ParameterId::Kind::kBias:
+    case ParameterId::Kind::kConstant:
+      return false;
+  }
+  return false;
+}
+
+Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& tensor, const TensorInfo& stored,
+                                                            Content content) {
+  auto writer = std::make_unique<UseWriter>(stored.name);
+  const DType type = *stored.dtype;
+  for (const size_t number : tensor.uses) {
+    const ParameterTensor& use = parameters_.tensors[number];
+    if (use.parameter.kind == ParameterId::Kind::kTable) {
+      PERUSE_ASSIGN_OR_RETURN(EmbeddingTable* const table, Table(use, content == Content::kScales ? DType::kI8 : type));
+      if (content != Content::kScales && table->storage() == type) {
+        writer->AddTable(table);
+        continue;
+      }
+    }
+    if (content == Content::kEncoded) {
+      const int64_t row_bytes =
+          FormatOf(parameters_.linear(use.parameter).precision).RowBytes(parameters_.cols(use.parameter));
+      writer->AddRows(std::make_unique<RowReader>(row_bytes, [this, &use, &stored](int64_t first, auto payload) {
+        return WriteEncoded(use, stored.name, first, payload);
+      }));
+      continue;
+    }
+    const int64_t elements = ElementCount(stored.shape);
+    const int64_t unit = content == Content::kScales ? 1 : UnitElements(parameters_.placement(use));
+    const auto write = [this, &use, &stored, content](int32_t first, std::span<const float> values) {
+      if (!AllFinite(values)) return NotFinite(stored.name);
+      return content == Content::kScales ? WriteScales(use, first, values) : WriteElements(use, first, values);
+    };
+    writer->AddReader(std::make_unique<FloatReader>(type, elements / unit, unit, write));
+  }
+  return std::unique_ptr<TensorWriter>(std::move(writer));
+}
+
+// Runs of whole rows are written as they lie; others are put together first.
+Status ParameterWriter::WriteElements(const ParameterTensor& use, int64_t first, std::span<const float> values) {
+  const Placement placement = parameters_.placement(use);
+  const int64_t units = std::ssize(values) / UnitElements(placement);
+  std::vector<float> probabilities;
+  if (IsSoftmax(use.layout)) {
+    probabilities = SoftmaxOfRows(values, use.shape[1]);
+    values = probabilities;
+  }
+  staged_.clear();
+  for (const ElementRun& run : RunsOf(placement, first, units)) {
+    const auto from = static_cast<size_t>(run.from), count = static_cast<size_t>(run.count);
+    if (run.step == 1 && run.count % placement.cols == 0) {
+      PERUSE_RETURN_IF_ERROR(WriteRows(use.parameter, run.to / placement.cols, values.subspan(from, count)));
+      continue;
+    }
+    if (run.to != staged_first_ + std::ssize(staged_)) PERUSE_RETURN_IF_ERROR(FlushStaged(use.parameter));
+    if (staged_.empty()) staged_first_ = run.to;
+    if (!TryGrow(&staged_, count)) return OutOfMemory("no memory to transpose a weight");
+    for (size_t i = 0; i < count; ++i) staged_.push_back(values[from + i * static_cast<size_t>(run.step)]);
+  }
+  return FlushStaged(use.parameter);
+}
+
+Status ParameterWriter::FlushStaged(ParameterId id) {
+  if (staged_.empty()) return OkStatus();
+  const Status status = WriteRows(id, staged_first_ / parameters_.cols(id), staged_);
+  staged_.clear();
+  return status;
+}
+
+Status ParameterWriter::WriteRows(ParameterId id, int64_t first_row, std::span<const float> rows) {
+  const auto first = static_cast<int32_t>(first_row);
+  switch (id.kind) {
+    case ParameterId::Kind::kWeight: {
+      PERUSE_ASSIGN_OR_RETURN(const Weight weight, Linear(id));
+      return WriteFloats(backend_, weight, parameters_.linear(id), first, rows, &encoded_);
+    }
+    case ParameterId::Kind::kBias: {
+      PERUSE_ASSIGN_OR_RETURN(const Weight weight, Linear(id));
+      return backend_.WriteBias(weight, first, rows);
+    }
+    case ParameterId::Kind::kConstant: {
+      PERUSE_ASSIGN_OR_RETURN(const Tensor constant, Constant(id));
+      return backend_.WriteConstant(constant, first, rows);
+    }
+    case ParameterId::Kind::kTable:
+      weights_.tables[static_cast<size_t>(id.number)].WriteRows(first, rows);
+      return OkStatus();
+  }
+  return OkStatus();
+}
+
+Status ParameterWriter::WriteEncoded(const ParameterTensor& use, const std::string& name, int64_t first,
+                                     std::span<const uint8_t> payload) {
+  PERUSE_ASSIGN_OR_RETURN(const Weight weight, Linear(use.parameter));
+  const WeightFormat& format = FormatOf(parameters_.linear(use.parameter).precision);
+  if (const Status status = format.CheckPayload(payload); !status.ok()) {
+    return Status(status.code(), "tensor \"" + name + "\" " + std::string(status.message()));
+  }
+  Placement rows = parameters_.placement(use);
+  const int64_t row_bytes = format.RowBytes(rows.cols);
+  rows.cols = 1;
+  for (const ElementRun& run : RunsOf(rows, first, std::ssize(payload) / row_bytes)) {
+    const std::span<const uint8_t> part =
+        payload.subspan(static_cast<size_t>(run.from * row_bytes), static_cast<size_t>(run.count * row_bytes));
+    PERUSE_RETURN_IF_ERROR(backend_.WriteRows(weight, static_cast<int32_t>(run.to), {part, {}}));
+  }
+  return OkStatus();
+}
+
+Status ParameterWriter::WriteScales(const ParameterTensor& use, int64_t first, std::span<const float> scales) {
+  if (use.parameter.kind == ParameterId::Kind::kTable) {
+    weights_.tables[static_cast<size_t>(use.parameter.number)].WriteScales(static_cast<int32_t>(first), scales);
+    return OkStatus();
+  }
+  PERUSE_ASSIGN_OR_RETURN(const Weight weight, Linear(use.parameter));
+  Placement rows = parameters_.placement(use);
+  rows.cols = 1;
+  for (const ElementRun& run : RunsOf(rows, first, std::ssize(scales))) {
+    const std::span<const float> part = scales.subspan(static_cast<size_t>(run.from), static_cast<size_t>(run.count));
+    PERUSE_RETURN_IF_ERROR(backend_.WriteRows(weight, static_cast<int32_t>(run.to), {{}, part}));
+  }
+  return OkStatus();
+}
+
+// ---- Memory ---------------------------------------------------------------------------------------------------------
+
+Result<Weight> ParameterWriter::Linear(ParameterId id) {
+  Weight& weight = weights_.linears[static_cast<size_t>(id.number)];
+  if (!weight.valid()) {
+    PERUSE_ASSIGN_OR_RETURN(weight, backend_.CreateLinear(parameters_.linear(id)));
+  }
+  return weight;
+}
+
+Result<Tensor> ParameterWriter::Constant(ParameterId id) {
+  Tensor& constant = weights_.constants[static_cast<size_t>(id.number)];
+  if (!constant.valid()) {
+    const ConstantSpec& spec = parameters_.constant(id);
+    PERUSE_ASSIGN_OR_RETURN(constant, backend_.CreateConstant(spec.rows, spec.cols));
+  }
+  return constant;
+}
+
+Result<EmbeddingTable*> ParameterWriter::Table(const ParameterTensor& use, DType stored) {
+  const TableSpec& spec = parameters_.table(use.parameter);
+  EmbeddingTable* const table = &weights_.tables[static_cast<size_t>(use.parameter.number)];
+  if (table->bytes() == 0) {
+    PERUSE_RETURN_IF_ERROR(table->Allocate(spec.rows, spec.cols, FormatOf(precision_).TableType(stored, spec.words)));
+  }
+  return table;
+}
+
+}  // namespace peruse
