@@ -19,14 +19,14 @@ export function coverageTable() {
     .map(([name, version]) => `${name} ${version}`)
     .join(', ');
   const rows = cases.map(
-    ({ about, model, dtype, head }) =>
-      `| ${about} | \`${model}\`${head === 'of the class' ? '' : ` + ${head}`} | ${kStorage[dtype] ?? dtype} |`,
+    ({ about, model, dtype, head, transformers }) =>
+      `| ${about}${transformers ? ` (${transformers})` : ''} | \`${model}\`${head === 'of the class' ? '' : ` + ${head}`} | ${kStorage[dtype] ?? dtype} |`,
   );
   return `# Covered configurations
 
 Every line is a tiny random checkpoint in \`tests/fixtures/tiny\` or \`conv\`, run over four texts of different lengths. The CPU
 backends reproduce every hidden state and the logits to 1e-5, natively and in WebAssembly, and DeBERTa v1's talking heads
-are refused by name. The expected values are from ${libraries};
+are refused by name. The expected values are from ${libraries}, or from the version of transformers that a line names;
 those of lightweight and dynamic convolution, which transformers lacks, are from \`tests/reference/make_conv_models.py\`.
 
 This page is made from the list that the tests run over: \`node tools/coverage_table.mjs\`.

@@ -24,7 +24,7 @@ class Bert : public Family {
   }
 
   PooledHead SequenceClassifier(const ModelConfig&) const override {
-    return {.dense = "pooler.dense", .activation = Activation::kTanh};
+    return {.transform = {.dense = "pooler.dense", .activation = Activation::kTanh}};
   }
   bool PoolerIsOfEncoder() const override { return true; }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override { return BertPredictions(config); }

@@ -17,8 +17,7 @@ class ConvBert : public Family {
   Value Encode(Build& b, const ModelConfig& config) const override;
 
   PooledHead SequenceClassifier(const ModelConfig& config) const override {
-    return {.dense = "classifier.dense",
-            .activation = config.hidden_act,
+    return {.transform = {.dense = "classifier.dense", .activation = config.hidden_act},
             .classifier = "classifier.out_proj",
             .drops_row = true};
   }

@@ -79,7 +79,7 @@ class Deberta : public Family {
   Result<Value> EncodeForMaskDecoder(Build& b, ModelConfig& config) const override;
 
   PooledHead SequenceClassifier(const ModelConfig&) const override {
-    return {.dense = "pooler.dense", .activation = pooler_hidden_act_};
+    return {.transform = {.dense = "pooler.dense", .activation = pooler_hidden_act_}};
   }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override;
   Pretraining pretraining() const override { return {.disentangled = true}; }

@@ -39,7 +39,7 @@ class DistilBert : public Family {
   }
 
   PooledHead SequenceClassifier(const ModelConfig&) const override {
-    return {.dense = "pre_classifier", .activation = Activation::kRelu};
+    return {.transform = {.dense = "pre_classifier", .activation = Activation::kRelu}};
   }
   TokenHead SpanClassifier(const ModelConfig&) const override { return {"qa_outputs", 2, /*drops_rows=*/true}; }
   MaskedLmHead MaskedLm(const ModelConfig& config) const override {

@@ -24,8 +24,7 @@ class Electra : public Family {
 
   // ElectraClassificationHead writes gelu where ConvBertClassificationHead asks the configuration.
   PooledHead SequenceClassifier(const ModelConfig&) const override {
-    return {.dense = "classifier.dense",
-            .activation = Activation::kGelu,
+    return {.transform = {.dense = "classifier.dense", .activation = Activation::kGelu},
             .classifier = "classifier.out_proj",
             .drops_row = true};
   }

@@ -17,6 +17,7 @@ std::unique_ptr<Family> CreateRoberta();
 std::unique_ptr<Family> CreateXlmRoberta();
 std::unique_ptr<Family> CreateDistilBert();
 std::unique_ptr<Family> CreateMpNet();
+std::unique_ptr<Family> CreateModernBert();
 // These hold the encoder that they read out of their configuration.
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
 Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
@@ -42,6 +43,7 @@ constexpr Row kFamilies[] = {
     {"xlm-roberta", "XLMRoberta", CreateXlmRoberta},
     {"distilbert", "DistilBert", CreateDistilBert},
     {"mpnet", "MPNet", CreateMpNet},
+    {"modernbert", "ModernBert", CreateModernBert},
 };
 
 // The model_type of a file that has only architectures.

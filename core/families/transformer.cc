@@ -42,14 +42,13 @@ Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, cons
   }
   PooledHead head;
   head.pick = summary.type;
-  if (summary.use_proj) head.dense = "sequence_summary.summary";
-  head.activation = summary.activation;
+  if (summary.use_proj) head.transform.dense = "sequence_summary.summary";
+  head.transform.activation = summary.activation;
   return std::optional(head);
 }
 
 PooledHead RobertaClassifier() {
-  return {.dense = "classifier.dense",
-          .activation = Activation::kTanh,
+  return {.transform = {.dense = "classifier.dense", .activation = Activation::kTanh},
           .classifier = "classifier.out_proj",
           .drops_row = true};
 }
@@ -93,7 +92,7 @@ Value SumEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions&
   const auto add = [&](const char* name, int32_t rows, const Index& index, bool words) {
     lookups.push_back({b.Table(name, rows, width, words), b.IndexOf(index)});
   };
-  add("embeddings.word_embeddings.weight", config.vocab_size, {.kind = Index::Kind::kIds}, true);
+  add(options.words, config.vocab_size, {.kind = Index::Kind::kIds}, true);
   if (options.positions) {
     add("embeddings.position_embeddings.weight", config.max_position_embeddings, options.position_index, false);
   }

@@ -37,6 +37,7 @@ MaskedLmHead BertPredictions(const ModelConfig& config);
 
 // Tables whose rows are added to those of the words; not valid: no such table.
 struct EmbeddingOptions {
+  const char* words = "embeddings.word_embeddings.weight";
   bool positions = true;
   Index position_index = {.kind = Index::Kind::kPositions};
   bool types = true;

@@ -18,6 +18,18 @@ Value MeanOfText(Build& b, Value x, int32_t width) {
   return b.Attention({.query = x, .key = x, .value = x, .heads = heads, .scale = 0}).out;
 }
 
+Value Transform(Build& b, Value rows, const HeadSizes& sizes, const RowTransform& transform) {
+  if (!transform.dense.empty()) {
+    Stack dense = b.StackedF32(sizes.hidden);
+    dense.AddWeight({transform.dense + ".weight"}, {sizes.hidden, sizes.hidden}, sizes.hidden);
+    if (transform.dense_bias) dense.AddBias({transform.dense + ".bias"}, {sizes.hidden}, 0);
+    rows = b.Linear(rows, dense);
+  }
+  rows = b.Activate(rows, transform.activation);
+  if (transform.norm.empty()) return rows;
+  return b.LayerNorm(rows, b.Norm({transform.norm}, sizes.hidden, sizes.layer_norm_eps, transform.norm_bias));
+}
+
 }  // namespace
 
 std::string_view HeadName(Head head) {
@@ -48,29 +60,30 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const PooledHead&
   Value pooled = b.SelectRows(hidden, {.kind = last ? Index::Kind::kLast : Index::Kind::kFirst});
   if (head.normalized) pooled = b.Normalize(pooled, kNormalizeEps);
   if (head.drops_row) b.Dropped(pooled);
-  if (!head.dense.empty()) pooled = b.Linear(pooled, b.StackedF32(sizes.hidden).Add(head.dense, sizes.hidden));
-  pooled = b.Dropped(b.Activate(pooled, head.activation));
+  pooled = b.Dropped(Transform(b, pooled, sizes, head.transform));
   b.Output(kLogits, b.Linear(pooled, b.StackedF32(sizes.hidden).Add(head.classifier, head.labels)));
 }
 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const TokenHead& head) {
-  if (head.drops_rows) b.Dropped(hidden);
-  b.Output(kLogits, b.Linear(hidden, b.StackedF32(sizes.hidden).Add(head.classifier, head.labels)));
+  const Value rows = Transform(b, hidden, sizes, head.transform);
+  if (head.drops_rows) b.Dropped(rows);
+  b.Output(kLogits, b.Linear(rows, b.StackedF32(sizes.hidden).Add(head.classifier, head.labels)));
 }
 
 void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHead& head) {
   const int32_t width = sizes.embedding;
   const Value rows = b.SelectRows(hidden, {.kind = Index::Kind::kChosen});
-  const Value dense = b.Linear(rows, b.StackedF32(sizes.hidden)
-                                         .AddWeight(WithSuffix(head.dense, ".weight"), {width, sizes.hidden}, width)
-                                         .AddBias(WithSuffix(head.dense, ".bias"), {width}, 0));
+  Stack stack = b.StackedF32(sizes.hidden);
+  stack.AddWeight(WithSuffix(head.dense, ".weight"), {width, sizes.hidden}, width);
+  if (head.dense_bias) stack.AddBias(WithSuffix(head.dense, ".bias"), {width}, 0);
+  const Value dense = b.Linear(rows, stack);
   const Value transformed =
-      b.LayerNorm(b.Activate(dense, head.activation), b.Norm(head.norm, width, sizes.layer_norm_eps));
+      b.LayerNorm(b.Activate(dense, head.activation), b.Norm(head.norm, width, sizes.layer_norm_eps, head.norm_bias));
   const int32_t words = sizes.vocabulary;
   std::vector<std::string> if_has;  // the decoder may be the word embeddings, which are always there
   if (head.decoder.size() > 1) if_has = WithSuffix(head.dense, ".weight");
-  const Stack decoder =
-      b.Stacked(width).AddWeight(head.decoder, {words, width}, words, if_has).AddBias(head.bias, {words}, 0);
+  Stack decoder = b.Stacked(width).AddWeight(head.decoder, {words, width}, words, if_has);
+  if (!head.bias.empty()) decoder.AddBias(head.bias, {words}, 0);
   b.Output(kLogits, b.Linear(transformed, decoder));
 }
 

@@ -28,16 +28,25 @@ enum class Head : uint8_t {
 // "sequence classification", for messages.
 std::string_view HeadName(Head head);
 
+// norm(activation(dense(x))) of some rows, before a classifier reads them. A layer without a name is left out.
+struct RowTransform {
+  std::string dense;  // hidden -> hidden
+  Activation activation = Activation::kNone;
+  std::string norm;
+  bool dense_bias = true;
+  bool norm_bias = true;
+};
+
 // One row for each text, then up to two linears: logits [sequences, labels].
 //   ConvBertClassificationHead, ElectraClassificationHead, RobertaClassificationHead   classifier.dense, classifier.out_proj
 //   BertPooler, ContextPooler                                                          pooler.dense, classifier
 //   *SequenceSummary                                                                   sequence_summary.summary, classifier
+//   ModernBertPredictionHead                                                           head.dense, head.norm, classifier
 struct PooledHead {
   // What stands for the text: its first row, its last, or the mean of all.
   enum class Pick : uint8_t { kFirst, kLast, kMean };
   Pick pick = Pick::kFirst;
-  std::string dense;                          // hidden -> hidden; empty: none
-  Activation activation = Activation::kNone;  // after the dense layer, or of the picked row
+  RowTransform transform;  // of the picked row
   std::string classifier = "classifier";
   int32_t labels = 0;
   bool normalized = false;  // the picked row is divided by its length
@@ -50,6 +59,7 @@ struct TokenHead {
   std::string classifier;
   int32_t labels = 0;
   bool drops_rows = false;  // in training, dropout of what the classifier reads
+  RowTransform transform;   // of every row, before that dropout
 };
 
 // logits = norm(activation(dense(hidden))) decoder^T + bias for the chosen tokens: [chosen, vocabulary]
@@ -57,13 +67,16 @@ struct TokenHead {
 //   DebertaLMPredictionHead (the original code's layout)       lm_predictions.lm_head
 //   ElectraGeneratorPredictions, ConvBertGeneratorPredictions  generator_predictions, generator_lm_head
 //   RobertaLMHead                                              lm_head
+//   ModernBertForMaskedLM                                      head, decoder
 // Where files have one of several layouts, every list of names has one for each.
 struct MaskedLmHead {
   std::vector<std::string> dense;  // without .weight and .bias
   std::vector<std::string> norm;
   Activation activation = Activation::kNone;
   std::vector<std::string> decoder;  // the matrix, named in full
-  std::vector<std::string> bias;     // named in full
+  std::vector<std::string> bias;     // named in full; empty means that the decoder has no bias
+  bool dense_bias = true;
+  bool norm_bias = true;
 };
 
 // One logit for every token, positive where the token was replaced: logits [tokens, 1].

@@ -1,6 +1,7 @@
 #include "core/ops/attention.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/ops/reference.h"
 #include "core/ops/shapes.h"
@@ -31,7 +32,7 @@ void ForEachQuery(const Attention& op, const RaggedBatch& batch, const std::func
   }
 }
 
-// scores[j] = query . key_j + position terms; with `sizes` the sum of absolute products.
+// scores[j] = query . key_j + position terms, -infinity outside the window; with `sizes` the sum of absolute products.
 std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q, bool sizes) {
   const int32_t head_dim = n(op.query).cols / op.heads;
   const int32_t column = q.head * head_dim;
@@ -43,8 +44,9 @@ std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q
     for (int32_t c = 0; c < head_dim; ++c) sum += std::fabs(x[c] * y[c]);
     return sum;
   };
-  std::vector<double> scores(static_cast<size_t>(q.length));
-  for (int32_t j = 0; j < q.length; ++j) {
+  const double outside = sizes ? 0 : -std::numeric_limits<double>::infinity();
+  std::vector<double> scores(static_cast<size_t>(q.length), outside);
+  for (int32_t j = op.FirstKey(q.i); j < op.EndKey(q.i, q.length); ++j) {
     double& score = scores[static_cast<size_t>(j)];
     score = dot(op.query, q.start + q.i, op.key, q.start + j);
     if (!op.slots.valid()) continue;
@@ -82,6 +84,7 @@ bool Fits(const Attention& op, const Shapes& s) {
   if (!IsTable(op.position_bias, op, s, op.heads)) return false;
   const bool terms = op.position_key.valid() || op.position_query.valid();
   if (op.position_bias.valid() && (terms || !(op.scale > 0))) return false;
+  if (op.window < 0 || (op.window != Attention::kAllKeys && (op.slots.valid() || !(op.scale > 0)))) return false;
   return !op.probabilities.valid() || s.Is(op.probabilities, {Domain::kTokens, op.heads}, {Domain::kLongest, 1});
 }
 

@@ -1,8 +1,10 @@
 // Softmax attention within each text (Vaswani et al., 2017), with DeBERTa's position terms (He et al., 2020, equation 4) or
-// a bias for each distance and head (Raffel et al., 2020, section 2.1).
+// a bias for each distance and head (Raffel et al., 2020, section 2.1), or over a window of keys (Beltagy et al., 2020).
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <limits>
 
 #include "core/ops/value.h"
 
@@ -14,20 +16,26 @@ namespace peruse::ops {
 struct Attention {
   static constexpr const char* kName = "attention";
   static constexpr bool kByRow = false;
+  static constexpr int32_t kAllKeys = std::numeric_limits<int32_t>::max();
 
   Value query;  // [tokens, heads * head_dim]
   Value key;    // [tokens, heads * head_dim]
   Value value;  // [tokens, heads * head_dim]
   int32_t heads = 1;
-  float scale = 1;       // multiplies the whole score, position terms included; not negative
-  Value position_key;    // [slots, heads * head_dim], constant; not valid: no content-to-position term
-  Value position_query;  // [slots, heads * head_dim], constant; not valid: no position-to-content term
-  Value position_bias;   // [slots, heads], constant; not beside the two terms, and scale is positive then
-  IndexId slots;         // [2 * longest - 1]
-  Value out;             // [tokens, heads * head_dim]
+  float scale = 1;            // multiplies the whole score, position terms included; not negative
+  Value position_key;         // [slots, heads * head_dim], constant; not valid: no content-to-position term
+  Value position_query;       // [slots, heads * head_dim], constant; not valid: no position-to-content term
+  Value position_bias;        // [slots, heads], constant; not beside the two terms, and scale is positive then
+  IndexId slots;              // [2 * longest - 1]
+  int32_t window = kAllKeys;  // a query attends to the keys at distance <= window; without position terms
+  Value out;                  // [tokens, heads * head_dim]
   // [heads * tokens, longest], where somebody wants them: row (first token of the text) * heads + h * length + i for
   // head h and query i; columns past the text's length are zero.
   Value probabilities;
+
+  // The keys [first, end) that query i of a text of `length` tokens attends to.
+  int32_t FirstKey(int32_t i) const { return i > window ? i - window : 0; }
+  int32_t EndKey(int32_t i, int32_t length) const { return window < length - i ? i + window + 1 : length; }
 
   auto Inputs() { return std::array{&query, &key, &value, &position_key, &position_query, &position_bias}; }
   auto Outputs() { return std::array{&out, &probabilities}; }

@@ -50,7 +50,7 @@ void Gradient(const LayerNorm& op, const Numbers& n, const Gradients& g) {
       mean_gradient += weighted / width;
       mean_product += weighted * normed / width;
       g(op.norm.weight)(0, c) += out(r, c) * normed;
-      g(op.norm.bias)(0, c) += out(r, c);
+      if (op.norm.bias.valid()) g(op.norm.bias)(0, c) += out(r, c);
     }
     for (int32_t c = 0; c < width; ++c) {
       const double normed = (values[c] - mean) * inverse;

@@ -13,7 +13,9 @@ void Compute(const Multiply& op, const Numbers& n) {
   const Matrix& out = n(op.out);
   const Matrix& y = n(op.y);
   for (int32_t r = 0; r < out.rows; ++r) {
-    for (int32_t c = 0; c < out.cols; ++c) out(r, c) = n(op.x)(r, c) * y(y.rows == 1 ? 0 : r, c);
+    for (int32_t c = 0; c < out.cols; ++c) {
+      out(r, c) = Activated(n(op.x)(r, c), op.activation) * y(y.rows == 1 ? 0 : r, c);
+    }
   }
 }
 
@@ -31,7 +33,9 @@ void Gradient(const Multiply& op, const Numbers& n, const Gradients& g) {
 std::vector<double> Bound(const Multiply& op, Value result, const Numbers& n) {
   const Matrix& y = n(op.y);
   return ForEachCell(n(result), [&](int32_t r, int32_t c) {
-    return kEpsilon * kDot * std::fabs(n(op.x)(r, c) * y(y.rows == 1 ? 0 : r, c));
+    const double x = n(op.x)(r, c), factor = std::fabs(y(y.rows == 1 ? 0 : r, c));
+    const double activated = ActivationBound(op.activation, std::fabs(x), 0);
+    return factor * (kEpsilon * kDot * std::fabs(Activated(x, op.activation)) + activated);
   });
 }
 

@@ -3,16 +3,19 @@
 
 #include <array>
 
+#include "core/ops/activation.h"
 #include "core/ops/value.h"
 
 namespace peruse::ops {
 
-// out = x * y; y may have one row, which multiplies every row
+// out = activation(x) * y; y may have one row, which multiplies every row. Families write x * y alone: the activation comes from
+// the pass that fuses (core/program/passes/fuse.cc).
 struct Multiply {
   static constexpr const char* kName = "multiply";
   static constexpr bool kByRow = true;
 
   Value x, y, out;
+  Activation activation = Activation::kNone;
 
   auto Inputs() { return std::array{&x, &y}; }
   auto Outputs() { return std::array{&out}; }

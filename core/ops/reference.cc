@@ -172,14 +172,15 @@ void AddProjectGradient(const double* x, const LinearValues& linear, const doubl
 
 void NormRow(const double* x, const NormArgs& norm, const Numbers& n, double* out) {
   const Matrix& weight = n(norm.weight);
-  const Matrix& bias = n(norm.bias);
   const int32_t width = weight.cols;
   double mean = 0;
   for (int32_t c = 0; c < width; ++c) mean += x[c] / width;
   double variance = 0;
   for (int32_t c = 0; c < width; ++c) variance += (x[c] - mean) * (x[c] - mean) / width;
   const double inverse = 1 / std::sqrt(variance + norm.eps);
-  for (int32_t c = 0; c < width; ++c) out[c] = (x[c] - mean) * inverse * weight(0, c) + bias(0, c);
+  for (int32_t c = 0; c < width; ++c) {
+    out[c] = (x[c] - mean) * inverse * weight(0, c) + (norm.bias.valid() ? n(norm.bias)(0, c) : 0);
+  }
 }
 
 void ForEachTap(const RaggedBatch& batch, int32_t taps, const std::function<void(int32_t, int32_t, int32_t)>& visit) {
@@ -210,7 +211,6 @@ double ActivationBound(Activation activation, double magnitude, double x_error) 
 void NormBounds(const double* x, const double* magnitudes, const NormArgs& norm, const Numbers& n,
                 std::vector<double>& bounds) {
   const Matrix& weight = n(norm.weight);
-  const Matrix& bias = n(norm.bias);
   const int32_t width = weight.cols;
   const double largest = *std::max_element(magnitudes, magnitudes + width);
   double mean = 0;
@@ -222,7 +222,8 @@ void NormBounds(const double* x, const double* magnitudes, const NormArgs& norm,
     // The input's error passes through the value, the mean, and, in proportion to z, the variance.
     const double z = std::fabs(x[i] - mean) * inverse;
     const double passed = kDot * largest * inverse * std::fabs(weight(0, i)) * (2 + z);
-    const double own = kNorm * (z * std::fabs(weight(0, i)) + std::fabs(bias(0, i)));
+    const double bias = norm.bias.valid() ? n(norm.bias)(0, i) : 0;
+    const double own = kNorm * (z * std::fabs(weight(0, i)) + std::fabs(bias));
     bounds.push_back(kEpsilon * (passed + own));
   }
 }

@@ -31,7 +31,7 @@ struct Shapes {
   // Whether an operand that may be left out is so, or as large as the other.
   bool NoneOrAlike(Value a, Value b) const { return !a.valid() || Alike(a, b); }
   bool IsNorm(const NormArgs& norm, int32_t width) const {
-    return Is(norm.weight, kOneRow, width) && Is(norm.bias, kOneRow, width) && norm.eps >= 0;
+    return Is(norm.weight, kOneRow, width) && (!norm.bias.valid() || Is(norm.bias, kOneRow, width)) && norm.eps >= 0;
   }
 };
 

@@ -95,7 +95,7 @@ struct TableId {
 // Parameters of a layer norm: (x - mean) / sqrt(variance + eps) * weight + bias, biased variance, over the columns.
 struct NormArgs {
   Value weight;  // [1, width], constant
-  Value bias;    // [1, width], constant
+  Value bias;    // [1, width], constant; not valid means no bias
   float eps = 0;
 
   bool valid() const { return weight.valid(); }

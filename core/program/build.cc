@@ -139,14 +139,14 @@ Value Build::SoftmaxTaps(const std::string& name, int32_t heads, int32_t channel
                      {.layout = layouts::SoftmaxTaps{}, .names = {name}, .shape = {heads, kernel_size}});
 }
 
-NormArgs Build::Norm(const std::vector<std::string>& names, int32_t width, float eps) {
+NormArgs Build::Norm(const std::vector<std::string>& names, int32_t width, float eps, bool bias) {
   const auto part = [&](const char* suffix) {
     ParameterTensor tensor = {.names = names, .shape = {width}};
     for (std::string& name : tensor.names) name += suffix;
     return NewConstant(1, width, std::move(tensor));
   };
   const Value weight = part(".weight");
-  return {weight, part(".bias"), eps};
+  return {weight, bias ? part(".bias") : Value(), eps};
 }
 
 TableId Build::Table(const std::string& name, int32_t rows, int32_t cols, bool words) {
@@ -294,6 +294,20 @@ Value Build::Named(OutputId id) const {
 Value Build::Concat(Value x, Value y) {
   const Value out = NewLike(x, cols(x) + cols(y));
   program_.ops.push_back(ops::Concat{x, y, out});
+  return out;
+}
+
+Value Build::RotaryAngles(ops::RotaryAngles args, int32_t head_dim) {
+  args.positions = IndexOf({.kind = Index::Kind::kPositions});
+  args.out = program_.NewValue({Domain::kTokens, 1}, {Domain::kOne, head_dim});
+  program_.ops.push_back(args);
+  return args.out;
+}
+
+Value Build::Rotate(Value x, Value angles) {
+  PERUSE_CHECK(cols(x) % cols(angles) == 0);
+  const Value out = NewLike(x, cols(x));
+  program_.ops.push_back(ops::Rotate{x, angles, out});
   return out;
 }
 

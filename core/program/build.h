@@ -29,6 +29,11 @@ class Stack {
   Stack& AddTaps(const std::string& name, int32_t out, int32_t taps);
   // A bias of any shape, named in full, for outputs [first, first + count).
   Stack& AddBias(std::vector<std::string> names, std::vector<int64_t> shape, int32_t first);
+  // With kQ8, activations of 13 bits: for inputs that lose most in 8.
+  Stack& WithWideInput() {
+    spec_.wide_input = true;
+    return *this;
+  }
   // name [heads * parts * size, in] with rows ordered head, part, channel in the file: stored part, head, channel (DeBERTa v1's in_proj).
   Stack& AddInterleaved(const std::string& name, int32_t heads, int32_t parts, int32_t size);
 
@@ -108,8 +113,8 @@ class Build {
   Value SoftmaxTaps(const std::string& name, int32_t heads, int32_t channels, int32_t kernel_size);
   // name.weight [width], name.bias [width] (or .gamma and .beta)
   NormArgs Norm(const std::string& name, int32_t width, float eps) { return Norm(std::vector{name}, width, eps); }
-  // The same under one of several names.
-  NormArgs Norm(const std::vector<std::string>& names, int32_t width, float eps);
+  // The same under one of several names. Without a bias the checkpoint has name.weight alone.
+  NormArgs Norm(const std::vector<std::string>& names, int32_t width, float eps, bool bias = true);
   // name [rows, cols], in host memory; words: with kQ8 stored as int8 by row
   TableId Table(const std::string& name, int32_t rows, int32_t cols, bool words = false);
 
@@ -151,6 +156,10 @@ class Build {
   // A matrix that the caller of a run brings.
   Value Input(int32_t number, Extent rows, int32_t cols);
   Value Concat(Value x, Value y);
+  // [tokens, head_dim]: cosines and sines by each token's position in its text. `args` without positions and result.
+  Value RotaryAngles(ops::RotaryAngles args, int32_t head_dim);
+  // Turns the heads of x by `angles`.
+  Value Rotate(Value x, Value angles);
   // x y^T; y has a row for each element of its domain.
   Value MatMul(Value x, Value y);
   // One direction; gates [rows, 4 * width].

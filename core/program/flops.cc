@@ -39,13 +39,15 @@ double Cost(const ops::SpanConv& op, const Run& run) {
   return logits + run.Convolution(op.values, op.kernel_size);
 }
 
-// Scores and context; and of each position term every row with every slot that its text's length can meet.
+// Scores and context of the keys within the window; and of each position term every row with every slot that its text's length can meet.
 double Cost(const ops::Attention& op, const Run& run) {
   const int terms = (op.position_key.valid() ? 1 : 0) + (op.position_query.valid() ? 1 : 0);
   double flops = 0;
   for (int32_t s = 0; s < run.batch.sequences(); ++s) {
     const int32_t length = run.batch.length(s);
-    flops += 4.0 * length * length * run.cols(op.query);
+    double pairs = 0;
+    for (int32_t i = 0; i < length; ++i) pairs += op.EndKey(i, length) - op.FirstKey(i);
+    flops += 4.0 * pairs * run.cols(op.query);
     if (terms == 0) continue;
     const std::span<const int32_t> slots = run.indices[static_cast<size_t>(op.slots.id)];
     const auto met =

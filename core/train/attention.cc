@@ -86,8 +86,13 @@ class Head {
     if (op_.position_query.valid()) AddPositions(op_.key, op_.position_query, /*by_key=*/true);
     if (op_.position_bias.valid()) AddBiases();
     for (int64_t i = 0; i < length_; ++i) {
-      const Floats inverse = simd::Set(1 / simd::ExpInPlace(weights_.row(i), length_, op_.scale));
-      simd::Map(weights_.row(i), weights_.row(i), length_, [&](Floats v) { return simd::hn::Mul(v, inverse); });
+      const int64_t first = op_.FirstKey(static_cast<int32_t>(i));
+      const int64_t end = op_.EndKey(static_cast<int32_t>(i), static_cast<int32_t>(length_));
+      float* const row = weights_.row(i);
+      const Floats inverse = simd::Set(1 / simd::ExpInPlace(row + first, end - first, op_.scale));
+      simd::Map(row + first, row + first, end - first, [&](Floats v) { return simd::hn::Mul(v, inverse); });
+      std::fill_n(row, first, 0.0f);
+      std::fill_n(row + end, length_ - end, 0.0f);
     }
   }
 

@@ -42,7 +42,7 @@ void Forward(const ops::LayerNorm& op, Tape& t) {
   PERUSE_CHECK(!op.residual.valid());
   const Block x = t.value(op.x), out = t.value(op.out);
   const float* weight = t.value(op.norm.weight).data;
-  const float* bias = t.value(op.norm.bias).data;
+  const float* bias = op.norm.bias.valid() ? t.value(op.norm.bias).data : nullptr;
   t.workers().ForPieces(x.rows, 1, 4 * x.cols, [&](int64_t first, int64_t end) {
     for (int64_t r = first; r < end; ++r) {
       const float* in = x.row(r);
@@ -51,7 +51,8 @@ void Forward(const ops::LayerNorm& op, Tape& t) {
       for (int64_t i = 0; i < x.cols; i += kLanes) {
         const int64_t n = std::min(kLanes, x.cols - i);
         const Floats normed = hn::Mul(hn::Sub(LoadPart(in + i, n), mean), inverse);
-        StorePart(Madd(normed, LoadPart(weight + i, n), LoadPart(bias + i, n)), out.row(r) + i, n);
+        const Floats offset = bias != nullptr ? LoadPart(bias + i, n) : hn::Zero(kTag);
+        StorePart(Madd(normed, LoadPart(weight + i, n), offset), out.row(r) + i, n);
       }
     }
   });
@@ -89,7 +90,7 @@ void Backward(const ops::LayerNorm& op, Tape& t) {
     }
   });
   float* const weight_sum = t.wants(op.norm.weight) ? t.Accumulator(op.norm.weight).data : nullptr;
-  float* const bias_sum = t.wants(op.norm.bias) ? t.Accumulator(op.norm.bias).data : nullptr;
+  float* const bias_sum = op.norm.bias.valid() && t.wants(op.norm.bias) ? t.Accumulator(op.norm.bias).data : nullptr;
   if (weight_sum == nullptr && bias_sum == nullptr) return;
   t.workers().ForPieces(width, 4 * kLanes, 2 * x.rows, [&](int64_t first, int64_t end) {
     for (int64_t r = 0; r < x.rows; ++r) {

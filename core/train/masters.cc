@@ -50,7 +50,7 @@ Masters::Masters(const Program& program, const Parameters& parameters, std::vect
     const auto* norm = std::get_if<ops::LayerNorm>(&op);
     if (norm == nullptr) continue;
     for (const Value value : {norm->norm.weight, norm->norm.bias}) {
-      norms_[static_cast<size_t>(program.info(value).constant)] = true;
+      if (value.valid()) norms_[static_cast<size_t>(program.info(value).constant)] = true;
     }
   }
 }

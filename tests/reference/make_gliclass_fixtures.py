@@ -14,9 +14,9 @@ import safetensors.torch
 import tokenizers
 import torch
 from gliclass import GLiClassModel, GLiClassModelConfig, ZeroShotClassificationPipeline
-from transformers import DebertaV2Config, PreTrainedTokenizerFast
+from transformers import DebertaV2Config, ModernBertConfig, PreTrainedTokenizerFast
 
-from make_gliner_fixtures import DEBERTA, LABELS, LABELS_BERT, TEXTS, generator_of, randomise, write_tokenizer
+from make_gliner_fixtures import DEBERTA, LABELS, LABELS_BERT, MODERNBERT, TEXTS, generator_of, randomise, write_tokenizer
 
 OUT_DIR = Path(__file__).resolve().parents[1] / "fixtures" / "gliclass"
 MARKERS = ("<<LABEL>>", "<<SEP>>", "<<EXAMPLE>>")
@@ -38,6 +38,8 @@ CASES = {
     "lstm-all": {"hidden_size": 16, "use_lstm": True, "pooling_strategy": "last", "extract_text_features": False},
     "segments": {"use_segment_embeddings": True},
     "layer": {"layers": 2, "layer_wise": True, "encoder_layer_id": -2, "pooling_strategy": "rms"},
+    "modernbert": {"modernbert": True},
+    "modernbert-average": {"modernbert": True, "class_token_pooling": "average", "scorer_type": "weighted-dot", "hidden_size": 16},
     "bi": {"architecture_type": "bi-encoder"},
     "bi-normalize": {"architecture_type": "bi-encoder", "normalize_features": True, "scorer_type": "weighted-dot", "hidden_size": 16},
     "bi-fused": {"architecture_type": "bi-encoder-fused"},
@@ -96,8 +98,10 @@ def write_case(name, out_dir, tokenizer):
     if architecture != "uni-encoder":
         labels = len(PreTrainedTokenizerFast.from_pretrained(LABELS_TOKENIZER))
         settings |= {"label_model_name": str(LABELS_TOKENIZER), "label_model_config": LABELS_BERT | {"vocab_size": labels}}
-    config = GLiClassModelConfig(encoder_config=DebertaV2Config(**{k: v for k, v in DEBERTA.items() if k != "model_type"} | {"num_hidden_layers": layers}, vocab_size=size),
-                                 architecture_type=architecture, encoder_model_name="encoder", **settings)
+    encoder = DebertaV2Config(**{k: v for k, v in DEBERTA.items() if k != "model_type"} | {"num_hidden_layers": layers}, vocab_size=size)
+    if settings.pop("modernbert", False):
+        encoder = ModernBertConfig(**{k: v for k, v in MODERNBERT.items() if k != "model_type"}, vocab_size=size)
+    config = GLiClassModelConfig(encoder_config=encoder, architecture_type=architecture, encoder_model_name="encoder", **settings)
     model = GLiClassModel(config, from_pretrained=False).eval()
     randomise(model, generator_of("gliclass " + name))
     spread(model, tokenizer)
@@ -128,6 +132,8 @@ def main():
         add_markers(folder)
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
     for name in options.only:
+        has_segments = not CASES[name].get("modernbert", False)
+        tokenizer.model_input_names = ["input_ids", "attention_mask"] + ["token_type_ids"] * has_segments
         write_case(name, options.out_dir, tokenizer)
 
 

@@ -40,6 +40,8 @@ DEBERTA = {"model_type": "deberta-v2", "hidden_size": 16, "num_attention_heads":
            "max_relative_positions": 32}
 BERT = {"model_type": "bert", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 24,
         "max_position_embeddings": 160, "type_vocab_size": 2}
+MODERNBERT = {"model_type": "modernbert", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2, "intermediate_size": 12,
+              "local_attention": 8, "global_attn_every_n_layers": 2, "pad_token_id": 0}
 HEAD = {"hidden_size": 8, "max_width": 4, "num_rnn_layers": 1, "span_mode": "markerV0"}
 
 # By name: what gliner_config.json says beside the encoder. A class_token_index of -1 is that of releases without a tokenizer.
@@ -52,6 +54,8 @@ CASES = {
     "width1": {"span_mode": "marker", "max_width": 1},
     "last": {"subtoken_pooling": "last"},
     "bert": {"encoder_config": BERT},
+    "modernbert": {"encoder_config": MODERNBERT},
+    "modernbert-token": {"encoder_config": MODERNBERT, "span_mode": "token_level"},
     "token": {"span_mode": "token_level"},
     "token-plain": {"span_mode": "token_level", "num_rnn_layers": 0},
     "mean": {"subtoken_pooling": "mean"},
@@ -120,7 +124,7 @@ def randomise(module, generator):
         for name, parameter in sorted(module.named_parameters()):
             scale = 0.5 if "bert_layer" not in name and "labels_encoder" not in name else SCALE
             parameter.copy_((torch.randn(parameter.shape, generator=generator) * scale).half())
-            if name.endswith("LayerNorm.weight"):
+            if name.endswith("LayerNorm.weight") or name.endswith("norm.weight") and "bert_layer.model.layers." in name:
                 parameter.add_(1.0).copy_(parameter.half())
 
 

@@ -16,6 +16,7 @@ class Case:
     long: int = 34
     extra_head: str = ""  # a pre-training head that has no class in transformers
     choices: int = 0  # multiple choice only
+    transformers: int = 4  # major version whose class computes the case
     tags: list = field(default_factory=list)
 
 
@@ -218,6 +219,38 @@ def mpnet_cases():
                hidden_size=16, num_attention_heads=2, vocab_size=32)
 
 
+def modernbert_cases():
+    """Windows of a few keys, which all texts but the shortest exceed."""
+    small = {"vocab_size": 48, "hidden_size": 32, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 24,
+             "local_attention": 8, "pad_token_id": 0, "bos_token_id": 1, "cls_token_id": 1, "eos_token_id": 2, "sep_token_id": 2}
+    tags = labels("O", "B-PER", "I-PER")
+
+    def case(name, about, head="SequenceClassification", choices=0, transformers=4, **more):
+        return Case("modernbert-" + name, "ModernBERT, " + about, "ModernBert" + ("For" + head if head else "Model"), small | more,
+                    choices=choices, transformers=transformers)
+
+    yield case("sequence", "sequence classification, global every third layer", **LABELS)
+    yield case("sequence-mean", "mean pooling, window 9 // 2, global every second layer", classifier_pooling="mean",
+               local_attention=9, global_attn_every_n_layers=2, **LABELS)
+    yield case("biases", "every bias there is", norm_bias=True, attention_bias=True, mlp_bias=True, classifier_bias=True,
+               num_hidden_layers=2, **LABELS)
+    yield case("all-global", "all layers global, equal thetas, silu, tanh in the head", global_attn_every_n_layers=1,
+               local_rope_theta=160000.0, hidden_activation="silu", classifier_activation="tanh", num_hidden_layers=2, **LABELS)
+    yield case("token", "token classification", "TokenClassification", num_hidden_layers=2, **tags)
+    yield case("question", "question answering", "QuestionAnswering", num_hidden_layers=2)
+    yield case("masked-lm", "masked language model", "MaskedLM", num_hidden_layers=2)
+    yield case("masked-lm-untied", "masked language model, own output matrix without a bias", "MaskedLM", num_hidden_layers=2,
+               tie_word_embeddings=False, decoder_bias=False)
+    yield case("choice", "multiple choice, mean pooling", "MultipleChoice", choices=2, num_hidden_layers=2,
+               classifier_pooling="mean")
+    yield case("bare", "encoder without a head and without a name prefix", head="")
+    yield case("layer-types", "transformers 5: layer_types in no order, rope_parameters", transformers=5,
+               layer_types=["sliding_attention", "full_attention", "full_attention", "sliding_attention"],
+               rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 500.0},
+                                "sliding_attention": {"rope_type": "default", "rope_theta": 80.0}}, **LABELS)
+    yield case("sliding-window", "transformers 5: sliding_window as a key", transformers=5, sliding_window=3, **LABELS)
+
+
 def rare_cases():
     """Fields of config.json that few files have: the smallest models that show them."""
     small = {"vocab_size": 16, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24,
@@ -241,4 +274,4 @@ def rare_cases():
 
 
 def all_cases():
-    return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *rare_cases()]
+    return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *modernbert_cases(), *rare_cases()]

@@ -94,6 +94,7 @@ void WriteProbabilities(Recording& r, const ops::Attention& op, const PositionPr
   SetPositions(r, op, products, params);
   params.longest = static_cast<uint32_t>(r.batch().longest());
   params.head_dim = static_cast<uint32_t>(r.at(op.query).cols / op.heads);
+  params.window = static_cast<uint32_t>(op.window);
   const PositionBuffers positions = BuffersOf(r, op, products, starts);
   r.recorder().Dispatch(
       "probabilities", {}, params,
@@ -128,6 +129,7 @@ void AttendHeads(Recording& r, const ops::Attention& op, PositionProducts produc
   params.out = result.place;
   SetPositions(r, op, products, params);
   params.head_dim = static_cast<uint32_t>(head_dim);
+  params.window = static_cast<uint32_t>(op.window);
   const PositionBuffers positions = BuffersOf(r, op, products, starts);
   r.recorder().Dispatch("attention", {}, params,
                         {starts, query.buffer, key.buffer, value.buffer, positions.slots, positions.to_position,

@@ -39,6 +39,7 @@ struct Params {
   bias_first: u32,
   bias_stride: u32,
   head_dim: u32,
+  window: u32,          // most distance of a key
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -119,6 +120,11 @@ fn value_block(rows: vec4u, column: u32) -> mat4x4f {
   return mat4x4f(value_at(rows.x, column), value_at(rows.y, column), value_at(rows.z, column), value_at(rows.w, column));
 }
 
+// Which of four keys are within the window of a query.
+fn near(i: u32, keys: vec4u) -> vec4<bool> {
+  return (keys <= vec4u(i + params.window)) & (keys + params.window >= vec4u(i));
+}
+
 fn highest_of(v: vec4f) -> f32 {
   return max(max(v.x, v.y), max(v.z, v.w));
 }
@@ -149,7 +155,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   var context: array<vec4f, 4>;   // of each query; every index is a literal
   var largest = vec4f(LOWEST);    // of each query
   var sums = vec4f();             // of each query, over this thread's keys
-  for (var first_key = 0u; first_key < length; first_key += KEYS) {
+  let begin_key = (max(first_query, params.window) - params.window) / KEYS * KEYS;
+  let end_key = min(length, first_query + QUERIES + params.window);
+  for (var first_key = begin_key; first_key < end_key; first_key += KEYS) {
     let key_rows = params.key_first + head_first +
                    (start + min(vec4u(first_key + place) + vec4u(0u, 1u, 2u, 3u) * LANES, last)) * params.key_stride;
     var scores = array<vec4f, 4>();  // Said, because SwiftShader keeps what a variable of a loop held before.
@@ -196,18 +204,19 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
       scores[0] = scores[1];
       scores[1] = scores[2];
       scores[2] = scores[3];
-      scores[3] = select(vec4f(LOWEST), score, inside);
+      scores[3] = select(vec4f(LOWEST), score, inside & near(query_row, keys));
     }
     partial[lane * WEIGHT_PITCH + four] =
         vec4f(highest_of(scores[0]), highest_of(scores[1]), highest_of(scores[2]), highest_of(scores[3]));
     workgroupBarrier();
+    let first_row = first_query + 4u * four;
     let before = largest;
     for (var l = 0u; l < LANES; l++) { largest = max(largest, partial[l * WEIGHT_PITCH + four]); }
     let rescale = exp(before - largest);
-    scores[0] = select(vec4f(), exp(scores[0] - largest.x), inside);
-    scores[1] = select(vec4f(), exp(scores[1] - largest.y), inside);
-    scores[2] = select(vec4f(), exp(scores[2] - largest.z), inside);
-    scores[3] = select(vec4f(), exp(scores[3] - largest.w), inside);
+    scores[0] = select(vec4f(), exp(scores[0] - largest.x), inside & near(first_row + 0u, keys));
+    scores[1] = select(vec4f(), exp(scores[1] - largest.y), inside & near(first_row + 1u, keys));
+    scores[2] = select(vec4f(), exp(scores[2] - largest.z), inside & near(first_row + 2u, keys));
+    scores[3] = select(vec4f(), exp(scores[3] - largest.w), inside & near(first_row + 3u, keys));
     sums = sums * rescale + vec4f(sum_of(scores[0]), sum_of(scores[1]), sum_of(scores[2]), sum_of(scores[3]));
     context[0] *= rescale.x;
     context[1] *= rescale.y;
@@ -218,7 +227,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
     weights[(lane + 32u) * WEIGHT_PITCH + four] = vec4f(scores[0].z, scores[1].z, scores[2].z, scores[3].z);
     weights[(lane + 48u) * WEIGHT_PITCH + four] = vec4f(scores[0].w, scores[1].w, scores[2].w, scores[3].w);
 
-    for (var j = 0u; j < KEYS && first_key + j < length; j += STEP) {
+    for (var j = 0u; j < KEYS && first_key + j < end_key; j += STEP) {
       workgroupBarrier();
       key_tile[four * KEY_PITCH + lane] = value_next[0];
       key_tile[(four + 4u) * KEY_PITCH + lane] = value_next[1];

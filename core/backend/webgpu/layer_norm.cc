@@ -7,7 +7,7 @@ namespace peruse::webgpu {
 void Normalise(Recording& r, const NormSum& sum, const NormArgs& norm, Tensor out) {
   const Recording::View result = r.Of(out);
   const Recording::View weight = r.Of(norm.weight);
-  const Recording::View bias = r.Of(norm.bias);
+  const Recording::View bias = norm.bias.valid() ? r.Of(norm.bias) : weight;
   const Recording::View y = sum.y != nullptr ? *sum.y : Recording::View{sum.x.buffer, {}};
   const bool has_slice_bias = sum.slice_bias != Recorder::kNoBuffer;
   const auto rows = static_cast<uint32_t>(out.rows);
@@ -22,7 +22,8 @@ void Normalise(Recording& r, const NormSum& sum, const NormArgs& norm, Tensor ou
                              sum.y != nullptr,
                              static_cast<uint32_t>(sum.slices),
                              rows * sum.x.place.stride,
-                             has_slice_bias};
+                             has_slice_bias,
+                             norm.bias.valid()};
   r.recorder().Dispatch("norm", {}, params,
                         {sum.x.buffer, y.buffer, weight.buffer, bias.buffer,
                          has_slice_bias ? sum.slice_bias : bias.buffer, result.buffer},

@@ -19,6 +19,7 @@ struct Params {
   slices: u32,
   slice: u32,  // elements from one slice to the next
   has_slice_bias: u32,
+  has_bias: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -65,8 +66,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
     }
     let deviation = sqrt(total(squares, thread) / f32(params.width) + params.eps);
     for (var c = thread; c < params.width; c += THREADS) {
-      out[params.out_first + row * params.out_stride + c] =
-          (element(row, c) - mean) / deviation * weight[params.weight_first + c] + bias[params.bias_first + c];
+      var y = (element(row, c) - mean) / deviation * weight[params.weight_first + c];
+      if (params.has_bias != 0u) { y += bias[params.bias_first + c]; }
+      out[params.out_first + row * params.out_stride + c] = y;
     }
   }
 }

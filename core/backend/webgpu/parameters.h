@@ -36,7 +36,7 @@ struct NormParams {
   uint32_t weight_first, bias_first;
   Place out;
   uint32_t has_y;
-  uint32_t slices, slice, has_slice_bias;
+  uint32_t slices, slice, has_slice_bias, has_bias;
 };
 
 struct AttentionParams {
@@ -45,7 +45,7 @@ struct AttentionParams {
   uint32_t first_head, position_stride, slots, first_slot, reach, has_position_key, has_position_query;
   uint32_t has_position_bias;
   Place bias;
-  uint32_t head_dim;
+  uint32_t head_dim, window;
 };
 
 struct ProbabilitiesParams {
@@ -54,7 +54,7 @@ struct ProbabilitiesParams {
   uint32_t heads, first_head, position_stride, slots, first_slot, reach;
   uint32_t has_position_key, has_position_query, has_position_bias;
   Place bias;
-  uint32_t longest, head_dim;
+  uint32_t longest, head_dim, window;
 };
 
 struct DepthwiseConvParams {
@@ -95,6 +95,12 @@ struct PairParams {
   Place x, y, out;
 };
 
+struct GateParams {
+  uint32_t rows, columns;
+  Place x, y, out;
+  uint32_t activation;
+};
+
 struct SelectRowsParams {
   uint32_t rows, columns;
   Place x, out;
@@ -105,6 +111,11 @@ struct LstmParams {
   Place gates, recurrent;
   uint32_t bias_first;
   Place out;
+};
+
+struct RotateParams {
+  uint32_t rows, columns, half;
+  Place x, angles, out;
 };
 
 struct NormalizeParams {

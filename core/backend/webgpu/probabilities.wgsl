@@ -23,6 +23,7 @@ struct Params {
   bias_stride: u32,
   longest: u32,
   head_dim: u32,
+  window: u32,          // most distance of a key
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -64,17 +65,19 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let head = workgroup.y;
   let row = params.out_first +
             (start * params.heads + (params.first_head + head) * length + i) * params.out_stride;
-  var highest = score(start, head, i, 0u);
-  for (var j = 0u; j < length; j++) {
+  let first = max(i, params.window) - params.window;
+  let end = min(length, i + params.window + 1u);
+  var highest = score(start, head, i, first);
+  for (var j = first; j < end; j++) {
     let s = score(start, head, i, j);
     out[row + j] = s;
     highest = max(highest, s);
   }
   var sum = 0.0;
-  for (var j = 0u; j < length; j++) {
+  for (var j = first; j < end; j++) {
     let e = exp(out[row + j] - highest);
     out[row + j] = e;
     sum += e;
   }
-  for (var j = 0u; j < params.longest; j++) { out[row + j] = select(0.0, out[row + j] / sum, j < length); }
+  for (var j = 0u; j < params.longest; j++) { out[row + j] = select(0.0, out[row + j] / sum, j >= first && j < end); }
 }

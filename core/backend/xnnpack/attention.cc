@@ -1,5 +1,6 @@
 // One task is one head of one sequence, or a part of its queries. It packs the head's keys and values once, then takes
-// the queries in tiles whose scores stay in the second-level cache: content scores, position terms, softmax, context.
+// the queries in tiles whose scores stay in the second-level cache: content scores, position terms, softmax, context. Where a
+// window limits the keys, each tile packs the keys that its queries reach.
 #include <algorithm>
 #include <cstddef>
 
@@ -15,7 +16,9 @@ namespace {
 using namespace simd;  // NOLINT: this file is vector code throughout
 
 constexpr int64_t kMostQueries = 72;  // in a tile
-constexpr int64_t kSlack = 16;        // floats after each row, against over-reads and for alignment
+constexpr int64_t kWindowQueries =
+    36;  // the same with a window: a tile scores its queries against all keys that any of them reaches
+constexpr int64_t kSlack = 16;  // floats after each row, against over-reads and for alignment
 
 // The queries of a tile: the sequence in equal parts, because the position terms of a small last tile would cost
 // almost as much as those of a large one.
@@ -27,6 +30,13 @@ int64_t QueryTile(int64_t length) {
 
 // The operation as memory. A Block without data is left out.
 struct AttentionBlocks {
+  int64_t Tile(int64_t length) const { return Bands(length) ? RoundUp(kWindowQueries, TileRows()) : QueryTile(length); }
+  // Whether a tile reaches fewer keys than the text has.
+  bool Bands(int64_t length) const { return BandKeys() < length; }
+  // The most keys that a tile reaches within the window.
+  int64_t BandKeys() const { return RoundUp(kWindowQueries, TileRows()) + 2 * int64_t{op->window}; }
+
+  const ops::Attention* op;
   Block query, key, value;  // [rows, heads * head_dim]
   Block position_key;       // [slots, heads * head_dim]
   Block position_query;     // [slots, heads * head_dim]
@@ -40,11 +50,13 @@ struct AttentionBlocks {
 // What a thread needs besides the inputs. Sizes are for the longest sequence.
 struct Room {
   Room(const AttentionBlocks& blocks, int64_t longest)
-      : head_dim(blocks.query.cols / blocks.heads), row(RoundUp(longest, kSlack) + 2 * kSlack) {
+      : head_dim(blocks.query.cols / blocks.heads),
+        row(RoundUp(std::min(longest, blocks.BandKeys()), kSlack) + 2 * kSlack) {
+    const int64_t most_keys = std::min(longest, blocks.BandKeys());
     const int64_t distances = 2 * longest - 1;
     const int64_t tile_distances = longest + kMostQueries - 1;
-    keys = PackedFloats(head_dim, longest);
-    values = PackedFloats(longest, head_dim);
+    keys = PackedFloats(head_dim, most_keys);
+    values = PackedFloats(most_keys, head_dim);
     scores = kMostQueries * row;
     if (blocks.position_key.data != nullptr) {
       position_keys = PackedFloats(head_dim, distances);
@@ -65,8 +77,8 @@ struct Room {
 
   int64_t head_dim;
   int64_t row;                   // floats from one row of scores to the next
-  int64_t keys = 0;              // packed [head_dim, length]
-  int64_t values = 0;            // packed [length, head_dim]
+  int64_t keys = 0;              // packed [head_dim, keys]
+  int64_t values = 0;            // packed [keys, head_dim]
   int64_t scores = 0;            // [kMostQueries, row]
   int64_t position_keys = 0;     // packed [head_dim, runs], runs in descending order of distance
   int64_t key_band = 0;          // [TileRows(), ...]: queries times position keys
@@ -103,14 +115,16 @@ class HeadTask {
     start_ = start;
     length_ = length;
     column_ = head * d_;
-    PackKeysAndValues();
+    const bool bands = blocks_.Bands(length);
+    if (!bands) PackKeysAndValues(0, length);
     if (blocks_.position_key.data != nullptr) PackPositionKeys();
     if (blocks_.position_query.data != nullptr) GatherPositionQueries();
     if (blocks_.position_bias.data != nullptr) GatherBiases(head);
-    const int64_t tile = QueryTile(length);
+    const int64_t tile = blocks_.Tile(length);
     for (int64_t i = first; i < last; i += tile) {
       const int64_t rows = std::min(tile, last - i);
-      Gemm(Query(i), blocks_.query.stride, rows, d_, keys_, length_, scores_, sizes_.row);
+      if (bands) PackKeysAndValues(FirstKey(i), EndKey(i + rows - 1));
+      Gemm(Query(i), blocks_.query.stride, rows, d_, keys_, key_count_, scores_, sizes_.row);
       if (blocks_.position_key.data != nullptr) AddContentToPosition(i, rows);
       if (blocks_.position_query.data != nullptr) AddPositionToContent(i, rows);
       if (blocks_.position_bias.data != nullptr) AddBiases(i, rows);
@@ -120,12 +134,17 @@ class HeadTask {
 
  private:
   const float* Query(int64_t i) const { return blocks_.query.row(start_ + i) + column_; }
+  int64_t FirstKey(int64_t i) const { return blocks_.op->FirstKey(static_cast<int32_t>(i)); }
+  int64_t EndKey(int64_t i) const { return blocks_.op->EndKey(static_cast<int32_t>(i), static_cast<int32_t>(length_)); }
 
-  void PackKeysAndValues() {
-    ZeroBias(d_, length_, keys_);
-    ZeroLastPanel(d_, length_, keys_);
-    PackColumns(blocks_.key.row(start_) + column_, blocks_.key.stride, d_, 0, length_, keys_);
-    PackMatrix(blocks_.value.row(start_) + column_, blocks_.value.stride, length_, d_, values_);
+  // Of the keys [first, end) of the text.
+  void PackKeysAndValues(int64_t first, int64_t end) {
+    first_key_ = first;
+    key_count_ = end - first;
+    ZeroBias(d_, key_count_, keys_);
+    ZeroLastPanel(d_, key_count_, keys_);
+    PackColumns(blocks_.key.row(start_ + first) + column_, blocks_.key.stride, d_, 0, key_count_, keys_);
+    PackMatrix(blocks_.value.row(start_ + first) + column_, blocks_.value.stride, key_count_, d_, values_);
   }
 
   // The columns of the last panel that packing leaves out take part in the kernel's arithmetic, if not in its result.
@@ -262,10 +281,14 @@ class HeadTask {
   void SoftmaxAndContext(int64_t first, int64_t rows, int64_t longest, int64_t head) {
     float inverse[kMostQueries];
     for (int64_t r = 0; r < rows; ++r) {
-      inverse[r] = 1.0f / ExpInPlace(scores_ + r * sizes_.row, length_, blocks_.scale);
+      const int64_t begin = FirstKey(first + r) - first_key_, end = EndKey(first + r) - first_key_;
+      float* scores = scores_ + r * sizes_.row;
+      inverse[r] = 1.0f / ExpInPlace(scores + begin, end - begin, blocks_.scale);
+      std::fill_n(scores, begin, 0.0f);
+      std::fill_n(scores + end, key_count_ - end, 0.0f);
     }
     float* out = blocks_.out.row(start_ + first) + column_;
-    Gemm(scores_, sizes_.row, rows, length_, values_, d_, out, blocks_.out.stride);
+    Gemm(scores_, sizes_.row, rows, key_count_, values_, d_, out, blocks_.out.stride);
     for (int64_t r = 0; r < rows; ++r) {
       const Floats factor = Set(inverse[r]);
       const auto scale = [factor](Floats v) { return hn::Mul(v, factor); };
@@ -273,8 +296,10 @@ class HeadTask {
       Map(row, row, d_, scale);
       if (blocks_.probabilities.data == nullptr) continue;
       float* probabilities = blocks_.probabilities.row(start_ * blocks_.heads + head * length_ + first + r);
-      Map(scores_ + r * sizes_.row, probabilities, length_, scale);
-      std::fill_n(probabilities + length_, longest - length_, 0.0f);
+      std::fill_n(probabilities, first_key_, 0.0f);
+      Map(scores_ + r * sizes_.row, probabilities + first_key_, key_count_, scale);
+      const int64_t end = first_key_ + key_count_;
+      std::fill_n(probabilities + end, longest - end, 0.0f);
     }
   }
 
@@ -285,6 +310,8 @@ class HeadTask {
   int64_t start_ = 0;
   int64_t length_ = 0;
   int64_t column_ = 0;
+  int64_t first_key_ = 0;  // of those that are packed
+  int64_t key_count_ = 0;
   int64_t first_run_ = 0;
   int64_t last_run_ = 0;
   float* keys_;
@@ -329,7 +356,7 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::sp
   pool.For(heads * parts, [&](int32_t thread, int64_t task) {
     const int32_t sequence = static_cast<int32_t>(task / parts / blocks.heads);
     const int64_t length = batch.length(sequence);
-    const int64_t tile = QueryTile(length);
+    const int64_t tile = blocks.Tile(length);
     const int64_t part_rows = RoundUp((length + parts - 1) / parts, tile);
     const int64_t first = task % parts * part_rows;
     if (first >= length) return;
@@ -343,7 +370,8 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::sp
 
 template <>
 Status Run(Runner& r, const ops::Attention& op) {
-  const AttentionBlocks blocks{r.View(op.query),
+  const AttentionBlocks blocks{&op,
+                               r.View(op.query),
                                r.View(op.key),
                                r.View(op.value),
                                r.View(op.position_key),

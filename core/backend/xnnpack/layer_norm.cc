@@ -53,9 +53,12 @@ void AddNormRow(const float* x, const float* y, int64_t width, const NormWeights
   const Floats inverses = Set(inverse);
   int64_t i = 0;
   for (; i + kLanes <= width; i += kLanes) {
-    Store(Madd(hn::Mul(Load(out + i), inverses), Load(norm.weight + i), Load(norm.bias + i)), out + i);
+    const Floats bias = norm.bias != nullptr ? Load(norm.bias + i) : hn::Zero(kTag);
+    Store(Madd(hn::Mul(Load(out + i), inverses), Load(norm.weight + i), bias), out + i);
   }
-  for (; i < width; ++i) out[i] = out[i] * inverse * norm.weight[i] + norm.bias[i];
+  for (; i < width; ++i) {
+    out[i] = out[i] * inverse * norm.weight[i] + (norm.bias != nullptr ? norm.bias[i] : 0.0f);
+  }
 }
 
 }  // namespace

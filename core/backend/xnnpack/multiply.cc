@@ -1,5 +1,6 @@
 #include "core/backend/xnnpack/multiply.h"
 
+#include "core/backend/xnnpack/activations.h"
 #include "core/backend/xnnpack/runner.h"
 #include "core/backend/xnnpack/simd.h"
 
@@ -17,7 +18,18 @@ void MultiplyBlocks(const ThreadPool& pool, const Block& x, const Block& y, cons
 
 template <>
 Status Run(Runner& r, const ops::Multiply& op) {
-  MultiplyBlocks(r.pool(), r.View(op.x), r.View(op.y), r.View(op.out));
+  const Block x = r.View(op.x), y = r.View(op.y), out = r.View(op.out);
+  if (op.activation == Activation::kNone) {
+    MultiplyBlocks(r.pool(), x, y, out);
+    return OkStatus();
+  }
+  r.pool().ForRows(x.rows, 4, [&](int64_t first, int64_t end) {
+    for (int64_t row = first; row < end; ++row) {
+      ActivateRow(x.row(row), x.cols, op.activation, out.row(row));
+      Map2(out.row(row), y.row(y.rows == 1 ? 0 : row), out.row(row), x.cols,
+           [](Floats a, Floats b) { return hn::Mul(a, b); });
+    }
+  });
   return OkStatus();
 }
 

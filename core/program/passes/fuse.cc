@@ -48,6 +48,12 @@ class Fuser {
       linear.factor = product.y;
     } else if (TakePlain(product.y, &linear)) {
       linear.factor = product.x;
+    } else if (const auto* activate = uses_.OnlyFor<ops::Activate>(product.x)) {
+      const Value x = activate->x;
+      const Activation activation = activate->activation;
+      Remove(product.x);
+      op = ops::Multiply{x, product.y, product.out, activation};
+      return;
     } else {
       return;
     }

@@ -90,9 +90,9 @@ TEST(ConfigTest, DefaultsOfEachFamily) {
     const Result<ConfiguredFamily> read = ReadFamily(Of("electra", fields));
     return **read->family->MultipleChoice(read->config);
   };
-  EXPECT_EQ(summary("").dense, "sequence_summary.summary");
-  EXPECT_EQ(summary("").activation, Activation::kGelu);
-  EXPECT_EQ(summary(R"("summary_activation":null)").activation, Activation::kNone);
+  EXPECT_EQ(summary("").transform.dense, "sequence_summary.summary");
+  EXPECT_EQ(summary("").transform.activation, Activation::kGelu);
+  EXPECT_EQ(summary(R"("summary_activation":null)").transform.activation, Activation::kNone);
 
   EXPECT_EQ(Parse(Of("bert", R"("hidden_size":36)")).embedding_size, 36);
   EXPECT_EQ(HeadsOf(EncoderOf(Of("conv_bert", ""))), std::pair(6, 64));
@@ -276,6 +276,27 @@ TEST(ConfigTest, FieldsThatContradictEachOtherAreRefused) {
   std::string names = "\"id2label\":{\"0\":\"a\"";
   for (int i = 1; i <= 100000; ++i) names += ",\"" + std::to_string(i) + "\":\"a\"";
   ExpectError(Of("bert", names + "}"), StatusCode::kMalformedFile, "more than");
+}
+
+TEST(ConfigTest, ModernBertsOptionsThatPeruseLacksAreRefused) {
+  for (const auto& [fields, what] : {
+           std::pair{R"("classifier_pooling":"max")", "classifier_pooling"},
+           {R"("layer_types":["full_attention","chunked_attention"],"num_hidden_layers":2)", "layer_types"},
+           {R"("rope_scaling":{"rope_type":"yarn"})", "rope_scaling"},
+           {R"("rope_theta":10000)", "rope_theta"},
+           {R"("rope_parameters":{"full_attention":{"rope_type":"linear","rope_theta":10000}})", "rope_type"},
+           {R"("head_dim":32)", "head_dim"},
+       }) {
+    ExpectError(Of("modernbert", fields), StatusCode::kUnsupported, what);
+  }
+  for (const auto& [fields, what] : {
+           std::pair{R"("layer_types":["full_attention"])", "layer_types"},
+           {R"("rope_parameters":{"rope_type":"default"})", "rope_parameters"},
+           {R"("num_attention_heads":256)", "heads of odd width"},
+           {R"("local_attention":-1)", "local_attention"},
+       }) {
+    ExpectError(Of("modernbert", fields), StatusCode::kMalformedFile, what);
+  }
 }
 
 TEST(ConfigTest, ProblemTypes) {

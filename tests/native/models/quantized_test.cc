@@ -135,7 +135,8 @@ bool IsQuantizable(const std::string& name, const std::vector<int64_t>& shape) {
   if (has("generator_lm_head") || has("cls.predictions.decoder") || has("lm_head.decoder") || has("vocab_projector")) {
     return true;
   }
-  if (!has("encoder.layer.") && !has("transformer.layer.")) return false;
+  if (has("tok_embeddings") || name == "decoder.weight") return true;  // ModernBERT's
+  if (!has("encoder.layer.") && !has("transformer.layer.") && !has("layers.")) return false;
   return !has(".pos_") && !has("distance_embedding") && !name.ends_with(".conv.weight");
 }
 

@@ -34,8 +34,8 @@ int32_t DivisorOf(int32_t number, Random& random) {
   }
 }
 
-constexpr const char* kFamilies[] = {"bert",    "electra",    "roberta",   "distilbert",  "convbert",
-                                     "deberta", "deberta-v2", "lightconv", "dynamicconv", "mpnet"};
+constexpr const char* kFamilies[] = {"bert",       "electra",   "roberta",     "distilbert", "convbert",  "deberta",
+                                     "deberta-v2", "lightconv", "dynamicconv", "mpnet",      "modernbert"};
 constexpr const char* kActivations[] = {"gelu",  "gelu_new", "gelu_fast", "gelu_10", "quick_gelu", "relu",
                                         "relu6", "silu",     "mish",      "tanh",    "sigmoid",    "linear"};
 
@@ -45,7 +45,8 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   const int32_t heads = deep ? 4 : random.Int(1, 4);
   const bool halves = family == "convbert";
   const int32_t head_size = deep ? random.Int(49, 60) : random.Int((15 + heads) / heads, 33);
-  const int32_t hidden = heads * head_size * (halves ? 2 : 1);
+  const bool modern = family == "modernbert";
+  const int32_t hidden = heads * head_size * (halves || modern ? 2 : 1);  // rotation needs heads of even width
   const int32_t groups = halves && random.Chance(50) ? DivisorOf(hidden, random) : 1;
   const int32_t intermediate = groups * random.Int(1, 1 + 150 / groups);
   std::string json = R"({"model_type":")" + family + R"(","num_labels":)" + std::to_string(random.Int(1, 9));
@@ -65,7 +66,7 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   number(distil ? "n_layers" : "num_hidden_layers", random.Int(1, 2));
   number(distil ? "n_heads" : "num_attention_heads", halves ? 2 * heads : heads);
   number(distil ? "hidden_dim" : "intermediate_size", intermediate);
-  text(distil ? "activation" : "hidden_act", random.Pick(kActivations));
+  text(distil ? "activation" : modern ? "hidden_activation" : "hidden_act", random.Pick(kActivations));
   number("type_vocab_size", random.Int(0, 2));
   json += random.Chance(50) ? ",\"layer_norm_eps\":1e-12" : ",\"layer_norm_eps\":1e-5";
   if (family == "electra" || family == "convbert")
@@ -75,6 +76,15 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   if (halves || family == "lightconv" || family == "dynamicconv") number("conv_kernel_size", 2 * random.Int(0, 6) + 1);
   if (family == "bert" && random.Chance(40)) {
     text("position_embedding_type", random.Chance(50) ? "relative_key" : "relative_key_query");
+  }
+  if (modern) {
+    number("local_attention", random.Int(0, 90));
+    number("global_attn_every_n_layers", random.Int(1, 3));
+    number("global_rope_theta", random.Int(10, 200000));
+    for (const char* field : {"norm_bias", "attention_bias", "mlp_bias", "classifier_bias", "decoder_bias"}) {
+      flag(field, random.Chance(50));
+    }
+    text("classifier_pooling", random.Chance(50) ? "cls" : "mean");
   }
   if (!family.starts_with("deberta")) return json + "}";
   flag("relative_attention", random.Chance(85));
@@ -124,7 +134,8 @@ std::string DrawWeights(const std::string& config_json, Head head, Random& rando
     int64_t count = 1;
     for (const int64_t size : tensor.shape) count *= size;
     // By the whole word: vocab_transform.weight ends in "orm.weight" too, and with values around 1 all its units would be alike.
-    const bool is_norm = tensor.names[0].ends_with("Norm.weight") || tensor.names[0].ends_with("_norm.weight");
+    const bool is_norm = tensor.names[0].ends_with("Norm.weight") || tensor.names[0].ends_with("_norm.weight") ||
+                         tensor.names[0].ends_with(".norm.weight");
     const float scale = is_norm ? 0.2f : std::min(1.0f, 1.7f / std::sqrt(static_cast<float>(count / tensor.shape[0])));
     std::vector<float> values(static_cast<size_t>(count));
     for (float& value : values) value = scale * random.Float() + (is_norm ? 1.0f : 0.0f);

@@ -71,6 +71,13 @@ void Biased(CaseProgram& p, const OpCase& c) {
   Finish(p, c, op);
 }
 
+// `kernel`: the window.
+void Windowed(CaseProgram& p, const OpCase& c) {
+  ops::Attention op = Arguments(p, c);
+  op.window = c.kernel;
+  Finish(p, c, op);
+}
+
 }  // namespace
 
 void AddAttentionCases(Cases& cases) {
@@ -90,6 +97,18 @@ void AddAttentionCases(Cases& cases) {
     cases.push_back({.operation = "Attention", .write = Plain, .lengths = {length}, .cols = 16, .heads = 1});
   }
   cases.push_back({.operation = "Attention", .write = Plain, .lengths = {70}, .cols = 260, .heads = 2});
+  // Texts shorter than the window, as long as it, and of several tiles; windows of one key, odd ones, and ModernBERT's.
+  for (int32_t window : {0, 1, 9, 64}) {
+    const auto add = [&](OpCase c) {
+      c.operation = "WindowedAttention";
+      c.write = Windowed;
+      c.kernel = window;
+      cases.push_back(c);
+    };
+    add({.lengths = kRagged, .cols = 48, .heads = 3, .extra_output = true});
+    add({.lengths = {64, 65, 66, 150}, .cols = 32, .heads = 2, .strided_in = true, .strided_out = true});
+    add({.lengths = {331}, .cols = 20, .heads = 1, .extra_output = true});
+  }
   for (const bool positions : {false, true}) {
     const auto add = [&](OpCase c) {
       c.operation = positions ? "DisentangledAttention" : "Attention";

@@ -19,6 +19,7 @@ bool HasGradient(const OpCase& c) {
   const Op& op = made.op();
   if (!std::visit([](const auto& o) { return kHasGradient<std::decay_t<decltype(o)>>; }, op)) return false;
   if (const auto* linear = std::get_if<ops::Linear>(&op)) return linear->plain() && !linear->first_outputs;
+  if (const auto* product = std::get_if<ops::Multiply>(&op)) return product->activation == Activation::kNone;
   if (const auto* conv = std::get_if<ops::Conv1d>(&op)) return conv->activation == Activation::kNone;
   if (const auto* conv = std::get_if<ops::SpanConv>(&op)) return !conv->weight.valid();
   return true;

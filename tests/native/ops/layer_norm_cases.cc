@@ -17,6 +17,12 @@ void OfSum(CaseProgram& p, const OpCase& c) {
   p.Add(ops::LayerNorm{.x = x, .residual = residual, .norm = norm, .out = p.Output({Domain::kTokens, 1}, c.cols)});
 }
 
+void WithoutBias(CaseProgram& p, const OpCase& c) {
+  const Value x = p.Tokens(c.cols);
+  const NormArgs norm = {p.Constant(1, c.cols, 1), {}, 1e-5f};
+  p.Add(ops::LayerNorm{.x = x, .norm = norm, .out = p.Output({Domain::kTokens, 1}, c.cols)});
+}
+
 }  // namespace
 
 void AddLayerNormCases(Cases& cases) {
@@ -29,6 +35,9 @@ void AddLayerNormCases(Cases& cases) {
         {.operation = name, .write = write, .lengths = kRagged, .cols = 37, .strided_in = true, .strided_out = true});
     // The variance of values that hardly differ: one pass of squares would lose all of it.
     cases.push_back({.operation = name, .write = write, .lengths = {3}, .cols = 100, .offset = 1000});
+  }
+  for (int32_t cols : {1, 37, 768}) {
+    cases.push_back({.operation = "LayerNormWithoutBias", .write = WithoutBias, .lengths = {4}, .cols = cols});
   }
 }
 

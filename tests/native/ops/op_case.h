@@ -76,6 +76,7 @@ void AddLstmCases(Cases& cases);
 void AddPoolRowsCases(Cases& cases);
 void AddCrossAttentionCases(Cases& cases);
 void AddNormalizeCases(Cases& cases);
+void AddRotaryCases(Cases& cases);
 
 Cases AllCases();
 

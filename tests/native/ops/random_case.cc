@@ -42,8 +42,8 @@ OpCase Reshaped(OpCase c, Random& random) {
   if (c.kernel > 0 && !Is(c, "Embed")) c.kernel = 2 * random.Int(0, random.Chance(20) ? 30 : 6) + 1;
   c.strided_in = random.Chance(30);
   c.strided_out = random.Chance(30);
-  const bool has_more = Is(c, "Attention") || Is(c, "DisentangledAttention") || Is(c, "BiasedAttention") ||
-                        Is(c, "SpanConv") || Is(c, "LinearSpanConv");
+  const bool has_more = Is(c, "Attention") || Is(c, "WindowedAttention") || Is(c, "DisentangledAttention") ||
+                        Is(c, "BiasedAttention") || Is(c, "SpanConv") || Is(c, "LinearSpanConv");
   c.extra_output = has_more && random.Chance(30);
   // Probabilities are as wide as the longest text: a text's width again must hold the columns beside them.
   if (c.extra_output && c.longest() < 5) c.strided_out = false;

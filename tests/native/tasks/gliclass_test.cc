@@ -81,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(Variants, GliClassTest,
                                            "cross-attn", "cross-attn-text-first", "average", "average-to-the-end",
                                            "normalize", "lstm", "lstm-all", "segments", "layer", "bi", "bi-normalize",
                                            "bi-fused", "bi-fused-normalize", "pool-last", "pool-avg", "pool-sum",
-                                           "pool-max", "pool-abs_max", "pool-abs_avg", "pool-last-all", "pool-max-all"),
+                                           "pool-max", "pool-abs_max", "pool-abs_avg", "pool-last-all", "pool-max-all",
+                                           "modernbert", "modernbert-average"),
                          [](const auto& info) {
                            std::string name = info.param;
                            for (char& c : name) c = c == '-' ? '_' : c;

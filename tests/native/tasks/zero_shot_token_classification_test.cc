@@ -15,11 +15,35 @@ using testing::BackendsUnderTest;
 using testing::Bytes;
 using testing::ReadFixture;
 
-constexpr const char* kVariants[] = {
-    "markerV0", "markerV0-old",  "markerV0-plain", "markerV0-rnn2", "marker",   "width1",     "last",  "mean",
-    "max",      "bert",          "token",          "token-plain",   "markerV1", "markerV2",   "query", "mlp",
-    "cat",      "conv_conv",     "conv_max",       "conv_mean",     "conv_sum", "conv_share", "bi",    "bi-token",
-    "bi-fused", "bi-fused-mean", "bi-plain"};
+constexpr const char* kVariants[] = {"markerV0",
+                                     "markerV0-old",
+                                     "markerV0-plain",
+                                     "markerV0-rnn2",
+                                     "marker",
+                                     "width1",
+                                     "last",
+                                     "mean",
+                                     "max",
+                                     "bert",
+                                     "token",
+                                     "token-plain",
+                                     "markerV1",
+                                     "markerV2",
+                                     "query",
+                                     "mlp",
+                                     "cat",
+                                     "conv_conv",
+                                     "conv_max",
+                                     "conv_mean",
+                                     "conv_sum",
+                                     "conv_share",
+                                     "bi",
+                                     "bi-token",
+                                     "bi-fused",
+                                     "bi-fused-mean",
+                                     "bi-plain",
+                                     "modernbert",
+                                     "modernbert-token"};
 // Probabilities, of logits that are exact to 1e-5 or so.
 constexpr double kTolerance = 2e-5;
 

@@ -8,9 +8,11 @@ const kBatchElements = 1 << 18;
 
 /** Linear layers within encoder layers, except those that are folded into float32 tables or kept as such. */
 const kEncoderLinear = /(^|\.)(encoder|transformer)\.layer\.\d+\.(?!.*(\.pos_|distance_embedding)).*(?<!\.conv)\.weight$/;
+/** The same of ModernBERT. */
+const kModernBertLinear = /(^|\.)layers\.\d+\.(attn\.Wqkv|attn\.Wo|mlp\.Wi|mlp\.Wo)\.weight$/;
 /** Word embeddings and the linears over or under them. */
 const kWords =
-  /(^|\.)(embeddings\.word_embeddings|embeddings\.embed_proj|embeddings_project|generator_lm_head|cls\.predictions\.decoder|lm_head\.decoder|vocab_projector)\.weight$/;
+  /^decoder\.weight$|(^|\.)(embeddings\.word_embeddings|embeddings\.tok_embeddings|embeddings\.embed_proj|embeddings_project|generator_lm_head|cls\.predictions\.decoder|lm_head\.decoder|vocab_projector)\.weight$/;
 
 /**
  * Whether dtype q8 holds the tensor as int8 (core/families says so, layer by layer) and its rows are the output channels. What
@@ -18,7 +20,8 @@ const kWords =
  */
 export function isQuantizable({ name, dtype, shape }: TensorInfo): boolean {
   const matrix = shape.length === 2 || (name.endsWith('.pointwise.weight') && shape.length === 3 && shape[2] === 1);
-  return dtype in kElementBytes && matrix && !shape.includes(0) && (kEncoderLinear.test(name) || kWords.test(name));
+  const isNamed = [kEncoderLinear, kModernBertLinear, kWords].some((names) => names.test(name));
+  return dtype in kElementBytes && matrix && !shape.includes(0) && isNamed;
 }
 
 export class QuantizedTensor {

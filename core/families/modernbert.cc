@@ -1,0 +1,225 @@
+// ModernBERT (Warner et al., 2024): norms before each half of a layer, rotary positions, gated feed-forward layers, and
+// attention within a window in most layers. Reference class: ModernBertModel, with the configuration of transformers 4.48 to 5.
+#include <cmath>
+
+#include "core/base/utf8.h"
+#include "core/families/family.h"
+#include "core/families/transformer.h"
+
+namespace peruse {
+namespace {
+
+// What differs between layers of global and of local attention.
+struct AttentionKind {
+  float theta = 0;
+  int32_t window = ops::Attention::kAllKeys;
+};
+
+class ModernBert : public Family {
+ public:
+  ConfigDefaults defaults() const override {
+    return {.vocab_size = 50368,
+            .hidden_size = 768,
+            .num_hidden_layers = 22,
+            .num_attention_heads = 12,
+            .intermediate_size = 1152,
+            .max_position_embeddings = 8192,
+            .type_vocab_size = 0};
+  }
+  ConfigFields fields() const override { return {.hidden_act = "hidden_activation", .embedding_size = {}}; }
+  void Read(ConfigReader& reader, ModelConfig& config) override;
+  std::vector<std::string> prefixes() const override { return {"model."}; }
+  Value Encode(Build& b, const ModelConfig& config) const override;
+
+  PooledHead SequenceClassifier(const ModelConfig&) const override {
+    return {.pick = mean_pooling_ ? PooledHead::Pick::kMean : PooledHead::Pick::kFirst, .transform = Prediction()};
+  }
+  TokenHead TokenClassifier(const ModelConfig& config) const override {
+    return {"classifier", config.num_labels(), /*drops_rows=*/true, Prediction()};
+  }
+  TokenHead SpanClassifier(const ModelConfig&) const override {
+    return {"classifier", 2, /*drops_rows=*/true, Prediction()};
+  }
+  MaskedLmHead MaskedLm(const ModelConfig& config) const override {
+    MaskedLmHead head;
+    head.dense = {"head.dense"};
+    head.norm = {"head.norm"};
+    head.activation = classifier_activation_;
+    head.decoder = {config.tie_word_embeddings ? kWords : "decoder.weight"};
+    if (decoder_bias_) head.bias = {"decoder.bias"};
+    head.dense_bias = classifier_bias_;
+    head.norm_bias = norm_bias_;
+    return head;
+  }
+
+ private:
+  static constexpr const char* kWords = "embeddings.tok_embeddings.weight";
+
+  void ReadLayerTypes(ConfigReader& reader, const ModelConfig& config);
+  void ReadPositions(ConfigReader& reader);
+  // ModernBertPredictionHead, which every head but the masked LM's puts before its classifier.
+  RowTransform Prediction() const {
+    return {"head.dense", classifier_activation_, "head.norm", classifier_bias_, norm_bias_};
+  }
+  NormArgs Norm(Build& b, const ModelConfig& config, const std::string& name) const {
+    return b.Norm({name}, config.hidden_size, config.layer_norm_eps, norm_bias_);
+  }
+  // name.weight [out, in], and name.bias [out] if the configuration says so.
+  Stack Weights(Build& b, const std::string& name, int32_t in, int32_t out, bool bias) const {
+    Stack stack = b.Stacked(in);
+    stack.AddWeight({name + ".weight"}, {out, in}, out);
+    if (bias) stack.AddBias({name + ".bias"}, {out}, 0);
+    return stack;
+  }
+  Value SelfAttention(Build& b, const ModelConfig& config, int32_t layer, Value x, Value angles) const;
+  Value FeedForwardOf(Build& b, const ModelConfig& config, const std::string& name, Value x) const;
+
+  AttentionKind global_;
+  AttentionKind local_;
+  std::vector<bool> is_local_;  // by layer
+  bool norm_bias_ = false;
+  bool attention_bias_ = false;
+  bool mlp_bias_ = false;
+  bool decoder_bias_ = true;
+  bool classifier_bias_ = false;
+  bool mean_pooling_ = false;
+  Activation classifier_activation_ = Activation::kGelu;
+};
+
+// ---- config.json ----------------------------------------------------------------------------------------------------
+
+void ModernBert::Read(ConfigReader& reader, ModelConfig& config) {
+  RequireWholeHeads(reader, config);
+  const int32_t head_dim = config.hidden_size / config.num_attention_heads;
+  if (head_dim % 2 != 0)
+    reader.Refuse("num_attention_heads", "which leaves heads of odd width; rotation needs even ones");
+  if (reader.Int("head_dim", head_dim, 1, kMaxHidden) != head_dim) {
+    reader.Fail(Unsupported("config.json: head_dim other than hidden_size / num_attention_heads is not supported"));
+  }
+  config.layer_norm_eps = reader.Float("norm_eps", 1e-5f, 0, 1);
+  config.type_vocab_size = 0;
+  config.max_tokens = ModelConfig::kUnlimited;  // no table of positions; the tokenizer's model_max_length limits texts
+  norm_bias_ = reader.Bool("norm_bias", false);
+  attention_bias_ = reader.Bool("attention_bias", false);
+  mlp_bias_ = reader.Bool("mlp_bias", false);
+  decoder_bias_ = reader.Bool("decoder_bias", true);
+  classifier_bias_ = reader.Bool("classifier_bias", false);
+  classifier_activation_ = reader.ActivationOf("classifier_activation", Activation::kGelu);
+  const std::string pooling = reader.String("classifier_pooling", "cls");
+  mean_pooling_ = pooling == "mean";
+  if (pooling != "cls" && !mean_pooling_) {
+    reader.Fail(
+        Unsupported("config.json: classifier_pooling \"" + pooling + "\" is not supported; use \"cls\" or \"mean\""));
+  }
+  ReadLayerTypes(reader, config);
+  ReadPositions(reader);
+}
+
+// layer_types of transformers 5, else the period of transformers 4.
+void ModernBert::ReadLayerTypes(ConfigReader& reader, const ModelConfig& config) {
+  const int32_t period = reader.Int("global_attn_every_n_layers", 3, 1, kMaxLayers);
+  for (int32_t i = 0; i < config.num_hidden_layers; ++i) is_local_.push_back(i % period != 0);
+  const JsonValue types = reader.Field("layer_types");
+  if (!types.exists()) return;
+  if (!types.IsArray() || types.size() != is_local_.size()) {
+    reader.Refuse("layer_types", "must be a list with a type for each layer");
+    return;
+  }
+  for (size_t i = 0; i < is_local_.size(); ++i) {
+    const std::string_view type = types[i].GetString().value_or("");
+    is_local_[i] = type == "sliding_attention";
+    if (type != "full_attention" && !is_local_[i]) {
+      reader.Fail(Unsupported("config.json: layer_types: \"" + Excerpt(type) +
+                              "\" is not supported; use \"full_attention\" or \"sliding_attention\""));
+    }
+  }
+}
+
+// The frequencies' base, in one of three places.
+void ReadTheta(ConfigReader& reader, JsonValue parameters, float* theta) {
+  ConfigReader own(parameters);
+  const std::string type = own.String("rope_type", own.String("type", "default"));
+  if (type != "default") {
+    reader.Fail(Unsupported("config.json: rope_type \"" + Excerpt(type) + "\" is not supported; only \"default\" is"));
+  }
+  *theta = own.Float("rope_theta", *theta, 1, 1e12f);
+  reader.Fail(own.status());
+}
+
+void ModernBert::ReadPositions(ConfigReader& reader) {
+  // sliding_window, a property of transformers 5, sets local_attention to twice its value where it is a key.
+  const int32_t local = reader.Int("local_attention", 128, 0, kMaxPositions);
+  local_.window = reader.Int("sliding_window", local / 2, 0, kMaxPositions);
+  global_.theta = reader.Float("global_rope_theta", 160000, 1, 1e12f);
+  // transformers 4 reads null as the global value; transformers 5 fails.
+  const float fallback = reader.IsNull("local_rope_theta") ? global_.theta : 10000;
+  local_.theta = reader.Float("local_rope_theta", fallback, 1, 1e12f);
+  for (const std::string_view field : {"rope_theta", "rope_scaling"}) {
+    if (reader.Field(field).exists()) {
+      reader.Fail(Unsupported("config.json: " + std::string(field) +
+                              " is not supported in a ModernBERT; use global_rope_theta and local_rope_theta"));
+    }
+  }
+  const JsonValue parameters = reader.Field("rope_parameters");
+  if (!parameters.exists()) return;
+  const JsonValue global = parameters.FindMember("full_attention");
+  const JsonValue local_parameters = parameters.FindMember("sliding_attention");
+  if (!global.IsObject() && !local_parameters.IsObject()) {
+    reader.Refuse("rope_parameters", "must have full_attention or sliding_attention");
+    return;
+  }
+  if (global.IsObject()) ReadTheta(reader, global, &global_.theta);
+  if (local_parameters.IsObject()) ReadTheta(reader, local_parameters, &local_.theta);
+}
+
+// ---- The encoder ----------------------------------------------------------------------------------------------------
+
+Value ModernBert::SelfAttention(Build& b, const ModelConfig& config, int32_t layer, Value x, Value angles) const {
+  const int32_t hidden = config.hidden_size;
+  const std::string name = "layers." + std::to_string(layer) + ".";
+  // Layer 0 reads the embeddings, which are normalised already.
+  if (layer > 0) x = b.LayerNorm(x, Norm(b, config, name + "attn_norm"));
+  const Value projected = b.Linear(x, Weights(b, name + "attn.Wqkv", hidden, 3 * hidden, attention_bias_));
+  const Value turned = b.Rotate(b.Columns(projected, 0, 2 * hidden), angles);  // queries and keys
+  ops::Attention attention = {.query = b.Columns(turned, 0, hidden),
+                              .key = b.Columns(turned, hidden, hidden),
+                              .value = b.Columns(projected, 2 * hidden, hidden),
+                              .heads = config.num_attention_heads};
+  attention.scale = 1.0f / std::sqrt(static_cast<float>(hidden / config.num_attention_heads));
+  attention.window = (is_local_[static_cast<size_t>(layer)] ? local_ : global_).window;
+  const auto [context, probabilities] = b.Attention(attention);
+  b.Output({OutputKind::kAttention, layer}, probabilities);
+  return b.Linear(MaskHeads(b, layer, context), Weights(b, name + "attn.Wo", hidden, hidden, attention_bias_));
+}
+
+// ModernBertMLP: the activation is that of the first half of the columns.
+Value ModernBert::FeedForwardOf(Build& b, const ModelConfig& config, const std::string& name, Value x) const {
+  const int32_t hidden = config.hidden_size, wide = config.intermediate_size;
+  x = b.LayerNorm(x, Norm(b, config, name + "mlp_norm"));
+  const auto [gate, up] = b.Split<2>(b.Linear(x, Weights(b, name + "mlp.Wi", hidden, 2 * wide, mlp_bias_)));
+  const Value between = b.Multiply(b.Activate(gate, config.hidden_act), up);
+  return b.Linear(between, Weights(b, name + "mlp.Wo", wide, hidden, mlp_bias_).WithWideInput());
+}
+
+Value ModernBert::Encode(Build& b, const ModelConfig& config) const {
+  const int32_t head_dim = config.hidden_size / config.num_attention_heads;
+  const Value sum = SumEmbeddings(b, config, {.words = kWords, .positions = false, .types = false});
+  Value x = b.LayerNorm(sum, Norm(b, config, "embeddings.norm"));
+  b.Output({OutputKind::kHidden, 0}, x);
+  const Value global = b.RotaryAngles({.theta = global_.theta}, head_dim);
+  const Value local = b.RotaryAngles({.theta = local_.theta}, head_dim);
+  for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
+    x = b.Add(x, SelfAttention(b, config, i, x, is_local_[static_cast<size_t>(i)] ? local : global));
+    x = b.Add(x, FeedForwardOf(b, config, "layers." + std::to_string(i) + ".", x));
+    const bool is_last = i + 1 == config.num_hidden_layers;
+    if (is_last) x = b.LayerNorm(x, Norm(b, config, "final_norm"));  // hidden_states[-1] of transformers 5
+    b.Output({OutputKind::kHidden, i + 1}, x);
+  }
+  return x;
+}
+
+}  // namespace
+
+std::unique_ptr<Family> CreateModernBert() { return std::make_unique<ModernBert>(); }
+
+}  // namespace peruse

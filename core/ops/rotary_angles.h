@@ -1,0 +1,38 @@
+// Cosines and sines of rotary position embeddings (Su et al., 2021, section 3.2.2), one row for each token.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// Column j < head_dim / 2 of a token at position p holds cos(p f_j), column head_dim / 2 + j holds sin(p f_j), with
+// f_j = theta^(-2 j / head_dim) / divisor rounded to float32, as transformers' rotary embeddings keep it.
+struct RotaryAngles {
+  static constexpr const char* kName = "rotary_angles";
+  static constexpr bool kByRow = false;
+
+  IndexId positions;  // [tokens]
+  float theta = 10000;
+  float divisor = 1;  // of every frequency
+  Value out;          // [tokens, head_dim]
+
+  auto Inputs() { return std::array<Value*, 0>{}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+// f_j for a head of `head_dim` columns.
+float RotaryFrequency(const RotaryAngles& op, int32_t j, int32_t head_dim);
+
+// The operation in float32, for every backend: rows of `out` are `stride` floats apart.
+void FillAngles(const RotaryAngles& op, std::span<const int32_t> positions, int32_t head_dim, float* out,
+                int64_t stride);
+
+bool Fits(const RotaryAngles& op, const Shapes& s);
+void Compute(const RotaryAngles& op, const Numbers& n);
+void Gradient(const RotaryAngles& op, const Numbers& n, const Gradients& g);
+std::vector<double> Bound(const RotaryAngles& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops

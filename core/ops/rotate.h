@@ -1,0 +1,29 @@
+// Rotation of queries and keys by their positions (Su et al., 2021, equation 34), in the half layout of GPT-NeoX.
+#pragma once
+
+#include <array>
+
+#include "core/ops/value.h"
+
+namespace peruse::ops {
+
+// For each head of x and each column j < head_dim / 2, with c and s the cosine and sine of `angles` for j:
+//   out[j] = c x[j] - s x[j + head_dim / 2],    out[j + head_dim / 2] = c x[j + head_dim / 2] + s x[j]
+struct Rotate {
+  static constexpr const char* kName = "rotate";
+  static constexpr bool kByRow = true;
+
+  Value x;       // [rows, heads * head_dim]
+  Value angles;  // [rows, head_dim], from RotaryAngles
+  Value out;     // [rows, heads * head_dim]
+
+  auto Inputs() { return std::array{&x, &angles}; }
+  auto Outputs() { return std::array{&out}; }
+};
+
+bool Fits(const Rotate& op, const Shapes& s);
+void Compute(const Rotate& op, const Numbers& n);
+void Gradient(const Rotate& op, const Numbers& n, const Gradients& g);
+std::vector<double> Bound(const Rotate& op, Value result, const Numbers& n);
+
+}  // namespace peruse::ops
