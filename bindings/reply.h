@@ -12,6 +12,7 @@
 
 #include "core/base/json_writer.h"
 #include "core/base/memory.h"
+#include "core/base/sentence.h"
 #include "core/base/status.h"
 
 namespace peruse {
@@ -33,7 +34,7 @@ inline std::string Failure(const Status& status) {
   writer.Key("code");
   writer.String(StatusCodeName(status.code()));
   writer.Key("message");
-  writer.String(Shortened(status.message()));
+  writer.String(Sentence(Shortened(status.message())));
   writer.EndObject();
   return json;
 }

@@ -120,6 +120,24 @@ Status CheckTask(std::string_view task, const ModelConfig& config) {
                      std::string(task));
 }
 
+std::string_view TaskOfClass(std::string_view architecture) {
+  constexpr std::pair<std::string_view, std::string_view> kEnds[] = {
+      {"ForSequenceClassification", "text-classification"},
+      {"ForTokenClassification", "token-classification"},
+      {"ForQuestionAnswering", "question-answering"},
+      {"ForMaskedLM", "fill-mask"},
+      {"ForMultipleChoice", "multiple-choice"},
+      {"ElectraForPreTraining", "replaced-token-detection"},
+      {"GLiNER", "zero-shot-token-classification"},
+      {"GLiClassModel", "zero-shot-classification"},
+      {"Model", "feature-extraction"},
+  };
+  for (const auto& [end, task] : kEnds) {
+    if (architecture.ends_with(end)) return task;
+  }
+  return {};
+}
+
 Result<Head> HeadOfTask(std::string_view task) {
   PERUSE_ASSIGN_OR_RETURN(const TaskEntry* entry, FindTask(task));
   return entry->head;

@@ -41,6 +41,8 @@ class Run {
 Result<Head> HeadOfTask(std::string_view task);
 // Whether a model of this configuration can have the task. kUnsupported.
 Status CheckTask(std::string_view task, const ModelConfig& config);
+// The task that a checkpoint of this class (architectures in config.json) is for, or an empty name if none is known.
+std::string_view TaskOfClass(std::string_view architecture);
 
 // A task for one request, to be started. Errors: of a request with values of wrong types or out of range.
 Result<std::unique_ptr<Run>> CreateRun(std::string_view task, const TaskContext& context, JsonValue request);

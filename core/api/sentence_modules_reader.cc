@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view kModules = "modules.json";
 constexpr std::string_view kClassifierModule = "classifier";  // the name of the module
+// What some releases wrote for the name of an activation; the library then takes its default.
+constexpr std::string_view kNameOfNothing = "sentence_transformers.util.fullname";
 
 Status Malformed(const std::string& file, const std::string& what) { return MalformedFile(file + " " + what); }
 
@@ -90,6 +92,27 @@ Status ReadPooling(const ReadModelFile& read, const std::string& folder, Sentenc
   return OkStatus();
 }
 
+// Modules may read and write other features than the vector of the text; nothing else here is computed.
+Status CheckFeatures(JsonValue config, const std::string& path) {
+  for (const char* field : {"module_input_name", "module_output_name"}) {
+    const JsonValue name = config.FindMember(field);
+    if (!name.exists() || name.IsNull() || name.GetString() == "sentence_embedding") continue;
+    return Unsupported(path + ": the " + field + " " + name.ToString() +
+                       " is not supported, only \"sentence_embedding\".");
+  }
+  return OkStatus();
+}
+
+Status ReadNormalize(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
+  const std::string path = Join(folder, "config.json");
+  if (!folder.empty()) {
+    PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
+    if (document) PERUSE_RETURN_IF_ERROR(CheckFeatures(document->root(), path));
+  }
+  modules->steps.push_back({});
+  return OkStatus();
+}
+
 constexpr std::pair<std::string_view, DenseActivation> kActivations[] = {
     {"Identity", DenseActivation::kIdentity}, {"Tanh", DenseActivation::kTanh},       {"ReLU", DenseActivation::kRelu},
     {"GELU", DenseActivation::kGelu},         {"Sigmoid", DenseActivation::kSigmoid},
@@ -110,7 +133,10 @@ Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceM
   step.in = static_cast<int32_t>(in);
   step.out = static_cast<int32_t>(out);
   step.bias = root.FindMember("bias").GetBool().value_or(true);
-  const std::string_view activation = root.FindMember("activation_function").GetString().value_or("torch.nn.Tanh");
+  step.residual = root.FindMember("use_residual").GetBool().value_or(false);
+  PERUSE_RETURN_IF_ERROR(CheckFeatures(root, path));
+  std::string_view activation = root.FindMember("activation_function").GetString().value_or("torch.nn.Tanh");
+  if (activation == kNameOfNothing) activation = "torch.nn.Tanh";
   const auto* const found = std::find_if(std::begin(kActivations), std::end(kActivations),
                                          [&](const auto& one) { return one.first == LastPart(activation); });
   if (found == std::end(kActivations) || !activation.starts_with("torch.")) {
@@ -147,6 +173,8 @@ Status ReadPrompts(const ReadModelFile& read, SentenceModules* modules) {
   const std::string path = "config_sentence_transformers.json";
   PERUSE_ASSIGN_OR_RETURN(const std::optional<JsonDocument> document, ReadObject(read, path));
   if (!document) return OkStatus();
+  const JsonValue activation = document->root().FindMember("activation_fn");
+  modules->ranking_activation = std::string(activation.GetString().value_or(""));
   const JsonValue prompts = document->root().FindMember("prompts");
   for (size_t i = 0; prompts.IsObject() && i < prompts.size(); ++i) {
     const std::optional<std::string_view> text = prompts.MemberValue(i).GetString();
@@ -161,6 +189,10 @@ Status ReadPrompts(const ReadModelFile& read, SentenceModules* modules) {
     }
     modules->default_prompt = std::string(*name);
   }
+  if (const auto truncated = document->root().FindMember("truncate_dim").GetInt64(); truncated) {
+    if (*truncated < 1) return Malformed(path, "has the impossible truncate_dim " + std::to_string(*truncated));
+    modules->truncate_dim = static_cast<int32_t>(std::min<int64_t>(*truncated, INT32_MAX));
+  }
   if (const auto similarity = document->root().FindMember("similarity_fn_name").GetString(); similarity) {
     modules->similarity = *similarity;
   }
@@ -174,6 +206,10 @@ Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool
   const std::string folder(entry.FindMember("path").GetString().value_or(""));
   if (!folder.empty() && !IsPlainFolder(folder)) {
     return Malformed(std::string(kModules), "has a module in no plain folder: \"" + folder + "\"");
+  }
+  if (!type->starts_with("sentence_transformers.")) {
+    return Unsupported(std::string(kModules) + ": the module " + std::string(*type) +
+                       " is not one of sentence-transformers: code of its own is not supported.");
   }
   const std::string_view name = LastPart(*type);
   if ((name == "Transformer") != (index == 0)) {
@@ -196,10 +232,7 @@ Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool
                           modules->steps.back().activation == DenseActivation::kIdentity;
     return OkStatus();
   }
-  if (name == "Normalize") {
-    modules->steps.push_back({});
-    return OkStatus();
-  }
+  if (name == "Normalize") return ReadNormalize(read, folder, modules);
   return Unsupported(std::string(kModules) + ": the module " + std::string(*type) + " is not supported");
 }
 
@@ -217,6 +250,12 @@ Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& 
   if (!pooled) return Unsupported(std::string(kModules) + " names no Pooling");
   PERUSE_RETURN_IF_ERROR(ReadPrompts(read, &modules));
   return std::optional(std::move(modules));
+}
+
+Result<SentenceModules> ReadRankingSettings(const ReadModelFile& read) {
+  SentenceModules modules;
+  if (read(std::string(kModules))) PERUSE_RETURN_IF_ERROR(ReadPrompts(read, &modules));
+  return modules;
 }
 
 }  // namespace peruse

@@ -14,4 +14,8 @@ namespace peruse {
 // kMalformedFile, kUnsupported (a module that is not one of these; messages name it).
 Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& read);
 
+// The prompts and the activation of a cross-encoder, from config_sentence_transformers.json. The library reads that file only
+// if modules.json is there, too.
+Result<SentenceModules> ReadRankingSettings(const ReadModelFile& read);
+
 }  // namespace peruse

@@ -55,6 +55,29 @@ uint64_t Hash(std::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
   return hash;
 }
 
+// Rows of the word embeddings where a GLiNER leaves it to the tokenizer: its tokens, and those of the package that it does not have.
+constexpr int32_t kGlinerTokens = 3;
+Result<int32_t> VocabularyOfGliner(const text::Tokenizer& tokenizer, std::string_view config) {
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(config, "config.json"));
+  const JsonValue root = document.root();
+  int32_t size = tokenizer.vocab_size();
+  for (const std::string_view token :
+       {std::string_view("[FLERT]"), root.FindMember("ent_token").GetString().value_or("<<ENT>>"),
+        root.FindMember("sep_token").GetString().value_or("<<SEP>>")}) {
+    size += tokenizer.TokenToId(token) ? 0 : 1;
+  }
+  return size;
+}
+
+// What to do about a checkpoint without the head of the task: the task that it is for.
+Status WithTask(Status status, std::string_view architecture, std::string_view asked) {
+  const std::string_view task = TaskOfClass(architecture);
+  const std::string hint = ". Use " + std::string(task) + " for a " + std::string(architecture);
+  const bool has_hint = status.message().ends_with(hint);
+  if (status.code() != StatusCode::kMissingHead || has_hint || task.empty() || task == asked) return status;
+  return Status(status.code(), status.message() + hint);
+}
+
 // Files that say nothing of the tokenizer: those of tasks.
 bool IsOfTask(std::string_view name) {
   return name.find('/') != std::string_view::npos || name == "modules.json" || name == "adapter_config.json" ||
@@ -72,8 +95,9 @@ Status Session::Expect(Stage stage, std::string_view call) const {
 }
 
 Status Session::Fail(Status status) {
-  if (!status.ok()) stage_ = Stage::kFailed;
-  return status;
+  if (status.ok()) return status;
+  stage_ = Stage::kFailed;
+  return loader_ ? WithTask(std::move(status), loader_->config().architecture_class, task_) : status;
 }
 
 Status Session::AddFile(std::string_view name, std::string_view bytes) {
@@ -99,18 +123,19 @@ Status Session::CreateParts(std::string_view request) {
   reader.ReadText("task", &task_);
   reader.Read("dtype", &dtype);
   reader.Read("enhanced_mask_decoder", &options.enhanced_mask_decoder);
+  reader.Read("id2label", &options.id2label);
   PERUSE_RETURN_IF_ERROR(reader.status());
   PERUSE_ASSIGN_OR_RETURN(options.head, HeadOfTask(task_));
   PERUSE_ASSIGN_OR_RETURN(options.precision, ParsePrecision(dtype));
   options.usual_precision = usual_;
 
   Result<std::shared_ptr<const text::Tokenizer>> tokenizer = CreateTokenizer();
-  // Where a GLiNER leaves it to the tokenizer: its tokens, the two markers, and one that nobody uses.
-  if (tokenizer.ok()) options.vocabulary = (*tokenizer)->vocab_size() + 3;
-
   const auto config = files_.find("config.json");
   if (config == files_.end()) return Status(StatusCode::kNotFound, "the model has no config.json");
   PERUSE_ASSIGN_OR_RETURN(const std::string config_json, WithAdapterLabels(config->second));
+  if (tokenizer.ok()) {
+    PERUSE_ASSIGN_OR_RETURN(options.vocabulary, VocabularyOfGliner(**tokenizer, config_json));
+  }
   const std::shared_ptr<const LoadedModel> first = std::move(model_);
   const uint64_t first_hash = std::exchange(config_hash_, Hash(config_json));
   if (first != nullptr && first_hash != config_hash_) {
@@ -123,17 +148,27 @@ Status Session::CreateParts(std::string_view request) {
   }
   const bool classifies_sentences = task_ == "text-classification" && modules && modules->classifies;
   if (classifies_sentences) options.head = Head::kNone;
-  PERUSE_ASSIGN_OR_RETURN(loader_, ModelLoader::Create(config_json, options, *backend_));
+  Result<std::unique_ptr<ModelLoader>> loader = ModelLoader::Create(config_json, options, *backend_);
+  if (!loader.ok()) {
+    PERUSE_ASSIGN_OR_RETURN(const JsonDocument json, JsonDocument::Parse(config_json, "config.json"));
+    return WithTask(loader.status(), json.root().FindMember("architectures")[0].GetString().value_or(""), task_);
+  }
+  loader_ = std::move(*loader);
 
   const ModelConfig& model = loader_->config();
   PERUSE_RETURN_IF_ERROR(CheckTask(task_, model));
-  PERUSE_RETURN_IF_ERROR(ReadRankingActivation());
+  PERUSE_RETURN_IF_ERROR(ReadRanking());
   if (const auto adapter = files_.find("adapter_config.json"); adapter != files_.end()) {
     adapter_ = std::make_unique<LoraAdapter>();
     PERUSE_RETURN_IF_ERROR(adapter_->ReadConfig(adapter->second));
+    adapter_base_ = config_json;
+    model_options_ = options;
+    model_options_.beside = nullptr;
   }
   PERUSE_ASSIGN_OR_RETURN(tokenizer_, std::move(tokenizer));
-  if (tokenizer_->model_vocab_size() > model.vocab_size) {
+  // The package adds tokens of its own to the text tokenizer of a bi-encoder, and not to the embeddings: no text needs them.
+  const int32_t unused = model.label_encoder ? kGlinerTokens : 0;
+  if (tokenizer_->model_vocab_size() - unused > model.vocab_size) {
     return Status(StatusCode::kShapeMismatch,
                   "the tokenizer gives ids up to " + std::to_string(tokenizer_->model_vocab_size() - 1) +
                       " and the model has embeddings for " + std::to_string(model.vocab_size) + " tokens only");
@@ -217,11 +252,11 @@ Status Session::CreateSentence(SentenceModules modules) {
   return OkStatus();
 }
 
-Status Session::ReadRankingActivation() {
-  const auto file = files_.find("config_sentence_transformers.json");
-  if (file == files_.end()) return OkStatus();
-  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(file->second, file->first));
-  ranking_activation_ = std::string(document.root().FindMember("activation_fn").GetString().value_or(""));
+Status Session::ReadRanking() {
+  if (task_ != "text-ranking") return OkStatus();
+  PERUSE_ASSIGN_OR_RETURN(SentenceModules modules, ReadRankingSettings(ReadFiles()));
+  ranking_activation_ = std::move(modules.ranking_activation);
+  if (modules.default_prompt) ranking_prompt_ = modules.prompts[*modules.default_prompt];
   return OkStatus();
 }
 
@@ -235,7 +270,20 @@ Status Session::FinishAdapter() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, "finishAdapter"));
   if (!adapter_) return InvalidArgument("finishAdapter was called without an adapter");
   PERUSE_RETURN_IF_ERROR(Fail(adapter_->Finish()));
-  loader_->SetAdapter(std::move(adapter_));
+  if (const std::optional<int32_t> labels = loader_->LabelsOf(*adapter_))
+    PERUSE_RETURN_IF_ERROR(Fail(Relabel(*labels)));
+  adapter_base_.clear();
+  return Fail(loader_->SetAdapter(std::move(adapter_)));
+}
+
+Status Session::Relabel(int32_t labels) {
+  if (!model_options_.id2label.empty()) {
+    return InvalidArgument("Option id2label names " + std::to_string(model_options_.id2label.size()) +
+                           " labels, and the adapter's classifier has " + std::to_string(labels) + ".");
+  }
+  for (int32_t i = 0; i < labels; ++i) model_options_.id2label.push_back("LABEL_" + std::to_string(i));
+  loader_.reset();
+  PERUSE_ASSIGN_OR_RETURN(loader_, ModelLoader::Create(adapter_base_, model_options_, *backend_));
   return OkStatus();
 }
 

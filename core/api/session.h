@@ -30,6 +30,7 @@
 #include "core/model/runner.h"
 #include "core/model/speed_probe.h"
 #include "core/tasks/label_reader.h"
+#include "core/tasks/model_file.h"
 #include "core/tasks/sentence_embedder.h"
 #include "core/text/tokenizer.h"
 #include "core/weights/lora.h"
@@ -99,13 +100,16 @@ class Session {
   // Of the files that make up the tokenizer.
   Result<std::shared_ptr<const text::Tokenizer>> CreateTokenizer();
   Result<std::string> WithAdapterLabels(const std::string& config_json) const;
-  Status ReadRankingActivation();
+  // Creates the loader again, for an adapter with as many labels.
+  Status Relabel(int32_t labels);
+  Status ReadRanking();
   ReadModelFile ReadFiles() const;
   Result<std::optional<SentenceModules>> ReadModules() const;
   Status CreateSentence(SentenceModules modules);
   Status ReadLabelsTokenizer();
   TaskContext context() {
-    return {*tokenizer_, *runner_, ranking_activation_, sentence_.get(), labels_tokenizer_.get(), &label_vectors_};
+    return {*tokenizer_,    *runner_, ranking_activation_, ranking_prompt_, sentence_.get(), labels_tokenizer_.get(),
+            &label_vectors_};
   }
   template <typename Create>  // Result<std::unique_ptr<Run>>(JsonValue request)
   Status StartRun(std::string_view call, std::string_view request, Create create);
@@ -126,7 +130,8 @@ class Session {
   std::unique_ptr<ModelLoader> loader_;  // from Open to FinishWeights
   std::unique_ptr<Runner> runner_;       // from FinishWeights on
   std::string task_;
-  std::string ranking_activation_;              // TaskContext::ranking_activation
+  std::string ranking_activation_;  // TaskContext's
+  std::string ranking_prompt_;
   std::unique_ptr<SentenceEmbedder> sentence_;  // for feature-extraction, and to classify by a folder of modules
   // Of a model with an encoder for labels.
   std::unique_ptr<text::Tokenizer> labels_tokenizer_;
@@ -134,6 +139,9 @@ class Session {
   std::unique_ptr<Run> run_;              // the last request's
   int64_t tokens_read_ = 0;               // by earlier ones
   std::unique_ptr<LoraAdapter> adapter_;  // until it is whole
+  // With an adapter, until it is whole: it may have another number of labels, and then the model is created again.
+  std::string adapter_base_;  // config.json
+  ModelOptions model_options_;
 };
 
 }  // namespace peruse

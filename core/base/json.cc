@@ -253,6 +253,10 @@ Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view
   if (builder.out_of_memory()) return no_memory();
   if (builder.too_deep()) return MalformedFile(std::string(name) + ": nested deeper than " + std::to_string(kMaxDepth));
   if (builder.half_a_pair()) return bad(start + result.Offset(), "half of a surrogate pair");
+  if (result.IsError() && start + result.Offset() >= text.size()) {
+    return MalformedFile(std::string(name) + " ends within its JSON, after " + std::to_string(text.size()) +
+                         " bytes: fetch it again");
+  }
   if (result.IsError()) {
     const auto code = builder.number_too_big() ? rapidjson::kParseErrorNumberTooBig : result.Code();
     return bad(start + result.Offset(), rapidjson::GetParseError_En(code));

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "core/base/json.h"
 #include "core/base/utf8.h"
@@ -138,6 +139,15 @@ ModelConfig ReadModelConfig(ConfigReader& reader, const ConfigDefaults& defaults
   ReadLabelIds(reader, config);
   ReadProblemType(reader, config);
   return config;
+}
+
+void SetLabels(std::vector<std::string> id2label, ModelConfig* config) {
+  config->id2label = std::move(id2label);
+  config->nameless.clear();
+  config->label2id.clear();
+  for (int32_t i = 0; i < config->num_labels(); ++i) {
+    config->label2id.emplace_back(config->id2label[static_cast<size_t>(i)], i);
+  }
 }
 
 Result<std::string_view> LabelName(const ModelConfig& config, size_t label) {

@@ -120,6 +120,9 @@ struct ModelConfig {
 // Reads the fields that all families have. Errors go to the reader.
 ModelConfig ReadModelConfig(ConfigReader& reader, const ConfigDefaults& defaults, const ConfigFields& fields);
 
+// Puts other labels in the place of those of config.json.
+void SetLabels(std::vector<std::string> id2label, ModelConfig* config);
+
 // The name that an answer gives to a label. kMalformedFile where id2label names others but not this one: the reference
 // loads such a file too, and raises KeyError when an answer needs that name. The view is of the configuration.
 Result<std::string_view> LabelName(const ModelConfig& config, size_t label);

@@ -99,10 +99,18 @@ void ReadPooling(ConfigReader& reader, LabelHead& head) {
   RefuseIf(reader, true, "pooling_strategy \"" + name + "\"");
 }
 
+// The softmax of this scorer runs over the labels that were allocated, also those that no caller gave.
+void RefuseAllocated(ConfigReader& reader, LabelHead::Scorer scorer) {
+  const JsonValue allocated = reader.Field("max_labels_alloc");
+  RefuseIf(reader, scorer == LabelHead::Scorer::kHopfield && allocated.exists() && allocated.GetString() != "dynamic",
+           "scorer_type \"hopfield\" with a max_labels_alloc that is not \"dynamic\"");
+}
+
 LabelHead ReadHead(ConfigReader& reader) {
   LabelHead head;
   head.labels = ReadArchitecture(reader);
   head.scorer = ReadScorer(reader);
+  RefuseAllocated(reader, head.scorer);
   ReadPooling(reader, head);
   head.activation = reader.ActivationOf("projector_hidden_act", Activation::kGelu);
   head.normalize = reader.Bool("normalize_features", false);
@@ -127,7 +135,9 @@ LabelPrompt ReadPrompt(ConfigReader& reader, const LabelHead& head, bool extract
   LabelPrompt prompt;
   prompt.marker = "<<LABEL>>";
   prompt.separator = "<<SEP>>";
-  prompt.embed_marker = reader.Bool("embed_class_token", true) || head.labels != Labels::kRows;
+  const bool embeds =
+      !reader.IsNull("embed_class_token") && reader.Bool("embed_class_token", true);  // as Python reads null
+  prompt.embed_marker = embeds || head.labels != Labels::kRows;
   prompt.labels_first = reader.Bool("prompt_first", false);
   prompt.from_separator = extract;
   prompt.whole_text = head.lstm || head.pooling != LabelHead::Pooling::kFirst;

@@ -94,7 +94,7 @@ LabelPrompt ReadPrompt(ConfigReader& reader, bool by_token) {
   prompt.marker_id = reader.Int("class_token_index", -1, -1, kMaxVocabulary);
   prompt.embed_marker = reader.Bool("embed_ent_token", true);
   prompt.max_words = reader.Int("max_len", 384, 1, kMostWords);
-  prompt.max_width = reader.Int("max_width", 12, 1, prompt.max_words);
+  prompt.max_width = reader.Int("max_width", 12, 1, kMostWords);
   if (by_token) prompt.max_width = 0;
   return prompt;
 }
@@ -150,7 +150,9 @@ Result<ConfiguredFamily> ReadGliner(ConfigReader& reader) {
     prompt.in_text = false;
     ReadFusion(reader, head);
   }
-  const int32_t vocabulary = reader.Int("vocab_size", -1, -1, kMaxVocabulary);
+  int32_t vocabulary = reader.Int("vocab_size", -1, -1, kMaxVocabulary);
+  // If either is left open, the package adds its tokens to the tokenizer, and both follow from that.
+  if (vocabulary < 0 || prompt.marker_id < 0) vocabulary = prompt.marker_id = -1;
   PERUSE_RETURN_IF_ERROR(reader.status());
   PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily encoder, ReadEncoder(reader, "encoder_config", "model_name"));
   ModelConfig config = encoder.config;

@@ -9,7 +9,9 @@ namespace {
 
 class Roberta : public Family {
  public:
-  ConfigDefaults defaults() const override { return {.vocab_size = 50265}; }
+  explicit Roberta(int32_t default_vocab_size) : default_vocab_size_(default_vocab_size) {}
+
+  ConfigDefaults defaults() const override { return {.vocab_size = default_vocab_size_}; }
   ConfigFields fields() const override {
     ConfigFields fields;
     fields.embedding_size = {};
@@ -41,15 +43,19 @@ class Roberta : public Family {
   MaskedLmHead MaskedLm(const ModelConfig& config) const override { return RobertaPredictions(config); }
 
  private:
+  const int32_t default_vocab_size_;
   PositionType positions_ = PositionType::kAbsolute;
   int32_t padding_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<Family> CreateRoberta() { return std::make_unique<Roberta>(); }
+std::unique_ptr<Family> CreateRoberta() { return std::make_unique<Roberta>(50265); }
 
 // XLM-RoBERTa (Conneau et al., 2020) is RoBERTa with another vocabulary. Reference class: XLMRobertaModel.
-std::unique_ptr<Family> CreateXlmRoberta() { return std::make_unique<Roberta>(); }
+std::unique_ptr<Family> CreateXlmRoberta() { return std::make_unique<Roberta>(30522); }
+
+// CamemBERT (Martin et al., 2020) is RoBERTa in French. Reference class: CamembertModel.
+std::unique_ptr<Family> CreateCamembert() { return std::make_unique<Roberta>(30522); }
 
 }  // namespace peruse

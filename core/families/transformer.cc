@@ -47,6 +47,16 @@ Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, cons
   return std::optional(head);
 }
 
+namespace {
+
+// A tied head has one bias under two names, and some files have only the decoder's. An untied head that transformers 5 saved
+// has two, of which the decoder's counts.
+std::vector<std::string> BiasNames(const ModelConfig& config, const char* head, const char* decoder) {
+  return config.tie_word_embeddings ? std::vector<std::string>{head, decoder} : std::vector<std::string>{decoder, head};
+}
+
+}  // namespace
+
 PooledHead RobertaClassifier() {
   return {.transform = {.dense = "classifier.dense", .activation = Activation::kTanh},
           .classifier = "classifier.out_proj",
@@ -59,7 +69,7 @@ MaskedLmHead RobertaPredictions(const ModelConfig& config) {
   head.norm = {"lm_head.layer_norm"};
   head.activation = Activation::kGelu;
   head.decoder = {config.tie_word_embeddings ? "embeddings.word_embeddings.weight" : "lm_head.decoder.weight"};
-  head.bias = {"lm_head.bias", "lm_head.decoder.bias"};
+  head.bias = BiasNames(config, "lm_head.bias", "lm_head.decoder.bias");
   return head;
 }
 
@@ -79,8 +89,7 @@ MaskedLmHead BertPredictions(const ModelConfig& config) {
   head.norm = {"cls.predictions.transform.LayerNorm"};
   head.activation = config.hidden_act;
   head.decoder = {config.tie_word_embeddings ? "embeddings.word_embeddings.weight" : "cls.predictions.decoder.weight"};
-  // decoder.bias is the same vector; some files have only that.
-  head.bias = {"cls.predictions.bias", "cls.predictions.decoder.bias"};
+  head.bias = BiasNames(config, "cls.predictions.bias", "cls.predictions.decoder.bias");
   return head;
 }
 

@@ -8,6 +8,26 @@
 #include "core/model/folding.h"
 
 namespace peruse {
+namespace {
+
+// peft parts word embeddings and decoder that are one tensor when an adapter changes either; here they stay one.
+Status CheckTied(const LoraAdapter& adapter) {
+  const auto check = [](const std::string& name) {
+    for (const char* end :
+         {"word_embeddings.weight", "decoder.weight", "generator_lm_head.weight", "vocab_projector.weight"}) {
+      if (!name.ends_with(end)) continue;
+      return Unsupported("the adapter changes \"" + name +
+                         "\" of a masked LM whose word embeddings and decoder are one tensor (tie_word_embeddings)");
+    }
+    return OkStatus();
+  };
+  for (const LoraUpdate& update : adapter.updates()) PERUSE_RETURN_IF_ERROR(check(update.name));
+  for (const LoraTensor& tensor : adapter.tensors()) PERUSE_RETURN_IF_ERROR(check(tensor.info.name));
+  return OkStatus();
+}
+
+}  // namespace
+
 ModelLoader::ModelLoader(ConfiguredFamily family, const ModelOptions& options, Backend& backend)
     : backend_(backend),
       family_(std::move(family.family)),
@@ -23,6 +43,7 @@ ModelLoader::~ModelLoader() { HoldLinears(); }
 Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config_json, const ModelOptions& options,
                                                          Backend& backend) {
   PERUSE_ASSIGN_OR_RETURN(ConfiguredFamily family, ReadFamily(config_json));
+  if (!options.id2label.empty()) SetLabels(options.id2label, &family.config);
   std::unique_ptr<ModelLoader> loader(new ModelLoader(std::move(family), options, backend));
   LoadedModel& model = *loader->model_;
   PERUSE_RETURN_IF_ERROR(CheckHead(options.head, model.config));
@@ -71,6 +92,35 @@ Status ModelLoader::BuildProgram(const ModelOptions& options) {
   }
   model.plan = PlanFor(model.programs.run, head_outputs);
   folding_plan_ = FoldingPlan(model.programs);
+  return OkStatus();
+}
+
+// ---- Adapters ---------------------------------------------------------------------------------------------------------
+
+std::optional<int32_t> ModelLoader::LabelsOf(const LoraAdapter& adapter) const {
+  const LoadedModel& model = *model_;
+  if (model.head != Head::kSequenceClassification && model.head != Head::kTokenClassification) return {};
+  for (const ParameterTensor& parameter : model.parameters.tensors) {
+    const bool is_weight = parameter.parameter.kind == ParameterId::Kind::kWeight;
+    if (parameter.head.empty() || !is_weight || parameter.shape.front() != model.config.num_labels()) continue;
+    for (const LoraTensor& tensor : adapter.tensors()) {
+      const auto is_it = [&](const std::string& name) { return tensor.info.name == name; };
+      const std::vector<int64_t>& shape = tensor.info.shape;
+      if (std::none_of(parameter.names.begin(), parameter.names.end(), is_it)) continue;
+      if (shape.size() != parameter.shape.size()) continue;
+      const bool fits = std::equal(shape.begin() + 1, shape.end(), parameter.shape.begin() + 1);
+      const bool differs = shape[0] != model.config.num_labels() && shape[0] > 0 && shape[0] <= kMaxLabels;
+      if (fits && differs) return static_cast<int32_t>(shape[0]);
+    }
+  }
+  return {};
+}
+
+Status ModelLoader::SetAdapter(std::unique_ptr<LoraAdapter> adapter) {
+  if (model_->head == Head::kMaskedLm && model_->config.tie_word_embeddings) {
+    PERUSE_RETURN_IF_ERROR(CheckTied(*adapter));
+  }
+  checkpoint_->SetAdapter(std::move(adapter));
   return OkStatus();
 }
 

@@ -34,6 +34,8 @@ struct ModelOptions {
   bool enhanced_mask_decoder = false;
   // A model of the same config.json in the same backend: what it holds is used and not read again.
   const LoadedModel* beside = nullptr;
+  // Names of the labels, and thereby their number. If empty, those of config.json count.
+  std::vector<std::string> id2label;
   // Rows of the word embeddings, where the configuration leaves them to the tokenizer (old GLiNER releases).
   int32_t vocabulary = 0;
 };
@@ -52,8 +54,12 @@ class ModelLoader {
   // Whether a file of weights must be fed: not if ModelOptions::beside has all of them.
   bool needs_weights() const { return needs_weights_; }
 
-  // As in Checkpoint.
-  void SetAdapter(std::unique_ptr<LoraAdapter> adapter) { checkpoint_->SetAdapter(std::move(adapter)); }
+  // The number of labels that the adapter's classifier has, if it differs from that of the model: a loader must then be created
+  // for it (ModelOptions::id2label). Otherwise, and for heads without labels, nothing.
+  std::optional<int32_t> LabelsOf(const LoraAdapter& adapter) const;
+
+  // As in Checkpoint; kUnsupported if the adapter changes tied word embeddings.
+  Status SetAdapter(std::unique_ptr<LoraAdapter> adapter);
   Result<std::vector<std::string>> SetShardIndex(std::string_view index_json) {
     return checkpoint_->SetShardIndex(index_json);
   }

@@ -36,6 +36,8 @@ Status FeatureExtraction::CheckPooling() {
     if (sentence_ == nullptr) return InternalError("nobody read what the model's folder says of sentences");
     PERUSE_ASSIGN_OR_RETURN(prompt_, sentence_->Prompt(request.prompt, request.prompt_name));
     width_ = sentence_->width();
+    const std::optional<int32_t> usual = sentence_->modules().truncate_dim;
+    if (usual && !request.dimensions) width_ = std::min(width_, static_cast<size_t>(*usual));
   } else if (has_prompt) {
     return InvalidArgument("a prompt goes with pooling \"sentence\" only");
   }
@@ -44,7 +46,7 @@ Status FeatureExtraction::CheckPooling() {
   if (pooling_ == Pooling::kNone) return InvalidArgument("option dimensions goes with a pooling");
   if (dimensions > width_) {
     return InvalidArgument("option dimensions is " + std::to_string(dimensions) + " and a vector has " +
-                           std::to_string(width_) + " numbers");
+                           std::to_string(width_) + " numbers: name at most that many");
   }
   width_ = dimensions;
   return OkStatus();
@@ -53,7 +55,7 @@ Status FeatureExtraction::CheckPooling() {
 Result<text::Encoding> FeatureExtraction::ReadSentence(size_t input) {
   PERUSE_ASSIGN_OR_RETURN(SentenceEmbedder::Reading reading,
                           sentence_->Read(tokenizer_, model_.config(), prompt_, request.inputs[input]));
-  PERUSE_RETURN_IF_ERROR(CheckTokens(reading.tokens, input, "the tokenizer has a limit below that of the folder"));
+  PERUSE_RETURN_IF_ERROR(CheckText(reading.tokens, input));  // it is cut to the folder's limit
   skips_.push_back(reading.skip);
   return std::move(reading.tokens);
 }

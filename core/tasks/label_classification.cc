@@ -32,10 +32,11 @@ Status LabelClassification::Start() {
 // <<LABEL>>travel<<LABEL>>food<<SEP>>The train was late, in this order or with the text first; of a bi-encoder without the
 // labels, or with their places only.
 Result<Reading> LabelClassification::Read(size_t input, const std::string& prompt) const {
-  constexpr int32_t kMostTokens = 1024;  // the package's max_length
+  constexpr int32_t kMostTokens = 1024;  // the package's max_length, which goes before the tokenizer's model_max_length
   const LabelPrompt& config = model_.config().prompt;
   const std::string& text = request.inputs[input];
-  const text::EncodeOptions options = CutTo(std::min(MaxTokens(), kMostTokens), text::Truncation::kOnlyFirst);
+  const text::EncodeOptions options =
+      CutTo(std::min(model_.config().max_tokens, kMostTokens), text::Truncation::kOnlyFirst);
   PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows,
                           tokenizer_.Encode(config.labels_first ? prompt + text : text + prompt, options));
   Reading reading = {.input = input, .tokens = std::move(windows[0])};

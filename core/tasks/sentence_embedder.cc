@@ -23,6 +23,7 @@ Parameters DenseParameters(const SentenceStep& step) {
   };
   add("linear.weight", step.out, step.in, {step.out, step.in});
   if (step.bias) add("linear.bias", 1, step.out, {step.out});
+  if (step.residual && step.in != step.out) add("residual.weight", step.out, step.in, {step.out, step.in});
   return parameters;
 }
 
@@ -40,10 +41,10 @@ class FloatCopier : public TensorWriter {
   FloatReader reader_;
 };
 
-// The sink of a dense layer: weight and bias, in the order of DenseParameters.
+// The sink of a dense layer: its tensors by their place among DenseParameters.
 class DenseSink : public CheckpointSink {
  public:
-  DenseSink(std::vector<float>* weight, std::vector<float>* bias) : values_{weight, bias} {}
+  explicit DenseSink(std::vector<std::vector<float>*> values) : values_(std::move(values)) {}
 
   Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored, Content) override {
     std::vector<float>* const values = values_[tensor.uses[0]];
@@ -52,7 +53,7 @@ class DenseSink : public CheckpointSink {
   }
 
  private:
-  std::vector<float>* const values_[2];
+  const std::vector<std::vector<float>*> values_;
 };
 
 }  // namespace
@@ -81,7 +82,10 @@ Status SentenceEmbedder::ReadDense(const ReadModelFile& read, const SentenceStep
     if (!file) continue;
     PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(4, file->size()), step.folder));
     Dense& dense = dense_.emplace_back();
-    DenseSink sink(&dense.weight, &dense.bias);
+    std::vector<std::vector<float>*> values = {&dense.weight};
+    if (step.bias) values.push_back(&dense.bias);
+    values.push_back(&dense.residual);
+    DenseSink sink(std::move(values));
     const Parameters parameters = DenseParameters(step);
     Checkpoint checkpoint(parameters, {}, sink);
     Status status = checkpoint.Feed({reinterpret_cast<const uint8_t*>(file->data()), file->size()});
@@ -117,12 +121,12 @@ Result<SentenceEmbedder::Reading> SentenceEmbedder::Read(const text::Tokenizer& 
   Reading reading;
   if (!prompt.empty() && !modules_.include_prompt) {
     PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone,
-                            tokenizer.Encode(Cased(std::string(prompt)), options));
+                            tokenizer.Encode(Cased(tokenizer, std::string(prompt)), options));
     const text::Encoding& tokens = alone[0];
     reading.skip = tokens.size() - (tokens.size() > 0 && tokens.special_tokens_mask.back() != 0 ? 1 : 0);
   }
   const std::string whole = std::string(prompt) + std::string(text);
-  PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, tokenizer.Encode(Cased(whole), options));
+  PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, tokenizer.Encode(Cased(tokenizer, whole), options));
   reading.tokens = std::move(windows[0]);
   if (reading.skip > 0 && reading.skip >= reading.tokens.size()) {
     return InvalidArgument("the prompt leaves no room for a text: the model reads " +
@@ -131,11 +135,25 @@ Result<SentenceEmbedder::Reading> SentenceEmbedder::Read(const text::Tokenizer& 
   return reading;
 }
 
-std::string SentenceEmbedder::Cased(std::string text) const {
+std::string SentenceEmbedder::Cased(const text::Tokenizer& tokenizer, std::string text) const {
   if (!modules_.do_lower_case || !IsValidUtf8(text)) return text;  // The tokenizer says what is not valid.
+  std::vector<std::string> special;
+  for (const int32_t id :
+       {tokenizer.cls_id(), tokenizer.sep_id(), tokenizer.mask_id(), tokenizer.pad_id(), tokenizer.unk_id()}) {
+    if (const Result<std::string> token = tokenizer.IdToToken(id); token.ok() && !token->empty())
+      special.push_back(*token);
+  }
   std::string lower;
   lower.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
+    const std::string_view rest = std::string_view(text).substr(at);
+    const auto found =
+        std::find_if(special.begin(), special.end(), [&](const auto& token) { return rest.starts_with(token); });
+    if (found != special.end()) {
+      lower += *found;
+      at += found->size();
+      continue;
+    }
     const text::LowerCase letters = text::ToLower(DecodeUtf8(text, &at));
     AppendUtf8(letters.first, &lower);
     if (letters.second != 0) AppendUtf8(letters.second, &lower);
@@ -152,7 +170,10 @@ std::vector<float> SentenceEmbedder::Embed(std::span<const float> tokens, size_t
       continue;
     }
     const Dense& layer = dense_[dense++];
-    vector = ApplyDense(vector, layer.weight, layer.bias, step.activation);
+    std::vector<float> next = ApplyDense(vector, layer.weight, layer.bias, step.activation);
+    if (!layer.residual.empty()) vector = ApplyDense(vector, layer.residual, {}, DenseActivation::kIdentity);
+    for (size_t i = 0; step.residual && i < next.size(); ++i) next[i] += vector[i];
+    vector = std::move(next);
   }
   return vector;
 }

@@ -45,13 +45,14 @@ class SentenceEmbedder {
 
  private:
   struct Dense {
-    std::vector<float> weight;  // [out, in]
-    std::vector<float> bias;    // [out], or empty
+    std::vector<float> weight;    // [out, in]
+    std::vector<float> bias;      // [out], or empty
+    std::vector<float> residual;  // [out, in]; empty if there is none, or if the input itself is added
   };
 
   explicit SentenceEmbedder(int32_t width) : width_(width) {}
-  // As a tokenizer that lower-cases would read it, if the folder says so.
-  std::string Cased(std::string text) const;
+  // In lower case, if the folder says so; special tokens in the text stay as they are, as in a tokenizer that lower-cases.
+  std::string Cased(const text::Tokenizer& tokenizer, std::string text) const;
   Status ReadDense(const ReadModelFile& read, const SentenceStep& step);
 
   const int32_t width_;

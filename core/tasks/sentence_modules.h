@@ -24,6 +24,7 @@ struct SentenceStep {
   int32_t in = 0;
   int32_t out = 0;
   bool bias = true;
+  bool residual = false;  // the layer's input is added: through a matrix of its own where the sizes differ
   DenseActivation activation = DenseActivation::kTanh;
 };
 
@@ -36,10 +37,12 @@ struct SentenceModules {
   // calls "classifier". Peruse writes it; sentence_transformers computes the logits as the text's vector.
   bool classifies = false;
   std::optional<int32_t> max_seq_length;  // tokens
+  std::optional<int32_t> truncate_dim;    // the numbers of a vector that are given if the caller says nothing
   bool do_lower_case = false;
   std::map<std::string, std::string> prompts;
   std::optional<std::string> default_prompt;  // a name in `prompts`
   std::string similarity = "cosine";
+  std::string ranking_activation;  // a cross-encoder's: the name of a class of PyTorch, or empty
 };
 
 }  // namespace peruse

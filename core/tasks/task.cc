@@ -89,13 +89,16 @@ Result<text::Encoding> Task::Checked(Result<std::vector<text::Encoding>> windows
   return std::move(first);
 }
 
+Status Task::CheckText(const text::Encoding& tokens, size_t number) {
+  if (!tokens.is_blank[0] || !tokens.is_blank[1]) return OkStatus();
+  return Status(StatusCode::kEmptyText,
+                "input " + std::to_string(number) + " has no text: it is empty or only white space");
+}
+
 Status Task::CheckTokens(const text::Encoding& tokens, size_t number, std::string_view advice) const {
-  const std::string input = "input " + std::to_string(number);
-  if (tokens.is_blank[0] && tokens.is_blank[1]) {
-    return Status(StatusCode::kEmptyText, input + " has no text: it is empty or only white space");
-  }
+  PERUSE_RETURN_IF_ERROR(CheckText(tokens, number));
   if (tokens.size() <= static_cast<size_t>(MaxTokens())) return OkStatus();
-  return Status(StatusCode::kTextTooLong, input + " has " + std::to_string(tokens.size()) +
+  return Status(StatusCode::kTextTooLong, "input " + std::to_string(number) + " has " + std::to_string(tokens.size()) +
                                               " tokens and the model takes " + std::to_string(MaxTokens()) + "; " +
                                               std::string(advice));
 }

@@ -29,7 +29,9 @@ namespace peruse {
 struct TaskContext {
   const text::Tokenizer& tokenizer;
   Runner& model;
-  std::string_view ranking_activation = {};  // of config_sentence_transformers.json, which goes before config.json's
+  // A cross-encoder's activation, which overrides config.json's, and prompt, from config_sentence_transformers.json.
+  std::string_view ranking_activation = {};
+  std::string_view ranking_prompt = {};
   const class SentenceEmbedder* sentence = nullptr;  // what the folder says of turning a text into one vector
   // Of a model that reads labels apart from texts: their tokenizer, and what was made of them so far.
   const text::Tokenizer* labels_tokenizer = nullptr;
@@ -79,7 +81,9 @@ class Task {
   // The first window of input `number`, checked.
   Result<text::Encoding> Checked(Result<std::vector<text::Encoding>> windows, size_t number,
                                  std::string_view advice) const;
-  // kEmptyText when the texts are blank, kTextTooLong when there are more than the model takes; `advice` says
+  // kEmptyText when the texts are blank.
+  static Status CheckText(const text::Encoding& tokens, size_t number);
+  // The same, and kTextTooLong when there are more than the model takes; `advice` says
   // what to do about that.
   Status CheckTokens(const text::Encoding& tokens, size_t number, std::string_view advice) const;
 

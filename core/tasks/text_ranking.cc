@@ -16,11 +16,14 @@ Status TextRanking::Start() {
   const text::EncodeOptions options = CutTo(max_length, text::Truncation::kLongestFirst);
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     const auto& [query, documents] = request.inputs[i];
-    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> pairs, tokenizer_.EncodeWithEach(query, documents, options));
-    for (const text::Encoding& pair : pairs) {
-      if (!pair.is_blank[0]) continue;
-      return Status(StatusCode::kEmptyText, "the query is empty or only white space");
+    const std::string whole = std::string(prompt_) + query;
+    PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> pairs, tokenizer_.EncodeWithEach(whole, documents, options));
+    bool is_blank = !pairs.empty() && pairs[0].is_blank[0];
+    if (!prompt_.empty()) {  // which is no query
+      PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> alone, tokenizer_.Encode(query));
+      is_blank = alone[0].is_blank[0];
     }
+    if (is_blank) return Status(StatusCode::kEmptyText, "the query is empty or only white space");
     if (pairs.empty()) Give(i, {});
     EnqueueAll(i, std::move(pairs));
   }
@@ -39,7 +42,9 @@ Status TextRanking::FindLabel() {
 }
 
 Result<ScoreFunction> TextRanking::ConfiguredFunction() const {
-  if (activation_.empty()) return model_.config().num_labels() == 1 ? ScoreFunction::kSigmoid : ScoreFunction::kNone;
+  // What some releases of sentence-transformers wrote; the library then takes its default.
+  const bool is_unnamed = activation_.empty() || activation_ == "sentence_transformers.util.fullname";
+  if (is_unnamed) return model_.config().num_labels() == 1 ? ScoreFunction::kSigmoid : ScoreFunction::kNone;
   const bool of_torch = activation_.starts_with("torch.");  // another class of that name may do anything
   if (of_torch && activation_.ends_with(".Sigmoid")) return ScoreFunction::kSigmoid;
   if (of_torch && activation_.ends_with(".Identity")) return ScoreFunction::kNone;

@@ -37,7 +37,8 @@ struct RankedDocument {
 class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument>> {
  public:
   static constexpr Head kHead = Head::kSequenceClassification;
-  explicit TextRanking(const TaskContext& context) : TaskOf(context), activation_(context.ranking_activation) {
+  explicit TextRanking(const TaskContext& context)
+      : TaskOf(context), activation_(context.ranking_activation), prompt_(context.ranking_prompt) {
     if (activation_.empty()) activation_ = model_.config().ranking_activation;
   }
   Status Start() override;
@@ -51,6 +52,7 @@ class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument
   Status FindLabel();
 
   std::string_view activation_;  // the name of a class of PyTorch, "torch.nn.modules.activation.Sigmoid", or empty
+  std::string_view prompt_;      // before every query
   ScoreFunction function_ = ScoreFunction::kSigmoid;
   size_t column_ = 0;                      // to rank by
   std::vector<RankedDocument> documents_;  // so far, of the input that is being read

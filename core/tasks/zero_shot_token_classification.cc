@@ -67,12 +67,21 @@ Status ZeroShotTokenClassification::ReadLabels() {
 // <<ENT>> label <<ENT>> label ... <<SEP>>
 Result<std::vector<ZeroShotTokenClassification::Prompt>> ZeroShotTokenClassification::MakePrompts() const {
   const LabelPrompt& config = model_.config().prompt;
-  // Markers that the tokenizer does not know follow its vocabulary, behind one that nobody uses.
-  const int32_t marker = config.marker_id >= 0 ? config.marker_id : tokenizer_.vocab_size() + 1;
-  const int32_t separator = tokenizer_.TokenToId(config.separator).value_or(marker + 1);
-  const std::vector<std::string_view> words(labels_.begin(), labels_.end());
   text::EncodeOptions options;
   options.add_special_tokens = false;
+  const std::optional<int32_t> known = tokenizer_.TokenToId(config.marker);
+  // Tokens of the package that the tokenizer does not have follow its vocabulary: [FLERT], which is unused, and the two markers.
+  const int32_t next = tokenizer_.vocab_size() + (tokenizer_.TokenToId("[FLERT]") ? 0 : 1);
+  const int32_t marker = config.marker_id >= 0 ? config.marker_id : known.value_or(next);
+  std::vector<int32_t> separator = {known && config.marker_id < 0 ? next : marker + 1};
+  if (const std::optional<int32_t> id = tokenizer_.TokenToId(config.separator)) {
+    separator = {*id};
+  } else if (known && config.marker_id >= 0) {  // the package then reads the separator as any word
+    const std::string_view word = config.separator;
+    PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> pieces, tokenizer_.EncodeWords({&word, 1}, options));
+    separator = pieces[0].ids;
+  }
+  const std::vector<std::string_view> words(labels_.begin(), labels_.end());
   PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> tokens, tokenizer_.EncodeWords(words, options));
   const std::vector<std::vector<int32_t>> ids = ByWord(tokens[0], words.size());
 
@@ -87,7 +96,7 @@ Result<std::vector<ZeroShotTokenClassification::Prompt>> ZeroShotTokenClassifica
     prompt.ids.push_back(marker);
     prompt.ids.insert(prompt.ids.end(), ids[label].begin(), ids[label].end());
   }
-  for (Prompt& prompt : prompts) prompt.ids.push_back(separator);
+  for (Prompt& prompt : prompts) prompt.ids.insert(prompt.ids.end(), separator.begin(), separator.end());
   return prompts;
 }
 
@@ -139,8 +148,10 @@ Status ZeroShotTokenClassification::EnqueueText(size_t input, const Words& words
     const bool last_prompt = &prompt == &prompts.back();
     for (size_t first = 0, end = 0; end < words.bytes.size();) {
       end = WindowEnd(words, first, prompt.ids.size());
-      // What two windows share: every span that begins in it lies whole in one of them.
-      const size_t shared = std::max((end - first) / 8, static_cast<size_t>(model_.config().prompt.max_width));
+      // What two windows share: every span that begins in it lies whole in one of them, unless spans may be longer than windows.
+      const LabelPrompt& limits = model_.config().prompt;
+      const auto longest = static_cast<size_t>(std::min(limits.max_width, limits.max_words / 2));
+      const size_t shared = std::max((end - first) / 8, longest);
       if (end < first + shared + 1 && end < words.bytes.size()) {
         return Status(StatusCode::kTextTooLong, "the labels and words of input " + std::to_string(input) +
                                                     " leave no room: the model takes " + std::to_string(MaxTokens()) +

@@ -307,6 +307,7 @@ RegexParser::Node RegexParser::MakeSet(CharSet set) {
   auto node = std::make_unique<RegexNode>();
   node->kind = RegexNode::Kind::kSet;
   node->set = static_cast<int32_t>(sets_.size());
+  if (!set.Sort()) return nullptr;
   return TryPushBack(&sets_, std::move(set)) ? std::move(node) : nullptr;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/memory.h"
+#include "core/base/sort.h"
 #include "core/base/utf8.h"
 #include "core/text/regex_parser.h"
 #include "core/text/unicode.h"
@@ -96,7 +97,9 @@ class Compiler {
   [[nodiscard]] bool EmitRepeat(const RegexNode& node) {
     const RegexNode& inside = *node.children[0];
     for (uint32_t i = 0; i < node.least; ++i) {
+      const int32_t before = next();
       if (!Emit(inside)) return false;
+      if (next() == before) return true;  // nothing, however often
     }
     if (node.most == RegexNode::kUnlimited) {
       const int32_t split = next();
@@ -145,9 +148,33 @@ void FindRun(const RegexNode& tree, RegexProgram* program) {
 // Oniguruma counts a few more as word characters outside of brackets.
 bool IsRegexWord(char32_t c) { return IsWord(c) || c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE); }
 
+bool CharSet::Sort() {
+  constexpr std::ptrdiff_t kMostOthers = 64;
+  const auto is_range = [](const Item& item) { return item.kind == Kind::kRange && !item.negated; };
+  const auto others = std::partition(items.begin(), items.end(), is_range);
+  if (items.end() - others > kMostOthers) return false;
+  HeapSort(items.begin(), others, [](const Item& a, const Item& b) { return a.first < b.first; });
+  auto last = items.begin();  // of those that are joined
+  for (auto next = items.begin(); next != others; ++next) {
+    if (next == last) continue;
+    if (next->first <= last->last || next->first == last->last + 1) {
+      last->last = std::max(last->last, next->last);
+    } else {
+      *++last = *next;
+    }
+  }
+  if (others != items.begin()) items.erase(last + 1, others);
+  ranges = others == items.begin() ? 0 : static_cast<size_t>(last - items.begin()) + 1;
+  return true;
+}
+
 bool CharSet::Contains(char32_t c) const {
-  for (const Item& item : items) {
-    if (HasItem(item, c) != item.negated) return !negated;
+  const auto end = items.begin() + static_cast<std::ptrdiff_t>(ranges);
+  const auto after =
+      std::upper_bound(items.begin(), end, c, [](char32_t wanted, const Item& item) { return wanted < item.first; });
+  if (after != items.begin() && c <= (after - 1)->last) return !negated;
+  for (auto item = end; item != items.end(); ++item) {
+    if (HasItem(*item, c) != item->negated) return !negated;
   }
   return negated;
 }

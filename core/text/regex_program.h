@@ -22,7 +22,10 @@ struct CharSet {
 
   std::vector<Item> items;
   bool negated = false;
+  size_t ranges = 0;  // after Sort: the first items are so many ranges, in order, apart from each other
 
+  // Sorts and joins the ranges, so that a set of many is searched quickly. False for more than 64 items of other kinds.
+  bool Sort();
   bool Contains(char32_t c) const;
 };
 

@@ -1,5 +1,6 @@
 #include "core/text/sentencepiece_files.h"
 
+#include <span>
 #include <vector>
 
 #include "core/base/memory.h"
@@ -18,8 +19,44 @@ namespace peruse::text {
 namespace {
 
 constexpr char32_t kMetaspace = 0x2581;
+constexpr const char* kMetaspaceText = "\xE2\x96\x81";
 
-Result<std::unique_ptr<Normalizer>> MakeNormalizer(std::string_view charsmap, bool lowercase) {
+constexpr UnigramPieces::value_type kXlmRobertaFirst[] = {{"<s>", 0}, {"<pad>", 0}, {"</s>", 0}, {"<unk>", 0}};
+constexpr UnigramPieces::value_type kCamembertFirst[] = {
+    {"<s>NOTUSED", 0}, {"<pad>", 0}, {"</s>NOTUSED", 0}, {"<unk>", 0}, {"<unk>NOTUSED", -100}};
+constexpr int64_t kFairseqUnknown = 3;
+
+// Numbers the pieces as fairseq did: tokens of its own, then the pieces after the first three (XLM-RoBERTa) or the first
+// (CamemBERT), then the mask.
+Status Renumber(VocabularyFiles files, SentencePieceModel* spm) {
+  const bool is_xlm = files == VocabularyFiles::kXlmRoberta;
+  const auto first = is_xlm ? std::span<const UnigramPieces::value_type>(kXlmRobertaFirst) : kCamembertFirst;
+  const size_t dropped = std::min<size_t>(is_xlm ? 3 : 1, spm->pieces.size());
+  UnigramPieces pieces;
+  if (!TryReserve(&pieces, first.size() + spm->pieces.size() + 1)) return OutOfMemory("no memory for the vocabulary");
+  pieces.assign(first.begin(), first.end());
+  pieces.insert(pieces.end(), spm->pieces.begin() + static_cast<std::ptrdiff_t>(dropped), spm->pieces.end());
+  pieces.push_back({"<mask>", 0});
+  spm->pieces = std::move(pieces);
+  spm->unk_id = kFairseqUnknown;
+  return OkStatus();
+}
+
+// SpmConverter.normalizer
+Result<std::unique_ptr<Normalizer>> FairseqNormalizer(std::string_view charsmap) {
+  std::vector<std::unique_ptr<Normalizer>> steps;
+  if (!charsmap.empty()) {
+    PERUSE_ASSIGN_OR_RETURN(auto precompiled, PrecompiledNormalizer::Create(charsmap));
+    steps.push_back(std::move(precompiled));
+  }
+  steps.push_back(std::make_unique<StripNormalizer>(false, true));
+  PERUSE_ASSIGN_OR_RETURN(Pattern spaces, Pattern::Regex(" {2,}"));
+  steps.push_back(std::make_unique<ReplaceNormalizer>(std::move(spaces), kMetaspaceText));
+  return std::unique_ptr<Normalizer>(std::make_unique<SequenceNormalizer>(std::move(steps)));
+}
+
+// DebertaV2Converter.normalizer
+Result<std::unique_ptr<Normalizer>> DebertaNormalizer(std::string_view charsmap, bool lowercase) {
   std::vector<std::unique_ptr<Normalizer>> steps;
   if (lowercase) steps.push_back(std::make_unique<LowercaseNormalizer>());
   steps.push_back(std::make_unique<StripNormalizer>(true, true));
@@ -32,6 +69,7 @@ Result<std::unique_ptr<Normalizer>> MakeNormalizer(std::string_view charsmap, bo
   return std::unique_ptr<Normalizer>(std::make_unique<SequenceNormalizer>(std::move(steps)));
 }
 
+// split_by_punct: DeBERTa's alone.
 std::unique_ptr<PreTokenizer> MakePreTokenizer(bool split_by_punct) {
   std::vector<std::unique_ptr<PreTokenizer>> steps;
   if (split_by_punct) steps.push_back(std::make_unique<PunctuationPreTokenizer>(SplitBehavior::kIsolated));
@@ -61,7 +99,8 @@ Result<std::vector<PieceMerge>> FindMerges(const SentencePieceModel& spm, const 
   std::vector<PieceMerge> merges;
   for (size_t i = 0; i < spm.pieces.size(); ++i) {
     const auto& [piece, score] = spm.pieces[i];
-    if (piece.size() > kLongestPiece) return Unsupported("spm.model: a piece of more than 1024 bytes in a BPE model");
+    if (piece.size() > kLongestPiece)
+      return Unsupported("SentencePiece model: a piece of more than 1024 bytes in a BPE model");
     const size_t chars = CountCodePoints(piece);
     size_t at = 0;
     for (size_t left_chars = 1; left_chars < chars; ++left_chars) {
@@ -70,7 +109,7 @@ Result<std::vector<PieceMerge>> FindMerges(const SentencePieceModel& spm, const 
       if (left < 0 || right < 0) continue;
       const PieceMerge merge{score, static_cast<int32_t>(i),           left,
                              right, static_cast<uint32_t>(left_chars), static_cast<uint32_t>(chars - left_chars)};
-      if (!TryPushBack(&merges, merge)) return OutOfMemory("no memory for the merges of spm.model");
+      if (!TryPushBack(&merges, merge)) return OutOfMemory("no memory for the merges of the SentencePiece model");
     }
   }
   HeapSort(merges.begin(), merges.end(), IsBefore);
@@ -78,7 +117,7 @@ Result<std::vector<PieceMerge>> FindMerges(const SentencePieceModel& spm, const 
 }
 
 Result<std::unique_ptr<Model>> MakeBpe(const SentencePieceModel& spm) {
-  const auto no_memory = [] { return OutOfMemory("no memory for the merges of spm.model"); };
+  const auto no_memory = [] { return OutOfMemory("no memory for the merges of the SentencePiece model"); };
   VocabularyEntries entries;
   if (!TryReserve(&entries, spm.pieces.size())) return no_memory();
   for (const auto& [piece, score] : spm.pieces) entries.push_back({piece, static_cast<int32_t>(entries.size())});
@@ -100,7 +139,7 @@ Result<std::unique_ptr<Model>> MakeBpe(const SentencePieceModel& spm) {
 
 Result<std::unique_ptr<Model>> MakeModel(const SentencePieceModel& spm) {
   if (spm.model_type == 2) return MakeBpe(spm);
-  if (spm.model_type != 1) return Unsupported("spm.model: only unigram and BPE models are supported");
+  if (spm.model_type != 1) return Unsupported("SentencePiece model: only unigram and BPE models are supported");
   PERUSE_ASSIGN_OR_RETURN(auto unigram, Unigram::Create(spm.pieces, spm.unk_id, false));
   return std::unique_ptr<Model>(std::move(unigram));
 }
@@ -114,21 +153,43 @@ Status ListTokens(const SentencePieceModel& spm, std::vector<ListedToken>* liste
     token.entry.token.special = type == PieceType::kControl;
     token.entry.token.normalized = false;
     token.entry.has_normalized = true;
-    if (!TryPushBack(listed, std::move(token))) return OutOfMemory("no memory for the tokens of spm.model");
+    if (!TryPushBack(listed, std::move(token)))
+      return OutOfMemory("no memory for the tokens of the SentencePiece model");
   }
   return OkStatus();
 }
 
 }  // namespace
 
-Status ReadSentencePieceFiles(std::string_view model, const TokenizerConfig& config, std::vector<ListedToken>* listed,
-                              Tokenizer::Parts* parts) {
-  PERUSE_ASSIGN_OR_RETURN(const SentencePieceModel spm, ReadSentencePieceModel(model));
-  PERUSE_ASSIGN_OR_RETURN(parts->model, MakeModel(spm));
+const char* SentencePieceFile(VocabularyFiles files) {
+  switch (files) {
+    case VocabularyFiles::kSentencePiece:
+      return "spm.model";
+    case VocabularyFiles::kXlmRoberta:
+    case VocabularyFiles::kCamembert:
+      return "sentencepiece.bpe.model";
+    case VocabularyFiles::kNone:
+    case VocabularyFiles::kWordPiece:
+    case VocabularyFiles::kByteLevel:
+      break;
+  }
+  return nullptr;
+}
+
+Status ReadSentencePieceFiles(std::string_view model, VocabularyFiles files, const TokenizerConfig& config,
+                              std::vector<ListedToken>* listed, Tokenizer::Parts* parts) {
+  PERUSE_ASSIGN_OR_RETURN(SentencePieceModel spm, ReadSentencePieceModel(model));
   PERUSE_RETURN_IF_ERROR(ListTokens(spm, listed));
-  PERUSE_ASSIGN_OR_RETURN(parts->normalizer, MakeNormalizer(spm.charsmap, config.lowercase.value_or(false)));
-  parts->pre_tokenizer = MakePreTokenizer(config.split_by_punct);
-  parts->decoder = MakeMetaspaceDecoder("\xE2\x96\x81", true);
+  const bool is_deberta = files == VocabularyFiles::kSentencePiece;
+  if (!is_deberta) PERUSE_RETURN_IF_ERROR(Renumber(files, &spm));
+  PERUSE_ASSIGN_OR_RETURN(parts->model, MakeModel(spm));
+  if (is_deberta) {
+    PERUSE_ASSIGN_OR_RETURN(parts->normalizer, DebertaNormalizer(spm.charsmap, config.lowercase.value_or(false)));
+  } else {
+    PERUSE_ASSIGN_OR_RETURN(parts->normalizer, FairseqNormalizer(spm.charsmap));
+  }
+  parts->pre_tokenizer = MakePreTokenizer(is_deberta && config.split_by_punct);
+  parts->decoder = MakeMetaspaceDecoder(kMetaspaceText, true);
   return OkStatus();
 }
 

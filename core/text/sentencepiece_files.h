@@ -1,5 +1,6 @@
-// DeBERTa v2's and v3's tokenizer from spm.model and tokenizer_config.json, as transformers 4 converts it
-// (DebertaV2Converter): do_lower_case, split_by_punct; byte fallback stays off.
+// Tokenizers from a SentencePiece model and tokenizer_config.json, as transformers 4 converts them: of DeBERTa v2 and v3
+// (spm.model; DebertaV2Converter: do_lower_case, split_by_punct), XLM-RoBERTa and CamemBERT (sentencepiece.bpe.model;
+// XLMRobertaConverter, CamembertConverter). Byte fallback stays off.
 #pragma once
 
 #include <string_view>
@@ -10,8 +11,11 @@
 
 namespace peruse::text {
 
+// The name of the file; null for vocabularies of other kinds.
+const char* SentencePieceFile(VocabularyFiles files);
+
 // Fills the stages; `listed` are the control and user-defined pieces, which become added tokens.
-Status ReadSentencePieceFiles(std::string_view model, const TokenizerConfig& config, std::vector<ListedToken>* listed,
-                              Tokenizer::Parts* parts);
+Status ReadSentencePieceFiles(std::string_view model, VocabularyFiles files, const TokenizerConfig& config,
+                              std::vector<ListedToken>* listed, Tokenizer::Parts* parts);
 
 }  // namespace peruse::text

@@ -16,7 +16,7 @@ enum PieceField { kPiece = 1, kScore = 2, kType = 3 };
 enum TrainerField { kModelType = 3, kUnkId = 40, kUnkPiece = 45 };
 enum NormalizerField { kCharsmap = 2 };
 
-Status Malformed(const char* what) { return MalformedFile(std::string("spm.model: ") + what); }
+Status Malformed(const char* what) { return MalformedFile(std::string("SentencePiece model: ") + what); }
 
 Status ReadPiece(std::string_view bytes, SentencePieceModel* model) {
   std::string_view piece;
@@ -35,7 +35,7 @@ Status ReadPiece(std::string_view bytes, SentencePieceModel* model) {
   if (!IsValidUtf8(piece)) return Malformed("a piece is not UTF-8");
   if (!std::isfinite(score)) return Malformed("the score of a piece is not finite");
   if (!TryPushBack(&model->pieces, {piece, score}) || !TryPushBack(&model->types, type)) {
-    return OutOfMemory("no memory for spm.model");
+    return OutOfMemory("no memory for the SentencePiece model");
   }
   return OkStatus();
 }

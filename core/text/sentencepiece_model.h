@@ -1,4 +1,4 @@
-// spm.model: the parts of a SentencePiece model that a tokenizer needs.
+// spm.model, sentencepiece.bpe.model: the parts of a SentencePiece model that a tokenizer needs.
 #pragma once
 
 #include <cstdint>

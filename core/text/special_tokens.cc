@@ -66,6 +66,13 @@ Status NameTokens(const TokenizerConfig& config, const TokenizerClass& type, con
     }
     PERUSE_RETURN_IF_ERROR(FillIn(type, has_json, i, &entry));
   }
+  for (const std::string_view content : type.additional) {
+    if (content.empty()) break;
+    TokenEntry entry;
+    PERUSE_ASSIGN_OR_RETURN(entry.token.content, CopyText(content));
+    entry.is_text = true;
+    if (!TryPushBack(&special->additional, std::move(entry))) return NoMemory();
+  }
   return OkStatus();
 }
 
@@ -82,7 +89,7 @@ Result<std::vector<const TokenEntry*>> AllSpecial(const TokenizerConfig& config,
   for (const std::optional<TokenEntry>& entry : special.named) {
     if (entry && !add(*entry)) return NoMemory();
   }
-  for (const TokenEntry& entry : config.additional) {
+  for (const TokenEntry& entry : config.has_additional ? config.additional : special.additional) {
     if (!add(entry)) return NoMemory();
   }
   for (const TokenEntry& entry : config.extra) {

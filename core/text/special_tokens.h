@@ -19,7 +19,8 @@ struct ListedToken {
 // What the configuration and the class make of the special tokens, as PreTrainedTokenizerFast does it.
 struct SpecialTokens {
   std::optional<TokenEntry> named[kSpecialAttributes];
-  std::vector<AddedToken> added;  // to be added, in order, to those of tokenizer.json
+  std::vector<TokenEntry> additional;  // those of the class, which count if no file lists any
+  std::vector<AddedToken> added;       // to be added, in order, to those of tokenizer.json
 
   std::string_view content(SpecialAttribute attribute) const {
     return named[attribute] ? std::string_view(named[attribute]->token.content) : std::string_view();

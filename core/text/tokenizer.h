@@ -35,7 +35,7 @@ struct EncodeOptions {
 };
 
 // File contents by file name: any of tokenizer.json, tokenizer_config.json, vocab.txt, vocab.json, merges.txt,
-// spm.model, special_tokens_map.json, added_tokens.json. Only needed during Create.
+// spm.model, sentencepiece.bpe.model, special_tokens_map.json, added_tokens.json. Only needed during Create.
 using TokenizerFiles = std::map<std::string, std::string_view, std::less<>>;
 
 struct ModelToken;

@@ -13,6 +13,8 @@ namespace {
 constexpr auto kWordPiece = VocabularyFiles::kWordPiece;
 constexpr auto kByteLevel = VocabularyFiles::kByteLevel;
 constexpr auto kSentencePiece = VocabularyFiles::kSentencePiece;
+constexpr auto kXlmRoberta = VocabularyFiles::kXlmRoberta;
+constexpr auto kCamembert = VocabularyFiles::kCamembert;
 constexpr auto kNone = VocabularyFiles::kNone;
 
 // Special tokens as BERT, DeBERTa and RoBERTa call them: bos, eos, unk, sep, pad, cls, mask.
@@ -24,6 +26,7 @@ constexpr auto kNone = VocabularyFiles::kNone;
 constexpr TokenizerClass kClasses[] = {
     // name, files, sets_normalizer, sets_trimming, two_separators, has_type_ids, mask_takes_space, special
     {"PreTrainedTokenizer", kNone, false, false, false, true, false, {}},
+    {"TokenizersBackend", kNone, false, false, false, false, false, {}},  // its successor in transformers 5
     {"BertTokenizer", kWordPiece, true, false, false, true, false, PERUSE_BERT_TOKENS},
     {"ElectraTokenizer", kWordPiece, true, false, false, true, false, PERUSE_BERT_TOKENS},
     {"ConvBertTokenizer", kWordPiece, true, false, false, true, false, PERUSE_BERT_TOKENS},
@@ -43,7 +46,16 @@ constexpr TokenizerClass kClasses[] = {
     {"DebertaV2Tokenizer", kSentencePiece, false, false, false, true, false, PERUSE_DEBERTA_TOKENS},
     {"RobertaTokenizer", kByteLevel, false, true, true, false, true, PERUSE_ROBERTA_TOKENS},
     {"LongformerTokenizer", kByteLevel, false, true, true, false, true, PERUSE_ROBERTA_TOKENS},
-    {"XLMRobertaTokenizer", kNone, false, false, false, false, true, PERUSE_ROBERTA_TOKENS},
+    {"XLMRobertaTokenizer", kXlmRoberta, false, false, true, false, true, PERUSE_ROBERTA_TOKENS},
+    {"CamembertTokenizer",
+     kCamembert,
+     false,
+     false,
+     true,
+     false,
+     true,
+     PERUSE_ROBERTA_TOKENS,
+     {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"}},
     {"HerbertTokenizer", kNone, false, false, false, true, false, {"", "", "<unk>", "</s>", "<pad>", "<s>", "<mask>"}},
     {"AlbertTokenizer",
      kNone,
@@ -93,6 +105,7 @@ constexpr ModelType kModelTypes[] = {{"bert", "BertTokenizer"},
                                      {"mpnet", "MPNetTokenizer"},
                                      {"roberta", "RobertaTokenizer"},
                                      {"xlm-roberta", "XLMRobertaTokenizer"},
+                                     {"camembert", "CamembertTokenizer"},
                                      {"modernbert", "PreTrainedTokenizer"}};
 
 const TokenizerClass* FindByName(std::string_view name) {
@@ -112,6 +125,7 @@ Result<const TokenizerClass*> FindNamed(std::string_view name, std::string_view 
 const TokenizerClass* FindByFiles(const TokenizerFiles& files) {
   if (files.contains("tokenizer.json")) return FindByName("PreTrainedTokenizer");
   if (files.contains("vocab.txt")) return FindByName("BertTokenizer");
+  if (files.contains("sentencepiece.bpe.model")) return FindByName("XLMRobertaTokenizer");
   return FindByName(files.contains("spm.model") ? "DebertaV2Tokenizer" : "DebertaTokenizer");
 }
 

@@ -12,7 +12,7 @@ namespace peruse::text {
 struct TokenizerConfig;
 
 // The files, older than tokenizer.json, that a class can be built from.
-enum class VocabularyFiles : uint8_t { kNone, kWordPiece, kByteLevel, kSentencePiece };
+enum class VocabularyFiles : uint8_t { kNone, kWordPiece, kByteLevel, kSentencePiece, kXlmRoberta, kCamembert };
 
 // The attributes that name a special token, in the order in which transformers goes through them.
 enum SpecialAttribute : uint8_t { kBosToken, kEosToken, kUnkToken, kSepToken, kPadToken, kClsToken, kMaskToken };
@@ -30,7 +30,9 @@ struct TokenizerClass {
   bool two_separators = false;    // without tokenizer.json, between the texts of a pair
   bool has_type_ids = true;       // token_type_ids are among its model_input_names
   bool mask_takes_space = false;  // a mask token that is given as a string swallows the space before it
-  std::string_view special[kSpecialAttributes] = {};  // what its special tokens are if no file says; empty: none
+  // Special tokens if no file names them; an empty name means none.
+  std::string_view special[kSpecialAttributes] = {};
+  std::string_view additional[3] = {};
 };
 
 // The class of a folder: by tokenizer_class in tokenizer_config.json or config.json, by model_type or else architectures in

@@ -82,24 +82,26 @@ Status ReadNamedTokens(JsonValue root, TokenReader* read, NamedToken* special) {
 }
 
 // Appends additional_special_tokens, but not what is there already.
-Status ReadAdditional(JsonValue json, TokenReader* read, std::vector<TokenEntry>* additional) {
+Status ReadAdditional(JsonValue json, TokenReader* read, TokenizerConfig* config) {
   constexpr std::string_view kName = "additional_special_tokens";
+  config->has_additional = config->has_additional || json.exists();
   if (!json.exists() || json.IsNull()) return OkStatus();
   if (!json.IsArray()) return Bad(kFile, kName, "is no list");
   for (JsonValue item : json) {
     PERUSE_ASSIGN_OR_RETURN(TokenEntry entry, read(item, kName));
-    if (!TryPushBack(additional, std::move(entry))) return NoMemory();
+    if (!TryPushBack(&config->additional, std::move(entry))) return NoMemory();
   }
   return OkStatus();
 }
 
-// {"image_token": "<image>", ...}
-Status ReadExtra(JsonValue json, std::vector<TokenEntry>* additional) {
-  if (!json.exists()) return OkStatus();
-  if (!json.IsObject()) return Bad(kFile, "extra_special_tokens", "is no object");
+// {"image_token": "<image>", ...} of transformers 4; ["[PAD]", ...] of transformers 5, its name for additional_special_tokens.
+Status ReadExtra(JsonValue json, std::vector<TokenEntry>* extra) {
+  constexpr std::string_view kName = "extra_special_tokens";
+  if (!json.exists() || json.IsNull()) return OkStatus();
+  if (!json.IsObject() && !json.IsArray()) return Bad(kFile, kName, "is neither a list nor an object");
   for (size_t i = 0; i < json.size(); ++i) {
-    PERUSE_ASSIGN_OR_RETURN(TokenEntry entry, ReadConfigToken(json.MemberValue(i), "extra_special_tokens"));
-    if (!TryPushBack(additional, std::move(entry))) return NoMemory();
+    PERUSE_ASSIGN_OR_RETURN(TokenEntry entry, ReadConfigToken(json.IsArray() ? json[i] : json.MemberValue(i), kName));
+    if (!TryPushBack(extra, std::move(entry))) return NoMemory();
   }
   return OkStatus();
 }
@@ -202,9 +204,10 @@ Status ReadConfigFile(std::string_view bytes, TokenizerConfig* config) {
   PERUSE_RETURN_IF_ERROR(ReadFlags(root, config));
   PERUSE_RETURN_IF_ERROR(ReadAddedTokensDecoder(root.FindMember("added_tokens_decoder"), config));
   PERUSE_RETURN_IF_ERROR(ReadNamedTokens(root, ReadConfigToken, config->special));
-  PERUSE_RETURN_IF_ERROR(
-      ReadAdditional(root.FindMember("additional_special_tokens"), ReadConfigToken, &config->additional));
-  return ReadExtra(root.FindMember("extra_special_tokens"), &config->extra);
+  PERUSE_RETURN_IF_ERROR(ReadAdditional(root.FindMember("additional_special_tokens"), ReadConfigToken, config));
+  const JsonValue extra = root.FindMember("extra_special_tokens");
+  config->has_additional = config->has_additional || extra.IsArray();
+  return ReadExtra(extra, &config->extra);
 }
 
 }  // namespace
@@ -256,7 +259,7 @@ Result<TokenizerConfig> ReadTokenizerConfig(const TokenizerFiles& files) {
     PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(file->second, "special_tokens_map.json"));
     PERUSE_RETURN_IF_ERROR(ReadNamedTokens(document.root(), ReadMapToken, config.special));
     PERUSE_RETURN_IF_ERROR(
-        ReadAdditional(document.root().FindMember("additional_special_tokens"), ReadMapToken, &config.additional));
+        ReadAdditional(document.root().FindMember("additional_special_tokens"), ReadMapToken, &config));
   }
   if (const auto file = files.find("added_tokens.json"); file != files.end()) {
     PERUSE_RETURN_IF_ERROR(ReadAddedTokensFile(file->second, &config));

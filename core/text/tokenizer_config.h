@@ -59,6 +59,7 @@ struct TokenizerConfig {
 
   NamedToken special[kSpecialAttributes];
   std::vector<TokenEntry> additional;  // additional_special_tokens
+  bool has_additional = false;         // a file lists them: then the defaults of the class do not count
   std::vector<TokenEntry> extra;       // extra_special_tokens
   bool has_added_tokens = false;       // added_tokens_decoder is there: then the older files say nothing
   TokensById added;                    // added_tokens_decoder or added_tokens.json

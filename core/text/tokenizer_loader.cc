@@ -29,14 +29,16 @@ Status Missing(const TokenizerClass& type, const char* needed) {
 // Fills the stages and `special`; `listed` are tokens that are there before those.
 Status ReadVocabularyFiles(const TokenizerFiles& files, const TokenizerConfig& config, const TokenizerClass& type,
                            std::vector<ListedToken>* listed, SpecialTokens* special, Tokenizer::Parts* parts) {
-  if (type.files == VocabularyFiles::kSentencePiece) {
-    const auto model = FindFile(files, "spm.model");
-    if (!model) return Missing(type, "spm.model");
-    PERUSE_RETURN_IF_ERROR(ReadSentencePieceFiles(*model, config, listed, parts));
+  if (const char* const name = SentencePieceFile(type.files)) {
+    const auto model = FindFile(files, name);
+    if (!model) return Missing(type, name);
+    PERUSE_RETURN_IF_ERROR(ReadSentencePieceFiles(*model, type.files, config, listed, parts));
   }
   PERUSE_ASSIGN_OR_RETURN(*special, ResolveSpecialTokens(config, type, false, *listed));
   switch (type.files) {
     case VocabularyFiles::kSentencePiece:
+    case VocabularyFiles::kXlmRoberta:
+    case VocabularyFiles::kCamembert:
       return OkStatus();
     case VocabularyFiles::kWordPiece: {
       const auto text = FindFile(files, "vocab.txt");
@@ -62,18 +64,19 @@ Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, 
   PERUSE_ASSIGN_OR_RETURN(parts->added_tokens,
                           AddedTokens::Create(std::move(tokens), std::move(special->added), parts->model->vocabulary(),
                                               parts->normalizer.get()));
-  // RoBERTa's and BERT's classes ask their special tokens; the template of DeBERTa's names the tokens itself.
+  // RoBERTa's and BERT's classes ask their special tokens; the templates of SentencePiece and DeBERTa name the tokens themselves.
   const auto find = [&](std::string_view name) {
     const int32_t id = parts->added_tokens.Find(name);
     return id >= 0 ? id : parts->model->vocabulary().Find(name);
   };
+  const bool is_fairseq = type.files == VocabularyFiles::kXlmRoberta || type.files == VocabularyFiles::kCamembert;
   const bool by_name = type.files != VocabularyFiles::kWordPiece && !type.sets_trimming;
-  const int32_t cls = find(by_name ? "[CLS]" : special->content(kClsToken));
-  const int32_t sep = find(by_name ? "[SEP]" : special->content(kSepToken));
+  const int32_t cls = find(is_fairseq ? "<s>" : by_name ? "[CLS]" : special->content(kClsToken));
+  const int32_t sep = find(is_fairseq ? "</s>" : by_name ? "[SEP]" : special->content(kSepToken));
   parts->post_processor = type.two_separators ? RobertaPostProcessor(cls, sep) : BertPostProcessor(cls, sep);
   if (type.sets_trimming) {
     parts->post_processor.trimming = {config.trim_offsets, config.add_prefix_space};
-  } else if (type.two_separators) {  // MPNetConverter's template, unlike RobertaProcessing, knows types
+  } else if (type.two_separators && !is_fairseq) {  // MPNetConverter's template, unlike RobertaProcessing, knows types
     for (TemplatePart& part : std::span(parts->post_processor.pair).last(2)) part.type_id = 1;
   }
   return OkStatus();

@@ -70,7 +70,7 @@ Status Checkpoint::EndShard() {
 Status Checkpoint::Finish() {
   PERUSE_RETURN_IF_ERROR(failure_);
   if (!between_shards_) PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));
-  TensorList missing;
+  NameList missing;
   for (const NeededTensor& needed : needed_) {
     if (needed.read || needed.in_place() || sink_.IsOptional(needed)) continue;
     missing.Add(Described(needed.name, ShapeOf(needed)));

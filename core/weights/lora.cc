@@ -2,16 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
 
 #include "core/base/json.h"
 #include "core/base/memory.h"
+#include "core/base/name_list.h"
+#include "core/text/regex_matcher.h"
 
 namespace peruse {
 namespace {
 
 constexpr std::string_view kConfig = "adapter_config.json";
 constexpr std::string_view kModelPrefix = "base_model.model.";
+constexpr std::string_view kSaved = ".modules_to_save";
+// The untrained copy of a module that peft also keeps. With bias "all" its bias gets into the file.
+constexpr std::string_view kOriginal = ".original_module";
 
 Status NotMerged(const std::string& what) {
   return Unsupported(std::string(kConfig) + ": " + what + " is not supported");
@@ -31,7 +37,7 @@ std::string CheckpointName(std::string_view name) {
   if (name.starts_with(kModelPrefix)) name.remove_prefix(kModelPrefix.size());
   std::string result(name);
   for (const std::string_view part :
-       {".modules_to_save.default", ".modules_to_save", ".original_module", ".base_layer"}) {
+       {std::string_view(".modules_to_save.default"), kSaved, std::string_view(".base_layer")}) {
     RemoveAll(&result, part);
   }
   return result;
@@ -39,6 +45,10 @@ std::string CheckpointName(std::string_view name) {
 
 // Where ".lora_A" and the like start; npos for tensors that are saved whole.
 size_t FindLora(std::string_view name) { return name.find(".lora_"); }
+
+Status Twice(const std::string& one, const std::string& other) {
+  return MalformedFile("the adapter holds \"" + one + "\" twice: as \"" + other + "\" too");
+}
 
 std::vector<float> Floats(const LoraTensor& tensor) {
   std::vector<float> values(tensor.bytes.size() / static_cast<size_t>(DTypeSize(*tensor.info.dtype)));
@@ -63,8 +73,8 @@ Status LoraAdapter::ReadConfig(std::string_view json) {
   const std::string_view type = root.FindMember("peft_type").GetString().value_or("(none)");
   if (type != "LORA") return NotMerged("an adapter of the type " + std::string(type));
   // Each of these changes what is to be added, or to what.
-  for (const char* option : {"use_dora", "lora_bias", "fan_in_fan_out", "layer_replication", "trainable_token_indices",
-                             "target_parameters", "use_qalora", "alora_invocation_tokens", "arrow_config"}) {
+  for (const char* option : {"fan_in_fan_out", "layer_replication", "trainable_token_indices", "target_parameters",
+                             "use_qalora", "alora_invocation_tokens", "arrow_config"}) {
     if (IsSet(root.FindMember(option))) return NotMerged(option);
   }
   constexpr std::string_view kPlainStarts[] = {"gaussian", "eva", "orthogonal"};
@@ -75,26 +85,50 @@ Status LoraAdapter::ReadConfig(std::string_view json) {
   const std::optional<double> alpha = root.FindMember("lora_alpha").GetDouble();
   if (!alpha) return MalformedFile(std::string(kConfig) + " has no lora_alpha");
   alpha_ = *alpha;
+  rank_ = root.FindMember("r").GetDouble();
   rank_stabilized_ = root.FindMember("use_rslora").GetBool().value_or(false);
-  const JsonValue pattern = root.FindMember("alpha_pattern");
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const std::string name(pattern.MemberName(i));
-    const std::optional<double> value = pattern.MemberValue(i).GetDouble();
-    if (!value) return MalformedFile(std::string(kConfig) + " has an alpha_pattern without a number");
-    if (name.find_first_of("\\^$*+?()[]{}|") != std::string::npos)
-      return NotMerged("the alpha_pattern \"" + name + "\"");
-    alpha_pattern_.emplace_back(name, *value);
+  use_dora_ = root.FindMember("use_dora").GetBool().value_or(false);
+  lora_bias_ = root.FindMember("lora_bias").GetBool().value_or(false);
+  PERUSE_RETURN_IF_ERROR(ReadPatterns(root.FindMember("alpha_pattern"), "alpha_pattern", &alpha_patterns_));
+  return ReadPatterns(root.FindMember("rank_pattern"), "rank_pattern", &rank_patterns_);
+}
+
+// peft's get_pattern_key: re.match(rf"(.*\.)?({key})$", module). The matcher prefers the longest match of ".*", and the end of the
+// text is part of the expression, so that a match from the start is a match of the whole name.
+Status LoraAdapter::ReadPatterns(JsonValue json, std::string_view name, std::vector<ModulePattern>* patterns) {
+  for (size_t i = 0; i < json.size(); ++i) {
+    const std::string key(json.MemberName(i));
+    const std::optional<double> value = json.MemberValue(i).GetDouble();
+    if (!value) {
+      return MalformedFile(std::string(kConfig) + ": " + std::string(name) + " has no number for \"" + key + "\"");
+    }
+    Result<text::RegexProgram> expression = text::CompileRegex("(?:.*\\.)?(?:" + key + ")\\z");
+    if (!expression.ok()) return NotMerged("the " + std::string(name) + " \"" + key + "\"");
+    patterns->push_back({std::move(*expression), *value});
   }
   return OkStatus();
 }
 
-// peft's get_pattern_key: a pattern matches a module of its name, or the end of one behind a dot.
-double LoraAdapter::ScaleOf(const std::string& module, int64_t rank) const {
-  double alpha = alpha_;
-  for (const auto& [pattern, value] : alpha_pattern_) {
-    if (module == pattern || module.ends_with("." + pattern)) alpha = value;
+Result<double> LoraAdapter::Matching(const std::vector<ModulePattern>& patterns, std::string_view module,
+                                     double otherwise) {
+  for (const ModulePattern& pattern : patterns) {
+    PERUSE_ASSIGN_OR_RETURN(const size_t end, text::RegexMatcher(pattern.expression, module).MatchAt(0));
+    if (end == module.size()) return pattern.value;
   }
+  return otherwise;
+}
+
+Result<double> LoraAdapter::ScaleOf(std::string_view module, int64_t rank) const {
   const auto r = static_cast<double>(rank);
+  if (rank_) {
+    PERUSE_ASSIGN_OR_RETURN(const double wanted, Matching(rank_patterns_, module, *rank_));
+    if (wanted != r) {
+      return Status(StatusCode::kShapeMismatch, "the adapter's factors for " + std::string(module) + " have the rank " +
+                                                    std::to_string(rank) + ", and adapter_config.json says " +
+                                                    std::to_string(static_cast<int64_t>(wanted)));
+    }
+  }
+  PERUSE_ASSIGN_OR_RETURN(const double alpha, Matching(alpha_patterns_, module, alpha_));
   return alpha / (rank_stabilized_ ? std::sqrt(r) : r);
 }
 
@@ -121,63 +155,114 @@ Status LoraAdapter::OnData(size_t index, std::span<const uint8_t> bytes) {
 
 Status LoraAdapter::Finish() {
   PERUSE_RETURN_IF_ERROR(parser_.Finish());
-  std::vector<Factor> factors;
-  for (LoraTensor& tensor : read_) {
-    const std::string& name = tensor.info.name;
-    const size_t at = FindLora(name);
-    if (at == std::string::npos) {
-      tensors_.push_back(std::move(tensor));
-      tensors_.back().info.name = CheckpointName(tensors_.back().info.name);
-      continue;
-    }
-    // ".lora_A.weight", ".lora_A.default.weight", ".lora_embedding_A", ".lora_embedding_A.default"
-    const std::string_view kind = std::string_view(name).substr(at + 6);
-    const bool embedding = kind.starts_with("embedding_");
-    const std::string_view factor = embedding ? kind.substr(10) : kind;
-    if ((!factor.starts_with('A') && !factor.starts_with('B')) || (factor.size() > 1 && factor[1] != '.') ||
-        factor.ends_with(".bias") || tensor.info.shape.size() != 2) {
-      return Unsupported("the adapter's tensor \"" + name + "\" " + ShapeString(tensor.info.shape) +
-                         " is not supported: only linear layers and embeddings are merged");
-    }
-    factors.push_back({CheckpointName(std::string_view(name).substr(0, at)), factor[0] == 'A', embedding, &tensor});
+  std::map<std::string, Factors> modules;
+  for (const LoraTensor& tensor : read_) {
+    if (FindLora(tensor.info.name) != std::string::npos) PERUSE_RETURN_IF_ERROR(AddFactor(tensor, &modules));
   }
-  for (const Factor& one : factors) {
-    const auto other = std::find_if(factors.begin(), factors.end(), [&](const Factor& factor) {
-      return factor.module == one.module && factor.is_a != one.is_a;
-    });
-    if (other == factors.end()) {
-      return Status(StatusCode::kMissingTensor, "the adapter has but one factor for " + one.module);
-    }
-    if (one.is_a) PERUSE_RETURN_IF_ERROR(MakeUpdate(one, *other));
-  }
+  for (const auto& [module, factors] : modules) PERUSE_RETURN_IF_ERROR(MakeUpdate(module, factors));
+  PERUSE_RETURN_IF_ERROR(TakeWhole());
   read_.clear();
   if (updates_.empty() && tensors_.empty()) return MalformedFile("the adapter holds no tensors");
   return OkStatus();
 }
 
-// linear:    W [out, in] + B [out, r] A [r, in]
-// embedding: W [words, width] + (B [width, r] A [r, words])^T
-Status LoraAdapter::MakeUpdate(const Factor& factor_a, const Factor& factor_b) {
-  const std::vector<int64_t>& a = factor_a.tensor->info.shape;
-  const std::vector<int64_t>& b = factor_b.tensor->info.shape;
-  if (a[0] != b[1] || a[0] == 0) {
-    return Status(StatusCode::kShapeMismatch, "the adapter's factors for " + factor_a.module +
-                                                  " do not fit: " + ShapeString(a) + " and " + ShapeString(b));
+// ".lora_A.weight", ".lora_A.default.weight", ".lora_embedding_A", ".lora_embedding_A.default", ".lora_B.bias",
+// ".lora_magnitude_vector", ".lora_magnitude_vector.default.weight"
+Status LoraAdapter::AddFactor(const LoraTensor& tensor, std::map<std::string, Factors>* modules) const {
+  const std::string& name = tensor.info.name;
+  const size_t at = FindLora(name);
+  Factors& factors = (*modules)[CheckpointName(std::string_view(name).substr(0, at))];
+  std::string_view kind = std::string_view(name).substr(at + 6);
+  const LoraTensor** place = nullptr;
+  size_t dimensions = 2;
+  if (kind.starts_with("embedding_")) {
+    factors.embedding = true;
+    kind.remove_prefix(10);
   }
-  PERUSE_RETURN_IF_ERROR(EnsureMemory(8 * static_cast<size_t>(a[0] * (a[1] + b[0])), "an adapter"));
+  const std::string_view which = kind.substr(0, kind.find('.'));
+  if (which == "A" && !kind.ends_with(".bias")) place = &factors.a;
+  if (which == "B" && !kind.ends_with(".bias")) place = &factors.b;
+  if (which == "B" && kind.ends_with(".bias") && lora_bias_) place = &factors.b_bias;
+  if (which == "magnitude_vector" && use_dora_) place = &factors.magnitude;
+  if (place == &factors.b_bias || place == &factors.magnitude) dimensions = 1;
+  if (place == nullptr || tensor.info.shape.size() != dimensions) {
+    return Unsupported("the adapter's tensor \"" + name + "\" " + ShapeString(tensor.info.shape) +
+                       " is not supported: only linear layers and embeddings are merged");
+  }
+  if (*place != nullptr) return Twice((*place)->info.name, name);
+  *place = &tensor;
+  return OkStatus();
+}
+
+// peft reads the plain name of a saved module; a name with ".modules_to_save" counts where there is no other.
+Status LoraAdapter::TakeWhole() {
+  std::map<std::string, LoraTensor*> whole;
+  for (LoraTensor& tensor : read_) {
+    const std::string& name = tensor.info.name;
+    if (FindLora(name) != std::string::npos || name.find(kOriginal) != std::string::npos) continue;
+    LoraTensor*& place = whole[CheckpointName(name)];
+    const auto is_saved = [](const LoraTensor& one) { return one.info.name.find(kSaved) != std::string::npos; };
+    if (place != nullptr && is_saved(*place) == is_saved(tensor)) return Twice(place->info.name, name);
+    if (place == nullptr || is_saved(*place)) place = &tensor;
+  }
+  for (auto& [name, tensor] : whole) {
+    tensors_.push_back(std::move(*tensor));
+    tensors_.back().info.name = name;
+  }
+  return OkStatus();
+}
+
+// linear:    W [out, in] + B [out, r] A [r, in]; with lora_bias, B's bias [out] is added to the layer's
+// embedding: W [words, width] + (B [width, r] A [r, words])^T
+Status LoraAdapter::MakeUpdate(const std::string& module, const Factors& factors) {
+  if (factors.a == nullptr || factors.b == nullptr) {
+    return Status(StatusCode::kMissingTensor, "the adapter has but one factor for " + module);
+  }
+  const std::vector<int64_t>& a = factors.a->info.shape;
+  const std::vector<int64_t>& b = factors.b->info.shape;
+  if (a[0] != b[1] || a[0] == 0) {
+    return Status(StatusCode::kShapeMismatch,
+                  "the adapter's factors for " + module + " do not fit: " + ShapeString(a) + " and " + ShapeString(b));
+  }
+  if (use_dora_ && factors.embedding) return NotMerged("use_dora for the embedding " + module);
+  if (use_dora_ && factors.magnitude == nullptr) {
+    return Status(StatusCode::kMissingTensor, "the adapter has no lora_magnitude_vector for " + module);
+  }
+  if (lora_bias_ && !factors.embedding && factors.b_bias == nullptr) {
+    return Status(StatusCode::kMissingTensor, "the adapter has no lora_B.bias for " + module);
+  }
+  for (const LoraTensor* vector : {factors.magnitude, factors.b_bias}) {
+    if (vector == nullptr || vector->info.shape[0] == b[0]) continue;
+    return Status(StatusCode::kShapeMismatch, "the adapter's tensor \"" + vector->info.name + "\" has " +
+                                                  std::to_string(vector->info.shape[0]) + " numbers, and the layer " +
+                                                  std::to_string(b[0]) + " rows");
+  }
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(8 * static_cast<size_t>(a[0] * (a[1] + b[0]) + 2 * b[0]), "an adapter"));
+  PERUSE_ASSIGN_OR_RETURN(const double scale, ScaleOf(module, a[0]));
   LoraUpdate& update = updates_.emplace_back();
-  update.name = factor_a.module + ".weight";
+  update.name = module + ".weight";
   update.rank = a[0];
-  update.scale = ScaleOf(factor_a.module, a[0]);
-  update.left = Floats(*factor_b.tensor);
-  update.right = Floats(*factor_a.tensor);
+  update.scale = scale;
+  update.left = Floats(*factors.b);
+  update.right = Floats(*factors.a);
   update.rows = b[0];
   update.cols = a[1];
-  if (factor_a.embedding) {
+  if (factors.magnitude != nullptr) update.magnitude = Floats(*factors.magnitude);
+  if (factors.embedding) {
     std::swap(update.rows, update.cols);
     std::vector<float> left = Transposed(update.right, a[0], a[1]);
     update.right = Transposed(update.left, b[0], b[1]);
     update.left = std::move(left);
+  }
+  if (factors.b_bias != nullptr) {
+    LoraUpdate& bias = updates_.emplace_back();
+    bias.name = module + ".bias";
+    bias.is_bias = true;
+    bias.rows = b[0];
+    bias.cols = bias.rank = 1;
+    bias.scale = scale;
+    bias.left = Floats(*factors.b_bias);
+    bias.right = {1};
   }
   return OkStatus();
 }
@@ -191,21 +276,26 @@ std::string_view LoraMerger::Bare(std::string_view name) const {
   return name;
 }
 
+LoraMerger::LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next)
+    : adapter_(adapter), prefixes_(std::move(prefixes)), next_(next) {
+  for (const LoraUpdate& update : adapter_.updates()) part_of_[Bare(update.name)].update = &update;
+  for (const LoraTensor& tensor : adapter_.tensors()) part_of_[Bare(tensor.info.name)] = {nullptr, &tensor};
+}
+
 Status LoraMerger::Resolve(std::span<const std::string> names) {
   resolved_ = true;
-  const auto has = [&](std::string_view wanted) {
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return Same(name, wanted); });
-  };
-  std::string missing;
+  std::unordered_set<std::string_view> bare;
+  for (const std::string& name : names) bare.insert(Bare(name));
+  NameList missing;
   for (const LoraUpdate& update : adapter_.updates()) {
-    if (!has(update.name)) missing += (missing.empty() ? "" : ", ") + update.name;
+    if (!bare.contains(Bare(update.name))) missing.Add(update.name);
   }
   if (!missing.empty()) {
     return Status(StatusCode::kMissingTensor,
-                  "the adapter changes tensors that the checkpoint does not have: " + missing);
+                  "the adapter changes tensors that the checkpoint does not have: " + missing.Text());
   }
   for (const LoraTensor& tensor : adapter_.tensors()) {
-    if (!has(tensor.info.name)) added_.push_back(&tensor);
+    if (!bare.contains(Bare(tensor.info.name))) added_.push_back(&tensor);
   }
   return OkStatus();
 }
@@ -217,24 +307,13 @@ Result<std::vector<std::string>> LoraMerger::SetNames(const std::vector<std::str
   return all;
 }
 
-LoraMerger::Part LoraMerger::PartOf(std::string_view name) const {
-  Part part;
-  for (const LoraTensor& tensor : adapter_.tensors()) {
-    if (Same(tensor.info.name, name)) part.replaced = &tensor;
-  }
-  for (const LoraUpdate& update : adapter_.updates()) {
-    if (part.replaced == nullptr && Same(update.name, name)) part.update = &update;
-  }
-  return part;
-}
-
 Status LoraMerger::CheckUpdate(const TensorInfo& tensor, const LoraUpdate& update) const {
   if (!tensor.dtype || !IsFloatDType(*tensor.dtype)) {
     return Unsupported("an adapter can't be merged into \"" + tensor.name + "\", which is of the type " +
                        tensor.dtype_name);
   }
-  if (tensor.shape == std::vector<int64_t>{update.rows, update.cols}) return OkStatus();
-  const std::vector<int64_t> shape = {update.rows, update.cols};
+  const std::vector<int64_t> shape = update.shape();
+  if (tensor.shape == shape) return OkStatus();
   return Status(StatusCode::kShapeMismatch, "the adapter changes \"" + tensor.name + "\" as if it were of the shape " +
                                                 ShapeString(shape) + "; it is " + ShapeString(tensor.shape));
 }
@@ -250,7 +329,8 @@ Status LoraMerger::OnHeader(std::span<const TensorInfo> tensors) {
   reading_ = static_cast<size_t>(-1);
   std::vector<TensorInfo> header = tensors_;
   for (TensorInfo& tensor : header) {
-    const Part part = parts_.emplace_back(PartOf(tensor.name));
+    const auto found = part_of_.find(Bare(tensor.name));
+    const Part part = parts_.emplace_back(found == part_of_.end() ? Part() : found->second);
     if (part.replaced != nullptr) {
       std::string name = std::move(tensor.name);
       tensor = part.replaced->info;
@@ -303,9 +383,16 @@ Status LoraMerger::Merge(size_t index, int32_t row, std::span<const float> value
       const auto factor = static_cast<double>(update.left[static_cast<size_t>(row) * rank + k]);
       for (size_t c = 0; c < cols; ++c) sum[c] += factor * static_cast<double>(update.right[k * cols + c]);
     }
+    double squares = 0;
     for (size_t c = 0; c < cols; ++c) {
-      merged_[at + c] = static_cast<float>(static_cast<double>(merged_[at + c]) + update.scale * sum[c]);
+      sum[c] = static_cast<double>(merged_[at + c]) + update.scale * sum[c];
+      squares += sum[c] * sum[c];
     }
+    double factor = 1;
+    if (!update.magnitude.empty()) {
+      factor = static_cast<double>(update.magnitude[static_cast<size_t>(row)]) / std::sqrt(squares);
+    }
+    for (size_t c = 0; c < cols; ++c) merged_[at + c] = static_cast<float>(factor * sum[c]);
   }
   return next_.OnData(index, {reinterpret_cast<const uint8_t*>(merged_.data()), merged_.size() * sizeof(float)});
 }

@@ -1,37 +1,48 @@
-// LoRA adapters (Hu et al. 2021) in the layout of the library peft, merged into a checkpoint's weights while these are read:
-// W + scale * B A, for every linear layer and embedding that the adapter changes.
+// LoRA adapters (Hu et al., 2021) in the layout of the library peft, merged into a checkpoint's weights while these are read:
+// W + scale * B A, for every linear layer and embedding that the adapter changes. DoRA (Liu et al., 2024) scales each row of the
+// sum to a length of its own.
 //
 //   LoraAdapter adapter;  adapter.ReadConfig(adapter_config_json);  adapter.Feed(chunk)...  adapter.Finish();
 //   LoraMerger merger(adapter, prefixes, binder);  WeightsParser parser(merger);
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/base/status.h"
+#include "core/text/regex_program.h"
 #include "core/weights/float_reader.h"
 #include "core/weights/tensor_info.h"
 #include "core/weights/weights_parser.h"
 
 namespace peruse {
 
-// What an adapter adds to a matrix [rows, cols]: scale * left right, with left [rows, rank] and right [rank, cols].
+// The change of a matrix [rows, cols]: scale * left right is added, with left [rows, rank] and right [rank, cols].
+// With lora_bias, also of a bias [rows]: scale * left, with one column.
 struct LoraUpdate {
-  std::string name;  // of the matrix in the checkpoint, ".weight" included
+  std::string name;      // of the tensor in the checkpoint, ".weight" or ".bias" included
+  bool is_bias = false;  // its shape is [rows]
   int64_t rows = 0;
   int64_t cols = 0;
   int64_t rank = 0;
   double scale = 0;
   std::vector<float> left;
   std::vector<float> right;
+  std::vector<float> magnitude;  // DoRA: L2 norm of each row of the result; empty without DoRA
+
+  std::vector<int64_t> shape() const { return is_bias ? std::vector<int64_t>{rows} : std::vector<int64_t>{rows, cols}; }
 };
 
-// A tensor that the adapter brings along whole: of a head that was trained beside it, say.
+// A tensor that the adapter stores whole, for example of a head that was trained with it (modules_to_save).
 struct LoraTensor {
   TensorInfo info;  // named as in the checkpoint
   std::vector<uint8_t> bytes;
@@ -41,7 +52,7 @@ class LoraAdapter : private TensorVisitor {
  public:
   LoraAdapter() : parser_(*this) {}
 
-  // adapter_config.json. kUnsupported names the option that is not merged as plain LoRA is.
+  // adapter_config.json. kUnsupported names the option that is not supported.
   Status ReadConfig(std::string_view json);
   // adapter_model.safetensors or adapter_model.bin. Errors: those of WeightsParser, and kUnsupported, kMalformedFile,
   // kShapeMismatch of tensors that make no sense.
@@ -52,22 +63,38 @@ class LoraAdapter : private TensorVisitor {
   const std::vector<LoraTensor>& tensors() const { return tensors_; }
 
  private:
-  // A factor of an update, as the file has it.
-  struct Factor {
-    std::string module;  // as the checkpoint calls it
-    bool is_a;
-    bool embedding;
-    const LoraTensor* tensor;
+  // alpha_pattern or rank_pattern: a regular expression for the end of a module's name, and the value of the modules that match.
+  struct ModulePattern {
+    text::RegexProgram expression;
+    double value;
+  };
+  // The tensors of one module's update.
+  struct Factors {
+    bool embedding = false;
+    const LoraTensor* a = nullptr;
+    const LoraTensor* b = nullptr;
+    const LoraTensor* b_bias = nullptr;     // lora_bias
+    const LoraTensor* magnitude = nullptr;  // use_dora
   };
 
   Status OnHeader(std::span<const TensorInfo> tensors) override;
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;
-  Status MakeUpdate(const Factor& a, const Factor& b);
-  double ScaleOf(const std::string& module, int64_t rank) const;
+  static Status ReadPatterns(JsonValue json, std::string_view name, std::vector<ModulePattern>* patterns);
+  // The value of the first pattern that matches, or `otherwise`.
+  static Result<double> Matching(const std::vector<ModulePattern>& patterns, std::string_view module, double otherwise);
+  // Files the tensor under its module.
+  Status AddFactor(const LoraTensor& tensor, std::map<std::string, Factors>* modules) const;
+  // Moves the tensors that are stored whole to tensors_.
+  Status TakeWhole();
+  Status MakeUpdate(const std::string& module, const Factors& factors);
+  Result<double> ScaleOf(std::string_view module, int64_t rank) const;
 
   double alpha_ = 0;
+  std::optional<double> rank_;
   bool rank_stabilized_ = false;
-  std::vector<std::pair<std::string, double>> alpha_pattern_;
+  bool use_dora_ = false;
+  bool lora_bias_ = false;
+  std::vector<ModulePattern> alpha_patterns_, rank_patterns_;
   WeightsParser parser_;
   std::vector<LoraTensor> read_;
   std::vector<LoraUpdate> updates_;
@@ -77,8 +104,7 @@ class LoraAdapter : private TensorVisitor {
 class LoraMerger : public TensorVisitor {
  public:
   // `prefixes`: what may or may not stand before the names of encoder tensors. The others outlive this.
-  LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next)
-      : adapter_(adapter), prefixes_(std::move(prefixes)), next_(next) {}
+  LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next);
 
   // For a sharded checkpoint, before its first header: the names of all tensors; gives them with those that the adapter adds.
   // kMissingTensor if the adapter changes a matrix that is not there.
@@ -96,9 +122,7 @@ class LoraMerger : public TensorVisitor {
   };
 
   std::string_view Bare(std::string_view name) const;
-  bool Same(std::string_view one, std::string_view other) const { return Bare(one) == Bare(other); }
   Status Resolve(std::span<const std::string> names);
-  Part PartOf(std::string_view name) const;
   Status CheckUpdate(const TensorInfo& tensor, const LoraUpdate& update) const;
   Status Merge(size_t index, int32_t row, std::span<const float> values);
 
@@ -107,7 +131,8 @@ class LoraMerger : public TensorVisitor {
   TensorVisitor& next_;
 
   bool resolved_ = false;
-  std::vector<const LoraTensor*> added_;  // that the checkpoint has not; go with the first file
+  std::unordered_map<std::string_view, Part> part_of_;  // by bare name
+  std::vector<const LoraTensor*> added_;                // that the checkpoint has not; go with the first file
 
   // The file being read.
   std::vector<TensorInfo> tensors_;

@@ -3,24 +3,8 @@
 #include "core/weights/tensor_info.h"
 
 namespace peruse {
-namespace {
-
-constexpr int kMostNames = 6;
-
-}  // namespace
-
 std::string Described(const std::string& name, std::span<const int64_t> shape) {
   return name + " " + ShapeString(shape);
-}
-
-void TensorList::Add(const std::string& item) {
-  if (++count_ > kMostNames) return;
-  if (count_ > 1) text_ += ", ";
-  text_ += item;
-}
-
-std::string TensorList::Text() const {
-  return count_ > kMostNames ? text_ + " and " + std::to_string(count_ - kMostNames) + " more" : text_;
 }
 
 Status Misfits::ToStatus() const {

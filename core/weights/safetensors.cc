@@ -1,10 +1,12 @@
 #include "core/weights/safetensors.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "core/base/json.h"
+#include "core/base/memory.h"
 #include "core/base/sort.h"
 
 namespace peruse {
@@ -101,13 +103,40 @@ Status CheckDuplicates(std::span<const TensorInfo> tensors) {
   return OkStatus();
 }
 
+// safetensors' save_model stores tied tensors once, and in the metadata the other names: {"other name": "name of the tensor"}. Each of
+// them becomes a tensor of the same bytes, after the one that is stored.
+Status AddAliases(JsonValue metadata, std::vector<TensorInfo>* tensors) {
+  std::unordered_map<std::string_view, size_t> index;
+  for (size_t i = 0; i < tensors->size(); ++i) index.emplace((*tensors)[i].name, i);
+  std::vector<std::vector<std::string_view>> aliases(tensors->size());
+  bool any = false;
+  for (size_t i = 0; metadata.IsObject() && i < metadata.size(); ++i) {
+    const auto stored = index.find(metadata.MemberValue(i).GetString().value_or(""));
+    if (stored == index.end() || index.contains(metadata.MemberName(i))) continue;
+    aliases[stored->second].push_back(metadata.MemberName(i));
+    any = true;
+  }
+  if (!any) return OkStatus();
+  std::vector<TensorInfo> all;
+  for (size_t i = 0; i < tensors->size(); ++i) {
+    all.push_back((*tensors)[i]);
+    for (const std::string_view alias : aliases[i]) {
+      TensorInfo& tensor = all.emplace_back((*tensors)[i]);
+      tensor.same_as = std::exchange(tensor.name, std::string(alias));
+    }
+  }
+  *tensors = std::move(all);
+  return CheckDuplicates(*tensors);
+}
+
 }  // namespace
 
 Result<std::vector<TensorInfo>> ParseSafetensorsHeader(std::string_view json) {
   if (json.empty() || json.front() != '{') return Malformed("the header does not start with '{'");
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(json, "safetensors header"));
   const JsonValue root = document.root();
-  PERUSE_RETURN_IF_ERROR(EnsureTensorMemory(root.size()));
+  const JsonValue metadata = root.FindMember("__metadata__");
+  PERUSE_RETURN_IF_ERROR(EnsureTensorMemory(root.size() + metadata.size()));
   std::vector<TensorInfo> tensors;
   tensors.reserve(root.size());
   for (size_t i = 0; i < root.size(); ++i) {
@@ -120,6 +149,7 @@ Result<std::vector<TensorInfo>> ParseSafetensorsHeader(std::string_view json) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   PERUSE_RETURN_IF_ERROR(CheckLayout(tensors));
+  PERUSE_RETURN_IF_ERROR(AddAliases(metadata, &tensors));
   return tensors;
 }
 
@@ -189,9 +219,25 @@ Status SafetensorsParser::ReadBody(std::span<const uint8_t>& chunk) {
     return Malformed("there are bytes after the last tensor, which ends at byte " + std::to_string(position_));
   }
   const size_t taken = static_cast<size_t>(std::min<uint64_t>(chunk.size(), tensors_[current_].end - position_));
-  PERUSE_RETURN_IF_ERROR(visitor_.OnData(current_, chunk.first(taken)));
+  PERUSE_RETURN_IF_ERROR(PassOn(chunk.first(taken)));
   position_ += taken;
   chunk = chunk.subspan(taken);
+  return OkStatus();
+}
+
+// The first of a tensor's names that is wanted gets its bytes as they come; each further one when they are whole.
+Status SafetensorsParser::PassOn(std::span<const uint8_t> bytes) {
+  std::vector<size_t> wanted;
+  for (size_t i = current_; i == current_ || (i < tensors_.size() && !tensors_[i].same_as.empty()); ++i) {
+    if (visitor_.Wants(i)) wanted.push_back(i);
+  }
+  PERUSE_RETURN_IF_ERROR(visitor_.OnData(wanted.empty() ? current_ : wanted.front(), bytes));
+  if (wanted.size() < 2) return OkStatus();
+  PERUSE_RETURN_IF_ERROR(EnsureMemory(shared_.size() + bytes.size(), "tensors that share their bytes"));
+  shared_.insert(shared_.end(), bytes.begin(), bytes.end());
+  if (position_ + bytes.size() < tensors_[current_].end) return OkStatus();
+  for (size_t i = 1; i < wanted.size(); ++i) PERUSE_RETURN_IF_ERROR(visitor_.OnData(wanted[i], shared_));
+  std::vector<uint8_t>().swap(shared_);
   return OkStatus();
 }
 

@@ -35,6 +35,7 @@ class SafetensorsParser : public FileParser {
   Status ReadLength(std::span<const uint8_t>& chunk);
   Status ReadHeader(std::span<const uint8_t>& chunk);
   Status ReadBody(std::span<const uint8_t>& chunk);
+  Status PassOn(std::span<const uint8_t> bytes);
   Status CheckEnd() const;
 
   enum class State : uint8_t { kLength, kHeader, kBody };
@@ -45,8 +46,9 @@ class SafetensorsParser : public FileParser {
   std::string buffer_;  // the length's bytes, then the header's
   uint64_t header_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
-  size_t current_ = 0;     // tensor being read
-  uint64_t position_ = 0;  // bytes of the body consumed
+  size_t current_ = 0;           // tensor being read
+  uint64_t position_ = 0;        // bytes of the body consumed
+  std::vector<uint8_t> shared_;  // of the tensor being read, if several of its names are wanted
 };
 
 // Reads and checks a header's JSON. Exposed for tests.

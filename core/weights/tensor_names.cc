@@ -10,7 +10,12 @@ const std::string& TensorNames::Of(const ParameterTensor& tensor) const {
   return tensor.names[found == signs.end() ? 0 : static_cast<size_t>(found - signs.begin())];
 }
 
+std::string_view TensorNames::Unwrapped(std::string_view name) const {
+  return name.starts_with(wrapper_) ? name.substr(wrapper_.size()) : name;
+}
+
 std::string TensorNames::Normalise(std::string_view name) const {
+  name = Unwrapped(name);
   if (!prefix_.empty() && name.starts_with(prefix_)) name.remove_prefix(prefix_.size());
   std::string result(name);
   constexpr std::string_view kGamma = "LayerNorm.gamma";
@@ -21,8 +26,15 @@ std::string TensorNames::Normalise(std::string_view name) const {
 }
 
 Status TensorNames::Resolve(const std::vector<std::string_view>& names) {
-  const auto used = [&names](const std::string& prefix) {
-    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return name.starts_with(prefix); });
+  for (const std::string_view wrapper :
+       {std::string_view("module."), std::string_view("_orig_mod."), std::string_view("model.")}) {
+    const auto has = [wrapper](std::string_view name) { return name.starts_with(wrapper); };
+    if (std::any_of(prefixes_.begin(), prefixes_.end(), has)) continue;  // a family's own
+    if (!names.empty() && std::all_of(names.begin(), names.end(), has)) wrapper_ = wrapper;
+  }
+  const auto used = [&](const std::string& prefix) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return Unwrapped(name).starts_with(prefix); });
   };
   const auto found = std::find_if(prefixes_.begin(), prefixes_.end(), used);
   if (found != prefixes_.end()) prefix_ = *found;

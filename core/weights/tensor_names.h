@@ -22,15 +22,19 @@ class TensorNames {
   bool Has(std::string_view name) const { return names_.contains(name); }
   // The one of the tensor's names that this checkpoint uses.
   const std::string& Of(const ParameterTensor& tensor) const;
-  // Without the encoder's prefix, and with today's names for a layer norm's parameters.
+  // Without the wrapper's and the encoder's prefix, and with today's names for a layer norm's parameters.
   std::string Normalise(std::string_view name) const;
   // That this checkpoint uses; empty: none.
   const std::string& prefix() const { return prefix_; }
   const std::vector<std::string>& prefixes() const { return prefixes_; }
 
  private:
+  // The name without what a wrapper of the whole model put before it.
+  std::string_view Unwrapped(std::string_view name) const;
+
   std::vector<std::string> prefixes_;
   std::string prefix_;
+  std::string_view wrapper_;  // before every name of this checkpoint: "module." of DataParallel, for example
   std::set<std::string, std::less<>> names_;  // normalised
 };
 

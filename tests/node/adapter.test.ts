@@ -82,6 +82,26 @@ test('merges embeddings and biases, and before weights become 8-bit integers', a
   expect(Math.max(...found.map((value, i) => Math.abs(value - expected[i]!)))).toBeLessThan(1e-2);
 });
 
+test('an adapter brings the number of its labels, and id2label their names', async () => {
+  const { base, adapter } = await readCase('labels', 'deberta-v2-bare');
+  const labelsWith = async (options: PipelineOptions) => {
+    const tag = await pipeline('token-classification', base, { variant: 'simd', adapter, ...options });
+    try {
+      return new Set((await tag(kTexts[2]!, { ignore_labels: [] })).map(({ entity }) => entity));
+    } finally {
+      await tag.dispose();
+    }
+  };
+  for (const label of await labelsWith({})) expect(label).toMatch(/^LABEL_[0-4]$/);
+  for (const label of await labelsWith({ id2label: ['a', 'b', 'c', 'd', 'e'] })) expect(label).toMatch(/^[a-e]$/);
+  for (const label of await labelsWith({ id2label: { 0: 'a', 1: 'b', 2: 'c', 3: 'd', 4: 'e' } })) expect(label).toMatch(/^[a-e]$/);
+  await expect(labelsWith({ id2label: ['a', 'b'] })).rejects.toMatchObject({ code: 'invalid_argument' });
+  await expect(labelsWith({ id2label: { 1: 'a' } })).rejects.toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringContaining('id2label'),
+  });
+});
+
 test('merges into shards', async () => {
   const { merged, adapter } = await readCase('linear', 'deberta-v2-sequence');
   expectClose(await logits(join(kFixtures, 'sharded'), { adapter }), await logits(merged));
@@ -112,5 +132,5 @@ test('what does not fit is one clear error', async () => {
     message: expect.stringContaining('adapter_model.safetensors'),
   });
   const other = await readCase('patterns', 'bert-token');
-  expect(await failing(other.adapter)).toMatchObject({ code: 'missing_tensor', message: expect.stringMatching(/the adapter changes/) });
+  expect(await failing(other.adapter)).toMatchObject({ code: 'missing_tensor', message: expect.stringMatching(/adapter changes/) });
 });

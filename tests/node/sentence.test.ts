@@ -10,7 +10,14 @@ import { startModelServer } from './support/model_server.js';
 import type { Files } from './support/tiny.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/sentence/', import.meta.url));
-const kCases = ['mean', 'cls', 'max', 'sqrt', 'weighted', 'last', 'several', 'dense-tanh', 'dense-identity', 'old'];
+const kCases = ['mean', 'cls', 'max', 'sqrt', 'weighted', 'last', 'several', 'dense-tanh', 'dense-identity', 'old'].concat([
+  'residual',
+  'residual-narrow',
+  'truncated',
+  'unnamed',
+  'longer',
+  'lower-special',
+]);
 const kTolerance = 1e-5;
 
 interface Wanted {

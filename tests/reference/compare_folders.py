@@ -230,4 +230,5 @@ def main():
         file.write(json.dumps(folder_parts.parts(FIXTURES), ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

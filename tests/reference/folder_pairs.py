@@ -28,11 +28,12 @@ FLAGS = {
                 "vocab_type": [ABSENT, "spm"]},
     "roberta": {"files": ["json", "vocabulary", "both"], "add_prefix_space": [ABSENT, True, False], "prefix in json": [True, False],
                 "trim_offsets": [ABSENT, True, False], "trimming in json": [True, False]},
-    "xlm": {"files": ["json"], "normalizer": [{"type": "NFKC"}, None], "do_lower_case": [ABSENT, True]},
+    "xlm": {"files": ["json", "vocabulary", "both"], "normalizer": [{"type": "NFKC"}, None], "do_lower_case": [ABSENT, True]},
 }
+FLAGS["camembert"] = FLAGS["xlm"]
 
 # The names that the flags of COMMON call a special token by, for each kind of vocabulary.
-NAMES = {"roberta": ROBERTA_NAMES, "xlm": ROBERTA_NAMES}
+NAMES = {"roberta": ROBERTA_NAMES, "xlm": ROBERTA_NAMES, "camembert": ROBERTA_NAMES}
 
 
 def covering(options, seed):

@@ -1,16 +1,18 @@
 """What the folders of folder_table.py are made of: tokenizer files from small vocabularies, and changes to them."""
 import json
 import os
+import struct
 import tempfile
 
 import tokenizers
 from sentencepiece import sentencepiece_model_pb2
-from transformers import BertTokenizerFast, DebertaTokenizerFast, DebertaV2TokenizerFast, RobertaTokenizerFast, XLMRobertaTokenizerFast
+from transformers import (BertTokenizerFast, CamembertTokenizerFast, DebertaTokenizerFast, DebertaV2TokenizerFast, RobertaTokenizerFast,
+                          XLMRobertaTokenizerFast)
 
 # The classes that are tried with every pair of flags.
 TYPES = {"BertTokenizer": "bert", "ElectraTokenizer": "electra", "ConvBertTokenizer": "convbert", "DebertaTokenizer": "deberta",
          "DebertaV2Tokenizer": "deberta-v2", "DistilBertTokenizer": "distilbert", "RobertaTokenizer": "roberta",
-         "XLMRobertaTokenizer": "xlm-roberta"}
+         "XLMRobertaTokenizer": "xlm-roberta", "CamembertTokenizer": "camembert"}
 _bases = {}
 
 
@@ -30,6 +32,11 @@ def base(kind, fixtures=None):
                 tokenizer = RobertaTokenizerFast(vocabulary.name, path)
         elif kind == "xlm":
             tokenizer = XLMRobertaTokenizerFast(tokenizer_object=small_xlm(os.path.join(folder, "unigram.spm.model")))
+        elif kind == "camembert":
+            with tempfile.NamedTemporaryFile(suffix=".model") as model:
+                model.write(fairseq_pieces(fixtures))
+                model.flush()
+                tokenizer = CamembertTokenizerFast(model.name)
         else:
             tokenizer = DebertaV2TokenizerFast(os.path.join(folder, "unigram.spm.model"))
         _bases[kind] = json.loads(tokenizer.backend_tokenizer.to_str())
@@ -67,17 +74,47 @@ def small_xlm(path):
     return tokenizer
 
 
+def varint(value):
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(out + bytes([value]))
+
+
+def sentencepiece_model(model_type, pieces, unk_id=1):
+    """A SentencePiece model of (piece, score, type): the protobuf message by hand."""
+    def field(number, data):
+        return varint(number << 3 | 2) + varint(len(data)) + data
+    data = b"".join(field(1, field(1, piece.encode()) + b"\x15" + struct.pack("<f", score) + b"\x18" + varint(kind)) for piece, score, kind in pieces)
+    trainer = varint(3 << 3) + varint(model_type) + varint(40 << 3) + varint(unk_id) + field(45, b"<unk>")
+    normalizer = field(1, b"identity") + varint(3 << 3) + b"\x01"
+    return data + field(2, trainer) + field(3, normalizer)
+
+
+def fairseq_pieces(fixtures):
+    """A sentencepiece.bpe.model as XLM-RoBERTa and CamemBERT have it, of a few of DeBERTa's pieces, without the character map."""
+    model = sentencepiece_model_pb2.ModelProto()
+    with open(os.path.join(fixtures, "tokenizer", "unigram.spm.model"), "rb") as file:
+        model.ParseFromString(file.read())
+    normal = [(piece.piece, piece.score, 1) for index, piece in enumerate(model.pieces)
+              if piece.type == 1 and (index < 500 or len(piece.piece) == 1)]
+    return sentencepiece_model(1, [("<unk>", 0, 2), ("<s>", 0, 3), ("</s>", 0, 3)] + normal, 0)
+
+
 def parts(fixtures):
-    """What the goldens name by "@name" or "part:name" instead of repeating it."""
-    models = {kind + ".model": base(kind, fixtures)["model"] for kind in ("bert", "bpe", "unigram", "xlm")}
-    return {**models, "roberta.vocab": roberta_vocabulary(fixtures), "roberta.model": base("roberta", fixtures)["model"]}
+    """What the goldens name by "@name", "part:name" or, if it is hexadecimal, "bytes:name" instead of repeating it."""
+    models = {kind + ".model": base(kind, fixtures)["model"] for kind in ("bert", "bpe", "unigram", "xlm", "camembert")}
+    return {**models, "roberta.vocab": roberta_vocabulary(fixtures), "roberta.model": base("roberta", fixtures)["model"],
+            "fairseq.pieces": fairseq_pieces(fixtures).hex()}
 
 
 KIND = {"BertTokenizer": "bert", "ElectraTokenizer": "bert", "ConvBertTokenizer": "bert", "DebertaTokenizer": "bpe",
-        "DebertaV2Tokenizer": "unigram", "DistilBertTokenizer": "bert", "RobertaTokenizer": "roberta", "XLMRobertaTokenizer": "xlm"}
+        "DebertaV2Tokenizer": "unigram", "DistilBertTokenizer": "bert", "RobertaTokenizer": "roberta", "XLMRobertaTokenizer": "xlm",
+        "CamembertTokenizer": "camembert"}
 VOCABULARY = {"bert": {"vocab.txt": "bert.vocab.txt"}, "bpe": {"vocab.json": "bpe.vocab.json", "merges.txt": "bpe.merges.txt"},
               "unigram": {"spm.model": "unigram.spm.model"}, "roberta": {"vocab.json": "part:roberta.vocab", "merges.txt": "bpe.merges.txt"},
-              "xlm": {}}
+              "xlm": {"sentencepiece.bpe.model": "bytes:fairseq.pieces"}, "camembert": {"sentencepiece.bpe.model": "bytes:fairseq.pieces"}}
 
 
 class Folder:
@@ -92,6 +129,8 @@ class Folder:
                     content = source.read()
             elif isinstance(content, str) and content.startswith("part:"):
                 content = parts(fixtures)[content[5:]]
+            elif isinstance(content, str) and content.startswith("bytes:"):
+                content = bytes.fromhex(parts(fixtures)[content[6:]])
             elif isinstance(content, str) and content.startswith("hex:"):
                 content = bytes.fromhex(content[4:])
             elif isinstance(content, dict) and isinstance(content.get("model"), str):
@@ -107,7 +146,7 @@ class Table:
         """`config`: tokenizer_config.json, None for no such file. `change(tokenizer_json)` edits it. `files`: others, "_" for "."."""
         made = {"config.json": {"model_type": model_type} if model_type else {}}
         if has_vocabulary:
-            made.update({file: source if source.startswith("part:") else "@" + source for file, source in VOCABULARY[kind].items()})
+            made.update({file: source if source.startswith(("part:", "bytes:")) else "@" + source for file, source in VOCABULARY[kind].items()})
         if has_json:
             document = base(kind, self.fixtures)
             if change:

@@ -2,10 +2,9 @@
 import itertools
 import json
 import os
-import struct
 
 from folder_pairs import pairwise_rows
-from folder_parts import Table, bert_normalizer, both, flags, member, normalizer, with_tokens, without_token
+from folder_parts import Table, bert_normalizer, both, flags, member, normalizer, sentencepiece_model, with_tokens, without_token
 
 
 def class_rows(table):
@@ -23,7 +22,7 @@ def class_rows(table):
         table.add("class-%s" % name, "bert", config={"tokenizer_class": name}, change=normalizer(bert_normalizer(lowercase=False)))
     for name in ("RobertaTokenizer", "GPT2TokenizerFast", "DebertaTokenizer"):
         table.add("class-%s" % name, "bpe", config={"tokenizer_class": name}, model_type="deberta")
-    table.add("class-with-tokens-of-its-own", "unigram", config={"tokenizer_class": "CamembertTokenizer"}, refused="tokenizer_class")
+    table.add("class-with-tokens-of-its-own", "unigram", config={"tokenizer_class": "CamembertTokenizer"})
     for name in ("XLMRobertaTokenizer", "AlbertTokenizer", "DebertaV2TokenizerFast"):
         table.add("class-%s" % name, "unigram", config={"tokenizer_class": name}, model_type="deberta-v2")
     table.add("class-plain-vocabulary", "bert", has_json=False, has_vocabulary=True, config={"tokenizer_class": "PreTrainedTokenizerFast"},
@@ -172,11 +171,13 @@ def roberta_rows(table):
         for label, merges in (("no-header", "\u0120 t\nh e\n\u0120t he\n"), ("no-end", "#version: 0.2\n\u0120 t\nh e"), ("crlf", "#\r\n\u0120 t\r\nh e\r\n"),
                               ("one-line", "h e"), ("none", "#version: 0.2\n")):
             table.add("merges-%s-%s" % (name, label), "bpe", model_type=model_type, has_json=False, has_vocabulary=True, merges_txt=merges)
-    table.add("xlm-json", "xlm", model_type="xlm-roberta")
     table.add("xlm-class", "xlm", model_type="xlm-roberta", config={"tokenizer_class": "XLMRobertaTokenizer", "model_max_length": 512})
     table.add("xlm-types", "xlm", model_type="xlm-roberta", config={"model_input_names": ["input_ids", "token_type_ids"]})
     table.add("xlm-none-listed", "xlm", model_type="xlm-roberta", change=member("added_tokens", []))
-    table.add("xlm-pieces", "xlm", model_type="xlm-roberta", has_json=False, sentencepiece_bpe_model="@unigram.spm.model", refused="XLMRobertaTokenizer")
+    for kind, model_type, name in (("xlm", "xlm-roberta", "XLMRobertaTokenizer"), ("camembert", "camembert", "CamembertTokenizer")):
+        fairseq_rows(table, kind, model_type, name)
+    table.add("xlm-pieces-deberta", "xlm", model_type="xlm-roberta", has_json=False, sentencepiece_bpe_model="@unigram.spm.model")
+    table.add("xlm-no-file", "xlm", model_type="xlm-roberta", has_json=False, refused="sentencepiece.bpe.model")
     table.add("distilbert-json", "bert", model_type="distilbert", change=normalizer(bert_normalizer(lowercase=False)))
     table.add("distilbert-vocabulary", "bert", model_type="distilbert", has_json=False, has_vocabulary=True)
     table.add("distilbert-cased", "bert", model_type="distilbert", has_json=False, has_vocabulary=True, config={"do_lower_case": False})
@@ -190,22 +191,32 @@ def roberta_rows(table):
               config={"model_input_names": ["input_ids", "token_type_ids"], "strip_accents": True})
 
 
-def varint(value):
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes(out + bytes([value]))
+def fairseq_rows(table, kind, model_type, name):
+    """XLM-RoBERTa and CamemBERT without tokenizer.json: SentencePiece models whose pieces fairseq renumbered."""
+    def pieces(label, **more):
+        table.add("%s-pieces-%s" % (kind, label), kind, model_type=more.pop("model_type", model_type), has_json=False, has_vocabulary=True, **more)
 
-
-def sentencepiece_model(model_type, pieces, unk_id=1):
-    """spm.model of (piece, score, type): the protobuf message by hand."""
-    def field(number, data):
-        return varint(number << 3 | 2) + varint(len(data)) + data
-    data = b"".join(field(1, field(1, piece.encode()) + b"\x15" + struct.pack("<f", score) + b"\x18" + varint(kind)) for piece, score, kind in pieces)
-    trainer = varint(3 << 3) + varint(model_type) + varint(40 << 3) + varint(unk_id) + field(45, b"<unk>")
-    normalizer = field(1, b"identity") + varint(3 << 3) + b"\x01"
-    return data + field(2, trainer) + field(3, normalizer)
+    pieces("alone")
+    pieces("class", config={"tokenizer_class": name, "model_max_length": 512})
+    pieces("fast-class", config={"tokenizer_class": name + "Fast", "do_lower_case": True, "model_max_length": 512})
+    pieces("names", config={"mask_token": "<m>", "cls_token": "the", "unk_token": "<u>", "pad_token": "<pad>", "additional_special_tokens": ["dog"]})
+    pieces("object", config={"mask_token": {"__type": "AddedToken", **flags("<mask>")}, "unk_token": {"__type": "AddedToken", **flags("<unk>", rstrip=True)}})
+    pieces("map", special_tokens_map_json={"mask_token": flags("<mask>", lstrip=True), "cls_token": "<s>", "additional_special_tokens": ["<s>NOTUSED", "lazy"]})
+    pieces("added", config={}, added_tokens_json={"<new>": 5000, "over": 77})
+    pieces("decoder", config={"tokenizer_class": name, "added_tokens_decoder": {
+        "0": flags("<s>", special=True), "1": flags("<pad>", special=True), "2": flags("</s>", special=True), "3": flags("<unk>", special=True),
+        "900": flags("<mask>", special=True, lstrip=True), "901": flags("Quick fox", rstrip=True)}})
+    pieces("types", config={"model_input_names": ["input_ids", "token_type_ids"]})
+    pieces("odd", model_type="bert", config={"tokenizer_class": name, "truncation_side": "left", "split_special_tokens": True})
+    words = "\u2581the \u2581 \u2581d o g \u2581do \u2581dog l a z y az zy laz lazy \u2581l \u2581la \u2581lazy t h e th he q u i c k".split(" ")
+    special = [("<unk>", 0, 2), ("<s>", 0, 3), ("</s>", 0, 3), ("<user>", 0, 4), ("<mask>", 0, 4)]
+    normal = [(word, -float(index // 2), 1) for index, word in enumerate(words)]
+    for label, model in (("unigram", 1), ("bpe", 2)):
+        table.add("%s-pieces-%s" % (kind, label), kind, model_type=model_type, has_json=False, config={},
+                  sentencepiece_bpe_model="hex:" + sentencepiece_model(model, special + normal, 0).hex())
+    table.add("%s-json" % kind, kind, model_type=model_type)
+    table.add("%s-json-class" % kind, kind, model_type=model_type, config={"tokenizer_class": name})
+    table.add("%s-json-tokens" % kind, kind, model_type=model_type, config={"tokenizer_class": name, "additional_special_tokens": ["dog"], "mask_token": "<m>"})
 
 
 def sentencepiece_rows(table):
@@ -219,7 +230,7 @@ def sentencepiece_rows(table):
             table.add("pieces-%s-%d" % (name, lower), "unigram", has_json=False, model_type="deberta-v2", config={"do_lower_case": lower},
                       spm_model="hex:" + sentencepiece_model(model_type, special + normal).hex())
     table.add("pieces-word", "unigram", has_json=False, model_type="deberta-v2", config={},
-              spm_model="hex:" + sentencepiece_model(3, special + normal).hex(), refused="spm.model")
+              spm_model="hex:" + sentencepiece_model(3, special + normal).hex(), refused="SentencePiece model")
 
 
 PATTERNS = [

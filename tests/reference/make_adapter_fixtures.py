@@ -3,11 +3,12 @@
     pip install --no-deps -r requirements-adapters.txt
     python make_adapter_fixtures.py
 
-tests/fixtures/adapters/<case>/adapter_config.json and adapter_model.safetensors change tests/fixtures/tiny/<base>, in float32;
-merged.safetensors is what peft's merge_and_unload makes of the two.
+Arguments name the cases to write; without arguments all are written. tests/fixtures/adapters/<case>/adapter_config.json and
+adapter_model.safetensors change tests/fixtures/tiny/<base>, in float32; merged.safetensors is what peft's merge_and_unload makes of the two.
 """
 
 import shutil
+import sys
 from pathlib import Path
 
 import peft
@@ -28,7 +29,23 @@ CASES = {
     "embeddings": ("electra-sequence", transformers.AutoModel, dict(
         task_type="FEATURE_EXTRACTION", r=3, lora_alpha=6, bias="all",
         target_modules=["word_embeddings", "query", "embeddings_project"])),
+    # The first key that matches a module counts. Keys are regular expressions: a dot matches any character.
+    "keys": ("bert-token", transformers.AutoModelForTokenClassification, dict(
+        task_type="TOKEN_CLS", r=2, lora_alpha=3, target_modules=["query", "key", "value", "dense"],
+        rank_pattern={r".*\.0\..*\.key": 3, "key": 1},
+        alpha_pattern={"layer.0.attention.self.query": 7, "query": 5, r".*(key|value)": 11, "value": 2, "output.dense": 13, "attention.output.dense": 17})),
+    "dora": ("deberta-v2-sequence", transformers.AutoModelForSequenceClassification, dict(
+        task_type="SEQ_CLS", r=4, lora_alpha=8, use_dora=True, target_modules=["query_proj", "value_proj", "dense"])),
+    "lora-bias": ("electra-sequence", transformers.AutoModelForSequenceClassification, dict(
+        task_type="SEQ_CLS", r=2, lora_alpha=6, lora_bias=True, use_rslora=True, target_modules=["query", "intermediate.dense"])),
+    # peft's tutorial of token classification: a base without a head, a number of labels, all biases.
+    "labels": ("deberta-v2-bare", transformers.AutoModelForTokenClassification, dict(
+        task_type="TOKEN_CLS", r=2, lora_alpha=4, bias="all", target_modules=["query_proj"])),
+    # The same on a base that has a head: the file has its old bias, too.
+    "second": ("bert-token", transformers.AutoModelForTokenClassification, dict(
+        task_type="TOKEN_CLS", r=2, lora_alpha=4, bias="all", target_modules=["query", "value"])),
 }
+LABELS = {"labels": 5}
 
 
 def randomise(model):
@@ -41,7 +58,10 @@ def randomise(model):
 
 def main():
     for case, (base, auto_class, options) in CASES.items():
-        model = auto_class.from_pretrained(FIXTURES / "tiny" / base, dtype=torch.float32)
+        if sys.argv[1:] and case not in sys.argv[1:]:
+            continue
+        more = {"num_labels": LABELS[case]} if case in LABELS else {}
+        model = auto_class.from_pretrained(FIXTURES / "tiny" / base, dtype=torch.float32, **more)
         model = peft.get_peft_model(model, peft.LoraConfig(**options))
         randomise(model)
         folder = FOLDER / case
@@ -49,7 +69,9 @@ def main():
         model.peft_config["default"].base_model_name_or_path = f"tests/fixtures/tiny/{base}"  # Not where it lies on this machine.
         model.save_pretrained(folder)
         (folder / "README.md").unlink(missing_ok=True)
-        merged = model.merge_and_unload().state_dict()
+        # What is stored counts: peft sorts the keys of the patterns.
+        again = auto_class.from_pretrained(FIXTURES / "tiny" / base, dtype=torch.float32, **more)
+        merged = peft.PeftModel.from_pretrained(again, folder).merge_and_unload().state_dict()
         merged = {name: value.contiguous().clone() for name, value in merged.items() if value.is_floating_point()}
         save_file(merged, folder / "merged.safetensors")
         print(case, sorted(path.name for path in folder.iterdir()), sum(path.stat().st_size for path in folder.iterdir()))

@@ -73,7 +73,11 @@ CASES |= {
     "bi-fused": {"labels_encoder": "labels", "post_fusion_schema": "l2l-l2t-t2t", "num_post_fusion_layers": 1},
     "bi-fused-mean": {"labels_encoder": "labels", "post_fusion_schema": "t2l-t2t-l2t", "subtoken_pooling": "mean", "span_mode": "marker"},
     "bi-plain": {"labels_encoder": "labels", "hidden_size": 12, "labels_encoder_config": None},
+    # As the package saves one: its tokens are in the tokenizer of the texts, and the embeddings have no rows for them.
+    "bi-bert": {"labels_encoder": "labels", "encoder_config": BERT | {"max_position_embeddings": 56, "intermediate_size": 8}},
 }
+# The tokenizer has <<ENT>> alone: the package reads the pieces of <<SEP>>.
+CASES["no-separator"] = {}
 
 
 def generator_of(name):
@@ -102,6 +106,14 @@ def write_tokenizer(folder, markers):
                 "unk_token": "[UNK]", "mask_token": "[MASK]"}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     return len(fast)
+
+
+def write_tokenizer_without_separator(source, folder):
+    document = json.loads((source / "tokenizer.json").read_text())
+    document["added_tokens"] = [token for token in document["added_tokens"] if token["content"] != "<<SEP>>"]
+    folder.mkdir(parents=True)
+    (folder / "tokenizer.json").write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+    shutil.copy(source / "tokenizer_config.json", folder)
 
 
 def write_labels_tokenizer(folder):
@@ -212,14 +224,17 @@ def write_case(name, out_dir, work):
     plain = out_dir / "old"
     settings = {"max_len": 384, "max_width": 12, "max_types": 25, "dropout": 0.4} | HEAD
     base = work / name
-    shutil.copytree(plain if old else markers, base)
+    if name == "no-separator":
+        write_tokenizer_without_separator(markers, base)
+    else:
+        shutil.copytree(plain if old else markers, base)
     vocabulary = len(PreTrainedTokenizerFast.from_pretrained(base))
     settings |= {"encoder_config": DEBERTA} | CASES[name] | {"model_name": str(base)}
     if old:
         settings["encoder_config"] = DEBERTA | {"vocab_size": vocabulary}
     else:
-        settings["encoder_config"] = settings["encoder_config"] | {"vocab_size": vocabulary}
-        settings |= {"vocab_size": vocabulary, "class_token_index": vocabulary - 2}
+        settings |= {"vocab_size": vocabulary, "class_token_index": vocabulary - (1 if name == "no-separator" else 2)} | CASES[name]
+        settings["encoder_config"] = settings["encoder_config"] | {"vocab_size": vocabulary - (3 if name == "bi-bert" else 0)}
     if "labels_encoder" in settings:
         labels = len(PreTrainedTokenizerFast.from_pretrained(out_dir / "labels"))
         settings |= {"labels_encoder": str(out_dir / "labels"), "labels_encoder_config": LABELS_BERT | {"vocab_size": labels},
@@ -243,7 +258,8 @@ def write_case(name, out_dir, work):
     (folder / "gliner_config.json").write_text(json.dumps(published, indent=1) + "\n")
 
     skipped = []
-    requests = requests_of(model, token_level, skipped, few=name in (*MODES, "max") or "labels_encoder" in settings)
+    requests = requests_of(model, token_level, skipped, few=name in (*MODES, "max", "no-separator") or "labels_encoder" in settings)
+    requests = requests[:2] if name in ("bi-bert", "no-separator") else requests
     (folder / "expected.json").write_text(json.dumps({"labels": LABELS, "requests": requests}, ensure_ascii=False) + "\n")
     found = sum(len(request["entities"]) for request in requests)
     print(f"{name}: {len(requests)} requests, {found} entities, {len(skipped)} thresholds left out")

@@ -98,6 +98,12 @@ def plans():
     old = lambda name: {"sbert_ce_default_activation_function": name}
     places = [({}, {}), (old(IDENTITY), {}), (inside(IDENTITY), {}), (inside(SIGMOID) | old(IDENTITY), {}), ({}, here(IDENTITY)),
               (inside(IDENTITY), here(SIGMOID)), (inside(SIGMOID) | old(SIGMOID), here(IDENTITY)), (inside(IDENTITY), here(None))]
+    alone = {"config_sentence_transformers.json": here(IDENTITY)["config_sentence_transformers.json"]}  # without modules.json
+    unnamed = "sentence_transformers.util.fullname"
+    places += [(inside(SIGMOID), alone), ({}, here(unnamed)), (inside(unnamed), {})]
+    prompted = here(IDENTITY)
+    prompted["config_sentence_transformers.json"] |= {"prompts": {"query": "Which text is about this? "}, "default_prompt_name": "query"}
+    places += [({}, prompted), ({}, prompted | {"config_sentence_transformers.json": prompted["config_sentence_transformers.json"] | {"default_prompt_name": None}})]
     for config, files in places:
         yield "text-ranking", "convbert", "one-logit", config, files, 96, {}
     for options in ({"function_to_apply": "none"}, {"function_to_apply": "sigmoid"}, {"top_k": 2}, {"max_length": 24}):

@@ -1,7 +1,7 @@
 """Writes tiny random folders of sentence-transformers, and what the library makes of them.
 
     pip install -r requirements-sentence.txt
-    python make_sentence_fixtures.py
+    python make_sentence_fixtures.py [CASE ...]
 
 tests/fixtures/sentence/<case>: the folder as the library saves it, or as older releases did; expected.safetensors with token
 vectors and the sentence vector for each of several lengths; texts.json with the vectors of texts, asked for in several ways.
@@ -9,6 +9,7 @@ vectors and the sentence vector for each of several lengths; texts.json with the
 
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -36,6 +37,16 @@ CASES = {
     # As releases before 5.4 save it: flags of pooling, other class paths, a limit and the case beside them, the encoder in a
     # folder of its own.
     "old": dict(pooling=("max", "mean"), normalize=True, lower=False, old=dict(max_seq_length=6, do_lower_case=True)),
+    "residual": dict(pooling="mean", normalize=False, dense=dict(out_features=WIDTH, use_residual=True)),
+    "residual-narrow": dict(pooling="cls", normalize=True, dense=dict(out_features=5, bias=False, use_residual=True)),
+    "truncated": dict(pooling="mean", normalize=True, truncate=3),
+    # What some releases wrote for an activation: the library takes its default.
+    "unnamed": dict(pooling="mean", normalize=False, dense=dict(out_features=3), unnamed=True),
+    # The limit of the folder is above that of its tokenizer.
+    # Special tokens in a text keep their case where the library lower-cases.
+    "lower-special": dict(pooling="mean", normalize=False, lower=False, old=dict(max_seq_length=20, do_lower_case=True),
+                          texts=["A b [MASK] Q [SEP] c", "[UNK]A[unk]"]),
+    "longer": dict(pooling="mean", normalize=False, old=dict(max_seq_length=12, do_lower_case=False), tokenizer_limit=5),
 }
 TEXTS = ["a b c", "d", "a b c d e f g h i j k l m n o p", "A b Q"]
 
@@ -50,14 +61,14 @@ def encoder(folder, lower):
     transformers.BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=lower).save_pretrained(folder)
 
 
-def build(folder, pooling, normalize, dense=None, prompts=None, default=None, include_prompt=True, **_):
+def build(folder, pooling, normalize, dense=None, prompts=None, default=None, include_prompt=True, truncate=None, **_):
     modules = [models.Transformer(str(folder)), models.Pooling(WIDTH, pooling_mode=pooling, include_prompt=include_prompt)]
     width = WIDTH * (1 if isinstance(pooling, str) else len(pooling))
     if dense:
         modules.append(models.Dense(in_features=width, **dense))
     if normalize:
         modules.append(models.Normalize())
-    return SentenceTransformer(modules=modules, prompts=prompts, default_prompt_name=default, device="cpu")
+    return SentenceTransformer(modules=modules, prompts=prompts, default_prompt_name=default, truncate_dim=truncate, device="cpu")
 
 
 def make_old(folder, pooling, max_seq_length, do_lower_case):
@@ -79,6 +90,10 @@ def make_old(folder, pooling, max_seq_length, do_lower_case):
     (folder / "modules.json").write_text(json.dumps(modules, indent=2))
 
 
+def rewrite(path, **fields):
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields, indent=2))
+
+
 def after_encoder(model, tokens, **more):
     features = {"token_embeddings": tokens, "attention_mask": torch.ones(tokens.shape[:2], dtype=torch.long), **more}
     with torch.no_grad():
@@ -89,14 +104,20 @@ def after_encoder(model, tokens, **more):
 
 def main():
     torch.manual_seed(0)
-    shutil.rmtree(FOLDER, ignore_errors=True)
     for case, options in CASES.items():
+        if sys.argv[1:] and case not in sys.argv[1:]:
+            continue
         folder = FOLDER / case
+        shutil.rmtree(folder, ignore_errors=True)
         with tempfile.TemporaryDirectory() as temporary:
             encoder(Path(temporary), options.get("lower", True))
             build(Path(temporary), **options).save(str(folder), create_model_card=False)
         if "old" in options:
             make_old(folder, options["pooling"], **options["old"])
+        if "tokenizer_limit" in options:
+            rewrite(folder / "0_Transformer" / "tokenizer_config.json", model_max_length=options["tokenizer_limit"])
+        if options.get("unnamed"):
+            rewrite(folder / "2_Dense" / "config.json", activation_function="sentence_transformers.util.fullname")
         model = SentenceTransformer(str(folder), device="cpu")
         expected = {}
         for length in LENGTHS:
@@ -108,7 +129,7 @@ def main():
         save_file(expected, folder / "expected.safetensors")
         ways = [{}, {"dimensions": 2}, {"prompt": "c d "}] + [{"prompt_name": name} for name in options.get("prompts", {})]
         texts = []
-        for text in TEXTS:
+        for text in options.get("texts", TEXTS):
             for way in ways:
                 call = {"truncate_dim" if key == "dimensions" else key: value for key, value in way.items()}
                 texts.append({"text": text, "options": way, "vector": model.encode(text, **call).tolist()})

@@ -190,6 +190,8 @@ def roberta_cases():
                position_embedding_type="relative_key", **tags)
     yield case("xlm-roberta-token", "XLM-RoBERTa, token classification, padding token 0, two segments",
                "XLMRobertaForTokenClassification", pad_token_id=0, type_vocab_size=2, **tags)
+    yield case("camembert-sequence", "CamemBERT, sequence classification", "CamembertForSequenceClassification", **LABELS)
+    yield case("camembert-masked-lm", "CamemBERT, masked language model", "CamembertForMaskedLM")
     yield case("xlm-roberta-question", "XLM-RoBERTa, question answering", "XLMRobertaForQuestionAnswering")
     yield case("distilbert-sequence", "DistilBERT, sequence classification", "DistilBertForSequenceClassification",
                distil, **LABELS)
@@ -251,6 +253,19 @@ def modernbert_cases():
     yield case("sliding-window", "transformers 5: sliding_window as a key", transformers=5, sliding_window=3, **LABELS)
 
 
+def untied_cases():
+    """Written with transformers 5 (requirements-transformers5.txt), which saves both biases of an untied head and computes with the
+    decoder's; transformers 4 makes one of them."""
+    small = {"vocab_size": 24, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24,
+             "max_position_embeddings": 24, "tie_word_embeddings": False}
+    v2 = small | {"relative_attention": True, "position_biased_input": False, "pos_att_type": "p2c|c2p", "position_buckets": 8,
+                  "type_vocab_size": 0}
+    for name, model, config in (("bert", "Bert", small), ("roberta", "Roberta", small | {"pad_token_id": 1}),
+                                ("mpnet", "MPNet", small), ("deberta-v2", "DebertaV2", v2)):
+        yield Case(f"{name}-masked-lm-untied", f"{model}, masked language model, own output matrix and both biases, of transformers 5",
+                   f"{model}ForMaskedLM", config, long=18, transformers=5)
+
+
 def rare_cases():
     """Fields of config.json that few files have: the smallest models that show them."""
     small = {"vocab_size": 16, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24,
@@ -274,4 +289,5 @@ def rare_cases():
 
 
 def all_cases():
-    return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *modernbert_cases(), *rare_cases()]
+    return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *modernbert_cases(),
+            *rare_cases(), *untied_cases()]

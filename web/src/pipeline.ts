@@ -88,6 +88,11 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    */
   enhanced_mask_decoder?: boolean;
   /**
+   * The names of the labels, in place of those of config.json: a list, or an object with the keys 0, 1, ... An adapter stores only
+   * how many labels its classifier has; without this option they are LABEL_0, LABEL_1, ...
+   */
+  id2label?: readonly string[] | Readonly<Record<number, string>>;
+  /**
    * Use the weights of another pipeline that has loaded the same checkpoint in the same way for another task, and lend them to one; it works in the
    * same thread then, or on the same GPU device. Default true. false: an engine of its own, to work at the same time.
    */
@@ -154,6 +159,7 @@ const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
   dtype: 'other',
   encoder: 'other',
   enhanced_mask_decoder: 'boolean',
+  id2label: 'other',
   labels_encoder: 'other',
   local_files_only: 'boolean',
   on_device_lost: 'other',
@@ -238,6 +244,7 @@ async function load<T extends TaskOrAlias>(
     const request = {
       task: kEngineTasks[resolvedTask] ?? resolvedTask,
       dtype,
+      id2label: options.id2label && labelNames(options.id2label),
       enhancedMaskDecoder: options.enhanced_mask_decoder,
       source: await send(spec),
       adapter: adapter && (await send(adapter)),
@@ -325,11 +332,11 @@ function giveBack({ host, release }: HostLease): void {
 
 /** What pipelines must have in common to share an engine; undefined: this one shares none. */
 function sharingKey(
-  { share = true, adapter, encoder, labels_encoder, enhanced_mask_decoder }: PipelineOptions,
+  { share = true, adapter, encoder, labels_encoder, id2label, enhanced_mask_decoder }: PipelineOptions,
   spec: SourceSpec | undefined,
   settings: unknown[],
 ): string | undefined {
-  const beside = [adapter, encoder, labels_encoder].some((one) => one !== undefined);
+  const beside = [adapter, encoder, labels_encoder, id2label].some((one) => one !== undefined);
   const alone = !share || beside || enhanced_mask_decoder === true;
   const source = spec && keyOfSource(spec);
   // A compiled build is no text: who brings one brings it for itself.
@@ -399,6 +406,13 @@ function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): Dtype
       .map((name) => `'${name}'`)
       .join(', ')}, not ${show(dtype)}.`,
   );
+}
+
+/** The labels in order: of a list, or of an object whose keys count from 0. */
+function labelNames(labels: NonNullable<PipelineOptions['id2label']>): string[] {
+  const names = Array.isArray(labels) ? [...labels] : Array.from(Object.keys(labels), (_, i) => (labels as Record<number, string>)[i]);
+  if (names.length > 0 && names.every((name) => typeof name === 'string')) return names;
+  throw new PeruseError('invalid_argument', 'Option id2label must be a list of names, or an object with a name for each of 0, 1, ...');
 }
 
 function deviceWish({ device = 'cpu' }: PipelineOptions): DeviceWish {

@@ -141,6 +141,18 @@ TEST_F(LoadingTest, EveryMissingAndMisshapenTensorInOneMessage) {
                "convbert.encoder.layer.1.intermediate.dense.weight [32, 48] instead of [48, 32]");
 }
 
+// As DataParallel, torch.compile and trainers that hold the model in a member save it.
+TEST_F(LoadingTest, AWrapperBeforeEveryNameIsLeftOut) {
+  for (const char* wrapper : {"module.", "_orig_mod.", "model."}) {
+    Checkpoint checkpoint(kConvBert);
+    for (TensorInfo& tensor : checkpoint.tensors) tensor.name = wrapper + tensor.name;
+    const Status status = LoadStatus(checkpoint);
+    EXPECT_TRUE(status.ok()) << status.message();
+    checkpoint.tensors[0].name = checkpoint.tensors[0].name.substr(std::string_view(wrapper).size());
+    EXPECT_FALSE(LoadStatus(checkpoint).ok()) << "only one name lacks the wrapper";
+  }
+}
+
 TEST_F(LoadingTest, OfManyMissingTensorsTheFirstFewAreNamed) {
   Checkpoint checkpoint(kConvBert);
   for (const char* part : {"query", "key", "value", "key_conv_attn_layer.depthwise"}) {
@@ -151,7 +163,7 @@ TEST_F(LoadingTest, OfManyMissingTensorsTheFirstFewAreNamed) {
   const Status status = LoadStatus(checkpoint);
   ExpectStatus(status, StatusCode::kMissingTensor,
                "tensors missing: encoder.layer.0.attention.self.query.weight [16, 32]");
-  ExpectStatus(status, StatusCode::kMissingTensor, " and 2 more");
+  ExpectStatus(status, StatusCode::kMissingTensor, " and 5 more");
   EXPECT_EQ(status.message().find("encoder.layer.1.attention.self.value"), std::string::npos) << status.message();
 }
 
@@ -230,7 +242,7 @@ TEST_F(LoadingTest, AnotherArchitecture) {
   ExpectStatus(LoadStatus(checkpoint), StatusCode::kUnsupported, "\"gpt2\"");
   // DeBERTa's configuration over ConvBERT's weights.
   checkpoint.config = kDeberta.Config();
-  ExpectStatus(LoadStatus(checkpoint), StatusCode::kMissingTensor, "encoder.rel_embeddings.weight");
+  ExpectStatus(LoadStatus(checkpoint), StatusCode::kMissingTensor, "embeddings.LayerNorm.bias [32] and 35 more");
 }
 
 TEST_F(LoadingTest, ExtraTensorsAreNamedAndIgnored) {
@@ -321,7 +333,7 @@ TEST_F(LoadingTest, BadShards) {
   ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"../b"}})").status(), StatusCode::kMalformedFile,
                "plain name");
   ExpectStatus(fresh()->SetShardIndex(R"({"weight_map":{"a":"b"}})").status(), StatusCode::kMissingTensor,
-               "encoder.rel_embeddings.weight");
+               "embeddings.LayerNorm.bias [32] and 35 more");
 
   auto half = fresh();
   ASSERT_TRUE(half->SetShardIndex(shards.index).ok());

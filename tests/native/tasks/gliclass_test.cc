@@ -119,6 +119,15 @@ TEST(GliClass, RefusesWhatItCannotRead) {
     Session refused(CreateReferenceBackend());
     EXPECT_EQ(Load(refused, "simple", other), std::string("unsupported: config.json: ") + what + " is not supported");
   }
+  // Its softmax runs over all labels that were allocated.
+  std::string fixed = ReadFixture("gliclass/hopfield/config.json");
+  constexpr std::string_view kDynamic = "\"max_labels_alloc\": \"dynamic\"";
+  ASSERT_NE(fixed.find(kDynamic), std::string::npos);
+  fixed.replace(fixed.find(kDynamic), kDynamic.size(), "\"max_labels_alloc\": \"fixed\"");
+  Session refused(CreateReferenceBackend());
+  EXPECT_EQ(Load(refused, "hopfield", fixed),
+            "unsupported: config.json: scorer_type \"hopfield\" with a max_labels_alloc that is not \"dynamic\" is not "
+            "supported");
 }
 
 }  // namespace

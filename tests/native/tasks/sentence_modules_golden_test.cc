@@ -63,7 +63,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"max", {PoolingMode::kMax}}, Case{"sqrt", {PoolingMode::kMeanSqrtLength}},
                       Case{"weighted", {PoolingMode::kWeightedMean}}, Case{"last", {PoolingMode::kLastToken}},
                       Case{"several", {PoolingMode::kMax, PoolingMode::kCls, PoolingMode::kMean}},
-                      Case{"dense-tanh", {PoolingMode::kMean}}, Case{"dense-identity", {PoolingMode::kCls}}),
+                      Case{"dense-tanh", {PoolingMode::kMean}}, Case{"dense-identity", {PoolingMode::kCls}},
+                      Case{"residual", {PoolingMode::kMean}}, Case{"residual-narrow", {PoolingMode::kCls}},
+                      Case{"unnamed", {PoolingMode::kMean}}),
     [](const ::testing::TestParamInfo<Case>& info) {
       std::string name = info.param.name;
       for (char& c : name) c = c == '-' ? '_' : c;

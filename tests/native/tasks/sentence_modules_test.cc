@@ -139,6 +139,36 @@ TEST(SentenceModulesTest, WhatIsNotSupportedIsNamed) {
               StatusCode::kUnsupported, "CLIPModel");
   ExpectError({{"modules.json", kTwoModules}, {"1_Pooling/config.json", R"({"pooling_mode": "attention"})"}},
               StatusCode::kUnsupported, "\"attention\"");
+  ExpectError({{"modules.json", R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
+                {"path": "1_Pooling", "type": "my_package.Pooling"}])"},
+               {"1_Pooling/config.json", "{}"}},
+              StatusCode::kUnsupported, "my_package.Pooling");
+  Files other = with("Dense");
+  other["2_X/config.json"] = R"({"in_features": 2, "out_features": 2, "module_output_name": "token_embeddings"})";
+  ExpectError(other, StatusCode::kUnsupported, "the module_output_name \"token_embeddings\"");
+  other = with("Normalize");
+  other["2_X/config.json"] = R"({"module_input_name": "token_embeddings"})";
+  ExpectError(other, StatusCode::kUnsupported, "the module_input_name \"token_embeddings\"");
+  other["2_X/config.json"] = R"({"module_input_name": "sentence_embedding", "module_output_name": null})";
+  EXPECT_TRUE(Read(other).ok());
+}
+
+TEST(SentenceModulesTest, ARankersSettingsCountOnlyBesideModules) {
+  const std::string config = R"({"activation_fn": "torch.nn.modules.linear.Identity", "truncate_dim": 4,
+                                 "prompts": {"query": "find: "}, "default_prompt_name": "query"})";
+  const auto read = [&config](bool has_modules) {
+    return [&config, has_modules](const std::string& path) -> std::optional<std::string_view> {
+      if (path == "config_sentence_transformers.json") return config;
+      return has_modules ? std::optional<std::string_view>("[]") : std::nullopt;
+    };
+  };
+  const Result<SentenceModules> with = ReadRankingSettings(read(true)), without = ReadRankingSettings(read(false));
+  ASSERT_TRUE(with.ok() && without.ok());
+  EXPECT_EQ(with->ranking_activation, "torch.nn.modules.linear.Identity");
+  EXPECT_EQ(with->default_prompt, "query");
+  EXPECT_EQ(with->truncate_dim, 4);
+  EXPECT_EQ(without->ranking_activation, "");
+  EXPECT_EQ(without->default_prompt, std::nullopt);
 }
 
 TEST(SentenceModulesTest, BrokenFilesAreNamed) {
@@ -162,6 +192,10 @@ TEST(SentenceModulesTest, BrokenFilesAreNamed) {
                {"1_Pooling/config.json", "{}"},
                {"config_sentence_transformers.json", R"({"default_prompt_name": "query"})"}},
               StatusCode::kMalformedFile, "default_prompt_name \"query\"");
+  ExpectError({{"modules.json", kTwoModules},
+               {"1_Pooling/config.json", "{}"},
+               {"config_sentence_transformers.json", R"({"truncate_dim": 0})"}},
+              StatusCode::kMalformedFile, "truncate_dim 0");
 }
 
 TEST(PoolingTest, EveryMode) {

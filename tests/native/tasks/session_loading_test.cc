@@ -8,6 +8,7 @@
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/tasks/session_testing.h"
+#include "tests/native/weights/safetensors_writer.h"
 
 namespace peruse {
 namespace {
@@ -20,12 +21,13 @@ constexpr std::string_view kOpenClassifier = R"({"task":"text-classification"})"
 constexpr std::string_view kClassify = R"({"inputs":[{"text":"t1 t7 t3"}],"options":{"top_k":null}})";
 
 // A session over a configuration, open for weights.
-std::unique_ptr<Session> Open(const std::string& config, const std::string& adapter = "") {
+std::unique_ptr<Session> Open(const std::string& config, const std::string& adapter = "",
+                              std::string_view request = kOpenClassifier) {
   auto session = std::make_unique<Session>(CreateReferenceBackend());
   EXPECT_TRUE(session->AddFile("config.json", config).ok());
   EXPECT_TRUE(session->AddFile("tokenizer.json", ReadFixture("sharded/tokenizer.json")).ok());
   if (!adapter.empty()) EXPECT_TRUE(session->AddFile("adapter_config.json", adapter).ok());
-  const Status opened = session->Open(kOpenClassifier);
+  const Status opened = session->Open(request);
   EXPECT_TRUE(opened.ok()) << opened.message();
   return session;
 }
@@ -123,6 +125,71 @@ TEST(SessionLoading, AnAdapterIsMergedAsPeftMergesIt) {
   for (const auto& [label, score] : Scores(ResultOfWhole()))
     moved = std::max(moved, std::fabs(score - wanted.at(label)));
   EXPECT_GT(moved, 1e-3) << "the adapter changes nothing";
+}
+
+// An adapter for five labels on a base without a head, whose config.json says nothing of labels.
+TEST(SessionLoading, AnAdapterHasItsOwnNumberOfLabels) {
+  const std::string base = "tiny/deberta-v2-bare/", folder = "adapters/labels/";
+  std::string config = ReadFixture(base + "config.json");
+  const auto load = [&](std::string_view request) {
+    auto session = Open(config, ReadFixture(folder + "adapter_config.json"), request);
+    EXPECT_TRUE(session->FeedAdapter(Bytes(ReadFixture(folder + "adapter_model.safetensors"))).ok());
+    return session;
+  };
+  const auto run = [](Session& session) {
+    const Result<std::string> report = session.FinishWeights();
+    const std::string all = R"({"inputs":[{"text":"t1 t7 t3"}],"options":{"ignore_labels":[]}})";
+    return report.ok() ? RunToEnd(session, all) : Describe(report.status());
+  };
+  const auto adapted = [&](std::string_view request) {
+    auto session = load(request);
+    const Status finished = session->FinishAdapter();
+    EXPECT_TRUE(finished.ok()) << finished.message();
+    const Status fed = session->FeedWeights(Bytes(ReadFixture(base + "model.safetensors")));
+    EXPECT_TRUE(fed.ok()) << fed.message();
+    return run(*session);
+  };
+  const std::string found = adapted(R"({"task":"token-classification"})");
+  EXPECT_NE(found.find("\"LABEL_"), std::string::npos) << found;
+  const std::string named = adapted(R"({"task":"token-classification","id2label":["A","B","C","D","E"]})");
+  EXPECT_EQ(named.find("LABEL_"), std::string::npos) << named;
+
+  auto fewer = load(R"({"task":"token-classification","id2label":["A","B"]})");
+  const Status refused = fewer->FinishAdapter();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find("Option id2label names 2 labels, and the adapter's classifier has 5."),
+            std::string::npos)
+      << refused.message();
+
+  // The checkpoint that peft merged, with the same labels.
+  config.insert(config.find('{') + 1, R"("id2label":{"0":"A","1":"B","2":"C","3":"D","4":"E"},)");
+  auto merged = Open(config, "", R"({"task":"token-classification"})");
+  ASSERT_TRUE(merged->FeedWeights(Bytes(ReadFixture(folder + "merged.safetensors"))).ok());
+  const std::string wanted = run(*merged);
+  const auto digits = [](std::string text) {  // drops the last digits of scores
+    std::string kept;
+    size_t run_of_digits = 0;
+    for (const char c : text) {
+      run_of_digits = c >= '0' && c <= '9' ? run_of_digits + 1 : 0;
+      if (run_of_digits < 5) kept.push_back(c);
+    }
+    return kept;
+  };
+  EXPECT_EQ(digits(named), digits(wanted));
+}
+
+TEST(SessionLoading, AnAdapterThatPartsTiedEmbeddingsIsRefused) {
+  for (const char* name :
+       {"base_model.model.bert.embeddings.word_embeddings.weight", "base_model.model.cls.predictions.decoder.weight"}) {
+    testing::SafetensorsWriter writer;
+    writer.Add(name, {48, 32}, std::vector<float>(48 * 32, 1));
+    auto session = Open(ReadFixture("tiny/bert-masked-lm/config.json"), R"({"peft_type":"LORA","lora_alpha":1,"r":1})",
+                        R"({"task":"fill-mask"})");
+    ASSERT_TRUE(session->FeedAdapter(Bytes(writer.File())).ok());
+    const Status refused = session->FinishAdapter();
+    EXPECT_EQ(refused.code(), StatusCode::kUnsupported) << refused.message();
+    EXPECT_NE(refused.message().find("tie_word_embeddings"), std::string::npos) << refused.message();
+  }
 }
 
 TEST(SessionLoading, AdaptersOutOfPlaceAreRefused) {
@@ -244,7 +311,8 @@ TEST(SentenceSessionErrors, OptionsThatDoNotGoTogether) {
             "the model has no prompt \"nobody\"; it has document, passage, query");
   EXPECT_EQ(error(R"({"pooling":"mean","prompt":"a "})"), "a prompt goes with pooling \"sentence\" only");
   EXPECT_EQ(error(R"({"dimensions":2})"), "option dimensions goes with a pooling");
-  EXPECT_EQ(error(R"({"pooling":"mean","dimensions":9})"), "option dimensions is 9 and a vector has 8 numbers");
+  EXPECT_EQ(error(R"({"pooling":"mean","dimensions":9})"),
+            "option dimensions is 9 and a vector has 8 numbers: name at most that many");
   EXPECT_EQ(error(R"({"layer":2})"), "option layer is 2 and the model has 1 layers");
   EXPECT_EQ(error(R"({"layer":-3})"), "option layer is -3 and the model has 1 layers");
 }

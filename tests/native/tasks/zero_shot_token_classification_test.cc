@@ -42,6 +42,8 @@ constexpr const char* kVariants[] = {"markerV0",
                                      "bi-fused",
                                      "bi-fused-mean",
                                      "bi-plain",
+                                     "bi-bert",
+                                     "no-separator",
                                      "modernbert",
                                      "modernbert-token"};
 // Probabilities, of logits that are exact to 1e-5 or so.
@@ -63,12 +65,21 @@ std::string ConfigOf(const std::string& variant) {
   return Replaced(config, "\"encoder_config\": null", "\"encoder_config\": " + ReadFixture("gliner/old/config.json"));
 }
 
+// tokenizer.json without the added token <<SEP>>, which is not the first.
+std::string WithoutSeparator(std::string file) {
+  const size_t at = file.find("\"<<SEP>>\"");
+  if (at == std::string::npos) return file;
+  const size_t begin = file.rfind(',', file.rfind('{', at));
+  return file.erase(begin, file.find('}', at) + 1 - begin);
+}
+
 // Loads, and says "ok" or what went wrong.
 std::string Load(Session& session, const std::string& variant, const std::string& config) {
   const std::string tokenizer = variant == "markerV0-old" ? "gliner/old/" : "gliner/tokenizer/";
   Status status = session.AddFile("config.json", config);
   for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) {
-    if (status.ok()) status = session.AddFile(name, ReadFixture(tokenizer + name));
+    const std::string file = ReadFixture(tokenizer + name);
+    if (status.ok()) status = session.AddFile(name, variant == "no-separator" ? WithoutSeparator(file) : file);
     if (status.ok() && variant.starts_with("bi") && variant != "bert") {
       status =
           session.AddFile(std::string("labels_tokenizer/") + name, ReadFixture(std::string("gliner/labels/") + name));
@@ -133,6 +144,22 @@ INSTANTIATE_TEST_SUITE_P(Variants, GlinerTest, ::testing::ValuesIn(kVariants), [
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+// A configuration that leaves the markers and the vocabulary to the tokenizer, which has all of them.
+TEST(Gliner, FindsItsMarkersInTheTokenizer) {
+  std::string config = ConfigOf("markerV0");
+  for (const char* field : {"\"class_token_index\": ", "\"vocab_size\": "}) {
+    const size_t at = config.rfind(field) + std::string_view(field).size();
+    config.replace(at, config.find_first_of(",\n}", at) - at, "-1");
+  }
+  const Result<JsonDocument> expected = JsonDocument::Parse(ReadFixture("gliner/markerV0/expected.json"));
+  Session session(CreateReferenceBackend());
+  ASSERT_EQ(Load(session, "markerV0", config), "ok");
+  const JsonValue request = expected->root().FindMember("requests")[0];
+  const std::string json = Request(*request.FindMember("text").GetString(),
+                                   expected->root().FindMember("labels").ToString(), request.FindMember("options"));
+  ExpectEntities(RunToEnd(session, json), request.FindMember("entities"), json);
+}
 
 // The entities as text, one after another.
 std::string Found(Session& session, std::string_view text, std::string_view options) {

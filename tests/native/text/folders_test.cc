@@ -1,5 +1,5 @@
-// Folders of unusual but real combinations of tokenizer files, compared with what transformers' AutoTokenizer makes of them
-// (tests/reference/compare_folders.py writes the goldens).
+// Folders of unusual but real combinations of tokenizer files, and folders as transformers 4 and 5 save them, compared with what
+// transformers' AutoTokenizer makes of them (tests/reference/compare_folders.py and saved_tokenizers.py write the goldens).
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -47,10 +47,10 @@ std::string FromHex(std::string_view digits) {
 
 class Folders {
  public:
-  Folders()
+  explicit Folders(const std::string& name)
       : parts_text_(ReadFixtureFile(std::string(kFolder) + "parts.json")),
         cases_text_(ReadFixtureFile(std::string(kFolder) + "cases.json")),
-        folders_text_(ReadFixtureFile(std::string(kFolder) + "folders.jsonl")),
+        folders_text_(ReadFixtureFile(std::string(kFolder) + name + ".jsonl")),
         parts_(JsonDocument::Parse(parts_text_, "parts").value()),
         cases_(JsonDocument::Parse(cases_text_, "cases").value()) {}
 
@@ -67,11 +67,12 @@ class Folders {
   }
 
   // A file as the golden describes it: JSON, of which "@name" stands for a part; a text; or "@name" of another fixture; or
-  // "part:name", a part alone; or bytes in hexadecimal.
+  // "part:name", a part alone; or bytes in hexadecimal, or "bytes:name", a part that is.
   std::string Contents(JsonValue file) const {
     const auto text = file.GetString();
     if (text && text->starts_with("@")) return ReadFixtureFile(std::string(text->substr(1)));
     if (text && text->starts_with("part:")) return parts_.root().FindMember(text->substr(5)).ToString();
+    if (text && text->starts_with("bytes:")) return FromHex(*parts_.root().FindMember(text->substr(6)).GetString());
     if (text && text->starts_with("hex:")) return FromHex(text->substr(4));
     if (text) return std::string(*text);
     std::string json = file.ToString();
@@ -120,8 +121,15 @@ void CheckCases(const Tokenizer& tokenizer, JsonValue cases, JsonValue folder) {
   }
 }
 
-TEST(TokenizerFolders, MeanWhatTheirClassSays) {
-  const Folders folders;
+struct FolderList {
+  const char* name;
+  size_t least;  // folders in it
+};
+
+class TokenizerFolders : public ::testing::TestWithParam<FolderList> {};
+
+TEST_P(TokenizerFolders, MeanWhatTheirClassSays) {
+  const Folders folders(GetParam().name);
   size_t count = 0;
   folders.ForEach([&](JsonValue folder) {
     SCOPED_TRACE(*folder.FindMember("name").GetString());
@@ -143,8 +151,13 @@ TEST(TokenizerFolders, MeanWhatTheirClassSays) {
     CheckAbout(**tokenizer, folder.FindMember("about"));
     CheckCases(**tokenizer, folders.cases(), folder);
   });
-  EXPECT_GT(count, 200u);
+  EXPECT_GE(count, GetParam().least);
 }
+
+INSTANTIATE_TEST_SUITE_P(Lists, TokenizerFolders,
+                         ::testing::Values(FolderList{"folders", 580}, FolderList{"saved_4", 60},
+                                           FolderList{"saved_5", 54}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace peruse::text

@@ -191,6 +191,23 @@ TEST(HostileFiles, ExpressionsThatTakeLongAreRefused) {
   EXPECT_NE(status.message().find("too long"), std::string::npos) << status.message();
 }
 
+// Neither the number of a set's ranges nor that of repeats of nothing decides the time: otherwise each of these would take minutes.
+TEST(HostileFiles, ExpressionsOfManyPartsAreQuick) {
+  const auto split = [](const std::string& expression) {
+    return WithModel(kWordPiece, R"(,"pre_tokenizer":{"type":"Split","pattern":{"Regex":")" + expression +
+                                     R"("},"behavior":"Isolated","invert":false})");
+  };
+  std::string nothing;
+  for (int depth = 0; depth < 6; ++depth) nothing = "(?:" + nothing + "){1000}";
+  EXPECT_EQ(EncodeWith(split(nothing + "a"), "aaa").code(), StatusCode::kOk);
+  std::string set = "[";
+  for (int i = 0; i < 100000; ++i) set += i % 2 == 0 ? "c-e" : "m-z";
+  EXPECT_EQ(EncodeWith(split(set + "]"), std::string(1 << 17, 'a')).code(), StatusCode::kOk);
+  std::string classes = "[";
+  for (int i = 0; i < 100; ++i) classes += R"(\\p{Lu})";
+  EXPECT_EQ(CodeOf(split(classes + "]")), StatusCode::kUnsupported);
+}
+
 TEST(HostileFiles, PiecesThatTakeLongAreRefused) {
   const std::string text(1 << 18, 'a'), piece(1 << 14, 'a');
   EXPECT_EQ(

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/native/models/fixtures.h"
@@ -75,8 +76,14 @@ TEST_P(LoraTest, MergesAsPeftDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, LoraTest,
                          ::testing::Values(Case{"linear", "deberta-v2-sequence"}, Case{"patterns", "bert-token"},
-                                           Case{"embeddings", "electra-sequence"}),
-                         [](const ::testing::TestParamInfo<Case>& info) { return info.param.adapter; });
+                                           Case{"embeddings", "electra-sequence"}, Case{"keys", "bert-token"},
+                                           Case{"dora", "deberta-v2-sequence"}, Case{"lora-bias", "electra-sequence"},
+                                           Case{"labels", "deberta-v2-bare"}, Case{"second", "bert-token"}),
+                         [](const ::testing::TestParamInfo<Case>& info) {
+                           std::string name = info.param.adapter;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 constexpr char kConfig[] = R"({"peft_type":"LORA","lora_alpha":2,"r":1})";
 
@@ -156,7 +163,7 @@ TEST(LoraAdapterTest, WhatIsNoPlainLoraIsRefusedByName) {
   ExpectError(adapter.ReadConfig(R"({"peft_type":"IA3"})"), StatusCode::kUnsupported, "IA3");
   ExpectError(adapter.ReadConfig("{}"), StatusCode::kUnsupported, "(none)");
   ExpectError(adapter.ReadConfig(R"({"peft_type":"LORA"})"), StatusCode::kMalformedFile, "lora_alpha");
-  for (const char* option : {"use_dora", "lora_bias", "fan_in_fan_out"}) {
+  for (const char* option : {"trainable_token_indices", "fan_in_fan_out"}) {
     ExpectError(adapter.ReadConfig(R"({"peft_type":"LORA","lora_alpha":1,")" + std::string(option) + R"(":true})"),
                 StatusCode::kUnsupported, option);
     EXPECT_TRUE(
@@ -166,8 +173,10 @@ TEST(LoraAdapterTest, WhatIsNoPlainLoraIsRefusedByName) {
               StatusCode::kUnsupported, "pissa");
   ExpectError(adapter.ReadConfig(R"({"peft_type":"LORA","lora_alpha":1,"layer_replication":[[0,4]]})"),
               StatusCode::kUnsupported, "layer_replication");
-  ExpectError(adapter.ReadConfig(R"({"peft_type":"LORA","lora_alpha":1,"alpha_pattern":{".*key":2}})"),
-              StatusCode::kUnsupported, ".*key");
+  ExpectError(adapter.ReadConfig(R"({"peft_type":"LORA","lora_alpha":1,"alpha_pattern":{"\\1key":2}})"),
+              StatusCode::kUnsupported, "alpha_pattern \"\\1key\"");
+  ExpectError(adapter.ReadConfig(R"({"peft_type":"LORA","lora_alpha":1,"rank_pattern":{"key":"two"}})"),
+              StatusCode::kMalformedFile, "rank_pattern");
 }
 
 TEST(LoraAdapterTest, BrokenAdapters) {
@@ -193,6 +202,43 @@ TEST(LoraAdapterTest, BrokenAdapters) {
   ExpectError(read({{"a.lora_magnitude_vector.weight", {1, 2}}}), StatusCode::kUnsupported, "magnitude");
   ExpectError(read({{"a.lora_B.bias", {1, 2}}}), StatusCode::kUnsupported, "lora_B.bias");
   ExpectError(read({{"a.lora_A.weight", {1, 2}}}, "I32"), StatusCode::kUnsupported, "I32");
+  ExpectError(read({{"a.lora_A.weight", {2, 2}}, {"a.lora_B.weight", {2, 2}}}), StatusCode::kShapeMismatch,
+              "have the rank 2, and adapter_config.json says 1");
+  ExpectError(read({{"a.lora_A.weight", {1, 2}}, {"a.lora_A.default.weight", {1, 2}}, {"a.lora_B.weight", {2, 1}}}),
+              StatusCode::kMalformedFile, "twice");
+  ExpectError(read({{"a.weight", {1, 2}}, {"base_model.model.a.weight", {1, 2}}}), StatusCode::kMalformedFile, "twice");
+}
+
+TEST(LoraAdapterTest, DoraAndBiasesHaveAllTheirTensors) {
+  const auto read = [](const std::string& option,
+                       const std::vector<std::pair<std::string, std::vector<int64_t>>>& more) {
+    SafetensorsWriter writer;
+    writer.Add("a.lora_A.weight", {1, 2}, std::vector<float>{1, 2});
+    writer.Add("a.lora_B.weight", {3, 1}, std::vector<float>{1, 2, 3});
+    for (const auto& [name, shape] : more)
+      writer.AddBytes(name, shape, std::string(static_cast<size_t>(4 * shape[0]), '\0'), "F32");
+    LoraAdapter adapter;
+    return Read(adapter, R"({"peft_type":"LORA","lora_alpha":2,"r":1,")" + option + R"(":true})", writer.File());
+  };
+  ExpectError(read("use_dora", {}), StatusCode::kMissingTensor, "lora_magnitude_vector for a");
+  ExpectError(read("use_dora", {{"a.lora_magnitude_vector", {2}}}), StatusCode::kShapeMismatch, "2 numbers");
+  EXPECT_TRUE(read("use_dora", {{"a.lora_magnitude_vector.default.weight", {3}}}).ok());
+  ExpectError(read("lora_bias", {}), StatusCode::kMissingTensor, "lora_B.bias for a");
+  EXPECT_TRUE(read("lora_bias", {{"a.lora_B.bias", {3}}}).ok());
+}
+
+// The time grows with the number of modules, and the message names a few.
+TEST(LoraMergerTest, ManyUnknownModules) {
+  constexpr int kModules = 20000;
+  SafetensorsWriter writer;
+  for (int i = 0; i < kModules; ++i) {
+    const std::string module = "base_model.model.m" + std::to_string(i);
+    writer.Add(module + ".lora_A.weight", {1, 1}, std::vector<float>{1});
+    writer.Add(module + ".lora_B.weight", {1, 1}, std::vector<float>{1});
+  }
+  TensorRecorder merged;
+  const Status status = Merge(writer.File(), Base(), merged);
+  ExpectError(status, StatusCode::kMissingTensor, "m0.weight, m1.weight, m10.weight and 19997 more");
 }
 
 }  // namespace

@@ -56,6 +56,31 @@ TEST(SafetensorsTest, TensorsAreDeliveredInFileOrderWhateverTheHeaderOrder) {
   EXPECT_EQ(recorder.bytes[1], "bc");
 }
 
+// As safetensors' save_model writes tied tensors.
+TEST(SafetensorsTest, OtherNamesOfATensorAreInTheMetadata) {
+  const std::string header =
+      R"({"__metadata__":{"format":"pt","tied":"first","also":"first","lost":"nowhere","second":"first"},)"
+      R"("first":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"second":{"dtype":"U8","shape":[2],"data_offsets":[4,6]}})";
+  class Choosy : public Recorder {
+   public:
+    bool Wants(size_t index) const override { return tensors[index].name != unwanted; }
+    std::string unwanted;
+  };
+  for (const char* unwanted : {"", "first", "tied"}) {
+    for (size_t chunk = 1; chunk < 8; ++chunk) {
+      Choosy recorder;
+      recorder.unwanted = unwanted;
+      ASSERT_TRUE(Parse(SafetensorsFile(header, "abcdef"), recorder, chunk).ok());
+      ASSERT_EQ(recorder.tensors.size(), 4u);
+      for (size_t i = 0; i < 4; ++i) {
+        const std::string& name = recorder.tensors[i].name;
+        EXPECT_EQ(recorder.tensors[i].same_as, name == "tied" || name == "also" ? "first" : "") << name;
+        EXPECT_EQ(recorder.bytes[i], name == unwanted ? "" : name == "second" ? "ef" : "abcd") << name;
+      }
+    }
+  }
+}
+
 TEST(SafetensorsTest, TruncationIsToldApartAtEveryByte) {
   const std::string file = SmallFile();
   for (size_t size = 0; size < file.size(); ++size) {

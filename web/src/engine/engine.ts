@@ -95,6 +95,8 @@ export interface OpenRequest {
   task: string;
   /** 'f32', 'f16', 'q8', or 'auto': 'q8' for a q8 checkpoint, for others 'f32' on the CPU and 'f16' on a GPU. */
   dtype: string;
+  /** The names of the labels, in place of those of config.json. */
+  id2label?: string[];
   /** DeBERTa's masked-LM head after its decoder of pre-training; only for fill-mask. */
   enhanced_mask_decoder?: boolean;
 }

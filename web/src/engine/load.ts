@@ -137,7 +137,8 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
       bytes += content.length;
     }
     const { deviceChoice } = engine;
-    await engine.open({ task: request.task, dtype: request.dtype, enhanced_mask_decoder: request.enhancedMaskDecoder });
+    const { task, dtype, id2label, enhancedMaskDecoder } = request;
+    await engine.open({ task, dtype, id2label, enhanced_mask_decoder: enhancedMaskDecoder });
     if (adapter) bytes += await feedAdapter(adapter, engine);
     const { job: found } = await located;
     const own = found === small ? job : found;
@@ -197,7 +198,7 @@ async function locateForTask(job: Job): Promise<{ job: Job; config: NamedFile }>
 
 async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): Promise<NamedFile[]> {
   const forTask = () =>
-    job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kPrompts]) : [];
+    job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kModules, kPrompts]) : [];
   const beside = Promise.all([readTokenizer(job), forTask()]);
   beside.catch(() => {}); // What is wrong with config.json matters more, and is told first.
   const { job: encoder, config } = await located;
@@ -220,6 +221,7 @@ export async function readModules(job: Reading): Promise<NamedFile[]> {
   const readModule = async ({ folder, type }: ReturnType<typeof modulesOf>[number]) => {
     const named = (names: readonly string[]) => readThoseThere(job, folder === '' ? names : names.map((name) => `${folder}/${name}`));
     if (type === 'Transformer') return named(kSentenceConfigs);
+    if (type === 'Normalize') return folder === '' ? [] : named(['config.json']);
     if (type !== 'Dense') return type === 'Pooling' ? named(['config.json']) : [];
     const layer = await named(['config.json', kForms[0]]);
     return layer.some(({ name }) => name.endsWith(kForms[0])) ? layer : [...layer, ...(await named([kForms[1]]))];

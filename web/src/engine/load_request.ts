@@ -23,6 +23,8 @@ export interface LoadRequest {
   choice: VariantChoice;
   /** Work with the weights of another task's engine in this thread, where it has loaded the same checkpoint. */
   share?: boolean;
+  /** The names of the labels, in place of those of config.json. */
+  id2label?: string[];
   /** fill-mask through DeBERTa's decoder of pre-training. */
   enhancedMaskDecoder?: boolean;
   /** Default 'cpu'. */

@@ -7,6 +7,7 @@ export const kVocabularies: readonly (readonly [string, ...string[]])[] = [
   ['tokenizer.json'],
   ['vocab.txt'],
   ['spm.model'],
+  ['sentencepiece.bpe.model'],
   ['vocab.json', 'merges.txt'],
 ];
 /** What may be beside any tokenizer, and what may be beside one that is not tokenizer.json. */

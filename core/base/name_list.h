@@ -1,0 +1,32 @@
+// NameList: names in a message, the first few of them and the number of the rest.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace peruse {
+
+class NameList {
+ public:
+  // If one layer of a checkpoint does not fit, usually all do: the first three show what is wrong.
+  static constexpr int kMost = 3;
+
+  bool empty() const { return count_ == 0; }
+
+  void Add(std::string_view name) {
+    if (++count_ > kMost) return;
+    if (count_ > 1) text_ += ", ";
+    text_ += name;
+  }
+
+  // "a, b, c and 5 more"
+  std::string Text() const {
+    return count_ > kMost ? text_ + " and " + std::to_string(count_ - kMost) + " more" : text_;
+  }
+
+ private:
+  std::string text_;
+  int count_ = 0;
+};
+
+}  // namespace peruse
