@@ -109,6 +109,7 @@ inline void ReadOptions(OptionReader& reader, TextRankingRequest* request) {
 inline void ReadOptions(OptionReader& reader, TokenClassificationRequest* request) {
   reader.Read("aggregation_strategy", kAggregations, &request->aggregation_strategy);
   reader.Read("ignore_labels", &request->ignore_labels);
+  reader.Read("recall", &request->recall);
   reader.ReadOptional("stride", &request->stride, 0);
   reader.ReadOptional("max_length", &request->max_length, 1);
   reader.Read("windows", &request->windows);

@@ -45,6 +45,7 @@ int32_t Begin(const text::Encoding& window) {
 }  // namespace
 
 Status TokenClassification::Start() {
+  if (!(request.recall >= 0 && request.recall <= 1)) return InvalidArgument("option recall must be from 0 to 1");
   text::EncodeOptions options;
   if (request.stride || request.windows) {
     if (request.aggregation_strategy == Aggregation::kNone) {
@@ -129,7 +130,7 @@ bool TokenClassification::IsSubword(std::string_view text, text::Offset bytes, s
 }
 
 Result<Entity> TokenClassification::Labelled(const Token& token, std::span<const float> scores) const {
-  const size_t label = ArgMax(scores);
+  const size_t label = Chosen(scores);
   PERUSE_ASSIGN_OR_RETURN(const std::string_view name, LabelName(model_.config(), label));
   return Entity{std::string(name), scores[label], token.word, token.bytes, token.index};
 }
@@ -192,6 +193,20 @@ Entity TokenClassification::Group(std::span<const Entity> entities) const {
           static_cast<float>(score / static_cast<double>(entities.size())),
           tokenizer_.ConvertTokensToString(names),
           {entities[0].bytes.start, entities.back().bytes.end}};
+}
+
+size_t TokenClassification::Chosen(std::span<const float> scores) const {
+  const auto ignored = [this](size_t label) {
+    const Result<std::string_view> name = LabelName(model_.config(), label);
+    return name.ok() && Ignored(*name);
+  };
+  const size_t best = ArgMax(scores);
+  if (scores[best] >= request.recall || !ignored(best)) return best;
+  size_t chosen = best;
+  for (size_t label = 0; label < scores.size(); ++label) {
+    if (!ignored(label) && (chosen == best || scores[label] > scores[chosen])) chosen = label;
+  }
+  return chosen;
 }
 
 bool TokenClassification::Ignored(std::string_view label) const {

@@ -21,6 +21,9 @@ struct TokenClassificationRequest {
   std::vector<std::string> inputs;
   Aggregation aggregation_strategy = Aggregation::kNone;
   std::vector<std::string> ignore_labels = {"O"};  // labels to leave out
+  // An ignored label with a lower probability than this is replaced by the best of the other labels: more is found, and more
+  // of it wrongly.
+  float recall = 0;
   // Read a text that is too long in windows that share this many tokens, and merge what they find; needs a strategy other
   // than kNone. Unset: such a text is refused.
   std::optional<int32_t> stride;
@@ -69,6 +72,8 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
   std::vector<Entity> Groups(std::span<const Entity> entities) const;
   Entity Group(std::span<const Entity> entities) const;
   bool Ignored(std::string_view label) const;
+  // Returns the best label, or, by `recall`, the best that is not ignored.
+  size_t Chosen(std::span<const float> scores) const;
   // Takes from found_ what no later window can change: what begins before the byte `end`, overlaps removed.
   std::vector<Entity> Settled(int32_t end);
 

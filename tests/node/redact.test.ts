@@ -82,6 +82,12 @@ describe('redact', () => {
     expect((await redact(finder().run)(kText, options)).text).toBe(expected);
   });
 
+  test('hands recall to the engine', async () => {
+    const { run, asked } = finder();
+    await redact(run)(kText, { recall: 0.8 });
+    expect(asked.options).toEqual({ aggregation_strategy: 'simple', windows: true, recall: 0.8 });
+  });
+
   test('entities of one type that touch are one, with the lower score', async () => {
     const run: Run = async () => [
       [

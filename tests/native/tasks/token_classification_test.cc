@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/native/tasks/fake_model.h"
 #include "tests/native/tasks/task_testing.h"
 
@@ -92,6 +94,32 @@ TEST(TokenClassification, IgnoreLabels) {
       *tokenizer, model, R"({"inputs":[{"text":"wrote paris"}],"options":{"ignore_labels":["LOC"]}})");
   EXPECT_NE(result.find(R"("entity":"O")"), std::string::npos);
   EXPECT_EQ(result.find("LOC"), std::string::npos);
+}
+
+// "wrote" is O with 0.70, B-PER with 0.04, I-PER with 0.10, LOC with 0.16.
+TEST(TokenClassification, RecallTakesAnIgnoredLabelOnlyWhereItIsSure) {
+  auto tokenizer = WordTokenizer(kWords);
+  FakeModel model(Labels(), true, [](const ModelInput& input) {
+    std::vector<float> logits;
+    for (size_t t = 0; t < input.ids.size(); ++t) {
+      for (const float chance : {0.70F, 0.04F, 0.10F, 0.16F}) logits.push_back(std::log(chance));
+    }
+    return logits;
+  });
+  const auto run = [&](const std::string& options) {
+    return RunTask<TokenClassification>(*tokenizer, model,
+                                        R"({"inputs":[{"text":"wrote"}],"options":{)" + options + "}}");
+  };
+  EXPECT_EQ(run(""), "[[]]");
+  EXPECT_EQ(run(R"("recall":0.69)"), "[[]]");
+  for (const char* strategy : {"none", "simple", "first", "average", "max"}) {
+    const std::string found = run(R"("recall":0.71,"aggregation_strategy":")" + std::string(strategy) + '"');
+    EXPECT_NE(found.find(R"("LOC","score":0.1)"), std::string::npos) << found;
+  }
+  EXPECT_NE(run(R"("recall":0.71,"ignore_labels":["O","LOC"])").find(R"("entity":"I-PER")"), std::string::npos);
+  // Nothing is left to give way to.
+  EXPECT_EQ(run(R"("recall":1,"ignore_labels":["O","LOC","B-PER","I-PER"])"), "[[]]");
+  EXPECT_EQ(run(R"("recall":1.5)"), "invalid_argument: option recall must be from 0 to 1");
 }
 
 TEST(TokenClassification, LongTextsAreReadInWindowsWithoutDoubles) {

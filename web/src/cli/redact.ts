@@ -31,6 +31,7 @@ export const redact: Command = {
   options: {
     types: { type: 'string', value: 'a,b', help: 'replace only these types (all that the model knows)' },
     threshold: { type: 'string', value: 'x', help: 'leave what the model is less sure of (0)' },
+    recall: { type: 'string', value: 'p', help: 'replace what is nothing private with a probability below p: finds more (0)' },
     rules: {
       type: 'string',
       value: 'T=rule',
@@ -48,6 +49,7 @@ export const redact: Command = {
         ?.split(',')
         .map((type) => type.trim()),
       threshold: number(values, 'threshold'),
+      recall: number(values, 'recall'),
       rules: rulesOf(text(values, 'rules')),
       patterns: flag(values, 'patterns') || undefined,
       aggregation_strategy: choice(values, 'aggregation', ['simple', 'first', 'average', 'max']),

@@ -29,6 +29,11 @@ export interface RedactOptions extends CallOptions {
   types?: readonly string[];
   /** Leave entities alone whose score is lower. Default 0. */
   threshold?: number;
+  /**
+   * Replace a token if the probability of label 'O' (not private) is below this value, from 0 to 1. A higher value finds more
+   * details and more false alarms. With 0, the default, the best label decides.
+   */
+  recall?: number;
   /** Gives what stands in place of an entity. Default: its placeholder, '[EMAIL_1]'. */
   replacer?: (entity: FoundEntity) => string;
   /**
@@ -86,6 +91,7 @@ export type RedactCall = <I extends string | readonly string[]>(texts: I, option
 const kOptions: OptionNames<RedactOptions> = {
   types: true,
   threshold: true,
+  recall: true,
   replacer: true,
   rules: true,
   mapping: true,
