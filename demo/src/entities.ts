@@ -22,6 +22,7 @@ const kDetails: Record<string, string> = {
   PHONE: 'phone number',
   LINK: 'link',
   CARD: 'card number',
+  ID: 'identifier',
 };
 const kPlurals: Record<string, string> = {
   person: 'persons',
@@ -33,6 +34,7 @@ const kPlurals: Record<string, string> = {
   'phone number': 'phone numbers',
   link: 'links',
   'card number': 'card numbers',
+  identifier: 'identifiers',
 };
 const kHues = 6; // Colours in panel.css: the usual four, and two for whatever else a model may tag.
 
