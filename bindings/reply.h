@@ -12,7 +12,6 @@
 
 #include "core/base/json_writer.h"
 #include "core/base/memory.h"
-#include "core/base/sentence.h"
 #include "core/base/status.h"
 
 namespace peruse {
@@ -34,7 +33,7 @@ inline std::string Failure(const Status& status) {
   writer.Key("code");
   writer.String(StatusCodeName(status.code()));
   writer.Key("message");
-  writer.String(Sentence(Shortened(status.message())));
+  writer.String(Shortened(status.message()));
   writer.EndObject();
   return json;
 }

@@ -1,7 +1,6 @@
 // The table of families.
 #include "core/base/class_name.h"
 #include "core/base/json.h"
-#include "core/base/utf8.h"
 #include "core/families/family.h"
 
 namespace peruse {
@@ -57,18 +56,6 @@ std::string_view TypeOfClass(std::string_view architecture) {
   return {};
 }
 
-// A model of a known type whose repository has its own code for it computes something else: JinaBERT calls itself "bert".
-Status RefuseOwnCode(JsonValue config) {
-  const JsonValue map = config.FindMember("auto_map");
-  for (size_t i = 0; map.IsObject() && i < map.size(); ++i) {
-    if (!map.MemberName(i).starts_with("AutoModel")) continue;
-    return Unsupported("config.json: auto_map names code of the repository's own (" +
-                       Excerpt(map.MemberValue(i).ToString()) +
-                       "), and Peruse runs only the model types that it knows");
-  }
-  return OkStatus();
-}
-
 }  // namespace
 
 Result<ConfiguredFamily> ReadFamily(std::string_view config_json) {
@@ -89,7 +76,6 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
   if (model_type.empty()) model_type = TypeOfClass(reader.Field("architectures")[0].GetString().value_or(""));
   if (model_type.empty()) return MalformedFile("config.json has no model_type, and no architectures that tell it");
 
-  PERUSE_RETURN_IF_ERROR(RefuseOwnCode(config));
   std::string known;
   for (const Row& row : kFamilies) {
     if (row.model_type == model_type) {

@@ -132,5 +132,5 @@ test('what does not fit is one clear error', async () => {
     message: expect.stringContaining('adapter_model.safetensors'),
   });
   const other = await readCase('patterns', 'bert-token');
-  expect(await failing(other.adapter)).toMatchObject({ code: 'missing_tensor', message: expect.stringMatching(/adapter changes/) });
+  expect(await failing(other.adapter)).toMatchObject({ code: 'missing_tensor', message: expect.stringMatching(/the adapter changes/) });
 });

@@ -37,7 +37,7 @@ async function runCommand(name: string, command: Command, args: string[], io: Io
     return 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      io.err(`peruse ${name}: ${oneLine(error.message).replace(/\.$/, '')}; see peruse ${name} --help\n`);
+      io.err(`peruse ${name}: ${oneLine(error.message)}; see peruse ${name} --help\n`);
       return 2;
     }
     const words = error instanceof PeruseError ? `${error.message} (${error.code})` : describe(error);

@@ -71,7 +71,7 @@ function unfitLabels(task: Task, labels: string[]): Verdict['refused'] {
 async function refusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['refused']> {
   // What is missing stands in the way of asking the engine; other tasks than a GLiNER's are refused all the same.
   const refused = checkpoint.lacks.length > 0 && isGlinerTask(task) ? undefined : await engineRefusal(task, checkpoint);
-  if (refused !== undefined) return { ...refused, message: withOwnCode(refused, checkpoint) };
+  if (refused !== undefined) return { ...refused, message: refused.message + ownCode(refused, checkpoint) };
   if (checkpoint.lacks.length > 0) return { code: 'not_found', message: checkpoint.lacks.join(' ') };
   if (checkpoint.tokenizer.length > 0) return undefined;
   const names = kVocabularies.map((files) => files.join(' with ')).join(', ');
@@ -83,9 +83,9 @@ function isGlinerTask(task: Task): boolean {
   return (kEngineTasks[task] ?? task) === 'zero-shot-token-classification';
 }
 
-function withOwnCode({ code, message }: { code: string; message: string }, { config }: Checkpoint): string {
-  if (code !== 'unsupported' || config.auto_map === undefined || message.includes('auto_map')) return message;
-  return `${message} The repository brings Python code of its own for it (auto_map), which is never run.`;
+function ownCode({ code }: { code: string }, { config }: Checkpoint): string {
+  if (code !== 'unsupported' || config.auto_map === undefined) return '';
+  return '; the repository brings Python code of its own for it (auto_map), which is never run';
 }
 
 /** What the model computes for a task, a line for each operation. */
