@@ -42,6 +42,9 @@ test('operations agree with the reference', () => {
       '*Add_*',
       '*SelectRows*',
       '*Activate_40*',
+      '*Rotate*',
+      '*Gate*',
+      '*WindowedAttention_64*',
     ].join(':'),
   );
   expect(passed).toBeGreaterThan(150);
@@ -67,9 +70,10 @@ test('tiny checkpoints of every family agree with the reference library', () => 
       'deberta_v2_own_keys',
       'deberta_v2_falling_buckets',
       'deberta_v2_one_distance',
+      'modernbert_sequence',
     ]
       .map((name) => `Tiny/*webgpu_${name}`)
       .join(':'),
   );
-  expect(passed).toBe(51); // Three for each checkpoint.
+  expect(passed).toBe(54); // Three for each checkpoint.
 });
