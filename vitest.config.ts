@@ -71,6 +71,7 @@ export default defineConfig({
           environment: 'node',
           pool: 'forks',
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           setupFiles: ['tests/node/support/own_cache.ts'],
           server: { deps: { external: [/\/web\/(dist|wasm)\//] } }, // What ships runs as it ships.
         },
