@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildVariants } from './build.mjs';
+import { buildTypeScript, buildVariants } from './build.mjs';
 import { kFolders, runNative, watchNative } from './dev/native.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { installNodeModules } from './setup/node_modules.mjs';
@@ -36,6 +36,8 @@ function readOptions() {
 async function buildMissing() {
   const missing = kVariants.filter((variant) => !existsSync(join(root, `web/wasm/peruse-${variant}.wasm`)));
   if (missing.length > 0) await buildVariants(missing);
+  // Bundles change rarely and one of them starts the engine in Node, so they are made once and not after every edit.
+  if (missing.length > 0 || !existsSync(join(root, 'web/bundle/peruse.js'))) await buildTypeScript();
 }
 
 /** Runs Vitest in this terminal; resolves to its exit status. */

@@ -84,9 +84,9 @@ function reporting(code: string): { code: string; comments: string[] } {
     const [, printed, said] = /^ *console\.log\((.+)\);(?: +\/\/ (.*))?$/.exec(line) ?? [];
     const [, target = '', awaited, beside] = /^(const [^=]+ = )?(await .+);(?: +\/\/ (.*))?$/.exec(line) ?? [];
     const value = printed ?? awaited;
-    const comment = said ?? beside ?? below;
+    // A comment beside the call may introduce the result below: "all labels, best first:".
+    const comment = said ?? [beside, below].find((one) => one !== undefined && literalIn(one) !== undefined);
     if (value === undefined || comment === undefined) return line;
-    if (printed === undefined && literalIn(comment) === undefined) return line;
     comments.push(comment);
     return `${target}__report(${value});`;
   });
