@@ -88,8 +88,9 @@ const kNodeBundles = [
   },
 ];
 
-/** Jest's jsdom runs in Node, but has a browser's timers and no encodings. */
-const kGlobals = `const { TextDecoder, TextEncoder } = require('node:util');
+/** Jest's jsdom runs in Node, but has a browser's timers, and neither encodings nor message channels. */
+const kGlobals = `const { MessageChannel } = require('node:worker_threads');
+const { TextDecoder, TextEncoder } = require('node:util');
 const { setTimeout, clearTimeout, setInterval, clearInterval } = require('node:timers');`;
 
 async function writeForNode({ folder, entries, name, format = 'es' }, plugins) {
