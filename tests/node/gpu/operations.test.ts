@@ -6,16 +6,21 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { shaders } from './shader_names.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = `${root}build/wasm-simd/peruse_gpu_tests.mjs`;
 const runner = fileURLToPath(new URL('run_gpu_tests.mjs', import.meta.url));
+
+/** The shaders that the tests of this file compiled. */
+const compiled = new Set<string>();
 
 function runGoogleTests(filter: string): { output: string; passed: number } {
   expect(existsSync(program), `${program}: ninja -C build/wasm-simd peruse_gpu_tests builds it`).toBe(true);
   const result = spawnSync(process.execPath, [runner, program, `--gtest_filter=${filter}`, '--gtest_brief=1'], { encoding: 'utf8' });
   const output = result.stdout + result.stderr;
   expect(result.status, output.slice(-4000)).toBe(0);
+  for (const name of /pipelines of the shaders (.*)/.exec(output)![1]!.split(', ')) compiled.add(name);
   return { output, passed: Number(/\[ {2}PASSED {2}\] (\d+) tests?/.exec(output)?.[1] ?? 0) };
 }
 
@@ -45,6 +50,11 @@ test('operations agree with the reference', () => {
       '*Rotate*',
       '*Gate*',
       '*WindowedAttention_64*',
+      '*Lstm_9_cols33*',
+      '*LstmReverse*',
+      '*PoolRows*_9_cols33*',
+      '*PoolRows*_1_2_3_17*',
+      '*CrossAttention*',
     ].join(':'),
   );
   expect(passed).toBeGreaterThan(150);
@@ -76,4 +86,8 @@ test('tiny checkpoints of every family agree with the reference library', () => 
       .join(':'),
   );
   expect(passed).toBe(54); // Three for each checkpoint.
+});
+
+test('the tests above run every shader', () => {
+  expect([...compiled].sort()).toEqual([...shaders().values()].sort());
 });

@@ -7,10 +7,12 @@ import { GpuExecutor } from '../../../web/dist/gpu/executor.js';
 import { PipelineCache } from '../../../web/dist/gpu/pipelines.js';
 import { executorsFor } from './executors.mjs';
 import { requestAdapter } from './gpu_device.mjs';
+import { watchShaders } from './shader_names.mjs';
 
 const adapter = await requestAdapter();
 if (adapter === undefined) throw new Error('no WebGPU adapter: see tests/node/gpu/gpu_device.mjs');
 const device = await adapter.requestDevice();
+const compiled = watchShaders(device);
 const pipelines = new PipelineCache(device);
 
 const [program, ...options] = process.argv.slice(2);
@@ -23,7 +25,7 @@ await createTests({
   },
   arguments: options,
   finished: (code) => {
-    console.log(`${pipelines.size} pipelines`);
+    console.log(`${pipelines.size} pipelines of the shaders ${[...compiled].sort().join(', ')}`);
     process.exit(code);
   },
 });

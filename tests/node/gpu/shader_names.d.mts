@@ -1,0 +1,2 @@
+export function shaders(): Map<string, string>;
+export function watchShaders(device: GPUDevice): Set<string>;
