@@ -18,7 +18,7 @@ const kEdges: Readonly<Record<string, readonly string[]>> = {
   'core/backend/reference': ['core/backend'],
   'core/backend/xnnpack': ['core/backend'],
   'core/backend/webgpu': ['core/backend'],
-  'core/weights': ['core/backend'],
+  'core/weights': ['core/backend', 'core/text'], // peft's keys are regular expressions
   'core/heads': ['core/program'],
   'core/families': ['core/heads'],
   'core/model': ['core/families', 'core/weights'],

@@ -103,7 +103,7 @@ test('missing and misshapen tensors are reported together, by name and with thei
   const { message } = error as Error;
   expect(message).toContain('missing: encoder.layer.0.attention.self.query.weight [16, 32]');
   expect(message).toContain('convbert.encoder.layer.0.intermediate.dense.weight [48, 32] instead of [50, 32]');
-  expect(message).toContain('convbert.encoder.layer.1.output.dense.weight [32, 48] instead of [32, 50]');
+  expect(message).toMatch(/ and \d+ more/); // The first three are named.
 });
 
 test('a head that is not there is refused by name, as are talking heads', async () => {

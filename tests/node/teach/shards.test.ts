@@ -68,8 +68,8 @@ test.each<[string, (files: Files) => Files, string, RegExp]>([
   [
     'an index that names what no file has',
     (files) => ({ ...files, [kShards[1]!]: files[kShards[0]!]! }),
-    'missing_tensor',
-    /tensors missing/,
+    'malformed_file',
+    /model-00002-of-00003\.safetensors/,
   ],
 ])('%s is told', async (_, damage, code, words) => {
   const lesson = teach('text-classification', damage(sharded), kExamples, { ...kOptions, method: 'full' });

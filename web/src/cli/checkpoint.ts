@@ -117,7 +117,10 @@ async function glinerConfig(
 ): Promise<{ config: Record<string, unknown>; lacks: string[] }> {
   const config = { ...said };
   const rows = tensors.get('token_rep_layer.bert_layer.model.embeddings.word_embeddings.weight')?.shape[0];
-  if (labelsEncoderOf(config) === undefined && Number(config.vocab_size ?? -1) < 0 && rows !== undefined) config.vocab_size = rows;
+  if (labelsEncoderOf(config) === undefined && Number(config.vocab_size ?? -1) < 0 && rows !== undefined) {
+    // The markers of labels are the last but one of the rows.
+    Object.assign(config, { vocab_size: rows, class_token_index: rows - 2 });
+  }
   const open = (which: 'encoder' | 'labels') => {
     const folder = which === 'encoder' ? (others.encoder ? firstOf(root, others.encoder) : root) : others.labels;
     return folder?.('config.json');
