@@ -75,11 +75,11 @@ test('the demo models are a package of less than 9 MB', () => {
   expect(demoTarballBytes).toBeLessThan(9 * 1024 * 1024);
 });
 
-test('is less than 5.5 MB to download, and less than 13.6 MB on disk, eight builds, source maps, peruse/inline and documentation included', () => {
+test('is less than 5.7 MB to download, and less than 13.6 MB on disk, eight builds, source maps, peruse/inline and documentation included', () => {
   const onDisk = files.reduce((sum, { size }) => sum + size, 0);
   const ofEngines = files.filter(({ path }) => path.endsWith('.wasm')).reduce((sum, { size }) => sum + size, 0);
   console.log(`${(onDisk / 1e6).toFixed(2)} MB on disk, ${(ofEngines / 1e6).toFixed(2)} MB of them the builds of the engine`);
-  expect(tarballBytes).toBeLessThan(5.5e6);
+  expect(tarballBytes).toBeLessThan(5.7e6);
   expect(onDisk).toBeLessThan(13.6e6);
 });
 
@@ -99,12 +99,12 @@ test('a page loads nothing that is for Node', () => {
   for (const name of bundles) expect(readFileSync(join(kBundle, name), 'utf8'), name).not.toMatch(/['"`]node:/);
 });
 
-test('a page loads less than 385 KB, of which an engine for the CPU is less than 290 KB (brotli)', () => {
+test('a page loads less than 385 KB, of which an engine for the CPU is less than 310 KB (brotli)', () => {
   const script = kPageScripts.reduce((sum, path) => sum + brotli(path), 0);
   for (const variant of ['simd', 'relaxed', 'simd-threads', 'relaxed-threads']) {
     const wasm = brotli(join(kBundle, `peruse-${variant}.wasm`));
     console.log(`${variant}: engine ${kilobytes(wasm)}, all scripts ${kilobytes(script)}, together ${kilobytes(wasm + script)} KB`);
-    expect(wasm, variant).toBeLessThan(290 * 1024);
+    expect(wasm, variant).toBeLessThan(310 * 1024);
     expect(wasm + script, variant).toBeLessThan(385 * 1024);
   }
 });
@@ -116,19 +116,19 @@ test("the GPU's part adds less than 60 KB (brotli)", () => {
   expect(gpu - cpu + script).toBeLessThan(60 * 1024);
 });
 
-test('what a page loads to teach is an engine of less than 260 KB, and less than 40 KB of scripts (brotli)', () => {
+test('what a page loads to teach is an engine of less than 290 KB, and less than 40 KB of scripts (brotli)', () => {
   const script = ['peruse-teach.js', 'peruse-teach-worker.js'].reduce((sum, name) => sum + brotli(join(kBundle, name)), 0);
   for (const build of ['teach', 'teach-threads']) {
     const wasm = brotli(join(kBundle, `peruse-${build}.wasm`));
     console.log(`${build}: engine ${kilobytes(wasm)} KB, ${kilobytes(script)} KB of scripts`);
-    expect(wasm, build).toBeLessThan(260 * 1024);
+    expect(wasm, build).toBeLessThan(290 * 1024);
   }
   expect(script).toBeLessThan(40 * 1024);
 });
 
-test('peruse/inline is one script of less than 1.25 MB, and less than 900 KB by gzip', () => {
+test('peruse/inline is one script of less than 1.32 MB, and less than 900 KB by gzip', () => {
   const script = readFileSync(join(kBundle, 'peruse-inline.js'));
-  expect(script.length).toBeLessThan(1.25e6);
+  expect(script.length).toBeLessThan(1.32e6);
   expect(gzipSync(script, { level: 9 }).length).toBeLessThan(900 * 1024);
   expect(String(script)).not.toMatch(/import\.meta|\bimport\s*[({'"]|\brequire\(/);
 });
@@ -184,7 +184,7 @@ test.each(kNodes)('teaching works under %s Node', (_, node) => {
     const classify = await taught.pipeline();
     console.log(taught.report.method, (await classify('rose'))[0].label, [...taught.files.keys()].includes('model.safetensors'));`;
   const run = spawnSync(node, ['--input-type=module', '-e', script], { cwd: folder, encoding: 'utf8' });
-  expect({ status: run.status, err: run.stderr, out: run.stdout }).toEqual({ status: 0, err: '', out: 'head plant true\n' });
+  expect({ status: run.status, err: run.stderr, out: run.stdout }).toEqual({ status: 0, err: '', out: 'full plant true\n' });
 });
 
 test('npx finds the command', () => {
