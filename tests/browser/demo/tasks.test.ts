@@ -99,9 +99,8 @@ describe('the sentiment tab', () => {
   it('says how it computes in words that everybody knows', async () => {
     const panel = await openTab('classify');
     await openDrawer(panel, 'model-drawer');
-    const processors = await visit.page.evaluate(() => navigator.hardwareConcurrency);
     const runtime = await panel.locator('.runtime').textContent();
-    expect(runtime).toMatch(processors > 1 ? /on [2-9] threads of the CPU, by WebAssembly/ : /on 1 thread of the CPU, by WebAssembly/);
+    expect(runtime).toMatch(/on [1-9] threads? of the CPU, by WebAssembly/); // As many as the measurement of a layer chose.
     expect(runtime).toMatch(/^[\d.]+\sMB, loaded in /);
     expect(runtime).not.toContain('relaxed-threads');
   });
