@@ -120,7 +120,7 @@ fn value_block(rows: vec4u, column: u32) -> mat4x4f {
   return mat4x4f(value_at(rows.x, column), value_at(rows.y, column), value_at(rows.z, column), value_at(rows.w, column));
 }
 
-// Which of four keys are within the window of a query.
+// Returns which of four keys are within the window of a query.
 fn near(i: u32, keys: vec4u) -> vec4<bool> {
   return (keys <= vec4u(i + params.window)) & (keys + params.window >= vec4u(i));
 }

@@ -137,7 +137,7 @@ class HeadTask {
   int64_t FirstKey(int64_t i) const { return blocks_.op->FirstKey(static_cast<int32_t>(i)); }
   int64_t EndKey(int64_t i) const { return blocks_.op->EndKey(static_cast<int32_t>(i), static_cast<int32_t>(length_)); }
 
-  // Of the keys [first, end) of the text.
+  // Packs the keys and values of the keys [first, end) of the text.
   void PackKeysAndValues(int64_t first, int64_t end) {
     first_key_ = first;
     key_count_ = end - first;
