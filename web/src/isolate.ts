@@ -40,7 +40,7 @@ export async function isolate({ script = 'peruse-isolate-worker.js', embedder = 
     const reason = whyNot() ?? (await takeOver(script, embedder));
     if (reason !== undefined) return { isolated: false, reason };
   } catch (error) {
-    return { isolated: false, reason: `The page can't be isolated: ${String(error)}` };
+    return { isolated: false, reason: `The page can't be isolated: ${error instanceof Error ? error.message : String(error)}` };
   }
   location.reload();
   return new Promise(() => {});
@@ -65,7 +65,7 @@ function whyNot(): string | undefined {
 async function takeOver(script: string | URL, embedder: string): Promise<string | undefined> {
   const url = new URL(script, document.baseURI);
   url.searchParams.set('embedder', embedder);
-  const registration = await navigator.serviceWorker.register(url);
+  const registration = await register(url);
   if (!location.href.startsWith(registration.scope)) {
     return `The service worker ${url.href} covers ${registration.scope} and not this page: serve it from the page's folder or from one above.`;
   }
@@ -77,6 +77,17 @@ async function takeOver(script: string | URL, embedder: string): Promise<string 
   clearTimeout(timer);
   if (reason === undefined) sessionStorage.setItem(kTried, 'once');
   return reason;
+}
+
+async function register(url: URL): Promise<ServiceWorkerRegistration> {
+  try {
+    return await navigator.serviceWorker.register(url);
+  } catch (error) {
+    throw new Error(
+      `The service worker ${url.href} can't be used (${String(error)}). Copy web/bundle/peruse-isolate-worker.js to the page's own origin, beside the page or in a folder above it, or name its address with script.`,
+      { cause: error },
+    );
+  }
 }
 
 async function controlled(registration: ServiceWorkerRegistration): Promise<undefined> {

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LoadReport } from '../../../web/dist/engine/load.js';
 import type { LoadRequest } from '../../../web/dist/engine/load_request.js';
-import { nodeWasm } from '../../../web/dist/engine/wasm_node.js';
 import { resolveSource } from '../../../web/dist/sources/source.js';
 import { type HostParts, LocalHost } from '../../../web/dist/worker/host.js';
+import { nodeHostParts } from '../../../web/dist/worker/host_parts_node.js';
 import { tinyText } from '../support/tiny.js';
 import { readTiny } from '../support/tiny_files.js';
 import { nullGpu } from './gpu_device.mjs';
@@ -21,7 +21,7 @@ async function load(
   name = 'convbert-sequence',
 ): Promise<{ host: LocalHost; report: LoadReport }> {
   const { files } = await readTiny(name);
-  const host = new LocalHost(() => {}, { wasm: nodeWasm, ...parts });
+  const host = new LocalHost(() => {}, { ...nodeHostParts, ...parts });
   kOpen.push(host);
   const report = await host.call('load', {
     task: 'text-classification',

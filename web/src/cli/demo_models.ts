@@ -55,7 +55,7 @@ async function fetchPackage(name: string, place: string): Promise<string> {
   child.stderr.setEncoding('utf8').on('data', (more: string) => {
     words += more;
   });
-  const code = await new Promise<number | null>((done, fail) => child.once('error', fail).once('exit', done));
+  const code = await new Promise<number | null>((done, fail) => child.once('error', fail).once('close', done));
   return code === 0 ? '' : reasonOf(words) || `npm ended with ${code}.`;
 }
 
