@@ -10,7 +10,7 @@ import { patience } from '../../web/dist/patience.js';
 const kModel = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny', import.meta.url));
 const kIndex = new URL('../../web/dist/index_node.js', import.meta.url).href;
 const kText = 'A gem of a film.';
-const kUsual = patience.worker;
+const { worker: kUsual, lettingGo: kUsualLettingGo } = patience;
 
 /** The workers that pipelines have started and that have not ended. */
 const alive = new Set<Worker>();
@@ -40,6 +40,7 @@ const untilAlive = (count: number) => vi.waitFor(() => expect(alive.size).toBe(c
 
 beforeEach(() => {
   patience.worker = 600_000;
+  patience.lettingGo = 600_000; // A busy machine starts no more workers than a quiet one.
   started = 0;
 });
 
@@ -48,6 +49,7 @@ afterEach(async () => {
   for (const worker of alive) void worker.terminate();
   await untilAlive(0);
   patience.worker = kUsual;
+  patience.lettingGo = kUsualLettingGo;
 });
 
 test('the next load is in the worker of the last one, whatever that was', async () => {

@@ -16,6 +16,8 @@ export const patience = {
   threads: 5000,
   /** In Node, for the next load: a worker that has no work. */
   worker: 10_000,
+  /** In Node, for a worker to let go of its last work. Where it is idle, it takes some ten. */
+  lettingGo: 5000,
 };
 
 /** Says that something took longer than it may. */

@@ -4,9 +4,6 @@ import type { InstalledFile } from '../engine/installed_node.js';
 import { patience, within } from '../patience.js';
 import { kFarewell, NodeWorker } from './start_node.js';
 
-/** What a worker may take to let go of its last work, in milliseconds. Where it is idle, it takes some ten. */
-const kLetsGoWithin = 5000;
-
 /** A worker that rested, or a new one. As startNodeWorker. */
 export async function takeNodeWorker(file: InstalledFile, uses: readonly InstalledFile[]): Promise<NodeWorker> {
   return (await RestingWorker.take(file)) ?? new RestingWorker(file, uses);
@@ -29,7 +26,7 @@ class RestingWorker extends NodeWorker {
     if (worker?.kind_ !== kindOf(file)) return undefined;
     worker.wake();
     worker.worker_.ref();
-    const hasLetGo = await within(kLetsGoWithin, worker.hasLetGo_).catch(() => false);
+    const hasLetGo = await within(patience.lettingGo, worker.hasLetGo_).catch(() => false);
     worker.worker_.unref();
     if (hasLetGo) return worker;
     worker.terminate();
@@ -44,7 +41,7 @@ class RestingWorker extends NodeWorker {
     this.worker_.unref();
     const rests = isIdle && RestingWorker.resting_ === undefined && patience.worker > 0;
     if (rests) RestingWorker.resting_ = this;
-    this.endIn(rests ? patience.worker : kLetsGoWithin);
+    this.endIn(rests ? patience.worker : patience.lettingGo);
     this.hasLetGo_ = new Promise((resolve) => {
       this.onMessage(({ kind }) => {
         if (kind !== 'here') return;
