@@ -4,6 +4,7 @@ import { PeruseError } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { readerModule } from '../quantize/reader_module.js';
 import { UrlFolder } from '../sources/folder_url.js';
+import { numberOf, parseObject } from '../sources/json.js';
 import {
   completeConfig,
   explainMissing,
@@ -58,7 +59,7 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
   const beside = async (other: string | undefined) => (other === undefined ? undefined : opener(other, { ...how, revision: undefined }));
   const others = { encoder: await beside(encoder), labels: await beside(labelsEncoder) };
   const { open, name, content } = await findConfig(root);
-  const said = parseJson(name, content);
+  const said = parseObject(name, content);
   const files = await weightFiles(open);
   const headers = await Promise.all(files.map((file) => readHeader(open, file)));
   const tensors = new Map<string, TensorInfo>();
@@ -117,7 +118,7 @@ async function glinerConfig(
 ): Promise<{ config: Record<string, unknown>; lacks: string[] }> {
   const config = { ...said };
   const rows = tensors.get('token_rep_layer.bert_layer.model.embeddings.word_embeddings.weight')?.shape[0];
-  if (labelsEncoderOf(config) === undefined && Number(config.vocab_size ?? -1) < 0 && rows !== undefined) {
+  if (labelsEncoderOf(config) === undefined && numberOf(config.vocab_size, -1) < 0 && rows !== undefined) {
     // The markers of labels are the last but one of the rows.
     Object.assign(config, { vocab_size: rows, class_token_index: rows - 2 });
   }
@@ -195,7 +196,7 @@ async function weightFiles(open: Open): Promise<WeightFile[]> {
   const weights = await findWeights(folder, new AbortController().signal);
   if (!weights.found) throw await explain(open, weights.missing);
   if (!weights.sharded) return [{ name: weights.name, start: weights.file }];
-  const { weight_map: map } = parseJson(weights.name, await whole(weights.file)) as { weight_map?: Record<string, string> };
+  const { weight_map: map } = parseObject(weights.name, await whole(weights.file)) as { weight_map?: Record<string, string> };
   const names = [...new Set(Object.values(map ?? {}))].sort();
   if (names.length === 0 || !names.every((name) => typeof name === 'string' && /^[\w-][\w.-]*$/.test(name))) {
     throw new PeruseError('malformed_file', `${weights.name} names no files that are weights.`);
@@ -243,15 +244,4 @@ function headerOf(tensors: readonly TensorInfo[]): Uint8Array {
 
 export function elements({ shape }: Pick<TensorInfo, 'shape'>): number {
   return shape.reduce((product, size) => product * size, 1);
-}
-
-function parseJson(file: string, bytes: Uint8Array): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (error) {
-    throw new PeruseError('malformed_file', `${file} holds no valid JSON.`, { cause: error });
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new PeruseError('malformed_file', `${file} holds JSON, but no object.`);
 }

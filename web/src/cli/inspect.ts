@@ -1,4 +1,5 @@
 // peruse inspect: what a checkpoint is, whether and how Peruse runs it, and what memory it will take.
+import { numberOf } from '../sources/json.js';
 import { type Checkpoint, elements, readCheckpoint } from './checkpoint.js';
 import { type Command, flag, needed, text } from './command.js';
 import { kEncoderOptions, kSourceOptions } from './model_options.js';
@@ -69,10 +70,10 @@ export function estimateMemory({ config, tensors }: Checkpoint): Memory {
 /** DeBERTa's relative positions, projected by each layer while loading: keys and queries for every distance, in float32. */
 function foldedBytes(config: Record<string, unknown>): number {
   if (config.relative_attention !== true) return 0;
-  const size = (key: string) => Number(config[key] ?? 0);
+  const size = (key: string) => numberOf(config[key]);
   const buckets = size('position_buckets');
   const distances = 2 * (buckets > 0 ? buckets : Math.max(size('max_relative_positions'), size('max_position_embeddings')));
-  const kinds = String(config.pos_att_type ?? '').match(/c2p|p2c/g)?.length ?? 0;
+  const kinds = JSON.stringify(config.pos_att_type ?? '').match(/c2p|p2c/g)?.length ?? 0;
   return size('num_hidden_layers') * kinds * distances * size('hidden_size') * 4;
 }
 
@@ -100,7 +101,9 @@ function asText(model: string, checkpoint: Checkpoint, found: Verdict[], memory:
   const config = { ...(checkpoint.config.encoder_config as Record<string, unknown> | null | undefined), ...checkpoint.config };
   const parameters = countParameters(tensors);
   const size = (key: string) =>
-    config[key] === undefined ? undefined : `${key.replace(/^(num|max)_/, '').replaceAll('_', ' ')} ${String(config[key])}`;
+    config[key] === undefined
+      ? undefined
+      : `${key.replace(/^(num|max)_/, '').replaceAll('_', ' ')} ${typeof config[key] === 'object' ? 'unknown' : String(config[key])}`;
   const sizes = ['num_hidden_layers', 'hidden_size', 'num_attention_heads', 'intermediate_size', 'vocab_size', 'max_position_embeddings']
     .map(size)
     .filter(Boolean);

@@ -4,8 +4,9 @@ import { startCpuEngine } from '../engine/builds.js';
 import type { Engine } from '../engine/engine.js';
 import { chooseVariant } from '../engine/variant.js';
 import { nodeWasm } from '../engine/wasm_node.js';
-import { PeruseError } from '../errors.js';
+import { PeruseError, show } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
+import { numberOf } from '../sources/json.js';
 import { kLabelsTokenizer, kVocabularies } from '../sources/model_files.js';
 import { kEngineTasks, kTasks, type Task } from '../tasks/tasks.js';
 import type { Checkpoint } from './checkpoint.js';
@@ -55,8 +56,9 @@ const kMostLabels = 65_536;
 /** The names of the labels; LABEL_0, LABEL_1, ... where config.json gives only their number. */
 export function labelsOf({ config }: Checkpoint): string[] {
   const names = config.id2label;
-  if (typeof names === 'object' && names !== null) return Object.values(names).map(String);
-  const count = Number(config.num_labels ?? 2);
+  if (typeof names === 'object' && names !== null)
+    return Object.values(names).map((name) => (typeof name === 'string' ? name : show(name)));
+  const count = numberOf(config.num_labels, 2);
   return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : []; // The engine refuses more.
 }
 

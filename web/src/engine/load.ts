@@ -5,9 +5,10 @@
 //      they arrive; they are never whole in JavaScript's memory;
 //   4. the engine checks that nothing is missing.
 
-import { describe, PeruseError, throwIfAborted } from '../errors.js';
+import { PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
 import { feedShards, naming } from '../sources/feed_shards.js';
+import { parseObject, textOf } from '../sources/json.js';
 import {
   completeConfig,
   explainMissing,
@@ -211,7 +212,7 @@ async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): P
 /** Whether the class that config.json names is a classifier of texts; else sentence-transformers' modules may have one. */
 function hasClassifier(config: NamedFile): boolean {
   const { architectures } = parseObject(config.name, config.content);
-  return [architectures].flat().some((name) => /ForSequenceClassification$/.test(String(name)));
+  return [architectures].flat().some((name) => textOf(name).endsWith('ForSequenceClassification'));
 }
 
 /** What sentence-transformers wrote about making one vector of a text; the engine reads it (core/tasks/sentence_modules.h). */
@@ -269,14 +270,6 @@ async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFi
   } catch (error) {
     if (!(error instanceof PeruseError) || error.code !== 'not_found' || job.labels) throw error;
     throw new PeruseError('not_found', `${error.message.replace(/\.$/, '')}. ${labelsHint(needs)}.`, { cause: error });
-  }
-}
-
-function parseObject(name: string, content: Uint8Array): Record<string, unknown> {
-  try {
-    return JSON.parse(new TextDecoder().decode(content)) as Record<string, unknown>;
-  } catch (error) {
-    throw new PeruseError('malformed_file', `${name} is no JSON: ${describe(error)}`, { cause: error });
   }
 }
 

@@ -10,6 +10,7 @@ import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { describe, PeruseError, show, throwIfAborted } from '../errors.js';
 import { platform } from '../platform/current.js';
 import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
+import { parseObject } from '../sources/json.js';
 import { explainMissing, type FoundWeights, findWeights, notFound } from '../sources/model_files.js';
 import { openFolder } from '../sources/open_folder.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
@@ -288,14 +289,4 @@ function refuseSameNames(pairs: readonly (readonly [target: string, source: stri
     sources.set(target, source);
   }
   return sources;
-}
-
-function parseObject(where: string, bytes: Uint8Array): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch (error) {
-    throw new PeruseError('malformed_file', `${where} is not JSON: ${describe(error)}.`);
-  }
-  throw new PeruseError('malformed_file', `${where} is not a JSON object.`);
 }

@@ -1,6 +1,7 @@
 // Weights in several files: an index, and the files that it names.
 import { PeruseError } from '../errors.js';
 import { ByteReporter } from '../progress.js';
+import { isObject, parseObject } from './json.js';
 import { type FoundWeights, notFound } from './model_files.js';
 import { eachChunk, type Reading, readWhole } from './read_files.js';
 
@@ -17,7 +18,7 @@ export interface ShardReader {
 export async function feedShards(job: Reading, engine: ShardReader, { form, name, file: indexFile }: FoundWeights): Promise<number> {
   const index = await readWhole(job, name, indexFile);
   const shards = await naming(name, async () => engine.setShardIndex(index.content));
-  const reporter = new ByteReporter(job.report, job.name, form, totalSize(index.content), job.totals);
+  const reporter = new ByteReporter(job.report, job.name, form, totalSize(name, index.content), job.totals);
   reporter.start();
   let bytes = index.content.length;
   for (const shard of shards) {
@@ -33,9 +34,9 @@ export async function feedShards(job: Reading, engine: ShardReader, { form, name
 }
 
 /** The tensors' bytes, as the index gives them; 0 if it doesn't. Only progress depends on it. */
-function totalSize(index: Uint8Array): number {
-  const { metadata } = JSON.parse(new TextDecoder().decode(index)) as { metadata?: { total_size?: unknown } };
-  const size = Number(metadata?.total_size);
+function totalSize(name: string, index: Uint8Array): number {
+  const { metadata } = parseObject(name, index);
+  const size = isObject(metadata) && typeof metadata.total_size === 'number' ? metadata.total_size : 0;
   return Number.isSafeInteger(size) && size > 0 ? size : 0;
 }
 

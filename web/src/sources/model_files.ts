@@ -1,5 +1,6 @@
 // The files that a model has.
 import { PeruseError } from '../errors.js';
+import { parseObject, textOf } from './json.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 /** The tokenizer: the first of these that is there. Only tokenizer.json says everything. */
@@ -22,9 +23,8 @@ export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'xlm-roberta']
 /** The modules that modules.json names, the encoder first; none where there are none, or where the engine will refuse it. */
 export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: string; type: string }[] {
   try {
-    const text = (value: unknown) => (typeof value === 'string' ? value : '');
     const list = found.flatMap(({ content }) => JSON.parse(new TextDecoder().decode(content)) as Record<string, unknown>[]);
-    const modules = list.map(({ path, type }) => ({ folder: text(path), type: text(type).split('.').at(-1)! }));
+    const modules = list.map(({ path, type }) => ({ folder: textOf(path), type: textOf(type).split('.').at(-1)! }));
     return modules.every(({ folder }) => folder === '' || /^[^./\\:?#%][^/\\:?#%]*$/.test(folder)) ? modules : [];
   } catch {
     return []; // The engine says what is wrong with it.
@@ -39,10 +39,10 @@ export const kLabelsTokenizer = 'labels_tokenizer/';
 /** The labels' encoder that a configuration names: a bi-encoder's, of GLiNER or GLiClass. */
 export function labelsEncoderOf(config: Record<string, unknown>): string | undefined {
   if (config.model_type === 'GLiClass') {
-    return /^bi-encoder/.test(String(config.architecture_type ?? '')) ? String(config.label_model_name ?? '') : undefined;
+    return textOf(config.architecture_type).startsWith('bi-encoder') ? textOf(config.label_model_name) : undefined;
   }
   const name = config.labels_encoder ?? undefined;
-  return name === undefined ? undefined : String(name);
+  return name === undefined ? undefined : textOf(name);
 }
 
 /** What to do about a labels' encoder that is only named. */
@@ -64,24 +64,16 @@ export async function completeConfig(
     if ((full[field] ?? null) !== null) return;
     const file = await open(which);
     if (!file?.found) throw notFound(file ? [file] : [], `${file ? '. ' : ''}${hint}`);
-    full = { ...full, [field]: parseFile(file.where, (await read(file)).content) };
+    full = { ...full, [field]: parseObject(file.where, (await read(file)).content) };
   };
   await add(
     'encoder_config',
     'encoder',
-    `gliner_config.json names its encoder only: the option encoder, '${String(config.model_name)}' say, tells where its configuration and tokenizer are`,
+    `gliner_config.json names its encoder only: the option encoder, '${textOf(config.model_name)}' say, tells where its configuration and tokenizer are`,
   );
   const labels = labelsEncoderOf(config);
   if (labels !== undefined) await add('labels_encoder_config', 'labels', labelsHint(labels));
   return full;
-}
-
-function parseFile(where: string, content: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(content));
-  } catch (error) {
-    throw new PeruseError('malformed_file', `${where} holds no valid JSON.`, { cause: error });
-  }
 }
 
 /** The forms that weights come in. The first that is there counts. */

@@ -1,6 +1,7 @@
 // A folder with a LoRA adapter and no config.json, as sentence-transformers and peft save it: its adapter_config.json names the model
 // that it changes.
 import { PeruseError } from '../errors.js';
+import { parseObject } from './json.js';
 import { kAdapterConfig } from './model_files.js';
 import { type FolderParts, openFolder } from './open_folder.js';
 import { kHubId, type PathResolver, resolveSource, type SourceOptions, type SourceSpec } from './source.js';
@@ -19,7 +20,10 @@ export async function namedBase(
   if (!file.found) return undefined;
   const bytes: Uint8Array[] = [];
   for await (const chunk of file.chunks()) bytes.push(chunk.slice());
-  const { base_model_name_or_path: name, revision } = await parse(file.where, bytes);
+  const { base_model_name_or_path: name, revision } = parseObject(
+    file.where,
+    new Uint8Array(await new Blob(bytes as BlobPart[]).arrayBuffer()),
+  );
   const isLocal = adapter.kind === 'folder' && typeof name === 'string' && (await paths.findFolder(name)) !== undefined;
   if (typeof name !== 'string' || !(isLocal || kHubId.test(name))) {
     throw new PeruseError(
@@ -30,12 +34,4 @@ export async function namedBase(
   // A folder of this machine is not for files from elsewhere to name.
   const known = isLocal ? paths : { ...paths, findFolder: async () => undefined };
   return resolveSource(name, { ...options, revision: typeof revision === 'string' ? revision : undefined }, known);
-}
-
-async function parse(where: string, parts: Uint8Array[]): Promise<Record<string, unknown>> {
-  try {
-    return JSON.parse(await new Blob(parts as BlobPart[]).text()) as Record<string, unknown>;
-  } catch (error) {
-    throw new PeruseError('malformed_file', `${where} holds no valid JSON.`, { cause: error });
-  }
 }

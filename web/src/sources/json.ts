@@ -1,0 +1,27 @@
+// Files of models that hold a JSON object. A file may hold anything, so nothing else in web/src parses one.
+import { describe, PeruseError } from '../errors.js';
+
+/** Parses a file that must hold a JSON object. `where` names the file in errors. Throws `malformed_file`. */
+export function parseObject(where: string, content: Uint8Array): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(content));
+  } catch (error) {
+    throw new PeruseError('malformed_file', `${where} holds no valid JSON: ${describe(error).replace(/\.$/, '')}.`, { cause: error });
+  }
+  if (!isObject(value)) throw new PeruseError('malformed_file', `${where} must hold a JSON object, such as {"key": "value"}.`);
+  return value;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// String() and Number() throw for an object with a member "toString", which a file may hold.
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function numberOf(value: unknown, missing = 0): number {
+  return typeof value === 'number' ? value : missing;
+}
