@@ -28,8 +28,11 @@ function install() {
   syncBuiltinESMExports();
 }
 
-/** In such a worker. */
+/** In such a worker. What ships is one file with waits of its own (web/dist/node): its modules, which share theirs, start instead. */
 export async function begin() {
   Object.assign(patience, JSON.parse(process.env[kWaits]));
-  await import(process.env[kFile]);
+  const file = process.env[kFile];
+  const modules = file.replace(/\/node\/worker\.mjs$/, '/worker/worker_node.js');
+  if (modules === file) throw new Error(`${file} is not the worker whose waits are known here`);
+  await import(modules);
 }
