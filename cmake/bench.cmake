@@ -16,7 +16,7 @@ foreach(file IN LISTS peruse_bench_files)
   endif()
 endforeach()
 
-# The engine that `npm run bench` drives: a module beside the shipped one, with its flags, or natively a program.
+# The engine that `npm run bench` runs: a WebAssembly module with the flags of the published one, or a native program.
 add_library(peruse_bench_engine STATIC EXCLUDE_FROM_ALL tests/bench/engine/bench_engine.cc)
 target_link_libraries(peruse_bench_engine PUBLIC peruse_core)
 target_compile_options(peruse_bench_engine PRIVATE ${PERUSE_WARNINGS})

@@ -8,8 +8,8 @@ if(NOT CMAKE_TOOLCHAIN_FILE AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
   endif()
 endif()
 
-# Names of files count from the root of the clone, so that clones share what was compiled. What a file includes is told by the compiler
-# (depend mode), not by a preprocessor that runs before it. The precompiled header counts by its .sum (precompiled.cmake).
+# ccache hashes file names relative to the root of the clone, so clones share compiled objects. The compiler reports which files are included
+# (depend mode), so no preprocessor runs first. A precompiled header is identified by its .sum file (precompiled.cmake).
 find_program(peruse_ccache ccache)
 if(peruse_ccache)
   set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1

@@ -1,5 +1,5 @@
-# The instruction set is chosen for each build. Relaxed SIMD is asked for by the vector code alone (peruse_vector_code), so that
-# all other files compile to the same objects with and without it, and ccache compiles them once.
+# Chooses the instruction set of each build. Only the vector code is compiled with relaxed SIMD (peruse_vector_code), so all other
+# files compile to the same objects with and without it, and ccache compiles them once.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -46,16 +46,16 @@ if(PERUSE_COVERAGE)
   add_link_options(-fprofile-instr-generate)
 endif()
 if(PERUSE_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link -O2)  # Above all it inlines the standard library, each piece of which is instrumented.
-  add_compile_definitions(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)  # libFuzzer's name for what only fuzzers want
+  add_compile_options(-fsanitize=fuzzer-no-link -O2)  # -O2 inlines the standard library, whose parts are all instrumented.
+  add_compile_definitions(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)  # libFuzzer's name for code that only fuzzers use
 endif()
 
-# The warnings that our own targets are held to.
+# The warnings for our own targets.
 set(PERUSE_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
     -Wno-deprecated-declarations)  # libstdc++ 12 uses its own deprecated parts inside <algorithm>.
 
-# Marks files that include simd.h or XNNPACK's kernels. They share no header with inline vector code with other files: one
-# compiled with relaxed SIMD and once without would break the rule of one definition.
+# Marks files that include simd.h or XNNPACK's kernels. Other files must not include a header with inline vector code: compiling it both
+# with and without relaxed SIMD would break the one-definition rule.
 function(peruse_vector_code)
   if(EMSCRIPTEN AND PERUSE_RELAXED)
     set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -mrelaxed-simd)

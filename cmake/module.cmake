@@ -1,19 +1,20 @@
-# The wasm modules and their glue, an ES module: `peruse`, of the variant's name (peruse-simd.wasm, peruse-relaxed-threads.wasm, ...), computes on
-# the CPU; `peruse_webgpu` (peruse-webgpu.mjs, of the simd preset alone: the CPU only records there) computes on a GPU;
-# `peruse_tokenizer` (of that preset too) is the tokenizer without models; `peruse_teach` (peruse-teach.wasm of that preset,
-# peruse-teach-threads.wasm of simd-threads) trains.
+# The WebAssembly modules, each with an ES module as its JavaScript loader:
+#   peruse            computes on the CPU; one for each build (peruse-simd.wasm, peruse-relaxed-threads.wasm, ...)
+#   peruse_webgpu     computes on a GPU; simd preset only, because the CPU only records
+#   peruse_tokenizer  the tokenizer without models; simd preset
+#   peruse_teach      trains; peruse-teach.wasm of the simd preset, peruse-teach-threads.wasm of simd-threads
 file(GLOB peruse_binding_files CONFIGURE_DEPENDS bindings/*.cc)
-set(peruse_tool_files "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")  # Tools use them, with a CPU's module.
+set(peruse_tool_files "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")  # Linked into the CPU modules, for tools.
 if(NOT peruse_binding_files)
   message(STATUS "bindings/ is empty: no wasm module")
   return()
 endif()
 
-set(peruse_teach_files "${PROJECT_SOURCE_DIR}/bindings/teach_binding.cc")  # Modules of their own.
+set(peruse_teach_files "${PROJECT_SOURCE_DIR}/bindings/teach_binding.cc")  # Separate modules.
 set(peruse_tokenizer_file "${PROJECT_SOURCE_DIR}/bindings/tokenizer_binding.cc")
 list(REMOVE_ITEM peruse_binding_files ${peruse_tool_files} ${peruse_teach_files} ${peruse_tokenizer_file})
 
-# Links the module `target` under the given file name, of a library and these files.
+# Links a library and the given files into the module `target` with the given file name.
 function(peruse_module target name library)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE ${library})
@@ -25,22 +26,22 @@ function(peruse_module target name library)
     -sMODULARIZE=1
     -sEXPORT_ES6=1
     -sEXPORT_NAME=createPeruse
-    -sENVIRONMENT=web,worker    # In Node too: TypeScript brings the file and the helpers, so the glue asks for nothing of the place.
+    -sENVIRONMENT=web,worker    # In Node too: TypeScript loads the file and starts the threads, so the loader is the same everywhere.
     -sUSE_ES6_IMPORT_META=0
     -sFILESYSTEM=0
     -sDYNAMIC_EXECUTION=0       # Works under a Content-Security-Policy without 'unsafe-eval'.
     -sALLOW_MEMORY_GROWTH=1
     -sINITIAL_MEMORY=16MB
-    -sMEMORY_GROWTH_GEOMETRIC_STEP=0.05  # Of what is held: weights are most of it, and what grows too far stays unused.
+    -sMEMORY_GROWTH_GEOMETRIC_STEP=0.05  # Grows by 5 %: most memory holds weights, and a larger step would stay unused.
     -sMAXIMUM_MEMORY=4GB
     -sSTACK_SIZE=1MB
-    -sABORTING_MALLOC=0         # Out of memory is an answer, not an abort.
+    -sABORTING_MALLOC=0         # malloc returns null instead of aborting.
     -sWASM_BIGINT=1
     -sEXPORTED_RUNTIME_METHODS=HEAPU8
   )
   if(PERUSE_THREADS)
-    # The caller sets the option pthreadPoolSize: helpers beside the calling thread, started before the module is ready.
-    # PThread: disposing of a model ends its helpers, else they keep the memory.
+    # The caller sets the option pthreadPoolSize, the number of threads in addition to the calling one. They start before the module is ready.
+    # PThread is exported because disposing of a model ends its threads, which would otherwise keep the memory.
     target_link_options(${target} PRIVATE -sPTHREAD_POOL_SIZE=Module.pthreadPoolSize -Wno-pthreads-mem-growth
       -sEXPORTED_RUNTIME_METHODS=HEAPU8,PThread
       --js-library "${CMAKE_SOURCE_DIR}/bindings/start_helper.js")
@@ -50,7 +51,7 @@ endfunction()
 
 peruse_module(peruse "peruse-${PERUSE_VARIANT}" peruse_core ${peruse_binding_files} ${peruse_tool_files})
 if(PERUSE_VARIANT STREQUAL "simd")
-  # Small, because pages load it for the tokenizer alone; in the engine the same files are made for speed.
+  # Optimized for size, because pages load it for the tokenizer only. The engine has the same files optimized for speed.
   file(GLOB peruse_tokenizer_core_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc)
   add_library(peruse_tokenizer_core STATIC ${peruse_tokenizer_core_files} core/api/option_reader.cc core/api/tokenizer_session.cc)
   target_include_directories(peruse_tokenizer_core PUBLIC "${PROJECT_SOURCE_DIR}")
@@ -62,8 +63,8 @@ if(PERUSE_VARIANT STREQUAL "simd")
   peruse_module(peruse_webgpu peruse-webgpu peruse_webgpu_backend ${peruse_binding_files})
   target_compile_definitions(peruse_webgpu PRIVATE PERUSE_WEBGPU)
 endif()
-# The module that trains is made twice, for every page and for those whose memory can be shared; of the same arithmetic, so that both teach
-# the same to the bit.
+# The training module is built twice: for every page, and for pages with shared memory. Both use the same arithmetic, so their results are
+# bit-identical.
 if(PERUSE_VARIANT MATCHES "^simd")
   string(REPLACE "simd" "teach" peruse_teach_name "${PERUSE_VARIANT}")
   peruse_module(peruse_teach "peruse-${peruse_teach_name}" peruse_train ${peruse_teach_files})

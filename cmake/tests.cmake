@@ -12,7 +12,7 @@ set_source_files_properties(${peruse_vector_tests} PROPERTIES SKIP_PRECOMPILE_HE
 set_source_files_properties(tests/native/fixtures_dir.cc PROPERTIES
   COMPILE_DEFINITIONS PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
 
-# Tests aren't what is tested: they are compiled quickly.
+# The speed of test code does not matter, so it is compiled quickly.
 set(peruse_test_options ${PERUSE_WARNINGS})
 if(EMSCRIPTEN)
   list(APPEND peruse_test_options -O1)
@@ -20,10 +20,10 @@ elseif(PERUSE_SANITIZE)
   list(APPEND peruse_test_options -fno-sanitize=undefined)
 endif()
 
-# What tests of several folders share. A program links what it needs of it.
+# Code that tests of several folders share. A program links the parts that it uses.
 set(peruse_test_support ${peruse_test_files})
 list(FILTER peruse_test_support EXCLUDE REGEX "_test\\.cc$")
-set(peruse_test_starts tests/native/sanitizer_options.cc tests/native/shard_environment.cc)  # Nobody refers to these.
+set(peruse_test_starts tests/native/sanitizer_options.cc tests/native/shard_environment.cc)  # Linked explicitly: no other file refers to them.
 add_library(peruse_test_support STATIC EXCLUDE_FROM_ALL ${peruse_test_support})
 target_link_libraries(peruse_test_support PUBLIC peruse_core peruse_gtest peruse_utf8proc)
 target_compile_options(peruse_test_support PRIVATE ${peruse_test_options})
@@ -62,7 +62,7 @@ if(EMSCRIPTEN)
   peruse_test_program(peruse_wasm_other_tests ${peruse_test_folders} LIBRARIES ${peruse_test_libraries})
 else()
   peruse_test_program(peruse_tests ${peruse_test_folders} LIBRARIES ${peruse_test_libraries})
-  # For the development loop (tools/dev/native.mjs). A program links only what its tests need, so that an edit compiles little.
+  # For the development loop (tools/dev/native.mjs). Each program links only what its tests need, so an edit recompiles little.
   foreach(folder IN LISTS peruse_test_folders)
     peruse_test_program(peruse_${folder}_tests ${folder})
   endforeach()
@@ -85,7 +85,7 @@ else()
   target_link_libraries(make_unicode_mappings PRIVATE peruse_utf8proc)
 endif()
 
-# Which int8 path a build takes, and what comes out: compared between builds by tests/node/int8_bits.test.ts.
+# Prints which int8 path a build takes, and its results; tests/node/int8_bits.test.ts compares them between builds.
 add_executable(int8_bits EXCLUDE_FROM_ALL tests/tools/int8_bits.cc tests/native/ops/run_program.cc)
 target_link_libraries(int8_bits PRIVATE peruse_core)
 target_compile_options(int8_bits PRIVATE ${PERUSE_WARNINGS})

@@ -1,7 +1,7 @@
 # peruse_xnnpack: the XNNPACK microkernels that core/backend/xnnpack calls, and nothing else of XNNPACK. The loops
 # around them, the packing and the threads are our own. To use another kernel, add its file to the list of its tier.
 
-# wasm SIMD128, without multiply-add. The kernels that clamp (minmax) turn NaN into infinity here: not these.
+# wasm SIMD128, without multiply-add. Kernels that clamp (minmax) are left out, because they turn NaN into infinity here.
 # loadsplat suits x86, splat suits ARM.
 set(peruse_kernels_simd
   f32-gemm/gen/f32-gemm-1x8-wasmsimd-loadsplat.c

@@ -60,7 +60,7 @@ function checkGlue() {
   }
 }
 
-/** Builds that were made of an older tree and are no more: what lies in web/wasm goes into the package. */
+/** Removes builds of an older tree that no longer exist, because every file in web/wasm goes into the package. */
 function removeOtherBuilds() {
   const out = join(root, 'web/wasm');
   const known = new Set(kVariants.flatMap((variant) => [`peruse-${variant}.wasm`, glueOf(variant)]));

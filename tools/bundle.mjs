@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-// Bundles web/src for pages, into web/bundle: one file for the page, one for its worker, the GPU's part apart, teaching and its worker
-// apart, one for service workers, and one for the tokenizer alone, each with its source map; and the builds of the engine beside them,
-// where the bundles look for them. For Node it bundles the two workers, each into one file (web/dist/node), and the package for require()
-// (web/dist/cjs). Run it after `tsc -p tsconfig.build.json`.
+// Bundles web/src for pages, into web/bundle: one file each for the page, its worker, the GPU, training, the training worker, service workers
+// and the tokenizer, with source maps. Links the builds of the engine next to them, where the bundles look for them. For Node it bundles the
+// two workers into one file each (web/dist/node), and the package for require() (web/dist/cjs). Run it after `tsc -p tsconfig.build.json`.
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { bundleInline, kInlineBuilds } from './bundle_inline.mjs';
@@ -13,13 +12,13 @@ import { glueOf, kVariants } from './variants.mjs';
 const kOut = join(root, 'web/bundle');
 const source = (path) => join(root, 'web/src', path);
 
-/** A bundle knows another only by the name of its file: each is loaded, and cached, for itself. */
+/** Bundles refer to each other by file name, so each is loaded and cached separately. */
 const kOthers = { 'worker/worker.ts': './peruse-worker.js' };
-/** The GPU's part uses the classes of the worker that loads it, from a global that the worker sets (worker/import_gpu_browser.ts). */
+/** The GPU bundle uses the classes of the worker that loads it, through a global that the worker sets (worker/import_gpu_browser.ts). */
 const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]));
 const gpuGlobal = (name) => `globalThis[Symbol.for('peruse.gpu')].${name}`;
 
-/** Teaching shares with the page's file its settings and pipelines, its errors (one class for `instanceof`), sources and workers. */
+/** The training bundle imports settings, pipelines, errors (one class for `instanceof`), sources and workers from the page's bundle. */
 const kOthersOfTeaching = Object.fromEntries(
   [
     'index.ts',
@@ -46,7 +45,7 @@ function keptApart(others) {
   };
 }
 
-/** Each with the builds that it is of no use without. */
+/** The bundles, each with the builds that it requires. */
 const kBundles = [
   { name: 'peruse', entry: 'index_bundle.ts' },
   { name: 'peruse-worker', entry: 'worker/worker.ts', builds: ['relaxed-threads'] },
@@ -56,10 +55,10 @@ const kBundles = [
   { name: 'peruse-service-worker', entry: 'index_service_worker.ts' },
   { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
   { name: 'peruse-isolate', entry: 'isolate.ts' },
-  { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox knows no service workers that are modules.
+  { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox does not support service workers that are modules.
 ];
 
-/** In place of the glue of builds that are still to come: what is bundled already says so where one is asked for. */
+/** Stands in for the loaders of builds that do not exist yet: requesting one throws an error that says so. */
 function toCome(made) {
   const kWords = 'it is still being made: load the page again when it is';
   const glue = made.map(glueOf);
@@ -70,7 +69,7 @@ function toCome(made) {
   };
 }
 
-/** For Node: workers that are one file each, and all that require() gives. */
+/** Bundles for Node: the workers, one file each, and the package for require(). */
 const kNodeBundles = [
   { folder: 'node', entries: { worker: 'worker/worker_node.ts' }, name: '[name].mjs', builds: ['relaxed-threads'] },
   { folder: 'node', entries: { teach_worker: 'teach/teach_worker_node.ts' }, name: '[name].mjs', builds: ['teach', 'teach-threads'] },
@@ -88,7 +87,7 @@ const kNodeBundles = [
   },
 ];
 
-/** Jest's jsdom runs in Node, but has a browser's timers, and neither encodings nor message channels. */
+/** Jest's jsdom runs in Node, but has a browser's timers and lacks TextEncoder and MessageChannel. */
 const kGlobals = `const { MessageChannel } = require('node:worker_threads');
 const { TextDecoder, TextEncoder } = require('node:util');
 const { setTimeout, clearTimeout, setInterval, clearInterval } = require('node:timers');`;
@@ -163,7 +162,7 @@ async function write({ name, entry, others = kOthers, format = 'es', globals }, 
   await build.close();
 }
 
-/** The builds of the engine lie beside the bundles; here as second names of the same files. */
+/** Hard-links the builds of the engine next to the bundles. */
 export function linkBuilds() {
   mkdirSync(kOut, { recursive: true });
   const builds = join(root, 'web/wasm');
@@ -173,7 +172,7 @@ export function linkBuilds() {
   }
 }
 
-/** The bundles that can work with the builds that are made. */
+/** Returns the bundles whose builds exist. */
 export async function bundle(made = kVariants) {
   rmSync(kOut, { recursive: true, force: true });
   for (const one of kBundles) {
@@ -185,7 +184,7 @@ export async function bundle(made = kVariants) {
   if (kInlineBuilds.every((build) => made.includes(build))) await bundleInline(kOut, refuse);
   writeFileSync(join(kOut, 'peruse.d.ts'), "export * from '../dist/index.js';\n");
   writeFileSync(join(kOut, 'peruse-teach.d.ts'), "export * from '../dist/teach/index.js';\n");
-  // What a bundler that compiles modules beforehand makes of a build.
+  // The type of a build that a bundler compiles beforehand.
   writeFileSync(join(kOut, 'peruse-build.d.ts'), 'declare const build: WebAssembly.Module;\nexport default build;\n');
   linkBuilds();
 }

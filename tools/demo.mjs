@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Sets up, builds what the page needs first, and serves it: node tools/demo.mjs [port]. The rest is built behind it (demo_rest.mjs); the
-// server lets wait who asks for a part of it.
+// Sets up, builds what the page needs first, and serves it: node tools/demo.mjs [port]. demo_rest.mjs builds the rest in the background;
+// requests for files that are still being built wait.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setPriority } from 'node:os';

@@ -20,9 +20,9 @@ import { root } from './setup/root.mjs';
 export const demoPackageFolder = join(root, 'build/demo-package');
 
 const kModels = join(root, 'models');
-/** Beside what the quantiser writes. */
+/** Files that are copied in addition to the quantiser's output. */
 const kCopied = ['README.md', 'LICENSE'];
-/** tokenizer.json says the same. */
+/** Left out, because tokenizer.json contains the same. */
 const kDropped = ['vocab.txt'];
 
 /** Names of the demo models. */

@@ -17,6 +17,6 @@ await runAsProgram(import.meta.url, async () => {
   }
   await step('bundles', () => bundle());
   putPackage();
-  // The page does not need it: without a registry to install TypeDoc from, it goes on.
+  // The page works without the documentation, so a failure to install TypeDoc is not fatal.
   await buildDocs().catch((error) => console.warn(`The documentation could not be made: ${error.message}`));
 });

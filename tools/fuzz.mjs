@@ -13,7 +13,7 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-/** The programs, and the longest input that each makes: parsers of small files need no more, and short ones run faster. */
+/** The programs, and the longest input that each generates: short inputs run faster, and parsers of small files do not need long ones. */
 export const kTargets = {
   config: 4096,
   json: 1024,
@@ -26,7 +26,7 @@ export const kTargets = {
 };
 const kAtOnce = 2;
 const kFindings = join(root, 'build/fuzz-findings');
-/** A corpus of more files is merged to those that still reach something new. */
+/** A corpus with more files is reduced to the files that increase coverage. */
 const kMostFiles = 1500;
 
 /** Builds and runs; { passed, failed } by program. */
@@ -52,7 +52,7 @@ async function runFuzzers({ seconds, targets = Object.keys(kTargets) }) {
 async function fuzz(name, seconds) {
   const corpus = join(cacheDir, 'fuzz', name);
   mkdirSync(corpus, { recursive: true });
-  // The longest that an input may take, and the most that it may allocate: none of the parsers needs a tenth of it.
+  // Limits on the time and memory of one input. No parser needs a tenth of them.
   const limits = [`-max_len=${kTargets[name]}`, '-timeout=10', '-rss_limit_mb=2048', '-malloc_limit_mb=128', '-print_funcs=0'];
   const { status, output } = await runProgram(name, [
     `-max_total_time=${seconds}`,
@@ -74,7 +74,7 @@ async function fuzz(name, seconds) {
   return true;
 }
 
-/** Keeps what covers everything that the corpus covers. */
+/** Reduces the corpus to a subset with the same coverage. */
 async function minimise(name, corpus) {
   const merged = mkdtempSync(`${corpus}.merged-`);
   const { status } = await runProgram(name, ['-merge=1', `-max_len=${kTargets[name]}`, merged, corpus]);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Puts the demo page into the package (web/demo), for `peruse serve-demo`: the page only, because the engine lies beside it and
-// the models would make the package three times as big.
+// Puts the demo page into the package (web/demo), for `peruse serve-demo`: the page only. The engine is in the package
+// already, and the models would triple its size.
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';

@@ -47,12 +47,12 @@ export function putPackage(made = kVariants) {
   put(join(siteFolder, 'files.json'), (path) => writeFileSync(path, list));
 }
 
-/** What so many of the site's files are together. */
+/** Returns the total size of these files of the site. */
 export function bytesOf(files) {
   return files.reduce((sum, file) => sum + statSync(join(siteFolder, file)).size, 0);
 }
 
-/** What the service worker stores at once (`page`), and what it stores when it is used or the visitor asks for it (`inUse`). */
+/** Lists the files that the service worker stores on the first visit (`page`), and those that it stores when they are used or when the visitor asks for it (`inUse`). */
 function siteFiles() {
   const files = readdirSync(siteFolder, { recursive: true })
     .map((file) => file.replaceAll('\\', '/'))

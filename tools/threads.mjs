@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The thread pool, and models computed by several threads, under the thread sanitizer: node tools/threads.mjs [--filter <GoogleTest's>]
-// What it finds ends the program.
+// The first finding ends the program.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildPreset } from './build.mjs';

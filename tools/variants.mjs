@@ -1,12 +1,12 @@
-// The builds of the engine in wasm, and the glue by which JavaScript starts each.
+// The WebAssembly builds of the engine, and the JavaScript loader of each.
 
-/** The first four compute on the CPU. Of the others one computes on a GPU, one is the tokenizer alone, two train. */
+/** The first four compute on the CPU. The others compute on a GPU, tokenize only, or train. */
 export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu', 'tokenizer', 'teach', 'teach-threads'];
 
-/** What Chrome, Edge and Firefox take where there are two processors and threads: a page is worth seeing with it. */
+/** The build that Chrome, Edge and Firefox choose on an isolated page with two processors: enough to show the demo page. */
 export const kFirstVariants = ['relaxed-threads'];
 
-/** What is made with one of the first four: in which preset, and as what. */
+/** Modules that are built with one of the first four: their preset and target. */
 export const kBeside = {
   webgpu: ['wasm-simd', 'peruse_webgpu'],
   tokenizer: ['wasm-simd', 'peruse_tokenizer'],

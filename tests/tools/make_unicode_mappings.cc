@@ -14,7 +14,7 @@ constexpr int32_t kCodePoints = 0x110000;
 
 const utf8proc_property_t& PropertyOf(int32_t c) { return *utf8proc_get_property(c); }
 
-// Neighbours, or every second character, that map by one distance: first, last, step, distance.
+// A run of characters, or of every second character, that map by one distance: first, last, step, distance.
 void PrintLowerRuns() {
   std::printf("constexpr LowerRun kLowerRuns[] = {\n");
   for (int32_t c = 0; c < kCodePoints;) {
@@ -55,12 +55,12 @@ bool IsComposed(int32_t c, const std::vector<int32_t>& parts) {
   return utf8proc_normalize_utf32(pair, 2, options) == 1 && pair[0] == c;
 }
 
-// What a character's own entry says, of which its full decomposition is made by taking the parts' own entries.
+// A character's own entry. Its full decomposition follows by decomposing the parts in turn.
 std::vector<int32_t> PartsOf(int32_t c);
 
 }  // namespace
 
-// utf8proc keeps its sequences to itself, so they are read here.
+// utf8proc does not export its sequences, so they are read here.
 #include <utf8proc_data.c>
 
 namespace {

@@ -9,7 +9,7 @@ const kPreset = 'native-dev';
 const kAtOnce = 2; // Processes that share the tests of a binary.
 const kQuiet = 100; // Editors write a file in several steps; milliseconds.
 
-/** Folders of core that other folders of tests test than their own. */
+/** Folders of core that are tested by a test folder of another name. */
 const kTestedBy = {
   api: ['tasks'],
   backend: ['backend', 'ops'],

@@ -68,7 +68,7 @@ export function downloadFromPool(poolPath, file, pin) {
 }
 
 /**
- * A view of another release beside the system's own: nothing that it does changes what the system would install.
+ * A second apt configuration, for another release. It does not change what the system installs.
  * Returns a function that downloads binary packages of that release into a folder, checked by apt's signatures.
  */
 export function privateRelease(suite, stateDir) {

@@ -36,7 +36,7 @@ function existing() {
   return undefined;
 }
 
-/** Debian 12: unpacked beside the system. Elsewhere: emsdk. Returns { root, note }. */
+/** Debian 12: unpacked into the cache. Elsewhere: emsdk. Returns { root, note }. */
 export function findEmscripten(release) {
   const found = existing();
   if (found) return found;

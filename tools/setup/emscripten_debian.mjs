@@ -23,7 +23,7 @@ function download(folder) {
   }
 }
 
-/** Binaryen of Debian 13 needs that release's C library: each tool is started through the loader unpacked beside it. */
+/** Binaryen of Debian 13 needs that release's C library: each tool is started through the loader unpacked next to it. */
 function wrapBinaryen(prefix, finalPrefix) {
   const libraries = join(finalPrefix, 'usr/lib/x86_64-linux-gnu');
   const bin = join(prefix, 'binaryen/bin');

@@ -1,4 +1,4 @@
-// The pinned formatters: clang-format and Biome for Linux, macOS and Windows. { program } is a path; { missing } says why there is none.
+// The pinned formatters: clang-format and Biome for Linux, macOS and Windows. { program } is a path; { missing } is the reason why a program is unavailable.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cachedFolder, sha256 } from './cache.mjs';

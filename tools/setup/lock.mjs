@@ -1,10 +1,10 @@
-// One set-up at a time for a thing in the cache: a file that its holder makes, and that is known to be left if its process is gone.
+// A lock on an entry of the cache: a file that its holder creates. It is stale if the holder's process is gone.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 
 const kAskEvery = 200;
-const kForgottenAfter = 3600e3; // For holders on other machines, of which nothing else is known.
+const kForgottenAfter = 3600e3; // For holders on other machines, whose processes can't be checked.
 
 function sleep(milliseconds) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
@@ -33,15 +33,15 @@ function isLeft(path) {
   try {
     const [pid, host] = readFileSync(path, 'utf8').split(' ');
     const age = Date.now() - statSync(path).mtimeMs;
-    if (host === undefined) return age > 1000; // Nothing was written into it: its maker died between two steps.
+    if (host === undefined) return age > 1000; // It is empty, so its creator died before writing into it.
     return host === hostname() ? !isAlive(Number(pid)) : age > kForgottenAfter;
   } catch (error) {
-    if (error.code === 'ENOENT') return false; // Just let go of.
+    if (error.code === 'ENOENT') return false; // Just released.
     throw error;
   }
 }
 
-/** By renaming, which succeeds for one of those who try. */
+/** Removes the lock by renaming it, which succeeds for only one of several processes. */
 function clear(path) {
   const left = `${path}.left-${process.pid}`;
   try {

@@ -49,8 +49,8 @@ function median(values) {
 }
 
 /**
- * What took too much processor time, as sentences. `results` have the table's `usual` beside the measured `processor`. A machine on which
- * everything takes longer (an older processor, neighbours that share its caches and cores) is allowed its factor: the median over all suites.
+ * Returns a sentence for each suite that took too much processor time. `results` contain the table's `usual` and the measured `processor`. If
+ * everything takes longer (an older processor, shared caches and cores), the limits grow by the median factor over all suites.
  */
 export function overTime(results) {
   const measured = results.filter(({ processor, usual }) => processor !== undefined && usual > 0);
