@@ -1,5 +1,5 @@
-// Arguments of every kind: whatever they are, and whatever they do while they are read, a call ends with a result or a PeruseError,
-// nothing is thrown where nobody can catch it, and the next call works.
+// Hostile arguments: whatever they are, and whatever their getters do, a call ends with a result or a PeruseError, no error escapes the
+// caller's handlers, and the next call works.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { env, PeruseError, type Pipeline, type PipelineOptions, pipeline, type Source } from '../../web/dist/index_node.js';
 import { readTiny } from './support/tiny_files.js';
@@ -43,7 +43,7 @@ const kHostile: [string, unknown][] = [
   ['a signal that throws when it is listened to', { aborted: false, addEventListener: boom, removeEventListener: boom }],
 ];
 
-/** A result, or an error of ours, which repeats no more of an argument than anybody reads. */
+/** Checks for a result, or for a PeruseError that quotes only the start of a long argument. */
 async function answered(promise: Promise<unknown>): Promise<void> {
   try {
     await promise;

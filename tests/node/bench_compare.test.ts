@@ -1,4 +1,4 @@
-// The error of outputs that `npm run bench` tells.
+// The error of outputs that `npm run bench` reports.
 import { expect, test } from 'vitest';
 import { outputErrors } from '../bench/lib/compare.mjs';
 

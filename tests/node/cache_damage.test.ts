@@ -1,4 +1,4 @@
-// Downloads that break off, and entries that were damaged where they lie: nothing of them is used.
+// Interrupted downloads and damaged cache entries are never used.
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
-// Caches that can't be written to, don't answer, or give back something else than they were given; servers that are too busy, stall,
-// or compress on the way. A load goes on where it can, and never waits without end.
+// Caches that can't be written to, never reply, or return other bytes than were stored; servers that are busy, stall, or compress their
+// replies. A load continues if it can, and never waits forever.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ function expectWhole({ record }: FakeLoad): void {
   expect(record.files.get('config.json')).toBe(kFiles['config.json']);
 }
 
-/** What the server was asked since the last time. */
+/** Returns the server's requests since the last call. */
 function asked(): string[] {
   return server.calls
     .splice(0)
@@ -93,7 +93,7 @@ describe('a cache that can not be written to', () => {
     env.cacheFolder = await make();
     const loads = await Promise.all([loadFake('user/model'), loadFake('user/model')]);
     loads.forEach(expectWhole);
-    if (process.getuid?.() === 0 && _.startsWith('a read-only')) return; // Nothing is read-only to root.
+    if (process.getuid?.() === 0 && _.startsWith('a read-only')) return; // root can write to read-only files.
     expect(loads[0]!.report.notices.join('\n')).toMatch(/is not kept: /);
   });
 
@@ -252,7 +252,7 @@ describe('an entry that was damaged where it lies', () => {
     await flip(await weights(), 5_000_000, 3);
     let asks = 0;
     server.files.set('m/model.safetensors', (request, response) => {
-      // The file is replaced between the question whether it is still the same and the second download.
+      // The file is replaced between the check for changes and the second download.
       const date = request.method === 'HEAD' ? 'Sat, 01 Jan 2022 00:00:00 GMT' : 'Sun, 02 Jan 2022 00:00:00 GMT';
       asks += 1;
       response
@@ -300,7 +300,7 @@ describe('a file whose length is not told, or told wrongly', () => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': zipped.length });
       response.end(request.method === 'HEAD' ? undefined : zipped);
     };
-  /** As a browser has it across origins: nothing but the safelisted headers. */
+  /** Keeps only the safelisted headers, as a browser does across origins. */
   const hiding: typeof fetchInNode = async (url, init) => {
     const { response } = await fetchInNode(url, init);
     const shown = [...response.headers].filter(([name]) => ['content-length', 'content-type', 'last-modified'].includes(name));

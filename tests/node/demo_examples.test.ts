@@ -1,4 +1,4 @@
-// The texts that the demo page offers are read rightly by the models that come with it, each one.
+// The demo models give the right result for each example text of the demo page.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cottage, lines, messages, passages, queries, remarks, reports } from '../../demo/src/examples.js';

@@ -1,4 +1,4 @@
-// The demo models say what the reference library's pipelines say of them, on real text.
+// The demo models give the same results as transformers' pipelines, on real text.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// The development loop (tools/dev.mjs) knows which native tests an edit concerns.
+// The development loop (tools/dev.mjs) selects the native tests that an edit can affect.
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// What loading takes, disposing gives back: to the system, not only to the engine. (tests/attack/parts/levels.mjs does it three hundred times.)
+// dispose() returns all memory of a load to the system, not only to the engine. (tests/attack/parts/levels.mjs repeats it 300 times.)
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

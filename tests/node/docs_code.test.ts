@@ -16,7 +16,7 @@ const pages = [
     .map((name) => `docs/${name}`),
 ];
 
-/** What the pages' code takes for granted. */
+/** Declarations that the pages' code assumes. */
 const kGiven = `
 declare global {
   const text: string, question: string, query: string;
@@ -60,7 +60,7 @@ test.each([...pages, 'HACKING.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.
   expect(broken).toEqual([]);
 });
 
-// TypeDoc takes files along, and refuses folders.
+// TypeDoc copies linked files, and fails on linked folders.
 test.each(pages)('links of %s lead to files', (page) => {
   const links = [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)#\s:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link!);
   expect(links.filter((link) => !statSync(join(root, dirname(page), link)).isFile())).toEqual([]);

@@ -1,6 +1,6 @@
-// The code of README and docs runs, and returns or prints what the comments next to it say. Numbers there have two decimals; a bare name stands
-// for any value, `...` for more of the same; a comment after a console.log that is no list or object is the printed line, unless it begins with "for example".
-// Hub ids are tiny models for the task that the code names, those of peruse-demo are themselves, and no server is asked.
+// The code of README and docs runs, and returns or prints what the comments next to it say. Numbers there have two decimals; a bare name means
+// any value, `...` more of the same; a comment after a console.log that is no list or object is the printed line, unless it begins with "for example".
+// Hub ids are tiny models for the task that the code names, those of peruse-demo are themselves, and no server is contacted.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const kModels: Record<string, string | (() => Promise<Record<string, Uint8Array>
   'replaced-token-detection': async () => (await readTiny('electra-rtd')).files,
 };
 
-/** What the pages' code takes for granted. */
+/** Declarations that the pages' code assumes. */
 const kGiven: Record<string, string> = {
   text: "'The bees of Mary Johnson live in a hollow oak behind the mill.'",
   texts: "['A text.', 'Another one.']",
@@ -75,7 +75,7 @@ beforeAll(async () => {
   }
 });
 
-/** Reports the value of every statement, and of every console.log, that has a comment beside or below it. */
+/** Reports the value of every statement, and of every console.log, that has a comment next to or below it. */
 function reporting(code: string): { code: string; comments: string[] } {
   const comments: string[] = [];
   const lines = code.split('\n');
@@ -84,7 +84,7 @@ function reporting(code: string): { code: string; comments: string[] } {
     const [, printed, said] = /^ *console\.log\((.+)\);(?: +\/\/ (.*))?$/.exec(line) ?? [];
     const [, target = '', awaited, beside] = /^(const [^=]+ = )?(await .+);(?: +\/\/ (.*))?$/.exec(line) ?? [];
     const value = printed ?? awaited;
-    // A comment beside the call may introduce the result below: "all labels, best first:".
+    // A comment next to the call may introduce the result below: "all labels, best first:".
     const comment = said ?? [beside, below].find((one) => one !== undefined && literalIn(one) !== undefined);
     if (value === undefined || comment === undefined) return line;
     comments.push(comment);

@@ -1,4 +1,4 @@
-// Every name that the package exports says what it is, and so does every option.
+// Every export of the package has a docstring, and so does every option.
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';

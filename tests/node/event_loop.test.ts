@@ -1,4 +1,4 @@
-// Calls in the caller's own thread leave the event loop its turn: timers, signals and other requests go on between them.
+// Calls in the calling thread yield to the event loop: timers, signals and other requests run between them.
 import { spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +36,7 @@ describe('timers run', () => {
     const { times, milliseconds } = await firing(async () => {
       for (let i = 0; i < 200; ++i) await classify(kText);
     });
-    expect(milliseconds).toBeGreaterThan(60); // Else this proves nothing.
+    expect(milliseconds).toBeGreaterThan(60); // Otherwise the test would prove nothing.
     expect(times).toBeGreaterThan(milliseconds / 200);
   });
 

@@ -1,4 +1,4 @@
-// A folder on disk: chunks are read ahead, and are whole all the same.
+// A folder on disk: chunks are read ahead and arrive complete.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

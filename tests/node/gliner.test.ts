@@ -1,4 +1,4 @@
-// GLiNER and GLiClass through pipeline(): results as the Python packages give them, offsets in UTF-16.
+// GLiNER and GLiClass through pipeline(): the results of the Python packages, with offsets in UTF-16.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// The layering of web/src: an import goes down this list, never up, so that there are no circles.
+// The layers of web/src: imports point down this list, never up, so there are no cycles.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,7 @@ const kLayers = [
   'web_types',
 ].map((names) => names.split(' '));
 
-/** A module's folder, or its own name where it lies at the top. */
+/** Returns a module's folder, or its own name if it is at the top level. */
 function roomOf(module: string): string {
   return module.split('/')[0]!.replace(/(\.d)?\.(ts|js)$/, '');
 }
@@ -50,7 +50,7 @@ function upward(file: string, text: string): string[] {
     .map((target) => `${file} imports ${target}`);
 }
 
-/** What imports itself over others. */
+/** Returns the modules that import themselves through others. */
 function circles(graph: Map<string, string[]>): string[] {
   const reach = (from: string, seen: Set<string>): Set<string> => {
     for (const next of graph.get(from) ?? []) if (!seen.has(next)) reach(next, seen.add(next));

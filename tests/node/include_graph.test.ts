@@ -1,4 +1,4 @@
-// The layering of the C++ core: which folder may include which, and that XNNPACK's names stay in one folder.
+// The layers of the C++ core: which folder may include which; only one folder uses XNNPACK.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

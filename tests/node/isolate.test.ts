@@ -1,4 +1,4 @@
-// peruse/isolate with a browser made of stubs: whatever the page, its storage or its service worker do, it resolves.
+// peruse/isolate with a stub of a browser: it resolves, whatever the page, its storage or its service worker do.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type IsolateOptions, isolate } from '../../web/src/isolate.js';
 
@@ -52,7 +52,7 @@ function open({ href = 'https://a.example/app/', scope = 'https://a.example/app/
   });
 }
 
-/** What isolate() gives, once all time has passed that it may take; 'reloading' if it never settles. */
+/** Returns the result of isolate() after its time limit; 'reloading' if it never settles. */
 async function result(options?: IsolateOptions) {
   const settled = isolate(options);
   await vi.advanceTimersByTimeAsync(20_000);

@@ -1,5 +1,5 @@
-// Every JSON file of every kind of model, as a value of another kind, and with each member as one: a load succeeds, or fails with an
-// error that is not a fault of Peruse.
+// Replaces every JSON file of every kind of model, and each of its members, by a value of another type: a load succeeds, or fails with an
+// error other than 'internal'.
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { Files } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
-/** What a file or a member may be instead. String() and Number() throw for an object with a member toString. */
+/** Values that replace a file or a member. String() and Number() throw for an object with a member toString. */
 const kFewValues: unknown[] = [null, [null], 'x', { toString: 1, valueOf: 1 }];
 const kValues: unknown[] = [...kFewValues, [], {}, { 0: { toString: 1 } }, '', 3, -1, true, [{ toString: 1 }]];
 
@@ -109,7 +109,7 @@ test.each(Object.keys(kModels))('%s: loads or is refused', { timeout: 300_000 },
   if (adapter) for (const [what, changed] of variants(adapter)) await load(files, changed).catch((error) => expectTyped(error, what));
 });
 
-/** Where the same files come from a folder: what inspect and convert make of it. */
+/** inspect and convert with the same files in a folder. */
 test.each(['classifier', 'GLiNER'])('%s: inspect and convert read it or refuse it', { timeout: 300_000 }, async (name) => {
   const { files } = await kModels[name]!();
   for (const [what, changed] of variants(files, [{ 0: { toString: 1 }, toString: 1 }])) {

@@ -1,4 +1,4 @@
-// Loading, with an engine of the test's own: every way in which files can be missing, wrong or late.
+// Loading with a fake engine: files that are missing, wrong or late, in every way.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Loading into the engine's heap as it ships: a peak of at most 1.25 times the loaded weights, plus 16 MB. The checkpoint of
-// 200 MB is made while it is served; the heap never shrinks, so what it is in the end was the peak.
+// Loading into the published engine: peak memory is at most 1.25 times the loaded weights, plus 16 MB. The checkpoint of
+// 200 MB is generated while it is served. The heap never shrinks, so its final size is the peak.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';

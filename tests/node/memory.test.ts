@@ -1,4 +1,4 @@
-// What the engine's memory holds, on the real wasm: the weights, the workspace of the largest call so far, and little else.
+// The memory of the real engine: the weights, the workspace of the largest call so far, and little else.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

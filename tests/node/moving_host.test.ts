@@ -1,4 +1,4 @@
-// worker: 'auto' in Node: a model begins in the caller's thread, and goes on in a worker once a call has held the thread for long.
+// worker: 'auto' in Node: a model starts in the calling thread and moves to a worker after a long call.
 import { cp, mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { setPlatform } from '../../web/dist/platform/current.js';
 import { nodePlatform } from '../../web/dist/platform/platform_node.js';
 
 const kModel = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny', import.meta.url));
-/** They take the caller's thread for far more than 50 ms. */
+/** Texts that keep the calling thread busy for far more than 50 ms. */
 const kMany = Array.from({ length: 600 }, (_, i) => `A gem of a film, told with patience and a dry wit, number ${i}.`);
 
 let folder: string;
@@ -43,7 +43,7 @@ test.each([undefined, 'auto'] as const)('worker: %s moves after a long call, and
   await classify(kMany);
   const milliseconds = performance.now() - start;
   clearInterval(timer);
-  expect(turns).toBeGreaterThan(milliseconds / 50); // The thread is free: of every 50 ms at least one turn.
+  expect(turns).toBeGreaterThan(milliseconds / 50); // The thread is free: the event loop turns at least once in 50 ms.
   await classify.dispose();
   await expect(classify('x')).rejects.toMatchObject({ code: 'disposed' });
 });
@@ -51,7 +51,7 @@ test.each([undefined, 'auto'] as const)('worker: %s moves after a long call, and
 test('short calls, however many, stay', async () => {
   const classify = await load();
   await classify('a');
-  await Promise.all(Array.from({ length: 50 }, () => classify('a'))); // Of these the last waits for long, and none works for long.
+  await Promise.all(Array.from({ length: 50 }, () => classify('a'))); // The last of these calls waits for long, but each works briefly.
   await later();
   expect(classify.info.worker).toBe(false);
   await classify.dispose();

@@ -1,4 +1,4 @@
-// A folder that holds an adapter and no config.json loads as the model that it names, with the adapter, its tokenizer and its pooling.
+// A folder with an adapter but without config.json loads as the model that it names, with the adapter, its tokenizer and its pooling.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,7 +98,7 @@ test('a name that means nothing here is an error with a way out, and nothing is 
   }
   const server = await startModelServer(await adapterNaming(join(root, 'base')));
   try {
-    // A server's files name no folder of this machine.
+    // Files from a server must not name a folder of this machine.
     await expect(vectors(server.url, 'mean')).rejects.toMatchObject({
       code: 'not_found',
       message: expect.stringContaining('option adapter'),

@@ -1,4 +1,4 @@
-// The demo page's service worker with a browser made of stubs: what it keeps for later, and what it does not.
+// The demo page's service worker with a stub of a browser: which files it stores.
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
@@ -44,7 +44,7 @@ const site = (address: string) => {
   return file(kPage, 'text/html');
 };
 
-/** What the page gets, once all is kept that will be. */
+/** Returns the page's response, after all stores have finished. */
 async function ask(path: string): Promise<Response> {
   const later: Promise<unknown>[] = [];
   let answer: Promise<Response> | undefined;

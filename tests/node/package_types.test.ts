@@ -1,4 +1,4 @@
-// The package's types stand on their own: a strict project without anybody else's types compiles against them.
+// The package's types are self-contained: a strict project without other packages' types compiles against them.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

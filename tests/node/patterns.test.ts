@@ -1,4 +1,4 @@
-// Patterns of private details: what they find, what they leave, and how their time grows.
+// Patterns of private details: matches, non-matches, and growth of their time.
 import { expect, test } from 'vitest';
 import { findPatterns } from '../../web/src/tasks/patterns.js';
 import { redact } from '../../web/src/tasks/redact.js';
@@ -37,7 +37,7 @@ test.each<[string, string[]]>([
 test('the time grows as the text does', () => {
   const parts = ['1', 'a', '.', '1 ', '@', 'a@', '@a.', 'www.', 'http://', '1-', 'DE89 ', 'a.', '(', '\u0430', '\u00a0', 'e\u0301\u0301'];
   for (const part of parts) {
-    // Milliseconds of processor time: a busy machine takes no longer.
+    // Milliseconds of processor time, which a busy machine does not change.
     const time = (length: number) => {
       const text = part.repeat(Math.ceil(length / part.length));
       const start = process.cpuUsage();

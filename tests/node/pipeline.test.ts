@@ -1,4 +1,4 @@
-// Whole pipelines on the real engine, as the package ships them: in this thread and in a worker.
+// Whole pipelines on the published engine, in this thread and in a worker.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -49,7 +49,7 @@ async function write(files: Files): Promise<string> {
   return folder;
 }
 
-/** What the model makes of a few texts. */
+/** Returns the model's results for a few texts. */
 async function vectors(source: Source, options: PipelineOptions = {}) {
   const embed = await pipeline('feature-extraction', source, { variant: 'simd', ...options });
   try {

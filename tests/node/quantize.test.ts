@@ -1,4 +1,4 @@
-// Checkpoints quantised on disk: the rule's bits, what loads from them, and what is refused.
+// Quantised checkpoints on disk: their exact bits, loading them, and errors.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ async function scores(source: Files | string, options: PipelineOptions = {}) {
 }
 
 describe('the rule', () => {
-  // The same hash stands in tests/native/backend/xnnpack/int8_bits.h, over the core's own rule.
+  // The same hash is in tests/native/backend/xnnpack/int8_bits.h, computed by the core's own rule.
   test("gives the core's bits", () => {
     const state = new Uint32Array([1]);
     const values = Float32Array.from({ length: 64 * 100 }, (_, i) => {

@@ -1,5 +1,5 @@
-// The recipes run: those for Node as they stand, with what they say they print; those for other places are
-// lines of the apps that tests/packaging builds and opens.
+// The recipes run. Those for Node run as printed, and their output is compared; the others are lines of the apps that
+// tests/packaging builds and opens.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

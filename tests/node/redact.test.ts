@@ -1,4 +1,4 @@
-// redact: placeholders, rules, the way back. The classifier's answers are written down here, so that what is made of them is exact.
+// redact: placeholders, rules, restore. The classifier is a stub with fixed answers, so the results are exact.
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../web/src/tasks/call.js';
 import { checksum } from '../../web/src/tasks/checksums.js';
@@ -194,7 +194,7 @@ describe('rules', () => {
       'Card [PHONE_1] ok',
     ],
     ['Card 5500 1111 2222 3332 ok', [['CARD', '5500 1111 2222 3332']], 'Card 5500 1111 2222 3332 ok'],
-    ['Card 5500 1111 ok', [['CARD', '5500 1111']], 'Card [CARD_1] ok'], // No card number's form: its digits say nothing.
+    ['Card 5500 1111 ok', [['CARD', '5500 1111']], 'Card [CARD_1] ok'], // It does not have the form of a card number, so its check digits do not count.
     [
       'To DE89 3704 0044 0532 0130 00 now',
       [
@@ -254,7 +254,7 @@ describe('names in capitals or small letters', () => {
     ['Anna Bell is in Rome.', '[PER_1] is in [LOC_1].'],
     ['ANNA BELL IS IN ROME.', '[PER_1] IS IN [LOC_1].'],
     ['Today ANNA BELL was in Rome.', 'Today [PER_1] was in [LOC_1].'],
-    ['anna bell is in rome.', '[PER_1] is in rome.'], // Of words that are all capitalised, places are too often wrong.
+    ['anna bell is in rome.', '[PER_1] is in rome.'], // Places found in the capitalised copy are wrong too often.
     ['The ROME treaty', 'The ROME treaty'],
   ])('%s', async (text, expected) => {
     const { text: redacted, mapping, entities } = await redact(knowing)(text);

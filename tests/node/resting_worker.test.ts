@@ -1,4 +1,4 @@
-// In Node a worker that has no work rests for a while, and the next load takes it.
+// In Node an idle worker lives on for a while, and the next load reuses it.
 import { spawnSync } from 'node:child_process';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const kIndex = new URL('../../web/dist/index_node.js', import.meta.url).href;
 const kText = 'A gem of a film.';
 const { worker: kUsual, lettingGo: kUsualLettingGo } = patience;
 
-/** The workers that pipelines have started and that have not ended. */
+/** Returns the running workers that pipelines have started. */
 const alive = new Set<Worker>();
 let started = 0;
 const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: typeof Worker };
@@ -44,7 +44,7 @@ beforeEach(() => {
   started = 0;
 });
 
-/** What rests goes. */
+/** Ends all idle workers. */
 afterEach(async () => {
   for (const worker of alive) void worker.terminate();
   await untilAlive(0);

@@ -1,4 +1,4 @@
-// quantize and convert: which files of a model they write, and what of the target folder they leave alone.
+// quantize and convert: which files of a model they write, and which files of the target folder they leave alone.
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

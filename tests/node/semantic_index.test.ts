@@ -1,4 +1,4 @@
-// SemanticIndex: what it finds is what comparing every vector finds; its vectors can be stored.
+// SemanticIndex finds the same texts as a comparison of every vector. Its vectors can be stored.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Pipeline, pipeline, SemanticIndex } from '../../web/dist/index_node.js';

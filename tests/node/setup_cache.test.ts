@@ -1,4 +1,4 @@
-// Set-ups that run at once, are killed, or run under different Nodes share one cache without damage.
+// Set-ups that run in parallel, are killed, or run under different Node versions share one cache without damage.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// In a fresh clone the programs of package.json run before any package is installed: what they import at their start lies in the
-// clone or in Node.js. (`await import()` after the set-up may name a package.)
+// In a fresh clone the programs of package.json run before any package is installed: their static imports are files of the
+// clone or modules of Node.js. (`await import()` after the set-up may name a package.)
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

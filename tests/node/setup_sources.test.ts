@@ -1,4 +1,4 @@
-// Set-up takes the Debian mirror from apt's own sources, in both of their formats.
+// Set-up reads the Debian mirror from apt's sources, in both formats.
 import { expect, test } from 'vitest';
 
 type Pair = { uri: string; suite: string };

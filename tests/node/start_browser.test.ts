@@ -1,4 +1,4 @@
-// Starting a browser's worker and its threads: what happens when they do not come about. The workers are the test's own.
+// Starting a browser's worker and its threads, and failures to start. The workers are stubs.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { dropHelpers, prepareHelpers, startHelper } from '../../web/src/engine/helper_browser.js';
 import { Helper } from '../../web/src/engine/helpers.js';
@@ -16,7 +16,7 @@ afterEach(() => {
 
 type Answer = 'starts' | 'hangs' | 'is missing';
 
-/** A worker that is asked for threads, and what becomes of that. */
+/** A stub of a worker that is asked to start threads, and the result. */
 class FakeWorker {
   onmessage: ((event: { data: unknown }) => void) | null = null;
   onerror: ((event: { message?: string }) => void) | null = null;

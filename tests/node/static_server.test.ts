@@ -138,7 +138,7 @@ test('a file that may still come is waited for, and no longer than that', async 
   const waiting = await serveFolders({ '/': join(folder, 'site'), '/later/': join(folder, 'later') }, { later });
   const ask = async (path: string) => (await fetch(new URL(path, waiting.url))).status;
   expect(await ask('/sub/file.txt')).toBe(200);
-  expect(await ask('/nothing.txt')).toBe(404); // Nobody said that it would come.
+  expect(await ask('/nothing.txt')).toBe(404); // This file is not being built.
   const late = ask('/sub/late.txt');
   const inNewFolder = ask('/later/');
   const never = ask('/sub/never.txt');

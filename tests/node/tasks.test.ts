@@ -1,5 +1,5 @@
-// The tasks beyond classification and answering, on the real engine and tiny checkpoints, against the reference library's
-// hidden states and logits.
+// The tasks other than classification and question answering, on the real engine and tiny checkpoints, compared with
+// transformers' hidden states and logits.
 import { afterEach, expect, test } from 'vitest';
 import { pipeline, type Task } from '../../web/dist/index_node.js';
 import { tinyText } from './support/tiny.js';

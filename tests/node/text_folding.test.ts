@@ -1,8 +1,8 @@
-// The folded copy of a text: what it makes of characters, and the way of a range back to the original.
+// The normalized copy of a text: its characters, and mapping a range back to the original.
 import { describe, expect, test } from 'vitest';
 import { foldText } from '../../web/src/tasks/text_folding.js';
 
-/** What of the original a part of the folded text stands for. */
+/** Returns the part of the original that a part of the folded text represents. */
 function original(text: string, part: string): string {
   const folded = foldText(text);
   const start = folded.text.indexOf(part);

@@ -1,4 +1,4 @@
-// The number of threads that is chosen: never more than help, by times that are written down here, and once on this machine.
+// The chosen number of threads is never larger than helps: with fixed times, and once with times of this machine.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';

@@ -220,7 +220,7 @@ describe('loading', () => {
     expect(url.encode('Two bees').ids).toEqual(files.encode('Two bees').ids);
     expect(files.max_length).toBeUndefined();
     const long = 'bee '.repeat(2000);
-    expect(files.encode(long, { truncation: true }).ids).toHaveLength(4002); // Nothing bounds it.
+    expect(files.encode(long, { truncation: true }).ids).toHaveLength(4002); // The length is unlimited.
     url.dispose();
     files.dispose();
   });

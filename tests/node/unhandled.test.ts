@@ -1,4 +1,4 @@
-// A load that fails, or is aborted, while several of its files are being read: every promise that then rejects has a handler. An
+// If a load fails or is aborted while it reads several files, every promise that then rejects has a handler. An
 // unhandled rejection would end the caller's process. Vitest itself fails a run in which any test leaves one.
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -54,7 +54,7 @@ function slowFolder(files: Record<string, string>, onOpen: (count: number, file:
     async open(file, signal) {
       const count = opened++;
       onOpen(count, file);
-      await wait((count * 7) % 5); // Some at once, some after others that were asked for later.
+      await wait((count * 7) % 5); // Some replies are immediate, some come after those of later requests.
       throwIfAborted(signal);
       const content = files[file];
       if (content === undefined) return { found: false, where: file, why: 'it is not there' };
@@ -84,7 +84,7 @@ async function load(task: string, files: Record<string, string>, onOpen: (host: 
     () => 'loaded',
     (error: PeruseError) => error.code,
   );
-  await wait(12); // What was under way has come by now.
+  await wait(12); // All pending replies have arrived by this time.
   return { openings, code };
 }
 

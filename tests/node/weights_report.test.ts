@@ -1,4 +1,4 @@
-// What a caller learns of a checkpoint's tensors: those that the head was made of, those that nobody needs, and what is wrong.
+// Reports on a checkpoint's tensors: those of the head, unused ones, and errors.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The worker's protocol over a port of the test's own.
+// The worker's protocol, on a message port of the test.
 import { describe, expect, test, vi } from 'vitest';
 import { PeruseError } from '../../web/src/errors.js';
 import { RemoteHost, serve, type WorkerMessage, type WorkerPort, type WorkerRequest } from '../../web/src/worker/worker_host.js';

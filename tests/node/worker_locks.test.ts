@@ -1,4 +1,4 @@
-// In Node a worker that loads a model holds a lock for each file that it fetches: a file on the disk. It ends with the load.
+// In Node a worker that loads a model holds a lock file on disk for each file that it downloads. The lock ends with the load.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The command `peruse`: its frame with streams of the test's own, and as a process as users run it.
+// The command `peruse`: called with the test's own streams, and as a process.
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -155,7 +155,7 @@ describe('models', () => {
     ]);
     const others = await peruse(['redact', tagger, '--json'], { input: ['Mary lives in London.', 'John lives in Paris.'] });
     const [first, second] = others.lines.map(({ mapping }) => Object.values(mapping));
-    expect(second!.some((text) => first!.includes(text))).toBe(false); // A line names nobody of another line.
+    expect(second!.some((text) => first!.includes(text))).toBe(false); // A line contains no name of another line.
     expect((await peruse(['redact', tagger, 'x', '--rules', 'LOC=mod11'])).err).toMatch(/--rules takes/);
   });
 
@@ -220,7 +220,7 @@ test('a gated model takes a token, from --token or $HF_TOKEN; what was fetched i
     expect(await peruse(call)).toMatchObject({ code: 1, err: expect.stringContaining('(unauthorized)') });
     expect(await peruse([...call, '--offline'])).toMatchObject({ code: 1, err: expect.stringContaining('(offline)') });
     expect(await peruse([...call, '--token', 'right', '--no-cache'])).toMatchObject({ code: 0 });
-    // What is known of files that are not there (empty bodies) may have been stored before the refusal came.
+    // Entries for missing files (empty bodies) may have been stored before the refusal.
     const bodies = (await readdir(join(folder, 'v3'))).filter((name) => name.endsWith('.body'));
     expect(bodies.filter((name) => statSync(join(folder, 'v3', name)).size > 0)).toEqual([]);
     env.cache = true;

@@ -1,4 +1,4 @@
-// The command line and what it should not do with strange input: obey it, keep it in memory, or repeat secrets.
+// Strange input on the command line is not obeyed, not kept in memory, and its secrets are not repeated.
 import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Models of base size with random weights, at every hidden state: the GPU against the CPU. Long on a software adapter, so no part
+// Models of base size with random weights, at every hidden state: the GPU against the CPU. Slow on a software adapter, so not part
 // of npm test. Needs npm run build, and the shapes and weights of npm run bench:
 //   node tests/node/gpu/with_swiftshader.mjs node tests/node/gpu/base_size.mjs [shapes] [tokens,tokens,...]
 import { readFileSync } from 'node:fs';

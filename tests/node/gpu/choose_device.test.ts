@@ -1,4 +1,4 @@
-// Where device 'auto' computes and what it says of it; a GPU that is lost; what a warm call makes anew.
+// The device that 'auto' chooses and the reason that it reports; a lost GPU; the GPU objects that a warm call creates.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LoadReport } from '../../../web/dist/engine/load.js';
 import type { LoadRequest } from '../../../web/dist/engine/load_request.js';
@@ -43,7 +43,7 @@ const remembered = (gpuMilliseconds: number, cpuMilliseconds: number) =>
 
 const kNever = new Promise<never>(() => {});
 
-/** Instead of reading back: what the test says of the nth time. */
+/** Replaces reading back: the test decides the result of the nth time. */
 function readingBack(gpu: WatchedGpu, instead: (own: () => Promise<void>, nth: number) => Promise<void>): void {
   let reads = 0;
   gpu.tamper.set('createBuffer', (own) => (...all) => {
@@ -72,7 +72,7 @@ describe('device auto', () => {
     expect(probe!.gpuMilliseconds).toBeGreaterThan(0);
     expect(probe!.cpuMilliseconds).toBeGreaterThan(0);
     expect(device).toBe(probe!.gaveUp === undefined && probe!.gpuMilliseconds < probe!.cpuMilliseconds ? 'webgpu' : 'cpu');
-    // The adapter may be software, and the machine busy: then it is given up.
+    // With a software adapter on a busy machine, the probe may give up.
     const end = {
       none: '[\\d.]+ ms',
       slower: 'more than [\\d.]+ ms',
@@ -85,7 +85,7 @@ describe('device auto', () => {
     );
   });
 
-  // What was given up is still under way when the CPU goes to work, in memory that was the GPU's session's.
+  // The abandoned load is still running when the CPU starts, in memory of the GPU's session.
   describe('gives a GPU up', () => {
     let unhandled: unknown[];
     const note = (error: unknown) => {
@@ -105,7 +105,7 @@ describe('device auto', () => {
       const answers = async () => [await run(host, text(3)), await run(host, text(7), text(11))];
       const before = await answers();
       end();
-      await gpu.devices[0]!.lost; // It was destroyed.
+      await gpu.devices[0]!.lost; // Resolves when the device is destroyed.
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(await answers()).toEqual(before);
       const { host: other } = await load({ device: 'cpu' }, {});
@@ -270,7 +270,7 @@ test.each(['convbert-sequence', 'deberta-v2-sequence'])(
       return own(...all);
     });
     const { host, report } = await load({ shaderF16: true }, gpu, name);
-    expect(report.deviceChoice.gpu!.features).toEqual([]); // SwiftShader has no shader-f16, and the option does no harm.
+    expect(report.deviceChoice.gpu!.features).toEqual([]); // SwiftShader lacks shader-f16, so the option has no effect.
     expect(pipelines).toBeGreaterThan(5);
     await run(host, text(20));
     const made = calls(...kMaking);

@@ -1,4 +1,4 @@
-// How many dispatches a layer costs, the same at every length: what a GPU's driver spends on each is worth counting.
+// The number of dispatches of a layer, which is the same at every length. Each one costs the GPU's driver time.
 #include <gtest/gtest.h>
 
 #include "core/backend/webgpu/webgpu_backend.h"
@@ -25,7 +25,7 @@ int32_t Dispatches(const std::string& name, size_t length, int32_t layers, Preci
   return backend->dispatches();
 }
 
-// What one layer more costs, at whatever length.
+// Dispatches of one more layer, at any length.
 void ExpectPerLayer(const std::string& name, int32_t per_layer, Precision precision = Precision::kF16) {
   for (const size_t length : {1, 20, 60}) {
     EXPECT_EQ(Dispatches(name, length, 2, precision) - Dispatches(name, length, 1, precision), per_layer)
@@ -55,7 +55,7 @@ TEST(DispatchCount, Q8) {
 
 TEST(DispatchCount, Electra) { ExpectPerLayer("electra-sequence", 7); }
 
-// What a GPU is asked to make: shaders, pipelines, buffers.
+// Counts of created GPU objects: shaders, pipelines, buffers.
 int32_t Made(const WebGpuBackend& backend) {
   int32_t made = 0;
   const auto words = backend.commands();
@@ -63,7 +63,7 @@ int32_t Made(const WebGpuBackend& backend) {
   return made;
 }
 
-// A length makes the buffers of its whole bucket; pipelines are all made before the first run.
+// The first run of a length creates the buffers of its bucket. All pipelines exist before the first run.
 TEST(WarmRun, MakesNothingForAnyLengthOfItsBucket) {
   for (const char* name : {"deberta-v2-sequence", "deberta-v1-sequence", "convbert-sequence", "bert-relative-key",
                            "electra-sequence"}) {
@@ -102,7 +102,7 @@ TEST(WarmRun, PipelinesAreNamedBeforeTheWeights) {
     ASSERT_TRUE(ModelLoader::Create(golden.Config(), options, *backend).ok());
     const int32_t prepared = Pipelines(*backend);
     EXPECT_GT(prepared, 4) << name;
-    // Another model of the same sizes, on the same backend: what it needs beyond its predecessor's preparation.
+    // Another model of the same sizes, on the same backend: it creates only what its predecessor did not prepare.
     const auto model = LoadModel(golden.Config(), golden.Weights(), options, *backend);
     ASSERT_TRUE(model.ok()) << model.status().message();
     const std::vector<int32_t> ids(50, 7);

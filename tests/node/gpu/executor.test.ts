@@ -1,4 +1,4 @@
-// Faults of the GPU, and what a warm call makes anew: the executor over hand-made command streams.
+// The executor with hand-made command streams: faults of the GPU, and the GPU objects that a warm call creates.
 import { afterEach, describe, expect, test } from 'vitest';
 import { openGpu } from '../../../web/src/gpu/device.js';
 import { GpuExecutor } from '../../../web/src/gpu/executor.js';
@@ -106,7 +106,7 @@ test('disposed of in the middle of a run: it reads and writes the memory no more
   await asked;
   executor.dispose();
   await refused;
-  heap.bytes.fill(0xab); // Somebody else's now.
+  heap.bytes.fill(0xab); // The memory has a new owner now.
   answer();
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(heap.bytes.every((byte) => byte === 0xab)).toBe(true);
@@ -130,7 +130,7 @@ describe('faults', () => {
 
   test('more memory than there is', async () => {
     const { device, heap } = await open();
-    // A device whose driver says so: to fill a real one would take the machine's memory.
+    // A device whose driver reports it: filling a real one would take the machine's memory.
     class GPUOutOfMemoryError {
       message = '';
     }

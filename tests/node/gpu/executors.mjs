@@ -1,4 +1,4 @@
-// What hosted_backend.cc finds as Module.gpu: executors of one device, by number.
+// Module.gpu of hosted_backend.cc: executors of one device, by number.
 export function executorsFor(device, pipelines, { GpuExecutor }) {
   const executors = new Map();
   let last = 0;

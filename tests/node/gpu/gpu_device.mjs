@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** The variables that make Dawn find SwiftShader; {} where set-up found none. They must be there when a process starts. */
+/** The variables that make Dawn find SwiftShader; {} if set-up did not find it. They must be set when a process starts. */
 export function swiftShaderEnvironment() {
   const cache = process.env.PERUSE_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'peruse');
   const { chromium } = JSON.parse(readFileSync(join(cache, 'env.json'), 'utf8'));
@@ -14,9 +14,9 @@ export function swiftShaderEnvironment() {
   return { VK_DRIVER_FILES: icd, VK_ICD_FILENAMES: icd, LD_LIBRARY_PATH: path };
 }
 
-let gpu; // Dawn's instance: its devices fall when it is collected.
+let gpu; // Dawn's instance: its devices are lost when it is garbage-collected.
 
-/** An adapter over Dawn; undefined where there is none. */
+/** Returns an adapter of Dawn, or undefined if Dawn does not find one. */
 export async function requestAdapter() {
   const { create, globals } = await import('webgpu');
   Object.assign(globalThis, globals);

@@ -1,5 +1,5 @@
-// What the backend does where a binding holds little: weights in several buffers, heads in several dispatches, and
-// typed refusal of what does not fit.
+// The backend with small limits on bindings: weights in several buffers, heads in several dispatches, and typed
+// errors for models that do not fit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -132,10 +132,10 @@ TEST(GpuLimits, AWarmRunNeedsNoNewBuffers) {
   };
   EXPECT_GT(run(), 0);
   EXPECT_EQ(run(), 0);
-  EXPECT_EQ(backend->Submit().code(), StatusCode::kInternal);  // nobody replayed it
+  EXPECT_EQ(backend->Submit().code(), StatusCode::kInternal);  // the run was never replayed
 }
 
-// A product in slices needs room for all of them: no more of it for one length of a bucket than for another.
+// A product in slices needs a buffer for all slices, of the same size for every length of a bucket.
 TEST(GpuLimits, SlicesOfAProductTakeTheBuffersOfTheirLengthBucket) {
   const auto backend = CreateWebGpuBackend();
   struct Recorded {

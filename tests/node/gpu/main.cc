@@ -1,4 +1,4 @@
-// GoogleTest's main, but for its result: Asyncify loses what main returns after a wait, so a function of the runner's gets it.
+// GoogleTest's main, which passes its result to a function of the runner, because Asyncify loses main's return value after a wait.
 #include <emscripten.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Whole pipelines with device 'webgpu', as the package ships them, on the adapter at hand.
+// Whole pipelines with device 'webgpu', as published, on the available adapter.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

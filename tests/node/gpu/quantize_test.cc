@@ -1,4 +1,4 @@
-// Rows become the integers of core/formats/quantize.h, one for one: a GPU's own quotients are not exact enough for that.
+// Rows become exactly the integers of core/formats/quantize.h. A GPU's own division is not exact enough for that.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Holds pipelines to what the reference library's pipelines said of the demo models (tests/fixtures/demo). Labels, answers
+// Compares pipelines with the results of transformers' pipelines on the demo models (tests/fixtures/demo). Labels, answers
 // and spans must be identical, scores within kScoreTolerance. Runs in Node and in browsers.
 import { expect } from 'vitest';
 import type {

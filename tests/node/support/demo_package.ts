@@ -1,4 +1,4 @@
-// The package peruse-demo, made as it is published: its folder.
+// Builds the package peruse-demo as it is published, and returns its folder.
 
 export async function demoPackage(): Promise<string> {
   const module = new URL('../../../tools/demo_package.mjs', import.meta.url).href;

@@ -1,5 +1,5 @@
-// An engine in TypeScript with the surface of bindings/: for tests of loading and of the worker's protocol, which need no
-// model. It checks the order of calls and remembers what it was given.
+// A fake engine in TypeScript with the interface of bindings/, for tests of loading and of the worker's protocol. It checks the
+// order of calls and records their arguments.
 import { Engine, type EngineModule } from '../../../web/src/engine/engine.js';
 
 export interface FakeRecord {
@@ -17,7 +17,7 @@ export interface FakeBehaviour {
   traps?: string;
   /** The files that any index names. */
   shards?: string[];
-  /** What an inspection gives; its arrays are zeros. */
+  /** The result of an inspection; its arrays are zeros. */
   inspection?: object;
   /** Batches per run. */
   steps?: number;

@@ -1,4 +1,4 @@
-// Loads a model whose engine is a fake: what matters is how its files come.
+// Loads a model with a fake engine, for tests of how files arrive.
 
 import type { LoadReport } from '../../../web/src/engine/load.js';
 import { resolveSource, type SourceOptions } from '../../../web/src/sources/source.js';

@@ -1,4 +1,4 @@
-// Holds inspect() to what the reference library gives with output_attentions and output_hidden_states
+// Compares inspect() with transformers' output_attentions and output_hidden_states
 // (tests/fixtures/attention). Runs in Node and in browsers.
 import { expect } from 'vitest';
 import type { InspectCall } from '../../../web/dist/face.js';

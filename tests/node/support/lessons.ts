@@ -1,4 +1,4 @@
-// What the tests teach: rules that a few sentences show, and sentences that were not among them.
+// Training data of the tests: sentences that follow a rule, and further sentences to test the rule on.
 import type { AnswerExample, EntitiesExample, TextExample } from '../../../web/dist/teach/face.js';
 
 const kPlants = ['rose', 'tulip', 'daisy', 'lily', 'fern', 'oak', 'pine', 'moss'];
@@ -31,7 +31,7 @@ const kOpinionFrames = [
 const opinions = (frames: typeof kOpinionFrames): TextExample[] =>
   kOpinions.flatMap(([label, words]) => words.flatMap((word) => frames.map((frame) => ({ text: frame(word), label }))));
 
-/** Complaint and praise, which a model of opinions tells apart before it is taught, under labels that are new to it. */
+/** Complaint and praise under new labels. A sentiment model separates them even before training. */
 export const kPraise = opinions(kOpinionFrames.slice(0, 2));
 export const kPraiseHeldBack = opinions(kOpinionFrames.slice(2));
 

@@ -1,4 +1,4 @@
-// Vitest's set-up file: what a test file's pipelines fetch and keep goes with it, and not into the cache of whoever runs the tests.
+// Vitest's set-up file: gives each test file a cache of its own, so pipelines do not write into the developer's cache.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';

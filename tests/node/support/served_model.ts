@@ -1,4 +1,4 @@
-// A model of three files on a server that counts what it is asked for, loaded through Node's cache into an engine that only keeps the bytes.
+// A model of three files on a server that counts requests, loaded through Node's cache into an engine that only stores the bytes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export const kFiles = { 'config.json': '{"model_type":"fake"}', 'tokenizer.json'
 export const kDefaults = { ...env };
 export const kAll = [...Object.keys(kFiles), 'tokenizer_config.json'].sort();
 
-/** Of the test that runs. */
+/** Server and folder of the running test. */
 export let server: ModelServer;
 export let folder: string;
 
@@ -40,7 +40,7 @@ export function serveAModel(): void {
   afterEach(async () => {
     Object.assign(env, kDefaults);
     await server.close();
-    await rm(folder, { recursive: true, maxRetries: 10 }); // What failed may still be letting go of its other files.
+    await rm(folder, { recursive: true, maxRetries: 10 }); // A failed load may still be closing its other files.
   });
 }
 
@@ -67,7 +67,7 @@ export function expectWhole(record: FakeRecord): void {
   expect(record.files.get('config.json')).toBe(kFiles['config.json']);
 }
 
-/** What the server was asked since the last time: method and file. */
+/** Returns the server's requests since the last call: method and file. */
 export function asked(): string[] {
   return server.calls
     .splice(0)

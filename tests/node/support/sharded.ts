@@ -1,4 +1,4 @@
-// The tiny checkpoint in three files (tests/fixtures/sharded), and what goes wrong with such. Runs in Node and in browsers.
+// The tiny checkpoint in three files (tests/fixtures/sharded), and damaged copies of it. Runs in Node and in browsers.
 import { expect } from 'vitest';
 import { type Files, type readTensors, tinyText } from './tiny.js';
 

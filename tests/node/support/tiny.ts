@@ -1,5 +1,5 @@
 // The tiny checkpoints of tests/fixtures/tiny as whole models: with a tokenizer that turns "t5 t17" into ids 5 and 17 and adds
-// nothing, so that the expected logits beside them are those of a text. Runs in Node and in browsers.
+// no special tokens, so the expected logits in the same folder are those of a text. Runs in Node and in browsers.
 
 export type Files = Record<string, Uint8Array>;
 

@@ -1,4 +1,4 @@
-// teach() refuses what it can't use before anything is loaded: by its name, an example by its number.
+// teach() rejects bad arguments before it loads anything. Errors name the option, or the number of the example.
 import { expect, test } from 'vitest';
 import { teach } from '../../../web/dist/teach/index_node.js';
 

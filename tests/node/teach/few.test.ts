@@ -1,4 +1,4 @@
-// What teach() does with few examples: which method, how good it is, what it warns of, and what to label next.
+// teach() with few examples: the choice of the method, its accuracy, warnings, and suggestions of what to label next.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// pretrain() on the demo models: text teaches them, and what they learnt can be used, saved and gone on with.
+// pretrain() on the demo models: they learn from plain text, and the result can be used, saved and trained further.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// teach() on weights in several files: the same lesson as on the single file.
+// teach() on weights in several files gives the same result as on a single file.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';

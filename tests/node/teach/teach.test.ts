@@ -1,4 +1,4 @@
-// teach() on the demo models: they learn what a few sentences show, and what they learnt can be used, saved and read again.
+// teach() on the demo models: they learn from a few sentences, and the result can be used, saved and loaded again.
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const kQuick = { epochs: 12, learning_rate: 2e-3, batch_size: 8 };
 
 describe('texts', () => {
   const things = { texts: kTexts, heldBack: kHeldBack, labels: ['plant', 'tool'] };
-  // A head alone learns what the features of the layers tell apart: this model's are of opinions.
+  // A head can only learn what the frozen features distinguish: those of this model are of opinions.
   const opinions = { texts: kPraise, heldBack: kPraiseHeldBack, labels: ['complaint', 'praise'] };
   test.each<[string, TeachMethod, object, typeof things]>([
     ['head', 'head', {}, opinions],
@@ -99,7 +99,7 @@ describe('texts', () => {
 
   test('few examples are seen often, and a small model learns fast', async () => {
     const { report } = await teach('text-classification', kSentiment, kTexts, { method: 'full' });
-    expect(report.epochs).toHaveLength(75); // Of two updates each: 150.
+    expect(report.epochs).toHaveLength(75); // Two updates in each: 150.
     expect(report.learning_rate).toBeCloseTo(1e-3, 6);
     const said = await teach('text-classification', kSentiment, kTexts, { method: 'full', epochs: 2, learning_rate: 5e-5 });
     expect(said.report.epochs).toHaveLength(2);
@@ -336,7 +336,7 @@ describe('cancelling', () => {
       });
       await expect(lesson).rejects.toMatchObject({ name: 'AbortError', code: 'aborted', cause: { message: 'enough' } });
     }
-    await new Promise((resolve) => setTimeout(resolve, 500)); // Threads end in their time.
+    await new Promise((resolve) => setTimeout(resolve, 500)); // Threads need time to end.
     const held = (process.memoryUsage().rss - before) / 1e6;
     console.log(`after six lessons that were cancelled: ${held.toFixed(0)} MB more`);
     expect(held).toBeLessThan(150);

@@ -1,4 +1,4 @@
-// Lessons by several threads: what is learnt is the same to the bit, and how many work is chosen as for pipelines.
+// Training on several threads: results are bit-identical, and the number of threads is chosen as for pipelines.
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ afterEach(() => {
   env.threads = 'auto';
 });
 
-/** All that a lesson by so many threads leaves behind. */
+/** Returns all results of a training run with this number of threads. */
 async function learnt(threads: number, { model = kSentiment, ...options }: { model?: string } & TeachOptions<'text-classification'>) {
   const taught = await teach('text-classification', model, kTexts, { epochs: 2, learning_rate: 2e-3, ...options, threads });
   const { losses, threads: worked, reason } = taught.report;
