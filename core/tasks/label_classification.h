@@ -20,10 +20,8 @@ class LabelClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  // The text with the labels as the model reads them; `prompt` has the labels.
-  Result<Reading> Read(size_t input, const std::string& prompt) const;
-  // The rows of the labels, and of the text.
-  void FindRows(Reading& reading) const;
+  // The text with the labels as the model reads them.
+  Result<Reading> Read(size_t input) const;
 
   LabelReader reader_;
 };

@@ -8,6 +8,7 @@
 
 #include "core/api/option_reader.h"
 #include "core/base/utf8.h"
+#include "core/tasks/label_rows.h"
 
 namespace peruse::train {
 namespace {
@@ -17,10 +18,15 @@ constexpr int32_t kStride = 128;  // tokens that two windows of a long context s
 
 constexpr size_t kMostLabels = 4096;
 
-constexpr std::string_view kTasks[] = {"text-classification", "token-classification", "question-answering", "masked-lm",
-                                       "replaced-token-detection"};
-constexpr Head kHeads[] = {Head::kSequenceClassification, Head::kTokenClassification, Head::kQuestionAnswering,
-                           Head::kMaskedLm, Head::kReplacedTokenDetection};
+constexpr std::string_view kTasks[] = {
+    "text-classification", "zero-shot-classification", "token-classification", "question-answering",
+    "masked-lm",           "replaced-token-detection"};
+constexpr Head kHeads[] = {Head::kSequenceClassification,
+                           Head::kSequenceClassification,
+                           Head::kTokenClassification,
+                           Head::kQuestionAnswering,
+                           Head::kMaskedLm,
+                           Head::kReplacedTokenDetection};
 constexpr std::string_view kProblems[] = {"single_label_classification", "multi_label_classification", "regression"};
 constexpr ProblemType kProblemTypes[] = {ProblemType::kSingleLabel, ProblemType::kMultiLabel, ProblemType::kRegression};
 constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full"};
@@ -157,12 +163,13 @@ TeachOptions TeachRequest::OptionsFor(Method method, int32_t width, int64_t exam
 }
 
 ExampleReader::ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request,
-                             std::vector<std::string> labels, int32_t max_tokens)
+                             std::vector<std::string> labels, const LabelPrompt* prompt, int32_t max_tokens)
     : tokenizer_(tokenizer),
       labels_(std::move(labels)),
+      prompt_(prompt),
+      label_numbers_(NumbersOf(labels_)),
       max_length_(request.max_length > 0 ? std::min(request.max_length, max_tokens)
                                          : std::min(max_tokens, kUsualTokens)),
-      label_numbers_(NumbersOf(labels_)),
       goal_(request.head == Head::kMaskedLm                 ? Goal::kMaskedWords
             : request.head == Head::kReplacedTokenDetection ? Goal::kReplaced
             : request.head == Head::kTokenClassification    ? Goal::kTokens
@@ -210,11 +217,40 @@ Result<int32_t> ExampleReader::LabelOf(std::string_view name) const {
 Status ExampleReader::ReadText(JsonValue example, std::vector<Example>* examples) {
   const std::optional<std::string_view> text = example.FindMember("text").GetString();
   if (!text) return InvalidArgument("it lacks the string \"text\"");
-  PERUSE_ASSIGN_OR_RETURN(const text::Encoding encoding, Encode(*text, example.FindMember("pair")));
-  Example read = {.ids = encoding.ids, .types = encoding.type_ids};
+  Example read;
+  if (prompt_ != nullptr) {
+    if (example.FindMember("pair").exists())
+      return Unsupported("a model that reads labels takes one text, and it has a \"pair\"");
+    PERUSE_ASSIGN_OR_RETURN(read, ReadWithLabels(*text));
+  } else {
+    PERUSE_ASSIGN_OR_RETURN(const text::Encoding encoding, Encode(*text, example.FindMember("pair")));
+    read = {.ids = encoding.ids, .types = encoding.type_ids};
+  }
   PERUSE_RETURN_IF_ERROR(ReadLabel(example, &read));
   examples->push_back(std::move(read));
   return OkStatus();
+}
+
+// A text with all labels, as zero-shot-classification reads it.
+Result<Example> ExampleReader::ReadWithLabels(std::string_view text) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return Status(StatusCode::kEmptyText, "it has no text: it is empty or only white space");
+  text::EncodeOptions options;
+  options.truncation = text::Truncation::kOnlyFirst;
+  options.max_length = max_length_;
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> windows,
+                          tokenizer_.Encode(WithLabels(*prompt_, labels_, std::string(text)), options));
+  const text::Encoding& tokens = windows.front();
+  Example read = {.ids = tokens.ids, .types = tokens.type_ids};
+  read.read_labels = LabelRows(*prompt_, read.ids);
+  const bool whole = read.read_labels.labels.size() == labels_.size() && !read.read_labels.words.empty();
+  if (!whole && windows.size() > 1)
+    return Status(StatusCode::kTextTooLong,
+                  "it and the labels have more than " + std::to_string(max_length_) + " tokens");
+  if (!whole) return InvalidArgument("it or a label contains a marker of the model");
+  if (windows.size() > 1) ++cut_;
+  PairTextWithLabels(labels_.size(), &read.read_labels);
+  return read;
 }
 
 // A line of plain text. What max_length leaves of it is another example.

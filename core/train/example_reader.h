@@ -36,9 +36,9 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json);
 
 class ExampleReader {
  public:
-  // `labels`: of the model. The tokenizer outlives this.
+  // `labels`: of the model. `prompt`: of a model that reads labels next to the text, else null. The tokenizer and the prompt outlive this.
   ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request, std::vector<std::string> labels,
-                int32_t max_tokens);
+                const LabelPrompt* prompt, int32_t max_tokens);
 
   // One example; of question answering and pre-training one for each window. Errors: kInvalidArgument, kEmptyText.
   Status Read(JsonValue example, std::vector<Example>* examples);
@@ -55,12 +55,14 @@ class ExampleReader {
   Status ReadLabel(JsonValue example, Example* read);
   Status ReadProbabilities(JsonValue probabilities, Example* read);
   Status ReadText(JsonValue example, std::vector<Example>* examples);
+  Result<Example> ReadWithLabels(std::string_view text);
   Status ReadLine(JsonValue example, std::vector<Example>* examples);
   Status ReadEntities(JsonValue example, std::vector<Example>* examples);
   Status ReadAnswer(JsonValue example, std::vector<Example>* examples);
 
   const text::Tokenizer& tokenizer_;
   const std::vector<std::string> labels_;
+  const LabelPrompt* const prompt_;
   const std::unordered_map<std::string_view, int32_t> label_numbers_;
   const int32_t max_length_;
   Goal goal_;

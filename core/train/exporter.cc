@@ -43,11 +43,13 @@ std::string FamilyOfClass(std::string_view name) {
 std::string ConfigJson(const ExportRequest& request, const Family& family, const ModelConfig& config) {
   JsonMembers own;
   std::string name = FamilyOfClass(config.architecture_class);
-  if (!name.empty() && request.sentence == nullptr) {
+  if (!name.empty() && request.sentence == nullptr && !config.reads_labels()) {
     own.emplace_back("architectures", "[" + Quoted(name.append(SuffixOf(request.head, family))) + "]");
   }
   own.emplace_back("dtype", "\"float32\"");
   own.emplace_back("torch_dtype", "\"float32\"");
+  if (config.reads_labels())
+    return WithMembers(request.config_json, own);  // which keeps no labels: each call names them
   if (request.head == Head::kSequenceClassification || request.head == Head::kTokenClassification) {
     std::string by_id, by_label;
     for (size_t i = 0; i < config.id2label.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "core/tasks/outputs.h"
 #include "core/tensor/ragged_batch.h"
 #include "core/train/loss.h"
 #include "core/train/tape.h"
@@ -31,6 +32,8 @@ struct Example {
   std::vector<float> targets;
   int64_t number = -1;          // of the caller's example that it comes from, or -1
   std::vector<int32_t> chosen;  // tokens, ascending: of a text to be masked all that may be (masking.h)
+  HeadLists
+      read_labels;  // of a model that reads labels: their rows and the text's; such an example is a batch of its own
 };
 
 // The label that a model gives a text, and its probability.

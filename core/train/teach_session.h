@@ -11,9 +11,10 @@
 //   Report();  Files(), ReadFile(...)                             after Begin at any time
 //
 // Open's request. All but task is optional; these are the defaults.
-//   { "task": "text-classification" | "token-classification" | "question-answering" | "masked-lm" | "replaced-token-detection",
+//   { "task": "text-classification" | "zero-shot-classification" | "token-classification" | "question-answering" | "masked-lm" |
+//             "replaced-token-detection",       // zero-shot-classification: a GLiClass, which reads the labels with the text
 //     "labels": ["negative", "positive"],       // text: every label; tokens: the kinds of entities, without B- and I-
-//     "problem_type": "single_label_classification" | "multi_label_classification" | "regression",   // of text-classification
+//     "problem_type": "single_label_classification" | "multi_label_classification" | "regression",   // of texts
 //     "method": "full" | "head" | "lora" | "layers",  "layers": 2,     // chosen by trials.h if absent
 //     "lora_rank": 8, "lora_alpha": 16, "lora_targets": ["query", "value", ...],   // ends of the names of linears
 //     "freeze_words": false, "epochs": <at least 3, for 150 updates>,
@@ -78,6 +79,9 @@
 
 namespace peruse::train {
 
+// Before the names of the generator's files.
+inline constexpr std::string_view kGeneratorFolder = "generator/";
+
 class TeachSession {
  public:
   Status AddFile(std::string_view name, std::string_view bytes);
@@ -101,6 +105,7 @@ class TeachSession {
   Status Expect(Stage stage, std::string_view call);
   Status Fail(Status status);
   Status OpenParts(std::string_view request);
+  Status CheckTask() const;
   Status OpenPretraining();
   Status ReadSentence();
   void SplitValidation();

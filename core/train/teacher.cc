@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/program/passes/passes.h"
-#include "core/train/folds.h"
 
 namespace peruse::train {
 namespace {
@@ -58,9 +57,18 @@ void Teacher::ChooseTrained() {
   }
 }
 
+Status Teacher::CheckReadsLabels() const {
+  const bool keeps_features = options_.method == Method::kHead || options_.method == Method::kLayers;
+  if (options_.method == Method::kLora) return Unsupported("method \"lora\" with a GLiClass");
+  if (options_.sift > 0) return Unsupported("option sift with a GLiClass");
+  if (keeps_features && trainee_.family().LabelScores()->hidden.has_value())
+    return Unsupported("encoder_layer_id with a method that keeps the features of a layer; \"full\" can be taught");
+  return OkStatus();
+}
+
 Status Teacher::PrepareProgram() {
   PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor(kLogits));
-  if (options_.method == Method::kHead && objective_.goal() != Goal::kRegression &&
+  if (options_.method == Method::kHead && objective_.goal() != Goal::kRegression && !reads_labels() &&
       program_.info(program_.outputs[0].value).rows.domain == Domain::kSequences) {
     // Up to what the last linear reads.
     for (const Op& op : program_.ops) {
@@ -99,6 +107,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   if (masks() && options_.method != Method::kFull)
     return Unsupported("pre-training trains everything: its method is \"full\"");
   PERUSE_RETURN_IF_ERROR(objective_.Check());
+  if (reads_labels()) PERUSE_RETURN_IF_ERROR(CheckReadsLabels());
   PERUSE_RETURN_IF_ERROR(PrepareSift());
   ChooseTrained();
   if (options_.method == Method::kLora && trainee_.masters().lora().empty()) {
@@ -153,7 +162,7 @@ Status Teacher::CheckMemory(Plan& plan) {
   size_t tokens = 0;
   for (const Example* example : all) {
     tokens += example->ids.size();
-    if (!part.empty() && (tokens > static_cast<size_t>(options_.batch_tokens) ||
+    if (!part.empty() && (reads_labels() || tokens > static_cast<size_t>(options_.batch_tokens) ||
                           part.size() >= static_cast<size_t>(options_.batch_size)))
       break;
     part.push_back(example);
@@ -161,7 +170,7 @@ Status Teacher::CheckMemory(Plan& plan) {
   if (masks()) part = MaskedTexts(part, /*draw=*/0);
   plan.bytes = trainee_.masters().bytes() + (optimiser_ ? optimiser_->bytes() : 0);
   FillBatch(part);
-  const BatchInputs inputs = {inputs_, batch_, chosen_};
+  const BatchInputs inputs = Inputs();
   if (!by_text_) {
     if (features_width_ > 0) {
       matrix_.assign(static_cast<size_t>(batch_.rows()) * static_cast<size_t>(features_width_), 0.0f);
@@ -205,7 +214,7 @@ std::vector<Teacher::Part> Teacher::PartsOf(std::span<const Example* const> exam
   size_t tokens = 0;
   for (const Example* example : examples) {
     tokens += example->ids.size();
-    if (parts.empty() || tokens > static_cast<size_t>(options_.batch_tokens)) {
+    if (parts.empty() || reads_labels() || tokens > static_cast<size_t>(options_.batch_tokens)) {
       parts.emplace_back();
       tokens = example->ids.size();
     }
@@ -218,11 +227,36 @@ void Teacher::FillBatch(const Part& part) {
   batch_.Clear();
   inputs_.clear();
   chosen_.clear();
+  read_labels_ = &part[0]->read_labels;
   for (const Example* example : part) {
     for (const int32_t place : example->chosen) chosen_.push_back(batch_.rows() + place);
     inputs_.push_back({example->ids, example->types});
     batch_.Append(static_cast<int32_t>(example->ids.size()));
   }
+}
+
+BatchInputs Teacher::Inputs() const {
+  BatchInputs inputs = {inputs_, batch_, chosen_};
+  const HeadLists& head = *read_labels_;
+  if (reads_labels()) {
+    inputs.head = {.words = head.words,
+                   .word_tokens = head.word_tokens,
+                   .labels = head.labels,
+                   .label_tokens = head.label_tokens,
+                   .pair_first = head.pair_first,
+                   .pair_second = head.pair_second,
+                   .second_segment = head.second_segment};
+  }
+  return inputs;
+}
+
+Block Teacher::ByText(const Block& block) const {
+  const int64_t count = block.rows * block.cols;
+  return reads_labels() ? Block{block.data, 1, count, count} : block;
+}
+
+int64_t Teacher::Columns() const {
+  return reads_labels() ? trainee_.config().num_labels() : program_.info(program_.outputs[0].value).cols.factor;
 }
 
 void Teacher::Shuffle() {
@@ -262,80 +296,13 @@ Result<Teacher::Progress> Teacher::Advance() {
   return progress_;
 }
 
-// Of the next examples, as many as are in memory at once.
-Status Teacher::ComputeFeatures() {
-  const size_t training = sets_[kTraining].size(), count = features_.size();
-  const auto example = [&](size_t i) {
-    return i < training ? &sets_[kTraining][i] : &sets_[kValidation][i - training];
-  };
-  std::vector<const Example*> rest;
-  for (size_t i = next_; i < count && rest.size() < static_cast<size_t>(options_.batch_size); ++i)
-    rest.push_back(example(i));
-  const Part part = PartsOf(rest).front();
-  FillBatch(part);
-  PERUSE_RETURN_IF_ERROR(features_step_->Begin({inputs_, batch_, chosen_}, Options(/*training=*/false)));
-  features_step_->Forward();
-  const Block out = features_step_->output();
-  for (size_t i = 0; i < part.size(); ++i) {
-    const auto text = static_cast<int32_t>(i);
-    const int64_t first = by_text_ ? text : batch_.start(text);
-    const int64_t rows = by_text_ ? 1 : batch_.length(text);
-    std::vector<float>& own = features_[next_ + i];
-    for (int64_t r = first; r < first + rows; ++r) own.insert(own.end(), out.row(r), out.row(r) + out.cols);
-  }
-  next_ += part.size();
-  if (next_ < count) return OkStatus();
-  next_ = 0;
-  phase_ = by_text_ ? Phase::kFit : Phase::kTraining;
-  return OkStatus();
-}
-
-Status Teacher::FitHead() {
-  const size_t rows = sets_[kTraining].size();
-  const auto labels = static_cast<int64_t>(trainee_.config().num_labels());
-  std::vector<float> features, targets;
-  double mass = 0;  // what the examples count for in all
-  for (size_t i = 0; i < rows; ++i) {
-    const Example& example = sets_[kTraining][i];
-    features.insert(features.end(), features_[i].begin(), features_[i].end());
-    targets.insert(targets.end(), example.targets.begin(), example.targets.end());
-    mass += example.targets.empty() ? CrossEntropyMass(example.labels, objective_.cross_entropy()) : 1;
-    for (int64_t k = 0; example.targets.empty() && k < labels; ++k) {
-      targets.push_back(
-          static_cast<float>(CrossEntropyTarget(example.labels[0], k, labels, objective_.cross_entropy())));
-    }
-  }
-  for (float& target : targets) target *= static_cast<float>(static_cast<double>(rows) / mass);
-  const int32_t folds = FoldCount(rows);
-  const bool sigmoid = objective_.goal() == Goal::kMultiLabel;
-  const LogisticFit fit =
-      FitLogistic({features, targets, static_cast<int64_t>(rows), features_width_, labels, sigmoid},
-                  FoldsOf(sets_[kTraining], folds, options_.seed), folds, trainee_.masters().workers());
-  for (size_t i = 0; !sigmoid && i < rows; ++i) {
-    const auto count = static_cast<size_t>(labels);
-    report_.guesses.push_back(GuessOf(std::span(fit.held_out).subspan(i * count, count)));
-  }
-  const std::string bias = classifier_.substr(0, classifier_.size() - 6) + "bias";
-  for (Master& master : trainee_.masters().tensors()) {
-    if (master.name == classifier_) std::copy(fit.weight.begin(), fit.weight.end(), master.values);
-    if (master.name == bias) std::copy(fit.bias.begin(), fit.bias.end(), master.values);
-  }
-  trainee_.masters().Hold();
-  report_.l2 = fit.l2;
-  progress_.loss = epoch_loss_ = fit.loss;
-  report_.losses.push_back(fit.loss);
-  epoch_updates_ = 1;
-  report_.steps = progress_.step = updates_ = 1;
-  return EndEpoch();
-}
-
 Status Teacher::Update() {
   if (next_ == 0) progress_.epoch = static_cast<int32_t>(report_.epochs.size()) + 1;
   const size_t count = std::min(order_.size() - next_, static_cast<size_t>(options_.batch_size));
   const auto texts = std::span<const Example* const>(order_).subspan(next_, count);
   const Part examples =
       masks() ? MaskedTexts(texts, static_cast<uint32_t>(updates_) + 1) : Part(texts.begin(), texts.end());
-  const int64_t columns = program_.info(program_.outputs[0].value).cols.factor;
+  const int64_t columns = Columns();
   double mass = objective_.Mass(examples, columns), words = 0;
   progress_.generator_loss = 0;
   if (generator_) {
@@ -385,9 +352,9 @@ Status Teacher::Update() {
 }
 
 Result<double> Teacher::LearnPart(const Part& part, uint32_t number, double mass) {
-  PERUSE_RETURN_IF_ERROR(step_->Begin({inputs_, batch_, chosen_}, Options(/*training=*/true, number), matrices_));
+  PERUSE_RETURN_IF_ERROR(step_->Begin(Inputs(), Options(/*training=*/true, number), matrices_));
   step_->Forward();
-  const double loss = objective_.Loss(part, batch_, step_->output(), mass, step_->output_gradient());
+  const double loss = objective_.Loss(part, batch_, ByText(step_->output()), mass, ByText(step_->output_gradient()));
   step_->Backward();
   return loss;
 }
@@ -410,100 +377,7 @@ Result<double> Teacher::LearnPerturbed(const Part& part, uint32_t number, double
   const auto loss = [&](const Block& logits, const Block& gradient) {
     return objective_.Loss(part, batch_, logits, mass, gradient);
   };
-  return sift_->Learn({inputs_, batch_, chosen_}, Options(/*training=*/true, number), loss, rows, &perturbation_);
-}
-
-// The kept rows of a part's examples as the matrix that the program reads.
-void Teacher::BringFeatures(const Part& part) {
-  if (features_width_ == 0 || by_text_) return;
-  matrix_.clear();
-  for (const Example* example : part) {
-    const Example* first = sets_[kTraining].data();
-    const bool training = example >= first && example < first + sets_[kTraining].size();
-    const size_t number = training ? static_cast<size_t>(example - first)
-                                   : sets_[kTraining].size() + static_cast<size_t>(example - sets_[kValidation].data());
-    matrix_.insert(matrix_.end(), features_[number].begin(), features_[number].end());
-  }
-  matrices_ = {matrix_};
-}
-
-Status Teacher::EndEpoch() {
-  next_ = 0;
-  const auto updates = static_cast<double>(epoch_updates_);
-  report_.epochs.push_back({epoch_loss_ / updates, epoch_generator_loss_ / updates, std::nullopt});
-  epoch_loss_ = epoch_generator_loss_ = 0;
-  epoch_updates_ = 0;
-  progress_.epoch = static_cast<int32_t>(report_.epochs.size());
-  const bool last = by_text_ || progress_.epoch >= options_.epochs;
-  if (sets_[kValidation].empty() || !(last || progress_.epoch % options_.validate_every == 0)) return NextEpoch();
-  objective_.Reset(program_.info(program_.outputs[0].value).cols.factor);
-  phase_ = Phase::kValidation;
-  return OkStatus();
-}
-
-Status Teacher::NextEpoch() {
-  const bool last = by_text_ || progress_.epoch >= options_.epochs;
-  const bool tired = options_.patience > 0 && since_best_ >= options_.patience;
-  phase_ = last || tired ? Phase::kDone : Phase::kTraining;
-  if (phase_ == Phase::kTraining) Shuffle();
-  if (phase_ == Phase::kDone && report_.best_epoch > 0 && report_.best_epoch != progress_.epoch) RestoreState();
-  return OkStatus();
-}
-
-// The next part of the examples; behind the last the epoch's figures.
-Status Teacher::Validate() {
-  const std::vector<Example>& examples = sets_[kValidation];
-  std::vector<const Example*> rest;
-  for (size_t i = next_; i < examples.size() && rest.size() < static_cast<size_t>(options_.batch_size); ++i) {
-    rest.push_back(&examples[i]);
-  }
-  Part part = PartsOf(rest).front();
-  const size_t count = part.size();
-  if (generator_) {
-    PERUSE_ASSIGN_OR_RETURN(part, Replaced(part, /*learns=*/false, /*mass=*/1, static_cast<uint32_t>(next_)));
-  }
-  FillBatch(part);
-  BringFeatures(part);
-  PERUSE_RETURN_IF_ERROR(step_->Begin({inputs_, batch_, chosen_}, Options(/*training=*/false), matrices_));
-  step_->Forward();
-  objective_.Observe(part, batch_, step_->output());
-  next_ += count;
-  if (next_ < examples.size()) return OkStatus();
-  next_ = 0;
-  std::vector<const Example*> all;
-  for (const Example& example : examples) all.push_back(&example);
-  const int64_t columns = program_.info(program_.outputs[0].value).cols.factor;
-  const Metrics metrics = objective_.Finish(objective_.Mass(all, columns));
-  report_.epochs.back().validation = metrics;
-  progress_.validated = true;
-  if (report_.best_epoch == 0 || metrics.loss < best_ || !options_.keep_best) {
-    best_ = metrics.loss;
-    report_.best_epoch = progress_.epoch;
-    since_best_ = 0;
-    if (options_.keep_best) KeepState();
-  } else {
-    ++since_best_;
-  }
-  return NextEpoch();
-}
-
-void Teacher::KeepState() {
-  kept_.clear();
-  for (const Master& master : trainee_.masters().tensors()) {
-    if (master.trained) kept_.insert(kept_.end(), master.values, master.values + master.size);
-  }
-  if (generator_) generator_->Keep(&kept_);
-}
-
-void Teacher::RestoreState() {
-  const float* from = kept_.data();
-  for (const Master& master : trainee_.masters().tensors()) {
-    if (!master.trained) continue;
-    std::copy_n(from, master.size, master.values);
-    from += master.size;
-  }
-  if (generator_) generator_->Restore(from);
-  trainee_.masters().Hold();
+  return sift_->Learn(Inputs(), Options(/*training=*/true, number), loss, rows, &perturbation_);
 }
 
 }  // namespace peruse::train

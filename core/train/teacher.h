@@ -110,10 +110,17 @@ class Teacher {
   using Part = std::vector<const Example*>;
 
   void ChooseTrained();
+  Status CheckReadsLabels() const;
   Status PrepareProgram();
   Status PrepareSift();
   Status CheckMemory(Plan& plan);
   void FillBatch(const Part& part);
+  // The batch that FillBatch filled.
+  BatchInputs Inputs() const;
+  // Logits or their gradient with a row for each text or token; of a model that reads labels there may be a row for each label.
+  Block ByText(const Block& block) const;
+  int64_t Columns() const;
+  bool reads_labels() const { return trainee_.config().reads_labels(); }
   void BringFeatures(const Part& part);
   StepOptions Options(bool training, uint32_t part = 0) const;
   std::vector<Part> PartsOf(std::span<const Example* const> examples) const;
@@ -177,6 +184,7 @@ class Teacher {
   RaggedBatch batch_;
   std::vector<ModelInput> inputs_;
   std::vector<int32_t> chosen_;
+  const HeadLists* read_labels_ = nullptr;
   std::vector<float> matrix_;
   std::vector<std::span<const float>> matrices_;
 };

@@ -28,6 +28,17 @@ std::optional<std::vector<int32_t>> PlacesOf(const std::vector<std::string>& lab
   return order;
 }
 
+// Labels are taught to a GLiClass that reads them in its text.
+Status CheckReadsLabels(const Family& family, Head head) {
+  const std::optional<LabelHead> scores = family.LabelScores();
+  if (!scores) return Unsupported("a GLiNER cannot be taught yet");
+  if (scores->labels != LabelHead::Labels::kRows)
+    return Unsupported("a GLiClass that reads labels apart from texts (bi-encoder) cannot be taught yet");
+  if (head != Head::kSequenceClassification)
+    return Unsupported("a GLiClass has no head for " + std::string(HeadName(head)));
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, Head head,
@@ -40,7 +51,7 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   ModelConfig& config = trainee->config_;
   if (config.int8_weights)
     return Unsupported("a q8 checkpoint cannot be taught: its weights are rounded; take the one it was made from");
-  if (config.reads_labels()) return Unsupported("a model that reads labels beside the text cannot be taught yet");
+  if (config.reads_labels()) PERUSE_RETURN_IF_ERROR(CheckReadsLabels(*trainee->family_, head));
   const std::vector<std::string> own = config.id2label;
   if (!labels.empty()) {
     config.id2label = labels;
@@ -64,7 +75,7 @@ Result<std::unique_ptr<Trainee>> Trainee::Create(std::string_view config_json, H
   trainee->masters_ = std::make_unique<Masters>(trainee->program_, trainee->parameters_, trainee->family_->prefixes());
   trainee->checkpoint_ =
       std::make_unique<Checkpoint>(trainee->parameters_, trainee->family_->prefixes(), *trainee->masters_);
-  if (!labels.empty() && labels != own) {
+  if (!labels.empty() && labels != own && !config.reads_labels()) {
     if (const std::optional<std::vector<int32_t>> order = PlacesOf(labels, own)) {
       trainee->label_order_ = *order;
     } else {

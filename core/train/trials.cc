@@ -54,8 +54,8 @@ double Trials::CostOfFull() const {
 }
 
 int64_t Trials::StepsOf(const Training& training) const {
-  if (training.method == Method::kHead && goal_ != Goal::kRegression && goal_ != Goal::kTokens && goal_ != Goal::kSpan)
-    return 1;
+  const bool solved = goal_ != Goal::kRegression && goal_ != Goal::kTokens && goal_ != Goal::kSpan;
+  if (training.method == Method::kHead && solved && !trainee_.config().reads_labels()) return 1;
   const TeachOptions options = options_(training.method);
   int64_t examples = static_cast<int64_t>(training_.size());
   if (training.fold >= 0) examples -= std::count(folds_.begin(), folds_.end(), training.fold);
@@ -78,13 +78,15 @@ void Trials::ScoreByFolds(Method method) {
 }
 
 Result<Teacher::Plan> Trials::Begin() {
-  const bool one_label = goal_ == Goal::kSingleLabel || goal_ == Goal::kSoftLabels;
+  const bool one_label =
+      (goal_ == Goal::kSingleLabel || goal_ == Goal::kSoftLabels) && !trainee_.config().reads_labels();
   if (asked_) {
     if (cross_validate_ && one_label && *asked_ != Method::kHead) ScoreByFolds(*asked_);
     planned_.push_back({*asked_});
     chosen_ = true;
   } else if (!one_label) {
-    const bool head = goal_ == Goal::kMultiLabel && !FullByRule();
+    const bool of_texts = goal_ != Goal::kTokens && goal_ != Goal::kSpan && goal_ != Goal::kRegression;
+    const bool head = of_texts && !FullByRule();
     planned_.push_back({head ? Method::kHead : Method::kFull});
     chosen_ = true;
   } else {

@@ -44,7 +44,11 @@ test('draws its steps on a terminal', async () => {
 
 test.each([
   [['text-classification', kModel, train], 2, /--out is missing/],
-  [['redact', kModel, train, '-o', out], 2, /<task> is text-classification or token-classification or question-answering, not 'redact'/],
+  [
+    ['redact', kModel, train, '-o', out],
+    2,
+    /<task> is text-classification or zero-shot-classification or token-classification or question-answering, not 'redact'/,
+  ],
   [['text-classification', kModel], 2, /<examples\.jsonl> is missing/],
   [['text-classification', kModel, train, '-o', out, '--layers', '2'], 2, /--layers goes with --method layers/],
   [['text-classification', kModel, train, '-o', out, '--method', 'some'], 2, /--method takes head or layers/],

@@ -16,7 +16,7 @@ test.each([
     'a task that is none',
     ['fill-mask', kModel, kTwo],
     'unsupported',
-    /'fill-mask' can't be taught; what can is text-classification, token/,
+    /'fill-mask' can't be taught; what can is text-classification, zero-shot-classification, token/,
   ],
   ['no list', ['text-classification', kModel, 'x'], 'invalid_argument', /The examples must be a list, not a string/],
   ['an empty list', ['text-classification', kModel, []], 'invalid_argument', /no examples/],

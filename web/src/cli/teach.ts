@@ -16,14 +16,14 @@ import { LessonProgress } from './lesson_progress.js';
 import { given, kModelOptions, kSourceOptions } from './model_options.js';
 import { jsonLine, printable } from './printable.js';
 
-const kTasks = ['text-classification', 'token-classification', 'question-answering'] as const;
+const kTasks = ['text-classification', 'zero-shot-classification', 'token-classification', 'question-answering'] as const;
 const kMethods = ['head', 'layers', 'lora', 'full'] as const;
 
 export const teach: Command = {
   summary: 'Teach a model from examples, and write it to a folder',
   usage: '<task> <model> <examples.jsonl>',
   details: `A line of the file is an example:
-  text-classification   {"text", "label"}
+  text-classification   {"text", "label"}; the same for zero-shot-classification (GLiClass)
   token-classification  {"text", "entities": [{"start", "end", "label"}]}
   question-answering    {"question", "context", "answer": {"start", "end"}}
 What was measured is printed as JSON.`,

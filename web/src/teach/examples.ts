@@ -3,7 +3,12 @@ import { PeruseError, show } from '../errors.js';
 import { nameOf } from '../tasks/call.js';
 
 /** What can be taught. */
-export type TeachTask = 'text-classification' | 'token-classification' | 'question-answering';
+export type TeachTask = 'text-classification' | 'zero-shot-classification' | 'token-classification' | 'question-answering';
+
+/** Tasks whose examples are texts with labels. A GLiClass, which reads the labels with the text, is taught as 'zero-shot-classification'. */
+export function labelsTexts(task: TeachTask | PretrainTask): boolean {
+  return task === 'text-classification' || task === 'zero-shot-classification';
+}
 
 /** What plain text teaches, in the engine's words. */
 export type PretrainTask = 'masked-lm' | 'replaced-token-detection';
@@ -46,7 +51,7 @@ export interface AnswerExample {
 }
 
 /** What an example of a task is. */
-export type TeachExample<T extends TeachTask = TeachTask> = T extends 'text-classification'
+export type TeachExample<T extends TeachTask = TeachTask> = T extends 'text-classification' | 'zero-shot-classification'
   ? TextExample
   : T extends 'token-classification'
     ? EntitiesExample
@@ -100,6 +105,7 @@ function entities(value: unknown): string | undefined {
 
 const kFields: Record<TeachTask, Fields> = {
   'text-classification': { text: aString, text_pair: aStringIfAny, label: aLabel, probabilities: numbersIfAny },
+  'zero-shot-classification': { text: aString, label: aLabel, probabilities: numbersIfAny },
   'token-classification': { text: aString, entities },
   'question-answering': { question: aString, context: aString, answer: aSpanOrNull },
 };

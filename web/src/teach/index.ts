@@ -29,7 +29,7 @@ const kParts: TeachParts = {
 /**
  * Teaches a model from examples, here: nothing leaves the machine. It works in a worker of its own, which ends with it.
  *
- * @param task 'text-classification', 'token-classification' or 'question-answering'.
+ * @param task 'text-classification', 'token-classification', 'question-answering', or 'zero-shot-classification' (a GLiClass).
  * @param source The model to start from, as in pipeline(): a URL or path of a folder, a hub id, or its files.
  * @param examples At least two of different labels. They are counted from 0 in messages.
  * @throws PeruseError with a `code` that says why; an example that can't be used is named by its number.

@@ -14,7 +14,7 @@ import { type FolderParts, openFolder } from '../sources/open_folder.js';
 import { eachChunk, locate, type NamedFile, type Reading, readTokenizer } from '../sources/read_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { HostOf } from '../worker/host.js';
-import { labelCounts, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
+import { labelCounts, labelsTexts, type PlainExample, type PretrainTask, type ProblemType, type TeachTask } from './examples.js';
 import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import { type Plan, type StepMade, type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
@@ -159,7 +159,7 @@ class Lesson {
   private openRequest(texts: readonly NamedFile[]): Record<string, unknown> {
     const { task, method, settings, classWeights, choice } = this.request_;
     const request: Record<string, unknown> = { task, ...method, ...settings, threads: choice.threads };
-    if (task === 'text-classification') request.problem_type = this.request_.problem;
+    if (labelsTexts(task)) request.problem_type = this.request_.problem;
     const known = modelLabels(texts);
     const labels = pretrains(task) ? undefined : this.labels(known);
     if (labels !== undefined) request.labels = labels;
@@ -182,6 +182,7 @@ class Lesson {
       }
       return undefined;
     }
+    if (task === 'zero-shot-classification') return named;
     const known_ = new Set(task === 'token-classification' ? known.map((label) => label.replace(/^[BI]-/, '')) : known);
     return named.every((label) => known_.has(label)) ? undefined : named;
   }
@@ -278,7 +279,7 @@ function modelLabels(texts: readonly NamedFile[]): string[] {
 }
 
 function weightsOf(weights: Record<string, number>, labels: readonly string[], task: LessonRequest['task']): number[] {
-  if (task !== 'text-classification') throw new PeruseError('unsupported', 'class_weights are for the labels of texts.');
+  if (!labelsTexts(task)) throw new PeruseError('unsupported', 'class_weights are for the labels of texts.');
   const unknown = Object.keys(weights).find((label) => !labels.includes(label));
   if (unknown !== undefined)
     throw new PeruseError('invalid_argument', `class_weights names '${unknown}', which is none of ${labels.join(', ')}.`);

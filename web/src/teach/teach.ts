@@ -8,7 +8,7 @@ import { engineFolder } from '../platform/engine_folder.js';
 import { sendable } from '../sources/sendable.js';
 import { resolveSource, type Source } from '../sources/source.js';
 import { RemoteHost, type WorkerPort } from '../worker/worker_host.js';
-import { checkKind, plainExamples, type TeachExample, type TeachTask } from './examples.js';
+import { checkKind, labelsTexts, plainExamples, type TeachExample, type TeachTask } from './examples.js';
 import type { LessonRequest, TeachVerbs } from './lesson.js';
 import { exampleNotices, unreadFields, unusedOptions } from './notices.js';
 import { checkTeachOptions, engineMethod, engineSettings, type TeachOptions, type TeachProgress } from './options.js';
@@ -22,7 +22,7 @@ export interface TeachParts {
   saveToDisk?: SaveToDisk;
 }
 
-const kTasks: readonly TeachTask[] = ['text-classification', 'token-classification', 'question-answering'];
+const kTasks: readonly TeachTask[] = ['text-classification', 'zero-shot-classification', 'token-classification', 'question-answering'];
 
 /** Each of the package's entries makes its teach() of its parts. */
 export async function teachWith<T extends TeachTask>(
@@ -68,7 +68,7 @@ function prepare<T extends TeachTask>(
   const held = Array.isArray(validation) ? plainExamples(task, validation, 'validation example') : [];
   const named = labels === undefined ? undefined : [...labels];
   if (task === 'token-classification') for (const kind of named ?? []) checkKind(kind, 'labels');
-  const read = task === 'text-classification' ? readProblem({ examples: plain, validation: held }, options.problem_type, named) : undefined;
+  const read = labelsTexts(task) ? readProblem({ examples: plain, validation: held }, options.problem_type, named) : undefined;
   const notices = [...unreadFields(task, examples), ...exampleNotices(task, plain)];
   if (Array.isArray(validation) && validation.length === 0) notices.push('validation is an empty list: nothing is held out.');
   return {

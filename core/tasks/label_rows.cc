@@ -1,0 +1,53 @@
+#include "core/tasks/label_rows.h"
+
+#include <algorithm>
+
+namespace peruse {
+
+std::string WithLabels(const LabelPrompt& prompt, std::span<const std::string> labels, const std::string& text) {
+  std::string before;
+  if (prompt.in_text) {
+    for (const std::string& label : labels) before += prompt.marker + (prompt.only_places ? "" : label);
+    before += prompt.separator;
+  }
+  return prompt.labels_first ? before + text : text + before;
+}
+
+HeadLists LabelRows(const LabelPrompt& prompt, std::span<const int32_t> ids) {
+  HeadLists head;
+  const auto tokens = static_cast<int32_t>(ids.size());
+  const int32_t behind = prompt.embed_marker ? 0 : 1;
+  const auto found = std::find(ids.begin(), ids.end(), prompt.separator_id);
+  const auto separator = static_cast<int32_t>(found - ids.begin());
+  if (separator == tokens) return head;
+  head.second_segment = separator;
+  for (int32_t row = 0; row < tokens; ++row) {
+    if (ids[static_cast<size_t>(row)] != prompt.marker_id) continue;
+    // The last label of a text whose vector is all of it ends with the text.
+    if (prompt.label_tokens && !head.labels.empty()) head.label_tokens.push_back(row - head.labels.back());
+    head.labels.push_back(row + behind);
+  }
+  if (prompt.label_tokens && !head.labels.empty()) {
+    head.label_tokens.push_back((prompt.from_separator ? separator : tokens) - head.labels.back());
+  }
+  for (int32_t& count : head.label_tokens) count = std::max(count, 0);
+  const int32_t first = prompt.from_separator ? separator : 0;
+  head.words = {first};
+  head.word_tokens = {1};
+  if (!prompt.whole_text) return head;
+  for (int32_t row = first + 1; row < tokens; ++row) head.words.push_back(row);
+  head.word_tokens.assign(head.words.size(), 1);
+  if (!prompt.fill_text) return head;
+  head.words.resize(ids.size(), first);
+  head.word_tokens.resize(ids.size(), 0);
+  return head;
+}
+
+void PairTextWithLabels(size_t labels, HeadLists* head) {
+  for (size_t label = 0; label < labels; ++label) {
+    head->pair_first.push_back(0);
+    head->pair_second.push_back(static_cast<int32_t>(label));
+  }
+}
+
+}  // namespace peruse

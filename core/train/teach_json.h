@@ -1,0 +1,16 @@
+// Numbers and figures of training as JSON.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/json_writer.h"
+#include "core/train/objective.h"
+
+namespace peruse::train {
+
+// Leaves a number out that is not one: the figure does not exist.
+void WriteNumber(JsonWriter& writer, const char* name, double value);
+void WriteCount(JsonWriter& writer, const char* name, int64_t value);
+void Write(JsonWriter& writer, const Metrics& metrics);
+
+}  // namespace peruse::train

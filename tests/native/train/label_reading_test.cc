@@ -1,0 +1,141 @@
+// Teaching a GLiClass, which reads the labels with the text: gradients against differences of the loss, and a lesson from JSON to files.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/tasks/label_rows.h"
+#include "core/train/teach_session.h"
+#include "core/train/trainee.h"
+#include "tests/native/models/fixtures.h"
+
+namespace peruse::train {
+namespace {
+
+using peruse::testing::Bytes;
+using peruse::testing::ReadFixture;
+
+const std::vector<std::string> kLabels = {"person", "date"};
+
+std::unique_ptr<Trainee> Load(const std::string& variant) {
+  auto trainee =
+      Trainee::Create(ReadFixture("gliclass/" + variant + "/config.json"), Head::kSequenceClassification, kLabels);
+  EXPECT_TRUE(trainee.ok()) << trainee.status().message();
+  if (!trainee.ok()) return nullptr;
+  EXPECT_TRUE((*trainee)->FeedWeights(Bytes(ReadFixture("gliclass/" + variant + "/model.safetensors"))).ok());
+  const Status finished = (*trainee)->FinishWeights();
+  EXPECT_TRUE(finished.ok()) << finished.message();
+  return std::move(*trainee);
+}
+
+// The loss of one text, whose second label is right.
+class OneText {
+ public:
+  OneText(Trainee& trainee, Program program) : trainee_(trainee), program_(std::move(program)) {
+    const LabelPrompt& prompt = trainee.config().prompt;
+    const std::vector<int32_t> text = {9, 14, 23, 31}, label = {7, 12};
+    std::vector<int32_t> labels;
+    for (size_t i = 0; i < kLabels.size(); ++i) {
+      labels.push_back(prompt.marker_id);
+      labels.push_back(label[i]);
+    }
+    labels.push_back(prompt.separator_id);
+    ids_ = prompt.labels_first ? labels : text;
+    const std::vector<int32_t>& second = prompt.labels_first ? text : labels;
+    ids_.insert(ids_.end(), second.begin(), second.end());
+    types_.assign(ids_.size(), 0);
+    head_ = LabelRows(prompt, ids_);
+    PairTextWithLabels(kLabels.size(), &head_);
+    batch_.Append(static_cast<int32_t>(ids_.size()));
+    step_ = std::make_unique<Step>(program_, trainee.masters().held());
+  }
+
+  double Loss(bool backward) {
+    const ModelInput input = {ids_, types_};
+    trainee_.masters().Hold();
+    StepOptions options;
+    options.backward = backward;
+    const Status begun = step_->Begin({.texts = std::span(&input, 1),
+                                       .batch = batch_,
+                                       .chosen = {},
+                                       .head = {head_.words,
+                                                head_.word_tokens,
+                                                head_.labels,
+                                                head_.label_tokens,
+                                                head_.pair_first,
+                                                head_.pair_second,
+                                                head_.second_segment,
+                                                {}}},
+                                      options);
+    EXPECT_TRUE(begun.ok()) << begun.message();
+    step_->Forward();
+    const Block logits = step_->output();
+    EXPECT_EQ(logits.rows * logits.cols, 2);
+    const double a = double{logits.data[0]}, b = double{logits.data[1]}, largest = std::max(a, b);
+    const double sum = std::exp(a - largest) + std::exp(b - largest);
+    if (backward) {
+      trainee_.masters().ZeroGradients();
+      float* const gradient = step_->output_gradient().data;
+      gradient[0] = static_cast<float>(std::exp(a - largest) / sum);
+      gradient[1] = static_cast<float>(std::exp(b - largest) / sum - 1);
+      step_->Backward();
+      trainee_.masters().Gather();
+    }
+    return largest + std::log(sum) - b;
+  }
+
+ private:
+  Trainee& trainee_;
+  const Program program_;
+  std::vector<int32_t> ids_, types_;
+  HeadLists head_;
+  RaggedBatch batch_;
+  std::unique_ptr<Step> step_;
+};
+
+class LabelReading : public ::testing::TestWithParam<const char*> {};
+
+// The slope along the gradient is the gradient's length: one number that every parameter has a part in.
+TEST_P(LabelReading, GradientsAreSlopesOfTheLoss) {
+  const auto trainee = Load(GetParam());
+  ASSERT_NE(trainee, nullptr);
+  for (Master& master : trainee->masters().tensors()) master.trained = true;
+  ASSERT_TRUE(trainee->masters().Allocate().ok());
+  auto program = trainee->ProgramFor(kLogits);
+  ASSERT_TRUE(program.ok());
+  OneText text(*trainee, std::move(*program));
+  text.Loss(/*backward=*/true);
+  std::vector<Master>& masters = trainee->masters().tensors();
+  for (Master& master : masters) {
+    const std::vector<float> gradient(master.gradient, master.gradient + master.size);
+    double squares = 0;
+    for (const float g : gradient) squares += double{g} * double{g};
+    const double length = std::sqrt(squares);
+    if (length < 1e-4) continue;
+    const double step = 2e-3;
+    const std::vector<float> values(master.values, master.values + master.size);
+    const auto loss = [&](double by) {
+      for (size_t i = 0; i < values.size(); ++i)
+        master.values[i] = static_cast<float>(double{values[i]} + by * double{gradient[i]} / length);
+      return text.Loss(/*backward=*/false);
+    };
+    const double slope = (loss(step) - loss(-step)) / (2 * step);
+    std::copy(values.begin(), values.end(), master.values);
+    EXPECT_NEAR(slope, length, 2e-3 * length + 2e-4) << master.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, LabelReading,
+                         ::testing::Values("simple", "simple-text-first", "weighted-dot", "mlp", "hopfield",
+                                           "cross-attn", "lstm", "average", "pool-avg", "pool-max", "normalize",
+                                           "segments", "layer", "modernbert"));
+
+TEST(LabelReading, OtherModelsThatReadLabelsAreRefused) {
+  for (const char* variant : {"bi", "bi-fused"}) {
+    const auto trainee = Trainee::Create(ReadFixture(std::string("gliclass/") + variant + "/config.json"),
+                                         Head::kSequenceClassification, kLabels);
+    EXPECT_EQ(trainee.status().code(), StatusCode::kUnsupported) << variant;
+  }
+}
+
+}  // namespace
+}  // namespace peruse::train
