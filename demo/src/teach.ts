@@ -1,6 +1,6 @@
 // The teaching tab: a visitor's own lines and labels, a model that learns them here, what it finds hardest, and the model to take along.
 import { env, type LabelScore, type Pipeline } from '../peruse/peruse.js';
-import type { Taught, TeachProgress, TextExample } from '../peruse/peruse-teach.js';
+import type { Taught, TeachOptions, TeachProgress, TextExample } from '../peruse/peruse-teach.js';
 import { bars } from './bars.js';
 import { find, make, makeButton } from './dom.js';
 import { describeFailure, isAborted } from './failure.js';
@@ -42,6 +42,7 @@ class TeachTab {
   private readonly curve_ = new LossCurve();
   private stop_: AbortController | undefined;
   private taught_: Taught<'text-classification'> | undefined;
+  private learntFrom_: TextExample[] = [];
   private classify_: Classifier | undefined;
   private tries_ = 0;
 
@@ -104,21 +105,20 @@ class TeachTab {
     if (this.stop_) return;
     const stop = new AbortController();
     this.stop_ = stop;
+    const earlier = this.taught_;
+    const added = earlier && addedTo(this.learntFrom_, this.examples());
+    const examples = added ? [...this.learntFrom_, ...added] : this.examples();
+    this.taught_ = undefined;
     await this.forget();
     this.begin();
-    const examples = this.examples();
     const before = performance.now();
     try {
       await isInControl;
       env.cache = false; // The model lies beside the page.
-      const { teach } = await import('../peruse/peruse-teach.js');
-      const model = await teachableModel(kModel, stop.signal);
-      const taught = await teach('text-classification', model, examples, {
-        ...kSettings,
-        signal: stop.signal,
-        progress_callback: (progress) => this.show(progress),
-      });
+      const run = { ...kSettings, signal: stop.signal, progress_callback: (progress: TeachProgress) => this.show(progress) };
+      const taught = added ? await earlier!.more(added, run) : await teachNew(examples, run);
       this.taught_ = taught;
+      this.learntFrom_ = examples;
       this.classify_ = await taught.pipeline();
       this.proof_.modelIsReady();
       await this.showLearnt(taught, examples, performance.now() - before);
@@ -126,6 +126,7 @@ class TeachTab {
       this.headline_.textContent = isAborted(error) ? 'Cancelled. Nothing was kept.' : '';
       if (!isAborted(error)) this.error_.replaceChildren(...describeFailure(error));
     } finally {
+      await earlier?.dispose();
       this.stop_ = undefined;
       this.running_.hidden = true;
     }
@@ -262,6 +263,20 @@ class TeachTab {
 }
 
 /** Of so few lines a share says too much: they are counted. */
+async function teachNew(examples: readonly TextExample[], run: TeachOptions<'text-classification'> & { signal: AbortSignal }) {
+  const { teach } = await import('../peruse/peruse-teach.js');
+  return teach('text-classification', await teachableModel(kModel, run.signal), examples, run);
+}
+
+/** New examples, if all of the earlier training are still there; `undefined` if some are gone or all are known. */
+function addedTo(earlier: readonly TextExample[], now: readonly TextExample[]): TextExample[] | undefined {
+  const keyOf = ({ text, label }: TextExample) => JSON.stringify([text, label]);
+  const known = new Set(earlier.map(keyOf));
+  const kept = new Set(now.map(keyOf));
+  const added = now.filter((example) => !known.has(keyOf(example)));
+  return added.length > 0 && earlier.every((example) => kept.has(keyOf(example))) ? added : undefined;
+}
+
 function share(accuracy: number, examples: number): string {
   return `${Math.round(accuracy * examples)} of ${examples}`;
 }
