@@ -10,7 +10,7 @@ import { docsFolder } from './docs.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
-import { buildSite } from './site.mjs';
+import { buildSite, storedModels } from './site.mjs';
 import { kFirstVariants } from './variants.mjs';
 
 const kNice = 10; // The rest is built below what the visitor tries meanwhile.
@@ -28,8 +28,8 @@ await runAsProgram(import.meta.url, async () => {
   await setup();
   await buildLibrary(kFirstVariants);
   let site;
-  await step('demo page', () => {
-    site = buildSite(kFirstVariants);
+  await step('demo page', async () => {
+    site = await buildSite(kFirstVariants, storedModels);
   });
   const { serveFolders } = await import('../web/dist/cli/static_server.js'); // Was built just now.
   const rest = buildRest();

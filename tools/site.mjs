@@ -1,27 +1,30 @@
 #!/usr/bin/env node
 // Puts the demo page together as a static site in build/site: the page, its compiled scripts (app/), the package (peruse/)
-// and the demo models (models/). Any static host can serve that folder. The package must have been built.
+// and 8-bit copies of the demo models (models/). Any static host can serve that folder. The package must have been built.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildDemoPackage } from './demo_package.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
 import { kVariants } from './variants.mjs';
 
 export const siteFolder = join(root, 'build/site');
 
-/** `made`: as putPackage's. */
-export function buildSite(made = kVariants) {
-  for (const needed of ['web/bundle/peruse.js', 'models']) {
-    if (!existsSync(join(root, needed))) throw new Error(`${needed} is not there: build the package first`);
-  }
+/** Models as they are stored, which need no quantiser: it runs in a build that the first visitor of `npm run demo` does not wait for. */
+export const storedModels = join(root, 'models');
+
+/** `made`: as putPackage's. `models`: their folder; 8-bit copies unless it is given. */
+export async function buildSite(made = kVariants, models = undefined) {
+  if (!existsSync(join(root, 'web/bundle/peruse.js'))) throw new Error('web/bundle/peruse.js is not there: build the package first');
+  const folder = models ?? join(await buildDemoPackage(), 'models');
   rmSync(siteFolder, { recursive: true, force: true });
   mkdirSync(siteFolder, { recursive: true });
   for (const file of readdirSync(join(root, 'demo'))) {
     if (/\.(html|css|svg|js)$/.test(file)) cpSync(join(root, 'demo', file), join(siteFolder, file));
   }
-  cpSync(join(root, 'models'), join(siteFolder, 'models'), { recursive: true });
+  cpSync(folder, join(siteFolder, 'models'), { recursive: true });
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   for (const project of ['demo', 'demo/service_worker']) {
     execFileSync(process.execPath, [tsc, '-p', join(root, project)], { stdio: 'inherit' });
@@ -70,4 +73,4 @@ function siteFiles() {
   };
 }
 
-await runAsProgram(import.meta.url, () => void buildSite());
+await runAsProgram(import.meta.url, async () => void (await buildSite()));

@@ -10,7 +10,7 @@ import type { BundledModel } from './model_picker.js';
 import type { Proof } from './proof.js';
 import { summary, type Tab, TaskPanel } from './task_panel.js';
 
-export const readerModel: BundledModel = { name: 'Reader, DeBERTa, 5.7 MB', folder: 'peruse-reader-deberta-tiny' };
+export const readerModel: BundledModel = { name: 'Reader, DeBERTa, 3.0 MB', folder: 'peruse-reader-deberta-tiny' };
 const kOptions = { top_k: 5 } as const;
 
 export function startAnswer(panel: HTMLElement, proof: Proof): Tab {

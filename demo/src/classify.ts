@@ -11,8 +11,10 @@ import type { Proof } from './proof.js';
 import { summary, type Tab, TaskPanel } from './task_panel.js';
 import { inParts, type Part } from './windows.js';
 
-const kModel = { name: 'Sentiment, ConvBERT, 2.7 MB', folder: 'peruse-sentiment-convbert-tiny' };
+const kModel = { name: 'Sentiment, ConvBERT, 1.5 MB', folder: 'peruse-sentiment-convbert-tiny' };
 const kOptions = { top_k: null } as const;
+/** With two labels, a best label below this probability is shown as "Not sure". The model's card says how it was chosen. */
+const kSure = 0.65;
 
 export function startClassify(panel: HTMLElement, proof: Proof): Tab {
   const text = find(panel, '[name=text]', HTMLTextAreaElement);
@@ -36,6 +38,7 @@ export function startClassify(panel: HTMLElement, proof: Proof): Tab {
       const best = labels[0];
       if (!best) return ['The model has no labels.'];
       const read = parts.length > 1 ? `, the mean of ${count(parts.length, 'part')}` : '';
+      if (labels.length === 2 && best.score < kSure) return summary('Not sure', `(${best.label}, ${percent(best.score)}${read})`);
       return summary(best.label, `${percent(best.score)}${read}`);
     },
     explain: async (classify, { labels, parts }, signal) => {

@@ -10,7 +10,7 @@ import type { BundledModel } from './model_picker.js';
 import type { Proof } from './proof.js';
 import { summary, type Tab, TaskPanel } from './task_panel.js';
 
-export const taggerModel: BundledModel = { name: 'Names, ConvBERT, 5.0 MB', folder: 'peruse-tagger-convbert-tiny' };
+export const taggerModel: BundledModel = { name: 'Names, ConvBERT, 2.7 MB', folder: 'peruse-tagger-convbert-tiny' };
 const kOptions = { aggregation_strategy: 'average', stride: 16 } as const;
 
 /** The usual names of types, in words. A label that is not among them is shown as it is. */

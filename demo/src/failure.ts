@@ -32,8 +32,9 @@ export function isFatal(error: unknown): boolean {
   return hasCode(error, 'worker_died', 'gpu_lost', 'gpu_failed', 'disposed', 'internal');
 }
 
+/** Whether the visitor cancelled: the package's error, or that of the page's own `fetch`. */
 export function isAborted(error: unknown): boolean {
-  return hasCode(error, 'aborted');
+  return hasCode(error, 'aborted') || (error instanceof DOMException && error.name === 'AbortError');
 }
 
 export function isEmptyText(error: unknown): boolean {

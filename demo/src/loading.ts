@@ -1,5 +1,6 @@
 // A model that is fetched when it is first used, once, and can be cancelled while it is on its way.
 import { env, PeruseError, type ProgressCallback } from '../peruse/peruse.js';
+import { liesBesidePage, sourceFor } from './float_weights.js';
 import { isInControl } from './keep_for_offline.js';
 import type { Settings } from './model_picker.js';
 import type { Proof } from './proof.js';
@@ -36,7 +37,7 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     const { signal } = this.controller_;
     await isInControl;
     env.cache = !liesBesidePage(source); // What does, the page's service worker keeps.
-    const model = await this.load_(source, {
+    const model = await this.load_(await sourceFor({ source, dtype }, signal), {
       device,
       dtype,
       signal,
@@ -66,8 +67,4 @@ export class LazyModel<Model extends { dispose(): Promise<void> }> {
     this.model_ = undefined;
     await model?.dispose();
   }
-}
-
-export function liesBesidePage(source: Settings['source']): boolean {
-  return typeof source === 'string' && source.startsWith(`${location.origin}/`);
 }

@@ -2,6 +2,7 @@
 import { env } from '../peruse/peruse.js';
 import { find, make } from './dom.js';
 import { describeFailure } from './failure.js';
+import { sourceFor } from './float_weights.js';
 import { duration } from './format.js';
 import { isInControl } from './keep_for_offline.js';
 import type { LoadOptions } from './loading.js';
@@ -85,9 +86,10 @@ export class Race<Model extends { dispose(): Promise<void> }> {
   private async time(source: Settings['source'], { threads, device, dtype }: Lane, say: (milliseconds: number) => void): Promise<void> {
     await isInControl;
     const { signal } = new AbortController();
+    const readable = await sourceFor({ source, dtype }, signal);
     const before = env.threads;
     env.threads = threads;
-    const loading = this.runner_.load(source, { device, dtype, signal, progress_callback: () => {} });
+    const loading = this.runner_.load(readable, { device, dtype, signal, progress_callback: () => {} });
     env.threads = before; // A pipeline takes what holds when it is called.
     const model = await loading;
     try {

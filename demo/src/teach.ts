@@ -4,13 +4,13 @@ import type { Taught, TeachOptions, TeachProgress, TextExample } from '../peruse
 import { bars } from './bars.js';
 import { find, make, makeButton } from './dom.js';
 import { describeFailure, isAborted } from './failure.js';
+import { floatWeights } from './float_weights.js';
 import { bytes, count, duration, percent } from './format.js';
 import { isInControl } from './keep_for_offline.js';
 import { type LessonExample, lessonExamples } from './lesson_examples.js';
 import { LossCurve } from './loss_curve.js';
 import type { Proof } from './proof.js';
 import type { Tab } from './task_panel.js';
-import { teachableModel } from './teachable_model.js';
 
 const kModel = new URL('../models/peruse-zero-shot-deberta-tiny/', import.meta.url).href;
 const kHardest = 5;
@@ -241,7 +241,7 @@ class TeachTab {
         return;
       }
     } catch (error) {
-      if (error instanceof DOMException && error.name === 'AbortError') return;
+      if (isAborted(error)) return;
     }
     said.replaceChildren(
       ...[...taught.files].map(([name, content]) => {
@@ -265,7 +265,7 @@ class TeachTab {
 /** Of so few lines a share says too much: they are counted. */
 async function teachNew(examples: readonly TextExample[], run: TeachOptions<'text-classification'> & { signal: AbortSignal }) {
   const { teach } = await import('../peruse/peruse-teach.js');
-  return teach('text-classification', await teachableModel(kModel, run.signal), examples, run);
+  return teach('text-classification', await floatWeights(kModel, run.signal), examples, run);
 }
 
 /** New examples, if all of the earlier training are still there; `undefined` if some are gone or all are known. */

@@ -10,7 +10,7 @@ import { hidingStep } from './inside/inside.js';
 import type { Proof } from './proof.js';
 import { summary, type Tab, TaskPanel } from './task_panel.js';
 
-const kModel = { name: 'Any labels, DeBERTa, 5.0 MB', folder: 'peruse-zero-shot-deberta-tiny' };
+const kModel = { name: 'Any labels, DeBERTa, 2.6 MB', folder: 'peruse-zero-shot-deberta-tiny' };
 const kHues = 6; // Colours in panel.css.
 
 export function startZeroShot(panel: HTMLElement, proof: Proof): Tab {

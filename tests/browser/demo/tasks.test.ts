@@ -1,6 +1,8 @@
 // The tabs do their work: results while one types, timing, what was chosen, keyboard.
+import { readFile } from 'node:fs/promises';
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { SentimentFixture } from '../../node/support/demo_cases.js';
 import { tinyNli } from './checkpoints.js';
 import { answered, chooseFiles, type Demo, openDrawer, startDemo, type Visit } from './demo.js';
 
@@ -74,6 +76,19 @@ describe('the sentiment tab', () => {
     expect(scores).toHaveLength(2);
     expect(scores.reduce((sum, score) => sum + score)).toBeCloseTo(100, 0);
     expect(await panel.locator('.timing').textContent()).toMatch(/^[\d.,]+\sm?s · \d+ tokens · [\d,]+ tokens\/s · [\d.]+\sMB of memory$/);
+  });
+
+  it('is not sure of a text whose labels are about equal', async () => {
+    const { cases } = JSON.parse(
+      await readFile(new URL('../../fixtures/demo/sentiment.json', import.meta.url), 'utf8'),
+    ) as SentimentFixture;
+    const best = ({ labels }: SentimentFixture['cases'][number]) => labels[0]!.score;
+    const { text } = cases.filter((one) => /^[a-z .,'-]+$/.test(one.text)).sort((a, b) => best(a) - best(b))[0]!;
+    const panel = await openTab('classify');
+    await panel.locator('textarea').fill(text);
+    await panel.locator('.headline strong', { hasText: 'Not sure' }).waitFor();
+    expect(await panel.locator('.headline').textContent()).toMatch(/^Not sure \((POSITIVE|NEGATIVE), [56]\d(\.\d)?\s%\)$/);
+    await answered(panel);
   });
 
   it('tints each word by what leaving it out changes', async () => {
@@ -241,7 +256,7 @@ describe('the names tab', () => {
 describe('taking it along', () => {
   it('gives the call as code that does what the page did', async () => {
     const panel = await openTab('classify');
-    await panel.locator('textarea').fill("It's a \u201cgem\u201d,\nreally.");
+    await panel.locator('textarea').fill("It's a \u201cgem\u201d,\nreally wonderful.");
     await answered(panel);
     await visit.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await openDrawer(panel, 'code');

@@ -1,5 +1,6 @@
-// The model that the Teach tab begins with. A copy with 8-bit weights can't be trained: its weights become numbers of 32 bits first.
+// The page's models have 8-bit weights. Training, and computing in 32 or 16 bits, need floats: these are the 8-bit weights, widened.
 import type { Source } from '../peruse/peruse.js';
+import type { Settings } from './model_picker.js';
 
 interface Entry {
   dtype: string;
@@ -9,8 +10,18 @@ interface Entry {
 
 const kFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'special_tokens_map.json'];
 
+/** The source to load for a precision: a model next to the page is widened if floats are chosen. */
+export async function sourceFor({ source, dtype }: Pick<Settings, 'source' | 'dtype'>, signal: AbortSignal): Promise<Source> {
+  const isFloat = dtype === 'fp32' || dtype === 'fp16';
+  return isFloat && liesBesidePage(source) ? floatWeights(source, signal) : source;
+}
+
+export function liesBesidePage(source: Source): source is string {
+  return typeof source === 'string' && source.startsWith(`${location.origin}/`);
+}
+
 /** The model's folder, if its weights are floats; else its files, with the weights as floats. */
-export async function teachableModel(folder: string, signal: AbortSignal): Promise<Source> {
+export async function floatWeights(folder: string, signal: AbortSignal): Promise<Source> {
   const get = async (name: string) => {
     const response = await fetch(folder + name, { signal });
     return response.ok ? new Uint8Array(await response.arrayBuffer()) : undefined;
