@@ -21,10 +21,9 @@ import zero_shot
 from export_model import load
 from shared import attention, everyday, reading, redaction
 from shared.entities import NER_SETS, f1, ner_sentences, total_f1
+from shared.remarks import everyday_rows
 from shared.texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, read_squad, reader_rows, sentiment_rows
 from shared.zero_shot_sets import label_table, labelled_sets
-
-REMARKS = everyday.FILE.with_name("everyday_remarks.tsv")
 
 
 def evaluate_sentiment(model, tokenizer, data_dir, splits):
@@ -33,8 +32,8 @@ def evaluate_sentiment(model, tokenizer, data_dir, splits):
         for split in splits:
             items = sentiment.encode(tokenizer, sentiment_rows(data_dir, name, split.replace("test", "test-halfA")))
             result[f"{name} {split}"] = {"accuracy": round(sentiment.accuracy(model, items), 2), "texts": len(items)}
-    rows = [line.split("\t") for line in REMARKS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    items = sentiment.encode(tokenizer, [(int(label), text) for label, text in rows])
+    rows = everyday_rows()
+    items = sentiment.encode(tokenizer, rows)
     sure = sentiment.sureness(model, items)
     right = sentiment.predict(model, items).argmax(1) == np.array([label for _, label in items])
     result["everyday remarks"] = {"right": int(right.sum()), "of": len(rows), "right or not sure, wrong, by threshold": {

@@ -7,7 +7,6 @@ Most texts of a round are sentences that carry no label: varied at every showing
 what says neither counts half. Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the model of the best round.
 """
 
-import argparse
 import random
 import time
 from pathlib import Path
@@ -18,17 +17,18 @@ from torch.nn import functional as F
 from transformers import ConvBertForSequenceClassification
 
 from shared.opinion_teacher import OpinionTeacher, best_temperature
-from shared.opinions import labelled_rows, neither, product_sentences, review_sentences, varied
+from shared.opinions import feelings, labelled_rows, neither, product_sentences, review_sentences, varied
 from shared.remarks import RemarkMaker
-from shared.texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, sentiment_rows
-from shared.training import MAX_LENGTH, Run, equal_length_batches, hide_words, load_model, single_thread, trapezoid_rate
+from shared.texts import sentiment_rows
+from shared.training import MAX_LENGTH, Run, equal_length_batches, hide_words, load_model, recipe_parser, single_thread, train_rounds
 
-LABELLED = {"rt-polarity": 2400, "pros-cons": 1800, "feelings": 1500, "movie-reviews": 24}  # texts of a round
+LABELLED = {"rt-polarity": 2400, "pros-cons": 1800, "feelings": 2400, "movie-reviews": 24}  # texts of a round
 TAUGHT = {"film": 4000, "product": 600, "phrase": 400}  # softly labelled texts of a round
-REMARKS, NEITHER = 3000, 700  # made-up remarks, and comments and queries that say neither
+REMARKS, NEITHER = 3600, 900  # made-up remarks, and comments and queries that say neither
 TEACHER_REPEATS = {"rt-polarity": 2}
 LONGEST = 6000  # characters of a whole review that is shown
-CHOICE_WEIGHTS = {"rt-polarity": 0.4, "pros-cons": 0.3, "movie-reviews": 0.1, "remarks": 0.2}
+CHOICE_WEIGHTS = {"rt-polarity": 0.4, "pros-cons": 0.2, "feelings": 0.15, "remarks": 0.25}
+MOST_HELD_OUT = 1100  # texts of a set that choose
 SURE = (0.6, 0.7, 0.8)
 
 
@@ -43,8 +43,8 @@ def encode(tokenizer, rows):
 class Texts:
     """Labelled rows, and what the teacher labels, drawn again for every round."""
 
-    def __init__(self, data_dir, teacher_path, seed):
-        self.rows, self.neither, self.seed = labelled_rows(data_dir), neither(data_dir, "train"), seed
+    def __init__(self, data_dir, teacher_path, seed, share):
+        self.rows, self.neither, self.seed, self.share = labelled_rows(data_dir), neither(data_dir, "train"), seed, share
         sentences = review_sentences(self.rows["movie-reviews"])
         if not teacher_path.exists():
             began = time.process_time()
@@ -67,14 +67,15 @@ class Texts:
         rng = random.Random(f"{self.seed} {number}")
         drawn = []
         for name, count in LABELLED.items():
-            drawn += [(float(label), text[:LONGEST]) for label, text in rng.sample(self.rows[name], count)]
+            drawn += [(float(label), text[:LONGEST]) for label, text in rng.sample(self.rows[name], int(self.share * count))]
         for name, count in TAUGHT.items():
             texts, sets = self.plain[name]
-            shown = [varied(text, texts, rng) for text in rng.sample(texts, count)]
+            shown = [varied(text, texts, rng) for text in rng.sample(texts, int(self.share * count))]
             logits = torch.from_numpy(self.teacher.logits(shown, sets)) / self.temperature
             drawn += list(zip(torch.sigmoid(logits).tolist(), shown))
         maker = RemarkMaker("train", rng)
-        return drawn + [maker.remark() for _ in range(REMARKS)] + [(0.5, text) for text in rng.sample(self.neither, NEITHER)]
+        drawn += [maker.remark() for _ in range(int(self.share * REMARKS))]
+        return drawn + [(0.5, text) for text in rng.sample(self.neither, int(self.share * NEITHER))]
 
 
 @torch.no_grad()
@@ -101,9 +102,10 @@ class Judge:
     """Scores on the dev parts, and one number to choose by."""
 
     def __init__(self, data_dir, tokenizer):
-        self.held_out = {name: encode(tokenizer, sentiment_rows(data_dir, name, "dev")) for name in SENTIMENT_SETS}
         maker = RemarkMaker("dev", random.Random(4))
-        self.held_out["remarks"] = encode(tokenizer, [maker.remark() for _ in range(600)])
+        sets = {name: sentiment_rows(data_dir, name, "dev") for name in ("rt-polarity", "pros-cons")}
+        sets |= {"feelings": feelings(data_dir, "dev"), "remarks": [maker.remark() for _ in range(600)]}
+        self.held_out = {name: encode(tokenizer, rows[:: max(1, len(rows) // MOST_HELD_OUT)]) for name, rows in sets.items()}
         self.plain = encode(tokenizer, [(0.5, text) for text in random.Random(4).sample(neither(data_dir, "dev"), 600)])
 
     def choice(self, model):
@@ -116,38 +118,21 @@ class Judge:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
-    parser.add_argument("--weights", type=Path, required=True, help="folder of a saved sentiment model")
-    parser.add_argument("--out-dir", type=Path, required=True)
-    parser.add_argument("--rounds", type=int, required=True)
-    parser.add_argument("--rate", type=float, default=4e-4)
-    parser.add_argument("--batch", type=int, default=48)
-    parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--word-dropout", type=float, default=0.05)
-    parser.add_argument("--smoothing", type=float, default=0.05)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
+    args = recipe_parser(__doc__, "rounds", rate=4e-4, batch=48, dropout=0.1, word_dropout=0.05, smoothing=0.05, share=1.0).parse_args()
     single_thread(args.seed)
     model, tokenizer = load_model(ConvBertForSequenceClassification, args.weights, args.dropout)
     mask_id = tokenizer.token_to_id("[MASK]")
-    run, judge = Run(model, args.weights, args.out_dir), Judge(args.data_dir, tokenizer)
-    texts = Texts(args.data_dir, args.out_dir / "teacher.pt", args.seed)
-    while run.number < args.rounds:
-        items, losses = encode(tokenizer, texts.round(run.number)), []
-        batches = equal_length_batches(items, 4096, args.batch, random.Random(f"batches {args.seed} {run.number}"))
-        model.train()
-        for index, batch in enumerate(batches):
-            ids = torch.tensor([items[i][0] for i in batch])
-            labels = torch.tensor([[1 - items[i][1], items[i][1]] for i in batch], dtype=torch.float32)
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                logits = model(input_ids=hide_words(ids, args.word_dropout, mask_id)).logits
-            rate = args.rate * trapezoid_rate((run.number + index / len(batches)) / args.rounds, decay=0.5)
-            losses.append(run.step(F.cross_entropy(logits.float(), labels, label_smoothing=args.smoothing), rate))
-        run.number += 1
-        print(f"round {run.number} steps {run.average.steps} loss {np.mean(losses):.4f}", flush=True)
-        run.keep(judge.choice(run.average.model))
-        run.save()
+    texts, judge = Texts(args.data_dir, args.out_dir / "teacher.pt", args.seed, args.share), Judge(args.data_dir, tokenizer)
+
+    def loss(batch):
+        ids, labels = torch.tensor([ids for ids, _ in batch]), torch.tensor([[1 - label, label] for _, label in batch], dtype=torch.float32)
+        logits = model(input_ids=hide_words(ids, args.word_dropout, mask_id)).logits
+        return F.cross_entropy(logits.float(), labels, label_smoothing=args.smoothing)
+
+    def rows(number):
+        return encode(tokenizer, texts.round(number))
+
+    train_rounds(Run(model, args.weights, args.out_dir), args, rows, loss, judge.choice, tokens=4096, decay=0.5)
 
 
 if __name__ == "__main__":

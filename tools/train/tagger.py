@@ -5,7 +5,6 @@
 Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the model of the best round.
 """
 
-import argparse
 import random
 from pathlib import Path
 
@@ -21,8 +20,7 @@ from shared.details import Details
 from shared.entities import LABELS, NER_SETS, TYPES, WITHOUT_MISC, Sentence, ner_sentences, scores, spans, total_f1
 from shared.messages import MessageMaker, RealTexts
 from shared.redaction import HeldOut
-from shared.texts import DEFAULT_DATA_DIR
-from shared.training import MAX_LENGTH, Run, cached, equal_length_batches, hide_words, load_model, single_thread, trapezoid_rate
+from shared.training import MAX_LENGTH, Run, cached, equal_length_batches, hide_words, load_model, recipe_parser, single_thread, train_rounds
 
 SHARES = {"wikigold": 1.0, "btc": 0.4, "wnut17": 0.5}  # of each labelled set in a round
 DETAILED, ORDINARY = 4500, 5500  # messages of a round
@@ -191,39 +189,20 @@ class Judge:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
-    parser.add_argument("--weights", type=Path, required=True, help="folder of a saved tagger")
-    parser.add_argument("--out-dir", type=Path, required=True)
-    parser.add_argument("--rounds", type=int, required=True)
-    parser.add_argument("--rate", type=float, default=6e-4)
-    parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--word-dropout", type=float, default=0.06)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
+    args = recipe_parser(__doc__, "rounds", rate=6e-4, batch=32, dropout=0.1, word_dropout=0.06).parse_args()
     single_thread(args.seed)
     model, tokenizer = load_tagger(args.weights, args.dropout)
     vocab = tokenizer.get_vocab()
     real = cached(args.out_dir / "texts.pickle", lambda: RealTexts(args.data_dir, "train"))
     held_out = cached(args.out_dir / "held_out.pickle", lambda: HeldOut(args.data_dir))
     rounds, judge = Rounds(args.data_dir, tokenizer, args.seed, real), Judge(args.data_dir, tokenizer, held_out)
-    run = Run(model, args.weights, args.out_dir)
-    while run.number < args.rounds:
-        texts = rounds.texts(run.number)
-        batches, losses = equal_length_batches(texts, 3072, args.batch, random.Random(f"batches {args.seed} {run.number}")), []
-        model.train()
-        for index, batch in enumerate(batches):
-            ids = torch.tensor([[vocab["[CLS]"], *texts[i][0], vocab["[SEP]"]] for i in batch])
-            targets = torch.from_numpy(np.stack([texts[i][1] for i in batch]))
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                logits = model(input_ids=hide_words(ids, args.word_dropout, vocab["[MASK]"])).logits[:, 1:-1]
-            rate = args.rate * trapezoid_rate((run.number + index / len(batches)) / args.rounds)
-            losses.append(run.step(loss_of(logits, targets), rate))
-        run.number += 1
-        print(f"round {run.number} steps {run.average.steps} loss {np.mean(losses):.4f}", flush=True)
-        run.keep(judge.choice(run.average.model))
-        run.save()
+
+    def loss(texts):
+        ids = torch.tensor([[vocab["[CLS]"], *ids, vocab["[SEP]"]] for ids, _ in texts])
+        logits = model(input_ids=hide_words(ids, args.word_dropout, vocab["[MASK]"])).logits[:, 1:-1]
+        return loss_of(logits, torch.from_numpy(np.stack([targets for _, targets in texts])))
+
+    train_rounds(Run(model, args.weights, args.out_dir), args, rounds.texts, loss, judge.choice, tokens=3072, decay=0.35)
 
 
 if __name__ == "__main__":

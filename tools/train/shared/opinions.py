@@ -13,9 +13,9 @@ def sentences(text):
     return [part for part in found if 6 <= part.count(" ") < 60]
 
 
-def feelings(data_dir):
+def feelings(data_dir, split):
     """GoEmotions comments whose feelings are all pleasant (1) or all unpleasant (0)."""
-    rows = [(text, set(names)) for text, names in emotion_rows(data_dir, "train")]
+    rows = [(text, set(names)) for text, names in emotion_rows(data_dir, split)]
     return [(int(bool(names & POSITIVE)), text) for text, names in rows if bool(names & POSITIVE) != bool(names & NEGATIVE)]
 
 
@@ -27,7 +27,7 @@ def neither(data_dir, split):
 
 def labelled_rows(data_dir):
     """{set: [(label, text)]} of the training parts."""
-    return {name: sentiment_rows(data_dir, name, "train") for name in SENTIMENT_SETS} | {"feelings": feelings(data_dir)}
+    return {name: sentiment_rows(data_dir, name, "train") for name in SENTIMENT_SETS} | {"feelings": feelings(data_dir, "train")}
 
 
 def review_sentences(rows):

@@ -1,14 +1,18 @@
-"""What the recipes share: a saved model to go on from, batches, the rate's schedule, a mean of the weights, checkpoints."""
+"""What the recipes share: arguments, a saved model to go on from, batches, the rate's schedule, a mean of the weights, checkpoints."""
 
+import argparse
 import copy
 import os
 import pickle
+import random
 import shutil
 from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
 from torch import nn
+
+from shared.texts import DEFAULT_DATA_DIR
 
 MAX_LENGTH = 512  # positions of the models
 MASK_LENGTH = 1 << 23
@@ -36,6 +40,18 @@ class SlicedDropout(nn.Module):
             return nn.functional.dropout(x, self.p)
         start = int(torch.randint(MASK_LENGTH - count + 1, ()))
         return x * self.masks[key][start:start + count].view_as(x)
+
+
+def recipe_parser(doc, length, **settings):
+    """Parser of a recipe's arguments. `length` is what its run counts, rounds or steps; `settings` are numbers with their defaults."""
+    parser = argparse.ArgumentParser(description=doc.split("\n")[0])
+    parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
+    parser.add_argument("--weights", type=Path, required=True, help="folder of a saved model of the recipe")
+    parser.add_argument("--out-dir", type=Path, required=True)
+    parser.add_argument(f"--{length}", type=int, required=True)
+    for name, value in {**settings, "seed": 1}.items():
+        parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value)
+    return parser
 
 
 def load_model(model_class, folder, dropout, **config):
@@ -137,6 +153,24 @@ class Run:
         torch.save({"model": self.model.state_dict(), "average": self.average.model.state_dict(), "optimizer": self.optimizer.state_dict(),
                     "steps": self.average.steps, "best": self.best, "number": self.number}, partial)
         os.replace(partial, self.path)
+
+
+def train_rounds(run, args, texts_of, loss_of, choice, tokens, decay):
+    """Trains up to `args.rounds` rounds. `texts_of(number)` returns a round's texts, each (ids, ...), `loss_of(texts)` the loss of texts of one
+    length, and `choice(model)` a number to choose the best round by. The rate falls over the last part `decay` of the rounds.
+    """
+    while run.number < args.rounds:
+        texts, losses = texts_of(run.number), []
+        batches = equal_length_batches(texts, tokens, args.batch, random.Random(f"batches {args.seed} {run.number}"))
+        run.model.train()
+        for index, batch in enumerate(batches):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                loss = loss_of([texts[i] for i in batch])
+            losses.append(run.step(loss, args.rate * trapezoid_rate((run.number + index / len(batches)) / args.rounds, decay=decay)))
+        run.number += 1
+        print(f"round {run.number} steps {run.average.steps} loss {sum(losses) / len(losses):.4f}", flush=True)
+        run.keep(choice(run.average.model))
+        run.save()
 
 
 def equal_length_batches(items, tokens, largest, rng=None):
