@@ -3,13 +3,18 @@
 #include <emscripten/bind.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/reply.h"
 #include "core/base/json_writer.h"
 #include "core/base/memory.h"
+#include "core/formats/weight_format.h"
+#include "core/model/stored_format.h"
+#include "core/weights/row_encoder.h"
 #include "core/weights/weights_parser.h"
 
 namespace peruse {
@@ -101,22 +106,55 @@ class PieceCollector : public TensorVisitor {
 
 class WeightsReaderBinding {
  public:
-  WeightsReaderBinding() : parser_(collector_) {}
+  WeightsReaderBinding() {
+    Choose([](std::span<const TensorInfo> tensors) { return std::vector<const WeightFormat*>(tensors.size()); });
+  }
 
   uintptr_t Reserve(uint32_t bytes) { return staging_.Reserve(bytes); }
+
+  // Tensors are delivered as a checkpoint of this dtype stores them. The staged text is the model's config.json. Before the first bytes.
+  // {"ok": true, "config": {...}}: config.json of the result.
+  std::string Encode(uint32_t bytes, const std::string& dtype) {
+    if (const Status status = staging_.Check(bytes); !status.ok()) return Failure(status);
+    const Precision* const precision = FindPrecision(dtype);
+    if (precision == nullptr) return Failure(InvalidArgument("dtype must be " + PrecisionNames()));
+    Result<StoredFormat> format = StoredFormat::Create(staging_.Text(bytes), *precision);
+    if (!format.ok()) return Failure(format.status());
+    const std::string config = format->config_json();
+    Choose([format = std::move(*format)](std::span<const TensorInfo> tensors) { return format.Choose(tensors); });
+    return Success("config", config);
+  }
 
   std::string Feed(uint32_t bytes) {
     if (const Status status = staging_.Check(bytes); !status.ok()) return Failure(status);
     collector_.Begin(staging_.Bytes(bytes));
-    const Status status = parser_.Feed(staging_.Bytes(bytes));
+    const Status status = parser_->Feed(staging_.Bytes(bytes));
     return status.ok() ? Success("read", collector_.Write()) : Failure(status);
   }
 
-  std::string Finish() { return Reply(parser_.Finish()); }
+  // {"ok": true, "report": {"encoded", "bytes"}}: the number of tensors that were encoded, and the bytes of all tensors before.
+  std::string Finish() {
+    if (const Status status = parser_->Finish(); !status.ok()) return Failure(status);
+    std::string json;
+    JsonWriter writer(&json);
+    writer.BeginObject();
+    writer.Key("encoded");
+    writer.Int(encoder_->encoded());
+    writer.Key("bytes");
+    writer.Int(static_cast<int64_t>(encoder_->source_bytes()));
+    writer.EndObject();
+    return Success("report", json);
+  }
 
  private:
+  void Choose(RowEncoder::Choose choose) {
+    encoder_ = std::make_unique<RowEncoder>(std::move(choose), collector_);
+    parser_ = std::make_unique<WeightsParser>(*encoder_);
+  }
+
   PieceCollector collector_;
-  WeightsParser parser_;
+  std::unique_ptr<RowEncoder> encoder_;  // between the parser and the collector
+  std::unique_ptr<WeightsParser> parser_;
   Staging staging_;
 };
 
@@ -124,6 +162,7 @@ EMSCRIPTEN_BINDINGS(peruse_weights) {
   emscripten::class_<WeightsReaderBinding>("WeightsReader")
       .constructor<>()
       .function("reserve", &WeightsReaderBinding::Reserve)
+      .function("encode", &WeightsReaderBinding::Encode)
       .function("feed", &WeightsReaderBinding::Feed)
       .function("finish", &WeightsReaderBinding::Finish);
 }

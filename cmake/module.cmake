@@ -2,17 +2,17 @@
 #   peruse            computes on the CPU; one for each build (peruse-simd.wasm, peruse-relaxed-threads.wasm, ...)
 #   peruse_webgpu     computes on a GPU; simd preset only, because the CPU only records
 #   peruse_tokenizer  the tokenizer without models; simd preset
-#   peruse_teach      trains; peruse-teach.wasm of the simd preset, peruse-teach-threads.wasm of simd-threads
+#   peruse_teach      trains, and reads and encodes weights files for tools; peruse-teach.wasm of the simd preset, peruse-teach-threads.wasm of simd-threads
 file(GLOB peruse_binding_files CONFIGURE_DEPENDS bindings/*.cc)
-set(peruse_tool_files "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")  # Linked into the CPU modules, for tools.
 if(NOT peruse_binding_files)
   message(STATUS "bindings/ is empty: no wasm module")
   return()
 endif()
 
-set(peruse_teach_files "${PROJECT_SOURCE_DIR}/bindings/teach_binding.cc")  # Separate modules.
+# Separate modules.
+set(peruse_teach_files "${PROJECT_SOURCE_DIR}/bindings/teach_binding.cc" "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")
 set(peruse_tokenizer_file "${PROJECT_SOURCE_DIR}/bindings/tokenizer_binding.cc")
-list(REMOVE_ITEM peruse_binding_files ${peruse_tool_files} ${peruse_teach_files} ${peruse_tokenizer_file})
+list(REMOVE_ITEM peruse_binding_files ${peruse_teach_files} ${peruse_tokenizer_file})
 
 # Links a library and the given files into the module `target` with the given file name.
 function(peruse_module target name library)
@@ -49,7 +49,7 @@ function(peruse_module target name library)
   endif()
 endfunction()
 
-peruse_module(peruse "peruse-${PERUSE_VARIANT}" peruse_core ${peruse_binding_files} ${peruse_tool_files})
+peruse_module(peruse "peruse-${PERUSE_VARIANT}" peruse_core ${peruse_binding_files})
 if(PERUSE_VARIANT STREQUAL "simd")
   # Optimized for size, because pages load it for the tokenizer only. The engine has the same files optimized for speed.
   file(GLOB peruse_tokenizer_core_files CONFIGURE_DEPENDS core/base/*.cc core/text/*.cc)

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/base/json.h"
-#include "core/base/utf8.h"
+#include "core/families/quantization.h"
 
 namespace peruse {
 namespace {
@@ -65,15 +65,12 @@ void ReadLabels(ConfigReader& reader, ModelConfig& config) {
   }
 }
 
-// Weights that another method has quantised mean nothing without it.
-void ReadQuantization(ConfigReader& reader, ModelConfig& config) {
+void ReadStoredPrecision(ConfigReader& reader, ModelConfig& config) {
   const JsonValue quantization = reader.Field("quantization_config");
   if (!quantization.exists()) return;
-  const std::string_view method = quantization.FindMember("quant_method").GetString().value_or("");
-  config.int8_weights = method == "peruse-q8";
-  if (config.int8_weights) return;
-  reader.Fail(
-      Unsupported("config.json: quantization_config: quant_method \"" + Excerpt(method) + "\" is not supported"));
+  const Result<Precision> stored = ReadQuantization(quantization);
+  if (!stored.ok()) reader.Fail(stored.status());
+  config.int8_weights = stored.ok() && *stored == Precision::kQ8;
 }
 
 // After ReadLabels.
@@ -113,7 +110,7 @@ void ReadProblemType(ConfigReader& reader, ModelConfig& config) {
 
 ModelConfig ReadModelConfig(ConfigReader& reader, const ConfigDefaults& defaults, const ConfigFields& fields) {
   ModelConfig config;
-  ReadQuantization(reader, config);
+  ReadStoredPrecision(reader, config);
   if (const auto name = reader.Field("architectures")[0].GetString()) config.architecture_class = std::string(*name);
   if (reader.Bool("is_decoder", false)) {
     reader.Fail(Unsupported("config.json: is_decoder is true; Peruse runs encoders, which see a text from both sides"));

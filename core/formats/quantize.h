@@ -2,7 +2,7 @@
 //
 // A row of values becomes integers q in [-levels, levels] and one scale, largest |value| / levels; value ~ q * scale.
 // Symmetric: zero is 0. Every step is one float32 operation of IEEE 754 (quotient, product, rounding to nearest even),
-// so that a row gives the same bits on every machine. web/src/quantize/quantize_row.ts is the same rule once more.
+// so that a row gives the same bits on every machine.
 #pragma once
 
 #include <algorithm>

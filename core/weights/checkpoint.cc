@@ -11,7 +11,6 @@ namespace peruse {
 namespace {
 
 // The scales of encoded rows are in the same file, under the tensor's name with this suffix.
-constexpr std::string_view kScaleSuffix = "_scale";
 
 }  // namespace
 

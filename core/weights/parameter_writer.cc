@@ -41,17 +41,22 @@ class UseWriter : public TensorWriter {
 
 }  // namespace
 
-bool ParameterWriter::TakesEncoded(const ParameterTensor& use, DType type) const {
-  switch (use.parameter.kind) {
+const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTensor& tensor, Precision precision) {
+  switch (tensor.parameter.kind) {
     case ParameterId::Kind::kTable:
-      return parameters_.table(use.parameter).words && FormatOf(precision_).file_type() == type;
+      return parameters.table(tensor.parameter).words ? &FormatOf(precision) : nullptr;
     case ParameterId::Kind::kWeight:
-      return KeepsRows(use.layout) && FormatOf(parameters_.linear(use.parameter).precision).file_type() == type;
+      return KeepsRows(tensor.layout) ? &FormatOf(parameters.linear(tensor.parameter).precision) : nullptr;
     case ParameterId::Kind::kBias:
     case ParameterId::Kind::kConstant:
-      return false;
+      return nullptr;
   }
-  return false;
+  return nullptr;
+}
+
+bool ParameterWriter::TakesEncoded(const ParameterTensor& use, DType type) const {
+  const WeightFormat* const format = RowFormat(parameters_, use, precision_);
+  return format != nullptr && format->file_type() == type;
 }
 
 Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& tensor, const TensorInfo& stored,

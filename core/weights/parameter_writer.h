@@ -15,6 +15,9 @@
 
 namespace peruse {
 
+// The format in which a checkpoint of a model of `precision` may hold the rows of a tensor. Null if it holds floats.
+const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTensor& tensor, Precision precision);
+
 class ParameterWriter : public CheckpointSink {
  public:
   // Puts the handles of what it creates into `weights`. All arguments outlive the writer.

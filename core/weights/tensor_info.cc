@@ -6,6 +6,13 @@
 
 namespace peruse {
 
+std::string DTypeName(DType dtype) {
+  for (const char* name : {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"}) {
+    if (ParseDType(name) == dtype) return name;
+  }
+  return "";
+}
+
 std::string ShapeString(std::span<const int64_t> shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i) {

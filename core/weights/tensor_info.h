@@ -27,6 +27,12 @@ struct TensorInfo {
   uint64_t bytes() const { return end - begin; }
 };
 
+// A tensor of encoded rows has its scales in a tensor of this name after its own.
+inline constexpr std::string_view kScaleSuffix = "_scale";
+
+// As safetensors writes it: "F32".
+std::string DTypeName(DType dtype);
+
 // "[2, 3]"
 std::string ShapeString(std::span<const int64_t> shape);
 

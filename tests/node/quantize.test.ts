@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PeruseError, type PipelineOptions, pipeline } from '../../web/dist/index_node.js';
 import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
-import { quantizeRow } from '../../web/dist/quantize/quantize_row.js';
 import { peruse } from './cli/run_in_test.js';
 import { type Files, joinSafetensors, splitSafetensors, type TensorEntry, tinyModel, tinyText } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
@@ -42,39 +41,6 @@ async function scores(source: Files | string, options: PipelineOptions = {}) {
     await classify.dispose();
   }
 }
-
-describe('the rule', () => {
-  // The same hash is in tests/native/backend/xnnpack/int8_bits.h, computed by the core's own rule.
-  test("gives the core's bits", () => {
-    const state = new Uint32Array([1]);
-    const values = Float32Array.from({ length: 64 * 100 }, (_, i) => {
-      state[0] = Math.imul(state[0]!, 1664525) + 1013904223;
-      const value = ((state[0]! >>> 8) - (1 << 23)) / (1 << 23);
-      return i % 97 === 0 ? value * 20 : value;
-    });
-    let hash = 2166136261;
-    const add = (bits: number) => {
-      for (let i = 0; i < 4; ++i) hash = Math.imul(hash ^ ((bits >>> (8 * i)) & 0xff), 16777619) >>> 0;
-    };
-    for (let row = 0; row < 64; ++row) {
-      const integers = new Int8Array(100);
-      add(new Uint32Array(Float32Array.of(quantizeRow(values.subarray(row * 100, row * 100 + 100), integers)).buffer)[0]!);
-      integers.forEach(add);
-    }
-    expect(hash).toBe(3548240406);
-  });
-
-  test('takes what has no scale as the core does', () => {
-    const integers = new Int8Array(3);
-    expect(quantizeRow(Float32Array.of(1, NaN, 2), integers)).toBeNaN();
-    expect([...integers]).toEqual([0, 0, 0]);
-    expect(quantizeRow(Float32Array.of(-Infinity, 1, 2), integers)).toBeNaN();
-    expect(quantizeRow(Float32Array.of(0, -0, 0), integers)).toBe(0);
-    expect(quantizeRow(Float32Array.of(1e-40, 0, 0), integers)).toBe(0);
-    expect(quantizeRow(Float32Array.of(127, 0.5, -1.5), integers)).toBe(1);
-    expect([...integers]).toEqual([127, 0, -2]);
-  });
-});
 
 describe('a q8 checkpoint', () => {
   test.each(['deberta-v2-sequence', 'deberta-v2-sequence-bf16', 'convbert-sequence', 'electra-sequence'])(
@@ -112,7 +78,7 @@ describe('a q8 checkpoint', () => {
       for (const name of await readdir(join(kFixtures, set))) {
         const read = (file: string) => readFile(join(kFixtures, set, name, file)).then((bytes) => new Uint8Array(bytes));
         const config = await read('config.json').catch(() => undefined);
-        if (config === undefined || name === 'deberta-v1-talking-heads') continue;
+        if (config === undefined || name === 'deberta-v1-talking-heads') continue; // Refused by name.
         const folder = newFolder();
         await quantizeCheckpoint(tinyModel(config, await read('model.safetensors')), folder);
         const embed = await pipeline('feature-extraction', folder, { variant: 'simd' });
@@ -120,6 +86,23 @@ describe('a q8 checkpoint', () => {
         await embed.dispose();
       }
     }
+  });
+
+  // With scalar tensors, and encoders of labels.
+  test('can be made of every GLiClass', async () => {
+    const folders = join(kFixtures, 'gliclass');
+    for (const name of await readdir(folders)) {
+      const files: string[] = await readdir(join(folders, name)).catch(() => []);
+      if (!files.includes('config.json')) continue;
+      expect((await quantizeCheckpoint(join(folders, name), newFolder())).quantized, name).toBeGreaterThan(6);
+    }
+  });
+
+  test('of an architecture that Peruse lacks is refused', async () => {
+    const { files } = await readTiny('bert-sequence-f32');
+    const config = new TextEncoder().encode(JSON.stringify({ model_type: 'gpt2' }));
+    const error = await failure(quantizeCheckpoint({ ...files, 'config.json': config }, newFolder()));
+    expect(error).toMatchObject({ code: 'unsupported', message: expect.stringContaining('"gpt2" is not supported') });
   });
 
   test("is written by the command, a quarter of the linear layers' size", async () => {

@@ -22,33 +22,6 @@ Status BadTensor(const std::string& name, const std::string& what) {
   return MalformedFile("PyTorch file: tensor \"" + name + "\" " + what);
 }
 
-// Names of types as safetensors writes them.
-std::string_view DTypeName(DType dtype) {
-  switch (dtype) {
-    case DType::kF64:
-      return "F64";
-    case DType::kF32:
-      return "F32";
-    case DType::kF16:
-      return "F16";
-    case DType::kBF16:
-      return "BF16";
-    case DType::kI64:
-      return "I64";
-    case DType::kI32:
-      return "I32";
-    case DType::kI16:
-      return "I16";
-    case DType::kI8:
-      return "I8";
-    case DType::kU8:
-      return "U8";
-    case DType::kBool:
-      return "BOOL";
-  }
-  return "";
-}
-
 bool HasTensors(const Pickle& pickle, const PickleValue& value) {
   if (!value.is(Kind::kDict)) return false;
   const std::vector<Pickle::Entry>& entries = pickle.Dict(value);

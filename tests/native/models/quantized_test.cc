@@ -7,11 +7,15 @@
 #include <cmath>
 
 #include "core/formats/quantize.h"
+#include "core/model/stored_format.h"
 #include "core/weights/float_reader.h"
+#include "core/weights/row_encoder.h"
+#include "core/weights/weights_parser.h"
 #include "tests/native/models/backends.h"
 #include "tests/native/models/fixtures.h"
 #include "tests/native/models/quantizing_errors.h"
 #include "tests/native/weights/safetensors_writer.h"
+#include "tests/native/weights/tensor_recorder.h"
 
 namespace peruse::testing {
 namespace {
@@ -140,6 +144,22 @@ bool IsQuantizable(const std::string& name, const std::vector<int64_t>& shape) {
   return !has(".pos_") && !has("distance_embedding") && !name.ends_with(".conv.weight");
 }
 
+// The names of the tensors that a q8 checkpoint stores as int8.
+std::vector<std::string> EncodedBy(const GoldenCase& golden) {
+  const auto stored = StoredFormat::Create(golden.Config(), Precision::kQ8);
+  EXPECT_TRUE(stored.ok()) << stored.status().message();
+  TensorRecorder recorder;
+  RowEncoder encoder([&](std::span<const TensorInfo> tensors) { return stored->Choose(tensors); }, recorder);
+  WeightsParser parser(encoder);
+  EXPECT_TRUE(parser.Feed(Bytes(golden.Weights())).ok());
+  EXPECT_TRUE(parser.Finish().ok());
+  std::vector<std::string> names;
+  for (const TensorInfo& tensor : recorder.tensors) {
+    if (tensor.dtype == DType::kI8) names.push_back(tensor.name);
+  }
+  return names;
+}
+
 TEST_P(QuantizedTest, ACheckpointOnDiskGivesTheSameBits) {
   const GoldenCase& golden = GetParam();
   Checkpoint checkpoint(golden.Weights());
@@ -148,6 +168,7 @@ TEST_P(QuantizedTest, ACheckpointOnDiskGivesTheSameBits) {
     if (IsQuantizable(t.name, t.shape)) names.push_back(t.name);
   }
   ASSERT_GE(names.size(), 7u);  // the words, and six linears of a layer
+  EXPECT_EQ(EncodedBy(golden), names);
   for (size_t i = 0; i < names.size(); ++i) checkpoint.Quantize(names[i], i % 2 == 0);
   for (const BackendUnderTest& under_test : BackendsUnderTest()) {
     const auto backend = under_test.create();

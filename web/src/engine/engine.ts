@@ -21,7 +21,6 @@ export interface EngineModule {
     shaderF16?: boolean,
     packedDot?: boolean,
   ) => Session;
-  WeightsReader: new () => EngineWeightsReader;
   VectorIndex: new (width: number) => EngineVectorIndex;
   /** The thread variants' workers (Emscripten's own object). */
   PThread?: { terminateAllThreads(): void };
@@ -80,14 +79,6 @@ export interface Session extends Staged {
   /** The tokenizer's calls; null before the weights are there. */
   tokenizer(): TokenizerBinding | null;
   tokensRead(): number;
-  delete(): void;
-}
-
-/** Tells the tensors of a weights file (weights_reader.ts). Replies as those of Session. */
-export interface EngineWeightsReader {
-  reserve(bytes: number): number;
-  feed(bytes: number): string;
-  finish(): string;
   delete(): void;
 }
 

@@ -1,6 +1,20 @@
 // A weights file's tensors, whatever its format, for tools that copy or describe them: the engine's own parsers tell them.
 import { describe, type ErrorCode, PeruseError } from '../errors.js';
-import type { EngineModule, EngineWeightsReader } from './engine.js';
+import type { WasmModule } from './module_calls.js';
+
+/** The Embind class. Replies are JSON, as those of Session. */
+interface EngineWeightsReader {
+  reserve(bytes: number): number;
+  encode(bytes: number, dtype: string): string;
+  feed(bytes: number): string;
+  finish(): string;
+  delete(): void;
+}
+
+/** What the JavaScript loader of the build that trains resolves to, as tools use it. */
+export interface ToolModule extends WasmModule {
+  WeightsReader: new () => EngineWeightsReader;
+}
 
 /** What a file says of a tensor. */
 export interface TensorInfo {
@@ -26,7 +40,15 @@ interface Read {
   pieces: [number, number, number][];
 }
 
-type Reply = { ok: true; read: Read } | { ok: false; code: ErrorCode; message: string };
+/** What was read of a file. */
+export interface ReadReport {
+  /** The number of tensors that were encoded. */
+  encoded: number;
+  /** Bytes of all tensors as the file has them, tied ones counted once. */
+  bytes: number;
+}
+
+type Reply<T> = ({ ok: true } & T) | { ok: false; code: ErrorCode; message: string };
 
 export class WeightsReader {
   private readonly reader_: EngineWeightsReader;
@@ -34,7 +56,7 @@ export class WeightsReader {
 
   /** `where_`: the file, for messages. */
   constructor(
-    private readonly module_: EngineModule,
+    private readonly module_: ToolModule,
     private readonly where_: string,
   ) {
     this.reader_ = new module_.WeightsReader();
@@ -45,28 +67,41 @@ export class WeightsReader {
     return this.header_;
   }
 
+  /**
+   * Delivers the tensors as a checkpoint of this dtype stores them. `config`: the model's config.json. Returns config.json of the result.
+   * Call it before feed().
+   */
+  encode(config: Uint8Array, dtype: string): Record<string, unknown> {
+    this.stage(config);
+    return this.answer<{ config: Record<string, unknown> }>(() => this.reader_.encode(config.length, dtype)).config;
+  }
+
   feed(chunk: Uint8Array): TensorPiece[] {
-    const address = this.call(() => this.reader_.reserve(chunk.length)) >>> 0;
-    if (address === 0 && chunk.length > 0)
-      throw new PeruseError('out_of_memory', `There is no memory for ${chunk.length} bytes of ${this.where_}.`);
-    this.module_.HEAPU8.set(chunk, address);
-    const { header, pieces } = this.answer(() => this.reader_.feed(chunk.length)).read;
+    this.stage(chunk);
+    const { header, pieces } = this.answer<{ read: Read }>(() => this.reader_.feed(chunk.length)).read;
     this.header_ ??= header;
     const heap = this.module_.HEAPU8;
     return pieces.map(([tensor, at, size]) => ({ tensor, bytes: heap.subarray(at, at + size) }));
   }
 
-  /** The end of the file: 'truncated_file' if it came too soon. */
-  finish(): void {
-    this.answer(() => this.reader_.finish());
+  /** Ends the file. Throws 'truncated_file' if bytes are missing. */
+  finish(): ReadReport {
+    return this.answer<{ report: ReadReport }>(() => this.reader_.finish()).report;
   }
 
   dispose(): void {
     this.reader_.delete();
   }
 
-  private answer(method: () => string): Reply & { ok: true } {
-    const reply = JSON.parse(this.call(method)) as Reply;
+  private stage(bytes: Uint8Array): void {
+    const address = this.call(() => this.reader_.reserve(bytes.length)) >>> 0;
+    if (address === 0 && bytes.length > 0)
+      throw new PeruseError('out_of_memory', `There is no memory for ${bytes.length} bytes of ${this.where_}.`);
+    this.module_.HEAPU8.set(bytes, address);
+  }
+
+  private answer<T>(method: () => string): T {
+    const reply = JSON.parse(this.call(method)) as Reply<T>;
     if (!reply.ok) throw new PeruseError(reply.code, `${this.where_}: ${reply.message}`);
     return reply;
   }

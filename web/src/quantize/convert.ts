@@ -1,4 +1,4 @@
-// convertCheckpoint(): writes a checkpoint as safetensors (Node), whatever it came as. Every number stays as it is.
+// convertCheckpoint(): writes a checkpoint of any format as safetensors (Node). The values do not change.
 import type { Source } from '../sources/source.js';
 import { type RewriteOptions, rewriteCheckpoint } from './rewrite_checkpoint.js';
 
@@ -18,7 +18,6 @@ export interface ConvertReport {
  * @throws PeruseError: those of loading.
  */
 export async function convertCheckpoint(source: Source, folder: string, options: ConvertOptions = {}): Promise<ConvertReport> {
-  const same = { config: (config: object) => config, change: () => undefined };
-  const { copied, bytesAfter } = await rewriteCheckpoint(source, folder, options, same);
+  const { copied, bytesAfter } = await rewriteCheckpoint(source, folder, options);
   return { tensors: copied, bytes: bytesAfter };
 }

@@ -1,14 +1,26 @@
-// A build of the engine for reading files alone (Node).
-import { startCpuBuild } from '../engine/builds.js';
-import type { EngineModule } from '../engine/engine.js';
-import { chooseVariant } from '../engine/variant.js';
+// The build of the engine that reads weights files for tools (Node): the one that trains.
+import createPlain from '../../wasm/glue-teach.mjs';
+import type { ModuleFactory } from '../engine/engine.js';
+import type { InstalledFile } from '../engine/installed_node.js';
+import { compileRead } from '../engine/read_wasm_node.js';
+import { startModule } from '../engine/start_build.js';
 import { nodeWasm } from '../engine/wasm_node.js';
-import { nodePlatform } from '../platform/platform_node.js';
+import type { ToolModule } from '../engine/weights_reader.js';
 
-let module: Promise<EngineModule> | undefined;
+const kBuild: InstalledFile = {
+  path: 'bundle/peruse-teach.wasm',
+  own() {
+    return new URL('../../bundle/peruse-teach.wasm', import.meta.url);
+  },
+};
 
-export function readerModule(): Promise<EngineModule> {
-  const choice = chooseVariant(nodePlatform.features(false), { threads: 1 });
-  module ??= startCpuBuild({ choice, parts: nodeWasm }).then((started) => started.module);
+let module: Promise<ToolModule> | undefined;
+
+export function readerModule(): Promise<ToolModule> {
+  const factory = createPlain as unknown as ModuleFactory<ToolModule>; // All loaders are declared as the engine's.
+  module ??= startModule(factory, 'teach', 1, undefined, {
+    compile: (folder) => compileRead(kBuild, folder),
+    startHelper: nodeWasm.startHelper,
+  }).then((started) => started.module);
   return module;
 }

@@ -1,6 +1,6 @@
-// Writes a checkpoint again, tensor by tensor (Node): what becomes of each tensor is the caller's. The result is safetensors.
+// Writes a checkpoint again as safetensors, as it is or in another dtype (Node). The engine reads the source and encodes tensors.
 //
-// One pass over each weights file; nothing larger than a chunk is in memory, but for a tensor that lies scattered in a PyTorch file.
+// One pass over each weights file. Memory holds one chunk, or one tensor if it is scattered in a PyTorch file.
 import { type FileHandle, lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
@@ -27,33 +27,9 @@ export interface RewriteOptions extends SourceOptions {
   overwrite?: boolean;
 }
 
-/** Takes a tensor's bytes in order, and writes what becomes of them. */
-export interface TensorWriter {
-  push(bytes: Uint8Array): Promise<void>;
-  /** After the last. */
-  end(): Promise<void>;
-}
-
-/** Appends to the tensor of that index in Change.tensors. */
-export type Append = (index: number, bytes: Uint8Array) => Promise<void>;
-
-/** What becomes of a tensor. */
-export interface Change {
-  tensors: TensorInfo[];
-  writer: (append: Append) => TensorWriter;
-}
-
-/** What a rewriting does. */
-export interface Rewriting {
-  /** config.json as the result has it. */
-  config(config: Record<string, unknown>, where: string): object;
-  /** Nothing: the tensor is copied. */
-  change(tensor: TensorInfo): Change | undefined;
-}
-
 export interface RewriteReport {
-  /** Tensors that were changed. */
-  changed: number;
+  /** Tensors in the new dtype. */
+  encoded: number;
   /** Tensors that were copied. */
   copied: number;
   /** Bytes of the weights before and after. */
@@ -64,19 +40,18 @@ export interface RewriteReport {
 const kForm = 'model.safetensors';
 const kMetadata = '__metadata__';
 
-/** @throws PeruseError: those of loading. */
-export async function rewriteCheckpoint(
-  source: Source,
-  folder: string,
-  options: RewriteOptions,
-  rewriting: Rewriting,
-): Promise<RewriteReport> {
+/**
+ * Without a `dtype`, all values stay as they are.
+ *
+ * @throws PeruseError: those of loading.
+ */
+export async function rewriteCheckpoint(source: Source, folder: string, options: RewriteOptions, dtype?: string): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
   throwIfAborted(signal);
   const target = checkFolderName(folder);
   const spec = await resolveSource(source, options, platform().paths);
   try {
-    return await rewrite(spec, target, options, signal, rewriting);
+    return await rewrite(spec, target, options, signal, dtype);
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error; // The system's alone are about files.
     throw new PeruseError('invalid_argument', `The checkpoint can't be written to ${folder}: ${describe(error)}`, { cause: error });
@@ -88,7 +63,7 @@ async function rewrite(
   folder: string,
   options: RewriteOptions,
   signal: AbortSignal,
-  rewriting: Rewriting,
+  dtype: string | undefined,
 ): Promise<RewriteReport> {
   await makeFolder(folder);
   if (spec.kind === 'folder' && (await realpath(spec.path)) === (await realpath(folder))) {
@@ -96,7 +71,7 @@ async function rewrite(
   }
   const files = await openFolder(spec, platform().folderParts ?? {});
   await clear(folder, options.overwrite === true);
-  return new Job(spec.name, files, folder, options.progress_callback ?? (() => {}), signal, rewriting).run();
+  return new Job(spec.name, files, folder, options.progress_callback ?? (() => {}), signal, dtype).run();
 }
 
 /** Removes the files of a model from the folder, or throws if it has any: two models in one folder would be read as one. */
@@ -113,7 +88,8 @@ async function clear(folder: string, overwrite: boolean): Promise<void> {
 
 class Job {
   private readonly totals_ = new Totals();
-  private readonly report_: RewriteReport = { changed: 0, copied: 0, bytesBefore: 0, bytesAfter: 0 };
+  private readonly report_: RewriteReport = { encoded: 0, copied: 0, bytesBefore: 0, bytesAfter: 0 };
+  private config_: Uint8Array = new Uint8Array();
 
   constructor(
     private readonly name_: string,
@@ -121,22 +97,34 @@ class Job {
     private readonly target_: string,
     private readonly progress_: ProgressCallback,
     private readonly signal_: AbortSignal,
-    private readonly rewriting_: Rewriting,
+    private readonly dtype_: string | undefined,
   ) {}
 
   async run(): Promise<RewriteReport> {
     const { config: file, encoder, prefix } = await openCheckpoint(this.folder_, this.signal_);
-    const config = this.rewriting_.config(parseObject(file.where, await wholeFile(file)), file.where);
+    this.config_ = await wholeFile(file);
+    const source = parseObject(file.where, this.config_);
+    const config = (await this.withReader(file.where, async (_, stored) => stored)) ?? source;
     const weights = await findWeights(encoder, this.signal_);
     if (!weights.found) throw await explainMissing(encoder, weights.missing, this.signal_);
     if (weights.sharded) await this.rewriteShards(weights, encoder, prefix);
     else await this.rewrite(`${prefix}${kForm}`, weights.file);
-    for (const [name, content] of await filesBesideWeights(this.folder_, prefix, config, this.signal_)) {
+    for (const [name, content] of await filesBesideWeights(this.folder_, prefix, source, this.signal_)) {
       await writeWhole(this.target_, name, content);
     }
     // Last: a folder without it is no checkpoint.
     await writeWhole(this.target_, `${prefix}config.json`, `${JSON.stringify(config, null, 2)}\n`);
     return this.report_;
+  }
+
+  /** `stored`: config.json of the result, if there is a dtype. */
+  private async withReader<T>(where: string, use: (reader: WeightsReader, stored: object | undefined) => Promise<T>): Promise<T> {
+    const reader = new WeightsReader(await readerModule(), where);
+    try {
+      return await use(reader, this.dtype_ === undefined ? undefined : reader.encode(this.config_, this.dtype_));
+    } finally {
+      reader.dispose();
+    }
   }
 
   private async rewriteShards({ name: indexName, file }: FoundWeights, encoder: ModelFolder, prefix: string): Promise<void> {
@@ -159,18 +147,17 @@ class Job {
 
   /** Returns what the written file holds. */
   private async rewrite(name: string, file: ModelFile): Promise<TensorEntry[]> {
-    const reader = new WeightsReader(await readerModule(), file.where);
     let output: NewFile | undefined;
     try {
-      output = await NewFile.open(this.target_, name);
-      const entries = await this.write(name, file, reader, output.handle);
-      await output.keep();
-      return entries;
+      return await this.withReader(file.where, async (reader) => {
+        output = await NewFile.open(this.target_, name);
+        const entries = await this.write(name, file, reader, output.handle);
+        await output.keep();
+        return entries;
+      });
     } catch (error) {
       await output?.drop();
       throw error;
-    } finally {
-      reader.dispose();
     }
   }
 
@@ -182,77 +169,51 @@ class Job {
       throwIfAborted(this.signal_);
       reporter.add(chunk.length);
       const pieces = reader.feed(chunk);
-      target ??= reader.header && (await TargetFile.start(reader.header, this.rewriting_, output));
-      for (const { tensor, bytes } of pieces) await target!.push(tensor, bytes);
+      target ??= reader.header && (await TargetFile.start(reader.header, output));
+      for (const { tensor, bytes } of pieces) await target!.append(tensor, bytes);
     }
-    reader.finish();
+    const { encoded, bytes } = reader.finish();
     reporter.finish();
-    this.report_.changed += target!.changed;
-    this.report_.copied += target!.copied;
-    this.report_.bytesBefore += target!.bytesBefore;
-    this.report_.bytesAfter += target!.entries.reduce((sum, { begin, end }) => sum + end - begin, 0);
-    return target!.entries;
+    const { entries } = target!;
+    this.report_.encoded += encoded;
+    this.report_.copied += entries.length - 2 * encoded; // An encoded tensor is two: rows and scales.
+    this.report_.bytesBefore += bytes;
+    this.report_.bytesAfter += entries.reduce((sum, { begin, end }) => sum + end - begin, 0);
+    return entries;
   }
-}
-
-/** A tensor of the source, on its way. */
-interface Passage {
-  bytes: number;
-  left: number;
-  writer: TensorWriter;
 }
 
 /** A safetensors file being written, whose tensors come in any order. */
 class TargetFile {
-  changed = 0;
-  copied = 0;
-  bytesBefore = 0;
-  entries: TensorEntry[] = [];
-  private readonly passages_: (Passage | undefined)[];
+  readonly entries: TensorEntry[];
+  /** By tensor of the header. A second name of the same tensor is left out, as in transformers; the metadata name the tensor. */
+  private readonly places_: ({ entry: TensorEntry; written: number } | undefined)[];
 
   private constructor(
     header: readonly TensorInfo[],
-    rewriting: Rewriting,
     private readonly output_: FileHandle,
   ) {
-    this.passages_ = header.map((tensor) => this.plan(tensor, rewriting));
+    this.places_ = header.map((tensor) =>
+      tensor.same_as === undefined ? { entry: { ...tensor, begin: 0, end: tensorBytes(tensor) }, written: 0 } : undefined,
+    );
+    this.entries = this.places_.flatMap((place) => (place === undefined ? [] : [place.entry]));
     refuseSameNames(this.entries.map(({ name }) => [name, name]));
     if (this.entries.some(({ name }) => name === kMetadata)) {
       throw new PeruseError('unsupported', `A tensor is named ${kMetadata}, which safetensors cannot hold.`);
     }
   }
 
-  static async start(header: readonly TensorInfo[], rewriting: Rewriting, output: FileHandle): Promise<TargetFile> {
-    const file = new TargetFile(header, rewriting, output);
+  static async start(header: readonly TensorInfo[], output: FileHandle): Promise<TargetFile> {
+    const file = new TargetFile(header, output);
     const tied = header.flatMap(({ name, same_as }) => (same_as === undefined ? [] : [[name, same_as]]));
     await file.layOut({ format: 'pt', ...Object.fromEntries(tied) });
-    for (const passage of file.passages_) if (passage?.bytes === 0) await passage.writer.end();
     return file;
   }
 
-  async push(tensor: number, bytes: Uint8Array): Promise<void> {
-    const passage = this.passages_[tensor]!;
-    await passage.writer.push(bytes);
-    passage.left -= bytes.length;
-    if (passage.left === 0) await passage.writer.end();
-  }
-
-  /** A second name of the same tensor is left out, as the reference library leaves it out: the metadata say whose it is. */
-  private plan(tensor: TensorInfo, rewriting: Rewriting): Passage | undefined {
-    if (tensor.same_as !== undefined) return undefined;
-    const bytes = tensorBytes(tensor);
-    this.bytesBefore += bytes;
-    const change = rewriting.change(tensor);
-    if (change) ++this.changed;
-    else ++this.copied;
-    const entries = (change?.tensors ?? [tensor]).map((info) => ({ ...info, begin: 0, end: tensorBytes(info) }));
-    this.entries.push(...entries);
-    const written = entries.map(() => 0);
-    const append: Append = async (index, part) => {
-      await this.output_.write(part, 0, part.length, this.bodyAt_ + entries[index]!.begin + written[index]!);
-      written[index]! += part.length;
-    };
-    return { bytes, left: bytes, writer: change?.writer(append) ?? { push: (part) => append(0, part), end: async () => {} } };
+  async append(tensor: number, bytes: Uint8Array): Promise<void> {
+    const place = this.places_[tensor]!;
+    await this.output_.write(bytes, 0, bytes.length, this.bodyAt_ + place.entry.begin + place.written);
+    place.written += bytes.length;
   }
 
   private bodyAt_ = 0;

@@ -1,0 +1,40 @@
+#include "core/families/quantization.h"
+
+#include "core/base/json_members.h"
+#include "core/base/utf8.h"
+#include "core/formats/weight_format.h"
+
+namespace peruse {
+namespace {
+
+struct Row {
+  Precision precision;
+  std::string_view method;
+  std::string_view config;  // quantization_config, as JSON
+};
+
+constexpr Row kMethods[] = {
+    {Precision::kQ8, "peruse-q8",
+     R"({"quant_method":"peruse-q8","bits":8,"scheme":"symmetric int8, <name>_scale: one float32 for each row"})"},
+};
+
+}  // namespace
+
+Result<Precision> ReadQuantization(JsonValue quantization) {
+  const std::string_view method = quantization.FindMember("quant_method").GetString().value_or("");
+  for (const Row& row : kMethods) {
+    if (row.method == method) return row.precision;
+  }
+  return Unsupported("config.json: quantization_config: quant_method \"" + Excerpt(method) + "\" is not supported");
+}
+
+Result<std::string> WithQuantization(std::string_view config_json, Precision precision) {
+  for (const Row& row : kMethods) {
+    if (row.precision == precision) {
+      return WithMembers(config_json, {{"quantization_config", std::string(row.config)}});
+    }
+  }
+  return Unsupported("checkpoints are not stored as " + std::string(FormatOf(precision).dtype()));
+}
+
+}  // namespace peruse

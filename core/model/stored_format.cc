@@ -1,0 +1,74 @@
+#include "core/model/stored_format.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/json.h"
+#include "core/families/add_head.h"
+#include "core/families/quantization.h"
+#include "core/weights/float_reader.h"
+#include "core/weights/parameter_writer.h"
+#include "core/weights/tensor_names.h"
+
+namespace peruse {
+namespace {
+
+constexpr Head kHeads[] = {
+    Head::kNone,     Head::kSequenceClassification, Head::kTokenClassification,    Head::kQuestionAnswering,
+    Head::kMaskedLm, Head::kMultipleChoice,         Head::kReplacedTokenDetection, Head::kEntities,
+};
+
+// The number of rows may differ: configurations that leave the vocabulary to the tokenizer do not know it.
+bool IsOfShape(const TensorInfo& tensor, std::span<const int64_t> shape) {
+  if (shape.empty() || std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end()) return false;
+  return tensor.shape.size() == shape.size() && std::equal(shape.begin() + 1, shape.end(), tensor.shape.begin() + 1);
+}
+
+}  // namespace
+
+Result<StoredFormat> StoredFormat::Create(std::string_view config_json, Precision precision) {
+  PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(config_json, "config.json"));
+  if (document.root().FindMember("quantization_config").exists()) {
+    return Unsupported("config.json has a quantization_config: the checkpoint is quantised already");
+  }
+  PERUSE_ASSIGN_OR_RETURN(const ConfiguredFamily family, ReadFamily(config_json));
+  StoredFormat result;
+  PERUSE_ASSIGN_OR_RETURN(result.config_json_, WithQuantization(config_json, precision));
+  result.prefixes_ = family.family->prefixes();
+  for (const Head head : kHeads) result.AddUses(*family.family, family.config, head, precision);
+  return result;
+}
+
+void StoredFormat::AddUses(const Family& family, ModelConfig config, Head head, Precision precision) {
+  config.vocab_size = std::max(config.vocab_size, 0);
+  Program program;
+  Parameters parameters;
+  Build b(program, parameters, precision);
+  const Value hidden = family.Encode(b, config);
+  if (!AddHead(head, family, config, b, hidden).ok()) return;
+  for (const ParameterTensor& tensor : parameters.tensors) {
+    const WeightFormat* const format = RowFormat(parameters, tensor, precision);
+    const bool encoded = format != nullptr && format->file_type().has_value();
+    for (const std::string& name : tensor.names) {
+      Use& use = uses_.try_emplace(name, Use{encoded ? format : nullptr, tensor.shape}).first->second;
+      if (!encoded) use.format = nullptr;
+    }
+  }
+}
+
+Result<std::vector<const WeightFormat*>> StoredFormat::Choose(std::span<const TensorInfo> tensors) const {
+  TensorNames names(prefixes_);
+  std::vector<std::string_view> written;
+  for (const TensorInfo& tensor : tensors) written.push_back(tensor.name);
+  PERUSE_RETURN_IF_ERROR(names.Resolve(written));
+  std::vector<const WeightFormat*> formats;
+  for (const TensorInfo& tensor : tensors) {
+    const auto use = uses_.find(names.Normalise(tensor.name));
+    const bool fits = use != uses_.end() && tensor.same_as.empty() && tensor.dtype && IsFloatDType(*tensor.dtype) &&
+                      IsOfShape(tensor, use->second.shape);
+    formats.push_back(fits ? use->second.format : nullptr);
+  }
+  return formats;
+}
+
+}  // namespace peruse

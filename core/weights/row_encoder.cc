@@ -1,0 +1,75 @@
+#include "core/weights/row_encoder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/base/memory.h"
+#include "core/formats/quantize.h"
+#include "core/program/layout.h"
+
+namespace peruse {
+
+Status RowEncoder::OnHeader(std::span<const TensorInfo> tensors) {
+  PERUSE_ASSIGN_OR_RETURN(const std::vector<const WeightFormat*> formats, choose_(tensors));
+  tensors_.assign(tensors.begin(), tensors.end());
+  std::vector<TensorInfo> result;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const WeightFormat* const format = formats[i];
+    parts_.push_back({.target = result.size(), .format = format});
+    result.push_back(tensors[i]);
+    if (tensors[i].same_as.empty()) source_bytes_ += tensors[i].bytes();
+    if (format == nullptr) continue;
+    ++encoded_;
+    const int64_t rows = tensors[i].shape[0];
+    TensorInfo& payload = result.back();
+    payload.dtype = format->file_type();
+    payload.dtype_name = DTypeName(*payload.dtype);
+    payload.begin = 0;
+    payload.end = static_cast<uint64_t>(rows * format->RowBytes(ElementCount(tensors[i].shape) / rows));
+    result.push_back({.name = tensors[i].name + std::string(kScaleSuffix),
+                      .dtype_name = DTypeName(DType::kF32),
+                      .dtype = DType::kF32,
+                      .shape = {rows},
+                      .end = static_cast<uint64_t>(rows) * sizeof(float)});
+  }
+  return next_.OnHeader(result);
+}
+
+void RowEncoder::Open(size_t index) {
+  const TensorInfo& tensor = tensors_[index];
+  const int64_t rows = tensor.shape[0];
+  const auto encode = [this, index](int32_t first, std::span<const float> values) {
+    return Encode(index, first, values);
+  };
+  reader_ = std::make_unique<FloatReader>(*tensor.dtype, rows, ElementCount(tensor.shape) / rows, encode);
+  scales_.clear();
+  open_ = index;
+}
+
+Status RowEncoder::OnData(size_t index, std::span<const uint8_t> bytes) {
+  if (parts_[index].format == nullptr) return next_.OnData(parts_[index].target, bytes);
+  if (index != open_) Open(index);
+  return reader_->Feed(bytes);
+}
+
+Status RowEncoder::Encode(size_t index, int32_t first_row, std::span<const float> rows) {
+  const TensorInfo& tensor = tensors_[index];
+  const Part& part = parts_[index];
+  const auto width = static_cast<size_t>(ElementCount(tensor.shape) / tensor.shape[0]);
+  if (!AllFinite(rows)) {
+    size_t bad = 0;
+    while (AllFinite(rows.subspan(bad * width, width))) ++bad;
+    return MalformedFile("tensor \"" + tensor.name + "\" holds NaN or infinity in row " +
+                         std::to_string(static_cast<size_t>(first_row) + bad) + ": nothing can be computed with it");
+  }
+  PERUSE_ASSIGN_OR_RETURN(const EncodedRows encoded, part.format->Encode(rows, static_cast<int64_t>(width), &buffer_));
+  PERUSE_RETURN_IF_ERROR(next_.OnData(part.target, encoded.payload));
+  if (!TryGrow(&scales_, encoded.scales.size())) return OutOfMemory("no memory for the scales of weights");
+  scales_.insert(scales_.end(), encoded.scales.begin(), encoded.scales.end());
+  if (std::ssize(scales_) < tensor.shape[0] * part.format->RowScales()) return OkStatus();
+  return next_.OnData(part.target + 1,
+                      {reinterpret_cast<const uint8_t*>(scales_.data()), scales_.size() * sizeof(float)});
+}
+
+}  // namespace peruse

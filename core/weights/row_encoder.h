@@ -1,0 +1,60 @@
+// Writes the tensors of a weights file again: some of them in a weight format, the others as they are.
+//
+// An encoded tensor becomes two: its rows, under its own name, and their scales (kScaleSuffix). All rows precede the scales.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/formats/weight_format.h"
+#include "core/weights/float_reader.h"
+#include "core/weights/tensor_info.h"
+
+namespace peruse {
+
+class RowEncoder : public TensorVisitor {
+ public:
+  // Chooses a format for each tensor of a file. Null leaves the tensor as it is.
+  using Choose = std::function<Result<std::vector<const WeightFormat*>>(std::span<const TensorInfo>)>;
+
+  // `next` receives the result and outlives the encoder.
+  RowEncoder(Choose choose, TensorVisitor& next) : choose_(std::move(choose)), next_(next) {}
+
+  // Errors: those of `choose` and `next`.
+  Status OnHeader(std::span<const TensorInfo> tensors) override;
+  // kMalformedFile: NaN or infinity in a tensor that is encoded. kOutOfMemory.
+  Status OnData(size_t index, std::span<const uint8_t> bytes) override;
+  bool Wants(size_t index) const override { return next_.Wants(parts_[index].target); }
+
+  // Known from the header on: the number of tensors that are encoded, and the bytes of all tensors before (tied ones counted once).
+  int64_t encoded() const { return encoded_; }
+  uint64_t source_bytes() const { return source_bytes_; }
+
+ private:
+  struct Part {
+    size_t target = 0;  // its index in the result; its scales follow
+    const WeightFormat* format = nullptr;
+  };
+
+  void Open(size_t index);
+  Status Encode(size_t index, int32_t first_row, std::span<const float> rows);
+
+  const Choose choose_;
+  TensorVisitor& next_;
+  int64_t encoded_ = 0;
+  uint64_t source_bytes_ = 0;
+  std::vector<TensorInfo> tensors_;
+  std::vector<Part> parts_;  // by tensor
+
+  // The tensor that is being encoded.
+  size_t open_ = static_cast<size_t>(-1);
+  std::unique_ptr<FloatReader> reader_;
+  EncodedBuffer buffer_;
+  std::vector<float> scales_;
+};
+
+}  // namespace peruse
