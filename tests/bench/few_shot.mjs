@@ -1,20 +1,21 @@
 #!/usr/bin/env node
 // The table of docs/teach.md: what teach() with its default options gets right after a few examples, next to other methods. Needs `npm run build`.
 //
-//   node tests/bench/few_shot.mjs --data FOLDER --base FOLDER [--python PYTHON] [--theirs tfidf,logistic,full,setfit] [--sets a,b]
-//     [--counts 3,5,8,20,50] [--draws 5] [--tests 300] [--json FILE]
+//   node tests/bench/few_shot.mjs --data FOLDER --base FOLDER --results FILE [--name NAME] [--methods teach,tfidf,logistic,full,setfit]
+//     [--python PYTHON] [--sets a,b] [--counts 3,8,20,50] [--draws 5] [--tests 300]
+//   node tests/bench/few_shot.mjs --results FILE --print
 //
-// `--data`: the sets of tests/bench/few_shot/sets.mjs. `--base`: the model to teach. For every set, number of examples per label and draw, the
-// same examples and tests go to all methods; those of `--theirs` are tests/reference/few_shot.py's, which needs a Python with
-// tests/reference/requirements.txt and scikit-learn. `--theirs ''` measures teach() alone.
+// `--data`: the sets of tests/bench/few_shot/sets.mjs. `--base`: the model to teach; `--name` is what the table calls it. For every set, number
+// of examples per label and draw, the same examples and tests go to all methods; all but `teach` are tests/reference/few_shot.py's, which needs a
+// Python with tests/reference/requirements.txt and scikit-learn. Every cell is a line that is appended to FILE when it is measured, and measured once.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { teach } from '../../web/dist/teach/index_node.js';
 import { draw, kTable, shuffled } from './few_shot/sets.mjs';
+import { printTable } from './few_shot/table.mjs';
 
 const kScript = fileURLToPath(new URL('../reference/few_shot.py', import.meta.url));
 
@@ -22,88 +23,150 @@ const { values: options } = parseArgs({
   options: {
     data: { type: 'string' },
     base: { type: 'string' },
+    name: { type: 'string' },
+    results: { type: 'string' },
+    print: { type: 'boolean', default: false },
     python: { type: 'string', default: 'python3' },
-    theirs: { type: 'string', default: 'tfidf,logistic,full,setfit' },
+    methods: { type: 'string', default: 'teach,tfidf,logistic,full,setfit' },
     sets: { type: 'string', default: Object.keys(kTable).join(',') },
-    counts: { type: 'string', default: '3,5,8,20,50' },
+    counts: { type: 'string', default: '3,8,20,50' },
     draws: { type: 'string', default: '5' },
     tests: { type: 'string', default: '300' },
-    json: { type: 'string' },
   },
 });
-if (options.data === undefined || options.base === undefined) throw new Error('--data: the folder with the sets; --base: the model');
-const theirs = options.theirs.split(',').filter((name) => name !== '');
 
-function* makeJobs() {
-  for (const set of options.sets.split(',')) {
-    const train = kTable[set](options.data, 'train');
-    const tests = shuffled(kTable[set](options.data, 'test'), 1).slice(0, Number(options.tests));
-    for (const count of options.counts.split(',').map(Number)) {
-      for (let seed = 1; seed <= Number(options.draws); ++seed) {
+function makeJobs() {
+  const base = options.name ?? basename(options.base);
+  const { hidden_size: width } = JSON.parse(readFileSync(join(options.base, 'config.json'), 'utf8'));
+  const factor = width <= 128 ? 20 : width <= 256 ? 6 : width <= 512 ? 2 : 1; // As core/train/example_reader.cc has it.
+  const jobs = [];
+  for (let seed = 1; seed <= Number(options.draws); ++seed) {
+    for (const set of options.sets.split(',')) {
+      const train = kTable[set](options.data, 'train');
+      const tests = shuffled(kTable[set](options.data, 'test'), 1).slice(0, Number(options.tests));
+      for (const count of options.counts.split(',').map(Number)) {
         const examples = draw(train, count, seed);
         const labels = [...new Set(examples.map(({ label }) => label))].sort();
         const updates = Math.ceil(examples.length / 16);
-        const settings = { seed, learning_rate: 6 * 5e-5, epochs: Math.max(3, Math.ceil(150 / updates)) };
-        yield { set, count, seed, labels, examples, tests, model: options.base, settings, found: {} };
+        const settings = { seed, learning_rate: factor * 5e-5, epochs: Math.max(3, Math.ceil(150 / updates)) };
+        jobs.push({ base, set, count, seed, labels, examples, tests, model: options.base, settings });
       }
     }
   }
+  return jobs;
 }
 
-/** The share of the tests that the taught model gets right. */
-async function teachOne({ model, seed, examples, tests, found }) {
+const readResults = () =>
+  existsSync(options.results)
+    ? readFileSync(options.results, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line))
+    : [];
+
+async function teachAll(jobs) {
+  const { teach } = await import('../../web/dist/teach/index_node.js');
+  const cellOf = ({ base, set, count, seed }) => [base, set, count, seed].join(' ');
+  const known = new Set(
+    readResults()
+      .filter(({ method }) => method === 'teach')
+      .map(cellOf),
+  );
+  for (const { base, set, count, seed, examples, tests, model } of jobs) {
+    if (known.has(cellOf({ base, set, count, seed }))) continue;
+    const line = { base, set, count, seed, method: 'teach', ...(await teachOne(teach, model, seed, examples, tests)) };
+    appendFileSync(options.results, `${JSON.stringify(line)}\n`);
+  }
+}
+
+/** The share of the tests that the taught model gets right, and what the report says of the training. */
+async function teachOne(teach, model, seed, examples, tests) {
   const start = performance.now();
+  const cpu = process.cpuUsage();
   const taught = await teach('text-classification', model, examples, { seed, max_length: 64 });
   const seconds = (performance.now() - start) / 1e3;
+  const { user, system } = process.cpuUsage(cpu);
+  const labels =
+    taught.files.has('modules.json') && taught.report.method === 'head'
+      ? await byVectors(taught, model, tests)
+      : await byPipeline(taught, tests);
+  await taught.dispose();
+  const { method, compared, accuracy: estimate } = taught.report;
+  return {
+    accuracy: labels.filter((label, index) => label === tests[index].label).length / tests.length,
+    seconds,
+    processor: (user + system) / 1e6,
+    kept: method,
+    compared,
+    estimate: estimate?.accuracy,
+  };
+}
+
+async function byPipeline(taught, tests) {
   const classify = await taught.pipeline();
   const answers = await classify(
     tests.map(({ text }) => text),
     { truncation: true },
   );
-  await Promise.all([classify.dispose(), taught.dispose()]);
-  found.teach = answers.filter(({ label }, index) => label === tests[index].label).length / tests.length;
-  return { method: taught.report.method, compared: taught.report.compared, estimate: taught.report.accuracy, seconds };
+  await classify.dispose();
+  return answers.map(({ label }) => label);
 }
 
-function askPython(jobs, name) {
+/** By text; the encoder of a taught head is that of the base. */
+const vectors = new Map();
+
+/** The same of the head of a sentence embedder, whose vectors of the tests are computed once for all trainings. */
+async function byVectors(taught, model, tests) {
+  const unknown = tests.map(({ text }) => text).filter((text) => !vectors.has(text));
+  if (unknown.length > 0) {
+    const { pipeline } = await import('../../web/dist/index_node.js');
+    const embed = await pipeline('feature-extraction', model);
+    const found = await embed(unknown, { pooling: 'mean', normalize: true, truncation: true });
+    for (const [index, text] of unknown.entries()) vectors.set(text, found[index].data);
+    await embed.dispose();
+  }
+  const { weight, bias } = readDense([...taught.files].find(([name]) => name.endsWith('_Dense/model.safetensors'))[1]);
+  return tests.map(({ text }) => {
+    const vector = vectors.get(text);
+    const scores = [...bias].map((start, label) => vector.reduce((sum, x, i) => sum + x * weight[label * vector.length + i], start));
+    return taught.report.labels[scores.indexOf(Math.max(...scores))];
+  });
+}
+
+/** The two tensors of a classifier: safetensors. */
+function readDense(file) {
+  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));
+  const tensor = (name) => {
+    const [first, end] = header[name].data_offsets;
+    return new Float32Array(file.slice(8 + length + first, 8 + length + end).buffer);
+  };
+  return { weight: tensor('linear.weight'), bias: tensor('linear.bias') };
+}
+
+function askPython(jobs, methods) {
   const folder = mkdtempSync(join(tmpdir(), 'peruse-few-shot-'));
   try {
-    writeFileSync(join(folder, 'jobs.json'), JSON.stringify(jobs.map((job) => ({ ...job, name }))));
-    const { status } = spawnSync(options.python, [kScript, join(folder, 'jobs.json'), join(folder, 'results.json')], { stdio: 'inherit' });
+    const firsts = new Set([...new Set(jobs.map(({ set }) => set))].map((set) => jobs.find((job) => job.set === set)));
+    const once = (job) => (firsts.has(job) ? job : { ...job, tests: undefined }); // Tests go with the first job of their set.
+    writeFileSync(join(folder, 'jobs.json'), JSON.stringify(jobs.map(once)));
+    const { status } = spawnSync(options.python, [kScript, join(folder, 'jobs.json'), options.results, methods.join(',')], {
+      stdio: 'inherit',
+    });
     if (status !== 0) throw new Error('few_shot.py failed');
-    for (const [index, share] of JSON.parse(readFileSync(join(folder, 'results.json'), 'utf8')).entries()) jobs[index].found[name] = share;
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-const meanOf = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
-const deviationOf = (list) => Math.sqrt(list.reduce((sum, value) => sum + (value - meanOf(list)) ** 2, 0) / Math.max(1, list.length - 1));
-
-function print(jobs) {
-  const names = ['teach', ...theirs];
-  console.log(`| set | per label | ${names.join(' | ')} | seconds |\n|---|---|${'---|'.repeat(names.length + 1)}`);
-  const nameOf = ({ set, count }) => `| ${set} | ${count} |`;
-  for (const cell of new Set(jobs.map(nameOf))) {
-    const own = jobs.filter((job) => nameOf(job) === cell);
-    const shown = names.map((name) => {
-      const list = own.map(({ found }) => 100 * found[name]);
-      return `${meanOf(list).toFixed(1)} ± ${deviationOf(list).toFixed(1)}`;
-    });
-    console.log(`${cell} ${shown.join(' | ')} | ${meanOf(own.map(({ about }) => about.seconds)).toFixed(1)} |`);
-  }
+if (options.results === undefined) throw new Error('--results: the file of the measured cells');
+if (options.print) {
+  printTable(readResults());
+} else {
+  if (options.data === undefined || options.base === undefined) throw new Error('--data: the folder with the sets; --base: the model');
+  const methods = options.methods.split(',');
+  const jobs = makeJobs();
+  if (methods.includes('teach')) await teachAll(jobs);
+  const others = methods.filter((method) => method !== 'teach');
+  if (others.length > 0) askPython(jobs, others);
 }
-
-const jobs = [...makeJobs()];
-for (const job of jobs) job.about = await teachOne(job);
-for (const name of theirs) askPython(jobs, name);
-print(jobs);
-if (options.json !== undefined)
-  writeFileSync(
-    options.json,
-    JSON.stringify(
-      jobs.map(({ examples: _, tests: __, ...job }) => job),
-      null,
-      1,
-    ),
-  );

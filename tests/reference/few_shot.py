@@ -1,18 +1,21 @@
-"""The other side of tests/bench/few_shot.mjs: few_shot.py JOBS RESULTS. Prints nothing; writes for each job the share of its tests that it gets right.
+"""Other methods for tests/bench/few_shot.mjs: few_shot.py JOBS RESULTS METHODS. Appends a line of JSON to RESULTS for each job and method that it
+lacks: the share of the job's tests that come out right. All methods of the first draw come before the second draw.
 
 `full`: as transformers' Trainer does it: AdamW, no decay for biases and norms, a tenth of the steps of warm-up, then linear to zero, gradients
 clipped at 1, batches of 16, padded. The classifier starts at random.
 `logistic`: a logistic regression (scikit-learn, C = 1) on the mean of the token states, of length one.
 `setfit`: Tunstall et al., 2022: the encoder learns which pairs of texts have one label (cosine similarity, squared error, 20 pairs of both kinds a
-text, one epoch, batches of 16, AdamW at 2e-5), then a logistic regression on its vectors.
+text but at most MOST_PAIRS, one epoch, batches of 16, AdamW at 2e-5), then a logistic regression on its vectors.
 `tfidf`: a logistic regression (C = 10) on TF-IDF of words and pairs of words.
 
-A text that is measured goes through the model with texts of its own length alone: padding changes what ConvBERT computes.
+A text that is measured goes through ConvBERT with texts of its own length alone: padding changes what ConvBERT computes.
 """
 
 import json
 import math
+import os
 import sys
+import time
 
 import torch
 import transformers
@@ -23,6 +26,8 @@ from torch.nn import functional
 
 BATCH = 16
 MOST_TOKENS = 64
+MOST_PAIRS = 800
+MIXED_WIDTH = 256  # columns above which training multiplies in bfloat16 (autocast), as a processor has time for
 
 
 def start_model(job):
@@ -35,7 +40,7 @@ def start_model(job):
     for name, parameter in model.named_parameters():
         if name in fresh:
             parameter.data = torch.zeros_like(parameter) if parameter.dim() < 2 else torch.randn(parameter.shape, generator=generator) * 0.02
-    return model, fresh
+    return model
 
 
 def batch_of(texts):
@@ -49,19 +54,21 @@ def batch_of(texts):
 
 
 @torch.no_grad()
-def compute(model, texts):
-    """Logits, by text."""
-    model.eval()
+def by_length(model, texts, compute):
+    """Rows of `compute(batch)` in the order of the texts."""
     found = [None] * len(texts)
-    by_length = {}
-    for i, text in enumerate(texts):
-        by_length.setdefault(len(text), []).append(i)
-    for numbers in by_length.values():
-        for first in range(0, len(numbers), 32):
-            part = numbers[first:first + 32]
-            for number, row in zip(part, model(**batch_of([texts[i] for i in part])).logits):
-                found[number] = row
+    groups = {}
+    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+    for rank, i in enumerate(order):
+        groups.setdefault(len(texts[i]) if model.config.model_type == "convbert" else rank // 32, []).append(i)
+    for numbers in groups.values():
+        for number, row in zip(numbers, compute(batch_of([texts[i] for i in numbers]))):
+            found[number] = row
     return torch.stack(found)
+
+
+def mixed(model):
+    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=model.config.hidden_size > MIXED_WIDTH)
 
 
 def teach_full(model, texts, labels, settings):
@@ -76,65 +83,105 @@ def teach_full(model, texts, labels, settings):
         order = torch.randperm(len(texts), generator=generator).tolist()
         for first in range(0, len(order), BATCH):
             part = order[first:first + BATCH]
-            loss = functional.cross_entropy(model(**batch_of([texts[i] for i in part])).logits, labels[part])
+            with mixed(model):
+                logits = model(**batch_of([texts[i] for i in part])).logits
+            loss = functional.cross_entropy(logits.float(), labels[part])
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimiser.step()
             schedule.step()
             optimiser.zero_grad()
+    model.eval()
 
 
-def sentence_vectors(encoder, texts):
+def mean_states(encoder, batch):
     """Means of the token states, of length one."""
-    vectors = []
-    for text in texts:
-        hidden = encoder(**batch_of([text])).last_hidden_state[0]
-        vectors.append(functional.normalize(hidden.mean(dim=0), dim=0))
-    return torch.stack(vectors)
-
-
-def padded_vectors(encoder, texts):
-    batch = batch_of(texts)
     hidden = encoder(**batch).last_hidden_state
     mask = batch["attention_mask"].unsqueeze(2)
     return functional.normalize((hidden * mask).sum(dim=1) / mask.sum(dim=1), dim=1)
 
 
-def learn_pairs(encoder, texts, labels, seed):
-    """Contrastive learning of SetFit."""
+def draw_pairs(labels, seed):
+    """Numbers of two texts and whether they have one label, in random order."""
     generator = torch.Generator().manual_seed(seed)
     draw = lambda numbers: numbers[int(torch.randint(len(numbers), (1,), generator=generator))]
     pairs = []
-    for i, label in enumerate(labels.tolist()):
-        same = [j for j, other in enumerate(labels.tolist()) if other == label and j != i]
-        others = [j for j, other in enumerate(labels.tolist()) if other != label]
+    for i, label in enumerate(labels):
+        same = [j for j, other in enumerate(labels) if other == label and j != i]
+        others = [j for j, other in enumerate(labels) if other != label]
         for _ in range(20):
             if same:
                 pairs.append((i, draw(same), 1.0))
             pairs.append((i, draw(others), 0.0))
     order = torch.randperm(len(pairs), generator=generator).tolist()
-    optimiser = torch.optim.AdamW(encoder.parameters(), lr=2e-5, weight_decay=0.01)
+    return [pairs[i] for i in order[:MOST_PAIRS]]
+
+
+def learn_pairs(encoder, texts, labels, seed):
+    """Contrastive learning of SetFit."""
+    pairs = draw_pairs(labels.tolist(), seed)
+    optimiser = torch.optim.AdamW(encoder.parameters(), lr=2e-5, weight_decay=0.01, fused=True)
     steps = math.ceil(len(pairs) / BATCH)
     schedule = transformers.get_linear_schedule_with_warmup(optimiser, math.ceil(0.1 * steps), steps)
+    torch.manual_seed(seed)
     encoder.train()
-    for first in range(0, len(order), BATCH):
-        part = [pairs[i] for i in order[first:first + BATCH]]
-        one, other = (padded_vectors(encoder, [texts[pair[side]] for pair in part]) for side in (0, 1))
+    for first in range(0, len(pairs), BATCH):
+        part = pairs[first:first + BATCH]
+        with mixed(encoder):
+            states = mean_states(encoder, batch_of([texts[pair[side]] for side in (0, 1) for pair in part]))
+        one, other = states.float().chunk(2)
         loss = functional.mse_loss((one * other).sum(dim=1), torch.tensor([pair[2] for pair in part]))
         loss.backward()
+        torch.nn.utils.clip_grad_norm_(encoder.parameters(), 1.0)
         optimiser.step()
         schedule.step()
         optimiser.zero_grad()
     encoder.eval()
 
 
-def by_vectors(job, texts, tests, labels):
-    encoder = transformers.AutoModel.from_pretrained(job["model"], dtype=torch.float32).eval()
-    if job["name"] == "setfit":
-        learn_pairs(encoder, texts, labels, job["settings"]["seed"])
-    with torch.no_grad():
-        head = LogisticRegression(max_iter=1000).fit(sentence_vectors(encoder, texts).numpy(), labels.numpy())
-        return head.predict(sentence_vectors(encoder, tests).numpy()).tolist()
+class Runner:
+    def __init__(self):
+        self.vectors = {}  # of the encoder as it comes, by model and text
+        self.encoders = {}
+
+    def encoder(self, path):
+        if path not in self.encoders:
+            self.encoders[path] = transformers.AutoModel.from_pretrained(path, dtype=torch.float32).eval()
+        return self.encoders[path]
+
+    def start_vectors(self, path, texts):
+        known = self.vectors.setdefault(path, {})
+        new = [list(text) for text in sorted({tuple(text) for text in texts}) if text not in known]
+        if new:
+            for text, vector in zip(new, by_length(self.encoder(path), new, lambda batch: mean_states(self.encoder(path), batch))):
+                known[tuple(text)] = vector
+        return torch.stack([known[tuple(text)] for text in texts])
+
+    def by_vectors(self, job, texts, tests, labels):
+        if job["name"] == "logistic":
+            vectors, test_vectors = (self.start_vectors(job["model"], part) for part in (texts, tests))
+        else:
+            encoder = transformers.AutoModel.from_pretrained(job["model"], dtype=torch.float32)
+            learn_pairs(encoder, texts, labels, job["settings"]["seed"])
+            vectors, test_vectors = (by_length(encoder, part, lambda batch: mean_states(encoder, batch)) for part in (texts, tests))
+        head = LogisticRegression(max_iter=1000).fit(vectors.numpy(), labels.numpy())
+        return head.predict(test_vectors.numpy()).tolist()
+
+    def run(self, job):
+        """The number of the label of each test."""
+        labels = torch.tensor([job["labels"].index(example["label"]) for example in job["examples"]])
+        if job["name"] == "tfidf":
+            return by_words(job, labels)
+        tokenizer = Tokenizer.from_file(job["model"] + "/tokenizer.json")
+        tokenizer.enable_truncation(MOST_TOKENS)
+        tokenizer.no_padding()
+        encode = lambda examples: [encoding.ids for encoding in tokenizer.encode_batch([example["text"] for example in examples])]
+        texts, tests = encode(job["examples"]), encode(job["tests"])
+        if job["name"] != "full":
+            return self.by_vectors(job, texts, tests, labels)
+        model = start_model(job)
+        teach_full(model, texts, labels, job["settings"])
+        return by_length(model, tests, lambda batch: model(**batch).logits).argmax(dim=1).tolist()
 
 
 def by_words(job, labels):
@@ -143,33 +190,42 @@ def by_words(job, labels):
     return head.predict(words.transform([example["text"] for example in job["tests"]])).tolist()
 
 
-def run(job):
-    labels = torch.tensor([job["labels"].index(example["label"]) for example in job["examples"]])
-    if job["name"] == "tfidf":
-        return share_right(job, by_words(job, labels))
-    tokenizer = Tokenizer.from_file(job["model"] + "/tokenizer.json")
-    tokenizer.enable_truncation(MOST_TOKENS)
-    tokenizer.no_padding()
-    encode = lambda examples: [encoding.ids for encoding in tokenizer.encode_batch([example["text"] for example in examples])]
-    texts, tests = encode(job["examples"]), encode(job["tests"])
-    if job["name"] != "full":
-        return share_right(job, by_vectors(job, texts, tests, labels))
-    model, _ = start_model(job)
-    teach_full(model, texts, labels, job["settings"])
-    return share_right(job, compute(model, tests).argmax(dim=1).tolist())
-
-
 def share_right(job, found):
     return sum(job["labels"][label] == example["label"] for label, example in zip(found, job["tests"])) / len(job["tests"])
 
 
+def cell_of(line):
+    return line["base"], line["set"], line["count"], line["seed"], line["method"]
+
+
 def main():
-    jobs, results = sys.argv[1:]
+    path, results, methods = sys.argv[1:]
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
-    found = [run(job) for job in json.load(open(jobs, encoding="utf-8"))]
-    with open(results, "w", encoding="utf-8") as file:
-        json.dump(found, file)
+    with open(path, encoding="utf-8") as file:
+        given = json.load(file)
+    known = set()
+    if os.path.exists(results):
+        with open(results, encoding="utf-8") as file:
+            known = {cell_of(json.loads(line)) for line in file}
+    runner = Runner()
+    for seed in sorted({job["seed"] for job in given}):
+        for method in methods.split(","):
+            for job in given:
+                line = {"base": job["base"], "set": job["set"], "count": job["count"], "seed": seed, "method": method}
+                if job["seed"] != seed or cell_of(line) in known:
+                    continue
+                start = time.perf_counter()
+                job = {**job, "name": method, "tests": given_tests(given, job)}
+                line["accuracy"] = share_right(job, runner.run(job))
+                line["seconds"] = time.perf_counter() - start
+                with open(results, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(line) + "\n")
+
+
+def given_tests(given, job):
+    """Tests are with the first job of their set."""
+    return next(other for other in given if other["set"] == job["set"])["tests"]
 
 
 if __name__ == "__main__":
