@@ -13,7 +13,7 @@ const kOut = join(root, 'web/bundle');
 const source = (path) => join(root, 'web/src', path);
 
 /** Bundles refer to each other by file name, so each is loaded and cached separately. */
-const kOthers = { 'worker/worker.ts': './peruse-worker.js' };
+const kOthers = { 'worker/worker.ts': './peruse-worker.js', 'tasks/patterns.ts': './peruse-redact.js' };
 /** The GPU bundle uses the classes of the worker that loads it, through a global that the worker sets (worker/import_gpu_browser.ts). */
 const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]));
 const gpuGlobal = (name) => `globalThis[Symbol.for('peruse.gpu')].${name}`;
@@ -52,8 +52,9 @@ const kBundles = [
   { name: 'peruse-gpu', entry: 'gpu/gpu_script.ts', others: kOthersOfGpu, format: 'iife', globals: gpuGlobal, builds: ['webgpu'] },
   { name: 'peruse-teach', entry: 'teach/index.ts', others: kOthersOfTeaching, builds: ['teach', 'teach-threads'] },
   { name: 'peruse-teach-worker', entry: 'teach/teach_worker.ts', builds: ['teach', 'teach-threads'] },
-  { name: 'peruse-service-worker', entry: 'index_service_worker.ts' },
+  { name: 'peruse-service-worker', entry: 'index_service_worker.ts', others: {} },
   { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
+  { name: 'peruse-redact', entry: 'index_redact.ts', others: {} },
   { name: 'peruse-isolate', entry: 'isolate.ts' },
   { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox does not support service workers that are modules.
 ];
@@ -79,6 +80,7 @@ const kNodeBundles = [
       peruse: 'index_node.ts',
       teach: 'teach/index_node.ts',
       tokenizer: 'index_tokenizer_node.ts',
+      redact: 'index_redact.ts',
       quantize: 'quantize/quantize.ts',
       convert: 'quantize/convert.ts',
     },

@@ -152,7 +152,7 @@ function run(code: string): unknown[] {
     symlinkSync(join(folder, task!), join(folder, 'local', owner!, name!));
   }
   const program = [
-    `${code.includes("from 'peruse'") ? 'import' : "import { pipeline } from 'peruse';\nimport"} { env as __env } from 'peruse';`,
+    `${/from 'peruse'|import \{[^}]*\bpipeline\b[^}]*\} from 'peruse\//.test(code) ? 'import' : "import { pipeline } from 'peruse';\nimport"} { env as __env } from 'peruse';`,
     "__env.localModelPath = './local';",
     '__env.offline = true;',
     'const __reported = [];',

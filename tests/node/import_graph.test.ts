@@ -11,7 +11,7 @@ const kLayers = [
   'quantize teach',
   'index_bundle index_inline',
   'inline',
-  'index index_node index_service_worker index_tokenizer index_tokenizer_node isolate isolate_worker',
+  'index index_node index_service_worker index_tokenizer index_tokenizer_node index_redact phone_numbers isolate isolate_worker',
   'face',
   'pipeline model_cache semantic_index tokenizer',
   'pipeline_info listener sharing',

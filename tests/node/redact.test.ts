@@ -1,9 +1,27 @@
 // redact: placeholders, rules, restore. The classifier is a stub with fixed answers, so the results are exact.
 import { describe, expect, test } from 'vitest';
+import * as everything from '../../web/dist/index_node.js';
+import { pipeline } from '../../web/src/index_redact.js';
 import type { Run } from '../../web/src/tasks/call.js';
 import { checksum } from '../../web/src/tasks/checksums.js';
+import { entityFinder, labelFinder } from '../../web/src/tasks/detail_finders.js';
+import { findDetails } from '../../web/src/tasks/patterns.js';
 import { Placeholders } from '../../web/src/tasks/placeholders.js';
-import { kPlaceholders, type RedactOptions, redact, restore } from '../../web/src/tasks/redact.js';
+import {
+  type DetailFinder,
+  kPlaceholders,
+  type RedactContext,
+  type RedactOptions,
+  restore,
+  restoreAll,
+  redact as taskRedact,
+} from '../../web/src/tasks/redact.js';
+import type { TokenClassificationCall } from '../../web/src/tasks/token_classification.js';
+import type { PipelineTokenizer } from '../../web/src/tasks/tokenizer_calls.js';
+import type { ZeroShotTokenClassificationCall } from '../../web/src/tasks/zero_shot_token_classification.js';
+
+const redact = (run: Run | undefined, context: RedactContext = {}) =>
+  taskRedact(run, { loadPatterns: async () => findDetails, ...context });
 
 /** A classifier that finds e-mail addresses, numbers and the name Anna, with the space before them, as DeBERTa's tokenizer gives it. */
 function finder(): { run: Run; asked: { options: Record<string, unknown> } } {
@@ -191,7 +209,7 @@ describe('rules', () => {
         ['PHONE', '5500'],
         ['CARD', '1111 2222 3331'],
       ],
-      'Card [PHONE_1] ok',
+      'Card [CARD_1] ok', // Scores are equal, so the longer one decides the type.
     ],
     ['Card 5500 1111 2222 3332 ok', [['CARD', '5500 1111 2222 3332']], 'Card 5500 1111 2222 3332 ok'],
     ['Card 5500 1111 ok', [['CARD', '5500 1111']], 'Card [CARD_1] ok'], // It does not have the form of a card number, so its check digits do not count.
@@ -341,4 +359,212 @@ describe('checksums', () => {
   ])('%s is none: %s', (text, verdict) => {
     expect(checksum('iban', text)).toBe(verdict);
   });
+});
+
+describe('restore', () => {
+  const mapping = { '[PER_1]': 'Mary', '[EMAIL_1]': 'm@example.org', '[STREET_ADDRESS_2]': '5 Mill Road' };
+
+  test.each([
+    ['[PER_1] has left.', 'Mary has left.'],
+    ["[PER_1]'s cat, [PER_1's] dog, [PER_1s] house", "Mary's cat, Mary's dog, Marys house"],
+    ['[per_1] and [Per 1] and [PER-1]', 'Mary and Mary and Mary'],
+    ['(PER_1), {PER_1}, <PER_1>, 【PER_1】, **[PER_1]**', 'Mary, Mary, Mary, Mary, **Mary**'],
+    ['PER_1 wrote from EMAIL_1.', 'Mary wrote from m@example.org.'],
+    ['\\[PER\\_1\\] and [ PER_1 ]', 'Mary and Mary'],
+    ['[Street Address 2] ([STREET_ADDRESS_2])', '5 Mill Road (5 Mill Road)'],
+    ['[PER_01]', 'Mary'],
+    ['Super 1, PER 1, per-1, XPER_1, PER_12, [PER_1', 'Super 1, PER 1, per-1, XPER_1, PER_12, [Mary'],
+  ])('%s', (reply, expected) => expect(restore(reply, mapping)).toBe(expected));
+
+  test('reports what it put back and what it could not', () => {
+    expect(restoreAll('[PER_1], [per_2], [EMAIL_1] (see figure 3, [ORG_1], [x])', mapping)).toEqual({
+      text: 'Mary, [per_2], m@example.org (see figure 3, [ORG_1], [x])',
+      restored: ['[PER_1]', '[EMAIL_1]'],
+      unrestored: ['[per_2]', '[ORG_1]'],
+    });
+  });
+
+  test('keys of the mapping that are no placeholders of redact still count', () => {
+    expect(restore('[who] and [Who]', { '[who]': 'Mary' })).toBe('Mary and [Who]');
+  });
+
+  test('the time grows as the text does', () => {
+    for (const part of ['[', '[A', '[A_', '[A 1', 'A_', 'A_1', '[A_1s', '\\[', 'Ab ', '[ A ']) {
+      const time = (length: number) => {
+        const text = part.repeat(length / part.length);
+        const start = performance.now();
+        restore(text, mapping);
+        return performance.now() - start;
+      };
+      time(10_000);
+      const short = Math.min(time(10_000), time(10_000));
+      expect(time(160_000) / Math.max(short, 3), JSON.stringify(part)).toBeLessThan(128);
+    }
+  });
+});
+
+describe('a session', () => {
+  test('gives the same words the same placeholder, and restores a reply', async () => {
+    const session = redact(finder().run).session();
+    const first = await session.redact('Anna: anna@example.org');
+    expect(first.text).toBe('[GIVEN_NAME_1]: [EMAIL_1]');
+    const [second, third] = await session.redact(['ANNA@EXAMPLE.ORG', 'Anna, x@y.zz']);
+    expect([second!.text, third!.text]).toEqual(['[EMAIL_1]', '[GIVEN_NAME_1], [EMAIL_2]']);
+    expect(session.restore('Dear [given_name_1], [EMAIL_3]?')).toEqual({
+      text: 'Dear Anna, [EMAIL_3]?',
+      restored: ['[GIVEN_NAME_1]'],
+      unrestored: ['[EMAIL_3]'],
+    });
+    expect(session.mapping).toEqual({ '[GIVEN_NAME_1]': 'Anna', '[EMAIL_1]': 'anna@example.org', '[EMAIL_2]': 'x@y.zz' });
+  });
+
+  test('goes on from the mapping of an earlier one, and another session does not know it', async () => {
+    const call = redact(finder().run);
+    const session = call.session({ mapping: { '[GIVEN_NAME_1]': 'Anna' } });
+    expect((await session.redact('Anna, a@b.cd')).text).toBe('[GIVEN_NAME_1], [EMAIL_1]');
+    expect(call.session().mapping).toEqual({});
+    expect(() => call.session({ mapping: { '[A_1]': 1 } as never })).toThrow(/mapping of \[A_1\]/);
+  });
+
+  test('a variant of a placeholder that a text contains is replaced too', async () => {
+    const session = redact(finder().run).session();
+    await session.redact('Anna called.');
+    const stranger = await session.redact('Who is given_name_1, (Given Name 1)?');
+    expect(stranger.text).toBe('Who is [PLACEHOLDER_1], [PLACEHOLDER_2]?');
+    expect(session.restore(stranger.text).text).toBe('Who is given_name_1, (Given Name 1)?');
+  });
+});
+
+describe('finders', () => {
+  const finds =
+    (type: string, word: string, score?: number): DetailFinder =>
+    (texts) =>
+      texts.map((text) => {
+        const start = text.indexOf(word);
+        return start < 0 ? [] : [{ type, start, end: start + word.length, ...(score === undefined ? {} : { score }) }];
+      });
+
+  test('add to patterns and to the model, under one rule for overlaps', async () => {
+    const call = redact(giving(['PER', 'Bell of Rome']), { defaults: { finders: [finds('CITY', 'Rome', 0.9), finds('WORD', 'ring')] } });
+    const { text, entities } = await call('Anna Bell of Rome, ring a@b.cd', { patterns: ['EMAIL'] });
+    expect(text).toBe('Anna [PER_1], [WORD_1] [EMAIL_1]'); // Scores are equal, so the longer one decides.
+    expect(entities.map(({ score }) => score)).toEqual([0.9, 1, 1]);
+    expect((await call('Anna Bell of Rome', { finders: [finds('CITY', 'Rome', 0.95)] })).text).toBe('Anna [CITY_1]');
+    expect((await call('Anna Bell of Rome', { finders: [] })).text).toBe('Anna [PER_1]');
+  });
+
+  test('read the normalised text', async () => {
+    const { text, entities } = await redact(undefined)('H\uff29: An\u00adna', { finders: [finds('PER', 'Anna')] });
+    expect(text).toBe('H\uff29: [PER_1]');
+    expect(entities[0]!.text).toBe('An\u00adna');
+  });
+
+  test('may be pipelines', async () => {
+    const tag = (async (texts: readonly string[], options: object) => {
+      expect(options).toEqual({ stride: 64, aggregation_strategy: 'average' });
+      return texts.map(() => [{ entity_group: 'PER', score: 0.8, word: 'Anna', start: 0, end: 4 }]);
+    }) as unknown as TokenClassificationCall;
+    const extract = (async (texts: readonly string[], labels: unknown, options: object) => {
+      expect([labels, options]).toEqual([['home town'], { threshold: 0.3 }]);
+      return texts.map(() => [{ label: 'home town', text: 'Rome', score: 0.7, start: 8, end: 12 }]);
+    }) as unknown as ZeroShotTokenClassificationCall;
+    const finders = [entityFinder(tag, { aggregation_strategy: 'average' }), labelFinder(extract, ['home town'], { threshold: 0.3 })];
+    expect((await redact(undefined)('Anna of Rome', { finders })).text).toBe('[PER_1] of [HOME_TOWN_1]');
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['no list', () => 1, /must return a list for each of the 1 texts/],
+    ['too few', () => [], /must return a list for each of the 1 texts/],
+    ['a range outside', () => [[{ type: 'A', start: 0, end: 99 }]], /within the text/],
+    ['no type', () => [[{ start: 0, end: 1 }]], /within the text/],
+    ['an error', () => Promise.reject(new Error('no')), /A finder failed: .*no/],
+  ])('that return %s are refused', async (_, finder, message) => {
+    await expect(redact(undefined)('Anna', { finders: [finder as DetailFinder] })).rejects.toThrow(message);
+  });
+
+  test('a pattern of the caller\u2019s comes before the others', async () => {
+    const order = {
+      type: 'ORDER',
+      find: (text: string) => [...text.matchAll(/A-\d+/g)].map(({ 0: a, index }) => ({ start: index, end: index + a.length })),
+    };
+    const { text } = await redact(undefined)('A-5550142 and 555-0142', { patterns: [order, 'PHONE'] });
+    expect(text).toBe('[ORDER_1] and [PHONE_1]');
+  });
+});
+
+describe('without a model', () => {
+  test('patterns alone, and the options of models are refused', async () => {
+    const call = await pipeline('redact', null, { patterns: true });
+    expect(call.task).toBe('redact');
+    const { text, mapping } = await call('Mail a@b.cd from 203.0.113.7.');
+    expect(text).toBe('Mail [EMAIL_1] from [IP_1].');
+    expect(restore(text, mapping)).toBe('Mail a@b.cd from 203.0.113.7.');
+    expect((await call('a@b.cd', { patterns: ['IP'] })).text).toBe('a@b.cd');
+    await expect(call('x', { recall: 0.5 })).rejects.toThrow(/recall is an option of models/);
+    await call.dispose();
+  });
+
+  test.each<[object, RegExp]>([
+    [{}, /needs `patterns` or `finders`/],
+    [{ dtype: 'q8' }, /dtype is an option of models/],
+    [{ patterns: 'all' }, /patterns must be true, false or a list/],
+    [{ patterns: ['FAX'] }, /no pattern 'FAX'/],
+    [{ finders: [1] }, /finders must be a list of functions/],
+  ])('%j is refused', async (options, message) => {
+    await expect(pipeline('redact', null, options)).rejects.toMatchObject({ code: 'invalid_argument', message });
+  });
+
+  test('peruse has the same, and no other task takes null or the options of redact', async () => {
+    const call = await everything.pipeline('redact', null, { patterns: ['EMAIL'] });
+    expect((await call('a@b.cd')).text).toBe('[EMAIL_1]');
+    await expect(everything.pipeline('token-classification', null as never)).rejects.toThrow(/needs a model/);
+    await expect(everything.pipeline('token-classification', 'a/b', { patterns: true } as never)).rejects.toThrow(/no option 'patterns'/);
+  });
+});
+
+describe('fail_closed', () => {
+  /** A tokenizer that knows Latin words alone. */
+  const tokenizer = {
+    convert_tokens_to_ids: async () => [7, undefined],
+    encode: async (text: string) => {
+      const words = [...text.matchAll(/\p{L}+|[^\p{L}\s]/gu)];
+      return {
+        ids: words.map(([word]) => (/^[a-z.]+$/i.test(word) ? 1 : 7)),
+        offsets: words.map(({ 0: word, index }) => [index, index + word.length]),
+        special_tokens_mask: words.map(() => 0),
+      };
+    },
+  } as unknown as PipelineTokenizer;
+
+  test('refuses letters that the model does not know, unless they are replaced', async () => {
+    const call = redact(giving(['PER', 'Anna']), { tokenizer, defaults: { fail_closed: true } });
+    expect((await call('Anna left. \u2764')).text).toBe('[PER_1] left. \u2764');
+    await expect(call('Anna and \u738b\u4f1f')).rejects.toMatchObject({ code: 'unsupported', message: /Input 0 .* 9 to 11/ });
+    expect(
+      (await call('Anna and \u738b\u4f1f', { finders: [(texts) => texts.map((text) => [{ type: 'PER', start: 9, end: text.length }])] }))
+        .text,
+    ).toBe('[PER_1] and [PER_2]');
+    expect((await call('Anna and \u738b\u4f1f', { fail_closed: false })).text).toBe('[PER_1] and \u738b\u4f1f');
+    await expect(call(['Anna', 'x \ud800 y'])).rejects.toMatchObject({ code: 'unsupported', message: /Input 1 .* half of a character/ });
+  });
+
+  test('replaces other occurrences of what was found', async () => {
+    const call = redact(giving(['PER', 'Anna Bell']), { tokenizer });
+    const text = 'Anna Bell left. Anna Bells and Anna Bell, Anna.';
+    expect((await call(text, { fail_closed: true })).text).toBe('[PER_1] left. Anna Bells and [PER_1], Anna.');
+    expect((await call(text)).text).toBe('[PER_1] left. Anna Bells and Anna Bell, Anna.');
+  });
+});
+
+test('with labels the model is a GLiNER', async () => {
+  const asked: unknown[] = [];
+  const run: Run = async (inputs, options) => {
+    asked.push(options);
+    return inputs.map(() => [{ label: 'full name', text: 'Anna', score: 0.9, start: 0, end: 4 }]);
+  };
+  const call = redact(run, { defaults: { labels: 'full name, city' } });
+  expect((await call('Anna left')).text).toBe('[FULL_NAME_1] left');
+  await call('Anna left', { threshold: 0.3 });
+  expect(asked).toEqual([{ labels: ['full name', 'city'] }, { labels: ['full name', 'city'], threshold: 0.3 }]);
+  await expect(call('Anna', { recall: 0.5 })).rejects.toThrow(/recall is an option of token classifiers/);
 });

@@ -18,10 +18,13 @@ import { namedBase } from './sources/named_base.js';
 import { openFolder } from './sources/open_folder.js';
 import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
+import type { Run } from './tasks/call.js';
 import { type InspectCall, inspectCall } from './tasks/inspection.js';
+import { type PatternRedactor, patternRedactor } from './tasks/pattern_redactor.js';
+import type { RedactContext, RedactFinders, RedactPipelineOptions } from './tasks/redact.js';
 import {
+  engineTask,
   kAliases,
-  kEngineTasks,
   kExampleModels,
   kTasks,
   type ResolvedTask,
@@ -111,6 +114,9 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
   wasmModule?: WasmModule;
 }
 
+/** The options of a task's pipeline: those of loading, and the task's own. */
+export type PipelineOptionsOf<T extends TaskOrAlias> = PipelineOptions & ('redact' extends T ? RedactPipelineOptions : unknown);
+
 /** A loaded model: call it as its task is called. */
 export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   readonly task: T;
@@ -134,6 +140,8 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
+/** Makes a redactor of patterns and finders, without a model: `pipeline('redact', null, { patterns: true })`. */
+export async function pipeline(task: 'redact', source: null, settings: RedactFinders): Promise<PatternRedactor>;
 /**
  * Loads a model.
  *
@@ -144,10 +152,19 @@ export type Pipeline<T extends Task = Task> = TaskCall<T> & {
 export async function pipeline<T extends TaskOrAlias>(
   task: T,
   source: Source,
-  settings: PipelineOptions = {},
-): Promise<Pipeline<ResolvedTask<T>>> {
+  settings?: PipelineOptionsOf<T>,
+): Promise<Pipeline<ResolvedTask<T>>>;
+export async function pipeline(
+  task: TaskOrAlias,
+  source: Source | null,
+  settings: PipelineOptions & RedactPipelineOptions = {},
+): Promise<Pipeline | PatternRedactor> {
   try {
-    return await loadNamed(task, source, checkLoadOptions(settings, kOptionKinds));
+    const isRedaction = task === 'redact';
+    const kinds = { ...kOptionKinds, ...(isRedaction ? kRedactOptionKinds : {}) };
+    const options: LoadOptions = checkLoadOptions(settings, kinds as Record<keyof LoadOptions, OptionKind>);
+    if (isRedaction && source === null) return patternRedactor(options, platform().patterns);
+    return await loadNamed(task, source as Source, options);
   } catch (error) {
     throw asArgumentError(error);
   }
@@ -176,8 +193,17 @@ const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
   worker: 'other',
 };
 
+const kRedactOptionKinds: Record<keyof RedactPipelineOptions, OptionKind> = {
+  fail_closed: 'boolean',
+  finders: 'other',
+  labels: 'other',
+  patterns: 'other',
+};
+
+type LoadOptions = PipelineOptions & RedactPipelineOptions;
+
 /** A source that is an adapter's folder means the model that it names, with the adapter. */
-async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: PipelineOptions): Promise<Pipeline<ResolvedTask<T>>> {
+async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: LoadOptions): Promise<Pipeline<ResolvedTask<T>>> {
   throwIfAborted(given.signal);
   checkNamed(resolveTask(task), source);
   const resolve = () => resolveSource(source, given, platform().paths);
@@ -198,7 +224,7 @@ async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: 
 async function load<T extends TaskOrAlias>(
   task: T,
   spec: SourceSpec,
-  given: PipelineOptions,
+  given: LoadOptions,
   leading?: SourceSpec,
 ): Promise<Pipeline<ResolvedTask<T>>> {
   const start = performance.now();
@@ -242,7 +268,7 @@ async function load<T extends TaskOrAlias>(
     const notice = (sentence: string) => notices.push(sentence);
     const send = (one: SourceSpec) => (inWorker ? sendable(one, loading.signal, { ...platform().folderParts, notice }) : one);
     const request = {
-      task: kEngineTasks[resolvedTask] ?? resolvedTask,
+      task: engineTask(resolvedTask, options),
       dtype,
       id2label: options.id2label && labelNames(options.id2label),
       enhancedMaskDecoder: options.enhanced_mask_decoder,
@@ -273,7 +299,7 @@ async function load<T extends TaskOrAlias>(
       await allowMoving(host, spec, request, info);
       Object.defineProperty(info, 'worker', { get: () => host.inWorker, enumerable: true });
     }
-    return assemble(resolvedTask, host, info, () => {
+    return assemble(resolvedTask, host, info, options, () => {
       loading.abort();
       lease.release();
     }) as unknown as Pipeline<ResolvedTask<T>>;
@@ -435,7 +461,7 @@ function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): Va
 /** What `device: 'auto'` found out in this session. */
 const kProbes: ProbeMemory = {};
 
-function assemble(task: Task, host: Host, info: PipelineInfo, onDispose: () => void): Pipeline {
+function assemble(task: Task, host: Host, info: PipelineInfo, defaults: RedactPipelineOptions, onDispose: () => void): Pipeline {
   let disposed = false;
   const ask = async <V extends Verb>(verb: V, request: Verbs[V]['takes'], signal?: AbortSignal): Promise<Verbs[V]['gives']> => {
     if (disposed) throw new PeruseError('disposed', `This ${task} pipeline was disposed of; load it again.`);
@@ -465,8 +491,13 @@ function assemble(task: Task, host: Host, info: PipelineInfo, onDispose: () => v
     },
     ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // Browsers learnt it in 2025.
   };
-  const call = kTasks[task]((inputs, options, signal) => ask('run', { inputs, options }, signal));
-  return Object.assign(typed(call as (...given: unknown[]) => Promise<unknown>), members) as unknown as Pipeline;
+  const makeCall = kTasks[task] as (run: Run, context: RedactContext) => (...given: unknown[]) => Promise<unknown>;
+  const call = makeCall((inputs, options, signal) => ask('run', { inputs, options }, signal), {
+    defaults,
+    loadPatterns: platform().patterns,
+    tokenizer: members.tokenizer,
+  });
+  return Object.assign(typed(call), { ...call }, members) as unknown as Pipeline;
 }
 
 /** A call whose every failure is a PeruseError, whatever its arguments do while they are read. */

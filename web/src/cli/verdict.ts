@@ -8,7 +8,7 @@ import { PeruseError, show } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
 import { numberOf } from '../sources/json.js';
 import { kLabelsTokenizer, kVocabularies } from '../sources/model_files.js';
-import { kEngineTasks, kTasks, type Task } from '../tasks/tasks.js';
+import { engineTask, kTasks, type Task } from '../tasks/tasks.js';
 import type { Checkpoint } from './checkpoint.js';
 
 export interface Verdict {
@@ -82,7 +82,7 @@ async function refusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['ref
 
 /** The task whose models have a configuration of their own. */
 function isGlinerTask(task: Task): boolean {
-  return (kEngineTasks[task] ?? task) === 'zero-shot-token-classification';
+  return engineTask(task) === 'zero-shot-token-classification';
 }
 
 function ownCode({ code }: { code: string }, { config }: Checkpoint): string {
@@ -100,7 +100,7 @@ async function withModel<T>(task: Task, dtype: string, config: Uint8Array, use: 
   try {
     engine.addFile('config.json', config);
     for (const folder of ['', kLabelsTokenizer]) engine.addFile(`${folder}tokenizer.json`, new TextEncoder().encode(kStandIn));
-    await engine.open({ task: kEngineTasks[task] ?? task, dtype });
+    await engine.open({ task: engineTask(task), dtype });
     return await use(engine);
   } finally {
     engine.dispose();

@@ -2,6 +2,7 @@
 import { detectFeatures } from '../engine/features.js';
 import type { Features } from '../engine/variant.js';
 import { type Platform, webPaths } from '../platform/platform.js';
+import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
 import { startBrowserWorker } from '../worker/start_browser.js';
 import type { WorkerPort } from '../worker/worker_host.js';
@@ -28,6 +29,7 @@ export const inlineInBrowser: Platform = {
   startWorker,
   startHere: async (report) => new LocalHost(report, inlineHostParts),
   build: embeddedBuild,
+  patterns: async () => findDetails,
   paths: webPaths,
   folderParts: {},
 };

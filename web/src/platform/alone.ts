@@ -1,6 +1,7 @@
 // Where there is a web but no worker can be started, and nothing imported later: service workers, Cloudflare's workers.
 import { detectFeatures } from '../engine/features.js';
 import { PeruseError } from '../errors.js';
+import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
 import { browserHostParts } from '../worker/host_parts_browser.js';
 import { type Platform, webPaths } from './platform.js';
@@ -10,6 +11,7 @@ export const alonePlatform: Platform = {
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', "The worker can't be started: there are none here.")),
   startHere: async (report) => new LocalHost(report, browserHostParts),
+  patterns: async () => findDetails,
   paths: webPaths,
   folderParts: {},
 };

@@ -4,6 +4,7 @@ import type { Features, Variant } from '../engine/variant.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FolderParts } from '../sources/open_folder.js';
 import type { PathResolver, SourceSpec } from '../sources/source.js';
+import type { FindDetails } from '../tasks/pattern_names.js';
 import type { Host } from '../worker/host.js';
 import type { WorkerPort } from '../worker/worker_host.js';
 
@@ -20,6 +21,8 @@ export interface Platform {
   filesFolder?(): Promise<string | undefined>;
   /** Compiles a build, where the builds are part of the program. */
   build?(variant: Variant): Promise<WebAssembly.Module | undefined>;
+  /** Loads the patterns of redact. */
+  patterns(): Promise<FindDetails>;
   paths: PathResolver;
   /** For folders that this thread reads. */
   folderParts: FolderParts;

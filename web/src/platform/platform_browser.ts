@@ -3,6 +3,7 @@ import { detectFeatures } from '../engine/features.js';
 import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
 import { describe, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
+import type { FindDetails } from '../tasks/pattern_names.js';
 import type { Host } from '../worker/host.js';
 import { startBrowserWorker, workerScript } from '../worker/start_browser.js';
 import type { WorkerPort } from '../worker/worker_host.js';
@@ -21,6 +22,7 @@ export const browserPlatform: Platform = {
   startWorker,
   startHere,
   filesFolder: () => filesFolder(import.meta.url),
+  patterns,
   paths: webPaths,
   folderParts: {},
 };
@@ -41,6 +43,15 @@ async function startHere(report: ProgressCallback): Promise<Host> {
     throw notHere(error);
   });
   return new LocalHost(report, browserHostParts);
+}
+
+/** The patterns' file, which is that of peruse/redact. */
+async function patterns(): Promise<FindDetails> {
+  const { findDetails } = await import('../tasks/patterns.js').catch((error: unknown) => {
+    const message = `The patterns of redact could not be loaded (peruse-redact.js): ${describe(error)} ${kFilesRemedy}`;
+    throw new PeruseError('network', message, { cause: error });
+  });
+  return findDetails;
 }
 
 function notHere(cause: unknown): PeruseError {

@@ -8,6 +8,7 @@ import type { Features } from '../engine/variant.js';
 import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import type { SourceSpec } from '../sources/source.js';
+import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
 import { nodeHostParts } from '../worker/host_parts_node.js';
 import { takeNodeWorker } from '../worker/resting_node.js';
@@ -31,6 +32,7 @@ export const nodePlatform: Platform = {
     return new LocalHost(report, nodeHostParts);
   },
   build: async (variant) => (hasFiles() ? undefined : (await embedded()).embeddedBuild(variant)),
+  patterns: async () => findDetails,
   paths: nodePaths,
   folderParts: nodeFolderParts,
 };

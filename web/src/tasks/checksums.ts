@@ -74,13 +74,13 @@ function* numbersFrom(rule: ChecksumName, text: string, groups: readonly TextRan
   }
 }
 
-/** Finds the numbers with right check digits in a folded text, the longest of those that begin at one place. */
-export function numbersIn(rule: ChecksumName, text: string): TextRange[] {
+/** Finds the numbers with right check digits in a folded text: the longest acceptable one of those that begin at one position. */
+export function numbersIn(rule: ChecksumName, text: string, isAcceptable: (range: TextRange) => boolean = () => true): TextRange[] {
   const groups = groupsOf(text);
   const found: TextRange[] = [];
   for (const [first, { start }] of groups.entries()) {
     if (start < (found.at(-1)?.end ?? 0)) continue;
-    const longest = [...numbersFrom(rule, text, groups, first)].at(-1);
+    const longest = [...numbersFrom(rule, text, groups, first)].filter(isAcceptable).at(-1);
     if (longest !== undefined) found.push(longest);
   }
   return found;

@@ -1,18 +1,98 @@
 // Placeholders: numbers what is taken out of texts, and puts it back.
 import { PeruseError } from '../errors.js';
 import { checkString, nameOf } from './call.js';
+import { foldText, type TextRange } from './text_folding.js';
 
-/** What restore() takes for a placeholder. */
+/** What restore() takes for a placeholder that is written as it was given. */
 const kBrackets = /\[[^[\]]+\]/g;
 
-/** Puts back what `redact` took out: every placeholder of the mapping becomes what it stands for. */
+const wordsWith = (separator: string) => String.raw`\p{L}[\p{L}\p{N}]{0,30}(?:${separator}[\p{L}\p{N}]{1,30}){0,5}?`;
+/**
+ * A placeholder as a language model may write it: '[per_1]', '[PER 1]', '(PER_1)', '\[PER\_1\]', "[PER_1's]", 'PER_1'. Without brackets it
+ * needs the underscore before its number. Lengths are limited, so that the time is linear.
+ */
+const kVariant = new RegExp(
+  String.raw`\\?[[({<【［「] ?(?<name>${wordsWith('(?:\\\\?_|[ -])')})(?:\\?_|[ -])?(?<number>\d{1,6})(?<suffix>['’]?s)? ?\\?[\])}>】］」]` +
+    String.raw`|(?<![\p{L}\p{N}_\\])(?<bareName>${wordsWith('\\\\?_')})\\?_(?<bareNumber>\d{1,6})(?![\p{L}\p{N}_])`,
+  'giu',
+);
+
+/** A placeholder that a text contains, in any of the variants. */
+interface Written extends TextRange {
+  /** As the text has it. */
+  written: string;
+  /** The placeholder that it is a variant of: '[PER_1]'. */
+  placeholder: string;
+  /** The possessive that a language model put into the brackets: "'s". */
+  suffix: string;
+}
+
+function writtenIn(text: string): Written[] {
+  return [...text.matchAll(kVariant)].map(({ 0: written, index, groups = {} }) => {
+    const name = (groups.name ?? groups.bareName!).replaceAll('\\', '').replaceAll(/[ -]/g, '_').toUpperCase();
+    const number = Number(groups.number ?? groups.bareNumber);
+    return { written, start: index, end: index + written.length, placeholder: `[${name}_${number}]`, suffix: groups.suffix ?? '' };
+  });
+}
+
+/** A text with what `redact` took out put back. */
+export interface Restoration {
+  text: string;
+  /** The placeholders that were put back, each once. */
+  restored: string[];
+  /** Placeholders that the text contains, as they are written there, and that stand for nothing known: '[PER_9]'. */
+  unrestored: string[];
+}
+
+/**
+ * Puts back what `redact` took out: every placeholder of the mapping becomes the text that it stands for, also one whose letter case,
+ * brackets or possessive a language model changed.
+ */
 export function restore(text: string, mapping: Readonly<Record<string, string>>): string {
+  return restoreAll(text, mapping).text;
+}
+
+/** As `restore`, and reports which placeholders it put back and which it could not. */
+export function restoreAll(text: string, mapping: Readonly<Record<string, string>>): Restoration {
   if (typeof mapping !== 'object' || mapping === null) {
     throw new PeruseError('invalid_argument', `The mapping must be an object, not ${nameOf(mapping)}.`);
   }
-  return checkString(text, 'The text').replaceAll(kBrackets, (placeholder) =>
-    Object.hasOwn(mapping, placeholder) ? mapping[placeholder]! : placeholder,
-  );
+  const isKnown = (placeholder: string) => Object.hasOwn(mapping, placeholder);
+  const types = new Set(Object.keys(mapping).map(typeOf));
+  const restored = new Set<string>();
+  const unrestored = new Set<string>();
+  let result = '';
+  let at = 0;
+  for (const { written, placeholder, suffix, start, end } of literalFirst(checkString(text, 'The text'), isKnown)) {
+    if (isKnown(placeholder)) {
+      result += text.slice(at, start) + mapping[placeholder]! + suffix;
+      at = end;
+      restored.add(placeholder);
+    } else if (types.has(typeOf(placeholder)) || /^\[[\p{Lu}\p{N}_]+_\d+\]$/u.test(written)) {
+      unrestored.add(written);
+    }
+  }
+  return { text: result + text.slice(at), restored: [...restored], unrestored: [...unrestored] };
+}
+
+/** The placeholders of a text: those that are written exactly as a known one, and variants elsewhere. */
+function literalFirst(text: string, isKnown: (placeholder: string) => boolean): Written[] {
+  const literal = [...text.matchAll(kBrackets)]
+    .filter(([written]) => isKnown(written))
+    .map(({ 0: written, index }) => ({ written, placeholder: written, suffix: '', start: index, end: index + written.length }));
+  const starts = new Set(literal.map(({ start }) => start));
+  const ends = new Set(literal.map(({ end }) => end));
+  const variants = writtenIn(text).filter(({ start, end }) => !starts.has(start) && !ends.has(end));
+  return [...literal, ...variants].sort((a, b) => a.start - b.start);
+}
+
+function typeOf(placeholder: string): string {
+  return placeholder.replace(/_\d+\]$/, '');
+}
+
+/** The form in which a session compares texts: 'MARY  MILLER' and 'Mary Miller' are one person. */
+export function sameWords(text: string): string {
+  return foldText(text).text.trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
 
 /** Gives the same text of a type the same placeholder, and none that stands in a text already. */
@@ -20,28 +100,34 @@ export class Placeholders {
   private readonly byText_ = new Map<string, string>();
   private readonly texts_ = new Map<string, string>();
   private readonly counts_ = new Map<string, number>();
-  /** What the texts themselves have in brackets. */
+  /** Placeholders that the texts themselves contain. */
   private readonly written_ = new Set<string>();
   private mapping_: Readonly<Record<string, string>> | undefined;
 
-  constructor(mapping: Readonly<Record<string, string>> = {}) {
-    for (const [placeholder, text] of Object.entries(mapping)) this.add(placeholder, placeholder.replace(/_\d+\]$/, ''), text);
+  /** `form`: texts of one form have one placeholder. */
+  constructor(
+    mapping: Readonly<Record<string, string>> = {},
+    private readonly form_: (text: string) => string = (text) => text,
+  ) {
+    for (const [placeholder, text] of Object.entries(mapping)) this.add(placeholder, typeOf(placeholder), text);
   }
 
-  /** Notes what stands in a text in brackets; all texts of a call come before the first placeholder is made. */
+  /** Notes the placeholders that a text contains; all texts of a call come before the first placeholder is made. */
   note(text: string): void {
+    for (const { placeholder } of writtenIn(text)) this.written_.add(placeholder);
     for (const [written] of text.matchAll(kBrackets)) this.written_.add(written);
   }
 
-  /** Placeholders of earlier texts that a text holds literally: restore() would take them for what was taken out there. */
-  standingIn(text: string): { start: number; end: number }[] {
-    const known = [...text.matchAll(kBrackets)].filter(([written]) => this.texts_.has(written));
-    return known.map(({ 0: written, index }) => ({ start: index, end: index + written.length }));
+  /** Placeholders of earlier texts that a text contains, in any variant: restore() would take them for what was taken out there. */
+  standingIn(text: string): TextRange[] {
+    return literalFirst(text, (written) => this.texts_.has(written))
+      .filter(({ placeholder }) => this.texts_.has(placeholder))
+      .map(({ start, end }) => ({ start, end }));
   }
 
   of(type: string, text: string): string {
     const name = `[${type.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_') || 'ENTITY'}`;
-    const known = this.byText_.get(`${name} ${text}`);
+    const known = this.byText_.get(`${name} ${this.form_(text)}`);
     if (known !== undefined) return known;
     for (;;) {
       const count = (this.counts_.get(name) ?? 0) + 1;
@@ -53,14 +139,14 @@ export class Placeholders {
     }
   }
 
-  /** What each placeholder stands for: one frozen object as long as none is added. */
+  /** The text behind each placeholder. Returns the same frozen object until a placeholder is added. */
   mapping(): Readonly<Record<string, string>> {
     this.mapping_ ??= Object.freeze(Object.fromEntries(this.texts_));
     return this.mapping_;
   }
 
   private add(placeholder: string, name: string, text: string): void {
-    this.byText_.set(`${name} ${text}`, placeholder);
+    this.byText_.set(`${name} ${this.form_(text)}`, placeholder);
     this.texts_.set(placeholder, text);
     this.mapping_ = undefined;
   }

@@ -1,4 +1,4 @@
-// redact: what a token classifier finds in a text is replaced by placeholders, and can be put back.
+// redact: private details that patterns, a model and other finders find in a text are replaced by placeholders, and can be put back.
 import { describe, PeruseError, show } from '../errors.js';
 import {
   asList,
@@ -6,28 +6,70 @@ import {
   checkString,
   checkStrings,
   engineOptions,
+  labelList,
   nameOf,
   type OneOrMany,
   type OptionNames,
   type Run,
 } from './call.js';
-import { type ChecksumName, checksum, kChecksums, numberAround } from './checksums.js';
+import { kChecksums } from './checksums.js';
 import { isPersonType, recased } from './letter_case.js';
-import { findPatterns, kPatternNames, type PatternName } from './patterns.js';
-import { Placeholders } from './placeholders.js';
-import { type FoldedText, foldText, type TextRange } from './text_folding.js';
+import { type FindDetails, kPatternNames, type PatternFinder, type PatternName } from './pattern_names.js';
+import { Placeholders, type Restoration, restoreAll, sameWords } from './placeholders.js';
+import { calling, type Detail, detailsOf, merged, type RedactionRule, type Selection } from './private_details.js';
+import { type FoldedText, foldText } from './text_folding.js';
 import type { EntityGroup } from './token_classification.js';
+import type { PipelineTokenizer } from './tokenizer_calls.js';
+import type { LabelledSpan } from './zero_shot_token_classification.js';
 
-export { restore } from './placeholders.js';
+export type { PatternFinder, PatternMatch, PatternName } from './pattern_names.js';
+export { type Restoration, restore, restoreAll } from './placeholders.js';
+export type { RedactionRule } from './private_details.js';
+export type { TextRange } from './text_folding.js';
 
-/** Whether a found text is really of its type: check digits by name, or a function of the text as it was read (folded). */
-export type RedactionRule = ChecksumName | ((text: string) => boolean);
+/** A detail that a finder of the caller's returns. */
+export interface FoundDetail {
+  type: string;
+  /** UTF-16 indices into the text that the finder was given. */
+  start: number;
+  end: number;
+  /** From 0 to 1. Default 1. */
+  score?: number;
+}
+
+/**
+ * Finds details in texts, in addition to the model: a list for each text. `entityFinder` and `labelFinder` make finders of pipelines.
+ * The texts are normalised copies (docs/tasks/redact.md, "Unusual spelling").
+ */
+export type DetailFinder = (
+  texts: readonly string[],
+  options: { signal?: AbortSignal },
+) => readonly (readonly FoundDetail[])[] | Promise<readonly (readonly FoundDetail[])[]>;
+
+/** What finds details: options of `pipeline('redact', ...)`, and of a call, where they count instead. */
+export interface RedactFinders {
+  /** Replace what these patterns find, without the model: names, or patterns of your own; true means all names. Default false. */
+  patterns?: boolean | readonly (PatternName | PatternFinder)[];
+  /** More finders, for example a second model. Default: none. */
+  finders?: readonly DetailFinder[];
+  /**
+   * Throw 'unsupported' if a part of a text cannot be read: letters or digits that the model's tokenizer does not know, or half of a
+   * character (a lone surrogate). Also replaces every other occurrence of a found detail. Default false.
+   */
+  fail_closed?: boolean;
+}
+
+/** Options of `pipeline('redact', ...)` only. */
+export interface RedactPipelineOptions extends RedactFinders {
+  /** For a GLiNER model: the labels of the details to find, for example 'person' and 'street address'. */
+  labels?: string | readonly string[];
+}
 
 /** Options of redaction. */
-export interface RedactOptions extends CallOptions {
+export interface RedactOptions extends CallOptions, RedactFinders {
   /** The types to replace, as the model names them ('EMAIL'). Default: all. */
   types?: readonly string[];
-  /** Leave entities alone whose score is lower. Default 0. */
+  /** Leave entities alone whose score is lower. Default 0; with a GLiNER model 0.5. */
   threshold?: number;
   /**
    * Replace a token if the probability of label 'O' (not private) is below this value, from 0 to 1. A higher value finds more
@@ -46,11 +88,6 @@ export interface RedactOptions extends CallOptions {
    * replaced, so that `restore` does not mistake it.
    */
   mapping?: Readonly<Record<string, string>>;
-  /**
-   * Also replace what these patterns find, without the model: 'EMAIL', 'LINK', 'IBAN', 'CARD', 'PHONE'; true means all of them.
-   * Default false.
-   */
-  patterns?: boolean | readonly PatternName[];
   /** How tokens become entities (token-classification). Default 'simple'. */
   aggregation_strategy?: 'simple' | 'first' | 'max' | 'average';
   /** Tokens that neighbouring windows of a long text share. Default: 64, or a quarter of a shorter window. */
@@ -86,19 +123,36 @@ export interface Redaction {
 }
 
 /** `redact(text)`, `redact([text, ...])`: long texts are read in windows, all of them. */
-export type RedactCall = <I extends string | readonly string[]>(texts: I, options?: RedactOptions) => Promise<OneOrMany<I, Redaction>>;
+export interface RedactCall {
+  <I extends string | readonly string[]>(texts: I, options?: RedactOptions): Promise<OneOrMany<I, Redaction>>;
+  /** Starts a conversation: the same words of a type have the same placeholder in all its texts, whatever their letter case. */
+  session(options?: SessionOptions): RedactionSession;
+}
 
+/** What a session continues: the `mapping` of an earlier one. */
+export type SessionOptions = Pick<RedactOptions, 'mapping'>;
+
+/** A conversation. */
+export interface RedactionSession {
+  /** As the pipeline's call, without the option `mapping`. */
+  redact<I extends string | readonly string[]>(texts: I, options?: Omit<RedactOptions, 'mapping'>): Promise<OneOrMany<I, Redaction>>;
+  /** Puts back the details of all texts of the session, and reports the placeholders that it could not restore. */
+  restore(text: string): Restoration;
+  /** The text behind each placeholder: store it to continue the session later. */
+  readonly mapping: Readonly<Record<string, string>>;
+}
+
+const kModelOptions = { recall: true, aggregation_strategy: true, stride: true, max_length: true } as const;
 const kOptions: OptionNames<RedactOptions> = {
   types: true,
   threshold: true,
-  recall: true,
   replacer: true,
   rules: true,
   mapping: true,
   patterns: true,
-  aggregation_strategy: true,
-  stride: true,
-  max_length: true,
+  finders: true,
+  fail_closed: true,
+  ...kModelOptions,
 };
 
 /** For callers within the package that make many calls: placeholders that stay from call to call, instead of `mapping`. */
@@ -107,36 +161,65 @@ export const kPlaceholders = Symbol('placeholders');
 /** The type of an earlier text's placeholder if a text contains it. */
 const kStanding = 'PLACEHOLDER';
 
-/** Makes the call. */
-export function redact(run: Run): RedactCall {
-  const call = async (texts: unknown, options: RedactOptions & { [kPlaceholders]?: Placeholders } = {}) => {
-    if (typeof options !== 'object' || options === null) engineOptions('redact', kOptions, options); // Which refuses it.
-    const { replacer, rules, types, threshold, mapping, patterns, ...rest } = options;
-    const settings = engineOptions('redact', kOptions, rest);
-    const choice = checkChoice({ replacer, rules, types, threshold, mapping, patterns });
-    const originals = asList(texts).map((text, index) => checkString(text, `Input ${index}`));
-    const folded = originals.map(foldText);
-    const copies = folded.map(({ text }) => recased(text));
-    const inputs = [...folded, ...copies.filter((copy) => copy !== undefined)].map(({ text }) => ({ text }));
-    const found = (await run(inputs, { aggregation_strategy: 'simple', windows: true, ...settings }, options.signal)) as EntityGroup[][];
-    const placeholders = options[kPlaceholders] ?? new Placeholders(mapping);
-    for (const text of originals) placeholders.note(text);
-    let next = originals.length; // Readings of copies follow those of the texts.
-    const results = originals.map((original, index) => {
-      const copy = copies[index];
-      const second = copy === undefined ? [] : (found[next++] ?? []);
-      const readings = [found[index]!, copy?.namesOnly ? second.filter(({ entity_group }) => isPersonType(entity_group)) : second];
-      return replaceAll(original, wanted(folded[index]!, readings, choice), choice.replacer, placeholders);
-    });
-    return Array.isArray(texts) ? results : results[0];
-  };
-  return call as RedactCall;
+/** Parts of a pipeline that a call uses in addition to the engine. */
+export interface RedactContext {
+  /** Options of the pipeline. */
+  defaults?: RedactPipelineOptions;
+  /** Loads the patterns. */
+  loadPatterns?: () => Promise<FindDetails>;
+  /** The model's tokenizer, for `fail_closed`. */
+  tokenizer?: PipelineTokenizer;
 }
 
-type Choice = Pick<RedactOptions, 'replacer' | 'rules' | 'types' | 'threshold' | 'mapping' | 'patterns'>;
+/** Makes the call. Without `run` there is no model. */
+export function redact(run: Run | undefined, { defaults = {}, loadPatterns, tokenizer }: RedactContext = {}): RedactCall {
+  checkFinders(defaults);
+  const labels = defaults.labels === undefined ? undefined : labelList(defaults.labels, 'labels');
+  const call = async (texts: unknown, options: RedactOptions & { [kPlaceholders]?: Placeholders } = {}) => {
+    const { choice, settings } = checkedOptions(options, defaults);
+    const originals = asList(texts).map((text, index) => checkString(text, `Input ${index}`));
+    const folded = originals.map(foldText);
+    const findDetails = choice.patterns.length > 0 ? await loadPatterns?.() : undefined;
+    const read = run === undefined ? withoutModel(settings) : readByModel(run, settings, labels, choice.threshold);
+    const [byModel, ...others] = await Promise.all([
+      read(folded, options.signal),
+      ...(choice.finders ?? []).map((finder) => askFinder(finder, folded, options.signal)),
+    ]);
+    const details = folded.map((text, index) => {
+      const readings = [...(byModel[index] ?? []), ...others.map((found) => found[index] ?? [])];
+      const matches = calling('A pattern', () => findDetails?.(text.text, choice.patterns) ?? []);
+      return detailsOf(text, matches, readings, choice, choice.fail_closed === true);
+    });
+    if (choice.fail_closed) await checkReadable(originals, folded, details, tokenizer);
+    const placeholders = options[kPlaceholders] ?? new Placeholders(choice.mapping);
+    for (const text of originals) placeholders.note(text);
+    const results = originals.map((original, index) => replaceAll(original, details[index]!, choice.replacer, placeholders));
+    return Array.isArray(texts) ? results : results[0];
+  };
+  const session = (options: SessionOptions = {}) => sessionOf(call as RedactCall, options);
+  return Object.assign(call, { session }) as RedactCall;
+}
 
-function checkChoice(choice: Choice): Choice {
-  const { replacer, rules = {}, types, threshold, mapping = {}, patterns = false } = choice;
+function sessionOf(call: RedactCall, options: SessionOptions): RedactionSession {
+  const { choice } = checkedOptions(options, {});
+  const placeholders = new Placeholders(choice.mapping, sameWords);
+  return {
+    redact: (texts, given = {}) => call(texts, { ...given, [kPlaceholders]: placeholders } as RedactOptions),
+    restore: (text) => restoreAll(text, placeholders.mapping()),
+    get mapping() {
+      return placeholders.mapping();
+    },
+  };
+}
+
+type Choice = Selection &
+  Pick<RedactOptions, 'replacer' | 'mapping' | 'finders' | 'fail_closed'> & { patterns: readonly (PatternName | PatternFinder)[] };
+
+/** Parts the options that TypeScript uses, checked, from those of the engine. */
+function checkedOptions(options: RedactOptions, defaults: RedactPipelineOptions): { choice: Choice; settings: Record<string, unknown> } {
+  if (typeof options !== 'object' || options === null) engineOptions('redact', kOptions, options); // Which refuses it.
+  const { replacer, rules = {}, types, threshold, mapping = {}, patterns, finders, fail_closed, ...rest } = options;
+  const settings = engineOptions('redact', kOptions, rest);
   const refuse = (name: string, wish: string, value: unknown) => {
     throw new PeruseError('invalid_argument', `${name} must be ${wish}, not ${nameOf(value)}.`);
   };
@@ -145,97 +228,142 @@ function checkChoice(choice: Choice): Choice {
   if (threshold !== undefined && !(typeof threshold === 'number' && threshold >= 0)) refuse('threshold', 'a number', threshold);
   if (typeof rules !== 'object' || rules === null) refuse('rules', 'an object', rules);
   if (typeof mapping !== 'object' || mapping === null) refuse('mapping', 'an object', mapping);
-  for (const name of typeof patterns === 'boolean' ? [] : checkStrings(patterns, 'patterns')) {
-    if (kPatternNames.includes(name as PatternName)) continue;
-    throw new PeruseError('invalid_argument', `There is no pattern ${show(name)}; there are ${kPatternNames.join(', ')}.`);
-  }
+  checkFinders({ patterns, finders, fail_closed });
   for (const [type, rule] of Object.entries(rules)) {
     if (typeof rule === 'function' || kChecksums.includes(rule)) continue;
-    throw new PeruseError(
-      'invalid_argument',
-      `The rule for ${type} must be a function or one of ${kChecksums.map((name) => `'${name}'`).join(', ')}.`,
-    );
+    const names = kChecksums.map((name) => `'${name}'`).join(', ');
+    throw new PeruseError('invalid_argument', `The rule for ${type} must be a function or one of ${names}.`);
   }
   for (const [placeholder, text] of Object.entries(mapping)) checkString(text, `The mapping of ${placeholder}`);
-  return choice;
+  const chosen = patterns ?? defaults.patterns ?? false;
+  const choice = {
+    replacer,
+    rules,
+    types,
+    threshold,
+    mapping,
+    patterns: chosen === true ? kPatternNames : chosen === false ? [] : chosen,
+    finders: finders ?? defaults.finders,
+    fail_closed: fail_closed ?? defaults.fail_closed,
+  };
+  return { choice, settings };
 }
 
-/** Calls a function of the caller's. An error that it throws is reported under its name. */
-function calling<T>(what: string, call: () => T): T {
+/** Checks what finds details, in the options of a pipeline or of a call. */
+export function checkFinders({ patterns = false, finders = [], fail_closed = false }: RedactFinders): void {
+  if (typeof fail_closed !== 'boolean') {
+    throw new PeruseError('invalid_argument', `fail_closed must be true or false, not ${nameOf(fail_closed)}.`);
+  }
+  if (!Array.isArray(finders) || finders.some((finder) => typeof finder !== 'function')) {
+    throw new PeruseError('invalid_argument', `finders must be a list of functions, not ${nameOf(finders)}.`);
+  }
+  if (typeof patterns === 'boolean') return;
+  if (!Array.isArray(patterns))
+    throw new PeruseError('invalid_argument', `patterns must be true, false or a list, not ${nameOf(patterns)}.`);
+  for (const one of patterns as readonly unknown[]) {
+    const { type, find } = (typeof one === 'object' && one !== null ? one : {}) as Partial<PatternFinder>;
+    if (kPatternNames.includes(one as PatternName) || (typeof type === 'string' && typeof find === 'function')) continue;
+    throw new PeruseError(
+      'invalid_argument',
+      `There is no pattern ${show(one)}; there are ${kPatternNames.join(', ')}, and { type, find }.`,
+    );
+  }
+}
+
+/** Reads folded texts: for each, lists of details. */
+type Read = (folded: readonly FoldedText[], signal: AbortSignal | undefined) => Promise<Detail[][][]>;
+
+function withoutModel(settings: Record<string, unknown>): Read {
+  const [name] = Object.keys(settings);
+  if (name !== undefined) throw new PeruseError('invalid_argument', `${name} is an option of models; this pipeline has none.`);
+  return async () => [];
+}
+
+function readByModel(run: Run, settings: Record<string, unknown>, labels: readonly string[] | undefined, threshold?: number): Read {
+  if (labels === undefined)
+    return (folded, signal) => readTwice(run, { aggregation_strategy: 'simple', windows: true, ...settings }, folded, signal);
+  const [name] = Object.keys(settings).filter((one) => one in kModelOptions);
+  if (name !== undefined) throw new PeruseError('invalid_argument', `${name} is an option of token classifiers; this model reads labels.`);
+  return async (folded, signal) => {
+    const options = { ...settings, labels, ...(threshold === undefined ? {} : { threshold }) };
+    const found = (await run(
+      folded.map(({ text }) => ({ text })),
+      options,
+      signal,
+    )) as LabelledSpan[][];
+    return found.map((spans) => [spans.map(({ label, score, start, end }) => ({ type: label, score, start, end }))]);
+  };
+}
+
+/** Reads each text, and a second time with other letter case if its own hides names from a model. */
+async function readTwice(
+  run: Run,
+  settings: Record<string, unknown>,
+  folded: readonly FoldedText[],
+  signal: AbortSignal | undefined,
+): Promise<Detail[][][]> {
+  const copies = folded.map(({ text }) => recased(text));
+  const inputs = [...folded, ...copies.filter((copy) => copy !== undefined)].map(({ text }) => ({ text }));
+  const found = ((await run(inputs, settings, signal)) as EntityGroup[][]).map((entities) =>
+    entities.map(({ entity_group: type, score, start, end }) => ({ type, score, start, end })),
+  );
+  let next = folded.length; // Readings of copies follow those of the texts.
+  return copies.map((copy, index) => {
+    const second = copy === undefined ? [] : (found[next++] ?? []);
+    return [found[index]!, copy?.namesOnly ? second.filter(({ type }) => isPersonType(type)) : second];
+  });
+}
+
+async function askFinder(finder: DetailFinder, folded: readonly FoldedText[], signal: AbortSignal | undefined): Promise<Detail[][]> {
+  const texts = folded.map(({ text }) => text);
+  let found: Awaited<ReturnType<DetailFinder>>;
   try {
-    return call();
+    found = await finder(texts, signal === undefined ? {} : { signal });
   } catch (error) {
-    throw new PeruseError('invalid_argument', `${what} failed: ${describe(error)}`, { cause: error });
+    if (error instanceof PeruseError) throw error;
+    throw new PeruseError('invalid_argument', `A finder failed: ${describe(error)}`, { cause: error });
   }
+  if (!Array.isArray(found) || found.length !== texts.length) {
+    throw new PeruseError('invalid_argument', `A finder must return a list for each of the ${texts.length} texts, not ${show(found)}.`);
+  }
+  return texts.map((text, index) => found[index]!.map((detail: FoundDetail) => checkDetail(detail, text)));
 }
 
-interface Found extends TextRange {
-  type: string;
-  score: number;
+function checkDetail({ type, start, end, score = 1 }: FoundDetail, text: string): Detail {
+  const isRange = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= text.length;
+  if (isRange && typeof type === 'string' && typeof score === 'number') return { type, start, end, score };
+  throw new PeruseError(
+    'invalid_argument',
+    `A finder must return { type, start, end } within the text, not ${show({ type, start, end })}.`,
+  );
 }
 
-/** Returns the entities to replace, as ranges of the original text. Ranges may overlap. */
-function wanted(folded: FoldedText, readings: readonly (readonly EntityGroup[])[], choice: Choice): Found[] {
-  const { types, threshold = 0, rules = {}, patterns = false } = choice;
-  const names = patterns === true ? kPatternNames : patterns === false ? [] : patterns;
-  const isWanted = ({ type }: { type: string }) => types === undefined || types.includes(type);
-  const details = findPatterns(folded.text, names).filter(isWanted);
-  const fromPatterns = details.map(({ type, ...range }) => ({ type, score: 1, ...folded.original(range) }));
-  const fromModel = readings
-    .flatMap((entities) => joined(folded.text, entities))
-    .flatMap((entity) => {
-      const { type, score } = entity;
-      if (score < threshold || !isWanted(entity)) return [];
-      const range = Object.hasOwn(rules, type) ? underRule(rules[type]!, folded.text, entity) : entity;
-      return range === undefined ? [] : [{ type, score, ...folded.original(range) }];
-    });
-  return [...fromPatterns, ...fromModel];
-}
-
-/** Returns the part to replace under a rule: the part found, the whole number that it belongs to, or undefined to leave it alone. */
-function underRule(rule: RedactionRule, text: string, part: TextRange): TextRange | undefined {
-  const found = text.slice(part.start, part.end);
-  if (typeof rule === 'function') return calling('A rule', () => rule(found)) ? part : undefined;
-  const whole = numberAround(rule, text, part);
-  if (whole !== undefined) return { start: Math.min(whole.start, part.start), end: Math.max(whole.end, part.end) };
-  return checksum(rule, found) === 'wrong' ? undefined : part;
-}
-
-/** Entities without white space around them; those of one type that touch are one. */
-function joined(text: string, entities: readonly EntityGroup[]): Found[] {
-  const found: Found[] = [];
-  for (const { entity_group: type, score, start, end } of entities) {
-    const inner = text.slice(start, end);
-    const from = start + inner.length - inner.trimStart().length;
-    const to = end - (inner.length - inner.trimEnd().length);
-    const before = found.at(-1);
-    if (before !== undefined && before.type === type && before.end === from && start === from) {
-      before.end = to;
-      before.score = Math.min(before.score, score);
-    } else if (to > from) {
-      found.push({ type, score, start: from, end: to });
+/** Throws if letters or digits outside of the details cannot be read. */
+async function checkReadable(
+  originals: readonly string[],
+  folded: readonly FoldedText[],
+  details: readonly (readonly Detail[])[],
+  tokenizer: PipelineTokenizer | undefined,
+): Promise<void> {
+  const unreadable = (index: number, what: string) => {
+    throw new PeruseError('unsupported', `Input ${index} can't be read completely, so it was not redacted (fail_closed): ${what}.`);
+  };
+  for (const [index, text] of originals.entries()) if (/\p{Surrogate}/u.test(text)) unreadable(index, 'it contains half of a character');
+  if (tokenizer === undefined) return;
+  const unknown = new Set((await tokenizer.convert_tokens_to_ids(['[UNK]', '<unk>'])).filter((id) => id !== undefined));
+  for (const [index, one] of folded.entries()) {
+    const { ids, offsets, special_tokens_mask } = await tokenizer.encode(one.text);
+    for (const [token, [start, end]] of offsets.entries()) {
+      if (!unknown.has(ids[token]!) || special_tokens_mask[token] === 1 || !/[\p{L}\p{N}]/u.test(one.text.slice(start, end))) continue;
+      const range = one.original({ start, end });
+      if (details[index]!.some((detail) => detail.start <= range.start && range.end <= detail.end)) continue;
+      unreadable(index, `the model's tokenizer does not know the characters ${range.start} to ${range.end}`);
     }
   }
-  return found;
-}
-
-/** Merges ranges that overlap. The result has the type of the surest one. */
-function merged(found: readonly Found[]): Found[] {
-  const apart: Found[] = [];
-  for (const one of [...found].sort((a, b) => a.start - b.start)) {
-    const before = apart.at(-1);
-    if (before !== undefined && one.start < before.end) {
-      before.end = Math.max(before.end, one.end);
-      if (one.score > before.score) Object.assign(before, { type: one.type, score: one.score });
-    } else if (one.end > one.start) {
-      apart.push({ ...one });
-    }
-  }
-  return apart;
 }
 
 /** The text with its details replaced. */
-function replaceAll(text: string, details: readonly Found[], replacer: RedactOptions['replacer'], placeholders: Placeholders): Redaction {
+function replaceAll(text: string, details: readonly Detail[], replacer: RedactOptions['replacer'], placeholders: Placeholders): Redaction {
   const entities: RedactedEntity[] = [];
   const standing = placeholders.standingIn(text).map((range) => ({ type: kStanding, score: 1, ...range }));
   let result = '';

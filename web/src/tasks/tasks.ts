@@ -39,8 +39,11 @@ export const kExampleModels: Partial<Record<Task, string>> = {
   redact: 'iiiorg/piiranha-v1-detect-personal-information',
 };
 
-/** What the engine calls a task, where it is not the task's own name. */
-export const kEngineTasks: Partial<Record<Task, string>> = { redact: 'token-classification' };
+/** Returns the engine's name of a task: `redact` reads entities, with labels (GLiNER) or without. */
+export function engineTask(task: Task, { labels }: { labels?: unknown } = {}): string {
+  if (task !== 'redact') return task;
+  return labels === undefined ? 'token-classification' : 'zero-shot-token-classification';
+}
 
 /** Other names, which transformers.js takes too. */
 export const kAliases = {

@@ -1,0 +1,79 @@
+// National numbers: python-stdnum says which are right (tests/reference/make_national_id_goldens.py).
+import { describe, expect, test } from 'vitest';
+import * as checks from '../../web/src/tasks/patterns/national_checks.js';
+import { findNationalIds } from '../../web/src/tasks/patterns/national_ids.js';
+import goldens from '../fixtures/national_ids.json' with { type: 'json' };
+
+/** The check of each module of python-stdnum. */
+const kChecks: Record<string, (code: string) => boolean> = {
+  'es.dni': checks.spanish,
+  'es.nie': checks.spanish,
+  'it.codicefiscale': checks.italian,
+  'fr.nir': checks.french,
+  'be.nn': checks.belgian,
+  'de.idnr': checks.german,
+  'pl.pesel': checks.polish,
+  'se.personnummer': checks.swedish,
+  'fi.hetu': checks.finnish,
+  'no.fodselsnummer': checks.norwegian,
+  'cz.rc': checks.czech,
+  'ro.cnp': checks.romanian,
+  'bg.egn': checks.bulgarian,
+  'ee.ik': checks.baltic,
+  'lt.asmens': checks.baltic,
+  'ch.ssn': checks.swiss,
+  'tr.tckimlik': checks.turkish,
+  'br.cpf': checks.brazilian,
+  'cl.rut': checks.chilean,
+  'mx.curp': checks.mexican,
+  'cn.ric': checks.chinese,
+  'kr.rrn': checks.korean,
+  'za.idnr': checks.southAfrican,
+  'us.ssn': (code) => found(`${code.slice(0, 3)}-${code.slice(3, 5)}-${code.slice(5)}`).length > 0, // No check digits: a form.
+  'gb.nhs': checks.british,
+  'in_.aadhaar': (code) => /^[2-9]/.test(code) && checks.indian(code),
+  'ca.sin': checks.luhn,
+  'nl.bsn': checks.dutch,
+  'pt.nif': checks.portuguese,
+  'au.tfn': checks.australian,
+  'il.idnr': checks.luhn,
+};
+
+interface Numbers {
+  cue: string;
+  right: string[];
+  wrong: string[];
+}
+
+function found(text: string): string[] {
+  return findNationalIds(text).map(({ start, end }) => text.slice(start, end));
+}
+
+describe.each(Object.entries(goldens as Record<string, Numbers>))('%s', (name, { cue, right, wrong }) => {
+  test.each(right)('%s is found', (number) => expect(found(`My ${cue} is ${number}, she says.`)).toContain(number));
+
+  test('numbers with wrong check digits are refused', () => {
+    const check = kChecks[name];
+    const codes = wrong.map((number) => number.replaceAll(/[/+-]/g, ''));
+    expect(codes.filter((code) => check === undefined || check(code))).toEqual([]);
+  });
+});
+
+test.each(['1058071181 is a row', 'Order 230388720', 'the 008693948th'])('%s: no cue, no number', (text) =>
+  expect(found(text)).toEqual([]),
+);
+
+test.each([
+  ['FR 1 85 05 75 013 538 90', '1 85 05 75 013 538 90'],
+  ['CPF 040.105.716-08', '040.105.716-08'],
+  ['AHV 756.0283.1051.59', '756.0283.1051.59'],
+  ['RUT 18.857.762-8', '18.857.762-8'],
+  ['DNI 00.000.611-J', '00.000.611-J'],
+  ['dni 05070044q', '05070044q'],
+  ['NI no. QQ 12 34 56 C', undefined],
+  ['NI no. AB 12 34 56 C', 'AB 12 34 56 C'],
+  ['SSN: 163 97 3870', '163 97 3870'],
+  ['000-12-3456', undefined],
+  ['x163-97-3870', undefined],
+  ['163-97-3870-1', undefined],
+])('%s', (text, number) => expect(found(text)[0]).toBe(number));

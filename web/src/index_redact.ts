@@ -1,0 +1,25 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// peruse/redact: redaction by patterns alone, without the engine.
+import { asArgumentError, PeruseError, show } from './errors.js';
+import { type PatternRedactor, patternRedactor } from './tasks/pattern_redactor.js';
+import { findDetails } from './tasks/patterns.js';
+import type { RedactFinders } from './tasks/redact.js';
+
+export { type ErrorCode, PeruseError } from './errors.js';
+export { entityFinder, labelFinder } from './tasks/detail_finders.js';
+export type { PatternRedactor } from './tasks/pattern_redactor.js';
+export { findDetails, findPatterns } from './tasks/patterns.js';
+export * from './tasks/redact.js';
+
+/** `pipeline` of 'peruse' for this one task and without a model: of a few kilobytes, because it does not contain the engine. */
+export async function pipeline(task: 'redact', source: null, settings: RedactFinders): Promise<PatternRedactor> {
+  if (task !== 'redact' || (source !== null && source !== undefined)) {
+    const words = `not pipeline(${show(task)}, ${show(source)})`;
+    throw new PeruseError('invalid_argument', `peruse/redact has pipeline('redact', null, { patterns }) alone, ${words}; use 'peruse'.`);
+  }
+  try {
+    return patternRedactor(settings ?? {}, async () => findDetails);
+  } catch (error) {
+    throw asArgumentError(error);
+  }
+}

@@ -1,0 +1,63 @@
+// Dates of birth: a date next to a cue. A date by itself is not private.
+import type { TextRange } from '../text_folding.js';
+import { rangesOf, wordsOf } from './cues.js';
+
+/** The beginnings of the names of months in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish and Swedish. */
+const kMonth =
+  '(?:jan|ene|gen|sty|f[eé]b|f[eé]v|lut|m[aä]r|maa|mrt|abr|apr|avr|kwi|ma[yijg]|jun|jui|giu|czer|cze|jul|lug|lip|a[uo][gûu]|ago|sie|se[pt]|wrz|o[ckt][kt]|ott|out|pa[zź]|nov|lis|de[czs]|d[eé]c|dic|gru)\\p{L}{0,8}\\.?';
+const kYear = "(?:(?:1[89]|20)\\d\\d|'?\\d\\d)";
+const kDay = '\\d{1,2}(?:st|nd|rd|th|er|\\.|º)?';
+const kDate = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:\\d{1,4} ?[./-] ?\\d{1,2} ?[./-] ?\\d{1,4}|${kDay}[ -]?(?:of |de |di )?${kMonth},?[ -]?(?:de |of )?${kYear}|${kMonth}[ -]?${kDay},?[ -]?${kYear}|(?:1[89]|20)\\d\\d ?年 ?\\d{1,2} ?月 ?\\d{1,2} ?日|(?:1[89]|20)\\d{6})(?![\\p{L}\\p{N}])`,
+  'giud',
+);
+
+const kCue = wordsOf(
+  'born',
+  'd\\.? ?o\\.? ?b\\.?',
+  'dates? of birth',
+  'birth[ -]?(?:day|date)s?',
+  'geb(?:oren|\\.)?',
+  'geburts(?:datum|tag)',
+  'née?',
+  'date de naissance',
+  'anniversaire',
+  'nacid[oa]',
+  'nacimiento',
+  'cumpleaños',
+  'nat[oa]',
+  'nascita',
+  'compleanno',
+  'nascid[oa]',
+  'nascimento',
+  'aniversário',
+  'geboorte(?:datum|dag)',
+  'verjaardag',
+  'urodz\\p{L}*',
+  'född',
+  'födelse(?:datum|dag)',
+  'født',
+  'fødselsdato',
+  'syntymä\\p{L}*',
+  'narozen\\p{L}*',
+  'родил\\p{L}*',
+  'рождения',
+);
+/** Cues of scripts that do not separate words. */
+const kWordlessCue = /生年月日|出生|生日|誕生日|생년월일/;
+
+/** How far before and after a date a cue is looked for, in characters. */
+const kReachBefore = 32;
+const kReachAfter = 20;
+
+/** Finds dates with a cue before them ('born on', 'DOB:') or after them ('12/03/1990 (DOB)'). */
+export function findBirthDates(text: string): TextRange[] {
+  return rangesOf(text, kDate).filter((date) => {
+    const after = text.slice(date.end, date.end + kReachAfter).split(/[.;!?\n]/)[0]!;
+    const before = text
+      .slice(Math.max(0, date.start - kReachBefore), date.start)
+      .split(/[;!?\n\d]/)
+      .at(-1)!;
+    return [kCue, kWordlessCue].some((cue) => cue.test(before) || cue.test(after));
+  });
+}

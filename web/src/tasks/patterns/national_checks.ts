@@ -1,0 +1,179 @@
+// Check digits of national numbers, each with the function that python-stdnum has for it. A code holds digits and capitals alone.
+
+const digits = (code: string) => [...code].map(Number);
+const last = (code: string) => Number(code.at(-1));
+
+/** The sum of the products of the first digits and the weights. */
+function weighted(code: string, weights: readonly number[]): number {
+  return weights.reduce((total, weight, i) => total + weight * Number(code[i]), 0);
+}
+
+function isDay(month: number, day: number): boolean {
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+/** Whether four digits are a month, from which a multiple of `shift` is taken, and a day. */
+function isMonthAndDay(code: string, at: number, shift = 100): boolean {
+  return isDay(Number(code.slice(at, at + 2)) % shift, Number(code.slice(at + 2, at + 4)));
+}
+
+/** ISO/IEC 7812-1. */
+export function luhn(code: string): boolean {
+  const doubled = digits(code)
+    .reverse()
+    .map((digit, i) => (i % 2 === 0 ? digit : digit < 5 ? 2 * digit : 2 * digit - 9));
+  return doubled.reduce((a, b) => a + b, 0) % 10 === 0;
+}
+
+export function spanish(code: string): boolean {
+  const number = code.slice(0, -1).replace('X', '').replace('Y', '1').replace('Z', '2');
+  return 'TRWAGMYFPDXBNJZSQVHLCKE'[Number(number) % 23] === code.at(-1);
+}
+
+const kOddValues = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
+
+export function italian(code: string): boolean {
+  const value = (char: string) => (/\d/.test(char) ? Number(char) : char.charCodeAt(0) - 65);
+  const total = [...code.slice(0, 15)].reduce((all, char, i) => all + (i % 2 === 0 ? kOddValues[value(char)]! : value(char)), 0);
+  return total % 26 === value(code[15]!);
+}
+
+/** Corsica's departments 2A and 2B count as 19 and 18. */
+export function french(code: string): boolean {
+  const number = Number(code.slice(0, 13).replace('2A', '19').replace('2B', '18'));
+  return 97 - (number % 97) === Number(code.slice(13));
+}
+
+/** From 2000 on a 2 precedes the number. */
+export function belgian(code: string): boolean {
+  const number = Number(code.slice(0, 9));
+  return isMonthAndDay(code, 2, 20) && [0, 2e9].some((century) => 97 - ((number + century) % 97) === Number(code.slice(9)));
+}
+
+/** One digit occurs twice or three times among the first ten, the others at most once; then ISO/IEC 7064, MOD 11,10. */
+export function german(code: string): boolean {
+  const counts = Array.from({ length: 10 }, (_, digit) => code.slice(0, 10).split(String(digit)).length - 1);
+  const repeated = counts.filter((count) => count > 1);
+  let product = 10;
+  for (const digit of digits(code.slice(0, 10))) product = (((digit + product) % 10 || 10) * 2) % 11;
+  return code[0] !== '0' && repeated.length === 1 && repeated[0]! <= 3 && (11 - product) % 10 === last(code);
+}
+
+export function polish(code: string): boolean {
+  return isMonthAndDay(code, 2, 20) && weighted(code, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]) % 10 === 0;
+}
+
+/** The day of a coordination number has 60 added. */
+export function swedish(code: string): boolean {
+  const number = code.slice(-10);
+  return isDay(Number(number.slice(2, 4)), Number(number.slice(4, 6)) % 60) && luhn(number);
+}
+
+export function finnish(code: string): boolean {
+  const tail = code.slice(-4);
+  const check = '0123456789ABCDEFHJKLMNPRSTUVWXY'[Number(code.slice(0, 6) + tail.slice(0, 3)) % 31];
+  return isDay(Number(code.slice(2, 4)), Number(code.slice(0, 2))) && check === tail[3];
+}
+
+export function norwegian(code: string): boolean {
+  const isDate = isDay(Number(code.slice(2, 4)) % 40, Number(code.slice(0, 2)) % 40);
+  const first = weighted(code, [3, 7, 6, 1, 8, 9, 4, 5, 2, 1]) % 11;
+  return isDate && first === 0 && weighted(code, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0;
+}
+
+/** Months of women have 50 added, and 20 more where a day's numbers were used up. */
+export function czech(code: string): boolean {
+  const month = Number(code.slice(2, 4)) % 50;
+  return isDay(month > 20 ? month - 20 : month, Number(code.slice(4, 6))) && Number(code) % 11 === 0;
+}
+
+export function romanian(code: string): boolean {
+  const check = weighted(code, [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11;
+  return isMonthAndDay(code, 3) && (check === 10 ? 1 : check) === last(code);
+}
+
+export function bulgarian(code: string): boolean {
+  return isMonthAndDay(code, 2, 20) && (weighted(code, [2, 4, 8, 5, 10, 9, 7, 3, 6]) % 11) % 10 === last(code);
+}
+
+/** Estonia and Lithuania. */
+export function baltic(code: string): boolean {
+  const first = weighted(code, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
+  const second = weighted(code, [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11;
+  return isMonthAndDay(code, 3) && (first < 10 ? first : second % 10) === last(code);
+}
+
+/** An article number (EAN-13) of the country's prefix, 756. */
+export function swiss(code: string): boolean {
+  return weighted(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0;
+}
+
+export function turkish(code: string): boolean {
+  const tenth = weighted(code, [7, 9, 7, 9, 7, 9, 7, 9, 7]) % 10; // 9 for -1.
+  return tenth === Number(code[9]) && weighted(code, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]) % 10 === last(code);
+}
+
+export function brazilian(code: string): boolean {
+  const check = (length: number) => {
+    const weights = Array.from({ length }, (_, i) => length + 1 - i);
+    return ((weighted(code, weights) * 10) % 11) % 10;
+  };
+  return !/^(\d)\1*$/.test(code) && check(9) === Number(code[9]) && check(10) === last(code);
+}
+
+export function chilean(code: string): boolean {
+  const reversed = [...code.slice(0, -1)].reverse().join('');
+  return '0K987654321'[weighted(reversed, [2, 3, 4, 5, 6, 7, 2, 3].slice(0, reversed.length)) % 11] === code.at(-1);
+}
+
+const kMexican = '0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ';
+
+export function mexican(code: string): boolean {
+  const total = [...code.slice(0, 17)].reduce((all, char, i) => all + (18 - i) * kMexican.indexOf(char), 0);
+  return isMonthAndDay(code, 6) && (10 - (total % 10)) % 10 === last(code);
+}
+
+export function chinese(code: string): boolean {
+  const remainder = weighted(code, [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2]) % 11;
+  return isMonthAndDay(code, 10) && '10X98765432'[remainder] === code[17];
+}
+
+export function korean(code: string): boolean {
+  return isMonthAndDay(code, 2) && (11 - (weighted(code, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11)) % 10 === last(code);
+}
+
+export function southAfrican(code: string): boolean {
+  return isMonthAndDay(code, 2) && luhn(code);
+}
+
+/** Verhoeff's scheme: products of the dihedral group of order 10, and powers of a permutation. */
+export function indian(code: string): boolean {
+  const times = (a: number, b: number) => (a < 5 ? ((a + b) % 5) + (b < 5 ? 0 : 5) : b < 5 ? ((a - b) % 5) + 5 : (a - b + 5) % 5);
+  const permutation = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
+  let check = 0;
+  for (const [i, digit] of digits(code).reverse().entries()) {
+    let moved = digit;
+    for (let power = 0; power < i % 8; ++power) moved = permutation[moved]!;
+    check = times(check, moved);
+  }
+  return check === 0;
+}
+
+export function dutch(code: string): boolean {
+  return weighted(code, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0;
+}
+
+export function portuguese(code: string): boolean {
+  const remainder = weighted(code, [9, 8, 7, 6, 5, 4, 3, 2]) % 11;
+  return (remainder < 2 ? 0 : 11 - remainder) === last(code);
+}
+
+export function australian(code: string): boolean {
+  const weights = code.length === 8 ? [10, 7, 8, 4, 6, 3, 5, 1] : [1, 4, 3, 7, 5, 8, 6, 9, 10];
+  return weighted(code, weights) % 11 === 0;
+}
+
+/** The number of the National Health Service. */
+export function british(code: string): boolean {
+  return (11 - (weighted(code, [10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 11 === last(code);
+}

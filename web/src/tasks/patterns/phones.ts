@@ -1,0 +1,93 @@
+// Telephone numbers: those that begin as an international or a national number does, have the groups of one, or follow a cue. Other
+// rows of digits (orders, invoices, ISBNs) are not private. peruse/phone-numbers finds them by the numbering plans of all countries.
+import type { TextRange } from '../text_folding.js';
+import { isCuedBefore, kOther, kOtherReach, wordsOf } from './cues.js';
+
+/** Digits of the longest telephone number (ITU-T E.164), and of the shortest that is worth hiding. */
+const kMostDigits = 15;
+const kFewestDigits = 7;
+
+const kCue = wordsOf(
+  '(?:tele)?(?:ph|f)o(?:ne|on|n)s?(?:nummer|num+ers?)?',
+  'tel',
+  'telefono?',
+  'teléfono',
+  'téléphone',
+  'handy(?:nummer)?',
+  'mobil(?:e|nummer)?',
+  'móvil',
+  'portable',
+  'cell(?:ulare|ular|phone)?',
+  'celular',
+  'fax',
+  'call(?:ed|ing)?',
+  'ring',
+  'rings?',
+  'dial(?:led)?',
+  'text(?:ed)? (?:me|us|him|her)',
+  'sms',
+  'whats ?app',
+  'signal',
+  'reach(?:ed)?',
+  'contact',
+  'hotline',
+  'appel\\p{L}*',
+  'llam\\p{L}*',
+  'ruf\\p{L}*',
+  'anruf\\p{L}*',
+  'bel(?:len)?',
+  'chiam\\p{L}*',
+  'lig(?:ar|ue)',
+  'тел(?:ефон)?',
+);
+const kWordlessCue = /電話|电话|手机|手機|携帯|전화/;
+const kCueReach = 32;
+
+/** Finds telephone numbers in a folded text. */
+export function findPhones(text: string): TextRange[] {
+  const runs = text.matchAll(/[+(]{0,2}\d[\d ()./-]*/g);
+  return [...runs].flatMap(({ 0: run, index }) => {
+    if (/[\p{L}\p{N}_#]/u.test(text[index - 1] ?? ' ')) return [];
+    const parts = digitsOf(run) > kMostDigits || / [/-] | {2}/.test(run) ? [...run.matchAll(kPart)] : [{ 0: run, index: 0 }];
+    return parts.flatMap((part) => {
+      const number = part[0].replace(/\D+$/, '');
+      const range = { start: index + part.index, end: index + part.index + number.length };
+      return isPhone(text, range) ? [range] : [];
+    });
+  });
+}
+
+/** One of several numbers in a row: '030 123456 / 040 765432'. */
+const kPart = /[^ /](?:(?! [/-] | {2}).)*/g;
+
+function isPhone(text: string, range: TextRange): boolean {
+  const number = text.slice(range.start, range.end);
+  const digits = digitsOf(number);
+  if (digits < kFewestDigits || digits > kMostDigits || isOtherNumber(text, range.end, number)) return false;
+  if (/^[+(]{0,2}\+/.test(number)) return true;
+  if ([kCue, kWordlessCue].some((cue) => isCuedBefore(text, range, cue, kCueReach))) return true;
+  return !isCuedBefore(text, range, kOther, kOtherReach) && kForms.some((form) => form.test(number));
+}
+
+/** Dates, amounts, decimal numbers and spans of years. */
+function isOtherNumber(text: string, end: number, number: string): boolean {
+  const isDate = /^\d{1,4} ?[./-] ?\d{1,2} ?[./-] ?\d{1,4}(?!\d| ?[-.]\d)/.test(number);
+  const isYears = /^(?:1[5-9]|20)\d\d ?[-/] ?(?:1[5-9]|20)\d\d$/.test(number);
+  const isAmount =
+    /^\d{1,3}(?:[. ]\d{3})+$/.test(number) && /^(?:,\d{1,2}(?!\d)| ?(?:[€$£¥%]|eur|usd|gbp|kg|km|people))/i.test(text.slice(end, end + 8));
+  return isDate || isYears || isAmount || /^\d+\.\d+$/.test(number) || /^(?:[\p{L}_]|,\d{1,2}(?!\d))/u.test(text.slice(end, end + 4));
+}
+
+/** National forms: with a trunk prefix, of North America, or in three groups and more. */
+const kForms = [
+  /^\(?0[1-9][\d ()./-]{6,}$/,
+  /^00[1-9][\d ()./-]{7,}$/,
+  /^(?:1[ .-]?)?\(?[2-9]\d\d\)?[ ./-]{0,2}[2-9]\d\d[ .-]?\d{4}$/,
+  /^[2-9]\d\d[-.]\d{4}$/,
+  /^[1-9]\d{1,3}(?:[ .-]\d{2,4}){2,4}$/,
+  /^\(\d{1,5}\)[\d ./-]{5,}$/,
+];
+
+function digitsOf(text: string): number {
+  return text.replaceAll(/\D/g, '').length;
+}

@@ -1,0 +1,129 @@
+// What patterns, models and other finders found in a text becomes one list of details to replace.
+import { describe, PeruseError } from '../errors.js';
+import { type ChecksumName, checksum, numberAround } from './checksums.js';
+import type { PatternMatch } from './pattern_names.js';
+import type { FoldedText, TextRange } from './text_folding.js';
+
+/** Whether a found text is really of its type: check digits by name, or a function of the text as it was read (folded). */
+export type RedactionRule = ChecksumName | ((text: string) => boolean);
+
+/** A detail to replace. */
+export interface Detail extends TextRange {
+  type: string;
+  score: number;
+}
+
+/** What of the finders' results counts. */
+export interface Selection {
+  types?: readonly string[];
+  threshold?: number;
+  rules?: Readonly<Record<string, RedactionRule>>;
+}
+
+/**
+ * Returns the details to replace, as ranges of the original text, in its order and without overlaps. `matches` are the results of the
+ * patterns in the folded text, `readings` those of the model and of other finders.
+ */
+export function detailsOf(
+  folded: FoldedText,
+  matches: readonly PatternMatch[],
+  readings: readonly (readonly Detail[])[],
+  { types, threshold = 0, rules = {} }: Selection,
+  repeats: boolean,
+): Detail[] {
+  const isWanted = ({ type }: { type: string }) => types === undefined || types.includes(type);
+  const fromPatterns = matches.filter(isWanted).map((match) => ({ ...match, score: 1 }));
+  const fromFinders = readings
+    .flatMap((found) => joined(folded.text, found))
+    .flatMap((detail) => {
+      if (detail.score < threshold || !isWanted(detail)) return [];
+      const range = Object.hasOwn(rules, detail.type) ? underRule(rules[detail.type]!, folded.text, detail) : detail;
+      return range === undefined ? [] : [{ ...detail, ...range }];
+    });
+  const found = [...fromPatterns, ...fromFinders];
+  if (repeats) found.push(...repeatsOf(folded.text, found));
+  return merged(found.map((detail) => ({ ...detail, ...folded.original(detail) })));
+}
+
+/**
+ * Merges details that overlap: all their characters are replaced, under the type of the one with the highest score. If scores are
+ * equal, the longer one decides, then the one that was found first: patterns come before the model, and the model before other finders.
+ */
+export function merged(found: readonly Detail[]): Detail[] {
+  const apart: Detail[] = [];
+  let decides: Detail | undefined;
+  for (const one of [...found].sort((a, b) => a.start - b.start)) {
+    const before = apart.at(-1);
+    if (before === undefined || decides === undefined || one.start >= before.end) {
+      if (one.end === one.start) continue;
+      apart.push({ ...one });
+      decides = one;
+      continue;
+    }
+    before.end = Math.max(before.end, one.end);
+    if (one.score < decides.score || (one.score === decides.score && one.end - one.start <= decides.end - decides.start)) continue;
+    decides = one;
+    Object.assign(before, { type: one.type, score: one.score });
+  }
+  return apart;
+}
+
+/** Returns the part to replace under a rule: the part found, the whole number that it belongs to, or undefined to leave it alone. */
+function underRule(rule: RedactionRule, text: string, part: TextRange): TextRange | undefined {
+  const found = text.slice(part.start, part.end);
+  if (typeof rule === 'function') return calling('A rule', () => rule(found)) ? part : undefined;
+  const whole = numberAround(rule, text, part);
+  if (whole !== undefined) return { start: Math.min(whole.start, part.start), end: Math.max(whole.end, part.end) };
+  return checksum(rule, found) === 'wrong' ? undefined : part;
+}
+
+/** Details without white space around them; those of one type that touch are one. */
+function joined(text: string, details: readonly Detail[]): Detail[] {
+  const found: Detail[] = [];
+  for (const { type, score, start, end } of details) {
+    const inner = text.slice(start, end);
+    const from = start + inner.length - inner.trimStart().length;
+    const to = end - (inner.length - inner.trimEnd().length);
+    const before = found.at(-1);
+    if (before !== undefined && before.type === type && before.end === from && start === from) {
+      before.end = to;
+      before.score = Math.min(before.score, score);
+    } else if (to > from) {
+      found.push({ type, score, start: from, end: to });
+    }
+  }
+  return found;
+}
+
+/** Shorter words, such as 'I', occur with other meanings. */
+const kShortestRepeat = 3;
+
+/** Other occurrences, as whole words, of what was found: a model may find a name once and miss it in the next sentence. */
+function repeatsOf(text: string, found: readonly Detail[]): Detail[] {
+  const byFirstWord = new Map<string, Map<string, Detail>>();
+  for (const detail of found) {
+    const words = text.slice(detail.start, detail.end);
+    const first = /^[\p{L}\p{N}]+/u.exec(words)?.[0];
+    if (first === undefined || words.length < kShortestRepeat) continue;
+    if (!byFirstWord.has(first)) byFirstWord.set(first, new Map());
+    byFirstWord.get(first)!.set(words, detail);
+  }
+  const repeats: Detail[] = [];
+  for (const { 0: word, index: start } of text.matchAll(/[\p{L}\p{N}]+/gu)) {
+    for (const [words, { type, score }] of byFirstWord.get(word) ?? []) {
+      const end = start + words.length;
+      if (text.startsWith(words, start) && !/^[\p{L}\p{N}]/u.test(text.slice(end, end + 2))) repeats.push({ type, score, start, end });
+    }
+  }
+  return repeats;
+}
+
+/** Calls a function of the caller's. An error that it throws is reported under its name. */
+export function calling<T>(what: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof PeruseError) throw error;
+    throw new PeruseError('invalid_argument', `${what} failed: ${describe(error)}`, { cause: error });
+  }
+}
