@@ -42,7 +42,7 @@ describe('names and private details', () => {
   test.each(messages)('a message: $name', async ({ name, text }) => {
     const found = findPatterns(text);
     expect(found.map(({ type, start, end }) => `${text.slice(start, end)} ${type}`)).toEqual(details[name]);
-    const { entities } = await redact(text, { aggregation_strategy: 'average', recall: 0.6, patterns: true });
+    const { entities } = await redact(text, { aggregation_strategy: 'average', recall: 0.5, patterns: true });
     const rest = entities.filter(({ start, end }) => !found.some((detail) => detail.start < end && start < detail.end));
     expect(rest.map(({ type, text: words }) => `${words} ${type}`)).toEqual(names[name]);
   });
@@ -54,7 +54,7 @@ describe('names and private details', () => {
     ['Will you be home early? I hope so.', 'Will you be home early? I hope so.'],
     ['The printer on the second floor is out of paper again.', 'The printer on the second floor is out of paper again.'],
   ])('%s', async (text, expected) => {
-    expect((await redact(text, { aggregation_strategy: 'average', recall: 0.6, patterns: true })).text).toBe(expected);
+    expect((await redact(text, { aggregation_strategy: 'average', recall: 0.5, patterns: true })).text).toBe(expected);
   });
 });
 
