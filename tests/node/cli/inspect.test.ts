@@ -47,6 +47,14 @@ test('says what a checkpoint is and what it can do', async () => {
   }
 });
 
+test('a checkpoint with 8-bit weights runs what the original runs', async () => {
+  const small = join(folder, 'q8');
+  expect((await peruse(['quantize', kSentiment, small])).code).toBe(0);
+  const [original, quantized] = [await inspect(kSentiment), await inspect(small)];
+  expect(quantized.dtypes).toContain('I8');
+  expect(quantized.tasks).toEqual(original.tasks);
+});
+
 test('prints the program that a model is', async () => {
   const { out, code } = await peruse(['inspect', kSentiment, '--program']);
   expect(code).toBe(0);

@@ -109,7 +109,7 @@ async function withModel<T>(task: Task, dtype: string, config: Uint8Array, use: 
 
 async function engineRefusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['refused']> {
   try {
-    await withModel(task, 'f32', checkpoint.configBytes, async (engine) => engine.feedWeights(checkpoint.header));
+    await withModel(task, 'auto', checkpoint.configBytes, async (engine) => engine.feedWeights(checkpoint.header));
     return checkpoint.config.model_type === 'GLiClass' ? undefined : unfitLabels(task, labelsOf(checkpoint));
   } catch (error) {
     if (!(error instanceof PeruseError)) throw error;
