@@ -112,7 +112,8 @@ export async function resolveSource(source: Source, options: SourceOptions, path
 }
 
 function noFolder(text: string): string {
-  return `There is no folder '${text}'. A path starts at the program's current folder; a hub id has the form user/model.`;
+  const onServer = text.startsWith('/') ? ' If a server renders your page, load the model only in the browser (onMount, useEffect).' : '';
+  return `There is no folder '${text}'. A path starts at the program's current folder; a hub id has the form user/model.${onServer}`;
 }
 
 async function fromString(text: string, options: SourceOptions, paths: PathResolver): Promise<SourceSpec> {
