@@ -1,15 +1,16 @@
 #!/usr/bin/env node
 import { spawnSync } from 'node:child_process';
 // Tests the packed package in apps of frameworks and tools: node tools/hosts.mjs [host ...] [--some] [--list] [--tarball file]
-// Without names: all of them. A host is a file tests/packaging/hosts/<host>.test.ts; the app and its pinned packages are in the folder of its
-// name and are installed by this program. --some (continuous integration): eight hosts, chosen by the hash of the commit; all hosts if the
-// commit, or the work since it, changes what the hosts see. The package must have been built; or --tarball names a packed one. Last line: "<n> passed, <n> failed".
+// Without names: all hosts. A host is a file tests/packaging/hosts/<name>.test.ts and an app in the folder <name>. If that folder has folders
+// for versions, each version is a host, such as 'astro5'. This program installs the host's pinned packages. --some (continuous integration):
+// eight hosts, chosen by the hash of the commit; all hosts if the commit, or the work since it, changes what the hosts see. The package must
+// have been built; or --tarball names a packed one. Last line: "<n> passed, <n> failed".
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runAsProgram } from './setup/main_module.mjs';
-import { installNodeModules } from './setup/node_modules.mjs';
+import { installAllNodeModules } from './setup/node_modules.mjs';
 import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 
@@ -33,14 +34,22 @@ const kSeenByHosts = [
   'web/src/worker/',
 ];
 
+/** Every host: { host, name, version }, for example { host: 'astro5', name: 'astro', version: '5' }. */
 export const kHosts = readdirSync(kFolder)
-  .filter((name) => name.endsWith('.test.ts'))
-  .map((name) => name.slice(0, -'.test.ts'.length))
-  .sort();
+  .filter((file) => file.endsWith('.test.ts'))
+  .map((file) => file.slice(0, -'.test.ts'.length))
+  .flatMap((name) => versionsOf(name).map((version) => ({ host: name + version, name, version })));
+
+/** Versions of a host, a folder each; [''] for a host without versions. */
+function versionsOf(name) {
+  const folder = join(kFolder, name);
+  const versions = existsSync(folder) ? readdirSync(folder).filter((one) => /^[\d.]+$/.test(one)) : [];
+  return versions.length > 0 ? versions : [''];
+}
 
 /** Some hosts, others for each commit. */
 export function chooseHosts(commit, hosts = kHosts, count = kSome) {
-  const rank = (host) => createHash('sha256').update(`${commit} ${host}`).digest('hex');
+  const rank = ({ host }) => createHash('sha256').update(`${commit} ${host}`).digest('hex');
   return [...hosts].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, count);
 }
 
@@ -55,14 +64,21 @@ function hostsAreConcerned() {
   return changed.some((path) => kSeenByHosts.some((prefix) => path.startsWith(prefix)));
 }
 
-/** The folder in which a host's test makes its app gets the host's packages. */
-function install(host) {
-  const lock = join(kFolder, host, 'package-lock.json');
-  if (!existsSync(lock)) return;
+/** Copies a host's package.json and lock file to the folder in which its test creates its app. Returns the folder, or [] without a lock file. */
+function prepare({ host, name, version }) {
+  const from = join(kFolder, name, version);
+  if (!existsSync(join(from, 'package-lock.json'))) return [];
   const folder = join(kWork, host);
   mkdirSync(folder, { recursive: true });
-  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(kFolder, host, name), join(folder, name));
-  installNodeModules(folder);
+  for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(from, file), join(folder, file));
+  return [folder];
+}
+
+/** The hosts of a name such as 'astro5', or 'astro' for all of its versions. */
+function named(word) {
+  const hosts = kHosts.filter(({ host, name }) => word === host || word === name);
+  if (hosts.length === 0) throw new Error(`Unknown host '${word}'. Hosts: ${kHosts.map(({ host }) => host).join(', ')}`);
+  return hosts;
 }
 
 async function main() {
@@ -70,19 +86,17 @@ async function main() {
     allowPositionals: true,
     options: { some: { type: 'boolean' }, list: { type: 'boolean' }, tarball: { type: 'string' } },
   });
-  const unknown = positionals.find((name) => !kHosts.includes(name));
-  if (unknown !== undefined) throw new Error(`no host '${unknown}'; there are ${kHosts.join(', ')}`);
   const isSome = values.some && !hostsAreConcerned();
-  const hosts = positionals.length > 0 ? positionals : isSome ? chooseHosts(git('rev-parse', 'HEAD').trim()) : kHosts;
-  console.log(`hosts: ${hosts.join(', ')}`);
+  const hosts = positionals.length > 0 ? positionals.flatMap(named) : isSome ? chooseHosts(git('rev-parse', 'HEAD').trim()) : kHosts;
+  const words = hosts.map(({ host }) => host);
+  console.log(`hosts: ${words.join(', ')}`);
   if (values.list) return;
-  await step('packages of all hosts', () => installNodeModules(join(root, 'tests/packaging')));
-  for (const host of hosts) await step(`packages of ${host}`, () => install(host));
-  const env = { ...process.env, ...(values.tarball ? { PERUSE_TARBALL: resolve(values.tarball) } : {}) };
+  await step('packages of the hosts', () => installAllNodeModules([join(root, 'tests/packaging'), ...hosts.flatMap(prepare)]));
+  const env = { ...process.env, PERUSE_HOSTS: words.join(','), ...(values.tarball ? { PERUSE_TARBALL: resolve(values.tarball) } : {}) };
   const report = join(root, 'build/test-results/hosts.json');
   mkdirSync(join(root, 'build/test-results'), { recursive: true });
   rmSync(report, { force: true });
-  const files = hosts.map((host) => `tests/packaging/hosts/${host}.test.ts`);
+  const files = [...new Set(hosts.map(({ name }) => `tests/packaging/hosts/${name}.test.ts`))];
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const { status } = spawnSync('npx', ['--no-install', 'vitest', 'run', '--project', 'hosts', ...reporters, ...files], {
     cwd: root,

@@ -1,17 +1,29 @@
 // Runs other programs. A failure carries the program's own words.
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 
 /** Runs `command` and returns its standard output; throws with its standard error when it fails. */
 export function capture(command, args = [], options = {}) {
   const result = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
   if (result.error) throw result.error;
-  if (result.status !== 0) {
-    const lines = (result.stderr + result.stdout).trim().split('\n');
-    // A compiler tells the cause last, npm first.
-    const told = lines.length <= 40 ? lines : [...lines.slice(0, 15), '...', ...lines.slice(-25)];
-    throw new Error(`${command} ${args.join(' ')} failed (${result.status ?? result.signal}):\n${told.join('\n')}`);
-  }
+  if (result.status !== 0) throw failure(command, args, result.status ?? result.signal, result.stderr + result.stdout);
   return result.stdout;
+}
+
+/** `capture` as a promise, so that several programs can run at once. */
+export function captureAsync(command, args = [], options = {}) {
+  return new Promise((resolve, reject) => {
+    execFile(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options }, (error, stdout, stderr) => {
+      if (error) reject(failure(command, args, error.code ?? error.signal, stderr + stdout));
+      else resolve(stdout);
+    });
+  });
+}
+
+function failure(command, args, status, words) {
+  const lines = words.trim().split('\n');
+  // A compiler tells the cause last, npm first.
+  const told = lines.length <= 40 ? lines : [...lines.slice(0, 15), '...', ...lines.slice(-25)];
+  return new Error(`${command} ${args.join(' ')} failed (${status}):\n${told.join('\n')}`);
 }
 
 /** Runs `command` with its output shown as it comes; throws when it fails. */

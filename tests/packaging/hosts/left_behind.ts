@@ -1,14 +1,35 @@
-// What holds for bundlers that leave the package's files behind.
+// Expectations of bundlers that leave the package's other files behind.
 import { execFile } from 'node:child_process';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { kIsolation, readFolder, visit } from '../../browser/page/visit.js';
-import { kThreads } from './stage.js';
+import { kThreads, type Stage, stage } from './stage.js';
 
 const kGood = { labels: [{ label: expect.any(String) }], best: { answer: expect.any(String) } };
 
-/** `app`: the app's folder. `built`: the site that the bundler has made of left-behind/main.js, models included. */
+/** Files of the app that uses the package in three ways: paths in tests/. */
+export const kLeftBehind = {
+  'main.js': 'packaging/app/left_behind.js',
+  'work.js': 'browser/page/work.js',
+  'index.html': 'packaging/app/index.html',
+};
+
+/** Bundles the app with `bundle`, which writes main.js into the folder `out`, and expects the three ways to end as they should. */
+export async function testLeftBehind(name: string, version: string, bundle: (app: Stage, out: string) => Promise<unknown>): Promise<void> {
+  const app = await stage(name, { version, shared: kLeftBehind });
+  const out = join(app.folder, 'out');
+  await bundle(app, out);
+  await cp(join(app.folder, 'index.html'), join(out, 'index.html'));
+  await cp(join(app.folder, 'public'), out, { recursive: true });
+  await expectThreeWays(app.folder, out);
+}
+
+/**
+ * Expects an error that names the remedies, and that each remedy works. `app`: the app's folder. `built`: the site that the bundler wrote,
+ * with the models.
+ */
 export async function expectThreeWays(app: string, built: string): Promise<void> {
   const site = await readFolder(built, built);
   const { result: failure } = await visit(site, kIsolation);

@@ -1,29 +1,35 @@
 // Next.js with `output: 'standalone'`, as in a Docker image: the server runs from a folder that holds only the files that the build copied.
+// The package is in a client component, a server component and a route handler.
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { visitServed } from '../../browser/page/visit.js';
-import { expectWork, freePort, kNode, type Served, type Stage, served, stage } from './stage.js';
+import { expectWork, freePort, kNode, type Served, type Stage, served, stage, versionsOf } from './stage.js';
 
-let app: Stage;
 let place: string;
 beforeAll(async () => {
-  app = await stage('next', { shared: { 'main.js': 'packaging/app/main.js', 'work.js': 'browser/page/work.js' } });
   place = await mkdtemp(join(tmpdir(), 'peruse-next-'));
 });
 afterAll(() => rm(place, { recursive: true }));
 
-describe.each([
-  ['Turbopack', []],
-  ['webpack', ['--webpack']],
-])('%s', (bundler, flags) => {
+/** Options of `next build` for each bundler of a version. */
+const kBuilds: Record<string, Record<string, string[]>> = {
+  16: { Turbopack: [], webpack: ['--webpack'] },
+};
+
+const builds = versionsOf('next').flatMap((version) =>
+  Object.entries(kBuilds[version]!).map(([bundler, flags]) => ({ version, bundler, flags })),
+);
+
+describe.each(builds)('Next $version, $bundler', ({ version, bundler, flags }) => {
+  let app: Stage;
   let site: Served;
   beforeAll(async () => {
-    await rm(join(app.folder, '.next'), { recursive: true, force: true });
+    app = await stage('next', { version, shared: { 'main.js': 'packaging/app/main.js', 'work.js': 'browser/page/work.js' } });
     await app.run('next/dist/bin/next', 'build', ...flags);
-    const folder = join(place, bundler);
+    const folder = join(place, version + bundler);
     await cp(join(app.folder, '.next/standalone'), folder, { recursive: true });
     await cp(join(app.folder, '.next/static'), join(folder, '.next/static'), { recursive: true });
     await cp(join(app.folder, 'public'), join(folder, 'public'), { recursive: true });
@@ -33,15 +39,21 @@ describe.each([
   });
   afterAll(() => site?.stop());
 
-  test('a page works', async () => {
-    expectWork(await visitServed(site.url, ''), 'relaxed');
+  test('a client component works', async () => {
+    expectWork(await visitServed(site.url, ''));
   });
 
-  test.each(['false', 'true'])('a route handler works (in a worker: %s)', async (worker) => {
+  test('a server component works', async () => {
+    expect(await (await fetch(`${site.url}server`)).text()).toMatch(/<p id="label">LABEL_\d/);
+  });
+
+  test('route handlers work, in a worker and without', async () => {
     const model = encodeURIComponent(join(app.folder, 'public/models/classifier'));
-    const response = await fetch(`${site.url}api/classify?text=t1&worker=${worker}&model=${model}`);
-    expect(response.ok, site.words()).toBe(true);
-    expect(await response.json()).toMatchObject({ labels: [{ label: expect.stringMatching(/^LABEL_/) }] });
+    for (const path of ['api/classify?text=t1', `api/here?text=t1&model=${model}`]) {
+      const response = await fetch(site.url + path);
+      expect(response.ok, site.words()).toBe(true);
+      expect(await response.json()).toEqual([{ label: expect.stringMatching(/^LABEL_/), score: expect.any(Number) }]);
+    }
     expect(site.words()).not.toMatch(/error|uncaught|unhandled/i);
   });
 });

@@ -1,17 +1,12 @@
 // Parcel: a build. Its one setting is Parcel's own, for packages with several entries (package.json: packageExports).
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, test } from 'vitest';
+import { test } from 'vitest';
 import { kIsolation, readFolder, visit } from '../../browser/page/visit.js';
-import { expectGpuCopied, expectWork, type Stage, stage } from './stage.js';
-import { kSharedApp } from './vite.js';
+import { expectGpuCopied, expectWork, kSharedApp, stage, versionsOf } from './stage.js';
 
-let app: Stage;
-beforeAll(async () => {
-  app = await stage('parcel', { shared: kSharedApp });
-});
-
-test('a build works', async () => {
+test.each(versionsOf('parcel'))('Parcel %s: a build works', async (version) => {
+  const app = await stage('parcel', { version, shared: kSharedApp });
   await app.run('parcel/lib/bin.js', 'build', 'index.html', '--no-cache', '--public-url', './');
   const built = join(app.folder, 'dist');
   await cp(join(app.folder, 'public'), built, { recursive: true });

@@ -1,28 +1,23 @@
 // React Router as a framework: a single-page app, and the development server.
-import { beforeAll, test } from 'vitest';
+import { beforeAll, describe, test } from 'vitest';
 import { visitServed } from '../../browser/page/visit.js';
-import { expectWork, type Stage, stage } from './stage.js';
+import { expectWork, type Stage, stage, versionsOf } from './stage.js';
 
-let app: Stage;
-beforeAll(async () => {
-  app = await stage('react_router', { shared: { 'app/main.js': 'packaging/app/main.js', 'app/work.js': 'browser/page/work.js' } });
-});
+describe.each(versionsOf('react_router'))('React Router %s', (version) => {
+  let app: Stage;
+  beforeAll(async () => {
+    const shared = { 'app/main.js': 'packaging/app/main.js', 'app/work.js': 'browser/page/work.js' };
+    app = await stage('react_router', { version, shared });
+  });
 
-test('a build works', async () => {
-  await app.run('@react-router/dev/bin.js', 'build');
-  const site = await app.serve('vite/bin/vite.js', 'preview', '--outDir', 'build/client', '--host', '127.0.0.1', '--port', 'port');
-  try {
-    expectWork(await visitServed(site.url, ''), 'relaxed');
-  } finally {
-    await site.stop();
-  }
-});
+  test('a build works', async () => {
+    await app.run(app.bin('@react-router/dev', 'react-router'), 'build');
+    const preview = ['vite/bin/vite.js', 'preview', '--outDir', 'build/client', '--host', '127.0.0.1', '--port', 'port'];
+    await app.visiting(preview, async (site) => expectWork(await visitServed(site.url, ''), 'relaxed'));
+  });
 
-test('its development server works', async () => {
-  const site = await app.serve('@react-router/dev/bin.js', 'dev', '--host', '127.0.0.1', '--port', 'port');
-  try {
-    expectWork(await visitServed(site.url, ''), 'relaxed');
-  } finally {
-    await site.stop();
-  }
+  test('its development server works', async () => {
+    const server = [app.bin('@react-router/dev', 'react-router'), 'dev', '--host', '127.0.0.1', '--port', 'port'];
+    await app.visiting(server, async (site) => expectWork(await visitServed(site.url, ''), 'relaxed'));
+  });
 });

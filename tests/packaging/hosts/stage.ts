@@ -1,6 +1,6 @@
 // A host: an app in a folder of its own, with the framework that its package-lock.json names and the package from the tarball.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -18,6 +18,13 @@ export const kNode = existsSync(kNode22) ? kNode22 : process.execPath;
 
 /** The build that pages choose here if they are cross-origin isolated. */
 export const kThreads = availableParallelism() > 1 ? 'relaxed-threads' : 'relaxed';
+
+/** Files of the shared app: paths in tests/. */
+export const kSharedApp = {
+  'index.html': 'packaging/app/index.html',
+  'main.js': 'packaging/app/main.js',
+  'work.js': 'browser/page/work.js',
+};
 
 /** Environment of the frameworks' programs. */
 const kEnvironment = {
@@ -51,6 +58,22 @@ export class Stage {
     return runProgram(this.folder, kNode, [join(this.folder, 'node_modules', script), ...args], this.environment_);
   }
 
+  /** The script of a command that a package of the app installs. Other versions of the package may have it elsewhere. */
+  bin(name: string, command = name): string {
+    const { bin } = JSON.parse(readFileSync(join(this.folder, 'node_modules', name, 'package.json'), 'utf8'));
+    return join(name, typeof bin === 'string' ? bin : bin[command]);
+  }
+
+  /** Starts a server, as `serve` does, and stops it after `use`. */
+  async visiting([script, ...args]: string[], use: (site: Served) => Promise<void>): Promise<void> {
+    const site = await this.serve(script!, ...args);
+    try {
+      await use(site);
+    } finally {
+      await site.stop();
+    }
+  }
+
   /** Starts a server and waits until it answers. `port` in `args` is replaced by a free port. */
   async serve(script: string, ...args: string[]): Promise<Served> {
     const port = String(await freePort());
@@ -78,22 +101,37 @@ export interface Served {
   stop(): Promise<void>;
 }
 
+/** What tools/hosts.mjs chose: names of hosts with their versions, for example 'astro5'. All hosts if it did not choose. */
+const kChosen = process.env.PERUSE_HOSTS?.split(',');
+
+const isVersion = (name: string) => /^[\d.]+$/.test(name);
+
+/** Versions of a host to test: the folders hosts/<name>/<version> that tools/hosts.mjs chose. */
+export function versionsOf(name: string): string[] {
+  const versions = readdirSync(here(`./${name}`)).filter(isVersion);
+  return versions.filter((version) => kChosen === undefined || kChosen.includes(name + version));
+}
+
 /**
- * Makes the app, tests/packaging/work/<name>: the files of hosts/<name>, the shared files that `shared` names (path in the app: path in
- * tests/), the package, and the tiny models in `models`, the folder that the framework serves as it is. tools/hosts.mjs has installed the
- * framework there.
+ * Creates an app in tests/packaging/work/<name><version>. It holds the files of hosts/<name> and hosts/<name>/<version>, the shared files that
+ * `shared` names (path in the app: path in tests/), the package, and the tiny models in `models`, the framework's folder of static files.
+ * tools/hosts.mjs has installed the framework there.
  */
 export async function stage(
   name: string,
-  { shared = {}, models = 'public' }: { shared?: Record<string, string>; models?: string } = {},
+  { version = '', shared = {}, models = 'public' }: { version?: string; shared?: Record<string, string>; models?: string } = {},
 ): Promise<Stage> {
-  const folder = here(`../work/${name}`);
-  const isInstalled = existsSync(join(folder, 'node_modules')) || !existsSync(here(`./${name}/package-lock.json`));
-  if (!isInstalled) throw new Error(`${folder} has no node_modules: npm run test:hosts ${name} installs them`);
+  const folder = here(`../work/${name}${version}`);
+  const own = here(`./${name}/${version}`);
+  const isInstalled = existsSync(join(folder, 'node_modules')) || !existsSync(join(own, 'package-lock.json'));
+  if (!isInstalled) throw new Error(`${folder} has no node_modules: npm run test:hosts ${name}${version} installs them`);
   await mkdir(folder, { recursive: true });
   for (const old of await readdir(folder)) if (old !== 'node_modules') await rm(join(folder, old), { recursive: true, force: true });
   for (const old of ['.vite', '.cache', '.astro', 'peruse']) await rm(join(folder, 'node_modules', old), { recursive: true, force: true });
-  await cp(here(`./${name}`), folder, { recursive: true });
+  for (const file of await readdir(here(`./${name}`))) {
+    if (!isVersion(file)) await cp(here(`./${name}/${file}`), join(folder, file), { recursive: true });
+  }
+  if (version !== '') await cp(own, folder, { recursive: true });
   for (const [to, from] of Object.entries(shared)) await cp(here(`../../${from}`), join(folder, to), { recursive: true });
   await cp(join(inject('installed').folder, 'node_modules/peruse'), join(folder, 'node_modules/peruse'), { recursive: true });
   for (const [path, content] of Object.entries(await tinyModels())) {

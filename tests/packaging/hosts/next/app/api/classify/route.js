@@ -3,12 +3,10 @@ import { pipeline } from 'peruse';
 let classify;
 
 export async function GET(request) {
-  const { searchParams } = new URL(request.url);
-  const options = { worker: searchParams.get('worker') === 'true' };
-  classify ??= pipeline('text-classification', searchParams.get('model'), options).catch((error) => {
+  classify ??= pipeline('text-classification', './public/models/classifier', { worker: true });
+  classify.catch(() => {
     classify = undefined;
-    throw error;
   });
-  const run = await classify;
-  return Response.json({ labels: await run(searchParams.get('text')), info: run.info });
+  const answer = await (await classify)(new URL(request.url).searchParams.get('text'));
+  return Response.json(answer);
 }

@@ -1,0 +1,16 @@
+// esbuild leaves workers and WebAssembly behind: the error says what to do, and both remedies work.
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import { testLeftBehind } from './left_behind.js';
+import { versionsOf } from './stage.js';
+
+describe.each(versionsOf('esbuild'))('esbuild %s', (version) => {
+  test.each([
+    ['one file', (out: string) => [`--outfile=${join(out, 'main.js')}`]],
+    ['with splitting', (out: string) => ['--splitting', `--outdir=${out}`]],
+  ])('%s', async (_, flags) => {
+    await testLeftBehind('esbuild', version, (app, out) =>
+      app.run('esbuild/bin/esbuild', 'main.js', '--bundle', '--format=esm', '--log-level=error', ...flags(out)),
+    );
+  });
+});

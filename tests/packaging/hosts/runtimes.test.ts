@@ -1,0 +1,91 @@
+// Runtimes other than Node and browsers: Deno, Bun, and workerd (Cloudflare's workers).
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { tinyModels } from '../../browser/page/visit.js';
+import { type ModelServer, startModelServer } from '../../node/support/model_server.js';
+
+const { folder } = inject('installed');
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const kDeno = here('../node_modules/@deno/linux-x64-glibc/deno');
+const kBun = here('../node_modules/@oven/bun-linux-x64/bin/bun');
+const kWorkerd = here('../node_modules/@cloudflare/workerd-linux-64/bin/workerd');
+const kModel = 'models/peruse-sentiment-convbert-tiny';
+
+let place: string;
+beforeAll(async () => {
+  place = await mkdtemp(join(tmpdir(), 'peruse-runtimes-'));
+});
+afterAll(() => rm(place, { recursive: true }));
+
+// They exist for the machines that continuous integration has; elsewhere npm installs none.
+describe.skipIf(!existsSync(kDeno))('Deno and Bun', () => {
+  test.each([
+    ['deno', kDeno, ['run', '-A', '--node-modules-dir=manual']],
+    ['bun', kBun, ['run']],
+  ])('%s runs it: here, in a worker, with threads and without', async (_, program, args) => {
+    const script = join(folder, 'runtimes.mjs');
+    await writeFile(
+      script,
+      `import { pipeline } from 'peruse';
+      for (const options of [{}, { worker: true }, { threads: 1 }]) {
+        const classify = await pipeline('text-classification', '${kModel}', options);
+        console.log((await classify('A gem.'))[0].label, classify.info.worker);
+        await classify.dispose();
+      }`,
+    );
+    const env = { ...process.env, DENO_DIR: join(place, 'deno'), DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' };
+    const run = spawnSync(program, [...args, script], { cwd: folder, encoding: 'utf8', env });
+    expect({ status: run.status, out: run.stdout }, run.stderr).toEqual({
+      status: 0,
+      out: 'POSITIVE false\nPOSITIVE true\nPOSITIVE false\n',
+    });
+  });
+});
+
+describe.skipIf(!existsSync(kWorkerd))('workerd', () => {
+  let models: ModelServer;
+  let url: string;
+  let stop: () => void;
+  beforeAll(async () => {
+    models = await startModelServer(await tinyModels());
+    for (const file of ['config.json', 'tokenizer.json', 'model.safetensors']) await cp(join(folder, kModel, file), join(place, file));
+    for (const file of ['peruse-service-worker.js', 'peruse-simd.wasm', 'peruse-tokenizer.js', 'peruse-tokenizer.wasm']) {
+      await cp(join(folder, 'node_modules/peruse/web/bundle', file), join(place, file));
+    }
+    for (const file of ['worker.js', 'config.capnp']) await cp(here(`workerd/${file}`), join(place, file));
+    const child = spawn(kWorkerd, ['serve', 'config.capnp', '--socket-addr=http=127.0.0.1:0', '--control-fd=3'], {
+      cwd: place,
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    });
+    stop = () => void child.kill();
+    const port = await new Promise<number>((resolve, reject) => {
+      child.once('exit', (code) => reject(new Error(`workerd ended with ${code}`)));
+      child.stdio[3]!.on('data', (words: Buffer) => {
+        for (const line of String(words).trim().split('\n')) {
+          const { event, port: found } = JSON.parse(line) as { event: string; port: number };
+          if (event === 'listen') resolve(found);
+        }
+      });
+    });
+    url = `http://127.0.0.1:${port}/`;
+  });
+  afterAll(async () => {
+    stop?.();
+    await models.close();
+  });
+
+  test('runs a build that is handed in compiled, with a model of its own', async () => {
+    const response = await fetch(url);
+    expect(await response.json()).toEqual({ label: 'POSITIVE', worker: false, threads: 1, tokens: expect.any(Number) });
+  });
+
+  test('loads a model from a server', async () => {
+    const response = await fetch(`${url}?model=${encodeURIComponent(`${models.url}models/classifier/`)}`);
+    expect(await response.json()).toMatchObject({ label: expect.stringMatching(/^LABEL_/) });
+  });
+});

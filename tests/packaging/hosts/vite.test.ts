@@ -1,0 +1,25 @@
+// Vite: a build and the development server, without a setting that concerns the package.
+import { beforeAll, describe, test } from 'vitest';
+import { visitServed } from '../../browser/page/visit.js';
+import { expectGpu, expectWork, kSharedApp, type Stage, stage, versionsOf } from './stage.js';
+
+describe.each(versionsOf('vite'))('Vite %s', (version) => {
+  let app: Stage;
+  beforeAll(async () => {
+    app = await stage('vite', { version, shared: kSharedApp });
+  });
+
+  test('a build works', async () => {
+    await app.run('vite/bin/vite.js', 'build');
+    await app.visiting(['vite/bin/vite.js', 'preview', '--host', '127.0.0.1', '--port', 'port'], async (site) => {
+      expectWork(await visitServed(site.url));
+      if (version === '7') expectGpu(await visitServed(site.url, '?device=webgpu')); // Minutes, on a busy machine.
+    });
+  });
+
+  test('its development server works', async () => {
+    await app.visiting(['vite/bin/vite.js', '--host', '127.0.0.1', '--port', 'port'], async (site) => {
+      expectWork(await visitServed(site.url));
+    });
+  });
+});

@@ -1,3 +1,0 @@
-import { testVite } from './vite.js';
-
-testVite('vite5');
