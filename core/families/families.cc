@@ -69,7 +69,8 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
   std::string model_type = reader.String("model_type", default_model_type);
   PERUSE_RETURN_IF_ERROR(reader.status());
   // gliner_config.json: old ones have no model_type, others "gliner", "gliner_uni_encoder_span", ...
-  if (model_type.starts_with("gliner") || (model_type.empty() && reader.Field("max_width").exists())) {
+  if (model_type.starts_with("gliner") ||
+      (model_type.empty() && (reader.Field("max_width").exists() || reader.Field("span_mode").exists()))) {
     return ReadGliner(reader);
   }
   if (model_type == "GLiClass") return ReadGliClass(reader);

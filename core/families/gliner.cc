@@ -49,15 +49,19 @@ class Gliner : public WrappedEncoder {
   const EntityHead head_;
 };
 
-// Variants of the reference that are other models, or that nobody has published.
-void RefuseOthers(ConfigReader& reader) {
-  for (const std::string_view field :
-       {"labels_decoder", "relations_layer", "decoder_config", "span_encoder_config", "id_to_classes"}) {
+// Refuses variants of the reference that are other models, or that nobody has published.
+void RefuseOthers(ConfigReader& reader, bool by_token) {
+  for (const std::string_view field : {"labels_decoder", "relations_layer", "decoder_config", "id_to_classes"}) {
     RefuseIf(reader, reader.Field(field).exists(), "a GLiNER with " + std::string(field));
   }
-  for (const std::string_view field : {"fuse_layers", "represent_spans", "precomputed_prompts_mode"}) {
-    RefuseIf(reader, reader.Bool(field, false), "a GLiNER with " + std::string(field));
-  }
+  RefuseIf(reader, reader.Bool("precomputed_prompts_mode", false), "a GLiNER with precomputed_prompts_mode");
+  RefuseIf(reader, reader.Bool("fuse_layers", false),
+           "a GLiNER with fuse_layers (it weighs all layers of its encoder)");
+  // The reference reads the first for token-level models alone, and without it none of these has a second encoder.
+  RefuseIf(reader, by_token && reader.Bool("represent_spans", false),
+           "a GLiNER with represent_spans (it scores each span a second time)");
+  RefuseIf(reader, !by_token && reader.Field("span_encoder_config").exists(),
+           "a GLiNER with span_encoder_config (a second encoder reads the words)");
   const std::string splitter = reader.String("words_splitter_type", "whitespace");
   RefuseIf(reader, splitter != "whitespace", "words_splitter_type \"" + splitter + "\"");
 }
@@ -135,8 +139,8 @@ Result<ConfiguredFamily> ReadEncoder(ConfigReader& reader, std::string_view fiel
 }  // namespace
 
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader) {
-  RefuseOthers(reader);
   EntityHead head = {.mode = ReadMode(reader)};
+  RefuseOthers(reader, head.mode == Mode::kTokens);
   head.width = reader.Int("hidden_size", 512, 2, kMaxHidden);
   head.label_vectors = reader.Field("labels_encoder").exists();
   // The layers of a bi-encoder's LSTM are in its file and never run.

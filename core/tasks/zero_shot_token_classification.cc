@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace peruse {
@@ -51,13 +53,14 @@ Status ZeroShotTokenClassification::Start() {
 
 Status ZeroShotTokenClassification::ReadLabels() {
   const LabelPrompt& prompt = model_.config().prompt;
+  std::set<std::string_view> known;
   for (const std::string& label : request.labels) {
     const bool marked =
         label.find(prompt.marker) != std::string::npos || label.find(prompt.separator) != std::string::npos;
     if (marked && prompt.in_text) {
       return InvalidArgument("the label \"" + label.substr(0, 100) + "\" contains a marker of the model");
     }
-    if (std::find(labels_.begin(), labels_.end(), label) == labels_.end()) labels_.push_back(label);
+    if (known.insert(label).second) labels_.push_back(label);
   }
   if (labels_.empty()) return InvalidArgument("option labels must name at least one label");
   if (request.threshold >= 0 && request.threshold <= 1) return OkStatus();

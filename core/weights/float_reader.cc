@@ -33,6 +33,9 @@ void ConvertAll(std::span<const uint8_t> bytes, std::span<float> out, Convert co
 void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float> out) {
   PERUSE_CHECK(bytes.size() == out.size() * static_cast<size_t>(DTypeSize(dtype)));
   switch (dtype) {
+    case DType::kF64:
+      ConvertAll<double>(bytes, out, [](double value) { return static_cast<float>(value); });
+      return;
     case DType::kF32:
       std::memcpy(out.data(), bytes.data(), bytes.size());
       return;

@@ -14,10 +14,11 @@ namespace peruse {
 
 // Types that can stand for weights.
 constexpr bool IsFloatDType(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
+  return dtype == DType::kF64 || dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
 }
 
-// Little-endian elements of a float type, or of int8, to floats; exact. bytes.size() == out.size() * DTypeSize(dtype).
+// Converts little-endian elements of a float type, or of int8, to floats: exactly, but for float64, which is rounded.
+// bytes.size() == out.size() * DTypeSize(dtype).
 void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float> out);
 
 class FloatReader {

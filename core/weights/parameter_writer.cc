@@ -66,7 +66,9 @@ Result<std::unique_ptr<TensorWriter>> ParameterWriter::Open(const NeededTensor& 
   for (const size_t number : tensor.uses) {
     const ParameterTensor& use = parameters_.tensors[number];
     if (use.parameter.kind == ParameterId::Kind::kTable) {
-      PERUSE_ASSIGN_OR_RETURN(EmbeddingTable* const table, Table(use, content == Content::kScales ? DType::kI8 : type));
+      DType storage = type == DType::kF64 ? DType::kF32 : type;
+      if (content == Content::kScales) storage = DType::kI8;
+      PERUSE_ASSIGN_OR_RETURN(EmbeddingTable* const table, Table(use, storage));
       if (content != Content::kScales && table->storage() == type) {
         writer->AddTable(table);
         continue;

@@ -205,8 +205,10 @@ TEST(Gliner, TakesEmptyTextsAndRefusesWhatItCannotRead) {
 
 TEST(Gliner, RefusesOtherVariantsByName) {
   for (const auto& [from, to, what] :
-       {std::tuple{"\"max_types\": 25", "\"fuse_layers\": true", "a GLiNER with fuse_layers"},
-        std::tuple{"\"max_types\": 25", "\"represent_spans\": true", "a GLiNER with represent_spans"},
+       {std::tuple{"\"max_types\": 25", "\"fuse_layers\": true",
+                   "a GLiNER with fuse_layers (it weighs all layers of its encoder)"},
+        std::tuple{"\"max_types\": 25", R"("span_encoder_config": {"model_type": "rnn"})",
+                   "a GLiNER with span_encoder_config (a second encoder reads the words)"},
         std::tuple{"\"max_types\": 25", "\"labels_decoder\": \"a/b\"", "a GLiNER with labels_decoder"},
         std::tuple{"\"max_types\": 25", "\"relations_layer\": \"dot\"", "a GLiNER with relations_layer"},
         std::tuple{"\"span_mode\": \"markerV0\"", "\"span_mode\": \"conv_normal\"", "span_mode \"conv_normal\""},
@@ -216,6 +218,30 @@ TEST(Gliner, RefusesOtherVariantsByName) {
     EXPECT_EQ(Load(session, "markerV0", Replaced(ConfigOf("markerV0"), from, to)),
               std::string("unsupported: config.json: ") + what + " is not supported");
   }
+}
+
+// The reference reads represent_spans for token-level models alone, and a span encoder for no token-level model without it.
+TEST(Gliner, ReadsFieldsOfSpansWhereTheReferenceDoes) {
+  const std::string represents = "\"represent_spans\": true";
+  const std::string encodes = R"("span_encoder_config": {"model_type": "rnn"})";
+  const std::string types = "\"max_types\": 25";
+  Session spans(CreateReferenceBackend());
+  EXPECT_EQ(Load(spans, "markerV0", Replaced(ConfigOf("markerV0"), types, represents)), "ok");
+  Session tokens(CreateReferenceBackend());
+  EXPECT_EQ(Load(tokens, "token", Replaced(ConfigOf("token"), types, encodes)), "ok");
+  Session refused(CreateReferenceBackend());
+  EXPECT_EQ(
+      Load(refused, "token", Replaced(ConfigOf("token"), types, represents)),
+      "unsupported: config.json: a GLiNER with represent_spans (it scores each span a second time) is not supported");
+}
+
+// The package's defaults: hidden_size 512, max_width 12.
+TEST(Gliner, ReadsAConfigurationWithoutSizes) {
+  Session session(CreateReferenceBackend());
+  EXPECT_EQ(Load(session, "markerV0", Replaced(ConfigOf("markerV0"), "\"max_width\"", "\"unread\"")), "ok");
+  Session other(CreateReferenceBackend());
+  const std::string message = Load(other, "markerV0", Replaced(ConfigOf("markerV0"), "\"hidden_size\"", "\"unread\""));
+  EXPECT_NE(message.find("512"), std::string::npos) << message;
 }
 
 // The vectors of labels are kept: of a call with labels that are known only the text is read.

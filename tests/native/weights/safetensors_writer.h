@@ -23,10 +23,11 @@ inline std::string SafetensorsFile(const std::string& header, const std::string&
 inline std::string FloatBytes(std::span<const float> values, const std::string& dtype = "F32") {
   std::string bytes;
   for (const float value : values) {
-    uint32_t bits = std::bit_cast<uint32_t>(value);
+    uint64_t bits = std::bit_cast<uint32_t>(value);
+    if (dtype == "F64") bits = std::bit_cast<uint64_t>(double{value});
     if (dtype == "F16") bits = FloatToHalf(value);
     if (dtype == "BF16") bits >>= 16;
-    for (int i = 0; i < (dtype == "F32" ? 4 : 2); ++i) bytes += static_cast<char>((bits >> (8 * i)) & 0xFF);
+    for (int i = 0; i < DTypeSize(*ParseDType(dtype)); ++i) bytes += static_cast<char>((bits >> (8 * i)) & 0xFF);
   }
   return bytes;
 }
