@@ -22,13 +22,17 @@ const gpuGlobal = (name) => `globalThis[Symbol.for('peruse.gpu')].${name}`;
 const kOthersOfTeaching = Object.fromEntries(
   [
     'index.ts',
+    'engine/files_browser.ts',
     'engine/variant.ts',
     'env.ts',
     'errors.ts',
+    'listener.ts',
+    'load_options.ts',
     'pipeline.ts',
     'platform/current.ts',
     'sources/sendable.ts',
     'sources/source.ts',
+    'worker/start_browser.ts',
     'worker/worker_host.ts',
   ].map((path) => [path, './peruse.js']),
 );
