@@ -41,6 +41,9 @@ bool KeepsOperands(const Op& op) {
          !std::holds_alternative<ops::SelectRows>(op);
 }
 
+// Whether its gradient reads what it has computed.
+bool KeepsResult(const Op& op) { return std::holds_alternative<ops::PoolRows>(op); }
+
 int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
                     std::span<const std::span<const int32_t>> indices) {
   const int64_t longest = batch.longest();
@@ -129,6 +132,7 @@ void Step::FindLifetimes() {
       pieces.push_back({size, i, i, static_cast<int32_t>(root), false, 0});
       if (needs_[root] == 0) continue;
       returns = true;
+      if (KeepsResult(op)) pieces.back().to = back;
       near_[root] = pieces.size();
       pieces.push_back({size, back, back, static_cast<int32_t>(root), true, 0});
     }
