@@ -43,7 +43,7 @@ export function putPackage(made = kVariants) {
   };
   const builds = made.map((variant) => `peruse-${variant}.wasm`);
   for (const file of readdirSync(join(root, 'web/bundle'))) {
-    if (/^peruse(-worker|-gpu|-teach|-teach-worker)?\.js$/.test(file) || builds.includes(file))
+    if (/^peruse(-worker|-gpu|-redact|-teach|-teach-worker)?\.js$/.test(file) || builds.includes(file))
       put(join(folder, file), (path) => cpSync(join(root, 'web/bundle', file), path));
   }
   const list = `${JSON.stringify(siteFiles(), null, 1)}\n`;
