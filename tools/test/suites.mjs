@@ -121,7 +121,7 @@ export const kSuites = [
       'tools/',
       'tsconfig.json',
     ],
-    processor: 345,
+    processor: 385,
     vitest: ['node'],
   },
   {
@@ -170,7 +170,7 @@ export const kSuites = [
     covers: 'the packed tarball in two hosts: Vite 8 (build and development server), and a Node server with a copy of node_modules',
     builds: ['library', 'hosts'],
     reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/', 'tools/hosts.mjs'],
-    processor: 40,
+    processor: 30,
     command: ['node', 'tools/hosts.mjs', 'vite8', 'copied'],
   },
   {
@@ -181,7 +181,7 @@ export const kSuites = [
     why: 'installs frameworks; frameworks change rarely, and take minutes. All hosts: npm run test:hosts',
     builds: ['library', 'hosts'],
     reads: [...kTarball, ...kVitest, 'tests/browser/page/', 'tests/packaging/', 'tools/hosts.mjs'],
-    processor: 300,
+    processor: 400,
     command: ['node', 'tools/hosts.mjs', '--some'],
   },
   {
@@ -244,7 +244,7 @@ export const kSuites = [
     why: 'waits for servers and caches',
     builds: ['library'],
     reads: [...kInChromium, 'tests/browser/page/'],
-    processor: 80,
+    processor: 25,
     vitest: ['page'],
   },
   {
