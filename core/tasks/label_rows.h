@@ -1,4 +1,4 @@
-// What a GLiClass reads: the labels with the text, and where both are in its tokens. For answers and for training.
+// The input of a GLiClass: the labels with the text, and the rows of both among its tokens. Inference and training use it.
 #pragma once
 
 #include <span>

@@ -41,7 +41,7 @@ bool KeepsOperands(const Op& op) {
          !std::holds_alternative<ops::SelectRows>(op);
 }
 
-// Whether its gradient reads what it has computed.
+// Returns whether the reverse pass reads the operation's result.
 bool KeepsResult(const Op& op) { return std::holds_alternative<ops::PoolRows>(op); }
 
 int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,

@@ -6,7 +6,7 @@
 
 namespace peruse::train {
 
-// Of the next examples, as many as are in memory at once.
+// Processes the next examples, up to the number that fits in memory at once.
 Status Teacher::ComputeFeatures() {
   const size_t training = sets_[kTraining].size(), count = features_.size();
   const auto example = [&](size_t i) {

@@ -28,7 +28,7 @@ Status Teacher::NextEpoch() {
   return OkStatus();
 }
 
-// The next part of the examples; behind the last the epoch's figures.
+// Scores the next part of the examples. After the last part it stores the metrics of the epoch.
 Status Teacher::Validate() {
   const std::vector<Example>& examples = sets_[kValidation];
   std::vector<const Example*> rest;

@@ -17,7 +17,7 @@ constexpr bool IsFloatDType(DType dtype) {
   return dtype == DType::kF64 || dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
 }
 
-// Converts little-endian elements of a float type, or of int8, to floats: exactly, but for float64, which is rounded.
+// Converts little-endian elements of a float type, or of int8, to floats. The result is exact, except for float64, which is rounded.
 // bytes.size() == out.size() * DTypeSize(dtype).
 void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float> out);
 

@@ -28,7 +28,7 @@ function install() {
   syncBuiltinESMExports();
 }
 
-/** In such a worker. What ships is one file with waits of its own (web/dist/node): its modules, which share theirs, start instead. */
+/** Runs in such a worker. The bundled worker (web/dist/node) has its own copy of the waits, so this starts the unbundled modules. */
 export async function begin() {
   Object.assign(patience, JSON.parse(process.env[kWaits]));
   const file = process.env[kFile];
