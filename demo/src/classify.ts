@@ -13,7 +13,7 @@ import { inParts, type Part } from './windows.js';
 
 const kModel = { name: 'Sentiment, ConvBERT, 1.5 MB', folder: 'peruse-sentiment-convbert-tiny' };
 const kOptions = { top_k: null } as const;
-/** With two labels, a best label below this probability is shown as "Not sure". The model's card says how it was chosen. */
+/** With two labels, a best label below this probability is shown as "Not sure". The value was set by hand. */
 const kSure = 0.65;
 
 export function startClassify(panel: HTMLElement, proof: Proof): Tab {

@@ -20,7 +20,7 @@ interface Redacted extends Span {
   readonly placeholder: string;
 }
 
-/** Rather a false alarm than a leak: a token stays only if the model is 80 % sure that it is not private. */
+/** A token stays only if the model gives "not private" at least 50 %. Higher values hide ordinary words next to details (docs/tasks/redact.md). */
 const kOptions = { aggregation_strategy: 'average', recall: 0.5, patterns: true } as const;
 
 export function startRedact(panel: HTMLElement, proof: Proof): Tab {

@@ -262,7 +262,6 @@ class TeachTab {
   }
 }
 
-/** Of so few lines a share says too much: they are counted. */
 async function teachNew(examples: readonly TextExample[], run: TeachOptions<'text-classification'> & { signal: AbortSignal }) {
   const { teach } = await import('../peruse/peruse-teach.js');
   return teach('text-classification', await floatWeights(kModel, run.signal), examples, run);
@@ -277,6 +276,7 @@ function addedTo(earlier: readonly TextExample[], now: readonly TextExample[]): 
   return added.length > 0 && earlier.every((example) => kept.has(keyOf(example))) ? added : undefined;
 }
 
+/** Counts right examples: with so few lines, a percentage would promise too much. */
 function share(accuracy: number, examples: number): string {
   return `${Math.round(accuracy * examples)} of ${examples}`;
 }
