@@ -4,6 +4,7 @@
 import { runAsProgram } from './setup/main_module.mjs';
 import { setup } from './setup.mjs';
 import { makeBuilds } from './test/builds.mjs';
+import { failures } from './test/failures.mjs';
 import { runSuite } from './test/runners.mjs';
 import { kUsage, readOptions } from './test/selection.mjs';
 import { overTime, readTimes, slowest, storeTimes } from './test/times.mjs';
@@ -34,6 +35,7 @@ async function run(suite, environment, failedBuilds) {
   } catch (error) {
     console.error(error.message);
     result.failed += 1;
+    result.error = error.message;
   }
   const took = seconds(start);
   const processor = result.processor === undefined ? '' : `, ${result.processor.toFixed(0)} s of processor time`;
@@ -63,7 +65,7 @@ async function main() {
   const total = (field) => results.reduce((sum, result) => sum + result[field], 0);
   const failed = total('failed') + tooSlow.length;
   const red = results.filter((result) => result.failed > 0);
-  if (red.length > 0) console.log(`\nfailed: ${red.map(({ name }) => name).join(', ')}`);
+  if (red.length > 0) console.log(`\n${failures(results).join('\n')}\nfailed: ${red.map(({ name }) => name).join(', ')}`);
   console.log(`\n${seconds(start).toFixed(0)} s, ${buildSeconds.toFixed(0)} of them builds`);
   console.log(`${total('passed')} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;

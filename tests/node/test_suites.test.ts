@@ -28,6 +28,7 @@ const { affectedSuites, isKnown, readOptions } = await tools<{
   isKnown(path: string): boolean;
   readOptions(args: string[]): { suites: Suite[] };
 }>('selection');
+const { failures } = await tools<{ failures(results: object[]): string[] }>('failures');
 const { overTime } = await tools<{ overTime(results: Result[]): string[] }>('times');
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -93,4 +94,18 @@ test('a suite fails that takes twice its usual processor time, unless the whole 
 test('the fast tier has a limit of its own', () => {
   const suites = ['a', 'b'].map((name) => ({ name, tier: 'fast', usual: 620, processor: 620 }));
   expect(overTime(suites)).toEqual([expect.stringMatching(/^the fast tier took 1240 s/)]);
+});
+
+test('the end of a run repeats every failure, with the beginning of its message', () => {
+  const long = ['AssertionError: expected 1 to be 2', ...Array.from({ length: 50 }, (_, line) => `line ${line}`)].join('\n');
+  const lines = failures([
+    { name: 'node', failed: 0, tests: [{ name: 'a.test.ts: passes', seconds: 1 }] },
+    { name: 'hosts', failed: 1, tests: [{ name: 'b.test.ts: breaks', seconds: 1, failure: long }] },
+    { name: 'gpu', failed: 1, tests: [], error: "not run: the build 'gpu' failed" },
+    { name: 'lint', failed: 1, tests: [], output: `${'x\n'.repeat(100)}core/a.cc: wrongly formatted\n` },
+  ]);
+  expect(lines.slice(0, 2)).toEqual(['FAILED hosts: b.test.ts: breaks', '    AssertionError: expected 1 to be 2']);
+  expect(lines).toContain("    not run: the build 'gpu' failed");
+  expect(lines.at(-1)).toBe('    core/a.cc: wrongly formatted');
+  expect(lines.length).toBeLessThan(60);
 });

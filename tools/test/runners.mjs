@@ -1,5 +1,5 @@
-// How each kind of suite runs and is counted. A runner resolves to { passed, failed, skipped, processor, tests }: `tests` are
-// { name, seconds }, `processor` is seconds of processor time or undefined.
+// How each kind of suite runs and is counted. A runner resolves to { passed, failed, skipped, processor, tests, output }: `tests` are
+// { name, seconds, failure }, `failure` being the message of a failed test; `processor` is seconds of processor time or undefined.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { root } from '../setup/root.mjs';
@@ -53,7 +53,8 @@ async function runGoogleTest(suite) {
   const tests = parts.flatMap((part) => part.tests);
   if (new Set(tests.map(({ name }) => name)).size < tests.length) throw new Error('two processes ran the same tests');
   const add = (field) => sum(parts.map((part) => part[field]));
-  return { passed: add('passed'), failed: add('failed'), skipped: add('skipped'), processor: add('processor'), tests };
+  const output = parts.map((part) => part.output).join('\n');
+  return { passed: add('passed'), failed: add('failed'), skipped: add('skipped'), processor: add('processor'), tests, output };
 }
 
 /** Every n-th test: slow tests follow each other in the list, so the parts take equally long. */
@@ -73,11 +74,27 @@ async function runPart({ name, googletest, filter }, part) {
   return {
     ...withExit({ passed: tests - failed - skipped, failed, skipped }, status),
     processor,
-    tests: all.map((test) => ({ name: `${test.classname}.${test.name}`, seconds: Number.parseFloat(test.time) })),
+    output,
+    tests: all.map((test) => ({
+      name: `${test.classname}.${test.name}`,
+      seconds: Number.parseFloat(test.time),
+      failure: test.failures?.map(({ failure }) => failure).join('\n'),
+    })),
   };
 }
 
 // ---- Vitest ------------------------------------------------------------------------------------------------------------
+
+/** The tests of one file of the report. A file that can't be loaded has none: the file itself is then the failure. */
+function testsOf({ name: path, assertionResults, status, message }) {
+  const name = relative(root, path);
+  if (status === 'failed' && !assertionResults.some((test) => test.status === 'failed')) return [{ name, seconds: 0, failure: message }];
+  return assertionResults.map((test) => ({
+    name: `${name}: ${test.fullName}`,
+    seconds: (test.duration ?? 0) / 1000,
+    failure: test.status === 'failed' ? test.failureMessages.join('\n') : undefined,
+  }));
+}
 
 /** Runs projects of vitest.config.ts: all their files, or those that the row names. */
 async function runVitest({ name, vitest, files = [], names, within = [] }, environment) {
@@ -87,17 +104,12 @@ async function runVitest({ name, vitest, files = [], names, within = [] }, envir
   for (const project of vitest) command.push('--project', project);
   if (names) command.push('--testNamePattern', names);
   command.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`);
-  const { status, processor } = await runMeasured(command, { env: environmentOf(environment) });
+  const { status, output, processor } = await runMeasured(command, { env: environmentOf(environment), keep: true });
   const { numPassedTests, numFailedTests, numPendingTests, testResults } = readReport(report);
-  const tests = testResults.flatMap((file) =>
-    file.assertionResults.map((test) => ({
-      name: `${relative(root, file.name)}: ${test.fullName}`,
-      seconds: (test.duration ?? 0) / 1000,
-    })),
-  );
+  const tests = testResults.flatMap((file) => testsOf(file));
   // Tests that the row does not name are pending in the report too.
   const skipped = names ? 0 : numPendingTests;
-  return { ...withExit({ passed: numPassedTests, failed: numFailedTests, skipped }, status), processor, tests };
+  return { ...withExit({ passed: numPassedTests, failed: numFailedTests, skipped }, status), processor, tests, output };
 }
 
 // ---- Other programs ----------------------------------------------------------------------------------------------------
@@ -107,5 +119,5 @@ async function runCommand({ command }, environment) {
   const { status, output, processor } = await runMeasured(command, { env: environmentOf(environment), keep: true });
   const counts = /^(\d+) passed, (\d+) failed$/.exec(output.trimEnd().split('\n').at(-1));
   const [passed, failed] = counts ? [Number(counts[1]), Number(counts[2])] : status === 0 ? [1, 0] : [0, 1];
-  return { ...withExit({ passed, failed }, status), skipped: 0, processor, tests: [] };
+  return { ...withExit({ passed, failed }, status), skipped: 0, processor, tests: [], output };
 }
