@@ -127,6 +127,7 @@ describe('an extension of Manifest V3', () => {
       const background = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
       const base = new URL('/', background.url()).href;
       expect(base).toMatch(/^chrome-extension:/);
+      await expect.poll(() => background.evaluate('typeof work'), { timeout: 20_000 }).toBe('function'); // Its module may still be loading.
       expect(await background.evaluate('work()')).toMatchObject({ ...kGood, variant: 'relaxed', threads: 1 });
 
       const popup = await context.newPage();

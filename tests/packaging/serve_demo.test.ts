@@ -16,6 +16,9 @@ const { folder, demoTarball } = inject('installed');
 const kVersion = (JSON.parse(readFileSync(join(folder, 'node_modules/peruse/package.json'), 'utf8')) as { version: string }).version;
 const kModels = fileURLToPath(new URL('../../models', import.meta.url));
 
+/** How long a line of the command may take to arrive here. */
+const kPatience = { timeout: 20_000 };
+
 let child: ChildProcess | undefined;
 afterEach(() => {
   child?.kill();
@@ -110,14 +113,17 @@ test('where npm finds no models, the page says what to do', async () => {
   const registry = await startRegistry(false);
   const cache = await mkdtemp(join(tmpdir(), 'peruse-demo-cache-'));
   try {
+    // npm warns of each setting that it does not know, in lines before those of the error.
+    const unknown = Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((n) => [`npm_config_setting_of_another_version_${n}`, 'true']));
     const environment = {
+      ...unknown,
       npm_config_registry: registry.url,
       npm_config_cache: join(cache, 'npm'),
       XDG_CACHE_HOME: cache,
       npm_execpath: '',
     };
     const { url, err } = await serveDemo(['--no-isolation'], environment);
-    await expect.poll(err).toMatch(/no demo models[\s\S]*404[\s\S]*npm install peruse-demo[\s\S]*--models/);
+    await expect.poll(err, kPatience).toMatch(/no demo models[\s\S]*404[\s\S]*npm install peruse-demo[\s\S]*--models/);
     expect((await fetch(url)).headers.get('cross-origin-opener-policy')).toBeNull();
     expect((await fetch(`${url}models/peruse-reader-deberta-tiny/config.json`)).status).toBe(404);
     expect(JSON.stringify(await (await fetch(`${url}files.json`)).json())).not.toContain('models/');
@@ -136,7 +142,7 @@ test('with --host other machines are told its address, and it answers to that', 
     .filter((one) => one && !one.internal && one.family === 'IPv4');
   for (const { address } of others as { address: string }[]) {
     const theirs = `http://${address}:${new URL(url).port}/`;
-    await expect.poll(out).toContain(`${theirs}   from other devices`);
+    await expect.poll(out, kPatience).toContain(`${theirs}   from other devices`);
     expect((await fetch(theirs)).status).toBe(200);
   }
 });

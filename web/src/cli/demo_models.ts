@@ -59,10 +59,11 @@ async function fetchPackage(name: string, place: string): Promise<string> {
   return code === 0 ? '' : reasonOf(words) || `npm ended with ${code}.`;
 }
 
-/** npm's lines of an error, without their prefix, the stack and the path of the log. */
+/** npm's lines of an error, without their prefix, warnings, the stack and the path of the log. */
 function reasonOf(words: string): string {
-  const lines = words.split('\n').map((line) => line.replace(/^npm (error|ERR!) ?/, '').trimEnd());
+  const lines = words.split('\n').filter((line) => !/^npm (warn|WARN|notice)\b/.test(line));
   return lines
+    .map((line) => line.replace(/^npm (error|ERR!) ?/, '').trimEnd())
     .filter((line) => line !== '' && !/^ +at |complete log/.test(line) && !/^(syscall|errno) /.test(line))
     .join('; ')
     .slice(0, kMostWords);
