@@ -1,6 +1,5 @@
-// What every method of the Embind surface returns, as JSON text:
-//   {"ok": true, ...}  or  {"ok": false, "code": string, "message": string}.
-// And the buffer through which bytes come in.
+// The JSON reply of every Embind method, {"ok": true, ...} or {"ok": false, "code": string, "message": string}, and the buffer for incoming
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace peruse {
 
-// A message, which may list all of a file's names or quote a long one, to its first 2,000 bytes.
+// Cuts a message, which may list all names of a file or quote a long one, to 2,000 bytes.
 inline std::string Shortened(const std::string& message) {
   size_t end = 2000;
   if (message.size() <= end) return message;
@@ -38,7 +37,7 @@ inline std::string Failure(const Status& status) {
   return json;
 }
 
-// {"ok": true, "<key>": <value, JSON already>}.
+// Returns {"ok": true, "<key>": value}; `value` is JSON.
 inline std::string Success(std::string_view key, std::string_view value) {
   return "{\"ok\":true,\"" + std::string(key) + "\":" + std::string(value) + "}";
 }
@@ -47,15 +46,14 @@ inline std::string Reply(const Status& status) { return status.ok() ? "{\"ok\":t
 
 inline std::string Reply(std::string_view key, const Result<std::string>& result) {
   if (!result.ok()) return Failure(result.status());
-  // The reply, and its copy on the way to JavaScript.
+  // The reply, and its copy for JavaScript.
   if (const Status memory = EnsureMemory(SaturatingMultiply(3, result->size()), "the results"); !memory.ok()) {
     return Failure(memory);
   }
   return Success(key, *result);
 }
 
-// Texts and weights enter through this (reserve, then HEAPU8.set), because that is one copy, and because it keeps lone
-// surrogates and NUL out of string conversions.
+// Buffer for incoming texts and weights (reserve, then HEAPU8.set): one copy, and lone surrogates and NUL bypass string conversions.
 class Staging {
  public:
   Staging() = default;
@@ -63,7 +61,7 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // Where to write the next `bytes` bytes: an address in the heap, valid until the next call; 0: out of memory.
+  // Returns the heap address for the next `bytes` bytes, valid until the next call, or 0 when memory runs out.
   uintptr_t Reserve(uint32_t bytes) {
     if (bytes > capacity_) {
       std::free(data_);
@@ -73,14 +71,14 @@ class Staging {
     return reinterpret_cast<uintptr_t>(data_);
   }
 
-  // Gives the memory back if it is more than that.
+  // Frees the buffer if it is larger than `bytes`.
   void FreeAbove(uint32_t bytes) {
     if (capacity_ <= bytes) return;
     std::free(std::exchange(data_, nullptr));
     capacity_ = 0;
   }
 
-  // Whether so many bytes were reserved.
+  // Checks that `bytes` bytes were reserved.
   Status Check(uint32_t bytes) const {
     return bytes <= capacity_ ? OkStatus() : InvalidArgument("more bytes were named than were reserved");
   }

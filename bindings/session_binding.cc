@@ -1,4 +1,4 @@
-// The Embind surface: Session, with every result as JSON text and every text coming in as staged UTF-8 (reply.h).
+// The Embind class Session: replies are JSON text, incoming texts are staged UTF-8 (reply.h).
 #include <emscripten/bind.h>
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class SessionBinding {
       failure_ = backend.status();
     }
   }
-  // Another task of what `first` has loaded.
+  // Another task with the weights of `first`.
   explicit SessionBinding(const SessionBinding& first)
       : session_(first.session_ ? std::make_unique<Session>(*first.session_) : nullptr), failure_(first.failure_) {
 #if defined(PERUSE_WEBGPU)
@@ -40,7 +40,7 @@ class SessionBinding {
   std::unique_ptr<SessionBinding> Beside() const { return std::make_unique<SessionBinding>(*this); }
   bool NeedsWeights() const { return session_ == nullptr || session_->needs_weights(); }
 #if defined(PERUSE_WEBGPU)
-  // On a GPU with these webgpu::Limits. The first argument is that of the CPU, and of no use here.
+  // On a GPU with these webgpu::Limits. The first argument, the CPU's, is unused.
   SessionBinding(int, uint32_t binding_bytes, bool shader_f16, bool packed_dot) {
     std::unique_ptr<WebGpuBackend> backend =
         CreateWebGpuBackend({.binding_bytes = binding_bytes, .shader_f16 = shader_f16, .packed_dot = packed_dot});
@@ -76,7 +76,7 @@ class SessionBinding {
     return With(0, [&] { return Reply("report", session_->FinishWeights()); });
   }
 #if !defined(PERUSE_WEBGPU)
-  // The program of the model that was opened, as text.
+  // Prints the opened model's program.
   std::string PrintProgram() {
     return With(0, [&] {
       const Program* program = session_->program();
@@ -87,7 +87,7 @@ class SessionBinding {
     });
   }
 #endif
-  // Session::Probe; on a GPU only recorded.
+  // Session::Probe; on a GPU it only records.
   std::string Probe(int layers, const std::string& dtype) {
     return With(0, [&] {
       const Result<int32_t> ran = session_->Probe(layers, dtype);
@@ -100,7 +100,7 @@ class SessionBinding {
   std::string Start(uint32_t bytes) {
     return With(bytes, [&] { return Started(session_->Start(staging_.Text(bytes))); });
   }
-  // The tokenizer's calls; null before the weights are there.
+  // The model's tokenizer; null before the weights are loaded.
   std::unique_ptr<TokenizerBinding> Tokenizer() const {
     Result<TokenizerSession> session = session_ ? session_->Tokenize() : Result<TokenizerSession>(failure_);
     return session.ok() ? std::make_unique<TokenizerBinding>(std::move(*session)) : nullptr;
@@ -117,7 +117,7 @@ class SessionBinding {
   std::string Take() {
     return With(0, [&] { return Reply("parts", session_->Take()); });
   }
-  // Where the floats of array `index` of what was last taken lie, until the next step or request; 0: there is no such array.
+  // Address of array `index` of the last results, valid until the next step or request; 0 for an unknown index.
   uintptr_t Array(uint32_t index) const {
     return session_ ? reinterpret_cast<uintptr_t>(session_->array(index).data()) : 0;
   }
@@ -126,7 +126,7 @@ class SessionBinding {
   double TokensRead() const { return session_ ? static_cast<double>(session_->tokens_read()) : 0; }
 
 #if defined(PERUSE_WEBGPU)
-  // The halves of step: between them the host replays the commands.
+  // Step in halves: in between the host replays the commands.
   std::string BeginStep() {
     const Result<bool> begun = session_->BeginStep();
     if (begun.ok() && *begun) gpu_->EndRecording();
@@ -136,8 +136,8 @@ class SessionBinding {
     const Result<bool> more = session_->EndStep();
     return more.ok() ? Success("more", *more ? "true" : "false") : Failure(more.status());
   }
-  // Where the commands of the calls so far lie (web/src/gpu/stream.ts), and how many words they are. To be replayed,
-  // and said so, before the next call.
+  // Address of the recorded commands (web/src/gpu/stream.ts), and their number of words. The host must replay them, and confirm it, before
+  // the next call.
   uintptr_t CommandAddress() const { return reinterpret_cast<uintptr_t>(gpu_->commands().data()); }
   uint32_t CommandWords() const { return static_cast<uint32_t>(gpu_->commands().size()); }
   void Replayed() {
@@ -147,7 +147,7 @@ class SessionBinding {
 #endif
 
  private:
-  // The memory of a huge request goes back once it was read.
+  // Frees the memory of a huge request after reading it.
   std::string Started(const Status& status) {
     staging_.FreeAbove(uint32_t{4} << 20);
     return Reply(status);
@@ -162,7 +162,7 @@ class SessionBinding {
 
   std::unique_ptr<Session> session_;
 #if defined(PERUSE_WEBGPU)
-  WebGpuBackend* gpu_ = nullptr;  // the session's, and of those beside it
+  WebGpuBackend* gpu_ = nullptr;  // shared by sessions with the same weights
 #endif
   Status failure_;
   Staging staging_;

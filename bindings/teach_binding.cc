@@ -1,5 +1,5 @@
-// The Embind surface of teaching, a module of its own: TeachSession (core/train/teach_session.h says what each call takes and
-// gives), with every result as JSON text and every text and file coming in as staged bytes (reply.h).
+// The Embind class Teacher, in its own module: core/train/teach_session.h documents requests and results. Replies are JSON text; texts and
+// files are staged bytes (reply.h).
 //
 //   new Teacher()                    reserve(bytes) -> address in the heap, to be filled before the next call
 //   addFile(name, bytes)             {"ok": true}
@@ -13,7 +13,7 @@
 //   step()                           {"ok": true, "progress": {...}}
 //   report()                         {"ok": true, "report": {...}}
 //   files()                          {"ok": true, "files": [...]}
-//   readFile(name, first, count)     {"ok": true, "bytes": n}; they lie at fileAddress() until the next call
+//   readFile(name, first, count)     {"ok": true, "bytes": n}; at fileAddress(), valid until the next call
 //   every failure                    {"ok": false, "code": string, "message": string}
 #include <emscripten/bind.h>
 

@@ -1,4 +1,4 @@
-// Tokenizer in a module of its own (peruse-tokenizer.wasm), where it is opened from files.
+// The class Tokenizer in its own module (peruse-tokenizer.wasm), where it opens files.
 #include "bindings/tokenizer_binding.h"
 
 #include <emscripten/bind.h>

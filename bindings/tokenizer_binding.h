@@ -1,4 +1,4 @@
-// Tokenizer: TokenizerSession as Embind sees it. Replies are JSON text and requests staged UTF-8, as those of Session.
+// The Embind class Tokenizer: TokenizerSession with JSON replies and staged requests, as in Session.
 #pragma once
 
 #include <emscripten/bind.h>
@@ -27,7 +27,7 @@ class TokenizerBinding {
   std::string Encode(uint32_t bytes) {
     return With(bytes, [&](std::string_view request) { return Reply("windows", session_.Encode(request)); });
   }
-  // Where the numbers of what was last encoded lie, TokenizerSession::kCells for each token; until the next call.
+  // Address of the last encoding, TokenizerSession::kCells numbers per token, valid until the next call.
   uintptr_t Cells() const { return reinterpret_cast<uintptr_t>(session_.cells().data()); }
   std::string Count(uint32_t bytes) {
     return With(bytes, [&](std::string_view request) {
@@ -58,7 +58,7 @@ class TokenizerBinding {
   Staging staging_;
 };
 
-// Registers the class with the calls that every module has; without those that open a tokenizer.
+// Registers the class with the calls that every module has, without those that open files.
 inline emscripten::class_<TokenizerBinding> RegisterTokenizer() {
   emscripten::class_<TokenizerBinding> binding("Tokenizer");
   binding.function("reserve", &TokenizerBinding::Reserve)

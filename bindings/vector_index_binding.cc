@@ -1,4 +1,4 @@
-// VectorIndex: vectors that are searched. The host writes rows and query into the heap.
+// The Embind class VectorIndex: vector search. The host writes rows and query into the heap.
 #include <emscripten/bind.h>
 
 #include <algorithm>
@@ -15,18 +15,18 @@ class VectorIndexBinding {
  public:
   explicit VectorIndexBinding(uint32_t width) : index_(std::max(width, 1u)) {}
 
-  // Where to write so many rows; 0: out of memory.
+  // Returns the address for this number of rows, or 0 when memory runs out.
   uintptr_t Resize(uint32_t rows) {
     return index_.Resize(rows).ok() ? reinterpret_cast<uintptr_t>(index_.values().data()) : 0;
   }
-  // Where to write a query.
+  // Returns the address of the query.
   uintptr_t Query() { return reinterpret_cast<uintptr_t>(index_.query().data()); }
-  // To be called when rows were written. The first row with a number that is not finite; -1: there is none.
+  // Call after writing rows. Returns the first row with NaN or infinity, or -1.
   double Finish() {
     const std::optional<size_t> row = index_.Finish();
     return row ? static_cast<double>(*row) : -1;
   }
-  // {"ok": true, "hits": [row, score, row, score, ...]}, the best first.
+  // Returns {"ok": true, "hits": [row, score, row, score, ...]}, in descending order of score.
   std::string Search(uint32_t k) const {
     std::string json;
     JsonWriter writer(&json);

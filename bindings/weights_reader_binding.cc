@@ -1,5 +1,5 @@
-// WeightsReader: the tensors of a weights file, whatever its format, for tools that copy or describe them. A file is fed through
-// a staging buffer; a call's pieces lie in the heap until the next call. Replies are JSON text, as those of Session.
+// The Embind class WeightsReader: reads tensors of a weights file in any format, for tools that copy or describe them. The file is fed
+// through a staging buffer; a call's pieces stay in the heap until the next call. Replies are JSON text, as in Session.
 #include <emscripten/bind.h>
 
 #include <cstdint>
@@ -20,7 +20,6 @@
 namespace peruse {
 namespace {
 
-// Collects what one call delivers.
 class PieceCollector : public TensorVisitor {
  public:
   struct Piece {
@@ -29,7 +28,7 @@ class PieceCollector : public TensorVisitor {
     size_t size;
   };
 
-  // Bytes within `staged` stay where they are until the next call; others are copied.
+  // Bytes within `staged` are not copied, because they live until the next call; others are copied.
   void Begin(std::span<const uint8_t> staged) {
     staged_ = staged;
     pieces_.clear();
@@ -50,10 +49,10 @@ class PieceCollector : public TensorVisitor {
     return OkStatus();
   }
 
-  // A second name of the same bytes is told by the header alone.
+  // Further names of the same bytes are only listed in the header.
   bool Wants(size_t index) const override { return tensors_[index].same_as.empty(); }
 
-  // {"header": [{"name", "dtype", "shape", "same_as"}] once it is known, "pieces": [[tensor, address, bytes], ...]}
+  // Returns {"header": [{"name", "dtype", "shape", "same_as"}] once known, "pieces": [[tensor, address, bytes], ...]}
   std::string Write() {
     std::string json;
     JsonWriter writer(&json);
@@ -99,7 +98,7 @@ class PieceCollector : public TensorVisitor {
 
   std::span<const uint8_t> staged_;
   std::vector<TensorInfo> tensors_;
-  bool has_header_ = false;  // that was not written yet
+  bool has_header_ = false;  // not written yet
   std::vector<Piece> pieces_;
   std::vector<std::vector<uint8_t>> copies_;
 };
@@ -112,8 +111,8 @@ class WeightsReaderBinding {
 
   uintptr_t Reserve(uint32_t bytes) { return staging_.Reserve(bytes); }
 
-  // Tensors are delivered as a checkpoint of this dtype stores them. The staged text is the model's config.json. Before the first bytes.
-  // {"ok": true, "config": {...}}: config.json of the result.
+  // Converts following tensors to the format of this dtype. The staged text is the model's config.json. Call before the first bytes.
+  // Returns {"ok": true, "config": {...}} with the resulting config.json.
   std::string Encode(uint32_t bytes, const std::string& dtype) {
     if (const Status status = staging_.Check(bytes); !status.ok()) return Failure(status);
     const Precision* const precision = FindPrecision(dtype);
@@ -132,7 +131,7 @@ class WeightsReaderBinding {
     return status.ok() ? Success("read", collector_.Write()) : Failure(status);
   }
 
-  // {"ok": true, "report": {"encoded", "bytes"}}: the number of tensors that were encoded, and the bytes of all tensors before.
+  // Returns {"ok": true, "report": {"encoded", "bytes"}}: the number of encoded tensors, and the bytes of all source tensors.
   std::string Finish() {
     if (const Status status = parser_->Finish(); !status.ok()) return Failure(status);
     std::string json;

@@ -1,4 +1,4 @@
-// Reads a request from JSON: each value typed and in its range, with one clear error that names the first that is not.
+// Reads a request from JSON: checks types and ranges, and reports the first invalid member.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,24 @@ class OptionReader {
  public:
   explicit OptionReader(JsonValue object) : object_(object) {}
 
-  // Each leaves `value` as it is when the object has no such member.
+  // Each overload leaves `value` unchanged if the member is absent.
   void Read(std::string_view name, bool* value) { Take(name, "true or false", Member(name).GetBool(), value); }
   void Read(std::string_view name, float* value) { Take(name, "a number", Member(name).GetDouble(), value); }
   void Read(std::string_view name, std::string* value) { Take(name, "a string", Member(name).GetString(), value); }
   void Read(std::string_view name, int32_t minimum, int32_t* value);
   void Read(std::string_view name, std::vector<std::string>* value);
   void Read(std::string_view name, std::vector<int32_t>* value);
-  // One of `names`, which stand in the order of the enumeration.
+  // One of `names`, which are in the order of the enumeration.
   template <typename Enum>
   void Read(std::string_view name, std::span<const std::string_view> names, Enum* value) {
     Take(name, "", Choice(name, names), value);
   }
-  // A value that may be unset.
   template <typename T, typename... Range>
   void ReadOptional(std::string_view name, std::optional<T>* value, Range... range) {
     if (!Member(name).exists()) return;
     Read(name, range..., &value->emplace());
   }
-  // A string that must be there.
+  // A required string.
   void ReadText(std::string_view name, std::string* value);
 
   JsonValue Member(std::string_view name) const { return object_.FindMember(name); }
@@ -43,7 +42,7 @@ class OptionReader {
   const Status& status() const { return status_; }
 
  private:
-  // `read`, which is nothing for a value that is not what is `expected`.
+  // Stores `read`, or reports an error naming what is `expected` if it is nullopt.
   template <typename From, typename To>
   void Take(std::string_view name, std::string_view expected, const std::optional<From>& read, To* value) {
     if (!Member(name).exists()) return;

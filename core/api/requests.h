@@ -1,5 +1,5 @@
-// Every task's request, read from JSON: {"inputs": [...], "options": {...}}. The names and defaults of options are those of
-// the request's members; what each means stands there.
+// Reads every task's request from JSON: {"inputs": [...], "options": {...}}. Names and defaults of options are those of the request
+// structs, which document them.
 #pragma once
 
 #include "core/api/option_reader.h"
@@ -128,7 +128,7 @@ inline void ReadOptions(OptionReader& reader, ZeroShotRequest* request) {
   reader.Read("multi_label", &request->multi_label);
 }
 
-// One function for all, to which each hands its own readers.
+// One function for all tasks, which pass their own readers, to keep the module small.
 inline Status ReadRequest(JsonValue json, void* request, void (*read_input)(OptionReader&, void*),
                           void (*read_options)(OptionReader&, void*)) {
   const JsonValue inputs = json.FindMember("inputs");

@@ -1,5 +1,5 @@
-// Writes results as JSON. Their float arrays stay arrays: the JSON has {"array": number, "dims": [...]}, and the host reads
-// the floats of that number from memory.
+// Writes results as JSON. Float arrays are not converted: the JSON has {"array": number, "dims": [...]}, and the host reads the floats of
+// that number from memory.
 #pragma once
 
 #include <concepts>
@@ -18,11 +18,11 @@ class ResultWriter : public JsonWriter {
  public:
   using JsonWriter::JsonWriter;
 
-  // A member of an object: text, a truth value, or a number.
+  // A member of an object: text, boolean or number.
   struct Field {
     enum Kind { kText, kBool, kInt, kDouble };
     Field(std::string_view key, std::string_view value) : name(key), kind(kText), text(value) {}
-    template <std::integral T>  // within 2^53
+    template <std::integral T>  // below 2^53 in magnitude
     Field(std::string_view key, T value)
         : name(key), kind(std::same_as<T, bool> ? kBool : kInt), number(static_cast<double>(value)) {}
     Field(std::string_view key, std::floating_point auto value) : name(key), kind(kDouble), number(value) {}
@@ -35,11 +35,11 @@ class ResultWriter : public JsonWriter {
   void Fields(std::initializer_list<Field> fields);
   void Object(std::initializer_list<Field> fields);
 
-  // Row by row; `values` must live until the host has read them.
+  // Row-major; `values` must live until the host has read them.
   void Array(std::span<const float> values, const std::vector<int64_t>& dims);
-  // The same, with values to be kept.
+  // The same; keeps `values`.
   void Array(std::vector<float> values, const std::vector<int64_t>& dims);
-  // By their numbers.
+  // By number.
   const std::vector<std::span<const float>>& arrays() const { return arrays_; }
 
  private:

@@ -35,7 +35,7 @@ inline void Write(ResultWriter& writer, const InspectedToken& it) {
 
 inline void Write(ResultWriter& writer, const std::string& it) { writer.String(it); }
 inline void Write(ResultWriter& writer, float it) { writer.Double(it); }
-// A concentration: infinite, which is null, where nothing lies off the diagonal.
+// A concentration; infinity (nothing off the diagonal) becomes null.
 inline void Write(ResultWriter& writer, double it) { std::isfinite(it) ? writer.Double(it) : writer.Null(); }
 
 template <typename T>

@@ -30,7 +30,7 @@ std::unique_ptr<Run> Create(const TaskContext& context, JsonValue request, Statu
   return run;
 }
 
-// options.head_mask, which every task takes: a list of numbers for each layer.
+// Reads options.head_mask, common to all tasks: a list of numbers for each layer.
 Status ReadHeadMask(JsonValue request, Task& task) {
   const JsonValue mask = request.FindMember("options").FindMember("head_mask");
   if (!mask.exists()) return OkStatus();
@@ -58,7 +58,7 @@ struct TaskEntry {
   std::string_view name;
   Head head;
   CreateFunction* create;
-  CreateFunction* create_with_labels;  // for models that read labels; null if they do not have the task
+  CreateFunction* create_with_labels;  // for models that read labels; null if they do not support the task
 };
 
 template <typename T>

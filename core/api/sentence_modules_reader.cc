@@ -10,19 +10,19 @@ namespace {
 
 constexpr std::string_view kModules = "modules.json";
 constexpr std::string_view kClassifierModule = "classifier";  // the name of the module
-// What some releases wrote for the name of an activation; the library then takes its default.
+// Some releases wrote this as an activation's name; the library then uses its default.
 constexpr std::string_view kNameOfNothing = "sentence_transformers.util.fullname";
 
 Status Malformed(const std::string& file, const std::string& what) { return MalformedFile(file + " " + what); }
 
-// "a.b.C" -> "C": what older and newer releases agree in.
+// "a.b.C" -> "C": the part on which older and newer releases agree.
 std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
 std::string Join(const std::string& folder, std::string_view file) {
   return folder.empty() ? std::string(file) : folder + "/" + std::string(file);
 }
 
-// A folder's path becomes part of a URL or path: plain names, nothing that leads elsewhere.
+// A folder's path becomes part of a URL or path, so it may only have plain names.
 bool IsPlainFolder(std::string_view path) {
   for (size_t begin = 0; begin <= path.size();) {
     const size_t end = std::min(path.find('/', begin), path.size());
@@ -33,7 +33,7 @@ bool IsPlainFolder(std::string_view path) {
   return true;
 }
 
-// An object; nothing where the file is not there.
+// Reads an object; nullopt if the file does not exist.
 Result<std::optional<JsonDocument>> ReadObject(const ReadModelFile& read, const std::string& path) {
   const std::optional<std::string_view> text = read(path);
   if (!text) return std::optional<JsonDocument>();
@@ -51,7 +51,7 @@ constexpr std::pair<std::string_view, PoolingMode> kPoolingModes[] = {
     {"lasttoken", PoolingMode::kLastToken},
 };
 
-// The order is that in which several are put together.
+// In the order of concatenation.
 constexpr std::pair<std::string_view, PoolingMode> kPoolingFlags[] = {
     {"pooling_mode_cls_token", PoolingMode::kCls},
     {"pooling_mode_max_tokens", PoolingMode::kMax},
@@ -92,7 +92,7 @@ Status ReadPooling(const ReadModelFile& read, const std::string& folder, Sentenc
   return OkStatus();
 }
 
-// Modules may read and write other features than the vector of the text; nothing else here is computed.
+// Rejects modules that read or write features other than the text's vector.
 Status CheckFeatures(JsonValue config, const std::string& path) {
   for (const char* field : {"module_input_name", "module_output_name"}) {
     const JsonValue name = config.FindMember(field);
@@ -147,7 +147,7 @@ Status ReadDense(const ReadModelFile& read, const std::string& folder, SentenceM
   return OkStatus();
 }
 
-// Releases before 5.4 write the limit and the case here; later ones leave them to the tokenizer.
+// Releases before 5.4 write the limit and lower-casing here; later ones leave them to the tokenizer.
 Status ReadTransformer(const ReadModelFile& read, const std::string& folder, SentenceModules* modules) {
   modules->model_folder = folder;
   for (const char* name :
@@ -199,7 +199,7 @@ Status ReadPrompts(const ReadModelFile& read, SentenceModules* modules) {
   return OkStatus();
 }
 
-// One entry of modules.json, the `index`-th.
+// Reads entry `index` of modules.json.
 Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool* pooled, SentenceModules* modules) {
   const std::optional<std::string_view> type = entry.FindMember("type").GetString();
   if (!type) return Malformed(std::string(kModules), "has a module without a type");
@@ -217,7 +217,7 @@ Status ReadModule(const ReadModelFile& read, JsonValue entry, size_t index, bool
                        std::string(*type));
   }
   if (name == "Transformer") return ReadTransformer(read, folder, modules);
-  if (name == "Dropout") return OkStatus();  // does nothing but in training
+  if (name == "Dropout") return OkStatus();  // no effect in inference
   if ((name == "Pooling") == *pooled) {
     return Unsupported(std::string(kModules) + ": a Pooling must follow the Transformer, and " + std::string(*type) +
                        " stands in another place");

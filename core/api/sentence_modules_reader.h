@@ -1,5 +1,5 @@
-// Reads what the library sentence-transformers wrote into a folder: modules.json, the folders of the modules that it names,
-// sentence_bert_config.json and config_sentence_transformers.json, in the forms of all its releases.
+// Reads the files that sentence-transformers writes into a folder: modules.json, the folders of its modules, sentence_bert_config.json and
+// config_sentence_transformers.json, in the formats of all releases.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace peruse {
 
-// Nothing without modules.json: then the library takes the encoder and mean pooling, and so does SentenceModules{}.
-// kMalformedFile, kUnsupported (a module that is not one of these; messages name it).
+// Returns nullopt without modules.json; the library then uses the encoder and mean pooling, as SentenceModules{} does. Errors:
+// kMalformedFile, kUnsupported (names the module).
 Result<std::optional<SentenceModules>> ReadSentenceModules(const ReadModelFile& read);
 
-// The prompts and the activation of a cross-encoder, from config_sentence_transformers.json. The library reads that file only
-// if modules.json is there, too.
+// Reads a cross-encoder's prompts and activation from config_sentence_transformers.json. As the library does, ignores that file without
+// modules.json.
 Result<SentenceModules> ReadRankingSettings(const ReadModelFile& read);
 
 }  // namespace peruse

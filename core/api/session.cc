@@ -13,16 +13,16 @@
 namespace peruse {
 namespace {
 
-// Before the names of the files of a labels' encoder's tokenizer.
+// Prefix of the file names of a label encoder's tokenizer.
 constexpr std::string_view kLabelsTokenizer = "labels_tokenizer/";
 // The config.json of an adapter's folder.
 constexpr std::string_view kAdapterModelConfig = "adapter/config.json";
-// How often a task may keep a text, or part of it, beside its tokens.
+// How often a task may copy a text, or part of it, in addition to its tokens.
 constexpr size_t kRequestCopies = 4;
-// wasm's memory never shrinks, and the tokens of a text take some 24 times its size: this makes less than a gigabyte.
+// wasm's memory never shrinks, and a text's tokens take about 24 times its size, so this limits it to less than a gigabyte.
 constexpr size_t kMaxRequest = size_t{32} << 20;
 
-// Nothing for "auto".
+// nullopt for "auto".
 Result<std::optional<Precision>> ParsePrecision(std::string_view name) {
   if (name == "auto") return std::optional<Precision>();
   if (const Precision* precision = FindPrecision(name)) return std::optional(*precision);
@@ -49,13 +49,14 @@ std::string ReportJson(const ModelConfig& config, const LoadReport& report) {
   return json;
 }
 
-// FNV-1a, 64 bits: tells whether a file is the one of before, where nobody means harm to himself.
+// FNV-1a, 64 bits: compares files, without protection against deliberate collisions.
 uint64_t Hash(std::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
   for (const char byte : bytes) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
   return hash;
 }
 
-// Rows of the word embeddings where a GLiNER leaves it to the tokenizer: its tokens, and those of the package that it does not have.
+// Special tokens of the package, which are added to the tokenizer's for the embedding rows if a GLiNER's configuration has no vocabulary
+// size.
 constexpr int32_t kGlinerTokens = 3;
 Result<int32_t> VocabularyOfGliner(const text::Tokenizer& tokenizer, std::string_view config) {
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(config, "config.json"));
@@ -69,7 +70,7 @@ Result<int32_t> VocabularyOfGliner(const text::Tokenizer& tokenizer, std::string
   return size;
 }
 
-// What to do about a checkpoint without the head of the task: the task that it is for.
+// Adds the checkpoint's own task to an error about a missing head.
 Status WithTask(Status status, std::string_view architecture, std::string_view asked) {
   const std::string_view task = TaskOfClass(architecture);
   const std::string hint = ". Use " + std::string(task) + " for a " + std::string(architecture);
@@ -78,7 +79,7 @@ Status WithTask(Status status, std::string_view architecture, std::string_view a
   return Status(status.code(), status.message() + hint);
 }
 
-// Files that say nothing of the tokenizer: those of tasks.
+// Files of tasks, which do not affect the tokenizer.
 bool IsOfTask(std::string_view name) {
   return name.find('/') != std::string_view::npos || name == "modules.json" || name == "adapter_config.json" ||
          name.starts_with("sentence_") || name.starts_with("config_sentence_");
@@ -166,7 +167,7 @@ Status Session::CreateParts(std::string_view request) {
     model_options_.beside = nullptr;
   }
   PERUSE_ASSIGN_OR_RETURN(tokenizer_, std::move(tokenizer));
-  // The package adds tokens of its own to the text tokenizer of a bi-encoder, and not to the embeddings: no text needs them.
+  // The package adds tokens to a bi-encoder's text tokenizer but not to its embeddings: no text uses them.
   const int32_t unused = model.label_encoder ? kGlinerTokens : 0;
   if (tokenizer_->model_vocab_size() - unused > model.vocab_size) {
     return Status(StatusCode::kShapeMismatch,
@@ -183,7 +184,7 @@ Status Session::CreateParts(std::string_view request) {
                                                 std::to_string(model.id2label.size()) + " labels");
 }
 
-// An adapter trained for labels other than its base's has them in the config.json of its folder.
+// An adapter trained for labels other than its base's has them in its folder's config.json.
 Result<std::string> Session::WithAdapterLabels(const std::string& config_json) const {
   const auto own = files_.find(kAdapterModelConfig);
   if (own == files_.end()) return config_json;
@@ -204,7 +205,7 @@ Result<TokenizerSession> Session::Tokenize() const {
   int64_t limit = model_->config.max_tokens;
   const int64_t own_limit = tokenizer_->model_max_length().value_or(0);
   if (own_limit > 0) limit = std::min(limit, own_limit);
-  // Without a table of positions the model has no limit.
+  // Without a position table the model has no limit.
   return TokenizerSession(tokenizer_, limit == std::numeric_limits<int32_t>::max() ? 0 : static_cast<int32_t>(limit));
 }
 
@@ -287,7 +288,7 @@ Status Session::Relabel(int32_t labels) {
   return OkStatus();
 }
 
-// An adapter that was announced comes first.
+// An announced adapter must be fed first.
 Status Session::ExpectWeights(std::string_view call) const {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kWeights, call));
   return adapter_ ? InvalidArgument(std::string(call) + " was called before the adapter was whole") : OkStatus();
@@ -361,7 +362,7 @@ Status Session::StartRun(std::string_view call, std::string_view request, Create
     PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(request, "the request"));
     PERUSE_RETURN_IF_ERROR(EnsureMemory(SaturatingMultiply(kRequestCopies, request.size()), "the request"));
     PERUSE_ASSIGN_OR_RETURN(run_, create(document.root()));
-  }  // the document's memory goes before the text is tokenised
+  }  // frees the document before the text is tokenized
   return run_->task().Start();
 }
 
@@ -394,7 +395,7 @@ Result<bool> Session::EndStep() {
 Result<std::string> Session::Take() {
   PERUSE_RETURN_IF_ERROR(Running("take").status());
   Result<std::string> parts = run_->Take();
-  // Its texts may be large. Arrays are still to be read.
+  // Frees texts, which may be large, unless arrays are still to be read.
   if (run_->task().done() && run_->array(0).empty()) EndRun();
   return parts;
 }

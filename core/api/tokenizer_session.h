@@ -1,5 +1,5 @@
-// A tokenizer alone, without a model: what a host needs to count, cut and split texts as a model will read them. Requests and
-// results are JSON, as those of Session; token ids and offsets are integers that the host reads from memory.
+// A tokenizer without a model, to count, cut and split texts like a model. Requests and results are JSON, as in Session; the host reads
+// token ids and offsets as integers from memory.
 #pragma once
 
 #include <cstdint>
@@ -20,34 +20,35 @@ namespace peruse {
 class TokenizerSession {
  public:
   TokenizerSession() = default;
-  // Of a tokenizer that is open already, as that of a Session; 0 for `max_length`: no limit.
+  // Uses an existing tokenizer, for example a Session's; `max_length` 0 means no limit.
   TokenizerSession(std::shared_ptr<const text::Tokenizer> tokenizer, int32_t max_length)
       : tokenizer_(std::move(tokenizer)),
         max_length_(max_length > 0 ? std::optional<int32_t>(max_length) : std::nullopt) {}
 
-  // A file of the model's folder: the tokenizer's own, and config.json, which may name its class.
+  // Adds a file of the model's folder: one of the tokenizer, or config.json, which may name its class.
   Status AddFile(std::string_view name, std::string_view bytes);
-  // {"vocab_size", "max_length": number or null, "special_tokens": {"cls_token": {"id", "token"}, ...}}; max_length: the
+  // Returns {"vocab_size", "max_length": number or null, "special_tokens": {"cls_token": {"id", "token"}, ...}}; max_length is the
   // tokenizer's model_max_length.
   Result<std::string> Open();
 
-  // {"text", "text_pair"?, "add_special_tokens"?, "truncation"?, "max_length"?, "stride"?}. truncation: false, true (the same as
-  // "longest_first"), "longest_first", "only_first" or "only_second"; to max_length, by default to Open's. Gives a JSON array: how many tokens
-  // each window has. Without truncation there is one window, and with it the first is the text cut, the others the rest.
+  // Takes {"text", "text_pair"?, "add_special_tokens"?, "truncation"?, "max_length"?, "stride"?}. truncation is false, true (the same as
+  // "longest_first"), "longest_first", "only_first" or "only_second", to max_length, by default Open's. Returns a JSON array with the
+  // number of tokens of each window. Without truncation there is one window; with it the first is the cut text, and the others are the
+  // overflow.
   Result<std::string> Encode(std::string_view request);
-  // Of what was last encoded: kCells numbers for each token, window by window.
+  // Results of the last Encode: kCells numbers per token, window by window.
   std::span<const int32_t> cells() const { return cells_; }
-  // id, type id, word (-1: none), sequence (0: text, 1: pair, -1: neither), 1 for a token that the tokenizer added, start and
-  // end as UTF-16 indices of the token's own text.
+  // id, type id, word or -1, sequence (0 text, 1 pair, -1 special), 1 for a token added by the tokenizer, start and end as UTF-16 indices
+  // in the token's own text.
   static constexpr size_t kCells = 7;
-  // Encode's request; the number of tokens of the first window alone.
+  // Takes Encode's request; returns the number of tokens of the first window.
   Result<size_t> Count(std::string_view request) const;
 
-  // {"ids": [...], "skip_special_tokens"?}: a text, as a JSON string.
+  // Takes {"ids": [...], "skip_special_tokens"?}; returns the text as a JSON string.
   Result<std::string> Decode(std::string_view request) const;
-  // {"ids": [...]}: their strings in the vocabulary, as a JSON array; kInvalidArgument for an id that there is not.
+  // Takes {"ids": [...]}; returns their vocabulary strings as a JSON array. Errors: kInvalidArgument for an unknown id.
   Result<std::string> IdsToTokens(std::string_view request) const;
-  // {"tokens": [...]}: their ids, as a JSON array; null for a token that there is not.
+  // Takes {"tokens": [...]}; returns their ids as a JSON array, with null for unknown tokens.
   Result<std::string> TokensToIds(std::string_view request) const;
 
  private:

@@ -1,9 +1,9 @@
-// The seam between models and machines: a backend keeps weights, and runs plans (core/program/plan.h) on batches.
+// The interface between models and hardware: a backend stores weights, and runs plans (core/program/plan.h) on batches.
 //
-// What each operation means stands in core/ops; how a backend computes it, in a file of the operation's name in its folder:
-// a function Run(runner, op). Rules that hold for all of them
+// core/ops defines each operation; a backend implements it in a file of the operation's name, as a function Run(runner, op). Rules for all
+// implementations:
 //  - Values may be column blocks of wider ones. A result never shares memory with an operand.
-//  - A text's rows depend on that text alone, whatever else is in the batch.
+//  - A text's rows depend on that text only, not on the rest of the batch.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@
 
 namespace peruse {
 
-// A linear layer's packed weights: y = x W^T + b. The bias is zero until written.
+// Packed weights of a linear layer: y = x W^T + b. The bias is zero until written.
 struct Weight {
   int32_t id = -1;
   bool valid() const { return id >= 0; }
 };
 
-// The parameters of a program in a backend: their handles, in the order of Parameters. Not valid: not loaded yet, or freed.
+// Handles of a program's parameters in a backend, in the order of Parameters. Invalid handles are not loaded yet, or freed.
 struct Weights {
   std::vector<Weight> linears;
   std::vector<Tensor> constants;
-  std::vector<EmbeddingTable> tables;  // in host memory, whatever the backend
+  std::vector<EmbeddingTable> tables;  // in host memory for every backend
 };
 
-// What a batch brings to a run.
+// A batch's inputs to a run.
 struct RunInputs {
   const RaggedBatch& batch;
   Sizes sizes;                                        // of the plan's domains
@@ -44,7 +44,7 @@ struct RunInputs {
   std::span<const std::span<const float>> matrices;   // by ops::Input::number, row-major
 };
 
-// Is told of each run, and of each operation when it has run: for a profile.
+// Receives each run, and each operation after it has run, for profiles.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -56,54 +56,52 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // "reference", "xnnpack", ...
   virtual std::string_view name() const = 0;
-  // Whether runs are only recorded: results are there once a host has replayed the run, not before.
+  // Whether runs are only recorded; then results exist after a host has replayed the run.
   virtual bool deferred() const { return false; }
 
-  // Time to get ready for a plan's operations while weights arrive: compiling shaders, say. Changes no result.
+  // Prepares a plan's operations while weights arrive, for example by compiling shaders. Does not change results.
   virtual void Prepare(const Plan& plan) { (void)plan; }
 
-  // ---- Weights and constants: they live until the backend does, or FreeLinear. ---------------------------
+  // ---- Weights and constants, which live as long as the backend, or until FreeLinear ------------------------------------
 
   virtual Result<Weight> CreateLinear(const LinearSpec& spec) = 0;
-  // Rows of W from `first_row` on, each in / groups long, in the format of the layer.
+  // Writes rows of W, starting at `first_row`, each in / groups long, in the layer's format.
   virtual Status WriteRows(Weight weight, int32_t first_row, const EncodedRows& rows) = 0;
   virtual Status WriteBias(Weight weight, int32_t first, std::span<const float> values) = 0;
-  // Gives a layer's memory back, between runs: for one that was needed only to fold constants. It is not to be used again.
+  // Frees a layer between runs, for example one that was only needed to fold constants. The handle becomes invalid.
   virtual void FreeLinear(Weight weight) = 0;
 
-  // A matrix that outlives runs, of zeros. An operation may write to it (core/model/folding.h).
+  // Creates a zero matrix that outlives runs. Operations may write to it (core/model/folding.h).
   virtual Result<Tensor> CreateConstant(int32_t rows, int32_t cols) = 0;
   virtual Status WriteConstant(Tensor constant, int32_t first_row, std::span<const float> rows) = 0;
 
-  // Bytes of weights and constants.
   virtual int64_t WeightBytes() const = 0;
 
   // ---- Runs ------------------------------------------------------------------------------------------------
 
-  // Computes or records a run, and forgets the last. By number of output: results[i] gets its values by the end of Submit; of
-  // constants nothing is handed out. kOutOfMemory. A run that failed needs no Submit.
+  // Computes or records a run, replacing the last. results[i] receives the values of output i by the end of Submit; constants are not
+  // copied. Errors: kOutOfMemory. Submit is only needed after a success.
   virtual Status Run(const Plan& plan, const Weights& weights, const RunInputs& inputs,
                      std::span<FloatBuffer> results) = 0;
-  // Completes the run. On failure no result is meaningful.
+  // Completes the run. After an error all results are invalid.
   virtual Status Submit() { return OkStatus(); }
 
-  // Of the runs to come; null: nobody. Outlives them.
+  // Sets the observer of later runs, which it outlives; null for none.
   void set_observer(RunObserver* observer) { observer_ = observer; }
 
  protected:
   RunObserver* observer_ = nullptr;
 };
 
-// ---- What backends share --------------------------------------------------------------------------------------------
+// ---- Shared by backends -----------------------------------------------------------------------------------------------
 
-// That a layer's sizes make sense. kUnsupported: its format cannot hold it.
+// Checks a layer's sizes. Errors: kUnsupported if its format cannot store it.
 Status CheckSpec(const LinearSpec& spec);
-// Checks that encoded rows are whole rows of a linear in its format, and not beyond its last.
+// Checks that encoded rows are whole rows in the layer's format and within the layer.
 void CheckRows(const LinearSpec& spec, int32_t first_row, const EncodedRows& rows);
 
-// Encodes rows of floats and writes them; `buffer` is scratch memory.
+// Encodes and writes rows of floats; `buffer` is scratch memory.
 Status WriteFloats(Backend& backend, Weight weight, const LinearSpec& spec, int32_t first_row,
                    std::span<const float> rows, EncodedBuffer* buffer);
 

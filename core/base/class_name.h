@@ -5,7 +5,7 @@
 
 namespace peruse {
 
-// "BertForMaskedLM" and "BertModel" are classes of "Bert"; "BertGenerationEncoder" is none.
+// "BertForMaskedLM" and "BertModel" are classes of the family "Bert"; "BertGenerationEncoder" is not.
 inline bool IsClassOf(std::string_view name, std::string_view family) {
   if (!name.starts_with(family)) return false;
   name.remove_prefix(family.size());

@@ -6,7 +6,7 @@
 
 namespace peruse {
 
-// The checksum of what `crc` is the checksum of, followed by `bytes`. 0: of nothing.
+// Returns the checksum of earlier bytes, whose checksum is `crc` (0 if there are none), followed by `bytes`.
 uint32_t Crc32(uint32_t crc, std::span<const uint8_t> bytes);
 
 }  // namespace peruse

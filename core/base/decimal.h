@@ -1,12 +1,12 @@
-// Any decimal number, correctly rounded. For the rare ones: usual ones are read faster by core/base/json.cc.
+// Converts any decimal number with correct rounding. core/base/json.cc reads the usual numbers faster and calls this for the others.
 #pragma once
 
 #include <string_view>
 
 namespace peruse {
 
-// `text` is a JSON number: digits, perhaps a point and an exponent. Half to even; underflow is zero, overflow infinity. In integers alone: C's
-// strtod brings arithmetic of 128-bit floats into a WebAssembly module.
+// `text` is a JSON number. Rounds half to even; underflow gives zero, overflow infinity. Uses integers only, because C's strtod adds
+// 128-bit float arithmetic to a WebAssembly module.
 double DecimalToDouble(std::string_view text);
 
 }  // namespace peruse

@@ -1,4 +1,4 @@
-// Host memory for results: grows, never shrinks, and says so when there is none.
+// Host memory for results. It grows, never shrinks, and reports a failed allocation.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace peruse {
 
 class FloatBuffer {
  public:
-  // Makes room for `size` floats; the contents are undefined. kOutOfMemory leaves the buffer empty.
+  // Resizes to `size` floats with undefined contents. kOutOfMemory leaves the buffer empty.
   Status Resize(size_t size) {
     if (size > capacity_) {
       size_ = capacity_ = 0;
-      data_.reset();                                  // first, so that the peak is one buffer
-      data_.reset(new (std::nothrow) float[size]());  // zeros: never what the heap held before
+      data_.reset();                                  // frees first, so that the peak is one buffer
+      data_.reset(new (std::nothrow) float[size]());  // zeros, so that no earlier heap content leaks out
       if (!data_) return OutOfMemory("no memory for " + std::to_string(size) + " results");
       capacity_ = size;
     }

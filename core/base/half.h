@@ -1,4 +1,4 @@
-// Conversions from the 16-bit storage types of checkpoints, and to IEEE half. Exact; no hardware needed.
+// Exact conversions from the 16-bit storage types of checkpoints, and to IEEE half, without hardware support.
 #pragma once
 
 #include <bit>
@@ -6,8 +6,8 @@
 
 namespace peruse {
 
-// IEEE 754 binary16 -> binary32 (exact, subnormals and infinities included). Shifted into place the value is 2^112 too small; infinity and NaN
-// come out at 2^16 and above. Without branches, so that loops of it become vector code.
+// IEEE 754 binary16 -> binary32 (exact, subnormals and infinities included). After the shift the value is 2^112 too small; infinity and NaN
+// become 2^16 and above. Branch-free, so that compilers vectorize loops over it.
 inline float HalfToFloat(uint16_t half) {
   const float value = std::bit_cast<float>((half & 0x7FFFu) << 13) * 0x1p112f;
   const uint32_t exponent = value >= 0x1p16f ? 0x7F800000u : 0;
@@ -17,7 +17,7 @@ inline float HalfToFloat(uint16_t half) {
 // bfloat16 -> binary32 (exact).
 inline float Bfloat16ToFloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
-// binary32 -> binary16, round to nearest even. Without branches too.
+// binary32 -> binary16, round to nearest even, branch-free.
 inline uint16_t FloatToHalf(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint32_t magnitude = bits & 0x7FFFFFFFu;

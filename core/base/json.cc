@@ -22,28 +22,27 @@
 namespace peruse {
 namespace {
 
-// One value. The children of an array or object (there: name, value, name, value, ...) stand side by side.
+// One value. The children of an array or object are contiguous; an object's are name, value, name, value, ...
 struct Node {
   enum class Kind : uint8_t { kNull, kBool, kInteger, kDouble, kString, kArray, kObject };
 
   Kind kind = Kind::kNull;
   bool truth = false;
-  uint32_t size = 0;  // bytes of a string or a double's text, elements or members
+  uint32_t size = 0;  // bytes of a string or of a number's text, elements or members
   union {
     int64_t integer = 0;
     const char* text;
-    size_t first;       // of the children, among all nodes, while the tree is built
-    const Node* nodes;  // the children
+    size_t first;  // index of the first child among all nodes, while the tree is built
+    const Node* nodes;
   };
 };
 
-// Strings stay where they are, in a copy of the text, and so do numbers that are no integers, see ReadDouble. That the text is UTF-8 is
-// checked before, which is faster.
+// Strings, and numbers that are not integers (see ReadDouble), stay in a copy of the text. UTF-8 is validated beforehand, which is faster.
 constexpr unsigned kParseFlags =
     rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
 
-// Up to 19 digits with perhaps a point, as scores of vocabularies are written; everything else goes to DecimalToDouble. (RapidJSON
-// reads outside its tables for some tiny numbers.)
+// Reads up to 19 digits with an optional point, as vocabularies write scores; DecimalToDouble reads everything else. (RapidJSON reads
+// outside its tables for some tiny numbers.)
 bool ReadPlainDouble(std::string_view text, double* value) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
@@ -62,9 +61,9 @@ bool ReadPlainDouble(std::string_view text, double* value) {
   if (digits == 0) return false;  // zero has a sign
   double magnitude;
   if (digits <= uint64_t{1} << 53 && scale <= uint64_t{1} << 53) {
-    magnitude = static_cast<double>(digits) / static_cast<double>(scale);  // of exact numbers, so rounded once
+    magnitude = static_cast<double>(digits) / static_cast<double>(scale);  // one rounding: both operands are exact
   } else if (digits > uint64_t{1} << 53) {
-    // At least 54 bits of the quotient: 53 to keep and one to round by; what is below only breaks ties.
+    // The quotient has at least 54 bits: 53 to keep and one to round by. Lower bits only break ties.
     const auto numerator = static_cast<unsigned __int128>(digits) << 64;
     const unsigned __int128 quotient = numerator / scale;
     const auto high = static_cast<uint64_t>(quotient >> 64);
@@ -83,7 +82,7 @@ bool ReadPlainDouble(std::string_view text, double* value) {
   return true;
 }
 
-// `text` is a JSON number. Correctly rounded; underflow is zero, overflow infinity.
+// `text` is a JSON number. Rounds correctly; underflow gives zero, overflow infinity.
 double ReadDouble(std::string_view text) {
   double value = 0;
   return ReadPlainDouble(text, &value) ? value : DecimalToDouble(text);
@@ -95,7 +94,7 @@ std::string_view AsView(const Node& node) { return std::string_view(node.text, n
 
 bool IsContainer(const Node& node) { return node.kind == Node::Kind::kArray || node.kind == Node::Kind::kObject; }
 
-// For the parser's stack, which holds a few bytes for each level of nesting: memory as a plain operator new gives it.
+// Allocates the parser's stack, a few bytes per level of nesting, with plain operator new.
 struct PlainAllocator {
   void* Malloc(size_t size) { return size == 0 ? nullptr : ::operator new(size); }
   void* Realloc(void* old, size_t old_size, size_t size) {
@@ -107,7 +106,7 @@ struct PlainAllocator {
   static void Free(void* block) { ::operator delete(block); }
 };
 
-// Makes the nodes of parse events. A false answer stops the parser.
+// Builds the nodes from parse events. Returning false stops the parser.
 class TreeBuilder {
  public:
   explicit TreeBuilder(std::vector<Node>* nodes) : nodes_(*nodes) {}
@@ -134,7 +133,7 @@ class TreeBuilder {
     return !number_too_big_ && Open(node);
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
-    // RapidJSON writes \ude00 alone as three bytes that are no UTF-8: the only ones that begin so.
+    // RapidJSON writes a lone \ude00 as three invalid bytes. Only such bytes start with 0xED followed by 0xA0 or more.
     const std::string_view bytes(text, length);
     for (size_t at = bytes.find('\xED'); at != std::string_view::npos; at = bytes.find('\xED', at + 1)) {
       half_a_pair_ = static_cast<unsigned char>(bytes[at + 1]) >= 0xA0;
@@ -151,14 +150,14 @@ class TreeBuilder {
   bool EndObject(rapidjson::SizeType count) { return Close(count, 2 * size_t{count}); }
   bool EndArray(rapidjson::SizeType count) { return Close(count, count); }
 
-  // Never called by the parser: numbers come as text.
+  // The parser never calls these: it passes numbers as text.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(int64_t) { return false; }
   bool Uint64(uint64_t) { return false; }
   bool Double(double) { return false; }
 
-  // Puts the root last, and makes pointers of indices. False when there is no memory.
+  // Appends the root, and turns indices into pointers. Returns false when memory runs out.
   [[nodiscard]] bool Finish() {
     if (open_.empty() || !TryPushBack(&nodes_, open_[0])) return false;
     for (Node& node : nodes_) {
@@ -173,7 +172,7 @@ class TreeBuilder {
     return !out_of_memory_;
   }
 
-  // The last `nodes` values are the children of the one before them.
+  // Makes the last `nodes` values the children of the value before them.
   bool Close(uint32_t count, size_t nodes) {
     --depth_;
     Node& parent = open_[open_.size() - nodes - 1];
@@ -187,7 +186,7 @@ class TreeBuilder {
   }
 
   std::vector<Node>& nodes_;
-  std::vector<Node> open_;  // what is not a child yet
+  std::vector<Node> open_;  // values that are not yet children
   int depth_ = 0;
   bool number_too_big_ = false;
   bool half_a_pair_ = false;
@@ -224,7 +223,7 @@ void Write(const Node& node, JsonWriter* writer) {
 }  // namespace
 
 struct JsonDocument::Tree {
-  std::string text;         // the document's strings lie in here
+  std::string text;         // the nodes' strings point into this
   std::vector<Node> nodes;  // the last one is the root
 };
 
@@ -240,7 +239,7 @@ Result<JsonDocument> JsonDocument::Parse(std::string_view text, std::string_view
   };
   if (const size_t valid = ValidUtf8Prefix(text); valid != text.size()) return bad(valid, "not UTF-8");
   const size_t start = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  // RapidJSON takes NUL for the end of the text.
+  // RapidJSON treats NUL as the end of the text.
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) return bad(nul, "a NUL");
   const auto no_memory = [&] { return OutOfMemory("no memory to read " + std::string(name)); };
   PERUSE_RETURN_IF_ERROR(HoldReserve());

@@ -1,7 +1,7 @@
-// Reading JSON: a bounded, non-recursive parse into a read-only tree. Hostile input gives an error, never a crash.
+// Reads JSON: a bounded, non-recursive parse into a read-only tree. Hostile input gives an error, never a crash.
 //
-// A JsonValue is a cheap view (one pointer); it lives as long as its JsonDocument. Every accessor is total: asking
-// an absent or differently typed value gives nullopt, an empty range or an absent value, so look-ups chain:
+// A JsonValue is a cheap view (one pointer) and lives as long as its JsonDocument. Every accessor is total: an absent or differently typed
+// value gives nullopt, an empty range or an absent value, so lookups chain:
 //   std::optional<int64_t> layers = document.root().FindMember("encoder").FindMember("layers").GetInt64();
 #pragma once
 
@@ -31,28 +31,28 @@ class JsonValue {
   bool IsObject() const { return type() == JsonType::kObject; }
 
   std::optional<bool> GetBool() const;
-  // Only for numbers written as integers that fit; 2.0 and 1e30 have no int64.
+  // Only for numbers written as integers that fit: 2.0 and 1e30 give nullopt.
   std::optional<int64_t> GetInt64() const;
   // Any number, correctly rounded.
   std::optional<double> GetDouble() const;
-  // Valid UTF-8, may hold NUL.
+  // The string is valid UTF-8 and may contain NUL.
   std::optional<std::string_view> GetString() const;
 
-  // Elements of an array or members of an object, else 0.
+  // Number of elements of an array or members of an object, else 0.
   size_t size() const;
-  // Element `index` of an array, in file order; absent when out of range.
+  // Returns element `index` of an array, absent when out of range.
   JsonValue operator[](size_t index) const;
-  // Name and value of the member `index` of an object, in file order.
+  // Name and value of member `index` of an object, in file order.
   std::string_view MemberName(size_t index) const;
   JsonValue MemberValue(size_t index) const;
-  // The member called `name` (the last one if the file repeats it, as most readers do), or an absent value.
-  // Linear in the number of members: meant for small objects.
+  // Returns the member called `name`, or an absent value. The last one counts if the file repeats it, as in most readers. Linear in the
+  // number of members: meant for small objects.
   JsonValue FindMember(std::string_view name) const;
 
-  // The value as compact JSON, for messages.
+  // Returns the value as compact JSON, for messages.
   std::string ToString() const;
 
-  // Iteration over array elements: for (JsonValue item : value) ...
+  // Iterates over array elements: for (JsonValue item : value) ...
   class Iterator {
    public:
     Iterator(const JsonValue* array, size_t index) : array_(array), index_(index) {}
@@ -74,15 +74,15 @@ class JsonValue {
   friend class JsonDocument;
   explicit JsonValue(const void* node) : node_(node) {}
 
-  const void* node_ = nullptr;  // a value of json.cc
+  const void* node_ = nullptr;  // a Node of json.cc
 };
 
 class JsonDocument {
  public:
-  // Deeper nesting than this is refused.
+  // Parse rejects deeper nesting.
   static constexpr int kMaxDepth = 256;
 
-  // Strict RFC 8259 over valid UTF-8 (a leading byte order mark is skipped). `name` is the file's name, for messages.
+  // Accepts strict RFC 8259 in valid UTF-8 and skips a leading byte order mark. `name` is the file's name, for messages.
   static Result<JsonDocument> Parse(std::string_view text, std::string_view name = "JSON");
 
   JsonDocument(JsonDocument&&) noexcept;

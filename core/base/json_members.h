@@ -1,4 +1,4 @@
-// Changing members of a JSON object without reading the others.
+// Changes members of a JSON object and leaves the others unread.
 #pragma once
 
 #include <string>
@@ -8,13 +8,12 @@
 
 namespace peruse {
 
-// A string as JSON, in quotes.
 std::string Quoted(std::string_view text);
 
-// Names and values; an empty value removes the member.
+// Names and JSON values; an empty value removes the member.
 using JsonMembers = std::vector<std::pair<std::string, std::string>>;
 
-// The object with these members in place of its own of these names. `json` is a valid object.
+// Returns `json`, a valid object, with these members replaced, added or removed.
 std::string WithMembers(std::string_view json, const JsonMembers& members);
 
 }  // namespace peruse

@@ -1,4 +1,4 @@
-// Writing compact JSON into a string: commas and escapes are taken care of, nesting is the caller's.
+// Writes compact JSON into a string. Handles commas and escapes; the caller closes what it opens.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,16 @@ class JsonWriter {
   void BeginArray() { Open('['); }
   void EndArray() { Close(']'); }
   void Key(std::string_view name);
-  void String(std::string_view text);                // valid UTF-8
-  void Strings(std::span<const std::string> texts);  // an array of them
+  void String(std::string_view text);  // valid UTF-8
+  void Strings(std::span<const std::string> texts);
   void Int(int64_t value);
   void Double(double value);  // enough digits to read back the same value; null when not finite
   void Bool(bool value);
   void Null();
-  void Raw(std::string_view json);  // a value as it is written
+  void Raw(std::string_view json);  // a value that is already JSON
 
-  // Whether there was no memory for something: then the text is void.
+  // Whether an allocation failed, which leaves the text invalid.
   bool failed() const { return failed_; }
-  // Whether every Double was finite.
   bool all_finite() const { return all_finite_; }
 
  private:

@@ -11,8 +11,8 @@ namespace {
 std::atomic<void*> reserve = nullptr;
 std::atomic<bool> has_failed = false;  // since work began
 
-// The new-handler: operator new calls it when there is no memory, and then tries once more. The second time in a row there is
-// nothing left to give, and without a handler operator new fails.
+// The new-handler. operator new calls it when memory runs out, then retries. On the second call the reserve is already gone; without a
+// handler operator new then fails.
 void GiveReserveUp() {
   has_failed = true;
   if (void* const block = reserve.exchange(nullptr))
@@ -24,11 +24,11 @@ void GiveReserveUp() {
 bool CanAllocate(size_t bytes) {
   if (bytes >= SIZE_MAX / 2) return false;
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-  // The address sanitizer marks every byte of a block that is tried, which took most of a fuzzer's time. Larger blocks are tried: its
-  // limit then tells whether an input asks for too much.
+  // The address sanitizer marks every byte of a tried block, which would dominate a fuzzer's time. Larger blocks are tried, so that its
+  // limit shows whether an input needs too much.
   if (bytes <= size_t{64} << 20) return true;
 #endif
-  // Volatile, or a compiler may drop the pair and take the answer to be yes.
+  // volatile, or a compiler may drop the pair and assume success
   void* volatile block = std::malloc(bytes);
   const bool can = block != nullptr;
   std::free(block);

@@ -1,16 +1,13 @@
-// Memory that may run out. The core is built without exceptions, where an operator new that fails ends the program; yet a text
-// or a file for which there is no memory must be an error like any other. Two rules see to that.
+// Running out of memory without exceptions. The core is built without them, so a failing operator new would end the program; yet running
+// out of memory on a text or file must be an ordinary error. Two rules ensure that:
 //
-//  1. What grows with input asks first, for exactly what it takes: TryReserve, TryResize, TryPushBack, TryAppend and what is
-//     built on them. They leave a container as it was, and answer false, when there is no memory.
-//  2. All else (objects, nodes, short strings, messages) may simply be allocated, as long as there is a question of the first
-//     kind, or HasMemory(), at every turn of a loop over input. A reserve is held back for that. When a plain allocation fails,
-//     the reserve is given up for it.
+//  1. Containers that grow with input reserve their exact size first: TryReserve, TryResize, TryPushBack, TryAppend and functions
+//     built on them. When memory runs out, they leave the container unchanged and return false.
+//  2. Everything else (objects, nodes, short strings, messages) may allocate plainly, if every iteration of a loop over input calls
+//     a function of the first kind or HasMemory(). A reserve is held back for plain allocations and released when one fails.
 //
-// After a failure of either kind every question is answered with no, so that the work soon ends, with kOutOfMemory. That holds
-// until HoldReserve(), with which work begins, has the reserve (again).
-// So a failure sticks, no constructor can end the program, and nobody counts bytes. The tests let every single allocation fail
-// (tests/native/memory/memory_end.h).
+// After any allocation failure every later Try* call fails too, so the current call returns kOutOfMemory quickly, until HoldReserve()
+// restores the reserve at the start of the next call. The tests let every single allocation fail (tests/native/memory/memory_end.h).
 #pragma once
 
 #include <cstddef>
@@ -23,23 +20,24 @@
 
 namespace peruse {
 
-// What is held back for plain allocations: far more than any code takes between two questions.
+// The reserve for plain allocations: far more than any code allocates between two checks.
 constexpr size_t kReserveBytes = size_t{64} << 10;
 
-// Takes the reserve, unless it is held, and forgets earlier failures. Every entry point that allocates calls this first, or EnsureMemory. kOutOfMemory.
+// Restores the reserve and forgets earlier failures. Every entry point that allocates calls this or EnsureMemory first. Errors:
+// kOutOfMemory.
 Status HoldReserve();
 
-// Whether nothing has failed and one block of `bytes` bytes could be had now. Nothing stays allocated.
+// Whether no allocation has failed and a block of `bytes` bytes is available now. Keeps nothing allocated.
 bool HasMemory(size_t bytes = 0);
 
-// HoldReserve and HasMemory; `what` the memory is for goes into the message.
+// HoldReserve and HasMemory; the message says `what` the memory is for.
 Status EnsureMemory(size_t bytes, std::string_view what);
 
-// a + b and a * b, or SIZE_MAX, which no memory has.
+// a + b and a * b, or SIZE_MAX on overflow, which no allocation satisfies.
 constexpr size_t SaturatingAdd(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
 constexpr size_t SaturatingMultiply(size_t a, size_t b) { return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b; }
 
-// The following take a std::vector or a std::string. `count` elements in all:
+// The following functions take a std::vector or a std::string. `count` is the total number of elements.
 template <typename Container>
 [[nodiscard]] bool TryReserve(Container* values, size_t count) {
   if (count <= values->capacity()) return HasMemory();
@@ -50,7 +48,7 @@ template <typename Container>
   return true;
 }
 
-// Room for `more` elements: at least twice as many as before, so that growing step by step takes time in proportion.
+// Reserves `more` additional elements, at least doubling the capacity, so that repeated growth takes linear time.
 template <typename Container>
 [[nodiscard]] bool TryGrow(Container* values, size_t more) {
   if (more <= values->capacity() - values->size()) return true;
@@ -78,7 +76,6 @@ template <typename T>
   return true;
 }
 
-// Makes `text` a copy of `from`.
 [[nodiscard]] inline bool TryAssign(std::string* text, std::string_view from) {
   text->clear();
   return TryAppend(text, from);

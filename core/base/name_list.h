@@ -1,4 +1,4 @@
-// NameList: names in a message, the first few of them and the number of the rest.
+// NameList: the first few names for a message, and the number of the others.
 #pragma once
 
 #include <string>

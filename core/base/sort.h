@@ -1,12 +1,11 @@
-// Sorting in little code. std::sort makes six to twelve kilobytes of WebAssembly for each type, which is too much for what is
-// sorted once.
+// Sorts with little code: each instance of std::sort adds six to twelve kilobytes of WebAssembly, too much for one-off sorts.
 #pragma once
 
 #include <algorithm>
 
 namespace peruse {
 
-// Equal items come in any order, but always in the same one.
+// Not stable, but deterministic.
 template <typename Iterator, typename Less>
 void HeapSort(Iterator begin, Iterator end, const Less& less) {
   std::make_heap(begin, end, less);

@@ -1,4 +1,4 @@
-// Status and Result<T>: how every fallible call of the core reports. No exceptions, nothing printed.
+// Status and Result<T>, which every fallible function of the core returns. The core throws no exceptions and prints nothing.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace peruse {
 
-// One line of meaning per code; StatusCodeName() gives the spelling that crosses to TypeScript.
+// One line of meaning per code; StatusCodeName() returns the spelling that TypeScript sees.
 enum class StatusCode : uint8_t {
   kOk,
   kInvalidArgument,  // The caller's request makes no sense (unknown option, empty question, bad range).
   kEmptyText,        // A text that must not be empty is empty.
-  kTextTooLong,      // The text has more tokens than the model takes and truncation was not asked for.
+  kTextTooLong,      // The text has more tokens than the model accepts, and truncation is off.
   kMalformedFile,    // A file's bytes contradict its format (bad JSON, overlapping tensors, ...).
   kTruncatedFile,    // A file ended before its own header says it should.
   kUnsupported,      // Well-formed, but names something Peruse does not implement.
@@ -22,16 +22,16 @@ enum class StatusCode : uint8_t {
   kShapeMismatch,    // A tensor's shape differs from what the configuration requires.
   kMissingHead,      // The checkpoint has no weights for the head that the task needs.
   kOutOfMemory,      // An allocation failed.
-  kNotFound,         // A file that was asked for does not exist.
+  kNotFound,         // A requested file does not exist.
   kAborted,          // The caller cancelled.
   kDisposed,         // The object was used after dispose().
   kInternal,         // A fault of Peruse itself; please report it.
 };
 
-// The stable spelling of a code, for example "malformed_file".
+// Returns the stable spelling of a code, for example "malformed_file".
 std::string_view StatusCodeName(StatusCode code);
 
-// Success, or a code with one clear sentence that names the thing at fault.
+// Success, or a code and one clear sentence that names the faulty thing.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -53,12 +53,12 @@ inline Status Unsupported(std::string message) { return Status(StatusCode::kUnsu
 inline Status OutOfMemory(std::string message) { return Status(StatusCode::kOutOfMemory, std::move(message)); }
 inline Status InternalError(std::string message) { return Status(StatusCode::kInternal, std::move(message)); }
 
-// Stops the program: for faults of our own only, never for anything that input can cause.
+// Stops the program. Only for bugs of Peruse, never for anything that input can cause.
 [[noreturn]] void CheckFailed(const char* condition, const char* file, int line);
 
 #define PERUSE_CHECK(condition) ((condition) ? (void)0 : ::peruse::CheckFailed(#condition, __FILE__, __LINE__))
 
-// A value, or the Status that says why there is none.
+// A value, or the Status that says why it is missing.
 template <typename T>
 class [[nodiscard]] Result {
  public:

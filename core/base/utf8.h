@@ -10,7 +10,7 @@ namespace peruse {
 
 constexpr char32_t kReplacementCharacter = 0xFFFD;
 
-// The number of bytes of the character that starts with `lead` (valid UTF-8).
+// Returns the byte length of the character that starts with `lead` (valid UTF-8).
 inline int Utf8Length(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead < 0xE0) return 2;
@@ -23,10 +23,9 @@ inline int Utf8LengthOf(char32_t c) {
   return c < 0x10000 ? 3 : 4;
 }
 
-// True for a byte inside of a character.
 inline bool IsUtf8Continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// The character at `*position` of valid UTF-8; moves `*position` past it.
+// Returns the character at `*position` of valid UTF-8 and advances `*position` past it.
 inline char32_t DecodeUtf8(std::string_view text, size_t* position) {
   const auto* p = reinterpret_cast<const unsigned char*>(text.data()) + *position;
   const char32_t lead = p[0];
@@ -47,36 +46,35 @@ inline char32_t DecodeUtf8(std::string_view text, size_t* position) {
          (p[3] & 0x3F);
 }
 
-// The character before `*position` (> 0) of valid UTF-8; moves `*position` to its start.
+// Returns the character before `*position` (> 0) of valid UTF-8 and moves `*position` to its start.
 char32_t DecodeUtf8Backwards(std::string_view text, size_t* position);
 
 // Appends `c`, a Unicode scalar value.
 void AppendUtf8(char32_t c, std::string* out);
 
-// The length of the longest valid prefix; equals text.size() when all is valid. Surrogates and overlong forms are not.
+// Returns the length of the longest valid prefix, text.size() when all is valid. Surrogates and overlong forms are invalid.
 size_t ValidUtf8Prefix(std::string_view text);
 inline bool IsValidUtf8(std::string_view text) { return ValidUtf8Prefix(text) == text.size(); }
 bool IsAscii(std::string_view text);
 
-// A copy in which each maximal ill-formed part is U+FFFD (the practice that the Unicode Standard recommends,
-// chapter 3.9, and what String::from_utf8_lossy and TextDecoder do).
+// Returns a copy in which U+FFFD replaces each maximal ill-formed part, as the Unicode Standard recommends (chapter 3.9) and
+// String::from_utf8_lossy and TextDecoder do.
 std::string ReplaceInvalidUtf8(std::string_view text);
 
-// The beginning of a text, up to about 100 bytes, to be quoted in a message.
+// Returns the beginning of a text, up to about 100 bytes, to quote in a message.
 std::string Excerpt(std::string_view text);
-// The number of code points in valid UTF-8.
 size_t CountCodePoints(std::string_view text);
 
-// Converts byte indices of one text (valid UTF-8) to code point and UTF-16 indices. It walks from the last index asked
-// for, so that indices in roughly increasing order cost time linear in the text, whatever their number.
+// Converts byte indices of one text (valid UTF-8) to code point and UTF-16 indices. It walks from the previous index, so that roughly
+// increasing indices take linear time in total.
 class Utf8IndexConverter {
  public:
   explicit Utf8IndexConverter(std::string_view text);  // keeps a view of `text`
 
-  // `byte` is at most text.size(); inside of a character it stands for the character's start.
+  // `byte` is at most text.size(); a byte inside a character counts as the character's start.
   size_t ToCodePoint(size_t byte);
   size_t ToUtf16(size_t byte);
-  // The inverse; an index past the end gives text.size(), one inside of a surrogate pair the pair's start.
+  // The inverse. An index past the end gives text.size(); one inside a surrogate pair gives the pair's start.
   size_t Utf16ToByte(size_t utf16);
   size_t CodePointToByte(size_t code_point);
 

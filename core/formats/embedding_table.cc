@@ -31,7 +31,7 @@ void Store(T value, uint8_t* to) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// Whether no whole element has all bits of the mask, as NaN and infinity have.
+// Returns false if any whole element has all bits of the mask set, which means NaN or infinity.
 template <typename T>
 bool ExponentsBelow(std::span<const uint8_t> elements, T mask) {
   bool below = true;
@@ -41,7 +41,7 @@ bool ExponentsBelow(std::span<const uint8_t> elements, T mask) {
   return below;
 }
 
-// A row for each token is little of a call: small beats fast.
+// A row per token is a small part of a call, so this is small rather than fast.
 template <typename T, typename Convert>
 void AddElements(const uint8_t* from, std::span<float> out, Convert convert) {
 #pragma clang loop vectorize(disable) unroll(disable)
@@ -74,7 +74,7 @@ int64_t EmbeddingTable::bytes() const {
 bool EmbeddingTable::AppendBytes(std::span<const uint8_t> bytes) {
   PERUSE_CHECK(appended_ + bytes.size() <=
                static_cast<size_t>(rows_) * static_cast<size_t>(cols_) * static_cast<size_t>(DTypeSize(storage_)));
-  // Of an element that a chunk's end cut in two.
+  // Completes an element that a chunk boundary split.
   const size_t part = appended_ % static_cast<size_t>(DTypeSize(storage_));
   const std::span<const uint8_t> held(data_.get() + appended_ - part, part + bytes.size());
   std::memcpy(data_.get() + appended_, bytes.data(), bytes.size());

@@ -1,4 +1,4 @@
-// An embedding matrix in host memory, its rows as the checkpoint stores them, read as floats. Copies share the rows.
+// An embedding matrix in host memory. Rows are stored as in the checkpoint and read as floats; copies share them.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,18 @@ namespace peruse {
 
 class EmbeddingTable {
  public:
-  // storage: kF32, kF16, kBF16, or kI8 (symmetric int8 with one scale a row). Rows are undefined until written.
+  // Allocates undefined rows. storage: kF32, kF16, kBF16, or kI8 (symmetric int8 with one scale per row).
   Status Allocate(int32_t rows, int32_t cols, DType storage);
 
   DType storage() const { return storage_; }
-  int64_t bytes() const;  // of all rows
+  int64_t bytes() const;
 
-  // The next bytes of the table, in the storage type. Never more than fit. For kI8 the scales come on their own. False: an element
-  // that is now whole is NaN or infinity.
+  // Appends bytes in the storage type, at most as many as fit; WriteScales sets the scales of kI8. Returns false if a completed element is
+  // NaN or infinity.
   bool AppendBytes(std::span<const uint8_t> bytes);
   void WriteScales(int32_t first_row, std::span<const float> scales);
-  // Whole rows, converted to the storage type.
   void WriteRows(int32_t first_row, std::span<const float> values);
 
-  // out[c] += table[row, c]
   void AddRow(int32_t row, std::span<float> out) const;
 
  private:

@@ -1,4 +1,4 @@
-// float32: weights as most checkpoints have them.
+// float32: the weights of most checkpoints.
 #include <cstring>
 
 #include "core/formats/weight_format.h"
@@ -17,7 +17,7 @@ class Float32 final : public WeightFormat {
   }
   void Decode(std::span<const uint8_t> payload, std::span<double> values) const override {
 #pragma clang loop vectorize(disable) unroll(disable)
-    for (size_t i = 0; i < values.size(); ++i) {  // the reference: small beats fast
+    for (size_t i = 0; i < values.size(); ++i) {  // the reference: small rather than fast
       float value;
       std::memcpy(&value, &payload[4 * i], sizeof value);
       values[i] = static_cast<double>(value);

@@ -1,4 +1,4 @@
-// Every weight passes here while it is loaded: made for speed, and the compiler makes vector code of the loops.
+// Every weight passes through here while loading, so these loops are written to be vectorised.
 #include "core/formats/quantize.h"
 
 namespace peruse {

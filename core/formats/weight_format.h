@@ -1,5 +1,5 @@
-// Formats of the weights of linear layers: what each Precision means, on every machine. A format is a class in a file of its own
-// (float32.cc, float16.cc, int8.cc) and a row of the table in weight_format.cc; a backend has a kernel for it.
+// Weight formats of linear layers. A format is a class in its own file (float32.cc, float16.cc, int8.cc) and a row of the table in
+// weight_format.cc; each backend has a kernel for it.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace peruse {
 
-// Whole rows of weights in a format. Payload and scales may come apart, as a file has them: the other one is empty then.
+// Whole rows of encoded weights. Payload and scales may arrive separately, as in a file; then the missing one is empty.
 struct EncodedRows {
-  std::span<const uint8_t> payload;  // WeightFormat::RowBytes for each row
-  std::span<const float> scales;     // WeightFormat::RowScales for each row
+  std::span<const uint8_t> payload;  // WeightFormat::RowBytes per row
+  std::span<const float> scales;     // WeightFormat::RowScales per row
 };
 
-// Memory of encoded rows, to be used again.
+// Reusable memory for encoded rows.
 struct EncodedBuffer {
   std::vector<uint8_t> payload;
   std::vector<float> scales;
@@ -32,43 +32,43 @@ class WeightFormat {
  public:
   virtual ~WeightFormat() = default;
 
-  // In a printed program: "float32".
+  // The name in printed programs: "float32".
   virtual const char* name() const = 0;
-  // The name that callers give: "f32".
+  // The name in the public API: "f32".
   virtual std::string_view dtype() const = 0;
 
   // ---- Rows of `width` weights --------------------------------------------------------------------------------------
   virtual int64_t RowBytes(int64_t width) const = 0;
   virtual int64_t RowScales() const { return 0; }
-  // The result is valid until `rows` or `buffer` change. kUnsupported: a weight that the format cannot represent.
+  // The result is valid until `rows` or `buffer` change. Errors: kUnsupported if the format cannot represent a weight.
   virtual Result<EncodedRows> Encode(std::span<const float> rows, int64_t width, EncodedBuffer* buffer) const = 0;
-  // The elements of a payload as numbers, without their scales. values.size() of them.
+  // Decodes values.size() elements of a payload, without scales.
   virtual void Decode(std::span<const uint8_t> payload, std::span<double> values) const = 0;
 
   // ---- Checkpoints --------------------------------------------------------------------------------------------------
-  // The type of a tensor that holds rows in this format, with their scales in another tensor; nullopt: checkpoints hold floats.
+  // The type of checkpoint tensors that store rows in this format, with their scales in another tensor; nullopt if checkpoints store
+  // floats.
   virtual std::optional<DType> file_type() const { return std::nullopt; }
-  // kMalformedFile: elements that the format never has.
+  // Errors: kMalformedFile if the payload has invalid elements.
   virtual Status CheckPayload(std::span<const uint8_t> payload) const { return (void)payload, OkStatus(); }
-  // The type in which an embedding table is stored whose tensor is of type `source`. words: it is the table of the words.
+  // The storage type of an embedding table whose checkpoint tensor has type `source`. `words` marks the token embeddings.
   virtual DType TableType(DType source, bool words) const { return (void)words, source; }
 
   // ---- Products -----------------------------------------------------------------------------------------------------
-  // Whether the format can hold such a layer. kUnsupported.
+  // Errors: kUnsupported if the format cannot store such a layer.
   virtual Status Check(const LinearSpec& spec) const { return (void)spec, OkStatus(); }
-  // Activations become integers in [-levels, levels] times a scale for each row. 0 if they stay floats.
+  // Levels of the quantised activations, with one scale per row; 0 if activations stay floats.
   virtual int32_t InputLevels(const LinearSpec& spec) const { return (void)spec, 0; }
-  // Whether such a layer has LinearSpec::wide_input without asking.
+  // Whether such a layer always uses LinearSpec::wide_input.
   virtual bool WidensInput(const LinearSpec& spec) const { return (void)spec, false; }
 };
 
 const WeightFormat& FormatOf(Precision precision);
-// Null if the name is unknown.
+// Returns nullptr if the name is unknown.
 const Precision* FindPrecision(std::string_view dtype);
-// The names of all formats as a list for messages: "f32", "f16" or "q8".
+// Lists the names of all formats for messages: "f32", "f16" or "q8".
 std::string PrecisionNames();
 
-// Each in the file of its name.
 const WeightFormat& Float32Format();
 const WeightFormat& Float16Format();
 const WeightFormat& Int8Format();

@@ -1,4 +1,3 @@
-// An activation function of each element.
 #pragma once
 
 #include <array>

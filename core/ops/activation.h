@@ -26,7 +26,7 @@ enum class Activation : uint8_t {
 };
 inline constexpr Activation kLastActivation = Activation::kLaplace;
 
-// The function that `name` means in `hidden_act` and its kin (transformers' ACT2FN); nothing if unknown.
+// Parses a name of `hidden_act` and similar fields (transformers' ACT2FN); nullopt if unknown.
 inline std::optional<Activation> ParseActivation(std::string_view name) {
   if (name == "gelu" || name == "gelu_python") return Activation::kGelu;
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::kGeluTanh;
@@ -47,7 +47,7 @@ inline std::optional<Activation> ParseActivation(std::string_view name) {
   return std::nullopt;
 }
 
-// For people; one of the names that mean it.
+// Returns one of the configuration names, for messages.
 inline const char* ActivationName(Activation activation) {
   constexpr const char* kNames[] = {"linear",     "gelu",    "gelu_new",   "gelu_fast", "gelu_10",
                                     "quick_gelu", "relu",    "relu6",      "silu",      "mish",

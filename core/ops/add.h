@@ -1,4 +1,3 @@
-// The sum of two matrices.
 #pragma once
 
 #include <array>
@@ -7,7 +6,7 @@
 
 namespace peruse::ops {
 
-// out = x + y; y may have one row, which is added to every row
+// out = x + y; a y with one row is added to every row
 struct Add {
   static constexpr const char* kName = "add";
   static constexpr bool kByRow = true;

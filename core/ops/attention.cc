@@ -9,19 +9,18 @@
 namespace peruse::ops {
 namespace {
 
-// A position table, if it is there, has a row for each slot.
+// A valid position table must have one row per bucket.
 bool IsTable(Value table, const Attention& op, const Shapes& s, int32_t cols) {
   if (!table.valid()) return true;
   if (!op.slots.valid() || s(op.slots).kind != Index::Kind::kSlots) return false;
   return s.Is(table, {Domain::kOne, s(op.slots).distances.rows}, cols);
 }
 
-// One query of one head.
 struct Query {
   int32_t head;
-  int32_t start;  // of its text
+  int32_t start;  // first row of its text
   int32_t length;
-  int32_t i;  // in the text
+  int32_t i;  // position in the text
 };
 
 void ForEachQuery(const Attention& op, const RaggedBatch& batch, const std::function<void(const Query&)>& visit) {
@@ -32,7 +31,7 @@ void ForEachQuery(const Attention& op, const RaggedBatch& batch, const std::func
   }
 }
 
-// scores[j] = query . key_j + position terms, -infinity outside the window; with `sizes` the sum of absolute products.
+// scores[j] = query . key_j + position terms, -infinity outside the window; with `sizes`, sums of absolute products.
 std::vector<double> Scores(const Attention& op, const Numbers& n, const Query& q, bool sizes) {
   const int32_t head_dim = n(op.query).cols / op.heads;
   const int32_t column = q.head * head_dim;
@@ -111,7 +110,7 @@ void Gradient(const Attention& op, const Numbers& n, const Gradients& g) {
     const std::vector<double> weights = Weights(op, n, q);
     const int32_t column = q.head * head_dim;
     const int32_t query = q.start + q.i;
-    // With respect to the weights, then to the scores.
+    // Gradients of the weights, then of the scores.
     std::vector<double> gradients(weights.size());
     for (int32_t j = 0; j < q.length; ++j) {
       double& gradient = gradients[static_cast<size_t>(j)];

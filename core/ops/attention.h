@@ -23,17 +23,17 @@ struct Attention {
   Value value;  // [tokens, heads * head_dim]
   int32_t heads = 1;
   float scale = 1;            // multiplies the whole score, position terms included; not negative
-  Value position_key;         // [slots, heads * head_dim], constant; not valid: no content-to-position term
-  Value position_query;       // [slots, heads * head_dim], constant; not valid: no position-to-content term
-  Value position_bias;        // [slots, heads], constant; not beside the two terms, and scale is positive then
+  Value position_key;         // [slots, heads * head_dim], constant; invalid if there is no content-to-position term
+  Value position_query;       // [slots, heads * head_dim], constant; invalid if there is no position-to-content term
+  Value position_bias;        // [slots, heads], constant; excludes the two terms, and needs a positive scale
   IndexId slots;              // [2 * longest - 1]
   int32_t window = kAllKeys;  // a query attends to the keys at distance <= window; without position terms
   Value out;                  // [tokens, heads * head_dim]
-  // [heads * tokens, longest], where somebody wants them: row (first token of the text) * heads + h * length + i for
-  // head h and query i; columns past the text's length are zero.
+  // [heads * tokens, longest]; invalid unless requested. Row (first token of the text) * heads + h * length + i is head h and query i;
+  // columns past the text's length are zero.
   Value probabilities;
 
-  // The keys [first, end) that query i of a text of `length` tokens attends to.
+  // Query i of a text of `length` tokens attends to the keys [FirstKey, EndKey).
   int32_t FirstKey(int32_t i) const { return i > window ? i - window : 0; }
   int32_t EndKey(int32_t i, int32_t length) const { return window < length - i ? i + window + 1 : length; }
 

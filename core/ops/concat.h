@@ -1,4 +1,3 @@
-// Two matrices side by side.
 #pragma once
 
 #include <array>
@@ -7,7 +6,7 @@
 
 namespace peruse::ops {
 
-// out = [x | y]. No backend runs it: the pass that places columns lets x and y be written where they belong.
+// out = [x | y]. No backend runs it: the pass that places columns makes the producers of x and y write into out.
 struct Concat {
   static constexpr const char* kName = "concat";
   static constexpr bool kByRow = false;

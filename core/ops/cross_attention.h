@@ -1,4 +1,4 @@
-// Attention between two lists of rows.
+// Attention between two matrices of rows.
 #pragma once
 
 #include <array>
@@ -7,10 +7,10 @@
 
 namespace peruse::ops {
 
-// With heads of equal width, side by side:
-//   weights[i, j] = softmax over j of scale query[i] . key[j]; over_queries: over i
+// With heads of equal width in consecutive columns:
+//   weights[i, j] = softmax over j (over i if over_queries) of scale query[i] . key[j]
 //   out[i] = sum over j of weights[i, j] value[j]
-// query [n, width], key [m, width], value [m, any], out [n, as value]. Not by text: all rows see all.
+// query [n, width], key [m, width], value [m, any], out [n, as value]. Texts are not separated: every query attends to every key.
 struct CrossAttention {
   static constexpr const char* kName = "cross_attention";
   static constexpr bool kByRow = false;

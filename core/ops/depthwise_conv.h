@@ -1,4 +1,4 @@
-// A convolution over the tokens of each text, each channel by itself, zero padded at the text's ends.
+// A depthwise convolution over the tokens of each text, zero padded at the text's ends.
 #pragma once
 
 #include <array>

@@ -6,7 +6,6 @@
 namespace peruse::ops {
 namespace {
 
-// Calls visit(row, values) for each token and lookup.
 void ForEachLookup(const Embed& op, const Numbers& n,
                    const std::function<void(int32_t, std::span<const float>)>& visit) {
   const Matrix& out = n(op.out);

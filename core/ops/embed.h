@@ -1,4 +1,3 @@
-// Rows of embedding tables, summed.
 #pragma once
 
 #include <array>
@@ -15,7 +14,7 @@ struct Embed {
 
   struct Lookup {
     TableId table;
-    IndexId index;  // not valid: no lookup
+    IndexId index;  // invalid if the lookup is absent
   };
   std::array<Lookup, kMostLookups> lookups;
   Value out;

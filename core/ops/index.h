@@ -1,4 +1,4 @@
-// Integers that each batch brings to a program.
+// Integer inputs of a program, computed for each batch.
 #pragma once
 
 #include "core/ops/value.h"
@@ -7,44 +7,46 @@ namespace peruse {
 
 struct Index {
   enum class Kind : uint8_t {
-    kIds,              // token ids                                     [tokens]
-    kTypes,            // segment of each token                         [tokens]
-    kPositions,        // place of each token in its text, + offset     [tokens]
-    kPaddedPositions,  // the same; a token that is `padding` has the place `offset` - 1, and does not count   [tokens]
-    kFirstOfText,      // row of the first token of each token's text   [tokens]
-    kFirst,            // row of each text's first token                [sequences]
-    kLast,             // row of each text's last token                 [sequences]
-    kChosen,           // rows that the caller chose                    [chosen]
-    kLengths,          // how many tokens each text has                 [sequences]
-    kSlots,            // row of a table for each distance              [2 * longest - 1]
-    kAllRows,          // the rows of a table (distances.rows)          [rows]
-    // What a head reads beside the one text of a batch.
-    kWords,        // row of each word, or its first                [words]
-    kWordTokens,   // how many rows it has                          [words]
-    kLabels,       // row of each label, or its first               [labels]
-    kLabelTokens,  // how many rows it has                          [labels]
-    kPairFirst,    // the first of each pair, a number of a word    [pairs]
-    kPairSecond,   // the second, a number of a word or label       [pairs]
-    kPairWidth,    // words from the first on before the second, + offset               [pairs]
-    kPairBlock,  // of the block for each first word and width: first * blocks + what `blocks_by` makes of the width  [pairs]
-    kRow,        // `offset`                                      [domain]
-    kWordCount,  // how many words there are, + offset            [sequences]
-    kLabelAt,    // the number of the label whose row it is; of other tokens 0         [tokens]
-    kIsLabel,    // 1 where a token is a label's row; else 0      [tokens]
-    kIsNoLabel,  // the other way round                           [tokens]
-    kSegments,   // 0 before the row where the second segment begins, 1 from it on     [tokens]
+    kIds,        // token ids  [tokens]
+    kTypes,      // segment of each token  [tokens]
+    kPositions,  // position of each token in its text, + offset  [tokens]
+    // like kPositions, but `padding` tokens have the position `offset` - 1 and are not counted  [tokens]
+    kPaddedPositions,
+    kFirstOfText,  // row of the first token of each token's text  [tokens]
+    kFirst,        // row of each text's first token  [sequences]
+    kLast,         // row of each text's last token  [sequences]
+    kChosen,       // requested rows  [chosen]
+    kLengths,      // number of tokens of each text  [sequences]
+    kSlots,        // row of a table for each distance  [2 * longest - 1]
+    kAllRows,      // the rows of a table (distances.rows)  [rows]
+    // Inputs of heads, for a batch of one text.
+    kWords,        // first row of each word  [words]
+    kWordTokens,   // number of rows of each word  [words]
+    kLabels,       // first row of each label  [labels]
+    kLabelTokens,  // number of rows of each label  [labels]
+    kPairFirst,    // word number of each pair's first member  [pairs]
+    kPairSecond,   // word or label number of each pair's second member  [pairs]
+    kPairWidth,    // second minus first word number of a pair, + offset  [pairs]
+    // block of each first word and width: first * blocks + the offset that `blocks_by` computes from the width  [pairs]
+    kPairBlock,
+    kRow,        // `offset`  [domain]
+    kWordCount,  // number of words, + offset  [sequences]
+    kLabelAt,    // number of the label at a label's row, 0 at other tokens  [tokens]
+    kIsLabel,    // 1 at a label's row, else 0  [tokens]
+    kIsNoLabel,  // 0 at a label's row, else 1  [tokens]
+    kSegments,   // 0 before the first row of the second segment, 1 from there on  [tokens]
   };
-  // How distances fall on the rows of a table (kSlots): row = clamp(bucket(distance) + offset, 0, rows - 1).
+  // Maps distances to the rows of a table (kSlots): row = clamp(bucket(distance) + offset, 0, rows - 1).
   struct Distances {
-    int32_t buckets = 0;       // logarithmic; 0: each distance is its own
-    int32_t max_position = 0;  // of the buckets: from here on all distances share one
-    bool t5 = false;           // T5's buckets, not DeBERTa v2's
-    int32_t rows = 0;          // of the table
+    int32_t buckets = 0;       // number of logarithmic buckets; 0 means one bucket per distance
+    int32_t max_position = 0;  // all distances from here on share a bucket
+    bool t5 = false;           // T5's buckets instead of DeBERTa v2's
+    int32_t rows = 0;          // rows of the table
 
     bool operator==(const Distances&) const = default;
   };
 
-  // What a pair's width adds to the number of its block.
+  // Offset of a pair's block within the blocks of its first word.
   enum class BlocksBy : uint8_t {
     kNone,
     kWidth,     // one block for each width
@@ -55,16 +57,15 @@ struct Index {
   int32_t offset = 0;
   int32_t padding = -1;
   Distances distances;
-  int32_t blocks = 0;  // of each first word
+  int32_t blocks = 0;  // per first word
   BlocksBy blocks_by = BlocksBy::kNone;
   Domain domain = Domain::kOne;
 
-  // Whether it names some of the rows, each once.
+  // Whether it selects some of the rows, each at most once.
   bool chooses() const { return kind == Kind::kFirst || kind == Kind::kLast || kind == Kind::kChosen; }
   bool operator==(const Index&) const = default;
 };
 
-// How many integers an index has.
 inline Extent ExtentOf(const Index& index) {
   switch (index.kind) {
     case Index::Kind::kFirst:
@@ -75,7 +76,7 @@ inline Extent ExtentOf(const Index& index) {
     case Index::Kind::kChosen:
       return {Domain::kChosen, 1};
     case Index::Kind::kSlots:
-      return {Domain::kLongest, 2};  // less one
+      return {Domain::kLongest, 2};  // minus one
     case Index::Kind::kWords:
     case Index::Kind::kWordTokens:
       return {Domain::kWords, 1};

@@ -1,4 +1,4 @@
-// A matrix that the caller brings.
+// A matrix from the caller.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ struct Input {
 
   int32_t number = 0;
   Value out;
-  bool optional = false;  // a factor that a caller need not bring (passes.h: DropInputs)
+  bool optional = false;  // may be absent if it is a factor (passes.h: DropInputs)
 
   auto Inputs() { return std::array<Value*, 0>{}; }
   auto Outputs() { return std::array{&out}; }

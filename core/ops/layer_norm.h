@@ -13,7 +13,7 @@ struct LayerNorm {
   static constexpr bool kByRow = true;
 
   Value x;
-  Value residual;  // comes from the pass that fuses
+  Value residual;  // set by the fusing pass
   NormArgs norm;
   Value out;
 

@@ -1,4 +1,4 @@
-// A linear layer, and what may happen to its result on the way out.
+// A linear layer with a fused epilogue.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@ namespace peruse::ops {
 
 // out = finish(x W^T + b)                      x [rows, in], out [rows, out]
 //
-// finish is one of: an activation function; "* factor"; "norm(. + residual)". Families write Linear alone; the others come
-// from the pass that fuses (core/program/passes/fuse.h).
+// finish is one of: an activation function; "* factor"; "norm(. + residual)". Families write plain Linear; the fusing pass
+// (core/program/passes/fuse.h) adds the others.
 struct Linear {
   static constexpr const char* kName = "linear";
   static constexpr bool kByRow = true;
@@ -24,7 +24,8 @@ struct Linear {
   NormArgs norm;
   Value out;
   bool first_outputs =
-      false;  // out has fewer columns; of a plain linear of one group, from core/program/passes/hoist.cc
+      // out may have fewer columns than the weight; only for a plain linear of one group, set by core/program/passes/hoist.cc
+      false;
 
   bool plain() const { return activation == Activation::kNone && !factor.valid() && !norm.valid(); }
 

@@ -7,15 +7,15 @@
 
 namespace peruse::ops {
 
-// One direction of an LSTM over the rows of one text, from the first row on, or from the last. With
-//   [i | f | g | o] = gates[t] + h recurrent + bias        h, c: of the row before; at first zero
+// One direction of an LSTM over the rows of one text, starting at the first or the last row:
+//   [i | f | g | o] = gates[t] + h recurrent + bias        h, c: of the preceding step; initially zero
 //   c = sigmoid(f) c + sigmoid(i) tanh(g)
 //   out[t] = h = sigmoid(o) tanh(c)
 struct Lstm {
   static constexpr const char* kName = "lstm";
   static constexpr bool kByRow = false;
 
-  Value gates;      // [rows, 4 * width]: what a linear makes of the inputs
+  Value gates;      // [rows, 4 * width]: a linear layer's outputs for the inputs
   Value recurrent;  // [width, 4 * width], constant
   Value bias;       // [1, 4 * width], constant
   bool reverse = false;

@@ -1,4 +1,4 @@
-// A product of two results of the run.
+// The product of two computed matrices.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The product of two matrices, element by element.
+// The elementwise product of two matrices.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace peruse::ops {
 
-// out = activation(x) * y; y may have one row, which multiplies every row. Families write x * y alone: the activation comes from
-// the pass that fuses (core/program/passes/fuse.cc).
+// out = activation(x) * y; a y with one row multiplies every row. Families write x * y; the fusing pass (core/program/passes/fuse.cc) adds
+// the activation.
 struct Multiply {
   static constexpr const char* kName = "multiply";
   static constexpr bool kByRow = true;

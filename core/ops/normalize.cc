@@ -18,21 +18,21 @@ void Compute(const Normalize& op, const Numbers& n) {
   }
 }
 
-// Of x / |x|: (dy - y (y . dy)) / |x|; where eps is the divisor, dy / eps.
+// Gradient of x / |x|: (dy - y (y . dy)) / |x|; where eps is the divisor, dy / eps.
 void Gradient(const Normalize& op, const Numbers& n, const Gradients& g) {
   const Matrix& x = n(op.x);
   const Matrix& out = g(op.out);
   for (int32_t r = 0; r < x.rows; ++r) {
     const double length = std::sqrt(Dot(&x(r, 0), &x(r, 0), x.cols));
     const double divisor = std::max(length, static_cast<double>(op.eps));
-    // By y and not by x: of a row of one column nothing is left then, to the bit.
+    // Uses y instead of x, so that the gradient of a row with one column is exactly zero.
     double along = 0;
     for (int32_t c = 0; length > op.eps && c < x.cols; ++c) along += x(r, c) / divisor * out(r, c);
     for (int32_t c = 0; c < x.cols; ++c) g(op.x)(r, c) += (out(r, c) - along * (x(r, c) / divisor)) / divisor;
   }
 }
 
-// Half the sum's error, and a rounding each of the root, the quotient and the product.
+// Half the sum's error, and one rounding each for the root, the quotient and the product.
 std::vector<double> Bound(const Normalize& op, Value result, const Numbers& n) {
   const Matrix& x = n(op.x);
   return ForEachCell(n(result), [&](int32_t r, int32_t c) {

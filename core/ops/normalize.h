@@ -1,4 +1,4 @@
-// Rows of length one.
+// Scales rows to unit length.
 #pragma once
 
 #include <array>
@@ -7,13 +7,13 @@
 
 namespace peruse::ops {
 
-// out[r] = x[r] / max(|x[r]|, eps), |x| the square root of the sum of squares
+// out[r] = x[r] / max(|x[r]|, eps), where |.| is the L2 norm
 struct Normalize {
   static constexpr const char* kName = "normalize";
   static constexpr bool kByRow = true;
 
   Value x;
-  float eps = 0;  // above 0
+  float eps = 0;  // positive
   Value out;
 
   auto Inputs() { return std::array{&x}; }

@@ -8,7 +8,7 @@
 namespace peruse::ops {
 namespace {
 
-// Calls visit(row, column) of x for everything that goes into a cell.
+// Calls visit(row, column) of x for every input of a cell.
 template <typename Visit>
 void ForEachSource(const PoolRows& op, const Numbers& n, int32_t row, int32_t col, Visit visit) {
   const Matrix& x = n(op.x);
@@ -22,7 +22,7 @@ void ForEachSource(const PoolRows& op, const Numbers& n, int32_t row, int32_t co
   }
 }
 
-// Calls visit(value) for the same.
+// Calls visit(value) for every input of a cell.
 template <typename Visit>
 void ForEachValue(const PoolRows& op, const Numbers& n, int32_t row, int32_t col, Visit visit) {
   ForEachSource(op, n, row, col, [&](int32_t r, int32_t c) { visit(n(op.x)(r, c)); });
@@ -57,7 +57,7 @@ void Compute(const PoolRows& op, const Numbers& n) {
   }
 }
 
-// Of a largest value it is that of the first that is so large.
+// Ties go to the first maximum.
 void Gradient(const PoolRows& op, const Numbers& n, const Gradients& g) {
   const Matrix& x = n(op.x);
   const Matrix& out = g(op.out);

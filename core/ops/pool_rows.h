@@ -1,4 +1,4 @@
-// One row made of several.
+// Pools several rows into one.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 
 namespace peruse::ops {
 
-// out[r] = what the kind makes of the rows begins[r] + j stride, 0 <= j < counts[r]; of no rows zeros. x may be wider than out:
-// its rows are then those of [rows * n, cols / n], where n is how often out's width goes into them.
+// out[r] pools the rows begins[r] + j stride, 0 <= j < counts[r]; no rows give zeros. If x is wider than out by a factor n, x [rows, cols]
+// is read as [rows * n, cols / n].
 struct PoolRows {
   static constexpr const char* kName = "pool_rows";
   static constexpr bool kByRow = false;
@@ -37,7 +37,7 @@ void Compute(const PoolRows& op, const Numbers& n);
 void Gradient(const PoolRows& op, const Numbers& n, const Gradients& g);
 std::vector<double> Bound(const PoolRows& op, Value result, const Numbers& n);
 
-// Whether the kind takes the sizes of values, and whether it takes the largest of them.
+// Whether the kind pools absolute values, and whether it is a maximum.
 constexpr bool TakesSizes(PoolRows::Kind kind) {
   return kind == PoolRows::Kind::kAbsMean || kind == PoolRows::Kind::kAbsMax;
 }

@@ -1,4 +1,4 @@
-// What the references of the operations (Compute) and their error bounds (Bound) work on, and what they share.
+// Types and helpers of the reference implementations of operations (Compute) and their error bounds (Bound).
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace peruse::ops {
 
-// A row-major matrix, or some of its columns.
+// A row-major matrix, or a block of its columns.
 struct Matrix {
   double* data = nullptr;
   int32_t rows = 0;
@@ -27,12 +27,12 @@ struct Matrix {
 
 struct LinearValues {
   LinearSpec spec;
-  std::unique_ptr<double[]> weight;  // [out, in / groups], elements as the format decodes them
+  std::unique_ptr<double[]> weight;  // [out, in / groups], decoded by the format
   std::unique_ptr<double[]> bias;    // [out]
   std::unique_ptr<double[]> scale;   // [out, WeightFormat::RowScales]
 };
 
-// A program's numbers, for one batch.
+// The values of a program for one batch.
 struct Numbers {
   std::vector<Matrix> values;                         // by Value
   std::vector<const LinearValues*> linears;           // by LinearId
@@ -46,7 +46,7 @@ struct Numbers {
   std::span<const int32_t> operator()(IndexId id) const { return indices[static_cast<size_t>(id.id)]; }
 };
 
-// The gradients of one number, a loss, by a program's numbers.
+// The gradients of one scalar, the loss, with respect to a program's values.
 struct Gradients {
   struct Linear {
     double* weight = nullptr;  // [out, in / groups]
@@ -60,60 +60,60 @@ struct Gradients {
   const Linear& operator()(LinearId id) const { return linears[static_cast<size_t>(id.id)]; }
 };
 
-// ---- What references share ------------------------------------------------------------------------------------------
+// ---- Shared helpers ---------------------------------------------------------------------------------------------------
 
 double Activated(double x, Activation activation);
-// Its derivative; at a corner that of one side.
+// The derivative; at a corner, that of one side.
 double ActivationSlope(double x, Activation activation);
-// In place, over all values.
+// In place.
 void Softmax(std::span<double> values);
 double Dot(const double* a, const double* b, int32_t n);
-// out = x W^T + b for a row of x; with `sizes` all values by their size: the sum of absolute products that a result is.
+// out = x W^T + b for one row of x; with `sizes`, all values are absolute, which gives the sum of absolute products behind a result.
 void Project(const double* x, const LinearValues& linear, bool sizes, double* out);
-// Adds the gradients of x, weight and bias that those of the result, a row, bring. Not for int8 weights.
+// Adds the gradients of x, weight and bias that follow from the gradient of one result row. Not for int8 weights.
 void AddProjectGradient(const double* x, const LinearValues& linear, const double* result_gradient, double* x_gradient,
                         const Gradients::Linear& gradient);
-// out = norm(x) for a row.
+// out = norm(x) for one row.
 void NormRow(const double* x, const NormArgs& norm, const Numbers& n, double* out);
 // Calls visit(t, tap, source) for every row t and tap whose source row t + tap - (taps - 1) / 2 is in t's text.
 void ForEachTap(const RaggedBatch& batch, int32_t taps, const std::function<void(int32_t, int32_t, int32_t)>& visit);
-// The result of cell(row, column) for every cell of a matrix.
+// Collects cell(row, column) for every cell of a matrix.
 std::vector<double> ForEachCell(const Matrix& matrix, const std::function<double(int32_t, int32_t)>& cell);
 
-// ---- Error bounds: how far float32 may be from double. Every factor has its reason; loosen none to make a test pass. ---
+// ---- Error bounds: the largest difference of float32 from double. Every factor is derived; never loosen one to pass a test. ---
 
 // Twice the unit roundoff of float32: the distance from 1 to its neighbour.
 inline constexpr double kEpsilon = 1.1920928955078125e-7;
 
-// A float32 sum of products, against epsilon times the sum of absolute products. Worst case: terms / 2. In truth the
-// roundings are independent, each half an epsilon of the partial sum at most, and partial sums of products of random
-// sign grow with the square root of the number of terms: together 0.27 root-mean-square, whatever the number of terms.
-// The worst of the list's 10^5 cells, whose partial sums happen to stray far from zero, is about eight times that:
-// 2.2. 3 leaves a little room; a missing, doubled or misplaced term is wrong by thousands.
+// Error of a float32 sum of products, relative to epsilon times the sum of absolute products. The worst case is terms / 2. In practice
+// roundings are independent, each at most half an epsilon of the partial sum, and partial sums of products of random sign grow with the
+// square root of the number of terms: 0.27 root-mean-square in total, whatever the number of terms. The worst of the tests' 10^5 cells,
+// with unusually large partial sums, reaches about eight times that: 2.2. The margin up to 3 is small; a missing, doubled or misplaced term
+// is wrong by thousands.
 inline constexpr double kDot = 3;
 
-// The same, times the square root of the number of terms, where all have one sign: their partial sums grow with the number, and
-// the roundings are together 0.17 root-mean-square times its root. Eight times that, as above.
+// The same for terms of one sign, times the square root of their number: partial sums grow with the number of terms, and the roundings
+// total 0.17 root-mean-square times its root. The factor is eight times that, as above.
 inline constexpr double kDotOfOneSign = 1.35;
 
 // Our vector functions (exp, sigmoid, tanh, GELU) are within 4 epsilon of the function's scale max(|x|, 1).
 inline constexpr double kActivation = 4;
 
-// The largest slope of any activation (GELU's and its kin's is 1.13): how it passes on its argument's error.
+// The largest slope of any activation (GELU and its variants have 1.13), which scales the argument's error.
 inline constexpr double kActivationSlope = 1.2;
 
-// Normalising: mean, variance, square root, quotient, weight and bias are rounded once each.
+// Normalisation rounds mean, variance, square root, quotient, weight and bias once each.
 inline constexpr double kNorm = 4;
 
-// A softmax term relative to itself, given exact scores: exp to 2 epsilon, the sum to 2, the quotient to 1.
+// Relative error of a softmax term, given exact scores: exp to 2 epsilon, the sum to 2, the quotient to 1.
 inline constexpr double kSoftmax = 6;
 
-// The same where the scores are sums of absolute products of that size: twice their error, and that of the sum.
+// The same for inexact scores with sums of absolute products of this size: twice their error, plus that of the sum.
 constexpr double SoftmaxFactor(double scores) { return (2 * kDot + 2) * scores + kSoftmax; }
 
-// Of activation(x) where x was computed with an error of x_error and has a sum of absolute products of magnitude.
+// Error of activation(x) if x has the error x_error and a sum of absolute products of `magnitude`.
 double ActivationBound(Activation activation, double magnitude, double x_error);
-// Of each value of norm(x), where x is a row of values with such sums of absolute products.
+// Error of each value of norm(x), where x is a row of values with these sums of absolute products.
 void NormBounds(const double* x, const double* magnitudes, const NormArgs& norm, const Numbers& n,
                 std::vector<double>& bounds);
 

@@ -44,10 +44,10 @@ void Compute(const RotaryAngles& op, const Numbers& n) {
   }
 }
 
-// Positions are integers.
+// Positions are integers and have no gradient.
 void Gradient(const RotaryAngles&, const Numbers&, const Gradients&) {}
 
-// Rounded once, from double.
+// One rounding from double.
 std::vector<double> Bound(const RotaryAngles&, Value result, const Numbers& n) {
   return ForEachCell(n(result), [](int32_t, int32_t) { return kEpsilon; });
 }

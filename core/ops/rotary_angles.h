@@ -8,15 +8,15 @@
 
 namespace peruse::ops {
 
-// Column j < head_dim / 2 of a token at position p holds cos(p f_j), column head_dim / 2 + j holds sin(p f_j), with
-// f_j = theta^(-2 j / head_dim) / divisor rounded to float32, as transformers' rotary embeddings keep it.
+// At position p, column j < head_dim / 2 is cos(p f_j) and column head_dim / 2 + j is sin(p f_j), with f_j = theta^(-2 j / head_dim) /
+// divisor rounded to float32, as in transformers' rotary embeddings.
 struct RotaryAngles {
   static constexpr const char* kName = "rotary_angles";
   static constexpr bool kByRow = false;
 
   IndexId positions;  // [tokens]
   float theta = 10000;
-  float divisor = 1;  // of every frequency
+  float divisor = 1;  // divides every frequency
   Value out;          // [tokens, head_dim]
 
   auto Inputs() { return std::array<Value*, 0>{}; }
@@ -26,7 +26,7 @@ struct RotaryAngles {
 // f_j for a head of `head_dim` columns.
 float RotaryFrequency(const RotaryAngles& op, int32_t j, int32_t head_dim);
 
-// The operation in float32, for every backend: rows of `out` are `stride` floats apart.
+// The operation in float32, shared by all backends. Rows of `out` are `stride` floats apart.
 void FillAngles(const RotaryAngles& op, std::span<const int32_t> positions, int32_t head_dim, float* out,
                 int64_t stride);
 

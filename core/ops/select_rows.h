@@ -1,4 +1,3 @@
-// Some rows of a matrix.
 #pragma once
 
 #include <array>

@@ -13,13 +13,14 @@ struct SpanConv {
   static constexpr const char* kName = "span_conv";
   static constexpr bool kByRow = false;
 
-  Value logits;     // [tokens, heads * K]; with `weight` the input x of a linear that makes them: x W^T + b
-  LinearId weight;  // comes from the pass that fuses
+  // [tokens, heads * K]; if `weight` is valid, the input x of a linear layer that computes them: x W^T + b
+  Value logits;
+  LinearId weight;  // set by the fusing pass
   Value values;     // [tokens, width]
   int32_t heads = 1;
   int32_t kernel_size = 1;  // K
   Value out;                // [tokens, width]
-  Value kernels;            // [tokens, heads * K] the softmax, where somebody wants it
+  Value kernels;            // [tokens, heads * K], the softmax; invalid unless requested
 
   auto Inputs() { return std::array{&logits, &values}; }
   auto Outputs() { return std::array{&out, &kernels}; }

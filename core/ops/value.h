@@ -1,4 +1,4 @@
-// What operations work on: matrices that are known by number, width and a symbolic count of rows.
+// Operands of operations: matrices identified by number, with a width and a symbolic number of rows.
 #pragma once
 
 #include <array>
@@ -8,35 +8,35 @@
 
 namespace peruse {
 
-// An operation is a struct with its operands and results, in a file of its own, and three functions of it:
+// An operation is a struct of operands and results in its own file, with these functions:
 //
 //   bool Fits(op, shapes)              the shape rule (shapes.h); holds for every operation of a plan
-//   void Compute(op, numbers)          its meaning: plain loops over doubles (reference.h)
-//   void Gradient(op, numbers, grads)  adds to the gradients of its operands and parameters what those of its results bring;
-//                                      for the operations that families write, not for what the pass that fuses makes of them
-//   vector Bound(op, result, numbers)  how far a float32 backend may be from that, in each cell of the result
+//   void Compute(op, numbers)          the definition: plain loops over doubles (reference.h)
+//   void Gradient(op, numbers, grads)  adds the gradients of operands and parameters that follow from those of the results;
+//                                      only for operations that families write, not for those that the fusing pass creates
+//   vector Bound(op, result, numbers)  the largest error of a float32 backend in each cell of the result
 //
-// The last three are for tests and for the reference backend; no build that is shipped links them.
+// Only tests and the reference backend link the last three; shipped builds do not.
 namespace ops {
 struct Shapes;
 struct Numbers;
 struct Gradients;
 }  // namespace ops
 
-// What a count depends on; its size is known when a batch is.
+// The quantity that a count is proportional to, known once the batch is known.
 enum class Domain : uint8_t {
-  kOne,        // nothing: always 1
+  kOne,        // always 1
   kTokens,     // tokens of the ragged batch
   kSequences,  // texts
   kLongest,    // tokens of the longest text
-  kChosen,     // tokens that the caller chose
-  kWords,      // what a head is given beside the text (core/program/indices.h): words,
-  kLabels,     //   labels,
-  kPairs,      //   and pairs of words, or of a word and a label
+  kChosen,     // requested tokens
+  kWords,      // words, which a head takes as inputs (core/program/indices.h)
+  kLabels,     // labels, likewise
+  kPairs,      // pairs of words, or of a word and a label
 };
 inline constexpr size_t kDomains = 8;
 
-// A count of rows or columns: `factor` for each element of `domain`.
+// A number of rows or columns: `factor` times the size of `domain`.
 struct Extent {
   Domain domain = Domain::kOne;
   int32_t factor = 1;
@@ -52,7 +52,7 @@ struct Sizes {
   int64_t operator()(Extent extent) const { return extent.factor * of[static_cast<size_t>(extent.domain)]; }
 };
 
-// A matrix of a Program, by its number. Not valid: an operand or result that is not there.
+// A matrix of a Program, by number. An invalid Value is an absent operand or result.
 struct Value {
   int32_t id = -1;
 
@@ -60,13 +60,13 @@ struct Value {
   bool operator==(const Value&) const = default;
 };
 
-// How large a matrix of a Program is. A block of columns of another value has that value as its base.
+// The shape of a Program's matrix. A block of columns has the containing value as its base.
 struct ValueInfo {
   Extent rows;
   Extent cols;
-  int32_t base = -1;  // value whose columns [first_col, first_col + cols) these are; -1: stands by itself
+  int32_t base = -1;  // the value whose columns [first_col, first_col + cols) these are; -1 if none
   int32_t first_col = 0;
-  int32_t constant = -1;  // number of the matrix that the backend keeps between runs; -1: of one run
+  int32_t constant = -1;  // number of a matrix that the backend keeps between runs; -1 for one run's values
 };
 
 // A packed linear layer of a Program, by its number (Program::linears).
@@ -77,7 +77,7 @@ struct LinearId {
   bool operator==(const LinearId&) const = default;
 };
 
-// A list of integers that each batch brings, by its number (Program::indices).
+// A list of integers that each batch supplies, by number (Program::indices).
 struct IndexId {
   int32_t id = -1;
 
@@ -92,10 +92,10 @@ struct TableId {
   bool operator==(const TableId&) const = default;
 };
 
-// Parameters of a layer norm: (x - mean) / sqrt(variance + eps) * weight + bias, biased variance, over the columns.
+// Layer norm over the columns: (x - mean) / sqrt(variance + eps) * weight + bias, with biased variance.
 struct NormArgs {
   Value weight;  // [1, width], constant
-  Value bias;    // [1, width], constant; not valid means no bias
+  Value bias;    // [1, width], constant; invalid means no bias
   float eps = 0;
 
   bool valid() const { return weight.valid(); }

@@ -5,7 +5,7 @@
 namespace peruse {
 namespace {
 
-// What all operations may ask of a run.
+// Properties of a run that costs depend on.
 struct Run {
   const Program& program;
   const RaggedBatch& batch;
@@ -39,7 +39,7 @@ double Cost(const ops::SpanConv& op, const Run& run) {
   return logits + run.Convolution(op.values, op.kernel_size);
 }
 
-// Scores and context of the keys within the window; and of each position term every row with every slot that its text's length can meet.
+// Scores and context of the keys within the window; each position term multiplies every row by every slot that the text's length can reach.
 double Cost(const ops::Attention& op, const Run& run) {
   const int terms = (op.position_key.valid() ? 1 : 0) + (op.position_query.valid() ? 1 : 0);
   double flops = 0;

@@ -1,4 +1,4 @@
-// What an operation costs, for benchmarks.
+// Costs of operations, for benchmarks.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace peruse {
 
-// Floating-point operations of products and convolutions; a multiply-add is two. `indices`: of the batch (BatchIndices::views).
+// Floating-point operations of products and convolutions; a multiply-add counts as two. `indices` are BatchIndices::views.
 double Flops(const Program& program, const Op& op, const RaggedBatch& batch, const Sizes& sizes,
              std::span<const std::span<const int32_t>> indices);
 

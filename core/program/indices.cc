@@ -8,7 +8,7 @@ namespace peruse {
 namespace {
 
 constexpr Extent kTokenCount = {Domain::kTokens, 1};
-constexpr float kFarthest = 1 << 24;  // beyond every table: keeps the conversion to an integer defined
+constexpr float kFarthest = 1 << 24;  // beyond every table; keeps the conversion to an integer defined
 
 int32_t Bucket(const Index::Distances& how, int32_t distance) {
   if (how.buckets == 0) return distance;
@@ -21,7 +21,7 @@ int32_t Slot(const Index& index, int32_t distance) {
   return std::clamp(Bucket(how, distance) + index.offset, 0, how.rows - 1);
 }
 
-// The integers of one text, behind those of the texts before it.
+// Appends the integers of one text.
 void AppendText(const Index& index, const ModelInput& text, int32_t start, std::vector<int32_t>& values) {
   const auto length = static_cast<int32_t>(text.ids.size());
   switch (index.kind) {
@@ -57,7 +57,7 @@ void AppendText(const Index& index, const ModelInput& text, int32_t start, std::
   }
 }
 
-// What the caller gives as it is; nothing for other kinds.
+// Integers that the caller gives; empty for other kinds.
 std::span<const int32_t> Given(Index::Kind kind, const HeadInputs& head) {
   switch (kind) {
     case Index::Kind::kWords:
@@ -89,7 +89,7 @@ int32_t BlockOfWidth(Index::BlocksBy by, int32_t width) {
   return 0;
 }
 
-// What is computed from a head's lists.
+// Appends integers that are computed from a head's inputs.
 void AppendForHead(const Index& index, const HeadInputs& head, const Sizes& sizes, std::vector<int32_t>& values) {
   const auto tokens = static_cast<size_t>(sizes(kTokenCount));
   switch (index.kind) {
@@ -147,8 +147,8 @@ int32_t LogBucket(int32_t distance, int32_t buckets, int32_t max_position) {
   const int32_t mid = buckets / 2;
   const int32_t magnitude = std::abs(distance);
   if (magnitude <= mid) return distance;
-  // In float32 and in the reference's order, so that ceil sees the same number: at max_position - 1 numerator and
-  // denominator must be the same float. Below mid the denominator is negative, and far distances fall back to near buckets.
+  // In float32 and in transformers' order, so that ceil sees the same number: at max_position - 1 numerator and denominator must be the
+  // same float. Below mid the denominator is negative, and far distances fall back to near buckets.
   const float numerator = std::log(static_cast<float>(magnitude) / static_cast<float>(mid));
   const float denominator = std::log(static_cast<float>(max_position - 1) / static_cast<float>(mid));
   const float steps = std::ceil(numerator / denominator * static_cast<float>(mid - 1));
@@ -162,14 +162,14 @@ int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance) {
   const int32_t direction = distance < 0 ? half : 0;
   const int32_t magnitude = std::abs(distance);
   if (magnitude < exact) return direction + magnitude;
-  // In float32 and in the reference's order, so that truncation sees the same number.
+  // In float32 and in transformers' order, so that truncation sees the same number.
   const float log = std::log(static_cast<float>(magnitude) / static_cast<float>(exact));
   const float range = static_cast<float>(std::log(static_cast<double>(max_distance) / exact));
   const auto steps = static_cast<int32_t>(log / range * static_cast<float>(half - exact));
   return direction + std::min(half - 1, exact + steps);
 }
 
-// Distances in (-reach, reach), a part of those of the longest text so far.
+// Distances in (-reach, reach), a slice of those of the longest text so far.
 std::span<const int32_t> BatchIndices::FillSlots(const Index& index, int32_t reach, std::vector<int32_t>& values) {
   const size_t size = 2 * static_cast<size_t>(reach) - 1;
   if (values.size() < size) {
@@ -190,7 +190,7 @@ void BatchIndices::Fill(const Program& program, const BatchInputs& inputs) {
       views_[i] = FillSlots(index, inputs.batch.longest(), values);
       continue;
     }
-    if (index.kind == Index::Kind::kAllRows) {  // as they were
+    if (index.kind == Index::Kind::kAllRows) {  // unchanged
       for (auto row = static_cast<int32_t>(values.size()); row < index.distances.rows; ++row) values.push_back(row);
       views_[i] = values;
       continue;

@@ -1,8 +1,8 @@
-// How a tensor of a checkpoint is arranged in the parameter that it fills: one small struct for each arrangement, and one function that
-// turns any of them into runs of elements. Loading, training and the sharing of weights read the runs and know no arrangement.
+// Layouts of a checkpoint's tensor in the parameter that it fills: a small struct per layout, and one function that turns layouts into runs
+// of elements. Loading, training and weight sharing use runs only.
 //
-// A parameter is a matrix of rows: the weights of a linear [out, in / groups], its biases [out, 1], a constant or a table [rows, cols].
-// Shapes in the comments are those of the tensor.
+// A parameter is a matrix of rows: the weights of a linear layer [out, in / groups], its biases [out, 1], a constant or a table [rows,
+// cols]. Shapes in comments are the tensor's.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace peruse {
 
 namespace layouts {
 
-// Any shape: the elements in their order, from row `first_row` of the parameter on.
+// Any shape: elements in order, starting at row `first_row` of the parameter.
 struct InOrder {
   int32_t first_row = 0;
   bool operator==(const InOrder&) const = default;
 };
 
-// [heads * parts * width, in], rows ordered head, part, channel; stored as part, head, channel from `first_row` on.
+// [heads * parts * width, in], rows ordered head, part, channel; stored as part, head, channel, starting at `first_row`.
 struct HeadsOutermost {
   int32_t parts = 1;
-  int32_t width = 1;  // channels of a head
+  int32_t width = 1;  // channels per head
   int32_t first_row = 0;
   bool operator==(const HeadsOutermost&) const = default;
 };
@@ -72,14 +72,14 @@ using Layout = std::variant<layouts::InOrder, layouts::HeadsOutermost, layouts::
                             layouts::TapsOutermost, layouts::RowsOfTaps, layouts::SomeColumns, layouts::Transposed,
                             layouts::Repeated, layouts::SoftmaxTaps>;
 
-// A tensor in a parameter.
+// A tensor's location in a parameter.
 struct Placement {
   Layout layout;
-  std::span<const int64_t> shape;  // of the tensor
-  int64_t cols = 1;                // of the parameter
+  std::span<const int64_t> shape;  // the tensor's
+  int64_t cols = 1;                // the parameter's
 };
 
-// parameter[to + i] = tensor[from + i * step] for i < count. Both in elements; `from` counts from the first unit that was asked for.
+// parameter[to + i] = tensor[from + i * step] for i < count, in elements; `from` is relative to the first requested unit.
 struct ElementRun {
   int64_t from = 0;
   int64_t step = 1;
@@ -87,27 +87,25 @@ struct ElementRun {
   int64_t count = 0;
 };
 
-// Elements of a unit: the smallest part of the tensor that fills whole rows of the parameter.
+// Elements per unit: the smallest part of the tensor that fills whole rows of the parameter.
 int64_t UnitElements(const Placement& placement);
 
-// The runs of `units` units of the tensor, from unit `first` on. Runs of one row follow each other, in the order of its columns.
+// Runs of `units` units of the tensor, starting at unit `first`. Runs of one row are consecutive, in the order of its columns.
 std::vector<ElementRun> RunsOf(const Placement& placement, int64_t first, int64_t units);
 
-// The whole tensor.
+// Runs of the whole tensor.
 std::vector<ElementRun> RunsOf(const Placement& placement);
 
-// Whether the elements pass through a softmax over the tensor's rows before they are stored.
+// Whether a softmax over the tensor's rows is applied before storing.
 inline bool IsSoftmax(const Layout& layout) { return std::holds_alternative<layouts::SoftmaxTaps>(layout); }
 
-// Whether each row of the tensor is a row of the parameter: only then a checkpoint may hold rows in the format of the parameter.
+// Whether each tensor row is a parameter row, as required for rows in the parameter's format.
 inline bool KeepsRows(const Layout& layout) {
   return std::holds_alternative<layouts::InOrder>(layout) || std::holds_alternative<layouts::HeadsOutermost>(layout);
 }
 
-// The softmax of each row of `cols` values.
 std::vector<float> SoftmaxOfRows(std::span<const float> values, int64_t cols);
 
-// Elements of a tensor.
 int64_t ElementCount(std::span<const int64_t> shape);
 
 }  // namespace peruse

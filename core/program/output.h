@@ -1,4 +1,4 @@
-// What a caller may ask of a program.
+// Outputs that a caller may request from a program.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@ namespace peruse {
 enum class OutputKind : uint8_t {
   // ---- Of the model -------------------------------------------------------------------------------------------------
   kLogits,           // of the head
-  kLastHiddenState,  // of a model without a head: [tokens, hidden_size]
-  kLabelVectors,     // of a model with an encoder for labels: a row for each text of the batch, which is a label
+  kLastHiddenState,  // without a head: [tokens, hidden_size]
+  kLabelVectors,     // with a label encoder: one row per text of the batch, which is a label
 
   // ---- Of a layer ---------------------------------------------------------------------------------------------------
-  kHidden,      // [tokens, hidden_size]; layer 0 is the embeddings, layer 1 the first of the encoder
-  kAttention,   // [heads for each token, longest text]; layers from here on begin at 0
-  kSpanKernel,  // of ConvBERT: [tokens, heads * conv_kernel_size]
-  // Of DeBERTa, what the three terms of its scores are computed from (core/model/attention_terms.h).
+  kHidden,      // [tokens, hidden_size]; layer 0 is the embeddings, layer 1 the encoder's first layer
+  kAttention,   // [heads for each token, longest text]; this and the following kinds count layers from 0
+  kSpanKernel,  // ConvBERT: [tokens, heads * conv_kernel_size]
+  // DeBERTa: operands of the three terms of its scores (core/model/attention_terms.h).
   kQuery,          // [tokens, hidden_size]
   kKey,            // [tokens, hidden_size]
   kPositionKey,    // [slots, hidden_size]
@@ -34,10 +34,10 @@ inline constexpr OutputId kLogits = {OutputKind::kLogits};
 inline constexpr OutputId kLastHiddenState = {OutputKind::kLastHiddenState};
 inline constexpr OutputId kLabelVectors = {OutputKind::kLabelVectors};
 
-// Whether a run computes the output if no other is requested.
+// Whether a run computes the output by default.
 inline bool IsOfHead(OutputId id) { return id.kind == OutputKind::kLogits || id.kind == OutputKind::kLastHiddenState; }
 
-// For messages and printed programs: "logits", "hidden.3".
+// "logits" or "hidden.3", for messages and printed programs.
 std::string NameOf(OutputId id);
 
 }  // namespace peruse

@@ -28,7 +28,7 @@ class Planner {
           owner_[slot] = -1;
       }
     }
-    // Columns lie where the value lies that has them.
+    // Columns share the memory of the containing value.
     for (size_t v = 0; v < plan_.slot_of.size(); ++v) {
       const int32_t base = plan_.program.values[v].base;
       if (base >= 0) plan_.slot_of[v] = plan_.slot_of[static_cast<size_t>(base)];
@@ -46,7 +46,7 @@ class Planner {
       for (const Value* value : InputsOf(program.ops[i])) last_use_[Root(*value)] = static_cast<int32_t>(i);
       for (const Value* value : OutputsOf(program.ops[i])) last_use_[Root(*value)] = static_cast<int32_t>(i);
     }
-    // An output is handed out behind the last operation that writes a part of it.
+    // An output is complete after the last operation that writes a part of it.
     std::vector<int32_t> last_write(program.values.size(), -1);
     for (size_t i = 0; i < program.ops.size(); ++i) {
       for (const Value* value : OutputsOf(program.ops[i])) last_write[Root(*value)] = static_cast<int32_t>(i);
@@ -68,7 +68,7 @@ class Planner {
     width = std::max(width, info.cols.factor);
   }
 
-  // The free slot that fits best: the least that is wide enough, else the widest, else a new one.
+  // Returns the best free slot: the narrowest that is wide enough, else the widest, else a new one.
   size_t Choose(const ValueInfo& info) {
     size_t best = owner_.size();
     for (size_t i = 0; i < owner_.size(); ++i) {
@@ -82,7 +82,6 @@ class Planner {
     }
     return best;
   }
-  // Whether slot a is the better one for this width.
   static bool Fits(const PlanSlot& a, const PlanSlot& b, int32_t width) {
     const bool a_fits = a.cols.factor >= width;
     const bool b_fits = b.cols.factor >= width;
@@ -92,7 +91,7 @@ class Planner {
 
   Plan plan_;
   std::vector<int32_t> last_use_;  // by value: the last operation that reads or writes it
-  std::vector<int32_t> owner_;     // by slot: the value in it now; -1: free
+  std::vector<int32_t> owner_;     // by slot: the current value, or -1 if free
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A program that is ready to run: which values share memory, and when each output can be handed out.
+// A program ready to run: memory sharing of values, and completion of outputs.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace peruse {
 
-// Memory that several values use, one after another: as many rows each, and columns up to these.
+// Memory that several values use one after another: all have this number of rows, and at most these columns.
 struct PlanSlot {
   Extent rows;
   Extent cols;
@@ -18,14 +18,15 @@ struct PlanSlot {
 struct Plan {
   Program program;
   std::vector<PlanSlot> slots;
-  std::vector<int32_t> slot_of;                // by value: of the value that holds its memory; -1: not of a run
-  std::vector<std::vector<int32_t>> finished;  // by operation: outputs that can be handed out behind it
+  std::vector<int32_t> slot_of;  // by value: slot of the value that owns its memory; -1 if it is not computed in a run
+  std::vector<std::vector<int32_t>> finished;  // by operation: outputs that are complete after it
 };
 
-// Gives each value of a run a slot for as long as it is needed. An operation's results never lie where its operands do.
+// Assigns each value of a run a slot for its lifetime. An operation's results never share memory with its operands.
 Plan PlanMemory(Program program);
 
-// All passes, for the outputs of these numbers. brings_inputs: the caller brings the matrices of ops::Input (passes.h: DropInputs).
+// Applies all passes for the outputs of these numbers. brings_inputs: the caller provides the matrices of ops::Input (passes.h:
+// DropInputs).
 Plan PlanFor(const Program& program, std::span<const int32_t> outputs, bool brings_inputs = false);
 
 }  // namespace peruse

@@ -52,7 +52,7 @@ std::string Text(const Program& program, LinearId id) {
   return text + ", " + FormatOf(spec.precision).name() + "]";
 }
 
-// What an operation says beside its operands.
+// An operation's attributes.
 template <typename AnyOp>
 std::string Details(const AnyOp& op) {
   std::string text;

@@ -48,17 +48,17 @@ struct ProgramOutput {
 
 struct Program {
   std::vector<ValueInfo> values;
-  std::vector<Op> ops;  // in an order in which they can run
+  std::vector<Op> ops;  // in execution order
   std::vector<Index> indices;
   std::vector<ProgramOutput> outputs;
   std::vector<LinearSpec> linears;  // by LinearId
-  std::vector<Value> dropped;       // by training, as the reference classes do (core/train/step.h)
-  int32_t tables = 0;               // how many TableIds there are
-  int32_t constants = 0;            // how many constant matrices
+  std::vector<Value> dropped;       // dropout in training, as in transformers' classes (core/train/step.h)
+  int32_t tables = 0;               // number of TableIds
+  int32_t constants = 0;            // number of constant matrices
 
   const ValueInfo& info(Value value) const { return values[static_cast<size_t>(value.id)]; }
   ValueInfo& info(Value value) { return values[static_cast<size_t>(value.id)]; }
-  // The value that holds the memory of `value`.
+  // The value that owns the memory of `value`.
   Value Root(Value value) const { return info(value).base >= 0 ? Value{info(value).base} : value; }
   bool IsConstant(Value value) const { return info(Root(value)).constant >= 0; }
   Value NewValue(Extent rows, Extent cols) {
@@ -67,7 +67,7 @@ struct Program {
   }
 };
 
-// Pointers to the operands, or results, of an operation that are there.
+// Pointers to the present operands, or results, of an operation.
 class ValueRefs {
  public:
   void Append(Value* value) {
@@ -82,23 +82,22 @@ class ValueRefs {
 };
 ValueRefs InputsOf(Op& op);
 ValueRefs OutputsOf(Op& op);
-// For reading.
+// Read-only.
 inline ValueRefs InputsOf(const Op& op) { return InputsOf(const_cast<Op&>(op)); }
 inline ValueRefs OutputsOf(const Op& op) { return OutputsOf(const_cast<Op&>(op)); }
 
-// The linear layer that an operation uses, if it uses one.
+// The operation's linear layer, if any.
 LinearId LinearOf(const Op& op);
 
-// Whether each row of the results depends on the same row of the operands alone.
+// Whether each result row depends only on the same row of the operands.
 inline bool IsByRow(const Op& op) {
   return std::visit([](const auto& o) { return o.kByRow; }, op);
 }
 
-// Whether every operation has operands and results of the shapes that it needs (Fits in core/ops), and no result shares
-// memory with an operand.
+// Whether every operation's operands and results have valid shapes (Fits in core/ops), and no result shares memory with an operand.
 bool IsSound(const Program& program);
 
-// The program for people: a line for each operation.
+// Prints a line per operation.
 std::string Print(const Program& program);
 
 }  // namespace peruse

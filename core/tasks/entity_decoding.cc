@@ -9,15 +9,14 @@
 namespace peruse {
 namespace {
 
-// Python's \w, which knows no marks.
+// Python's \w, which excludes combining marks.
 bool IsWordCharacter(char32_t c) {
   return c == '_' || (text::CharClasses(c) & (text::kLetterClass | text::kNumberClass)) != 0;
 }
 
-// Python's \s.
 bool IsPythonSpace(char32_t c) { return text::IsSpace(c) || (c >= 0x1C && c <= 0x1F); }
 
-// The end of the word characters from `begin` on.
+// Returns the end of the word characters from `begin` on.
 size_t SkipWord(std::string_view text, size_t begin) {
   while (begin < text.size()) {
     size_t end = begin;
@@ -27,7 +26,7 @@ size_t SkipWord(std::string_view text, size_t begin) {
   return begin;
 }
 
-// The order in which the reference comes upon them.
+// Sort key: the order in which transformers finds candidates.
 std::tuple<int32_t, int32_t, int32_t> Place(const EntityCandidate& it) { return {it.first, it.last, it.label}; }
 
 bool Conflict(const EntityCandidate& a, const EntityCandidate& b, const EntityRules& rules) {

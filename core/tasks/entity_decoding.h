@@ -1,5 +1,4 @@
-// The parts of zero-shot token classification that need no model: the words of a text, and which of the spans that a model
-// thinks likely are told.
+// Model-independent parts of zero-shot token classification: the words of a text, and the choice among likely spans.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +9,8 @@
 
 namespace peruse {
 
-// Byte ranges of the words, as GLiNER's WhitespaceTokenSplitter finds them: letters, numbers and "_", joined by single "-" or
-// "_"; every other character that is no white space is a word by itself.
+// Byte ranges of the words, as in GLiNER's WhitespaceTokenSplitter: letters, numbers and "_", joined by single "-" or "_"; every other
+// non-space character is its own word.
 std::vector<text::Offset> SplitWords(std::string_view text);
 
 // Words [first, last] with a label.
@@ -23,12 +22,12 @@ struct EntityCandidate {
 };
 
 struct EntityRules {
-  bool flat = true;          // no two entities overlap; else one may lie within another
+  bool flat = true;          // entities do not overlap; otherwise one may contain another
   bool multi_label = false;  // the same words may have several labels
 };
 
-// The surest ones that do not conflict, by their first words (BaseDecoder.greedy_search). Of equal words and label, found in
-// two windows, the surer one counts.
+// Returns the most probable candidates that do not conflict, by their first words (BaseDecoder.greedy_search). If two windows contain equal
+// words and label, the higher score counts.
 std::vector<EntityCandidate> ChooseEntities(std::vector<EntityCandidate> candidates, const EntityRules& rules);
 
 }  // namespace peruse

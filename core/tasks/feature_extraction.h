@@ -1,5 +1,5 @@
-// Feature extraction: the encoder's hidden states, pooled to one vector a text or as they are (transformers'
-// FeatureExtractionPipeline and sentence-transformers' Pooling).
+// Feature extraction: the encoder's hidden states, optionally pooled to one vector per text (transformers' FeatureExtractionPipeline and
+// sentence-transformers' Pooling).
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace peruse {
 
-// kNone: every token, special ones included. kSentence: what the folder of the model says (sentence_embedder.h), which cuts
-// texts that are too long. kLastToken: the last token, special ones included.
+// kNone returns every token, including special ones. kSentence follows the modules of the model's folder (sentence_embedder.h) and cuts
+// long texts. kLastToken is the last token, including special ones.
 enum class Pooling { kNone, kCls, kMean, kMax, kSentence, kLastToken };
 
 struct FeatureExtractionRequest {
   std::vector<std::string> inputs;
   std::optional<Pooling> pooling;          // default: kSentence with a prompt, else kNone
-  std::optional<std::string> prompt;       // what to put before each text, for kSentence; or
-  std::optional<std::string> prompt_name;  // its name in the folder. Default: the folder's own default
-  std::optional<int32_t> dimensions;       // keep the first so many numbers of each vector; then comes `normalize`
-  int32_t layer = -1;       // which hidden state: 0 the embeddings, 1 the first layer, ...; negative ones from the end
+  std::optional<std::string> prompt;       // text before each input, for kSentence
+  std::optional<std::string> prompt_name;  // the prompt's name in the folder; default: the folder's default
+  std::optional<int32_t> dimensions;       // keep this many leading numbers of each vector, before `normalize`
+  int32_t layer = -1;       // hidden state: 0 the embeddings, 1 the first layer, ...; negative ones count from the end
   bool normalize = false;   // divide each vector by its length
-  bool truncation = false;  // cut a text that is too long; else kTextTooLong
+  bool truncation = false;  // cut long texts instead of returning kTextTooLong
 };
 
 struct Features {
@@ -44,13 +44,13 @@ class FeatureExtraction : public TaskOf<FeatureExtractionRequest, Features> {
 
  private:
   Status CheckPooling();
-  // A text as a sentence.
+  // Tokenizes a text for kSentence.
   Result<text::Encoding> ReadSentence(size_t input);
 
   const SentenceEmbedder* sentence_;
   Pooling pooling_ = Pooling::kNone;
   std::string prompt_;
-  std::vector<size_t> skips_;  // by input: tokens that are not pooled, of a sentence
+  std::vector<size_t> skips_;  // by input: leading tokens that are not pooled
   size_t width_ = 0;           // of a vector
   OutputId output_ = kLastHiddenState;
 };

@@ -1,5 +1,5 @@
-// Fill-mask: what could stand where a text has the mask token (transformers' FillMaskPipeline). A text that is too long
-// is refused: cutting it could lose the mask.
+// Fill-mask: predicts the tokens at a text's mask tokens (transformers' FillMaskPipeline). Errors: kTextTooLong, because cutting a text
+// could lose the mask.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace peruse {
 
 struct FillMaskRequest {
-  std::vector<std::string> inputs;  // each with at least one mask token, as the tokenizer writes it ("[MASK]")
-  int32_t top_k = 5;                // proposals for a mask, best first
-  // Only these tokens. Each is looked up in the vocabulary, else it is tokenised and its first token counts. Their
-  // probabilities are not made to sum to 1.
+  std::vector<std::string> inputs;  // each with at least one mask token as text ("[MASK]")
+  int32_t top_k = 5;                // proposals per mask, best first
+  // Restricts proposals to these tokens. A target outside the vocabulary is tokenized, and its first token counts. Probabilities are not
+  // renormalised.
   std::optional<std::vector<std::string>> targets;
 };
 
@@ -24,12 +24,12 @@ struct MaskProposal {
   float score;  // probability
   int32_t token;
   std::string token_str;
-  // The text with this mask filled in, the masks independently of each other. With one mask special tokens are left out;
-  // with several they stay, as the other masks are among them.
+  // The text with only this mask filled in. With one mask special tokens are omitted; with several they stay, because the other masks are
+  // among them.
   std::string sequence;
 };
 
-// For each input, by mask.
+// Returns for each input the proposals by mask.
 class FillMask : public TaskOf<FillMaskRequest, std::vector<std::vector<MaskProposal>>> {
  public:
   static constexpr Head kHead = Head::kMaskedLm;
@@ -41,12 +41,12 @@ class FillMask : public TaskOf<FillMaskRequest, std::vector<std::vector<MaskProp
 
  private:
   Status FindTargets();
-  // The id that a target stands for; -1 when nothing is left of it.
+  // Returns the id of a target; -1 if it normalises to nothing.
   Result<int32_t> TargetId(const std::string& target) const;
-  // The best tokens of the mask at `position`, by their logits.
+  // Returns the best tokens of the mask at `position`.
   std::vector<MaskProposal> Proposals(const Reading& reading, int32_t position, std::span<const float> logits) const;
 
-  std::vector<int32_t> targets_;  // ascending; empty: the whole vocabulary
+  std::vector<int32_t> targets_;  // ascending; empty means the whole vocabulary
 };
 
 }  // namespace peruse

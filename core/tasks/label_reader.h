@@ -1,4 +1,4 @@
-// Labels that a model reads apart from texts (a bi-encoder), as vectors that are kept between calls.
+// Vectors of labels, for models that encode labels separately from texts (bi-encoders), cached between calls.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace peruse {
 
-// What was made of labels so far, for a session.
+// A session's cache of label vectors.
 class LabelVectors {
  public:
-  // Null: the label was not read yet, or was forgotten.
+  // Returns nullptr for a label that is not cached.
   const std::vector<float>* Find(std::string_view label) const {
     const auto found = vectors_.find(label);
     return found == vectors_.end() ? nullptr : &found->second;
   }
-  // Forgets all others when there are too many.
+  // Clears the cache first if it is full.
   void Keep(std::string_view label, std::span<const float> vector) {
     if (vectors_.size() >= kMost) vectors_.clear();
     vectors_.insert_or_assign(std::string(label), std::vector<float>(vector.begin(), vector.end()));
   }
 
  private:
-  static constexpr size_t kMost = 1 << 14;  // of 768 columns 50 MB
+  static constexpr size_t kMost = 1 << 14;  // 50 MB with 768 columns
 
   std::map<std::string, std::vector<float>, std::less<>> vectors_;
 };
@@ -38,13 +38,13 @@ class LabelReader {
   explicit LabelReader(const TaskContext& context)
       : tokenizer_(context.labels_tokenizer), model_(context.model), kept_(context.label_vectors) {}
 
-  // Whether labels are read so: the model has an encoder for them.
+  // Whether the model encodes labels separately.
   bool needed() const { return model_.config().label_encoder.has_value(); }
-  // What is to be read before any text. `labels` outlives this.
+  // Returns the readings of uncached labels, which precede all texts. `labels` outlives this.
   Result<std::vector<Reading>> Start(std::span<const std::string> labels);
-  // Of a reading that Start gave.
+  // Stores the vector of a reading from Start.
   void Collect(const Reading& reading, std::span<const float> vector);
-  // The vectors of labels [first, first + count), which are there when all have been read; the memory stays.
+  // Returns the vectors of labels [first, first + count), after all have been read.
   std::span<const float> vectors(size_t first, size_t count) const {
     return std::span(vectors_).subspan(first * width_, count * width_);
   }

@@ -1,4 +1,4 @@
-// The input of a GLiClass: the labels with the text, and the rows of both among its tokens. Inference and training use it.
+// Inputs of a GLiClass: the labels joined with the text, and the rows of both among its tokens. Inference and training use it.
 #pragma once
 
 #include <span>
@@ -9,14 +9,14 @@
 
 namespace peruse {
 
-// `text` with the labels, as the tokenizer gets it: <<LABEL>>travel<<LABEL>>food<<SEP>>The train was late, in this order or with the text first;
-// of a bi-encoder without the labels, or with markers for them.
+// Joins `text` and labels for the tokenizer: <<LABEL>>travel<<LABEL>>food<<SEP>>The train was late, in this order or with the text first;
+// for a bi-encoder without the labels, or with their markers only.
 std::string WithLabels(const LabelPrompt& prompt, std::span<const std::string> labels, const std::string& text);
 
-// Rows of the labels and of the text; no words if the separator is not among the tokens.
+// Finds the rows of labels and text; `words` is empty if there is no separator token.
 HeadLists LabelRows(const LabelPrompt& prompt, std::span<const int32_t> ids);
 
-// Asks for scores of the text, 0, with each label.
+// Requests scores of the text (word 0) with each label.
 void PairTextWithLabels(size_t labels, HeadLists* head);
 
 }  // namespace peruse

@@ -1,4 +1,3 @@
-// The files of a model's folder, as tasks read them.
 #pragma once
 
 #include <functional>
@@ -8,7 +7,7 @@
 
 namespace peruse {
 
-// The content of a file by its path; nothing if there is no such file.
+// Returns the content of a file by its path, or nullopt.
 using ReadModelFile = std::function<std::optional<std::string_view>(const std::string& path)>;
 
 }  // namespace peruse

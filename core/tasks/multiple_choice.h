@@ -1,8 +1,7 @@
-// Multiple choice: which of several continuations fits a prompt (transformers' *ForMultipleChoice).
+// Multiple choice: scores continuations of a prompt (transformers' *ForMultipleChoice).
 //
-// Each choice is read by itself, without padding. The reference pads the choices of a prompt to one length, which
-// changes ConvBERT's scores (it summarises the last padded position); Peruse gives what the reference gives for choices
-// of equal length.
+// Each choice is encoded separately, without padding. transformers pads the choices of a prompt to one length, which changes ConvBERT's
+// scores (it summarises the last padded position); Peruse's scores equal those of transformers for choices of equal length.
 #pragma once
 
 #include <string>
@@ -26,7 +25,7 @@ struct ChoiceScore {
   float score;  // probability among the choices
 };
 
-// For each input all choices, best first.
+// Returns all choices of each input, best first.
 class MultipleChoice : public TaskOf<MultipleChoiceRequest, std::vector<ChoiceScore>> {
  public:
   static constexpr Head kHead = Head::kMultipleChoice;
@@ -37,7 +36,7 @@ class MultipleChoice : public TaskOf<MultipleChoiceRequest, std::vector<ChoiceSc
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  std::vector<float> logits_;  // of the choices so far of the input that is being read
+  std::vector<float> logits_;  // of the current input's choices so far
 };
 
 }  // namespace peruse

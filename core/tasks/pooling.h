@@ -1,5 +1,5 @@
-// From the vectors of a text's tokens to one vector (the reference: sentence_transformers, Pooling, Dense and Normalize). Every
-// token that was read counts, special ones too.
+// Pooling of a text's token vectors to one vector (sentence_transformers' Pooling, Dense and Normalize). Every token counts, including
+// special ones.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace peruse {
 
-// `tokens`: [count, width]. The first `skip` of them are left out; count > skip. The modes' vectors one behind the other.
+// `tokens` is [count, width], without the first `skip`; count > skip. Concatenates the modes' vectors.
 std::vector<float> PoolTokens(std::span<const PoolingMode> modes, std::span<const float> tokens, size_t width,
                               size_t skip = 0);
 
-// y = activation(weight x + bias); weight [out, in], row by row; no bias: empty.
+// y = activation(weight x + bias); weight [out, in], row-major; bias may be empty.
 std::vector<float> ApplyDense(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
                               DenseActivation activation);
 

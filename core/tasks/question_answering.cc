@@ -16,7 +16,7 @@ constexpr int8_t kContextSequence = 1;
 
 bool IsContext(const text::Encoding& window, size_t token) { return window.sequence_ids[token] == kContextSequence; }
 
-// Softmax over the tokens where an answer may begin or end, and [CLS], which stands for "no answer"; zero elsewhere.
+// Softmax over the tokens where an answer may begin or end, and [CLS], which means "no answer"; zero elsewhere.
 std::vector<float> CandidateProbabilities(const text::Encoding& window, std::span<const float> logits, size_t column,
                                           int32_t cls_id) {
   const size_t tokens = window.ids.size();
@@ -29,7 +29,7 @@ std::vector<float> CandidateProbabilities(const text::Encoding& window, std::spa
   return probabilities;
 }
 
-// Lower-cased, for comparing answers.
+// Lower-cased, to compare answers.
 std::string Folded(std::string_view text) {
   std::string folded;
   for (size_t at = 0; at < text.size();) {

@@ -1,8 +1,7 @@
-// Extractive question answering: the span of a context that answers a question (transformers'
-// QuestionAnsweringPipeline).
+// Extractive question answering: finds the span of a context that answers a question (transformers' QuestionAnsweringPipeline).
 //
-// A context longer than a window is read in overlapping windows, all of them. Where the reference can return spans
-// of score zero that end before they start (short contexts, large top_k), Peruse returns fewer answers instead.
+// A context longer than a window is read in overlapping windows. transformers can return spans of score zero that end before they start
+// (short contexts, large top_k); Peruse omits them.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +23,19 @@ struct QuestionInput {
 
 struct QuestionAnsweringRequest {
   std::vector<QuestionInput> inputs;
-  int32_t top_k = 1;            // answers to a question, best first
+  int32_t top_k = 1;            // answers per question, best first
   int32_t max_answer_len = 15;  // tokens
   std::optional<int32_t>
-      max_seq_len;                    // tokens of a window, question and special ones included; unset: 384 or the limit
-  std::optional<int32_t> doc_stride;  // tokens that neighbouring windows share; unset: 128 or half a window
-  bool handle_impossible_answer = false;  // also offer the empty answer, with the model's no-answer score
-  bool align_to_words = true;             // widen answers to whole words
+      max_seq_len;  // tokens per window, including the question and special tokens; unset means 384 or the limit
+  std::optional<int32_t> doc_stride;      // tokens that neighbouring windows share; unset means 128 or half a window
+  bool handle_impossible_answer = false;  // include the empty answer, with the model's no-answer score
+  bool align_to_words = true;             // extend answers to whole words
 };
 
 struct Answer {
   std::string answer;
   float score;
-  TextSpan span;  // of the context
+  TextSpan span;  // in the context
 };
 
 class QuestionAnswering : public TaskOf<QuestionAnsweringRequest, std::vector<Answer>> {
@@ -60,20 +59,20 @@ class QuestionAnswering : public TaskOf<QuestionAnsweringRequest, std::vector<An
   };
 
   Result<text::EncodeOptions> WindowOptions() const;
-  // The pair as the model reads it, in as many windows as it takes.
+  // Tokenizes the pair in as many windows as needed.
   Result<std::vector<text::Encoding>> Windows(const QuestionInput& input, const text::EncodeOptions& options) const;
-  // The best spans of one window. `start` and `end` are probabilities over its tokens.
+  // Returns the best spans of a window. `start` and `end` are probabilities of its tokens.
   std::vector<Span> BestSpans(const text::Encoding& window, std::span<const float> start,
                               std::span<const float> end) const;
-  // The bytes of the context that a span covers.
+  // Returns the byte range of a span in the context.
   text::Offset SpanBytes(const text::Encoding& window, const Span& span) const;
   void AddCandidate(std::string_view context, text::Offset bytes, float score);
-  // The question's answers as they are returned: sorted and cut.
+  // Returns the question's sorted answers, at most top_k.
   std::vector<Answer> Ranked(std::string_view context) const;
 
-  // Of the question that is being read, over its windows so far:
+  // State of the current question over its windows:
   std::vector<Candidate> candidates_;      // in order of discovery
-  std::map<std::string, size_t> by_text_;  // equal texts, whatever their case, are one candidate
+  std::map<std::string, size_t> by_text_;  // equal texts, ignoring case, share a candidate
   float null_score_ = 1e6f;                // smallest no-answer probability
 };
 

@@ -1,4 +1,4 @@
-// Replaced-token detection: which tokens of a text were replaced, by the discriminator of ELECTRA or DeBERTa v3.
+// Replaced-token detection: finds replaced tokens with the discriminator of ELECTRA or DeBERTa v3.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct ReplacedTokenRequest {
 
 struct TokenReplacement {
   std::string word;
-  float score;  // probability that it was replaced
+  float score;  // probability of being replaced
   bool replaced;
-  int32_t index;  // of the token
+  int32_t index;
   TextSpan span;
 };
 
-// For each input its tokens, special ones left out.
+// Returns each input's tokens, without special ones.
 class ReplacedTokenDetection : public TaskOf<ReplacedTokenRequest, std::vector<TokenReplacement>> {
  public:
   static constexpr Head kHead = Head::kReplacedTokenDetection;

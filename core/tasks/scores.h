@@ -1,4 +1,4 @@
-// From logits to probabilities, in place. Accumulated in double; results are float.
+// Converts logits to probabilities, in place. Accumulates in double; results are float.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 
 namespace peruse {
 
-// exp(x - max) / sum; all zeros stay finite. Does nothing to an empty span.
 inline void Softmax(std::span<float> values) {
   if (values.empty()) return;
   const double largest = *std::max_element(values.begin(), values.end());
@@ -30,7 +29,7 @@ inline void Apply(ScoreFunction function, std::span<float> values) {
   if (function == ScoreFunction::kSigmoid) Sigmoid(values);
 }
 
-// The indices of `scores`, highest score first, of equal ones the lower index; at most `limit` of them, 0 meaning all.
+// Returns the indices of `scores` in descending order of score, then ascending index; at most `limit`, or all if it is 0.
 inline std::vector<size_t> BestFirst(std::span<const float> scores, size_t limit = 0) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -13,7 +13,7 @@
 namespace peruse {
 namespace {
 
-// The tensors of a dense layer, as parameters.
+// A dense layer's tensors as parameters.
 Parameters DenseParameters(const SentenceStep& step) {
   Parameters parameters;
   const auto add = [&](const char* name, int32_t rows, int32_t cols, std::vector<int64_t> shape) {
@@ -27,7 +27,6 @@ Parameters DenseParameters(const SentenceStep& step) {
   return parameters;
 }
 
-// Copies the floats of a tensor.
 class FloatCopier : public TensorWriter {
  public:
   FloatCopier(DType type, std::vector<float>* values)
@@ -41,7 +40,7 @@ class FloatCopier : public TensorWriter {
   FloatReader reader_;
 };
 
-// The sink of a dense layer: its tensors by their place among DenseParameters.
+// The checkpoint sink of a dense layer: stores tensors by their index in DenseParameters.
 class DenseSink : public CheckpointSink {
  public:
   explicit DenseSink(std::vector<std::vector<float>*> values) : values_(std::move(values)) {}
@@ -110,7 +109,7 @@ Result<std::string> SentenceEmbedder::Prompt(const std::optional<std::string>& p
 
 Result<SentenceEmbedder::Reading> SentenceEmbedder::Read(const text::Tokenizer& tokenizer, const ModelConfig& config,
                                                          std::string_view prompt, std::string_view text) const {
-  // The library cuts to its own limit, or else to the tokenizer's and the positions of config.json.
+  // sentence-transformers cuts to its own limit, or else to the tokenizer's and the positions of config.json.
   int64_t limit = config.max_position_embeddings;
   if (const std::optional<int64_t> other = tokenizer.model_max_length(); other && *other > 0) {
     limit = std::min(limit, *other);
@@ -136,7 +135,7 @@ Result<SentenceEmbedder::Reading> SentenceEmbedder::Read(const text::Tokenizer& 
 }
 
 std::string SentenceEmbedder::Cased(const text::Tokenizer& tokenizer, std::string text) const {
-  if (!modules_.do_lower_case || !IsValidUtf8(text)) return text;  // The tokenizer says what is not valid.
+  if (!modules_.do_lower_case || !IsValidUtf8(text)) return text;  // the tokenizer reports invalid UTF-8
   std::vector<std::string> special;
   for (const int32_t id :
        {tokenizer.cls_id(), tokenizer.sep_id(), tokenizer.mask_id(), tokenizer.pad_id(), tokenizer.unk_id()}) {

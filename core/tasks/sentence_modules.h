@@ -1,5 +1,4 @@
-// What a folder of the library sentence-transformers says of turning a text into one vector: see
-// core/api/sentence_modules_reader.h.
+// A sentence-transformers folder's steps from a text to one vector: see core/api/sentence_modules_reader.h.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +9,39 @@
 
 namespace peruse {
 
-// How the vectors of a text's tokens become one (the reference: sentence_transformers, Pooling).
+// Pooling modes of sentence_transformers.
 enum class PoolingMode : uint8_t { kCls, kMean, kMax, kMeanSqrtLength, kWeightedMean, kLastToken };
 
 enum class DenseActivation : uint8_t { kIdentity, kTanh, kRelu, kGelu, kSigmoid };
 
-// What is done to the pooled vector.
+// A step after the pooling.
 struct SentenceStep {
   enum class Kind : uint8_t { kDense, kNormalize };
   Kind kind = Kind::kNormalize;
-  // kDense
+  // kDense:
   std::string folder;  // of its weights
   int32_t in = 0;
   int32_t out = 0;
   bool bias = true;
-  bool residual = false;  // the layer's input is added: through a matrix of its own where the sizes differ
+  bool residual = false;  // adds the layer's input, through its own matrix if the sizes differ
   DenseActivation activation = DenseActivation::kTanh;
 };
 
 struct SentenceModules {
-  std::string model_folder;  // of config.json, tokenizer and weights; empty: the folder itself
-  std::vector<PoolingMode> pooling = {PoolingMode::kMean};  // several: one vector behind the other
-  bool include_prompt = true;                               // whether the tokens of the prompt are pooled, too
+  std::string model_folder;  // folder of config.json, tokenizer and weights; empty means the root
+  std::vector<PoolingMode> pooling = {PoolingMode::kMean};  // several modes are concatenated
+  bool include_prompt = true;                               // whether the prompt's tokens are pooled
   std::vector<SentenceStep> steps;
-  // Whether the last step is a classifier, whose results are logits of config.json's labels: a Dense without activation that modules.json
-  // calls "classifier". Peruse writes it; sentence_transformers computes the logits as the text's vector.
+  // Whether the last step is a classifier that returns logits of config.json's labels: a Dense without activation that modules.json calls
+  // "classifier". Peruse writes it; sentence_transformers returns the logits as the text's vector.
   bool classifies = false;
   std::optional<int32_t> max_seq_length;  // tokens
-  std::optional<int32_t> truncate_dim;    // the numbers of a vector that are given if the caller says nothing
+  std::optional<int32_t> truncate_dim;    // default number of leading vector elements to return
   bool do_lower_case = false;
   std::map<std::string, std::string> prompts;
   std::optional<std::string> default_prompt;  // a name in `prompts`
   std::string similarity = "cosine";
-  std::string ranking_activation;  // a cross-encoder's: the name of a class of PyTorch, or empty
+  std::string ranking_activation;  // a cross-encoder's activation: the name of a PyTorch class, or empty
 };
 
 }  // namespace peruse

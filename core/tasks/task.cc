@@ -8,8 +8,8 @@
 namespace peruse {
 namespace {
 
-// Rows a batch may have: enough to keep the matrix products busy, little enough that workspace stays small and a
-// caller who cancels does not wait long. A single longer text makes a batch of its own.
+// Maximum rows per batch: enough to use the matrix products well, few enough for a small workspace and fast cancellation. A longer text is
+// its own batch.
 constexpr size_t kBatchRows = 1024;
 
 }  // namespace
@@ -40,7 +40,7 @@ Result<bool> Task::BeginStep() {
   for (; done_ + count < queue_.size(); ++count) {
     const Reading& next = queue_[done_ + count];
     rows += next.tokens.size();
-    // Labels are read by themselves.
+    // Labels and texts are not mixed in a batch.
     const bool of_kind = (next.label < 0) == (queue_[done_].label < 0);
     if (count > 0 && (rows > kBatchRows || !next.head.words.empty() || !of_kind)) break;
   }
@@ -59,16 +59,16 @@ Result<bool> Task::EndStep() {
   PERUSE_RETURN_IF_ERROR(EnsureMemory(CollectBytesBound(count), "the results"));
   for (size_t text = 0; text < count; ++text, ++done_) {
     PERUSE_RETURN_IF_ERROR(Collect(queue_[done_], text));
-    queue_[done_] = {};  // its memory
+    queue_[done_] = {};  // frees its memory
   }
   return !done();
 }
 
 size_t Task::CollectBytesBound(size_t count) const {
-  // A copy of the outputs and one more with a list for each token; a token's string, label, word and what else is told of it.
+  // A copy of the outputs, plus a list, a string, a label and other results per token.
   constexpr size_t kBytesPerToken = 1024;
   size_t floats = 0;
-  // Reading several outputs copies none of them.
+  // A single output is not copied.
   if (wanted_.size() == 1) {
     for (size_t text = 0; text < count; ++text) floats += outputs_.Get(wanted_[0], text).values.size();
   }

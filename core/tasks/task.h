@@ -1,4 +1,4 @@
-// A task is one request on its way: texts in, typed results out, which come batch by batch.
+// A task processes one request: texts in, typed results out, batch by batch.
 //
 //   class Mine : public TextClassification { void Give(size_t input, std::vector<LabelScore> labels) override ... };
 //   Mine task({tokenizer, model});
@@ -6,8 +6,8 @@
 //   task.Start();
 //   while (task.Step()) ...
 //
-// A task serves one request; the next request gets a task of its own. Requests and results are plain structs, which
-// core/api reads and writes as JSON. Between two steps a host may do anything else, and may give up the task.
+// Each request needs a new task. Requests and results are plain structs, which core/api converts from and to JSON. Between two steps the
+// host may do anything else, and may abandon the task.
 #pragma once
 
 #include <algorithm>
@@ -25,20 +25,20 @@
 
 namespace peruse {
 
-// What a task runs on. All of it outlives the task.
+// The environment of a task, which outlives it.
 struct TaskContext {
   const text::Tokenizer& tokenizer;
   Runner& model;
-  // A cross-encoder's activation, which overrides config.json's, and prompt, from config_sentence_transformers.json.
+  // a cross-encoder's activation and prompt, from config_sentence_transformers.json; the activation overrides config.json's
   std::string_view ranking_activation = {};
   std::string_view ranking_prompt = {};
-  const class SentenceEmbedder* sentence = nullptr;  // what the folder says of turning a text into one vector
-  // Of a model that reads labels apart from texts: their tokenizer, and what was made of them so far.
+  const class SentenceEmbedder* sentence = nullptr;  // text embedding by the folder's modules, if any
+  // For a model that encodes labels separately: their tokenizer, and the cached vectors.
   const text::Tokenizer* labels_tokenizer = nullptr;
   class LabelVectors* label_vectors = nullptr;
 };
 
-// One text, or two that belong together.
+// One text, or a pair of texts.
 struct TextInput {
   std::string text;
   std::optional<std::string> pair;
@@ -50,56 +50,55 @@ class Task {
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  // What each head is multiplied by, 0 to mute it (RunOptions::head_mask); before Start. kInvalidArgument for a model without so many.
+  // Factors of the heads, 0 to disable one (RunOptions::head_mask). Call before Start. Errors: kInvalidArgument if the model has other
+  // numbers of layers or heads.
   Status SetHeadMask(const std::vector<std::vector<float>>& layers);
 
-  // Checks and tokenises the request. Once, before the first step.
+  // Checks and tokenizes the request. Call once, before the first step.
   virtual Status Start() = 0;
-  // Runs one batch. True while batches remain.
+  // Runs one batch. Returns true while batches remain.
   Result<bool> Step();
-  // The same in halves, for a backend that only records (Backend::deferred): between them a host replays the run.
-  // BeginStep is false when there is no batch left to run, and then there is nothing to end.
+  // Step in halves, for a backend that only records (Backend::deferred): the host replays the run in between. BeginStep returns false when
+  // no batch remains; then EndStep must not be called.
   Result<bool> BeginStep();
   Result<bool> EndStep();
 
-  // After Start: whether nothing is left to run.
+  // After Start: whether all batches have run.
   bool done() const { return done_ == queue_.size(); }
 
-  // Tokens that the model has read, special tokens and texts read again in another window or pair included.
+  // Number of tokens that the model has read, including special tokens and repetitions in windows or pairs.
   int64_t tokens_read() const { return tokens_read_; }
 
  protected:
   explicit Task(const TaskContext& context)
       : tokenizer_(context.tokenizer), model_(context.model), outputs_(context.model) {}
 
-  // The outputs that the model is to give (outputs.h).
+  // The requested outputs (outputs.h).
   virtual std::vector<OutputId> Wanted() const { return {kLogits}; }
-  // What the model made of a reading: `outputs_.Get(id, text)`. Readings come in the order in which they were enqueued.
+  // Processes a reading's outputs, `outputs_.Get(id, text)`. Readings arrive in the order of Enqueue.
   virtual Status Collect(const Reading& reading, size_t text) = 0;
 
   Result<std::vector<text::Encoding>> Encode(const TextInput& input, const text::EncodeOptions& options) const;
-  // The first window of input `number`, checked.
+  // Returns the checked first window of input `number`.
   Result<text::Encoding> Checked(Result<std::vector<text::Encoding>> windows, size_t number,
                                  std::string_view advice) const;
-  // kEmptyText when the texts are blank.
+  // Errors: kEmptyText if the texts are blank.
   static Status CheckText(const text::Encoding& tokens, size_t number);
-  // The same, and kTextTooLong when there are more than the model takes; `advice` says
-  // what to do about that.
+  // Like CheckText; also kTextTooLong above the model's limit, with `advice` in the message.
   Status CheckTokens(const text::Encoding& tokens, size_t number, std::string_view advice) const;
 
   void Enqueue(size_t input, text::Encoding tokens, std::vector<int32_t> rows = {});
   void Enqueue(Reading reading) { queue_.push_back(std::move(reading)); }
-  // All for one input.
+  // Enqueues all windows of one input.
   void EnqueueAll(size_t input, std::vector<text::Encoding> windows);
 
-  // Tokens of the longest text that tokenizer and model both take; ModelConfig::kUnlimited when neither sets a limit.
+  // Maximum length in tokens for tokenizer and model, or ModelConfig::kUnlimited.
   int32_t MaxTokens() const;
-  // `max_length`, or `usual` where it is unset. kInvalidArgument when the model does not take so many.
+  // Returns `max_length`, or `usual` if unset. Errors: kInvalidArgument above the model's limit.
   Result<int32_t> Length(std::optional<int32_t> max_length, int32_t usual) const;
-  // What a text is read in where a limit is wanted and the model has none of its own: as many tokens as its configuration
-  // has positions, which is what the reference cuts to, 512 for most.
+  // Limit for a model without one: the number of positions in its configuration, to which transformers cuts; usually 512.
   int32_t UsualTokens() const { return std::min(MaxTokens(), model_.config().max_position_embeddings); }
-  // Options that cut to `max_length` tokens; nothing is cut when that is kUnlimited.
+  // Options that cut to `max_length` tokens, or do not cut if it is kUnlimited.
   static text::EncodeOptions CutTo(int32_t max_length, text::Truncation truncation);
 
   const text::Tokenizer& tokenizer_;
@@ -107,18 +106,18 @@ class Task {
   ModelOutputs outputs_;
 
  private:
-  // A bound on the memory that Collect takes for a batch of `count` readings.
+  // Upper bound of the memory that Collect needs for `count` readings.
   size_t CollectBytesBound(size_t count) const;
 
   std::vector<Reading> queue_;
   std::vector<OutputId> wanted_;
   std::vector<float> head_mask_;
   size_t done_ = 0;   // readings
-  size_t begun_ = 0;  // of the batch between BeginStep and EndStep
+  size_t begun_ = 0;  // readings of the batch between BeginStep and EndStep
   int64_t tokens_read_ = 0;
 };
 
-// A task with its types: what is asked, and what each input gets.
+// A task with its request and result types.
 template <typename RequestType, typename ResultType>
 class TaskOf : public Task {
  public:
@@ -126,11 +125,10 @@ class TaskOf : public Task {
   using Output = ResultType;
   explicit TaskOf(const TaskContext& context) : Task(context) {}
 
-  Request request;  // stays as it is from Start on
+  Request request;  // constant after Start
 
  protected:
-  // Takes the result of an input, or a part of it: where an input gets several parts, they are lists, to be joined in the
-  // order they come.
+  // Receives the result of an input, or a part of it: parts are lists, to be concatenated in order.
   virtual void Give(size_t input, Output result) = 0;
 };
 

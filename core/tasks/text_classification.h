@@ -1,4 +1,4 @@
-// Text classification: a text, or a pair of texts, to labels with scores (transformers' TextClassificationPipeline).
+// Text classification: labels a text, or a pair, with scores (transformers' TextClassificationPipeline).
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace peruse {
 
-// What the windows of a text make together: of each label the highest score, or the mean.
+// Combines the windows of a text: each label's highest or mean score.
 enum class WindowChoice { kMax, kMean };
 
 struct TextClassificationRequest {
   std::vector<TextInput> inputs;
-  int32_t top_k = 1;                      // labels to give, best first; 0: all
-  std::optional<ScoreFunction> function;  // unset: what the configuration implies
-  float temperature = 1;                  // logits are divided by it
-  bool truncation = false;                // cut a text that is too long, the longer of a pair first; else kTextTooLong
-  // Instead: read it in windows that share this many tokens.
+  int32_t top_k = 1;                      // number of labels, best first; 0 means all
+  std::optional<ScoreFunction> function;  // unset means the configuration's
+  float temperature = 1;                  // divides the logits
+  bool truncation = false;  // cut a long text, the longer of a pair first, instead of returning kTextTooLong
+  // Read a long text in windows that share this number of tokens, instead of cutting it.
   std::optional<int32_t> stride;
-  // Tokens to cut to, or of a window; unset: what the model takes, for windows at most max_position_embeddings.
+  // Tokens to cut to, or per window. Unset means the model's limit, and for windows at most max_position_embeddings.
   std::optional<int32_t> max_length;
   WindowChoice windows = WindowChoice::kMax;
-  // The window where this label's score is highest speaks for the text, with all its scores, instead of `windows`.
+  // Return the scores of the window with this label's highest score, instead of combining `windows`.
   std::string window_label;
 };
 
 struct LabelScore {
-  std::string_view label;  // lives as long as the model
+  std::string_view label;  // valid as long as the model
   float score;
-  std::optional<TextSpan> window;  // of windows the one that the score comes from
+  std::optional<TextSpan> window;  // with windows: the one with the score
 };
 
 class TextClassification : public TaskOf<TextClassificationRequest, std::vector<LabelScore>> {
@@ -47,19 +47,19 @@ class TextClassification : public TaskOf<TextClassificationRequest, std::vector<
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  // Tokens of a text at most, and usually; a folder of modules may have a limit of its own.
+  // Limits a number of tokens by the folder's own limit, if any.
   int32_t Limited(int32_t tokens) const;
-  // What the configuration implies where the caller does not say.
+  // The function that the configuration implies.
   ScoreFunction DefaultFunction() const;
   Status CheckWindows() const;
-  // The scores of a text from those of its windows.
+  // Combines the scores of a text's windows.
   Result<std::vector<LabelScore>> Together(std::string_view text) const;
 
-  const SentenceEmbedder* const sentence_;  // computes the logits, if there is one
+  const SentenceEmbedder* const sentence_;  // computes the logits if set
   OutputId output_ = kLogits;
 
-  std::vector<std::vector<float>> scores_;  // of the windows so far of the text that is being read
-  std::vector<text::Offset> spans_;         // and the bytes of the text that each covers
+  std::vector<std::vector<float>> scores_;  // of the current text's windows so far
+  std::vector<text::Offset> spans_;         // byte ranges of these windows in the text
 };
 
 }  // namespace peruse

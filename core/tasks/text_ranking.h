@@ -1,6 +1,6 @@
-// Text ranking: which documents answer a query best, by a cross-encoder that reads query and document together
-// (sentence-transformers' CrossEncoder.rank, and predict for models of several labels). A pair that is too long is cut,
-// the longer text first, as in the reference: also where the model has no limit of its own.
+// Text ranking: sorts documents by how well they answer a query, with a cross-encoder that reads both together (sentence-transformers'
+// CrossEncoder.rank, and predict for models with several labels). As there, long pairs are cut, the longer text first, even if the model
+// has no limit.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,18 @@ struct RankingInput {
 
 struct TextRankingRequest {
   std::vector<RankingInput> inputs;
-  int32_t top_k = 0;  // documents to give, best first; 0: all
-  // Unset: what the checkpoint names for sentence-transformers, else kSigmoid for one label and kNone for several.
+  int32_t top_k = 0;  // number of documents, best first; 0 means all
+  // Unset means the checkpoint's function for sentence-transformers, else kSigmoid for one label and kNone for several.
   std::optional<ScoreFunction> function;
-  std::optional<int32_t> max_length;  // tokens to cut to; unset: the model's limit, at most max_position_embeddings
-  std::string label;                  // of several labels the one to rank by
+  // tokens to cut to; unset means the model's limit, at most max_position_embeddings
+  std::optional<int32_t> max_length;
+  std::string label;  // of several labels, the one to rank by
 };
 
 struct RankedDocument {
-  size_t corpus_id;  // which document
+  size_t corpus_id;  // index of the document
   float score;
-  std::vector<float> scores;  // of all labels, where there are several
+  std::vector<float> scores;  // of all labels, if there are several
 };
 
 class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument>> {
@@ -48,14 +49,13 @@ class TextRanking : public TaskOf<TextRankingRequest, std::vector<RankedDocument
 
  private:
   Result<ScoreFunction> ConfiguredFunction() const;
-  // Sets column_.
   Status FindLabel();
 
-  std::string_view activation_;  // the name of a class of PyTorch, "torch.nn.modules.activation.Sigmoid", or empty
-  std::string_view prompt_;      // before every query
+  std::string_view activation_;  // a PyTorch class name, "torch.nn.modules.activation.Sigmoid", or empty
+  std::string_view prompt_;      // precedes every query
   ScoreFunction function_ = ScoreFunction::kSigmoid;
-  size_t column_ = 0;                      // to rank by
-  std::vector<RankedDocument> documents_;  // so far, of the input that is being read
+  size_t column_ = 0;                      // rank by this column
+  std::vector<RankedDocument> documents_;  // of the current input so far
 };
 
 }  // namespace peruse

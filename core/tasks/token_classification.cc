@@ -24,7 +24,7 @@ Tag ParseTag(std::string_view label) {
   return {false, label};
 }
 
-// What stands after the first hyphen, or all of it.
+// Returns the part after the first hyphen, or the whole label.
 std::string_view GroupName(std::string_view label) {
   const size_t hyphen = label.find('-');
   return hyphen == std::string_view::npos ? label : label.substr(hyphen + 1);
@@ -34,7 +34,7 @@ size_t ArgMax(std::span<const float> values) {
   return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
-// The first byte of the text that a window covers.
+// The first byte of a window in the text.
 int32_t Begin(const text::Encoding& window) {
   for (size_t t = 0; t < window.size(); ++t) {
     if (!window.special_tokens_mask[t]) return window.offsets[t].start;
@@ -61,7 +61,7 @@ Status TokenClassification::Start() {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     PERUSE_ASSIGN_OR_RETURN(std::vector<text::Encoding> windows, tokenizer_.Encode(request.inputs[i], options));
     PERUSE_RETURN_IF_ERROR(CheckTokens(windows[0], i, kLongTextAdvice));
-    // A tokenizer that truncates on the left gives the last window first.
+    // A tokenizer that truncates on the left returns the last window first.
     if (windows.size() > 1 && Begin(windows[0]) > Begin(windows[1])) std::reverse(windows.begin(), windows.end());
     EnqueueAll(i, std::move(windows));
   }
@@ -90,7 +90,7 @@ Status TokenClassification::Collect(const Reading& reading, size_t text) {
       const auto place = std::upper_bound(found_.begin(), found_.end(), entity, earlier);
       found_.insert(place, std::move(entity));
     }
-    // A later window begins no earlier than this one.
+    // No later window begins before this one.
     entities = Settled(reading.last || tokens.empty() ? INT32_MAX : tokens[0].bytes.start);
   }
   if (reading.number == 0) index_.emplace(all);
@@ -123,7 +123,7 @@ bool TokenClassification::IsSubword(std::string_view text, text::Offset bytes, s
   if (!tokenizer_.continuing_subword_prefix().empty()) {
     return CountCodePoints(token) != CountCodePoints(Slice(text, bytes));
   }
-  // The reference's rule where the vocabulary does not mark continuations: no space just before or at the start.
+  // transformers' rule for vocabularies without continuation marks: no space just before the token, or at its start.
   if (bytes.start == 0) return false;
   const auto start = static_cast<size_t>(bytes.start);
   return text[start - 1] != ' ' && (start >= text.size() || text[start] != ' ');
@@ -214,7 +214,7 @@ bool TokenClassification::Ignored(std::string_view label) const {
   return std::find(ignored.begin(), ignored.end(), label) != ignored.end();
 }
 
-// Of items from overlapping windows the longer one stays; of equally long ones the surer (the reference's
+// If items from two windows overlap, the longer one stays, then the one with the higher score (transformers'
 // aggregate_overlapping_entities).
 std::vector<Entity> TokenClassification::Settled(int32_t end) {
   std::vector<Entity> kept;
@@ -232,7 +232,7 @@ std::vector<Entity> TokenClassification::Settled(int32_t end) {
     }
   }
   found_.erase(found_.begin(), found_.begin() + static_cast<ptrdiff_t>(next));
-  // What a later item could still overlap waits.
+  // Keeps the last item, which a later one could still overlap.
   if (!kept.empty() && end != INT32_MAX) {
     found_.insert(found_.begin(), std::move(kept.back()));
     kept.pop_back();

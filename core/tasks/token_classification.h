@@ -1,5 +1,4 @@
-// Token classification (named entities, PII, parts of speech): labelled spans of a text (transformers'
-// TokenClassificationPipeline).
+// Token classification (named entities, PII, parts of speech): finds labelled spans of a text (transformers' TokenClassificationPipeline).
 #pragma once
 
 #include <cstdint>
@@ -13,36 +12,35 @@
 
 namespace peruse {
 
-// kNone: an item for each token. kSimple: neighbouring tokens of one label become an item. The others: words first, each
-// labelled by its first token, its surest token or its tokens' mean.
+// kNone returns an item per token. kSimple merges neighbouring tokens of one label. The others first form words, labelled by their first
+// token, their most probable token or the mean of their tokens.
 enum class Aggregation { kNone, kSimple, kFirst, kMax, kAverage };
 
 struct TokenClassificationRequest {
   std::vector<std::string> inputs;
   Aggregation aggregation_strategy = Aggregation::kNone;
-  std::vector<std::string> ignore_labels = {"O"};  // labels to leave out
-  // An ignored label with a lower probability than this is replaced by the best of the other labels: more is found, and more
-  // of it wrongly.
+  std::vector<std::string> ignore_labels = {"O"};  // labels to omit
+  // If an ignored label's probability is lower than this, the best other label replaces it: finds more, with more false positives.
   float recall = 0;
-  // Read a text that is too long in windows that share this many tokens, and merge what they find; needs a strategy other
-  // than kNone. Unset: such a text is refused.
+  // Read a long text in windows that share this number of tokens, and merge their results; requires a strategy other than kNone. Unset
+  // means kTextTooLong.
   std::optional<int32_t> stride;
-  std::optional<int32_t> max_length;  // tokens of a window; unset: what the model takes
-  // Windows in any case: of at most max_position_embeddings, and sharing a quarter of that, at most 64, where neither is set.
+  std::optional<int32_t> max_length;  // tokens per window; unset means the model's limit
+  // Use windows even if `stride` and `max_length` are unset: by default max_position_embeddings, sharing a quarter of that, at most 64.
   bool windows = false;
 };
 
-// A token, word or group: what is labelled.
+// A labelled token, word or group.
 struct Entity {
   std::string label;
   float score = 0;
   std::string word;
   text::Offset bytes;                 // in the text
-  std::optional<int32_t> index = {};  // of a token, in its window; words and groups have none
-  TextSpan span = {0, 0};             // the bytes, in UTF-16
+  std::optional<int32_t> index = {};  // of a token in its window; unset for words and groups
+  TextSpan span = {0, 0};             // `bytes` in UTF-16
 };
 
-// For each input its entities in order; a long text's come window by window.
+// Returns each input's entities in order; a long text's arrive by window.
 class TokenClassification : public TaskOf<TokenClassificationRequest, std::vector<Entity>> {
  public:
   static constexpr Head kHead = Head::kTokenClassification;
@@ -53,32 +51,32 @@ class TokenClassification : public TaskOf<TokenClassificationRequest, std::vecto
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  // A token of the text with its probabilities.
+  // A token with its probabilities.
   struct Token {
     std::string word;
     std::vector<float> scores;
     text::Offset bytes;
     int32_t index;
-    bool is_subword;  // continues the word of the token before
+    bool is_subword;  // continues the word of the preceding token
   };
 
   std::vector<Token> Tokens(const text::Encoding& window, std::string_view text, const Matrix& logits) const;
   bool IsSubword(std::string_view text, text::Offset bytes, std::string_view token) const;
   Result<Entity> Labelled(const Token& token, std::span<const float> scores) const;
-  // One item per word: a token that is no subword begins one.
+  // Returns one item per word: every token that is not a subword begins one.
   Result<std::vector<Entity>> Words(std::span<const Token> tokens) const;
   Result<Entity> Word(std::span<const Token> tokens) const;
-  // Joins neighbours of one label; "B-" begins a new item.
+  // Merges neighbours of one label; "B-" begins a new item.
   std::vector<Entity> Groups(std::span<const Entity> entities) const;
   Entity Group(std::span<const Entity> entities) const;
   bool Ignored(std::string_view label) const;
-  // Returns the best label, or, by `recall`, the best that is not ignored.
+  // Returns the best label, or, depending on `recall`, the best label that is not ignored.
   size_t Chosen(std::span<const float> scores) const;
-  // Takes from found_ what no later window can change: what begins before the byte `end`, overlaps removed.
+  // Removes from found_ the items that no later window can change (those that begin before byte `end`), and resolves overlaps.
   std::vector<Entity> Settled(int32_t end);
 
-  // Of the text that is being read in windows:
-  std::vector<Entity> found_;  // sorted by their start
+  // State of a text in windows:
+  std::vector<Entity> found_;  // sorted by start
   std::optional<Utf8IndexConverter> index_;
 };
 

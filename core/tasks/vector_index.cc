@@ -13,14 +13,14 @@ namespace peruse {
 namespace {
 
 constexpr float kRowLevels = 127;
-// A product of codes must not overflow 32 bits: 127 * 2047 * 8192 does not.
+// A product of codes must fit 32 bits: 127 * 2047 * 8192 does.
 constexpr float kQueryLevels = 2047;
 constexpr size_t kWidestCodes = 8192;
 constexpr size_t kFewestCodes = 1024;  // rows
-// Lengths are rounded up by this, more than their own rounding.
+// Factor that rounds lengths up, by more than their rounding error.
 constexpr double kUp = 1 + 1e-6;
 
-// Four floats, where the machine has them (clang's vector extension; in wasm, SIMD).
+// Four floats in a vector register (clang's vector extension; in wasm, SIMD).
 typedef float Float4 __attribute__((vector_size(16), aligned(4)));
 
 float Product(const float* a, const float* b, size_t count) {
@@ -58,13 +58,13 @@ int32_t Product(const int8_t* a, const int16_t* b, size_t count) {
   return product;
 }
 
-// Codes of a row's values; gives their scale.
+// Encodes a row's values and returns their scale.
 template <typename Code>
 float Codes(std::span<const float> values, float levels, Code* codes) {
   float largest = 0;
   for (const float value : values) largest = std::max(largest, std::fabs(value));
   const float scale = largest / levels;
-  // Of a row of zeros, or of numbers too small for a quotient: then all of it is lost, and told as such.
+  // Rows of zeros, or of values too small for a quotient, get zero codes, and Lengths::lost covers the whole row.
   const float inverse = scale >= std::numeric_limits<float>::min() ? levels / largest : 0;
   for (size_t i = 0; i < values.size(); ++i) codes[i] = static_cast<Code>(std::lrint(values[i] * inverse));
   return scale;
@@ -93,7 +93,7 @@ bool Better(const VectorIndex::Hit& one, const VectorIndex::Hit& other) {
   return one.score != other.score ? one.score > other.score : one.row < other.row;
 }
 
-// The best `k` so far, in a heap with the worst in front.
+// The best `k` hits so far, in a heap with the worst at the front.
 class Best {
  public:
   Best(size_t k, size_t rows) : k_(k) { hits_.reserve(std::min(k, rows) + 1); }
@@ -106,7 +106,7 @@ class Best {
     std::pop_heap(hits_.begin(), hits_.end(), Better);
     hits_.pop_back();
   }
-  // The score that `k` hits have at least; of fewer hits there is none.
+  // The score that `k` hits reach, or -infinity with fewer hits.
   float least() const { return hits_.size() < k_ ? -std::numeric_limits<float>::infinity() : hits_.front().score; }
   std::vector<VectorIndex::Hit> Sorted() && {
     std::sort_heap(hits_.begin(), hits_.end(), Better);
@@ -124,7 +124,7 @@ struct VectorIndex::QueryCodes {
   std::vector<int16_t> codes;
   float scale;
   double size;  // lengths, as in Summary
-  double kept;  // of what the codes say
+  double kept;  // length of the decoded codes
   double error;
 };
 
@@ -138,7 +138,7 @@ Status VectorIndex::Resize(size_t rows) {
   codes_.reset(new (std::nothrow) int8_t[rows * width_]);
   summaries_.reset(new (std::nothrow) Summary[rows]);
   if (codes_ && summaries_) return OkStatus();
-  codes_.reset();  // Without, a search takes longer, and finds the same.
+  codes_.reset();  // without codes, searches are slower, with the same results
   summaries_.reset();
   return OkStatus();
 }
@@ -171,8 +171,8 @@ VectorIndex::QueryCodes VectorIndex::EncodeQuery() const {
   return query;
 }
 
-// |a b - a' b'| <= |a| |b - b'| + |a - a'| |b'|, and the roundings: of the float32 product at most one epsilon / 2 of the sum of
-// absolute products for each term, of what the codes say four; and what vanishes below float32's range.
+// |a b - a' b'| <= |a| |b - b'| + |a - a'| |b'|, plus rounding: half an epsilon of the sum of absolute products per term of the float32
+// product, four such errors for the codes, and underflow.
 float VectorIndex::Bound(const Summary& row, const QueryCodes& query) const {
   constexpr double kHalfEpsilon = 5.9604644775390625e-8;
   constexpr double kLeast = 1.1754943508222875e-38;
@@ -200,11 +200,11 @@ std::vector<VectorIndex::Hit> VectorIndex::Search(size_t k) const {
   Best best(k, rows());
   FloatBuffer estimates;
   float least = -std::numeric_limits<float>::infinity();
-  // Where most rows are asked for, and where there is no memory for it, the codes are of no use.
+  // Codes do not help if most rows are requested, or without memory for the estimates.
   const bool by_codes = has_codes() && k < rows() / 4 && estimates.Resize(rows()).ok();
   if (by_codes && k > 0) least = Estimate(EncodeQuery(), k, estimates.values());
   for (size_t row = 0; k > 0 && row < rows(); ++row) {
-    // Not: greater or equal. NaN has overflowed, and goes on to the exact product.
+    // Written as "less", so that NaN from overflow continues to the exact product.
     if (by_codes && estimates.values()[row] < least) continue;
     best.Offer({row, Product(&values[row * width_], query_.data(), width_)});
   }

@@ -1,7 +1,7 @@
-// Vectors that are searched: the rows whose products with a query are largest. Every row is compared, so the result is exact.
+// Exact vector search: finds the rows with the largest products with a query, by comparing every row.
 //
-// A search is bound by how fast memory can be read, so most rows are read in 8 bits: these tell a product up to a bound, and only
-// rows whose product may be among the best by it are read in full. What is found is what reading all of them would find, bit for bit.
+// Memory bandwidth bounds a search, so most rows are read in 8 bits: these give a product up to a bound, and only rows that may be among
+// the best are read in full. Results are bit-identical to reading all rows.
 #pragma once
 
 #include <cstddef>
@@ -18,47 +18,47 @@ namespace peruse {
 
 class VectorIndex {
  public:
-  // `width`: numbers of a vector, at least 1.
+  // `width` >= 1 is the number of elements of a vector.
   explicit VectorIndex(size_t width) : width_(width), query_(width) {}
 
-  // Room for so many rows, whose contents are then undefined. kOutOfMemory leaves none.
+  // Resizes to `rows` rows with undefined contents. kOutOfMemory leaves the index empty.
   Status Resize(size_t rows);
   std::span<float> values() { return rows_.values(); }
   std::span<float> query() { return query_; }
-  // To be called when rows were written. The first one with a number that is not finite: then none may be searched.
+  // Call after writing rows. Returns the first row with NaN or infinity; then the index must not be searched.
   std::optional<size_t> Finish();
 
   struct Hit {
     size_t row;
     float score;
   };
-  // The `k` rows with the largest products with query(), or all there are: the largest first, of equals the earlier row.
+  // Returns the `k` rows (or all) with the largest products with query(), in descending order, then by row.
   std::vector<Hit> Search(size_t k) const;
 
  private:
-  // A row in 8 bits: values[i] is codes[i] * scale, but for `error`.
+  // A row in 8 bits: values[i] is codes[i] * scale, up to `error`.
   struct Summary {
     float scale;
-    float size;   // the length of the row, not less
-    float error;  // the length of what is lost, not less
+    float size;   // upper bound of the row's length
+    float error;  // upper bound of the length of the encoding error
   };
-  // The same of the query, in more bits.
+  // The same for the query, with more bits.
   struct QueryCodes;
 
   size_t rows() const { return summaries_size_; }
-  // Whether width and number of rows are worth codes.
+  // Whether width and number of rows justify codes.
   bool has_codes() const { return codes_ != nullptr; }
   void Encode(size_t row);
   QueryCodes EncodeQuery() const;
-  // What the product of a row and the query is at most further from what their codes say.
+  // Upper bound of the difference between the product of row and query and the product of their codes.
   float Bound(const Summary& row, const QueryCodes& query) const;
-  // For each row the product that its codes tell, and the largest score that is sure to be reached by k rows.
+  // Computes for each row an upper bound of its product, and returns a score that at least k rows are sure to reach.
   float Estimate(const QueryCodes& query, size_t k, std::span<float> estimates) const;
 
   size_t width_;
   std::vector<float> query_;
   FloatBuffer rows_;
-  std::unique_ptr<int8_t[]> codes_;  // [rows, width]; none: every row is read in full
+  std::unique_ptr<int8_t[]> codes_;  // [rows, width]; null means every row is read in full
   std::unique_ptr<Summary[]> summaries_;
   size_t summaries_size_ = 0;
 };

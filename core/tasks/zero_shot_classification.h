@@ -1,10 +1,10 @@
-// Zero-shot classification by entailment: any labels, by asking a model of natural-language inference whether the text entails
+// Zero-shot classification by entailment: scores any labels, by testing with a natural-language-inference model whether the text entails
 // "This example is <label>." (transformers' ZeroShotClassificationPipeline).
 //
-// A text that is too long is cut (the text alone, never the hypothesis), as in transformers. A hypothesis that leaves no
-// room for a single token of the text is refused; transformers gives the model more tokens than it takes.
+// As in transformers, only the text of a long pair is cut, never the hypothesis. A hypothesis that leaves no space for the text is an
+// error; transformers would exceed the model's limit.
 //
-// Models that read labels have a task of their own (label_classification.h), with the same request and result.
+// Models that read labels have their own task (label_classification.h), with the same request and result.
 #pragma once
 
 #include <string>
@@ -18,17 +18,17 @@ namespace peruse {
 struct ZeroShotRequest {
   std::vector<std::string> inputs;
   std::vector<std::string> candidate_labels;
-  std::string hypothesis_template = "This example is {}.";  // the label goes to {}
-  bool multi_label = false;                                 // judge each label by itself; else all scores sum to 1
+  std::string hypothesis_template = "This example is {}.";  // {} is replaced by the label
+  bool multi_label = false;                                 // score each label independently; otherwise scores sum to 1
 };
 
-// Best first.
+// Sorted by descending score.
 struct ZeroShotScores {
   std::vector<std::string> labels;
   std::vector<float> scores;
 };
 
-// Orders labels by their scores, which are in the order of the labels.
+// Sorts labels by `scores`, which are in the order of the labels.
 ZeroShotScores BestLabels(const std::vector<std::string>& labels, std::vector<float> scores);
 
 class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
@@ -44,13 +44,13 @@ class ZeroShotClassification : public TaskOf<ZeroShotRequest, ZeroShotScores> {
   Status CheckRequest() const;
   // Sets entailment_: the first label of label2id whose name begins with "entail", else of id2label.
   Status FindEntailment();
-  // One sentence for each label, each short enough to leave room for the text.
+  // Returns one hypothesis per label, each short enough to leave space for the text.
   Result<std::vector<std::string>> Hypotheses() const;
-  // The scores of one text's candidates from their logits, [candidates, labels].
+  // Converts one text's logits, [candidates, labels], to scores.
   std::vector<float> Scores() const;
 
   size_t entailment_ = 0;      // a column of the logits
-  std::vector<float> logits_;  // [candidates, labels] so far of the input that is being read
+  std::vector<float> logits_;  // [candidates, labels], of the current input so far
 };
 
 }  // namespace peruse

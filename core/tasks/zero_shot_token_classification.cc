@@ -9,16 +9,15 @@
 namespace peruse {
 namespace {
 
-// Labels that stand before a text together: beyond what models were trained with, and of the length of a window.
+// Maximum number of labels before one text, more than models were trained with.
 constexpr size_t kMostLabels = 128;
-// And where labels are vectors: their scores with every span of a window are in memory.
+// The same for label vectors, whose scores with every span of a window are in memory.
 constexpr size_t kMostLabelVectors = 2048;
-// Pairs of words and labels that are scored at once: a vector of 4 * width for each is in memory.
+// Pairs of words and labels to score in one run: each needs a vector of 4 * width.
 constexpr size_t kMostPairs = 8192;
 
 float Sigmoid(float x) { return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x)))); }
 
-// The tokens of each word, in order.
 std::vector<std::vector<int32_t>> ByWord(const text::Encoding& tokens, size_t words) {
   std::vector<std::vector<int32_t>> ids(words);
   for (size_t t = 0; t < tokens.size(); ++t) {
@@ -73,13 +72,13 @@ Result<std::vector<ZeroShotTokenClassification::Prompt>> ZeroShotTokenClassifica
   text::EncodeOptions options;
   options.add_special_tokens = false;
   const std::optional<int32_t> known = tokenizer_.TokenToId(config.marker);
-  // Tokens of the package that the tokenizer does not have follow its vocabulary: [FLERT], which is unused, and the two markers.
+  // Special tokens of the package that the tokenizer lacks follow its vocabulary: [FLERT], which is unused, and the two markers.
   const int32_t next = tokenizer_.vocab_size() + (tokenizer_.TokenToId("[FLERT]") ? 0 : 1);
   const int32_t marker = config.marker_id >= 0 ? config.marker_id : known.value_or(next);
   std::vector<int32_t> separator = {known && config.marker_id < 0 ? next : marker + 1};
   if (const std::optional<int32_t> id = tokenizer_.TokenToId(config.separator)) {
     separator = {*id};
-  } else if (known && config.marker_id >= 0) {  // the package then reads the separator as any word
+  } else if (known && config.marker_id >= 0) {  // the package then reads the separator as a word
     const std::string_view word = config.separator;
     PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> pieces, tokenizer_.EncodeWords({&word, 1}, options));
     separator = pieces[0].ids;
@@ -88,7 +87,7 @@ Result<std::vector<ZeroShotTokenClassification::Prompt>> ZeroShotTokenClassifica
   PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> tokens, tokenizer_.EncodeWords(words, options));
   const std::vector<std::vector<int32_t>> ids = ByWord(tokens[0], words.size());
 
-  const size_t most_tokens = static_cast<size_t>(MaxTokens()) / 2;  // the other half is the text's
+  const size_t most_tokens = static_cast<size_t>(MaxTokens()) / 2;  // the text uses the other half
   std::vector<Prompt> prompts;
   for (size_t label = 0; label < ids.size(); ++label) {
     const bool full = prompts.empty() || prompts.back().rows.size() == kMostLabels ||
@@ -114,7 +113,7 @@ std::vector<ZeroShotTokenClassification::Prompt> ZeroShotTokenClassification::Em
   return prompts;
 }
 
-// Words that the tokenizer makes nothing of are no words. (In the package they move the answers of those behind them.)
+// Words without tokens are skipped. (In the package they shift the results of the following words.)
 Result<ZeroShotTokenClassification::Words> ZeroShotTokenClassification::ReadWords(std::string_view text) const {
   const std::vector<text::Offset> found = SplitWords(text);
   std::vector<std::string_view> slices;
@@ -151,7 +150,7 @@ Status ZeroShotTokenClassification::EnqueueText(size_t input, const Words& words
     const bool last_prompt = &prompt == &prompts.back();
     for (size_t first = 0, end = 0; end < words.bytes.size();) {
       end = WindowEnd(words, first, prompt.ids.size());
-      // What two windows share: every span that begins in it lies whole in one of them, unless spans may be longer than windows.
+      // Size of two windows' overlap: every span that begins in it is whole in one of them, unless spans may be longer than windows.
       const LabelPrompt& limits = model_.config().prompt;
       const auto longest = static_cast<size_t>(std::min(limits.max_width, limits.max_words / 2));
       const size_t shared = std::max((end - first) / 8, longest);
@@ -245,7 +244,7 @@ void ZeroShotTokenClassification::CollectSpans(const Reading& reading, const Mat
   }
 }
 
-// Spans of any width: from a word that is likely a start to one that is likely an end, with none between that is not inside.
+// Spans of any width: from a likely start to a likely end, if every word in between is likely inside.
 void ZeroShotTokenClassification::CollectTokens(const Reading& reading, const Matrix& logits) {
   for (const float logit : logits.values) probabilities_.push_back(Sigmoid(logit));
   const size_t labels = reading.head.labels.size();

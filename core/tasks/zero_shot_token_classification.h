@@ -1,8 +1,7 @@
-// Entities of any label, by a GLiNER model (the package's predict_entities).
+// Zero-shot entity recognition with a GLiNER model (the package's predict_entities).
 //
-// A text of more words than the model was trained to read at once is read in windows, each with a part of the one before, so
-// that no span is cut by a seam; the package leaves the rest of such a text out. Many labels are read a part at a time. A
-// bi-encoder reads labels by themselves, once for all calls.
+// A text of more words than the model was trained on is read in overlapping windows, so that no span is cut; the package ignores the
+// excess. Many labels are processed in parts. A bi-encoder encodes labels separately and caches them between calls.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +18,8 @@ namespace peruse {
 struct ZeroShotEntityRequest {
   std::vector<std::string> inputs;
   std::vector<std::string> labels;
-  float threshold = 0.5f;    // entities less likely than this, or just as likely, are not told
-  bool flat_ner = true;      // no two overlap; else one may lie within another
+  float threshold = 0.5f;    // minimum probability, exclusive
+  bool flat_ner = true;      // entities do not overlap; otherwise one may contain another
   bool multi_label = false;  // the same words may have several labels
 };
 
@@ -31,7 +30,7 @@ struct LabelledSpan {
   TextSpan span = {0, 0};
 };
 
-// For each input its entities in order.
+// Returns each input's entities in order.
 class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::vector<LabelledSpan>> {
  public:
   static constexpr Head kHead = Head::kEntities;
@@ -42,17 +41,17 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
   Status Collect(const Reading& reading, size_t text) override;
 
  private:
-  // Labels that stand before a text together.
+  // The labels before a text.
   struct Prompt {
-    std::vector<int32_t> ids;   // of the tokens up to the first word
+    std::vector<int32_t> ids;   // of the tokens before the first word
     std::vector<int32_t> rows;  // of the labels
     int32_t first_label = 0;
   };
-  // A text's words and their tokens, one behind the other.
+  // A text's words and their concatenated tokens.
   struct Words {
     std::vector<text::Offset> bytes;
     std::vector<int32_t> ids;
-    std::vector<int32_t> ends;  // of each word's tokens
+    std::vector<int32_t> ends;  // end of each word's tokens
 
     int32_t begin(size_t word) const { return word == 0 ? 0 : ends[word - 1]; }
     int32_t tokens(size_t first, size_t end) const { return begin(end) - begin(first); }
@@ -60,23 +59,23 @@ class ZeroShotTokenClassification : public TaskOf<ZeroShotEntityRequest, std::ve
 
   Status ReadLabels();
   Result<std::vector<Prompt>> MakePrompts() const;
-  // Of a model that reads labels by themselves: nothing but what labels are compared together.
+  // For a model that encodes labels separately: only the groups of labels that are compared together.
   std::vector<Prompt> EmptyPrompts() const;
   Result<Words> ReadWords(std::string_view text) const;
-  // The end of the window that begins with word `first`.
+  // Returns the end of the window that begins with word `first`.
   size_t WindowEnd(const Words& words, size_t first, size_t prompt_tokens) const;
   Status EnqueueText(size_t input, const Words& words, std::span<const Prompt> prompts);
-  // The window of words [first, end) behind a prompt, in as many readings as its pairs need.
+  // Enqueues the window of words [first, end) after a prompt, in as many readings as its pairs need.
   void EnqueueWindow(size_t input, const Words& words, const Prompt& prompt, size_t first, size_t end,
                      bool last_window);
   void CollectSpans(const Reading& reading, const Matrix& logits);
   void CollectTokens(const Reading& reading, const Matrix& logits);
 
   LabelReader reader_;
-  std::vector<std::string> labels_;               // each once
-  std::vector<std::vector<text::Offset>> words_;  // of each input
-  std::vector<EntityCandidate> candidates_;       // of the input that is being read
-  std::vector<float> probabilities_;              // [pairs, 3] so far of a window that is scored token by token
+  std::vector<std::string> labels_;               // unique
+  std::vector<std::vector<text::Offset>> words_;  // by input
+  std::vector<EntityCandidate> candidates_;       // of the current input
+  std::vector<float> probabilities_;              // [pairs, 3] so far, of a window that is scored token by token
 };
 
 }  // namespace peruse

@@ -9,7 +9,6 @@ namespace peruse {
 
 enum class DType : uint8_t { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kI8, kU8, kBool };
 
-// Bytes of one element.
 constexpr int DTypeSize(DType dtype) {
   switch (dtype) {
     case DType::kF64:
@@ -30,7 +29,7 @@ constexpr int DTypeSize(DType dtype) {
   return 1;
 }
 
-// "F32" -> kF32, and so on; nothing for a name that is not known.
+// "F32" -> kF32, and so on; nullopt for an unknown name.
 inline std::optional<DType> ParseDType(std::string_view name) {
   if (name == "F64") return DType::kF64;
   if (name == "F32") return DType::kF32;

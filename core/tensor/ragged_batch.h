@@ -1,4 +1,4 @@
-// A batch of texts of unequal length: one matrix of rows, and where each sequence starts. No padding.
+// A batch of texts of unequal length without padding: one matrix of rows, and each sequence's first row.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class RaggedBatch {
  public:
   RaggedBatch() : starts_{0} {}
 
-  // Back to no sequences; the memory stays.
+  // Removes all sequences and keeps the memory.
   void Clear() {
     starts_.resize(1);
     longest_ = 0;

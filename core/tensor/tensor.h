@@ -1,4 +1,4 @@
-// Where a matrix lies in a backend, and how large it is. It never gives values.
+// Location and size of a matrix in a backend. A Tensor does not give access to values.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace peruse {
 
-// Buffers from this number on are constants, below it the slots of the plan that runs.
+// Buffer numbers from here on are constants; lower numbers are slots of the running plan.
 inline constexpr int32_t kFirstConstant = 1 << 30;
 
-// A row-major float32 matrix, or a block of columns of one.
+// A row-major float32 matrix, or a block of its columns.
 struct Tensor {
   int32_t buffer = -1;
   int32_t rows = 0;
@@ -20,7 +20,6 @@ struct Tensor {
 
   bool valid() const { return buffer >= 0; }
 
-  // The columns [first_col, first_col + count) of this tensor, without copying.
   Tensor Columns(int32_t first_col, int32_t count) const {
     PERUSE_CHECK(first_col >= 0 && count >= 0 && first_col + count <= cols);
     Tensor view = *this;

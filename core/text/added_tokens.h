@@ -1,4 +1,4 @@
-// AddedTokens: special and user-added tokens, which are cut out of the text before anything else happens to it.
+// AddedTokens: special and user-added tokens, which are cut out of the text before all other stages.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace peruse::text {
 struct AddedToken {
   std::string content;
   bool single_word = false;  // match only between non-word characters
-  bool lstrip = false;       // the match swallows white space before it
-  bool rstrip = false;       // ... and after it
+  bool lstrip = false;       // the match includes white space before it
+  bool rstrip = false;       // the match includes white space after it
   bool normalized = true;    // match normalised text instead of raw text
   bool special = false;      // skipped when decoding
 };
@@ -26,23 +26,23 @@ struct AddedToken {
 class AddedTokens {
  public:
   AddedTokens() = default;
-  // `listed` are added first, then `more`: of tokens of equal content the later one's flags count. Ids: of the vocabulary where
-  // the content is in it, otherwise counting on from its size. `normalizer` may be null.
+  // Adds `listed`, then `more`; of tokens with equal content the later one's flags count. Ids are from the vocabulary if it has the
+  // content, otherwise consecutive from its size. `normalizer` may be null.
   static Result<AddedTokens> Create(std::vector<AddedToken> listed, std::vector<AddedToken> more,
                                     const Vocabulary& vocabulary, const Normalizer* normalizer);
-  // Special tokens are read as text like any other (the reference's encode_special_tokens).
+  // Special tokens are read as ordinary text (tokenizers' encode_special_tokens).
   void SplitSpecialTokens() { splits_special_ = true; }
 
-  // Cuts the tokens out of `text` and normalises the rest: first those matched raw, then, piece by piece, those matched
-  // after normalisation. Replaces `list`. Errors: kOutOfMemory, kUnsupported (see FindMatches); then `list` means nothing.
+  // Cuts tokens out of `text` and normalises the remaining text: first tokens that match raw text, then, piece by piece, tokens that match
+  // normalised text. Replaces `list`, which is invalid after an error. Errors: kOutOfMemory, kUnsupported (see FindMatches).
   Status Extract(std::string_view text, const Normalizer* normalizer, PieceList* list) const;
 
-  // The id, or -1.
+  // Returns the id, or -1.
   int32_t Find(std::string_view content) const { return ids_.Find(content); }
-  // The token of an id, or null.
+  // Returns the token of an id, or nullptr.
   const AddedToken* Token(int32_t id) const;
   bool IsSpecial(int32_t id) const;
-  // One more than the largest id, or 0; of all tokens, and of those that were listed.
+  // One more than the largest id, or 0: of all tokens, and of the listed ones.
   int32_t id_limit() const;
   int32_t listed_id_limit() const { return listed_id_limit_; }
 
@@ -50,27 +50,26 @@ class AddedTokens {
   struct Entry {
     int32_t id;
     AddedToken token;
-    bool was_special;  // of any of the tokens of this content: then they are special for decoding
+    bool was_special;  // whether any token of this content is special, which makes it special for decoding
   };
-  // The patterns that are searched, in the reference's order: of equal patterns the first counts.
+  // The searched patterns in tokenizers' order: of equal patterns the first counts.
   struct Pattern {
     size_t entry;
     bool normalized;
   };
-  // All tokens of one pass; values of the trie are indices of `entries_`.
+  // All tokens of one pass. The trie's values are indices into `entries_`.
   struct Matcher {
     Trie trie;
     bool starts[256] = {};     // bytes that a token starts with
-    bool has_nothing = false;  // one of them is empty: normalisation left nothing of it
+    bool has_nothing = false;  // a token normalises to nothing
     bool is_empty = true;
   };
-  // Part of a text; entry -1: no token.
+  // Part of a text; entry -1 means ordinary text.
   struct Match {
     size_t begin, end;
     int32_t entry;
   };
 
-  // Fills entries_ and `patterns`.
   Status AddEntries(std::vector<AddedToken> tokens, size_t listed, const Vocabulary& vocabulary,
                     std::vector<Pattern>* patterns);
   static Result<Matcher> MakeMatcher(const std::vector<std::pair<std::string_view, int32_t>>& patterns);
@@ -81,7 +80,7 @@ class AddedTokens {
   Status NormalizeInto(std::string_view text, size_t begin, size_t end, const Normalizer* normalizer,
                        PieceList* list) const;
 
-  std::vector<Entry> entries_;                      // one per content, as they came
+  std::vector<Entry> entries_;                      // one per content, in order of addition
   std::vector<std::pair<int32_t, int32_t>> by_id_;  // id and entry
   Trie ids_;                                        // by content
   Matcher raw_, normalized_;

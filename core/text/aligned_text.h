@@ -1,7 +1,7 @@
-// Text under normalisation, where every byte knows which bytes of the original it came from.
+// Text under normalisation. Each byte records the bytes of the original that it came from.
 //
-// All edits are made of three primitives applied left to right with a cursor over the old text, as in the reference's
-// NormalizedString::transform; they decide every offset a token gets.
+// All edits combine three primitives, applied left to right with a cursor over the old text, as in tokenizers' NormalizedString::transform;
+// they determine the offsets of every token.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@ namespace peruse::text {
 
 struct AlignedText {
   std::string text;             // valid UTF-8
-  std::vector<Offset> origins;  // per byte of `text`: the original bytes it stands for
-  bool failed = false;          // something could not be appended: what there is means nothing
-  Status refusal;               // why, unless there was no memory
-  size_t limit = SIZE_MAX;      // it must not grow beyond so many bytes
+  std::vector<Offset> origins;  // per byte of `text`: its range in the original
+  bool failed = false;          // an append failed, and the contents are invalid
+  Status refusal;               // the reason, unless memory ran out
+  size_t limit = SIZE_MAX;      // maximum length in bytes
 
   size_t size() const { return text.size(); }
   std::string_view view(size_t begin, size_t end) const { return std::string_view(text).substr(begin, end - begin); }
@@ -31,13 +31,13 @@ struct AlignedText {
     failed = false;
     refusal = OkStatus();
   }
-  // Fails for a reason of its own.
+  // Fails for a reason other than memory.
   bool Refuse(Status why) {
     refusal = std::move(why);
     failed = true;
     return false;
   }
-  // What to say of a text that failed.
+  // The error of a failed text.
   Status Failure() const { return refusal.ok() ? OutOfMemory("no memory to read a text") : refusal; }
 
   void Append(char32_t c, Offset origin) {
@@ -52,30 +52,29 @@ struct AlignedText {
     AppendUtf8(c, &text);
     origins.insert(origins.end(), text.size() - before, origin);
   }
-  // Appends bytes that will be written to; false, and nothing appended, when there is no memory.
+  // Appends bytes to be overwritten; returns false, with nothing appended, when memory runs out.
   [[nodiscard]] bool Extend(size_t bytes) {
     if (!Grow(bytes)) return false;
     text.resize(text.size() + bytes);
     origins.resize(text.size());
     return true;
   }
-  // Drops what stands after the first `bytes` bytes.
+  // Removes everything after the first `bytes` bytes.
   void Truncate(size_t bytes) {
     text.resize(bytes);
     origins.resize(bytes);
   }
-  // Makes room for so many more bytes, or fails: then nothing is appended any more. Appending does that as well; to say
-  // beforehand how much will come spares copies.
+  // Reserves `bytes` more bytes, or fails, after which nothing is appended. Appending reserves too; reserving the total beforehand saves
+  // copies.
   bool Grow(size_t bytes) {
     if (bytes <= origins.capacity() - origins.size()) return !failed;
     if (bytes > limit - std::min(limit, origins.size())) {
       return Refuse(Unsupported("tokenizer.json: the text grows too much when it is normalised and split"));
     }
-    // The text first, so that it always has the room that the origins have.
+    // Grows the text first, so that its capacity is never below that of the origins.
     failed = failed || !TryGrow(&text, bytes) || !TryGrow(&origins, bytes);
     return !failed;
   }
-  // Appends bytes [begin, end) of `other`.
   void Append(const AlignedText& other, size_t begin, size_t end) {
     if (!Grow(end - begin)) return;
     text.append(other.text, begin, end - begin);
@@ -92,30 +91,29 @@ class AlignedEditor {
 
   size_t cursor() const { return cursor_; }
 
-  // Emits `c` in place of the next old character, which is consumed.
+  // Writes `c` in place of the next old character and consumes that character.
   void Replace(char32_t c) {
     to_->Append(c, CurrentOrigin());
     Drop(1);
   }
-  // Emits `c` as new: it shares the origin of the old byte before the cursor.
+  // Inserts `c`, which shares the origin of the old byte before the cursor.
   void Insert(char32_t c) { to_->Append(c, PreviousOrigin()); }
-  // Emits `c` in place of the next old character and drops `count` old characters after it.
+  // Writes `c` in place of the next old character and drops `count` old characters after it.
   void ReplaceAndDrop(char32_t c, size_t count) {
     Replace(c);
     Drop(count);
   }
-  // One step of the reference's transform: 1 inserts, 0 replaces, -n replaces and drops n.
+  // One step of tokenizers' transform: 1 inserts, 0 replaces, -n replaces and drops n.
   void Apply(char32_t c, int change) {
     if (change > 0) return Insert(c);
     ReplaceAndDrop(c, static_cast<size_t>(-change));
   }
-  // Consumes old characters without output.
+  // Consumes `count` old characters.
   void Drop(size_t count) {
     for (; count > 0 && cursor_ < end_; --count) {
       cursor_ += static_cast<size_t>(Utf8Length(static_cast<unsigned char>(from_.text[cursor_])));
     }
   }
-  // Copies old bytes up to `position` unchanged.
   void CopyTo(size_t position) {
     to_->Append(from_, cursor_, position);
     cursor_ = position;
@@ -127,7 +125,7 @@ class AlignedEditor {
     const int32_t start = begin_ < end_ ? from_.origins[begin_].start : 0;
     return {start, start};
   }
-  // Past the end (only when a change list consumes more than there is) the last origin stands in.
+  // Past the end (only if a change list consumes more than there is) the last origin is used.
   Offset CurrentOrigin() const { return cursor_ < end_ ? from_.origins[cursor_] : PreviousOrigin(); }
 
   const AlignedText& from_;
@@ -137,8 +135,8 @@ class AlignedEditor {
   AlignedText* to_;
 };
 
-// Writes the whole text anew: each change has a character of the new text, `c`, and what becomes of the old ones, `change` (AlignedEditor::Apply).
-// `scratch` is worked in. False: there was no memory, or the text grew too much.
+// Rewrites the whole text: each change has a new character `c` and a `change` of the old ones (AlignedEditor::Apply). `scratch` is a
+// buffer. Returns false when memory runs out or the text exceeds its limit.
 template <typename Change>
 [[nodiscard]] bool ApplyChanges(const std::vector<Change>& changes, AlignedText* text, AlignedText* scratch) {
   size_t bytes = 0;

@@ -8,7 +8,7 @@ namespace {
 
 bool IsRemovedByCleaning(char32_t c) { return CharClasses(c) & kControlClass; }
 
-// Runs `step(editor, c)` for each character c of `text`; each step consumes one character. A text that failed stays so.
+// Runs `step(editor, c)` for each character c of `text`; each step consumes one character. Leaves a failed text unchanged.
 template <typename Step>
 void Rewrite(AlignedText* text, AlignedText* scratch, const Step& step) {
   scratch->Clear();
@@ -57,8 +57,8 @@ bool BertNormalizer::Normalize(AlignedText* text, AlignedText* scratch) const {
     NormalizeAscii(text);
     return true;
   }
-  // Every step reads one character, but for the ordering of marks, which ASCII characters stop: so runs of ASCII and
-  // runs of other characters can be done one by one.
+  // Every step reads one character, except the ordering of marks, which ASCII characters interrupt. So runs of ASCII and of other
+  // characters are processed separately.
   scratch->Clear();
   scratch->Grow(text->size());
   AlignedText run, run_scratch;
@@ -93,7 +93,7 @@ bool BertNormalizer::NormalizeStepwise(AlignedText* text, AlignedText* scratch) 
   return !options_.lowercase || LowercaseNormalizer().Normalize(text, scratch);
 }
 
-// All steps at once. As long as no marks change places, everything a character becomes has the character's own origin.
+// Applies all steps to one character at a time. Unless marks are reordered, every resulting character has the origin of its source.
 bool BertNormalizer::AppendRun(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const {
   const bool strips = StripsAccents();
   uint8_t previous_class = 0;
@@ -168,7 +168,7 @@ void BertNormalizer::NormalizeAscii(AlignedText* text) const {
     c = static_cast<char>(ascii_[static_cast<unsigned char>(c)]);
     any |= static_cast<unsigned char>(c);
   }
-  if (any < 0x80) return;  // nothing was removed
+  if (any < 0x80) return;  // removes nothing
   size_t kept = 0;
   for (size_t i = 0; i < text->size(); ++i) {
     if (static_cast<unsigned char>(text->text[i]) == kRemoved) continue;

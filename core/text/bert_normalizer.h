@@ -10,11 +10,11 @@ namespace peruse::text {
 struct BertNormalizerOptions {
   bool clean_text = true;
   bool handle_chinese_chars = true;
-  std::optional<bool> strip_accents;  // unset: as lowercase
+  std::optional<bool> strip_accents;  // unset means the value of lowercase
   bool lowercase = true;
 };
 
-// Of a BertNormalizer in tokenizer.json.
+// Parses a BertNormalizer of tokenizer.json.
 BertNormalizerOptions ParseBertOptions(JsonValue json);
 
 class BertNormalizer final : public Normalizer {
@@ -25,17 +25,17 @@ class BertNormalizer final : public Normalizer {
  private:
   bool StripsAccents() const { return options_.strip_accents.value_or(options_.lowercase); }
   void NormalizeAscii(AlignedText* text) const;
-  // Appends the normalised bytes [begin, end), which are ASCII.
+  // Appends the normalised ASCII bytes [begin, end).
   void AppendAscii(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const;
-  // Appends the normalised bytes [begin, end), which are not ASCII; false, when marks have to change places.
+  // Appends the normalised non-ASCII bytes [begin, end); returns false when marks must be reordered.
   bool AppendRun(const AlignedText& text, size_t begin, size_t end, AlignedText* out) const;
-  // The definition, one step after the other.
+  // The definition, step by step.
   [[nodiscard]] bool NormalizeStepwise(AlignedText* text, AlignedText* scratch) const;
 
   static constexpr unsigned char kRemoved = 0xFF;
 
   BertNormalizerOptions options_;
-  unsigned char ascii_[0x80];  // what an ASCII character becomes, or kRemoved
+  unsigned char ascii_[0x80];  // result for each ASCII character, or kRemoved
 };
 
 }  // namespace peruse::text

@@ -1,5 +1,5 @@
-// A value for every code point, in blocks of which equal ones are shared: look-ups in constant time, from a table in runs.
-// Made in place at the first use: that allocates nothing, so it can't fail where memory is short, and costs a module no bytes.
+// A value for every code point, expanded from a table of runs into blocks, of which equal ones are shared. Lookups take constant time.
+// Built in place at first use, so it needs no allocation that could fail, and adds no bytes to a module.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@ namespace peruse::text {
 
 inline constexpr char32_t kCodePoints = 0x110000;
 
-// Of at most `kMost` different blocks.
+// kMost is the largest number of different blocks.
 template <typename Value, size_t kMost>
 class BlockTable {
  public:
-  // `fill(start, block)` writes the kBlock values from code point `start` on into the block, which holds Value().
+  // `fill(start, block)` writes the kBlock values from code point `start` on into the block, which is initialised with Value().
   template <typename Fill>
   explicit BlockTable(Fill fill) {
     for (char32_t start = 0; start < kCodePoints; start += kBlock) {
       Value block[kBlock] = {};
       fill(start, block);
-      // Equal blocks mostly follow each other (unassigned planes, Han), so the newest ones are tried first.
+      // Equal blocks are usually adjacent (unassigned planes, Han), so the newest ones are compared first.
       size_t found = count_;
       while (found > 0 && !std::equal(block, block + kBlock, blocks_[found - 1])) --found;
       if (found == 0) {
@@ -46,7 +46,7 @@ class BlockTable {
   Value blocks_[kMost][kBlock];
 };
 
-// Runs of equal values, packed: first code point and value.
+// Packed runs of equal values: first code point and value.
 template <size_t kMost>
 class RunTable : public BlockTable<uint8_t, kMost> {
  public:

@@ -1,4 +1,4 @@
-// BPE: merges the neighbours of lowest rank until none is left (the model of GPT-2, RoBERTa and DeBERTa v1).
+// BPE: repeatedly merges the neighbours of lowest rank (the model of GPT-2, RoBERTa and DeBERTa v1).
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 namespace peruse::text {
 
 struct BpeOptions {
-  std::optional<std::string> unk_token;  // unset: characters that the vocabulary lacks are dropped
+  std::optional<std::string> unk_token;  // if unset, characters outside the vocabulary are dropped
   std::string continuing_subword_prefix;
   std::string end_of_word_suffix;
   bool fuse_unk = false;       // a run of unknown characters becomes one token
-  bool byte_fallback = false;  // unknown characters become "<0x41>" tokens where all are in the vocabulary
-  bool ignore_merges = false;  // a word that is in the vocabulary is one token
+  bool byte_fallback = false;  // unknown characters become "<0x41>" tokens if the vocabulary has all of them
+  bool ignore_merges = false;  // a word in the vocabulary is one token
 };
 
-// Pairs of tokens by increasing rank.
+// Pairs of tokens in order of increasing rank.
 using BpeMerges = std::vector<std::pair<std::string_view, std::string_view>>;
 
 class Bpe final : public Model {
  public:
-  // Error: kMalformedFile for a merge of tokens, or into a token, that the vocabulary lacks.
+  // Errors: kMalformedFile if the vocabulary lacks a token of a merge or its result.
   static Result<std::unique_ptr<Bpe>> Create(Vocabulary vocabulary, const BpeMerges& merges, BpeOptions options);
 
   Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const override;
@@ -35,11 +35,11 @@ class Bpe final : public Model {
   std::string_view continuing_subword_prefix() const override { return options_.continuing_subword_prefix; }
 
  private:
-  // A token under construction: bytes [begin, end) of the word, in a doubly linked list.
+  // A token under construction: bytes [begin, end) of the word. Symbols form a doubly linked list.
   struct Symbol {
     int32_t id;
     uint32_t begin, end;
-    int32_t previous, next;  // -1: none
+    int32_t previous, next;  // -1 at the ends
   };
   struct Merge {
     uint32_t rank;
@@ -48,15 +48,15 @@ class Bpe final : public Model {
 
   Bpe(Vocabulary vocabulary, BpeOptions options);
   Status AddMerge(std::string_view left, std::string_view right, uint32_t rank);
-  // The merge of two neighbours, or null.
+  // Returns the merge of two neighbours, or nullptr.
   const Merge* FindMerge(int32_t left, int32_t right) const;
-  // The initial symbols, one for each character.
+  // Creates one symbol per character.
   Status Split(std::string_view word, std::vector<Symbol>* symbols) const;
-  // Whether characters are looked up as they stand.
+  // Whether characters are looked up without prefix and suffix.
   bool IsPlain() const { return options_.continuing_subword_prefix.empty() && options_.end_of_word_suffix.empty(); }
   // Whether the fallback has all bytes of `text`.
   bool HasBytes(std::string_view text) const;
-  // False when there is no memory; so with MergeLong.
+  // Returns false when memory runs out; likewise MergeLong.
   [[nodiscard]] bool AddBytes(std::string_view text, size_t begin, std::vector<Symbol>* symbols) const;
   void MergeShort(std::vector<Symbol>* symbols) const;
   [[nodiscard]] bool MergeLong(std::vector<Symbol>* symbols) const;
@@ -64,10 +64,10 @@ class Bpe final : public Model {
   Vocabulary vocabulary_;
   BpeOptions options_;
   int32_t unk_id_;
-  int32_t byte_ids_[256];     // of the byte fallback, -1: none
-  int32_t short_ids_[0x200];  // of one-character tokens below U+0200, -1: none
+  int32_t byte_ids_[256];     // of the byte fallback, or -1
+  int32_t short_ids_[0x200];  // of one-character tokens below U+0200, or -1
 
-  // Merges by pair of ids: open addressing, a power of two of slots, an empty slot has key kEmpty.
+  // Merges by pair of ids: open addressing with a power of two of slots; empty slots have the key kEmpty.
   static constexpr uint64_t kEmpty = ~uint64_t{0};
   struct Slot {
     uint64_t key = kEmpty;

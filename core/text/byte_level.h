@@ -1,4 +1,4 @@
-// The byte table of byte-level BPE (GPT-2): every byte has a printable character that stands in for it.
+// The byte table of byte-level BPE (GPT-2), which represents every byte by a printable character.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace peruse::text {
 
-// The stand-in of a byte: itself where printable, otherwise U+0100 and on.
+// The character of a byte: the byte itself if printable, otherwise one from U+0100 on.
 char32_t StandIn(unsigned char byte);
 
-// Appends the bytes that the characters of `token` stand for; false, with nothing appended, if one stands for none.
+// Appends the bytes that the characters of `token` represent; returns false, with nothing appended, if a character represents none.
 bool AppendStandInBytes(std::string_view token, std::string* bytes);
 
 }  // namespace peruse::text

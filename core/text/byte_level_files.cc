@@ -9,7 +9,7 @@
 namespace peruse::text {
 namespace {
 
-// "left right" per line. As in the reference the first line is a comment, and what follows the last line's end is none.
+// Reads "left right" lines. As in tokenizers, the first line is a comment, and an empty last line is ignored.
 Result<BpeMerges> ReadMerges(std::string_view text) {
   if (!IsValidUtf8(text)) return MalformedFile("merges.txt is not valid UTF-8");
   BpeMerges merges;

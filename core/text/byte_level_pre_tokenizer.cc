@@ -6,10 +6,9 @@
 namespace peruse::text {
 namespace {
 
-// Letters, numbers, white space, or (0) anything else.
+// Classifies a character as letter, number, white space, or anything else (0).
 uint8_t Kind(char32_t c) { return CharClasses(c) & (kLetterClass | kNumberClass | kSpaceClass); }
 
-// The end of the run of `kind` that starts at `position`.
 size_t RunEnd(std::string_view text, size_t position, uint8_t kind) {
   while (position < text.size()) {
     size_t next = position;
@@ -29,8 +28,8 @@ size_t ContractionLength(std::string_view text) {
   return (c == 'r' && d == 'e') || (c == 'v' && d == 'e') || (c == 'l' && d == 'l') ? 3 : 0;
 }
 
-// The end of the next match of 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+, which leaves
-// nothing unmatched.
+// Returns the end of the next match of 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+, which matches every
+// text.
 size_t WordEnd(std::string_view text, size_t begin) {
   const size_t contraction = ContractionLength(text.substr(begin));
   if (contraction > 0) return begin + contraction;
@@ -46,7 +45,7 @@ size_t WordEnd(std::string_view text, size_t begin) {
   }
   const size_t end = RunEnd(text, next, kind);
   if (kind != kSpaceClass || end == text.size()) return end;
-  // White space before other text leaves its last character to it, unless it is the only one.
+  // The last of several white-space characters before other text belongs to the next match.
   size_t last = end;
   DecodeUtf8Backwards(text, &last);
   return last > begin ? last : end;
@@ -56,7 +55,7 @@ size_t WordEnd(std::string_view text, size_t begin) {
 
 bool ByteLevelPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   scratch->Clear();
-  scratch->text.Grow(list->text.size() + list->text.size() / 4);  // of English
+  scratch->text.Grow(list->text.size() + list->text.size() / 4);  // enough for English
   AlignedText prefixed;
   for (const Piece& piece : list->pieces) {
     const size_t base = scratch->text.size();

@@ -1,4 +1,4 @@
-// ByteLevel: GPT-2's word splitting, then every byte as its stand-in character.
+// ByteLevel: GPT-2's word splitting, then the byte-to-character table.
 #pragma once
 
 #include "core/text/pre_tokenizer.h"
@@ -7,7 +7,7 @@ namespace peruse::text {
 
 class ByteLevelPreTokenizer final : public PreTokenizer {
  public:
-  // `split`: by GPT-2's pattern (use_regex).
+  // `split` means splitting by GPT-2's pattern (use_regex).
   ByteLevelPreTokenizer(bool add_prefix_space, bool split) : add_prefix_space_(add_prefix_space), split_(split) {}
   [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 

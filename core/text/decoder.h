@@ -1,4 +1,4 @@
-// Decoder: token strings back to text.
+// Decoder: converts token strings to text.
 #pragma once
 
 #include <memory>
@@ -16,19 +16,18 @@ class Decoder {
   virtual ~Decoder() = default;
   // Rewrites the tokens so that their concatenation is the text.
   virtual void Decode(std::vector<std::string>* tokens) const = 0;
-  // How many times as long it can make a token.
+  // The largest factor by which a token can grow.
   virtual size_t growth() const { return 1; }
 };
 
-// The "decoder" member of tokenizer.json; null for null: tokens are then joined by single spaces.
+// Parses the "decoder" member of tokenizer.json; null gives nullptr, which means joining tokens by spaces.
 Result<std::unique_ptr<Decoder>> ParseDecoder(JsonValue json);
 
 std::unique_ptr<Decoder> MakeWordPieceDecoder(std::string prefix, bool cleanup);
 std::unique_ptr<Decoder> MakeByteLevelDecoder();
 std::unique_ptr<Decoder> MakeMetaspaceDecoder(std::string replacement, bool drop_first);
 
-// Undoes the spaces that joining tokens put around punctuation and contractions. `with_do_not`: also
-// " do not" -> " don't".
+// Removes the spaces that joining tokens puts around punctuation and contractions. `with_do_not` also turns " do not" into " don't".
 void CleanUpTokenization(bool with_do_not, std::string* text);
 
 }  // namespace peruse::text

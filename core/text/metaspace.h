@@ -5,7 +5,7 @@
 
 namespace peruse::text {
 
-// Which pieces get a replacement character in front.
+// The pieces that a replacement character is prepended to.
 enum class PrependScheme : uint8_t { kAlways, kFirst, kNever };
 
 class Metaspace final : public PreTokenizer {
@@ -17,7 +17,6 @@ class Metaspace final : public PreTokenizer {
   [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;
 
  private:
-  // Appends the rewritten bytes [begin, end) of `from`.
   void Rewrite(const AlignedText& from, size_t begin, size_t end, AlignedText* to) const;
   void AddPieces(size_t begin, PieceList* list) const;
 

@@ -1,4 +1,4 @@
-// Model: turns one word (a piece left by the pre-tokenizer) into tokens.
+// Model: splits one word (a piece from the pre-tokenizer) into tokens.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,11 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  // Appends the tokens of `word`, which is not empty. Errors: kMalformedFile when the word needs the
-  // unknown token and there is none, kOutOfMemory.
+  // Appends the tokens of `word`, which is not empty. Errors: kMalformedFile when the word needs a missing unknown token, kOutOfMemory.
   virtual Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const = 0;
 
   virtual const Vocabulary& vocabulary() const = 0;
-  // The token that is called by what it stands for, as Unigram's unknown one is; -1: none.
+  // The id whose token string is the matched text, such as Unigram's unknown token; -1 if there is none.
   virtual int32_t text_token_id() const { return -1; }
   virtual std::string_view continuing_subword_prefix() const { return {}; }
 };

@@ -114,7 +114,7 @@ Made ParseUnigram(JsonValue json) {
   return std::unique_ptr<Model>(std::move(unigram));
 }
 
-// The kind of a model without "type".
+// Infers the kind of a model without "type".
 std::string_view InferType(JsonValue json) {
   if (json.FindMember("merges").exists()) return "BPE";
   if (json.FindMember("vocab").IsArray()) return "Unigram";

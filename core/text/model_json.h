@@ -12,7 +12,7 @@ namespace peruse::text {
 // {"token": id, ...}; the views are into the document. Error: kMalformedFile.
 Result<VocabularyEntries> ParseVocabularyObject(JsonValue json);
 
-// Files without "type" are told apart by their members, as the reference does.
+// Infers a missing "type" from the members, as tokenizers does.
 Result<std::unique_ptr<Model>> ParseModel(JsonValue json);
 
 }  // namespace peruse::text

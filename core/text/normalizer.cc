@@ -23,7 +23,7 @@ Status BadNormalizer(JsonValue json) {
   return MalformedFile("tokenizer.json: malformed normalizer: " + Excerpt(json.ToString()));
 }
 
-// So many steps may work on a text; published tokenizers have about five.
+// Maximum number of steps; published tokenizers have about five.
 constexpr int kMostSteps = 100;
 
 Made Parse(JsonValue json, int* steps_left);

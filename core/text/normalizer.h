@@ -1,4 +1,4 @@
-// Normalizer: rewrites a piece of text before it is split, keeping every byte's origin.
+// Normalizer: rewrites a piece of text before it is split, and tracks every byte's origin.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ namespace peruse::text {
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
-  // Rewrites `text` as a whole; `scratch` is a buffer to use, its contents mean nothing before and after. False when there
-  // is no memory for it, and then `text` means nothing.
+  // Rewrites the whole `text`; `scratch` is a buffer with arbitrary contents. Returns false when memory runs out, which leaves `text`
+  // invalid.
   [[nodiscard]] virtual bool Normalize(AlignedText* text, AlignedText* scratch) const = 0;
 };
 
-// Builds the normalizer that the "normalizer" member of tokenizer.json describes; null for null.
+// Parses the "normalizer" member of tokenizer.json; null gives nullptr.
 Result<std::unique_ptr<Normalizer>> ParseNormalizer(JsonValue json);
 
 }  // namespace peruse::text

@@ -1,6 +1,6 @@
-// Ascending tables of numbers in few bytes. They are written down as they are read by people (.inc), packed while the compiler runs, and
-// read from their beginning: of each entry the distance of its key from the one before and its value, seven bits a byte, the last of each
-// number without the highest bit. Made of random numbers to a compressor, they become a third of what they were for a page that loads them.
+// Compact tables of ascending numbers. Tables are readable in source (.inc), packed at compile time, and read sequentially: each entry is
+// the difference of its key from the preceding key and its value, seven bits per byte, with the high bit clear in the last byte of each
+// number. Raw, these tables look random to a compressor; packed, they are a third of the download size.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace peruse::text {
 
-// Of an entry key << kValueBits | value, or, with the value above, value << kKeyBits | key.
+// An entry is key << kValueBits | value, or value << kKeyBits | key.
 template <int kValueBits>
 struct ValueBelow {
   static constexpr uint32_t Key(uint32_t entry) { return entry >> kValueBits; }
@@ -21,7 +21,7 @@ struct ValueAbove {
   static constexpr uint32_t Value(uint32_t entry) { return entry >> kKeyBits; }
 };
 
-// Writes to `out`, or counts the bytes where there is none.
+// Writes to `out`, or only counts bytes if it is null.
 constexpr size_t PackNumber(uint32_t number, uint8_t* out) {
   size_t size = 0;
   for (; number > 0x7F; number >>= 7, ++size) {
@@ -44,7 +44,7 @@ constexpr size_t PackEntries(const uint32_t (&entries)[kCount], uint8_t* out) {
   return size;
 }
 
-// kEntries: a constexpr array of uint32_t, ascending by key; it is in no program that reads only what this gives.
+// kEntries is a constexpr array of uint32_t, ascending by key. It is not linked if the program only uses the packed form.
 template <const auto& kEntries, typename Form>
 constexpr auto Packed() {
   std::array<uint8_t, PackEntries<Form>(kEntries, nullptr)> bytes{};

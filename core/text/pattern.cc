@@ -8,7 +8,7 @@
 namespace peruse::text {
 namespace {
 
-// What a match can start with: the sets that are reached without reading a character. Assertions are taken to hold.
+// The sets that a match can start with, assuming that all assertions hold.
 struct Starts {
   std::vector<int32_t> sets;
   bool can_be_empty = false;
@@ -59,7 +59,7 @@ Result<Pattern> Pattern::FromJson(JsonValue json) {
 }
 
 Result<Pattern> Pattern::Literal(std::string_view text) {
-  // Looking for a long one takes long where the text begins like it again and again.
+  // A long literal is slow to search in a text that repeats its beginning.
   constexpr size_t kLongest = 1024;
   if (text.size() > kLongest) return Unsupported("tokenizer.json: a pattern of more than 1024 bytes");
   Pattern pattern;

@@ -1,4 +1,4 @@
-// Pattern: what Replace and Split search: a string, or a regular expression.
+// Pattern: the search pattern of Replace and Split, a string or a regular expression.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +24,27 @@ class Pattern {
   friend class PatternMatches;
 
   std::string literal_;
-  std::optional<RegexProgram> program_;  // unset: a literal
-  bool can_be_empty_ = false;            // of a regular expression: a match may have no characters
-  bool ascii_starts_[128] = {};          // ASCII characters that its other matches can start with
+  std::optional<RegexProgram> program_;  // unset for a literal
+  bool can_be_empty_ = false;            // a regular expression that may match the empty string
+  bool ascii_starts_[128] = {};          // ASCII characters that non-empty matches can start with
 };
 
-// The matches of a pattern in a text, from left to right. As in the reference, a match without characters is one as well, except
-// just behind another match.
+// The matches of a pattern in a text, from left to right. As in tokenizers, empty matches count, except directly after another match.
 class PatternMatches {
  public:
   // Both must outlive this.
   PatternMatches(const Pattern& pattern, std::string_view text);
 
-  // Moves to the next match; false behind the last one, or when it failed.
+  // Moves to the next match; returns false after the last match or an error.
   bool Next();
   size_t begin() const { return begin_; }
   size_t end() const { return end_; }
-  // kUnsupported when the search takes too long, kOutOfMemory.
+  // Errors: kUnsupported when the search takes too long, kOutOfMemory.
   const Status& status() const { return status_; }
 
  private:
   bool FindLiteral();
-  // The first match of the regular expression at or after `from`.
+  // Finds the first match of the regular expression at or after `from`.
   bool FindRegex(size_t from);
 
   const Pattern& pattern_;

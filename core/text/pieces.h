@@ -1,4 +1,4 @@
-// Pieces: the text of one sequence while it is cut into words and added tokens.
+// Pieces: the text of one sequence while it is split into words and added tokens.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@ namespace peruse::text {
 // Bytes [begin, end) of the shared text, never empty.
 struct Piece {
   uint32_t begin, end;
-  int32_t token_id = -1;  // an added token, which no later stage touches
+  int32_t token_id = -1;  // an added token, which later stages leave unchanged
 };
 
 struct PieceList {
   AlignedText text;
   std::vector<Piece> pieces;
-  bool failed = false;  // there was no memory for a piece: the list means nothing
+  bool failed = false;  // memory ran out, and the list is invalid
 
   void Clear() {
     text.Clear();
     pieces.clear();
     failed = false;
   }
-  // Whether there was memory for everything.
+  // Whether all allocations succeeded.
   bool complete() const { return !failed && !text.failed; }
   std::string_view View(const Piece& piece) const { return text.view(piece.begin, piece.end); }
   void Add(size_t begin, size_t end, int32_t token_id = -1) {

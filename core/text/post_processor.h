@@ -10,17 +10,17 @@
 
 namespace peruse::text {
 
-// A part of the result: one of the sequences, or special tokens.
+// A part of the result: a sequence or special tokens.
 struct TemplatePart {
-  int8_t sequence_id;  // 0: text, 1: pair, -1: special tokens
+  int8_t sequence_id;  // 0 for the text, 1 for the pair, -1 for special tokens
   int32_t type_id;
   std::vector<int32_t> ids;  // special tokens
 };
 
-// How ByteLevel and RobertaProcessing take white space off a token's range.
+// Options of ByteLevel and RobertaProcessing for trimming white space from token ranges.
 struct OffsetTrimming {
   bool enabled = false;
-  bool add_prefix_space = true;  // a single leading space of the first token was added, not read: it is left alone
+  bool add_prefix_space = true;  // a single leading space of the first token was added, not read, and is not trimmed
 };
 
 struct PostProcessor {

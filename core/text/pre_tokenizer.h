@@ -1,4 +1,4 @@
-// PreTokenizer: splits normalised text into the words that the model sees one by one.
+// PreTokenizer: splits normalised text into the words that the model tokenizes separately.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@ namespace peruse::text {
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
-  // Splits, and perhaps rewrites, every piece that is no added token; `scratch` is a buffer to use. False when there is no
-  // memory for a rewritten text, and then `list` means nothing. For the pieces the caller has made sure of memory.
+  // Splits, and may rewrite, every piece that is not an added token; `scratch` is a buffer. Returns false when memory for rewritten text
+  // runs out, which leaves `list` invalid. The caller has reserved memory for the pieces.
   [[nodiscard]] virtual bool PreTokenize(PieceList* list, PieceList* scratch) const = 0;
 };
 
-// Builds what the "pre_tokenizer" member of tokenizer.json describes; null for null. `add_prefix_space` overrides that
-// of a ByteLevel that stands alone.
+// Parses the "pre_tokenizer" member of tokenizer.json; null gives nullptr. `add_prefix_space` overrides that of a ByteLevel outside a
+// Sequence.
 Result<std::unique_ptr<PreTokenizer>> ParsePreTokenizer(JsonValue json, std::optional<bool> add_prefix_space);
 
 }  // namespace peruse::text

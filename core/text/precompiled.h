@@ -1,4 +1,4 @@
-// PrecompiledNormalizer: SentencePiece's compiled character map (spec section 5.2), as the reference applies it.
+// PrecompiledNormalizer: SentencePiece's compiled character map, applied as in tokenizers.
 #pragma once
 
 #include <memory>
@@ -14,17 +14,16 @@ Result<std::string> DecodeBase64(std::string_view text);
 
 class PrecompiledNormalizer final : public Normalizer {
  public:
-  // Error: kMalformedFile.
   static Result<std::unique_ptr<PrecompiledNormalizer>> Create(std::string_view charsmap);
   [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
 
  private:
   PrecompiledNormalizer() = default;
-  // What `chunk` becomes: the replacement for its shortest prefix that has one. False: it stays.
+  // Finds the replacement of the shortest prefix of `chunk` that has one; returns false if none has.
   bool Transform(std::string_view chunk, std::string_view* replacement) const;
 
   std::vector<uint32_t> units_;   // a double array over bytes
-  std::string strings_;           // the replacements, each ended by NUL; values are byte indices into it
+  std::string strings_;           // NUL-terminated replacements; values are byte indices into it
   bool ascii_changes_[128] = {};  // whether the character alone is replaced
 };
 

@@ -1,6 +1,6 @@
-// RegexMatcher: runs a RegexProgram over a text. All threads of the search advance together, one character at a time, in order of
-// preference, so that time grows with the text times the expression and memory with the expression alone (Pike's way; Cox,
-// "Regular Expression Matching: the Virtual Machine Approach").
+// RegexMatcher: runs a RegexProgram over a text. All threads advance together, one character at a time, in order of preference, so that
+// time is proportional to text times expression and memory to the expression (Pike's algorithm; Cox, "Regular Expression Matching: the
+// Virtual Machine Approach").
 #pragma once
 
 #include <cstddef>
@@ -20,26 +20,26 @@ class RegexMatcher {
   // Both must outlive the matcher.
   RegexMatcher(const RegexProgram& program, std::string_view text) : program_(program), text_(text) {}
 
-  // The end of the match that begins at `begin`, or kNone. kUnsupported when it takes too long, kOutOfMemory.
+  // Returns the end of the match that begins at `begin`, or kNone. Errors: kUnsupported when it takes too long, kOutOfMemory.
   Result<size_t> MatchAt(size_t begin);
 
  private:
-  // The threads of one search; a look-ahead has its own.
+  // The threads of one search; each look-ahead has its own.
   struct Search {
     std::vector<int32_t> now, next, stack;
-    std::vector<uint32_t> seen;  // by step: the last round in which it was reached
+    std::vector<uint32_t> seen;  // by step: the last round that reached it
     uint32_t round = 0;
   };
 
-  // As MatchAt, where the program is a run.
+  // MatchAt for a program that is a run.
   size_t RunOfSet(size_t begin);
-  // The end of the match from step `start` on, at text position `begin`.
+  // Returns the end of the match from step `start` on, at text position `begin`.
   size_t Run(int32_t start, size_t begin, int32_t depth);
-  // Adds the thread at `start`, and all that it leads to without reading a character, to `list`.
+  // Adds the thread at `start` to `list`, and all threads that it reaches without reading a character.
   void AddThread(int32_t start, size_t at, int32_t depth, std::vector<int32_t>* list);
   bool IsAt(RegexPlace place, size_t at) const;
   bool Reserve();
-  // How many steps the text may take.
+  // The maximum number of steps for the text.
   uint64_t Limit() const;
 
   const RegexProgram& program_;

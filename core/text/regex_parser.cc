@@ -117,7 +117,7 @@ RegexParser::Node RegexParser::ParseInside(int depth, RegexNode::Kind kind, bool
   node->kind = kind;
   node->negated = negated;
   if (kind == RegexNode::Kind::kBehind) {
-    // One character, no more.
+    // Look-behind takes exactly one character.
     if (inside->kind == RegexNode::Kind::kSequence && inside->children.size() == 1) {
       inside = std::move(inside->children[0]);
     }
@@ -176,7 +176,7 @@ RegexParser::Node RegexParser::ParseQuantifier(Node atom) {
   return AddChild(node.get(), std::move(atom)) ? std::move(node) : nullptr;
 }
 
-// {n}, {n,}, {n,m} or {,m}; anything else is no interval, and a brace is a brace.
+// {n}, {n,}, {n,m} or {,m}; otherwise the brace is a literal.
 bool RegexParser::ParseInterval(uint32_t* least, uint32_t* most) {
   *least = 0;
   if (!Take('{')) return false;
@@ -267,7 +267,7 @@ bool RegexParser::ParseEscapedItem(bool in_brackets, Item* item) {
       return one(code);
     }
     default:
-      // Other letters and digits have meanings of their own.
+      // Other letters and digits have special meanings.
       if (IsAsciiLetter(c) || (c >= '0' && c <= '9')) return false;
       return one(c);
   }
@@ -276,7 +276,7 @@ bool RegexParser::ParseEscapedItem(bool in_brackets, Item* item) {
 bool RegexParser::ParseBracketItem(Item* item) {
   if (AtEnd()) return false;
   if (Take('\\')) return ParseEscapedItem(true, item);
-  // Classes within classes, and what is left of two.
+  // Nested classes and intersections.
   if (text_[position_] == '[' || Take("&&")) return false;
   const char32_t c = DecodeUtf8(text_, &position_);
   *item = RangeItem(c, c);
@@ -325,7 +325,7 @@ bool RegexParser::AddCases(const Item& item, CharSet* set) {
   if (item.kind != CharSet::Kind::kRange) return item.kind != CharSet::Kind::kCategories;
   for (char32_t c = item.first; c <= item.last; ++c) {
     if (c >= 0x80) {
-      // A letter that has cases; ranges of others are rare enough not to be searched.
+      // Accepts a letter with cases. Ranges are not searched for other cases, because they are rare.
       return item.first == item.last && (CategoriesNamed("L") >> CategoryOf(c) & 1) != 0 && CategoryOf(c) == 4;
     }
     if (!IsAsciiLetter(c)) continue;

@@ -1,4 +1,4 @@
-// RegexParser: a regular expression as a tree.
+// RegexParser: parses a regular expression into a tree.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct RegexNode {
   enum class Kind : uint8_t { kSet, kSequence, kAlternatives, kRepeat, kPlace, kAhead, kBehind };
   static constexpr uint32_t kUnlimited = UINT32_MAX;
 
-  Kind kind = Kind::kSequence;  // without children: nothing
+  Kind kind = Kind::kSequence;  // without children it matches the empty string
   bool negated = false;         // kAhead, kBehind
   bool lazy = false;            // kRepeat
   int32_t set = 0;              // kSet, kBehind
@@ -25,7 +25,7 @@ struct RegexNode {
 
 class RegexParser {
  public:
-  // Null when something in the expression is not supported, or there is no memory.
+  // Returns nullptr if the expression is not supported or memory runs out.
   static std::unique_ptr<RegexNode> Parse(std::string_view expression, std::vector<CharSet>* sets);
 
  private:
@@ -42,12 +42,12 @@ class RegexParser {
   Node ParseGroup(int depth);
   Node ParseInside(int depth, RegexNode::Kind kind, bool negated);
   Node ParseEscape();
-  // The quantifiers of `atom`; null for those that are not supported.
+  // Parses the quantifiers of `atom`; returns nullptr for unsupported ones.
   Node ParseQuantifier(Node atom);
   bool ParseInterval(uint32_t* least, uint32_t* most);
   bool ParseNumber(uint32_t* number);
   bool ParseHex(size_t digits, char32_t* c);
-  // After a backslash: a class such as \d, or one character.
+  // Parses the part after a backslash: a class such as \d, or one character.
   bool ParseEscapedItem(bool in_brackets, CharSet::Item* item);
   bool ParseProperty(bool negated, CharSet::Item* item);
   bool ParseBrackets(CharSet* set);
@@ -55,16 +55,16 @@ class RegexParser {
 
   Node MakeSet(CharSet set);
   Node MakePlace(RegexPlace place);
-  // Adds the other case of the letters in `item`; false for letters whose cases are not simple.
+  // Adds the other case of the letters in `item`; returns false for letters without a simple case mapping.
   bool AddCases(const CharSet::Item& item, CharSet* set);
-  // Whether a letter, and the one before it, together are another way to write one character.
+  // Whether a letter and the preceding one together fold to another character.
   bool IsFoldedPair(char32_t previous, char32_t c) const;
 
   std::string_view text_;
   std::vector<CharSet>& sets_;
   size_t position_ = 0;
   bool ignores_case_ = false;
-  char32_t previous_letter_ = 0;  // the literal just before, for IsFoldedPair
+  char32_t previous_letter_ = 0;  // the preceding literal, for IsFoldedPair
 };
 
 }  // namespace peruse::text

@@ -40,7 +40,7 @@ class Compiler {
  public:
   explicit Compiler(RegexProgram* program) : program_(*program) {}
 
-  // False when it takes too many steps, or there is no memory.
+  // Returns false when it needs too many steps or memory runs out.
   [[nodiscard]] bool Compile(const RegexNode& node) { return Emit(node) && Add({RegexStep::Kind::kMatch}); }
 
  private:
@@ -99,7 +99,7 @@ class Compiler {
     for (uint32_t i = 0; i < node.least; ++i) {
       const int32_t before = next();
       if (!Emit(inside)) return false;
-      if (next() == before) return true;  // nothing, however often
+      if (next() == before) return true;  // empty, so repetition has no effect
     }
     if (node.most == RegexNode::kUnlimited) {
       const int32_t split = next();
@@ -145,7 +145,7 @@ void FindRun(const RegexNode& tree, RegexProgram* program) {
 
 }  // namespace
 
-// Oniguruma counts a few more as word characters outside of brackets.
+// Outside brackets Oniguruma counts a few more characters as word characters.
 bool IsRegexWord(char32_t c) { return IsWord(c) || c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0xBC && c <= 0xBE); }
 
 bool CharSet::Sort() {
@@ -154,7 +154,7 @@ bool CharSet::Sort() {
   const auto others = std::partition(items.begin(), items.end(), is_range);
   if (items.end() - others > kMostOthers) return false;
   HeapSort(items.begin(), others, [](const Item& a, const Item& b) { return a.first < b.first; });
-  auto last = items.begin();  // of those that are joined
+  auto last = items.begin();  // last of the joined items
   for (auto next = items.begin(); next != others; ++next) {
     if (next == last) continue;
     if (next->first <= last->last || next->first == last->last + 1) {

@@ -1,6 +1,6 @@
-// Tokenizers from a SentencePiece model and tokenizer_config.json, as transformers 4 converts them: of DeBERTa v2 and v3
-// (spm.model; DebertaV2Converter: do_lower_case, split_by_punct), XLM-RoBERTa and CamemBERT (sentencepiece.bpe.model;
-// XLMRobertaConverter, CamembertConverter). Byte fallback stays off.
+// Tokenizers from a SentencePiece model and tokenizer_config.json, as transformers 4 converts them: DeBERTa v2 and v3 (spm.model;
+// DebertaV2Converter: do_lower_case, split_by_punct), XLM-RoBERTa and CamemBERT (sentencepiece.bpe.model; XLMRobertaConverter,
+// CamembertConverter). Byte fallback is off.
 #pragma once
 
 #include <string_view>
@@ -11,10 +11,10 @@
 
 namespace peruse::text {
 
-// The name of the file; null for vocabularies of other kinds.
+// Returns the file name, or nullptr for other vocabularies.
 const char* SentencePieceFile(VocabularyFiles files);
 
-// Fills the stages; `listed` are the control and user-defined pieces, which become added tokens.
+// Fills the stages; `listed` receives the control and user-defined pieces, which become added tokens.
 Status ReadSentencePieceFiles(std::string_view model, VocabularyFiles files, const TokenizerConfig& config,
                               std::vector<ListedToken>* listed, Tokenizer::Parts* parts);
 

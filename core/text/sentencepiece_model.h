@@ -1,4 +1,4 @@
-// spm.model, sentencepiece.bpe.model: the parts of a SentencePiece model that a tokenizer needs.
+// spm.model and sentencepiece.bpe.model: the parts of a SentencePiece model that a tokenizer needs.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct SentencePieceModel {
   std::vector<PieceType> types;
   int64_t unk_id = 0;
   std::string_view unk_piece = "<unk>";
-  int64_t model_type = 1;     // 1: unigram, 2: BPE
-  std::string_view charsmap;  // empty: no normalisation
+  int64_t model_type = 1;     // 1 is unigram, 2 is BPE
+  std::string_view charsmap;  // empty if there is no normalisation
 };
 
 // `bytes` must outlive the result. Error: kMalformedFile.

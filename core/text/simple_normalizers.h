@@ -19,7 +19,7 @@ class SequenceNormalizer final : public Normalizer {
   std::vector<std::unique_ptr<Normalizer>> steps_;
 };
 
-// White space at the ends.
+// Strips white space from the ends.
 class StripNormalizer final : public Normalizer {
  public:
   StripNormalizer(bool left, bool right) : left_(left), right_(right) {}
@@ -29,7 +29,7 @@ class StripNormalizer final : public Normalizer {
   bool left_, right_;
 };
 
-// Combining marks (general category M).
+// Removes combining marks (general category M).
 class StripAccentsNormalizer final : public Normalizer {
  public:
   [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;
@@ -52,7 +52,7 @@ class ReplaceNormalizer final : public Normalizer {
   std::string content_;
 };
 
-// Before any text that is not empty.
+// Prepends a string to non-empty text.
 class PrependNormalizer final : public Normalizer {
  public:
   explicit PrependNormalizer(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -62,7 +62,7 @@ class PrependNormalizer final : public Normalizer {
   std::string prefix_;
 };
 
-// Every byte becomes its stand-in.
+// Replaces every byte by its printable character.
 class ByteLevelNormalizer final : public Normalizer {
  public:
   [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;

@@ -5,7 +5,7 @@
 namespace peruse::text {
 namespace {
 
-// Digits asks a newer Unicode than regular expressions do (Rust's char::is_numeric).
+// Digits uses a newer Unicode version than regular expressions (Rust's char::is_numeric).
 bool IsNumeric(char32_t c) {
   return (CharClasses(c) & kNumberClass) != 0 || (c >= 0x11DE0 && c <= 0x11DE9) || (c >= 0x16FF4 && c <= 0x16FF6);
 }
@@ -42,7 +42,7 @@ bool PunctuationPreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) c
 bool WhitespacePreTokenizer::PreTokenize(PieceList* list, PieceList* scratch) const {
   return SplitPieces(list, scratch, SplitBehavior::kRemoved,
                      [](std::string_view text, size_t begin, size_t end, Segments* segments) {
-                       // A run of equal kind, white space to be removed.
+                       // Splits runs of equal kind and removes white space.
                        const auto kind = [](char32_t c) { return CharClasses(c) & (kWordClass | kSpaceClass); };
                        while (begin < end) {
                          const size_t start = begin;

@@ -28,7 +28,7 @@ class SplitPreTokenizer final : public PreTokenizer {
  private:
   Pattern pattern_;
   SplitBehavior behavior_;
-  bool invert_;  // the pattern is what to keep, not the delimiter
+  bool invert_;  // the pattern matches words instead of delimiters
 };
 
 class PunctuationPreTokenizer final : public PreTokenizer {
@@ -40,7 +40,7 @@ class PunctuationPreTokenizer final : public PreTokenizer {
   SplitBehavior behavior_;
 };
 
-// Keeps runs of word characters and runs of other characters that are not white space.
+// Keeps runs of word characters, and runs of other characters except white space.
 class WhitespacePreTokenizer final : public PreTokenizer {
  public:
   [[nodiscard]] bool PreTokenize(PieceList* list, PieceList* scratch) const override;

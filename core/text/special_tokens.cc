@@ -26,7 +26,7 @@ const TokenEntry* FindContent(const TokensById& tokens, std::string_view content
   return found;
 }
 
-// The default of a class, and what its older, slower twin makes of a string where there is no tokenizer.json.
+// Fills in the class's default, and, without tokenizer.json, the flags that the slow tokenizer gives a string.
 Status FillIn(const TokenizerClass& type, bool has_json, size_t attribute, std::optional<TokenEntry>* entry) {
   if (!entry->has_value()) return OkStatus();
   AddedToken& token = (*entry)->token;
@@ -48,7 +48,7 @@ Status FillIn(const TokenizerClass& type, bool has_json, size_t attribute, std::
   return OkStatus();
 }
 
-// The attributes: as the files name them, with the flags of a token that is listed elsewhere; else as the class does.
+// Resolves the attributes: from the files, with the flags of an equal listed token, else from the class.
 Status NameTokens(const TokenizerConfig& config, const TokenizerClass& type, const TokensById& known, bool has_json,
                   SpecialTokens* special) {
   for (size_t i = 0; i < kSpecialAttributes; ++i) {
@@ -76,7 +76,7 @@ Status NameTokens(const TokenizerConfig& config, const TokenizerClass& type, con
   return OkStatus();
 }
 
-// Every special token once, in the reference's order.
+// Lists every special token once, in transformers' order.
 Result<std::vector<const TokenEntry*>> AllSpecial(const TokenizerConfig& config, const SpecialTokens& special) {
   std::vector<const TokenEntry*> all;
   ByContent seen;
@@ -98,8 +98,8 @@ Result<std::vector<const TokenEntry*>> AllSpecial(const TokenizerConfig& config,
   return all;
 }
 
-// As in PreTrainedTokenizerFast.__init__: the tokens by id that the tokenizer does not have as they are, then the special tokens
-// that it lacks. A special token with flags is added again, so that its flags count.
+// As in PreTrainedTokenizerFast.__init__: collects the tokens by id that the tokenizer lacks or has with other flags, then the missing
+// special tokens. A special token with flags is added again, so that its flags count.
 Status CollectAdded(const TokenizerConfig& config, const TokensById& known, const std::vector<ListedToken>& listed,
                     SpecialTokens* special) {
   ByContent present, specials, contents;
@@ -146,7 +146,7 @@ int32_t FindToken(std::string_view content, const Tokenizer::Parts& parts) {
 
 Result<SpecialTokens> ResolveSpecialTokens(const TokenizerConfig& config, const TokenizerClass& type, bool has_json,
                                            const std::vector<ListedToken>& listed) {
-  // The tokens by id: of added_tokens_decoder; without one, of added_tokens.json and tokenizer.json.
+  // The tokens by id: from added_tokens_decoder, or else from added_tokens.json and tokenizer.json.
   TokensById known;
   for (const auto& [id, entry] : config.added) {
     if (!HasMemory(entry.token.content.size())) return NoMemory();

@@ -1,4 +1,4 @@
-// Special tokens: which tokens a class adds to those of tokenizer.json, and which ones have a role.
+// Special tokens: tokens that a class adds to those of tokenizer.json, and their roles.
 #pragma once
 
 #include <string_view>
@@ -10,30 +10,29 @@
 
 namespace peruse::text {
 
-// A token of tokenizer.json's added_tokens with the id that the file gives, which is not always the one it gets.
+// A token of tokenizer.json's added_tokens with the file's id, which may differ from its final id.
 struct ListedToken {
   int64_t id;
   TokenEntry entry;
 };
 
-// What the configuration and the class make of the special tokens, as PreTrainedTokenizerFast does it.
+// Special tokens from the configuration and the class, resolved as in PreTrainedTokenizerFast.
 struct SpecialTokens {
   std::optional<TokenEntry> named[kSpecialAttributes];
-  std::vector<TokenEntry> additional;  // those of the class, which count if no file lists any
-  std::vector<AddedToken> added;       // to be added, in order, to those of tokenizer.json
+  std::vector<TokenEntry> additional;  // the class's, if no file lists any
+  std::vector<AddedToken> added;       // to add, in order, after those of tokenizer.json
 
   std::string_view content(SpecialAttribute attribute) const {
     return named[attribute] ? std::string_view(named[attribute]->token.content) : std::string_view();
   }
 };
 
-// `listed` are the tokens that are there already: those of tokenizer.json, or without one those of a SentencePiece model.
+// `listed` are the tokens that already exist: those of tokenizer.json, or of a SentencePiece model.
 Result<SpecialTokens> ResolveSpecialTokens(const TokenizerConfig& config, const TokenizerClass& type, bool has_json,
                                            const std::vector<ListedToken>& listed);
-// The tokens alone.
 Result<std::vector<AddedToken>> TakeTokens(std::vector<ListedToken> listed);
 
-// Fills cls_id and its like; -1 where no token is named so. With `by_usual_names` a token that is usually called so will do.
+// Fills cls_id and the other role ids; -1 if no token has the role. With `by_usual_names`, tokens with the usual names count too.
 void FindSpecialIds(const SpecialTokens& special, bool by_usual_names, Tokenizer::Parts* parts);
 
 }  // namespace peruse::text

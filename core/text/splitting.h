@@ -1,4 +1,4 @@
-// Splitting pieces at delimiters, with the reference's behaviours for what happens to the delimiter.
+// Splits pieces at delimiters, with tokenizers' behaviours for the delimiters.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace peruse::text {
 
 enum class SplitBehavior : uint8_t { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
-// A part of a piece: a delimiter, or what stands between two of them. Together the segments cover the piece.
+// A part of a piece: a delimiter, or the text between two delimiters. The segments cover the piece.
 struct Segment {
   size_t begin, end;
   bool is_match;
@@ -18,18 +18,18 @@ struct Segment {
 
 struct Segments {
   std::vector<Segment> list;
-  bool failed = false;  // there was no memory for one of them
-  Status refusal;       // or they can't be found
+  bool failed = false;  // memory ran out
+  Status refusal;       // the search failed
 
   void Clear() { list.clear(); }
   void Add(size_t begin, size_t end, bool is_match) { failed = failed || !TryPushBack(&list, {begin, end, is_match}); }
 };
 
-// Adds the pieces that `behavior` makes of `segments`.
+// Adds the pieces that result from `segments` under `behavior`.
 void AddSegments(const std::vector<Segment>& segments, SplitBehavior behavior, PieceList* list);
 
-// Replaces each piece of `list` that is no added token. `find(text, begin, end, segments)` appends the segments of the
-// piece [begin, end) of `text`. False when there is no memory.
+// Splits each piece of `list` that is not an added token. `find(text, begin, end, segments)` appends the segments of the piece [begin, end)
+// of `text`. Returns false when memory runs out.
 template <typename Find>
 [[nodiscard]] bool SplitPieces(PieceList* list, PieceList* scratch, SplitBehavior behavior, const Find& find) {
   scratch->pieces.clear();
@@ -49,7 +49,7 @@ template <typename Find>
   return list->complete();
 }
 
-// The segments of [begin, end) where every character c with is_delimiter(c) is a match of its own.
+// Segments [begin, end), with every character c for which is_delimiter(c) as its own delimiter.
 template <typename IsDelimiter>
 void FindDelimiters(std::string_view text, size_t begin, size_t end, const IsDelimiter& is_delimiter,
                     Segments* segments) {

@@ -1,4 +1,3 @@
-// A part of a text in the caller's units.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace peruse {
 
-// A part of a text as UTF-16 indices: text.slice(start, end) in JavaScript.
+// A part of a text in UTF-16 indices: text.slice(start, end) in JavaScript.
 struct TextSpan {
   int64_t start;
   int64_t end;

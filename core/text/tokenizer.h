@@ -1,8 +1,8 @@
-// Tokenizer: text to token ids with offsets, and back; the same answers as Hugging Face `tokenizers` 0.22.
+// Tokenizer: converts text to token ids with offsets, and back, with the results of Hugging Face `tokenizers` 0.22.
 //
-// The stages, each in its own file: added_tokens.h cuts special tokens out of the text, normalizer.h rewrites the rest
-// while keeping alignments, pre_tokenizer.h splits it into words, model.h (WordPiece, BPE, Unigram) turns words into
-// tokens, truncation.h makes windows, post_processor.h adds special tokens. tokenizer_loader.h builds one from files.
+// The stages, one per file: added_tokens.h cuts special tokens out of the text, normalizer.h rewrites the remaining text with alignments,
+// pre_tokenizer.h splits it into words, model.h (WordPiece, BPE, Unigram) splits words into tokens, truncation.h creates windows,
+// post_processor.h adds special tokens. tokenizer_loader.h builds a tokenizer from files.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace peruse::text {
 
 // How to shorten a text or pair that exceeds max_length.
 enum class Truncation : uint8_t {
-  kNone,          // do not; max_length is ignored
+  kNone,          // max_length is ignored
   kLongestFirst,  // the longer of the pair, until both are equally long
   kOnlyFirst,     // the text
   kOnlySecond,    // the pair
@@ -46,22 +46,21 @@ class Tokenizer {
  public:
   struct Parts;
 
-  // Errors: kNotFound when no vocabulary is among the files, kMalformedFile, kUnsupported (names the component).
+  // Errors: kNotFound if the files lack a vocabulary, kMalformedFile, kUnsupported (names the component).
   static Result<std::unique_ptr<Tokenizer>> Create(const TokenizerFiles& files);
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  // Windows of `text`: [0] is the main encoding, the rest the overflow, complete. Without truncation there is one.
-  // `text` must be valid UTF-8, otherwise kInvalidArgument (see ReplaceInvalidUtf8). kTextTooLong above 16 MB, kOutOfMemory.
+  // Returns the windows of `text`: [0] is the main encoding, the others the complete overflow. Without truncation there is one. Errors:
+  // kInvalidArgument unless `text` is valid UTF-8 (see ReplaceInvalidUtf8), kTextTooLong above 16 MB, kOutOfMemory.
   Result<std::vector<Encoding>> Encode(std::string_view text, const EncodeOptions& options = {}) const;
   Result<std::vector<Encoding>> EncodePair(std::string_view text, std::string_view pair,
                                            const EncodeOptions& options = {}) const;
-  // The main encoding of `text` with each of `pairs`; the text is read only once.
+  // Returns the main encoding of `text` with each of `pairs`; tokenizes the text only once.
   Result<std::vector<Encoding>> EncodeWithEach(std::string_view text, std::span<const std::string> pairs,
                                                const EncodeOptions& options = {}) const;
-  // Text already split into words (is_split_into_words): word_ids are indices of `words`, offsets relative to each
-  // word.
+  // Encodes text that is split into words (is_split_into_words): word_ids are indices of `words`, offsets are relative to each word.
   Result<std::vector<Encoding>> EncodeWords(std::span<const std::string_view> words,
                                             const EncodeOptions& options = {}) const;
   Result<std::vector<Encoding>> EncodeWordsPair(std::span<const std::string_view> words,
@@ -69,49 +68,47 @@ class Tokenizer {
                                                 const EncodeOptions& options = {}) const;
 
   std::optional<int32_t> TokenToId(std::string_view token) const;
-  // The token's string in the vocabulary ("##ing", "Ġthe", "▁the"); kInvalidArgument when there is no such id.
+  // Returns the token's string in the vocabulary ("##ing", "Ġthe", "▁the"). Errors: kInvalidArgument for an unknown id.
   Result<std::string> IdToToken(int32_t id) const;
-  // Text of the tokens, by the tokenizer's decoder; ids that do not exist are skipped.
+  // Decodes tokens to text; skips unknown ids.
   std::string Decode(std::span<const int32_t> ids, bool skip_special_tokens) const;
-  // The decoder applied to token strings or, as aggregation of token classification does, to words.
+  // Applies the decoder to token strings, or to words, as aggregation of token classification does.
   std::string ConvertTokensToString(std::span<const std::string> tokens) const;
 
   // One more than the largest id, added tokens included.
   int32_t vocab_size() const;
-  // The same without the tokens that only a configuration or a class names: a model may have no embeddings for them as long as
-  // nobody writes them.
+  // The same without tokens that only a configuration or class names: a model may lack embeddings for them.
   int32_t model_vocab_size() const;
-  // Special tokens added around a text, or a pair.
+  // Number of special tokens around a text, or a pair.
   int32_t special_tokens_count(bool is_pair) const;
-  // True for added tokens flagged special.
   bool IsSpecialToken(int32_t id) const;
 
-  // -1 when the tokenizer has no such token.
+  // -1 if the tokenizer has no such token.
   int32_t cls_id() const;
   int32_t sep_id() const;
   int32_t mask_id() const;
   int32_t pad_id() const;
   int32_t unk_id() const;
 
-  // From tokenizer_config.json; nullopt when absent or above 1e9, which is how "no limit" is written.
+  // From tokenizer_config.json; nullopt if absent or above 1e9, which means "no limit".
   std::optional<int64_t> model_max_length() const;
-  // "##" of WordPiece; empty for models that mark word starts or nothing.
+  // "##" for WordPiece; empty for other models.
   std::string_view continuing_subword_prefix() const;
 
  private:
   friend class TokenizerLoader;
   explicit Tokenizer(std::unique_ptr<Parts> parts);
 
-  // `list`: the words and added tokens of `text`.
+  // `list` receives the words and added tokens of `text`.
   Status SplitIntoWords(std::string_view text, PieceList* list, PieceList* scratch) const;
-  // What a token of `word`, at `offset` of `text`, is called.
+  // Returns the string of a token of `word`, at `offset` of `text`.
   std::string_view CalledText(std::string_view text, std::string_view word, bool is_added, const ModelToken& token,
                               Offset offset) const;
-  // Appends the tokens of `text`; word ids are counted unless `word_id` is given (>= 0).
+  // Appends the tokens of `text`. Word ids are counted unless `word_id` is given (>= 0).
   Status EncodeSequence(std::string_view text, int32_t word_id, SequenceEncoding* out) const;
   Result<SequenceEncoding> EncodeInput(std::span<const std::string_view> words, bool is_split,
                                        int8_t sequence_id) const;
-  // The tokens that max_length leaves for text and pair.
+  // Number of tokens that max_length leaves for text and pair.
   Result<size_t> RoomForText(bool has_pair, const EncodeOptions& options) const;
   // `pair` may be null.
   Result<std::vector<Encoding>> EncodeAll(std::span<const std::string_view> text,

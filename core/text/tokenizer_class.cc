@@ -17,16 +17,16 @@ constexpr auto kXlmRoberta = VocabularyFiles::kXlmRoberta;
 constexpr auto kCamembert = VocabularyFiles::kCamembert;
 constexpr auto kNone = VocabularyFiles::kNone;
 
-// Special tokens as BERT, DeBERTa and RoBERTa call them: bos, eos, unk, sep, pad, cls, mask.
+// BERT's names of special tokens: bos, eos, unk, sep, pad, cls, mask.
 #define PERUSE_BERT_TOKENS {"", "", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"}
 #define PERUSE_DEBERTA_TOKENS {"[CLS]", "[SEP]", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"}
 #define PERUSE_ROBERTA_TOKENS {"<s>", "</s>", "<unk>", "</s>", "<pad>", "<s>", "<mask>"}
 
-// The defaults of transformers' classes. Those without files need a tokenizer.json.
+// The defaults of transformers' classes. Classes without files need a tokenizer.json.
 constexpr TokenizerClass kClasses[] = {
     // name, files, sets_normalizer, sets_trimming, two_separators, has_type_ids, mask_takes_space, special
     {"PreTrainedTokenizer", kNone, false, false, false, true, false, {}},
-    {"TokenizersBackend", kNone, false, false, false, false, false, {}},  // its successor in transformers 5
+    {"TokenizersBackend", kNone, false, false, false, false, false, {}},  // the base class in transformers 5
     {"BertTokenizer", kWordPiece, true, false, false, true, false, PERUSE_BERT_TOKENS},
     {"ElectraTokenizer", kWordPiece, true, false, false, true, false, PERUSE_BERT_TOKENS},
     {"ConvBertTokenizer", kWordPiece, true, false, false, true, false, PERUSE_BERT_TOKENS},
@@ -121,7 +121,7 @@ Result<const TokenizerClass*> FindNamed(std::string_view name, std::string_view 
   return Unsupported(std::string(file) + ": tokenizer_class \"" + Excerpt(name) + "\" is not supported");
 }
 
-// Where no file names a class or a type of model.
+// Used if no file names a class or a model type.
 const TokenizerClass* FindByFiles(const TokenizerFiles& files) {
   if (files.contains("tokenizer.json")) return FindByName("PreTrainedTokenizer");
   if (files.contains("vocab.txt")) return FindByName("BertTokenizer");

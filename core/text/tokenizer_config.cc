@@ -18,7 +18,7 @@ Status Bad(std::string_view file, std::string_view field, const char* what) {
   return MalformedFile(std::string(file) + ": " + Excerpt(field) + " " + what);
 }
 
-// A flag that may be missing; null counts as missing.
+// Reads an optional flag; null counts as missing.
 Status ReadFlag(JsonValue root, std::string_view name, std::optional<bool>* flag) {
   const JsonValue value = root.FindMember(name);
   if (!value.exists() || value.IsNull()) return OkStatus();
@@ -26,7 +26,7 @@ Status ReadFlag(JsonValue root, std::string_view name, std::optional<bool>* flag
   return *flag ? OkStatus() : Bad(kFile, name, "is neither true nor false");
 }
 
-// A flag of which null is no value.
+// Reads a flag that must not be null.
 Status ReadFlag(JsonValue root, std::string_view name, bool* flag) {
   if (root.FindMember(name).IsNull()) return Bad(kFile, name, "is neither true nor false");
   std::optional<bool> value;
@@ -35,7 +35,7 @@ Status ReadFlag(JsonValue root, std::string_view name, bool* flag) {
   return OkStatus();
 }
 
-// A string, or an object as `parse` takes it.
+// Reads a string, or an object with `parse`.
 template <typename Parse>
 Result<TokenEntry> ReadToken(JsonValue json, std::string_view file, std::string_view name, const Parse& parse) {
   if (!json.IsString()) {
@@ -48,7 +48,7 @@ Result<TokenEntry> ReadToken(JsonValue json, std::string_view file, std::string_
   return entry;
 }
 
-// Of tokenizer_config.json: an object says what it is.
+// A token of tokenizer_config.json; an object states whether it is special.
 Result<TokenEntry> ReadConfigToken(JsonValue json, std::string_view name) {
   return ReadToken(json, kFile, name, [&](JsonValue object) -> Result<TokenEntry> {
     if (object.FindMember("__type").GetString() != "AddedToken") {
@@ -58,7 +58,7 @@ Result<TokenEntry> ReadConfigToken(JsonValue json, std::string_view name) {
   });
 }
 
-// Of special_tokens_map.json: every object is a special token.
+// A token of special_tokens_map.json; every object is special.
 Result<TokenEntry> ReadMapToken(JsonValue json, std::string_view name) {
   constexpr std::string_view kMap = "special_tokens_map.json";
   PERUSE_ASSIGN_OR_RETURN(TokenEntry entry,
@@ -69,7 +69,6 @@ Result<TokenEntry> ReadMapToken(JsonValue json, std::string_view name) {
 
 using TokenReader = Result<TokenEntry>(JsonValue json, std::string_view name);
 
-// The attributes that `root` has.
 Status ReadNamedTokens(JsonValue root, TokenReader* read, NamedToken* special) {
   for (size_t i = 0; i < kSpecialAttributes; ++i) {
     const JsonValue json = root.FindMember(kSpecialNames[i]);
@@ -81,7 +80,7 @@ Status ReadNamedTokens(JsonValue root, TokenReader* read, NamedToken* special) {
   return OkStatus();
 }
 
-// Appends additional_special_tokens, but not what is there already.
+// Appends new tokens of additional_special_tokens.
 Status ReadAdditional(JsonValue json, TokenReader* read, TokenizerConfig* config) {
   constexpr std::string_view kName = "additional_special_tokens";
   config->has_additional = config->has_additional || json.exists();
@@ -94,7 +93,7 @@ Status ReadAdditional(JsonValue json, TokenReader* read, TokenizerConfig* config
   return OkStatus();
 }
 
-// {"image_token": "<image>", ...} of transformers 4; ["[PAD]", ...] of transformers 5, its name for additional_special_tokens.
+// {"image_token": "<image>", ...} in transformers 4; ["[PAD]", ...] in transformers 5, where it replaces additional_special_tokens.
 Status ReadExtra(JsonValue json, std::vector<TokenEntry>* extra) {
   constexpr std::string_view kName = "extra_special_tokens";
   if (!json.exists() || json.IsNull()) return OkStatus();

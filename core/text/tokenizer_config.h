@@ -1,4 +1,4 @@
-// tokenizer_config.json, special_tokens_map.json and added_tokens.json: what stands beside the vocabulary.
+// tokenizer_config.json, special_tokens_map.json and added_tokens.json.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace peruse::text {
 
-// An AddedToken on its way: as in the reference, whether it is normalised follows from `special` unless something says it.
+// An AddedToken whose `normalized` defaults to !special, as in transformers.
 struct TokenEntry {
   AddedToken token;
   bool has_normalized = false;
-  bool is_text = false;  // a string alone, without flags
+  bool is_text = false;  // a plain string, without flags
 
   void SetSpecial(bool special) {
     token.special = special;
@@ -29,18 +29,18 @@ struct TokenEntry {
   }
 };
 
-// A special token by its attribute: the file may say nothing, null, or name one.
+// A special token by its attribute: absent, null, or named.
 struct NamedToken {
   bool is_given = false;
   std::optional<TokenEntry> entry;
 };
 
-// By id; an id that two files give counts with the one that is read last.
+// By id; if two files give an id, the last one read counts.
 using TokensById = std::map<int64_t, TokenEntry>;
 
 struct TokenizerConfig {
-  bool has_file = false;        // whether there is a tokenizer_config.json
-  std::string tokenizer_class;  // empty: unknown
+  bool has_file = false;
+  std::string tokenizer_class;  // empty if unknown
   bool has_own_code = false;    // auto_map names a tokenizer
 
   std::optional<int64_t> model_max_length;
@@ -51,7 +51,7 @@ struct TokenizerConfig {
   bool handle_chinese_chars = true;
   bool split_by_punct = false;
   bool add_prefix_space = false;
-  bool has_add_prefix_space = true;  // false: it is neither true nor false, and then nothing is changed by it
+  bool has_add_prefix_space = true;  // false if the value is not a boolean, which disables the override
   bool trim_offsets = true;
   std::optional<bool> clean_up_spaces;
   bool split_special_tokens = false;
@@ -59,23 +59,22 @@ struct TokenizerConfig {
 
   NamedToken special[kSpecialAttributes];
   std::vector<TokenEntry> additional;  // additional_special_tokens
-  bool has_additional = false;         // a file lists them: then the defaults of the class do not count
+  bool has_additional = false;         // a file lists them, so the class's defaults do not count
   std::vector<TokenEntry> extra;       // extra_special_tokens
-  bool has_added_tokens = false;       // added_tokens_decoder is there: then the older files say nothing
+  bool has_added_tokens = false;       // added_tokens_decoder exists, so the older files do not count
   TokensById added;                    // added_tokens_decoder or added_tokens.json
 };
 
-// The flags that a class of BERT's kind gives its normaliser.
+// The flags that BERT's tokenizer classes give their normaliser.
 BertNormalizerOptions BertOptions(const TokenizerConfig& config);
 
-// Whether auto_map in a tokenizer_config.json or config.json names a tokenizer's code.
+// Whether auto_map in tokenizer_config.json or config.json names tokenizer code.
 bool HasOwnCode(JsonValue root);
 
 // Any of the files may be missing.
 Result<TokenizerConfig> ReadTokenizerConfig(const TokenizerFiles& files);
 
-// {"content": ..., "lstrip": ..., ...}; the defaults are those of the reference. `name` of what holds it is for messages.
-// Error: kMalformedFile.
+// Parses {"content": ..., "lstrip": ..., ...} with transformers' defaults. `name` is for messages. Errors: kMalformedFile.
 Result<TokenEntry> ParseTokenEntry(JsonValue json, std::string_view name);
 
 }  // namespace peruse::text

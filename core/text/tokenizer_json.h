@@ -11,8 +11,8 @@
 
 namespace peruse::text {
 
-// Fills the stages, the added tokens and `special`, as the class does it. Of the truncation section only the direction counts, of
-// the padding section nothing, as in transformers.
+// Fills the stages, the added tokens and `special`, as the class does. As in transformers, only the direction of the truncation section
+// counts, and the padding section is ignored.
 Status ReadTokenizerJson(std::string_view bytes, const TokenizerConfig& config, const TokenizerClass& type,
                          SpecialTokens* special, Tokenizer::Parts* parts);
 

@@ -26,7 +26,7 @@ Status Missing(const TokenizerClass& type, const char* needed) {
                 "no tokenizer: " + std::string(type.name) + " needs tokenizer.json, or " + needed);
 }
 
-// Fills the stages and `special`; `listed` are tokens that are there before those.
+// Fills the stages and `special`; `listed` are tokens that precede those of `special`.
 Status ReadVocabularyFiles(const TokenizerFiles& files, const TokenizerConfig& config, const TokenizerClass& type,
                            std::vector<ListedToken>* listed, SpecialTokens* special, Tokenizer::Parts* parts) {
   if (const char* const name = SentencePieceFile(type.files)) {
@@ -55,7 +55,7 @@ Status ReadVocabularyFiles(const TokenizerFiles& files, const TokenizerConfig& c
   return Unsupported("tokenizer_class \"" + std::string(type.name) + "\" without a tokenizer.json is not supported");
 }
 
-// As transformers converts a tokenizer without tokenizer.json.
+// Converts files without tokenizer.json, as transformers does.
 Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, const TokenizerClass& type,
                     SpecialTokens* special, Tokenizer::Parts* parts) {
   std::vector<ListedToken> listed;
@@ -64,7 +64,7 @@ Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, 
   PERUSE_ASSIGN_OR_RETURN(parts->added_tokens,
                           AddedTokens::Create(std::move(tokens), std::move(special->added), parts->model->vocabulary(),
                                               parts->normalizer.get()));
-  // RoBERTa's and BERT's classes ask their special tokens; the templates of SentencePiece and DeBERTa name the tokens themselves.
+  // RoBERTa's and BERT's classes use their special tokens; the templates of SentencePiece and DeBERTa name tokens directly.
   const auto find = [&](std::string_view name) {
     const int32_t id = parts->added_tokens.Find(name);
     return id >= 0 ? id : parts->model->vocabulary().Find(name);
@@ -76,13 +76,13 @@ Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, 
   parts->post_processor = type.two_separators ? RobertaPostProcessor(cls, sep) : BertPostProcessor(cls, sep);
   if (type.sets_trimming) {
     parts->post_processor.trimming = {config.trim_offsets, config.add_prefix_space};
-  } else if (type.two_separators && !is_fairseq) {  // MPNetConverter's template, unlike RobertaProcessing, knows types
+  } else if (type.two_separators && !is_fairseq) {  // unlike RobertaProcessing, MPNetConverter's template has type ids
     for (TemplatePart& part : std::span(parts->post_processor.pair).last(2)) part.type_id = 1;
   }
   return OkStatus();
 }
 
-// Every special token that will be added must exist, so that no id leaves the vocabulary.
+// Checks that all special tokens of the template exist, so that every id is in the vocabulary.
 Status CheckTemplate(const std::vector<TemplatePart>& parts, const Tokenizer& tokenizer) {
   for (const TemplatePart& part : parts) {
     for (const int32_t id : part.ids) {
@@ -93,7 +93,7 @@ Status CheckTemplate(const std::vector<TemplatePart>& parts, const Tokenizer& to
   return OkStatus();
 }
 
-// Models that are not told which text a token belongs to are fed zeros.
+// Models without token_type_ids receive zeros.
 void ClearTypeIds(PostProcessor* processor) {
   for (TemplatePart& part : processor->single) part.type_id = 0;
   for (TemplatePart& part : processor->pair) part.type_id = 0;

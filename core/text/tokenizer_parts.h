@@ -1,4 +1,4 @@
-// What a Tokenizer is made of; filled in by tokenizer_loader.cc.
+// The parts of a Tokenizer; tokenizer_loader.cc fills them in.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@
 namespace peruse::text {
 
 struct Tokenizer::Parts {
-  std::unique_ptr<Normalizer> normalizer;       // null: none
-  std::unique_ptr<PreTokenizer> pre_tokenizer;  // null: none
+  std::unique_ptr<Normalizer> normalizer;       // optional
+  std::unique_ptr<PreTokenizer> pre_tokenizer;  // optional
   std::unique_ptr<Model> model;
   AddedTokens added_tokens;
   PostProcessor post_processor;
-  std::unique_ptr<Decoder> decoder;  // null: tokens joined by spaces
+  std::unique_ptr<Decoder> decoder;  // null means joining tokens by spaces
 
   int32_t cls_id = -1, sep_id = -1, mask_id = -1, pad_id = -1, unk_id = -1;
   std::optional<int64_t> model_max_length;

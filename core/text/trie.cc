@@ -10,12 +10,11 @@ const Trie::Unit Trie::kEmpty[256] = {};
 
 using Entries = std::vector<std::pair<std::string_view, int32_t>>;
 
-// Places the nodes depth first. Free units form a circular list, threaded through the units themselves.
+// Places the nodes depth first. Free units form a circular list, linked through the units themselves.
 class TrieBuilder {
  public:
   TrieBuilder(const Entries& entries, std::vector<Trie::Unit>* units) : entries_(entries), units_(*units) {}
 
-  // False when there is no memory.
   [[nodiscard]] bool Build() {
     units_.clear();
     if (!Grow(1024)) return false;
@@ -39,8 +38,8 @@ class TrieBuilder {
   };
 
   static constexpr int32_t kNoUnit = -1;
-  static constexpr int32_t kNoParent = -2;  // the root is no child, not even of itself
-  static constexpr int kTries = 12;         // free places tried before the array is extended instead
+  static constexpr int32_t kNoParent = -2;  // the root is not a child, not even of itself
+  static constexpr int kTries = 12;         // free positions to try before extending the array
 
   [[nodiscard]] bool Place(Node node, std::vector<Node>* stack) {
     if (entries_[node.begin].first.size() == node.depth) {
@@ -66,7 +65,7 @@ class TrieBuilder {
     return true;
   }
 
-  // A base at which every child of `labels_` falls on a free unit; -1 when there is no memory.
+  // Finds a base that puts every child of `labels_` on a free unit; -1 when memory runs out.
   int32_t FindBase() {
     int32_t unit = first_free_;
     for (int tries = 0; unit != kNoUnit && tries < kTries; ++tries) {
@@ -75,7 +74,7 @@ class TrieBuilder {
       unit = next_free_[static_cast<size_t>(unit)];
       if (unit == first_free_) break;
     }
-    // At the end of the array everything is free.
+    // All units past the end are free.
     while (true) {
       const auto size = static_cast<int32_t>(units_.size());
       int32_t base = std::max(0, end_ - labels_[0]);
@@ -128,7 +127,7 @@ class TrieBuilder {
   }
 
   [[nodiscard]] bool Finish() {
-    // A copy of the right size; shrink_to_fit may do nothing where exceptions are off.
+    // Copies to the exact size, because shrink_to_fit may do nothing without exceptions.
     std::vector<Trie::Unit> exact;
     if (!TryResize(&exact, static_cast<size_t>(end_) + 256)) return false;
     std::copy_n(units_.begin(), std::min(units_.size(), exact.size()), exact.begin());
@@ -147,7 +146,7 @@ class TrieBuilder {
 
 namespace {
 
-// Eight bytes of a key as a number that sorts as they do.
+// Packs eight bytes of a key into a number with the same order.
 uint64_t SortPart(std::string_view key, size_t begin) {
   uint64_t part = 0;
   for (size_t i = begin; i < begin + 8; ++i)
@@ -155,13 +154,13 @@ uint64_t SortPart(std::string_view key, size_t begin) {
   return part;
 }
 
-// With the first sixteen bytes at hand, which spares most comparisons of strings.
+// Stores the first sixteen bytes, which avoids most string comparisons.
 struct SortItem {
   uint64_t first, second;
   uint32_t index;
 };
 
-// By merging ever longer runs: in order, hardly slower than std::sort, and a fraction of its code. False without memory.
+// Merge sort of growing runs: stable, almost as fast as std::sort, with a fraction of its code. Returns false when memory runs out.
 template <typename Less>
 [[nodiscard]] bool MergeSort(std::vector<SortItem>* items, const Less& less) {
   std::vector<SortItem> merged;

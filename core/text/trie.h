@@ -1,4 +1,4 @@
-// Trie: byte strings to non-negative numbers, as a double array; one array access per byte walked.
+// Trie: maps byte strings to non-negative numbers. A double array; each byte takes one array access.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,10 @@ class Trie {
   static constexpr int32_t kRoot = 0;
   static constexpr int32_t kNone = -1;
 
-  Trie() = default;  // no keys; takes no memory
+  Trie() = default;  // empty, without memory
   Trie(Trie&&) = default;
   Trie& operator=(Trie&&) = default;
-  // Keys may come in any order; of equal keys the last one counts. The views need only live through the call.
-  // Error: kOutOfMemory.
+  // Keys may be in any order; of equal keys the last one counts. The views are only used during the call. Errors: kOutOfMemory.
   static Result<Trie> Create(const std::vector<std::pair<std::string_view, int32_t>>& entries);
 
   // The state after `byte`, or kNone.
@@ -28,7 +27,6 @@ class Trie {
     const size_t next = static_cast<size_t>(first_[static_cast<size_t>(state)].base) + static_cast<unsigned char>(byte);
     return first_[next].parent == state ? static_cast<int32_t>(next) : kNone;
   }
-  // The state after all bytes of `text`, or kNone.
   int32_t Walk(int32_t state, std::string_view text) const {
     for (const char byte : text) {
       state = Next(state, byte);
@@ -36,9 +34,7 @@ class Trie {
     }
     return state;
   }
-  // The value of the key that ends in `state`, or kNone.
   int32_t Value(int32_t state) const { return first_[static_cast<size_t>(state)].value; }
-  // The value of `key`, or kNone.
   int32_t Find(std::string_view key) const {
     const int32_t state = Walk(kRoot, key);
     return state == kNone ? kNone : Value(state);
@@ -47,16 +43,16 @@ class Trie {
  private:
   struct Unit {
     int32_t base = 0;        // the child for byte b is at base + b
-    int32_t parent = kNone;  // kNone: free
+    int32_t parent = kNone;  // kNone if free
     int32_t value = kNone;
   };
   friend class TrieBuilder;
 
-  // There are always 256 units past the largest base, so that Next needs no bounds check.
+  // The array has 256 units past the largest base, so that Next does not need a bounds check.
   static const Unit kEmpty[256];
 
   std::vector<Unit> units_;
-  const Unit* first_ = kEmpty;  // of units_, once there are keys
+  const Unit* first_ = kEmpty;  // points to units_ if there are keys
 };
 
 }  // namespace peruse::text

@@ -1,4 +1,4 @@
-// Truncation: which tokens of a sequence, or of a pair, fall into which window.
+// Truncation: assigns the tokens of a sequence, or of a pair, to windows.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,17 @@ namespace peruse::text {
 
 enum class TruncationSide : uint8_t { kLeft, kRight };  // the end that is cut off
 
-// Tokens [begin, end) of a sequence.
 struct TokenWindow {
   size_t begin, end;
 };
 
-// The windows of both sequences; the first of each makes the main encoding, the others overflow.
+// The windows of both sequences; the first of each forms the main encoding, the others overflow.
 struct SequenceWindows {
   std::vector<TokenWindow> text;
   std::vector<TokenWindow> pair;  // empty without a pair
 };
 
-// `limit` is max_length less the special tokens. Errors: kInvalidArgument when the lengths, the stride and the limit
-// contradict each other.
+// `limit` is max_length minus the special tokens. Errors: kInvalidArgument if lengths, stride and limit are inconsistent.
 Result<SequenceWindows> Truncate(size_t text_length, bool has_pair, size_t pair_length, size_t limit,
                                  Truncation strategy, size_t stride, TruncationSide side);
 

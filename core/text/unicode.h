@@ -1,9 +1,8 @@
-// Character classes and mappings, as the reference tokenizer library applies them.
+// Character classes and mappings, as in the tokenizers library.
 //
-// The library mixes Unicode versions: a table of about Unicode 8 for punctuation, control characters and nonspacing
-// marks (so later punctuation such as U+2E43 is none), Unicode 13 for normalisation, later ones for white space, case
-// and regular expressions. The classes below are asked of the library itself, see
-// tests/reference/make_unicode_tables.py.
+// The library mixes Unicode versions: about Unicode 8 for punctuation, control characters and nonspacing marks (so it does not count later
+// punctuation such as U+2E43), Unicode 13 for normalisation, later ones for white space, case and regular expressions.
+// tests/reference/make_unicode_tables.py obtains the classes below from the library itself.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@ namespace peruse::text {
 
 enum CharClass : uint8_t {
   kSpaceClass = 1 << 0,        // White_Space
-  kControlClass = 1 << 1,      // what BERT's text cleaning removes: Cc, Cf, Co, U+FFFD, but not TAB, LF, CR
+  kControlClass = 1 << 1,      // characters that BERT's text cleaning removes: Cc, Cf, Co, U+FFFD, but not TAB, LF, CR
   kPunctuationClass = 1 << 2,  // ASCII punctuation and general category P
   kNonspacingClass = 1 << 3,   // Mn
   kMarkClass = 1 << 4,         // M
@@ -21,10 +20,10 @@ enum CharClass : uint8_t {
   kWordClass = 1 << 7,         // \w
 };
 
-// All classes of a character outside of ASCII.
+// Returns all classes of a non-ASCII character.
 uint8_t LookUpCharClasses(char32_t c);
 
-// The same for ASCII, kept here so that plain text needs no call.
+// The same for ASCII, in the header so that plain text does not need a call.
 constexpr uint8_t AsciiClasses(unsigned char c) {
   if (c == '\t' || c == '\n' || c == '\r' || c == ' ') return kSpaceClass;
   if (c == 0x0B || c == 0x0C) return kSpaceClass | kControlClass;
@@ -41,14 +40,12 @@ struct AsciiClassTable {
 };
 inline constexpr AsciiClassTable kAsciiClassTable;
 
-// All classes of `c`.
 inline uint8_t CharClasses(char32_t c) { return c < 128 ? kAsciiClassTable.classes[c] : LookUpCharClasses(c); }
 
 inline bool IsSpace(char32_t c) { return CharClasses(c) & kSpaceClass; }
 inline bool IsPunctuation(char32_t c) { return CharClasses(c) & kPunctuationClass; }
 
-// The blocks that BERT surrounds with spaces. The sixth begins at U+2B920 as in the library (in Google's code:
-// U+2B820).
+// The blocks that BERT surrounds with spaces. The sixth begins at U+2B920 as in tokenizers (U+2B820 in Google's code).
 inline bool IsBertCjk(char32_t c) {
   if (c < 0x3400) return false;
   return (c >= 0x4E00 && c <= 0x9FFF) || c <= 0x4DBF || (c >= 0xF900 && c <= 0xFAFF) ||
@@ -56,21 +53,21 @@ inline bool IsBertCjk(char32_t c) {
          (c >= 0x2B920 && c <= 0x2CEAF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-// Full lower-casing without context: one character, but for U+0130, which becomes two.
+// Full lower-casing without context: one character, except that U+0130 becomes two.
 struct LowerCase {
   char32_t first;
-  char32_t second;  // 0: none
+  char32_t second;  // 0 if absent
 };
 LowerCase ToLower(char32_t c);
 
-// The full canonical or compatibility decomposition of one character; returns the number of characters written.
+// Writes the full canonical or compatibility decomposition of one character and returns its length.
 inline constexpr int kMaxDecomposition = 32;
 int Decompose(char32_t c, bool compatibility, char32_t out[kMaxDecomposition]);
 uint8_t CombiningClass(char32_t c);
-// The primary composite of a pair, or 0.
+// Returns the primary composite of a pair, or 0.
 char32_t Compose(char32_t first, char32_t second);
 
-// Whether an extended grapheme cluster (UAX #29) ends between two neighbours. Start a text with state 0.
+// Whether an extended grapheme cluster (UAX #29) ends between two neighbours. `state` starts with 0 for each text.
 bool IsGraphemeBreak(char32_t first, char32_t second, int32_t* state);
 
 }  // namespace peruse::text

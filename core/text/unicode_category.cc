@@ -8,7 +8,7 @@ namespace {
 
 using Table = BlockTable<uint8_t, kCategoryBlocks>;
 
-// A run is one or two bytes, seven bits each, the last one without the highest bit: its length less one, times 32, plus the category.
+// A run is one or two bytes of seven bits, with the high bit clear in the last: (length - 1) * 32 + category.
 class Runs {
  public:
   void Fill(char32_t start, uint8_t* block) {

@@ -1,4 +1,4 @@
-// General categories, as the regular expressions of the reference tokenizer library see them (Oniguruma's).
+// General categories, as in the regular expressions of tokenizers (Oniguruma).
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ inline constexpr std::string_view kCategoryNames[] = {"Lu", "Ll", "Lt", "Lm", "L
                                                       "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn", "Cs"};
 inline constexpr size_t kCategories = 30;
 
-// Its place in kCategoryNames.
+// Returns an index in kCategoryNames.
 uint8_t CategoryOf(char32_t c);
 
-// The bits of a name such as "L" or "Nd", or 0.
+// Returns the bits of a name such as "L" or "Nd", or 0.
 uint32_t CategoriesNamed(std::string_view name);
 
 }  // namespace peruse::text

@@ -1,4 +1,4 @@
-// Lower case, normalisation and grapheme clusters: the tables of utf8proc 2.8 (Unicode 15), and where the reference differs.
+// Lower case, normalisation and grapheme clusters: the tables of utf8proc 2.8 (Unicode 15), with tokenizers' differences.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -20,8 +20,8 @@ struct Range {
   char32_t first, last;
 };
 
-// Characters newer than the normalisation data of the reference (unicode-normalization-alignments 0.1.12, Unicode 9):
-// for it they neither decompose nor compose, and their combining class is 0.
+// Characters newer than tokenizers' normalisation data (unicode-normalization-alignments 0.1.12, Unicode 9), which neither decomposes nor
+// composes them and gives them combining class 0.
 constexpr Range kUnknownToNormalization[] = {
     {0x7FD, 0x7FD},     {0x898, 0x8D3},     {0x9FE, 0x9FE},     {0xC3C, 0xC3C},     {0xD3B, 0xD3C},
     {0xEBA, 0xEBA},     {0x1715, 0x1715},   {0x1ABF, 0x1ACE},   {0x1DF6, 0x1DFA},   {0x32FF, 0x32FF},
@@ -38,7 +38,7 @@ bool IsUnknownToNormalization(char32_t c) {
   return false;
 }
 
-// Lower case of characters newer than utf8proc 2.8 (Unicode 15) that the reference (Unicode 17) knows.
+// Lower case of characters newer than utf8proc 2.8 (Unicode 15) that tokenizers (Unicode 17) knows.
 char32_t NewerToLower(char32_t c) {
   if (c >= 0x10D50 && c <= 0x10D65) return c + 0x20;
   if (c >= 0x16EA0 && c <= 0x16EB8) return c + 0x1B;
@@ -77,7 +77,7 @@ constexpr auto kPackedGraphemeRuns = Packed<kGraphemeRuns, ValueBelow<8>>();
 constexpr auto kPackedCombiningRuns = Packed<kCombiningRuns, ValueBelow<8>>();
 constexpr auto kPackedDecompositions = Packed<kDecompositions, ValueAbove<21>>();
 
-// Of an entry of kDecompositions.
+// A flag of kDecompositions' entries.
 constexpr uint32_t kCanonical = 1U << 31;
 constexpr uint32_t kComposes = 1U << 30;
 constexpr char32_t CodePointOf(uint32_t entry) { return entry & 0x1FFFFF; }
@@ -86,7 +86,7 @@ constexpr uint32_t PartsOf(uint32_t entry) { return entry >> 21 & 0x1FF; }
 class Decompositions {
  public:
   struct Found {
-    uint32_t entry = 0;  // 0: none
+    uint32_t entry = 0;  // 0 if absent
     const char16_t* parts = nullptr;
   };
   struct Composite {
@@ -123,7 +123,7 @@ class Decompositions {
     return at != end && !IsBefore(wanted, *at) ? at->composite : 0;
   }
 
-  // The next of the parts, which are UTF-16.
+  // Reads the next character of the UTF-16 parts.
   static char32_t Next(const char16_t** parts) {
     const char32_t unit = *(*parts)++;
     if ((unit & 0xFC00) != 0xD800) return unit;
@@ -137,7 +137,7 @@ class Decompositions {
 
   using Numbers = BlockTable<uint16_t, 112>;
 
-  // Each character's entry, counted from 1.
+  // Maps each character to its entry, counted from 1.
   static Numbers Unpack(uint32_t (&entries)[std::size(kDecompositions)]) {
     PackedReader reader(kPackedDecompositions.data(), kPackedDecompositions.size());
     for (uint32_t& entry : entries) {
@@ -183,7 +183,7 @@ char32_t ComposeHangul(char32_t first, char32_t second) {
   return lacks_t && second > kHangulT && second - kHangulT < kHangulTs ? first + (second - kHangulT) : 0;
 }
 
-// Writes all that `c` becomes, its parts taken apart too.
+// Writes the recursive decomposition of `c`.
 int DecomposeFully(char32_t c, bool compatibility, char32_t* out, int room) {
   if (c - kHangulS < kHangulSs && room >= 3) return DecomposeHangul(c, out);
   const Decompositions::Found found = AllDecompositions().Find(c);
@@ -199,8 +199,8 @@ int DecomposeFully(char32_t c, bool compatibility, char32_t* out, int room) {
   return count;
 }
 
-// Grapheme_Cluster_Break of UAX #29, as kGraphemeRuns numbers it; kStart stands before a text, kPictographicJoiner for a
-// pictograph and the joiner after it.
+// Grapheme_Cluster_Break of UAX #29, numbered as in kGraphemeRuns; kStart precedes a text, kPictographicJoiner is a pictograph followed by
+// a joiner.
 enum GraphemeBreak : int32_t {
   kStart,
   kOther,
@@ -274,9 +274,9 @@ bool IsGraphemeBreak(char32_t first, char32_t second, int32_t* state) {
   const bool breaks = BreaksBetween(*state == kStart ? GraphemeBreakOf(first) : *state, next);
   if (*state == kStart) *state = GraphemeBreakOf(first);
   if (*state == next && next == kRegionalIndicator) {
-    *state = kOther;  // Flags are pairs: after two of these a third begins anew.
+    *state = kOther;  // Flags are pairs, so a third flag starts a new cluster.
   } else if (*state == kPictographic && next == kExtend) {
-    // Still the pictograph.
+    // The pictograph continues.
   } else {
     *state = *state == kPictographic && next == kJoiner ? static_cast<int32_t>(kPictographicJoiner) : next;
   }

@@ -8,14 +8,14 @@
 namespace peruse::text {
 namespace {
 
-// One character of the new text and what becomes of the old one: see AlignedEditor::Apply.
+// A new character and the change of the old ones: see AlignedEditor::Apply.
 struct Change {
   char32_t c;
   int32_t change;
   uint8_t combining_class;
 };
 
-// Canonical ordering: stable within each run of nonzero classes. The changes move with their characters.
+// Canonical ordering: a stable sort of each run of nonzero classes. Changes move with their characters.
 void SortMarks(std::vector<Change>* changes) {
   for (size_t begin = 0; begin < changes->size();) {
     if ((*changes)[begin].combining_class == 0) {
@@ -31,7 +31,6 @@ void SortMarks(std::vector<Change>* changes) {
   }
 }
 
-// False when there is no memory.
 [[nodiscard]] bool DecomposeText(std::string_view text, bool compatibility, std::vector<Change>* changes) {
   if (!TryReserve(changes, CountCodePoints(text))) return false;
   char32_t parts[kMaxDecomposition];
@@ -45,8 +44,8 @@ void SortMarks(std::vector<Change>* changes) {
   return true;
 }
 
-// Canonical composition; a composite's change is the sum of its parts' changes less one for each part absorbed. False when
-// there is no memory.
+// Canonical composition. A composite's change is the sum of its parts' changes, minus one per absorbed part. Returns false when memory runs
+// out.
 [[nodiscard]] bool ComposeText(std::vector<Change>* changes) {
   const std::vector<Change>& decomposed = *changes;
   std::vector<Change> out, blocked;
@@ -83,9 +82,9 @@ void SortMarks(std::vector<Change>* changes) {
   return true;
 }
 
-// True when every form leaves the text alone: below U+00A0 nothing decomposes, composes or combines.
+// Whether every form leaves the text unchanged: below U+00A0 nothing decomposes, composes or combines.
 bool IsInert(std::string_view text, UnicodeForm form) {
-  // NFC leaves everything below U+0300 (lead bytes up to 0xCB) alone.
+  // NFC changes nothing below U+0300 (lead bytes up to 0xCB).
   const unsigned char limit = form == UnicodeForm::kNfc ? 0xCB : 0x7F;
   for (const char byte : text) {
     const auto b = static_cast<unsigned char>(byte);

@@ -18,7 +18,7 @@ class UnicodeNormalizer final : public Normalizer {
   UnicodeForm form_;
 };
 
-// Character by character, without context (capital sigma is always σ).
+// Maps each character without context (capital sigma always becomes σ).
 class LowercaseNormalizer final : public Normalizer {
  public:
   [[nodiscard]] bool Normalize(AlignedText* text, AlignedText* scratch) const override;

@@ -10,13 +10,13 @@
 namespace peruse::text {
 namespace {
 
-// How much less likely an unknown character is than the least likely piece.
+// Log-probability of an unknown character below that of the least likely piece.
 constexpr double kUnkPenalty = 10.0;
 
-// Words of up to this many bytes are searched without allocating.
+// Words of up to this many bytes do not need an allocation.
 constexpr size_t kShortWord = 96;
 
-// Pieces that a word begins with are compared at every character: so many bytes of them, on average, and no more.
+// Limits the average number of compared bytes per byte of text, because pieces are compared at every character.
 constexpr size_t kStepsPerByte = 128, kLeastBytes = 4096;
 
 Status NoMemory() { return OutOfMemory("no memory for the pieces of Unigram"); }
@@ -81,7 +81,7 @@ Status Unigram::Search(std::string_view word, Node* node) const {
 
 bool Unigram::AddUnknown(std::string_view word, uint32_t begin, uint32_t end, std::vector<ModelToken>* tokens) const {
   const std::string_view text = word.substr(begin, end - begin);
-  // A fused run can happen to be a piece.
+  // A fused run can be a piece.
   const int32_t id = vocabulary_.Find(text);
   if (id >= 0) return TryPushBack(tokens, {id, begin, end});
   const bool has_bytes = byte_fallback_ && std::all_of(text.begin(), text.end(), [this](char byte) {
@@ -99,7 +99,7 @@ Status Unigram::Tokenize(std::string_view word, std::vector<ModelToken>* tokens)
   if (word.size() > kShortWord && !TryResize(&long_nodes, word.size() + 1)) return NoMemory();
   Node* nodes = word.size() > kShortWord ? long_nodes.data() : short_nodes;
   PERUSE_RETURN_IF_ERROR(Search(word, nodes));
-  // The path, backwards; neighbouring unknown nodes are one run. It is written behind the tokens and turned around.
+  // Traces the path backwards; adjacent unknown nodes form one run. Appends to the tokens, then reverses.
   const size_t first = tokens->size();
   bool has_unknown = false;
   for (auto end = static_cast<uint32_t>(word.size()); end > 0;) {

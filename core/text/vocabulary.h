@@ -1,4 +1,4 @@
-// Vocabulary: token strings to ids and back.
+// Vocabulary: maps token strings to ids and back.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,20 @@ using VocabularyEntries = std::vector<std::pair<std::string_view, int32_t>>;
 
 class Vocabulary {
  public:
-  // Ids may have gaps (as in files whose added tokens fill them) up to this many in all; more is a hostile file.
+  // Limits the total number of gaps between ids (files whose added tokens fill them have gaps).
   static constexpr int32_t kMaxGaps = 1 << 20;
 
   Vocabulary() = default;
-  // Of equal tokens the last one is found; the ids of the others become gaps, or keep their string if `keep_repeated`
-  // (Unigram, where they count). Errors: kMalformedFile for a negative or absurdly large id, or for an id that two
-  // different tokens share.
+  // If several ids have the same token, Find returns the last one; the other ids become gaps, or keep their string if `keep_repeated`
+  // (Unigram, where they count). Errors: kMalformedFile for a negative or absurdly large id, or an id that two different tokens share.
   static Result<Vocabulary> Create(const VocabularyEntries& entries, bool keep_repeated = false);
 
-  // The number of ids that have a token.
+  // Number of ids that have a token.
   int32_t size() const { return count_; }
   // One more than the largest id.
   int32_t id_limit() const { return static_cast<int32_t>(spans_.size()); }
-  // The id, or Trie::kNone.
   int32_t Find(std::string_view token) const { return trie_.Find(token); }
-  // nullopt for an id out of range or in a gap.
+  // Returns nullopt for an id out of range or in a gap.
   std::optional<std::string_view> Token(int32_t id) const;
   const Trie& trie() const { return trie_; }
 

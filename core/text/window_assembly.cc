@@ -12,13 +12,12 @@ constexpr size_t kMaxTokens = size_t{1} << 25;
 
 Status NoMemory() { return OutOfMemory("no memory for the windows of a text"); }
 
-// Indices into the windows of the text and of the pair.
 struct Combination {
   size_t text, pair;
 };
 
-// The reference merges the parts from left to right: each overflow of the part to the left meets every window of the
-// part to the right, and last the main window of the left meets the overflow of the right.
+// tokenizers merges parts from left to right: each overflow of the left part meets every window of the right part, and last the left main
+// window meets the overflow of the right.
 Result<std::vector<Combination>> Combine(size_t left_count, size_t right_count, bool text_is_left) {
   std::vector<Combination> result;
   if (!TryReserve(&result, left_count * right_count)) return NoMemory();
@@ -74,7 +73,7 @@ Result<std::vector<Encoding>> AssembleWindows(const SequenceEncoding sequences[2
   if (!TryReserve(&result, combinations.size())) return NoMemory();
   for (const Combination& combination : combinations) {
     Encoding encoding;
-    if (!encoding.Reserve(widest)) return NoMemory();  // no window is wider than the first
+    if (!encoding.Reserve(widest)) return NoMemory();  // the first window is the widest
     for (const TemplatePart& part : parts) {
       if (part.sequence_id == 0) {
         AppendWindow(sequences[0], windows.text[combination.text], part.type_id, &encoding);

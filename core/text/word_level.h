@@ -1,4 +1,4 @@
-// WordLevel: a word is one token, or unknown.
+// WordLevel: each word is one token, or unknown.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ class WordPiece final : public Model {
  public:
   WordPiece(Vocabulary vocabulary, WordPieceOptions options);
 
-  // A word of which any part is unknown becomes one unknown token.
+  // A word with an unknown part becomes one unknown token.
   Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const override;
 
   const Vocabulary& vocabulary() const override { return vocabulary_; }

@@ -11,8 +11,7 @@
 namespace peruse::text {
 namespace {
 
-// One token per line, which ends as Python's lines do; white space at its end belongs to the token. Of repeated tokens the last one
-// counts.
+// Reads one token per line, with Python's line ends; trailing white space belongs to the token. The last of repeated tokens counts.
 Result<VocabularyEntries> ReadLines(std::string_view text) {
   VocabularyEntries entries;
   for (size_t start = 0; start < text.size();) {

@@ -9,7 +9,7 @@
 
 namespace peruse::text {
 
-// Fills the stages. `vocabulary_text`: one token per line, its id the line's number.
+// Fills the stages. `vocabulary_text` has one token per line; a token's id is its line number.
 Status ReadWordPieceFiles(std::string_view vocabulary_text, const TokenizerConfig& config, const SpecialTokens& special,
                           Tokenizer::Parts* parts);
 

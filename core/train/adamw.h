@@ -1,4 +1,4 @@
-// AdamW (Loshchilov and Hutter, 2019) over the masters that are trained, as transformers' Trainer runs it.
+// AdamW (Loshchilov and Hutter, 2019) over the trained masters, as in transformers' Trainer.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,27 @@ struct AdamWOptions {
   float beta1 = 0.9f;
   float beta2 = 0.999f;
   float epsilon = 1e-8f;
-  float weight_decay = 0.01f;  // not of biases and norms
-  float clip = 1;              // of the gradients' norm over all tensors; 0: none
-  float warmup = 0.1f;    // the fraction of the steps in which the rate rises; then it falls to zero, both linearly
-  float layer_decay = 1;  // of the rate from each layer to the one below (ELECTRA and ConvBERT: 0.8 small, 0.9 base)
+  float weight_decay = 0.01f;  // biases and norms are exempt
+  float clip = 1;              // limit of the gradients' global norm; 0 means no limit
+  float warmup = 0.1f;  // the fraction of steps in which the rate rises; afterwards it falls to zero, both linearly
+  // factor of the rate from each layer to the one below (ELECTRA and ConvBERT: 0.8 small, 0.9 base)
+  float layer_decay = 1;
   int64_t steps = 1;
 };
 
-// Of step number `step`, from 0 (get_linear_schedule_with_warmup).
+// The rate of step number `step`, counted from 0 (get_linear_schedule_with_warmup).
 double ScheduledRate(const AdamWOptions& options, int64_t warmup_steps, int64_t step);
 
 class AdamW {
  public:
-  // Of the masters that are trained. Both outlive this.
+  // Trains the trainable ones of `masters`. Both arguments outlive this.
   AdamW(Masters& masters, const AdamWOptions& options);
   Status Allocate();
 
-  // A step by the masters' gradients. Gives their norm before clipping; NaN or infinite: nothing was changed.
+  // Takes a step with the masters' gradients and returns their norm before clipping. If it is NaN or infinite, nothing changes.
   double Update();
   double Norm() const;
-  // The same, clipped as if the norm were this: that of several models.
+  // The same, clipped by a given norm, for example that of several models.
   void Update(double norm);
   double last_rate() const { return last_rate_; }
   int64_t bytes() const { return static_cast<int64_t>((moments_.values().size()) * sizeof(float)); }
@@ -43,9 +44,9 @@ class AdamW {
   Masters& masters_;
   const AdamWOptions options_;
   int64_t warmup_steps_;
-  std::vector<double> factors_;          // of the rate, by master
-  FloatBuffer moments_;                  // for each trained master its first, then its second
-  mutable std::vector<double> squares_;  // of a master's pieces
+  std::vector<double> factors_;          // factors of the rate, by master
+  FloatBuffer moments_;                  // for each trained master its first moment, then its second
+  mutable std::vector<double> squares_;  // by piece of a master
   int64_t done_ = 0;
   double last_rate_ = 0;
 };

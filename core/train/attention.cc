@@ -1,4 +1,4 @@
-// Attention head by head of each text. The probabilities are made anew on the way back: they would be most of what a step saves.
+// Attention by text and head. The backward pass recomputes the probabilities, which would otherwise be most of a step's memory.
 #include <algorithm>
 
 #include "core/backend/xnnpack/simd.h"
@@ -9,7 +9,7 @@ namespace {
 
 using simd::Floats;
 
-// The rows of the position tables that the distances of one text reach.
+// The rows of the position tables that a text's distances use.
 struct Reach {
   int64_t first = 0;
   int64_t count = 0;
@@ -23,7 +23,7 @@ Reach ReachOf(std::span<const int32_t> slots, int64_t longest, int64_t length) {
 // One head of one text.
 class Head {
  public:
-  // Of one thread: its products, and memory of its own.
+  // `products` and `memory` belong to one thread.
   Head(const ops::Attention& op, Tape& t, Products& products, float* memory, int32_t text, int64_t head)
       : op_(op), t_(t), products_(products), head_(head) {
     length_ = t.batch().length(text);
@@ -104,7 +104,7 @@ class Head {
     }
   }
 
-  // Over the scale, which multiplies the whole score afterwards.
+  // Adds biases divided by the scale, which multiplies the whole score afterwards.
   void AddBiases() {
     const Block& biases = t_.value(op_.position_bias);
     for (int64_t i = 0; i < length_; ++i) {
@@ -126,7 +126,7 @@ class Head {
     }
   }
 
-  // From the gradients of weights to those of scores.
+  // Gradients of weights become gradients of scores.
   void ReturnSoftmax(const float* weights, float* gradients) {
     double mean = 0;
     for (int64_t j = 0; j < length_; ++j) mean += double{weights[j]} * double{gradients[j]};
@@ -164,14 +164,14 @@ class Head {
   Products& products_;
   const int64_t head_;
   int64_t length_, start_, width_, column_;
-  uint32_t first_row_;  // of the head's probabilities among all
+  uint32_t first_row_;  // first row of the head in the probabilities
   Reach reach_;
   const int32_t* slots_ = nullptr;  // by distance
   Block weights_, gradients_;       // [length, length]
   Block positions_;                 // [length, reach]
 };
 
-// A task is a head of a text, or, with `together`, a head of all texts in order.
+// A task is one head of one text, or, with `together`, one head of all texts in order.
 template <typename Visit>
 void ForEachHead(const ops::Attention& op, Tape& t, bool together, Visit visit) {
   const int64_t scratch = t.workers().threads() == 1 ? 0 : HeadScratch(op, t.batch(), t.indices());
@@ -190,7 +190,7 @@ template <>
 void Forward(const ops::Attention& op, Tape& t) {
   ForEachHead(op, t, /*together=*/false, [](Head head) { head.Run(); });
 }
-// Heads have columns of their own, texts rows of their own; of what is learnt of positions all texts have the same rows.
+// Heads have separate columns and texts separate rows, but position parameters have the same rows for all texts.
 template <>
 void Backward(const ops::Attention& op, Tape& t) {
   const auto start = [&](Value value) { return value.valid() && t.wants(value) && t.Accumulator(value); };

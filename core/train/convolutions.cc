@@ -1,4 +1,4 @@
-// Convolutions over tokens whose channels do not mix.
+// Depthwise convolutions over tokens.
 #include <algorithm>
 
 #include "core/backend/xnnpack/simd.h"
@@ -9,7 +9,7 @@ namespace {
 
 using simd::Floats;
 
-// Calls visit(row, tap, source) where the source is in the row's text, ordered by row, then tap.
+// Calls visit(row, tap, source) for every source in the row's text, ordered by row, then tap.
 template <typename Visit>
 void ForEachTapOfText(const RaggedBatch& batch, int32_t text, int64_t taps, Visit visit) {
   const int64_t start = batch.start(text), end = start + batch.length(text);
@@ -21,7 +21,7 @@ void ForEachTapOfText(const RaggedBatch& batch, int32_t text, int64_t taps, Visi
   }
 }
 
-// The same for all texts and a part of the channels: visit(first channel, number of channels, row, tap, source).
+// The same for all texts and a range of channels: visit(first channel, number of channels, row, tap, source).
 template <typename Visit>
 void ForEachTap(Tape& t, int64_t taps, int64_t channels, Visit visit) {
   t.workers().ForPieces(channels, 4 * simd::kLanes, t.batch().rows() * taps, [&](int64_t first, int64_t end) {
@@ -32,7 +32,7 @@ void ForEachTap(Tape& t, int64_t taps, int64_t channels, Visit visit) {
   });
 }
 
-// The same for all heads of all texts, which do not meet: visit(head, row, tap, source).
+// The same for all heads of all texts, which are independent: visit(head, row, tap, source).
 template <typename Visit>
 void ForEachTapOfHeads(const ops::SpanConv& op, Tape& t, Visit visit) {
   t.workers().For(t.batch().sequences() * op.heads, [&](int32_t, int64_t task) {
@@ -66,7 +66,7 @@ float Dot(const float* x, const float* y, int64_t count) {
   return sum;
 }
 
-// The kernels of all tokens, [tokens, heads * taps], in scratch memory.
+// Kernels of all tokens, [tokens, heads * taps], in scratch memory.
 Block Kernels(const ops::SpanConv& op, Tape& t) {
   const Block logits = t.value(op.logits);
   const Block kernels = {t.scratch(), logits.rows, logits.cols, logits.cols};

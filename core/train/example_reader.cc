@@ -14,7 +14,7 @@ namespace peruse::train {
 namespace {
 
 constexpr int32_t kUsualTokens = 512;
-constexpr int32_t kStride = 128;  // tokens that two windows of a long context share
+constexpr int32_t kStride = 128;  // overlap of a long context's windows, in tokens
 
 constexpr size_t kMostLabels = 4096;
 
@@ -31,16 +31,17 @@ constexpr std::string_view kProblems[] = {"single_label_classification", "multi_
 constexpr ProblemType kProblemTypes[] = {ProblemType::kSingleLabel, ProblemType::kMultiLabel, ProblemType::kRegression};
 constexpr std::string_view kMethods[] = {"head", "layers", "lora", "full"};
 
-// Learning rates by method, and what small models want more of: ELECTRA and ConvBERT fine-tune at 1e-4 with 768 columns and 3e-4 with 256;
-// for 128 what docs/internals/teaching.md measures.
+// Learning rates by method. Small models need higher rates: ELECTRA and ConvBERT fine-tune with 1e-4 at width 768 and 3e-4 at 256; the rate
+// for 128 comes from docs/internals/teaching.md.
 constexpr float kRates[] = {1e-3f, 1e-4f, 5e-4f, 5e-5f};
 constexpr float kHighestRates[] = {1e-3f, 2e-3f, 5e-3f, 1e-3f};
 float RateFactor(int32_t width) { return width <= 128 ? 20.0f : width <= 256 ? 6.0f : width <= 512 ? 2.0f : 1.0f; }
 
-// Few examples are seen more often: until there were so many updates (Mosbach et al., 2021: few steps are why it fails with few).
+// Minimum number of updates, reached by more epochs over few examples: too few steps are why fine-tuning fails on small data (Mosbach et
+// al., 2021).
 constexpr int64_t kEnoughUpdates = 150;
 constexpr int64_t kFewestEpochs = 3;
-constexpr int32_t kMostValidations = 20;  // about, where the epochs are ours to choose
+constexpr int32_t kMostValidations = 20;  // approximate; used if the caller sets no number of epochs
 
 Status CheckRange(const char* option, float value, float least, float most) {
   if (value >= least && value <= most) return OkStatus();
@@ -98,7 +99,7 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json) {
   reader.Read("label_smoothing", &options.cross_entropy.smoothing);
   reader.Read("sift", &options.sift);
   reader.Read("mask_share", &options.masking.share);
-  options.detection_weight = 0;  // by the family
+  options.detection_weight = 0;  // set by the family
   reader.Read("detection_weight", &options.detection_weight);
   reader.Read("validation_split", &request.validation_split);
   reader.Read("patience", 0, &options.patience);
@@ -157,7 +158,7 @@ TeachOptions TeachRequest::OptionsFor(Method method, int32_t width, int64_t exam
   if (filled.epochs > 0) return filled;
   const int64_t updates = std::max<int64_t>(1, (examples + filled.batch_size - 1) / filled.batch_size);
   filled.epochs = static_cast<int32_t>(std::max((kEnoughUpdates + updates - 1) / updates, kFewestEpochs));
-  // As good as each: the states differ little.
+  // Fewer validations are enough, because successive states differ little.
   filled.validate_every = std::max(1, filled.epochs / kMostValidations);
   return filled;
 }
@@ -231,7 +232,7 @@ Status ExampleReader::ReadText(JsonValue example, std::vector<Example>* examples
   return OkStatus();
 }
 
-// A text with all labels, as zero-shot-classification reads it.
+// Reads a text with all labels, as zero-shot-classification does.
 Result<Example> ExampleReader::ReadWithLabels(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return Status(StatusCode::kEmptyText, "it has no text: it is empty or only white space");
@@ -253,7 +254,7 @@ Result<Example> ExampleReader::ReadWithLabels(std::string_view text) {
   return read;
 }
 
-// A line of plain text. What max_length leaves of it is another example.
+// Reads a line of plain text. The part beyond max_length becomes another example.
 Status ExampleReader::ReadLine(JsonValue example, std::vector<Example>* examples) {
   const std::optional<std::string_view> text = example.FindMember("text").GetString();
   if (!text) return InvalidArgument("it lacks the string \"text\"");
@@ -392,7 +393,7 @@ Status ExampleReader::ReadAnswer(JsonValue example, std::vector<Example>* exampl
   if (!question || !context) return InvalidArgument("it lacks the strings \"question\" and \"context\"");
   Utf8IndexConverter index(*context);
   const auto units = static_cast<int64_t>(index.ToUtf16(context->size()));
-  // Bytes of the answer; where there is none, no token lies between them.
+  // Byte range of the answer. Without an answer no token is in it.
   int32_t from = -1, to = -1;
   if (!answer.IsNull()) {
     const std::optional<int64_t> start = answer.FindMember("start").GetInt64(),
@@ -410,7 +411,8 @@ Status ExampleReader::ReadAnswer(JsonValue example, std::vector<Example>* exampl
   options.stride = std::min(kStride, max_length_ / 4);
   PERUSE_ASSIGN_OR_RETURN(const std::vector<text::Encoding> windows,
                           tokenizer_.EncodePair(*question, *context, options));
-  // A window without the whole answer points at its first token, as transformers' run_qa does; a question without one in all windows.
+  // A window without the whole answer points to its first token, as in transformers' run_qa; so do all windows of a question without an
+  // answer.
   const size_t before = examples->size();
   for (const text::Encoding& window : windows) {
     int32_t first = -1, last = -1;

@@ -1,4 +1,4 @@
-// From a request and examples as JSON to what a teacher takes (the formats: teach_session.h).
+// Converts requests and examples from JSON to a teacher's types (formats: teach_session.h).
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,16 @@ struct TeachRequest {
   std::string task;
   Head head = Head::kNone;
   ProblemType problem = ProblemType::kSingleLabel;
-  std::vector<std::string> labels;  // of the model: for tokens "O", "B-PER", "I-PER", ...; empty: those of config.json
+  // the model's labels ("O", "B-PER", "I-PER", ... for tokens), or empty for those of config.json
+  std::vector<std::string> labels;
   TeachOptions options;
-  bool chooses_method = false;  // the request names none
+  bool chooses_method = false;  // the request does not name a method
   float validation_split = 0;
-  int32_t max_length = 0;  // 0: what the model takes
+  int32_t max_length = 0;  // 0 means the model's limit
 
   bool pretrains() const { return head == Head::kMaskedLm || head == Head::kReplacedTokenDetection; }
-  // The options of a method, with the learning rate and the epochs if the request did not say them (they are -1 and 0 until then), for a
-  // model of this hidden size and so many examples.
+  // Returns the options of a method for a model of this hidden size and this number of examples. Fills in a learning rate of -1 and a
+  // number of epochs of 0.
   TeachOptions OptionsFor(Method method, int32_t width, int64_t examples) const;
 };
 
@@ -36,15 +37,15 @@ Result<TeachRequest> ReadTeachRequest(std::string_view json);
 
 class ExampleReader {
  public:
-  // `labels`: of the model. `prompt`: of a model that reads labels next to the text, else null. The tokenizer and the prompt outlive this.
+  // `labels` are the model's. `prompt` is null unless the model reads labels next to the text. The tokenizer and the prompt outlive this.
   ExampleReader(const text::Tokenizer& tokenizer, const TeachRequest& request, std::vector<std::string> labels,
                 const LabelPrompt* prompt, int32_t max_tokens);
 
-  // One example; of question answering and pre-training one for each window. Errors: kInvalidArgument, kEmptyText.
+  // Reads one example, which becomes one per window in question answering and pre-training. Errors: kInvalidArgument, kEmptyText.
   Status Read(JsonValue example, std::vector<Example>* examples);
-  // What the examples so far are for.
+  // The goal of the examples so far.
   Goal goal() const { return goal_; }
-  // Texts that max_length cut, and entities of which no token is left (they are after the cut, or white space).
+  // Number of texts that max_length cut, and of entities without tokens (after the cut, or only white space).
   int64_t cut() const { return cut_; }
   int64_t lost_entities() const { return lost_entities_; }
   int32_t max_length() const { return max_length_; }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kModelWeights = "model.safetensors";
 
-// The end of the name of the class.
+// The suffix of the class name.
 std::string_view SuffixOf(Head head, const Family& family) {
   return head == Head::kReplacedTokenDetection ? family.pretraining().discriminator_class : ClassSuffix(head);
 }
@@ -30,7 +30,7 @@ const char* PeftTaskOf(Head head) {
   }
 }
 
-// "Bert" of "BertModel" or "BertForMaskedLM"; empty where nothing tells.
+// "Bert" for "BertModel" or "BertForMaskedLM"; empty if unknown.
 std::string FamilyOfClass(std::string_view name) {
   for (const std::string_view end : {"For", "Model"}) {
     if (const size_t at = name.rfind(end); at != std::string_view::npos && at > 0)
@@ -39,7 +39,7 @@ std::string FamilyOfClass(std::string_view name) {
   return "";
 }
 
-// config.json with the members that teaching decides in place of those that it had.
+// Returns config.json with the members that training determines.
 std::string ConfigJson(const ExportRequest& request, const Family& family, const ModelConfig& config) {
   JsonMembers own;
   std::string name = FamilyOfClass(config.architecture_class);
@@ -49,7 +49,7 @@ std::string ConfigJson(const ExportRequest& request, const Family& family, const
   own.emplace_back("dtype", "\"float32\"");
   own.emplace_back("torch_dtype", "\"float32\"");
   if (config.reads_labels())
-    return WithMembers(request.config_json, own);  // which keeps no labels: each call names them
+    return WithMembers(request.config_json, own);  // without labels, because each call provides them
   if (request.head == Head::kSequenceClassification || request.head == Head::kTokenClassification) {
     std::string by_id, by_label;
     for (size_t i = 0; i < config.id2label.size(); ++i) {
@@ -61,7 +61,7 @@ std::string ConfigJson(const ExportRequest& request, const Family& family, const
     own.emplace_back("label2id", "{" + by_label + "}");
     own.emplace_back("num_labels", "");
   } else if (request.head == Head::kQuestionAnswering) {
-    // transformers makes as many outputs as there are labels: start and end, which is what it takes where there are no labels.
+    // transformers creates as many outputs as labels; without labels it creates the needed two, start and end.
     for (const char* name : {"id2label", "label2id", "num_labels", "problem_type"}) own.emplace_back(name, "");
   }
   if (request.head == Head::kSequenceClassification) {
@@ -88,7 +88,7 @@ Exporter::Exporter(Trainee& trainee, const ExportRequest& request) : trainee_(tr
   }
 }
 
-// The encoder's tensors as AutoModel calls them, and the classifier's in a file of their own.
+// Lists the encoder's tensors with AutoModel's names, and the classifier's in a file of their own.
 void Exporter::ListModules(const SentenceModules& modules) {
   std::vector<Tensor> encoder, classifier;
   for (const Master& master : trainee_.masters().tensors()) {
@@ -106,7 +106,7 @@ void Exporter::ListModules(const SentenceModules& modules) {
   AddWeights(ClassifierFolder(modules) + "/" + kModelWeights, std::move(classifier));
 }
 
-// As a class with a head calls it: the encoder's tensors have its prefix, which a checkpoint of the encoder alone leaves out.
+// The tensor's name in a class with a head: encoder tensors have the encoder's prefix, which a checkpoint of the encoder alone omits.
 std::string Exporter::FullName(const Master& master) const {
   const TensorNames& names = trainee_.masters().names();
   const std::string& prefix = names.prefix().empty() ? names.prefixes().front() : names.prefix();
@@ -151,7 +151,7 @@ void Exporter::ListAdapter(const TeachOptions& options) {
   AddWeights("adapter_model.safetensors", std::move(tensors));
 }
 
-// The safetensors format: the length of the header, then the header, padded with spaces to a multiple of eight.
+// The safetensors format: length of the header, then the header, padded with spaces to a multiple of eight.
 void Exporter::AddWeights(std::string name, std::vector<Tensor> tensors) {
   std::string json = "{\"__metadata__\":{\"format\":\"pt\"}";
   uint64_t end = 0;
@@ -192,7 +192,7 @@ Result<std::span<const uint8_t>> Exporter::Read(std::string_view name, uint64_t 
   if (first > size) return InvalidArgument("\"" + std::string(name) + "\" has " + std::to_string(size) + " bytes only");
   count = std::min(count, size - first);
   if (!TryResize(&bytes_, static_cast<size_t>(count))) return OutOfMemory("no memory for a part of a file");
-  uint64_t position = 0;  // of a piece in the file
+  uint64_t position = 0;  // position of a piece in the file
   const auto copy = [&](const void* data, uint64_t bytes) {
     const uint64_t from = std::max(first, position), to = std::min(first + count, position + bytes);
     if (from < to)

@@ -1,5 +1,5 @@
-// What was learnt as files that transformers, peft, sentence_transformers and Peruse read: a checkpoint of float32 tensors under the
-// reference's names, a LoRA adapter, or a folder of modules.
+// Exports a trained model as files that transformers, peft, sentence_transformers and Peruse read: a checkpoint of float32 tensors with
+// transformers' names, a LoRA adapter, or a folder of modules.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 namespace peruse::train {
 
 struct ExportRequest {
-  std::string config_json;  // of the model that was taught
+  std::string config_json;  // of the source model
   Head head = Head::kNone;
   ProblemType problem = ProblemType::kUnspecified;  // of sequence classification
   const TeachOptions* options = nullptr;
-  const SentenceModules* sentence = nullptr;  // the trainee has a sentence head (sentence_files.h)
+  const SentenceModules* sentence = nullptr;  // set if the trainee has a sentence head (sentence_files.h)
 };
 
 class Exporter {
  public:
-  // kMalformedFile never: the configuration was read before. The trainee outlives this.
+  // The configuration is valid, because the trainee parsed it. The trainee outlives this.
   Exporter(Trainee& trainee, const ExportRequest& request);
 
   struct File {
@@ -33,11 +33,12 @@ class Exporter {
     uint64_t bytes = 0;
   };
   std::vector<File> files() const;
-  // Bytes [first, first + count) of a file, fewer at its end, valid until the next call. Tensors are read as they are now. kNotFound, kOutOfMemory.
+  // Returns bytes [first, first + count) of a file, fewer at its end, valid until the next call. Tensors have their current values. Errors:
+  // kNotFound, kOutOfMemory.
   Result<std::span<const uint8_t>> Read(std::string_view name, uint64_t first, uint64_t count);
 
  private:
-  // A tensor of a file of weights.
+  // A tensor of a weights file.
   struct Tensor {
     std::string name;
     const Master* master;
@@ -45,14 +46,13 @@ class Exporter {
   struct Weights {
     std::string name;
     std::vector<Tensor> tensors;
-    std::string header;  // its length before it included
+    std::string header;  // includes its own length
     uint64_t bytes = 0;
   };
 
   void ListAdapter(const TeachOptions& options);
   void ListModules(const SentenceModules& modules);
   std::string FullName(const Master& master) const;
-  // Appends a file and its header.
   void AddWeights(std::string name, std::vector<Tensor> tensors);
 
   Trainee& trainee_;

@@ -15,7 +15,7 @@ struct Less {
   }
 };
 
-// The label to stratify by: the example's own; for tokens the largest, so that texts without entities form a group; for spans whether the
+// The stratification label: the example's label; for tokens the largest, so that texts without entities form a group; for spans whether the
 // context has the answer.
 int32_t LabelOf(const Example& example) {
   const std::vector<int32_t>& labels = example.labels;
@@ -27,7 +27,7 @@ int32_t LabelOf(const Example& example) {
   return static_cast<int32_t>(largest - example.targets.begin());
 }
 
-// Groups of examples with equal ids, by the label of their first and drawn by the seed within a label.
+// Groups examples with equal ids, lists groups by the label of their first example, and shuffles within a label by the seed.
 std::vector<std::vector<size_t>> GroupsOf(std::span<const Example> examples, uint64_t seed) {
   std::vector<size_t> order(examples.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -57,7 +57,7 @@ std::vector<std::vector<size_t>> GroupsOf(std::span<const Example> examples, uin
 
 std::vector<int32_t> FoldsOf(std::span<const Example> examples, int32_t count, uint64_t seed) {
   std::vector<int32_t> folds(examples.size());
-  int32_t next = 0;  // A label goes on where the last one ended, which keeps the folds of one size.
+  int32_t next = 0;  // Each label continues where the preceding label ended, which keeps fold sizes equal.
   for (const std::vector<size_t>& group : GroupsOf(examples, seed)) {
     for (const size_t i : group) folds[i] = next;
     next = (next + 1) % count;
@@ -75,7 +75,7 @@ std::vector<bool> HeldOut(std::span<const Example> examples, double share, uint6
   const std::vector<std::vector<size_t>> groups = GroupsOf(examples, seed);
   for (const std::vector<size_t>& group : groups) ++groups_left[LabelOf(examples[group[0]])];
   std::vector<bool> held_out(examples.size(), false);
-  double due = 0.5;  // held out when it reaches 1
+  double due = 0.5;  // holds an example out when it reaches 1
   for (const std::vector<size_t>& group : groups) {
     due += share * static_cast<double>(group.size());
     int64_t& left = groups_left[LabelOf(examples[group[0]])];

@@ -1,5 +1,5 @@
-// Folds of examples for cross-validation, and a held-out share. Both have about the same share of every label, and keep equal texts and the
-// windows of one text together.
+// Cross-validation folds, and a held-out share. Both have about the same share of every label, and keep equal texts and the windows of one
+// text together.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace peruse::train {
 
-// The fold of each example, from 0 to below `count`, drawn by the seed. Examples with equal ids get one fold; the label of an example is its
-// label, its largest target, the last label of its tokens, or whether it has an answer.
+// Returns the fold of each example, in [0, count), shuffled by the seed. Examples with equal ids get the same fold; an example's label is
+// its label, its largest target, the last label of its tokens, or whether it has an answer.
 std::vector<int32_t> FoldsOf(std::span<const Example> examples, int32_t count, uint64_t seed);
 
-// The number of folds for so many examples: 5, but 10 where there are fewer than 30, and at most one an example.
+// Returns the number of folds: 5, or 10 for fewer than 30 examples, and at most the number of examples.
 int32_t FoldCount(size_t examples);
 
-// Which examples to hold out: about this share of each label's, and never the last text of a label.
+// Selects the examples to hold out: about this share of each label, and never the last text of a label.
 std::vector<bool> HeldOut(std::span<const Example> examples, double share, uint64_t seed);
 
 }  // namespace peruse::train

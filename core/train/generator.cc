@@ -10,7 +10,7 @@
 namespace peruse::train {
 namespace {
 
-// Index by a softmax's probabilities, `unit` in [0, 1).
+// Samples an index from a softmax by `unit` in [0, 1).
 int32_t Sample(const float* logits, int64_t count, double unit) {
   const auto largest = double{*std::max_element(logits, logits + count)};
   double sum = 0;
@@ -51,7 +51,7 @@ Status Generator::Link() {
   return OkStatus();
 }
 
-// The tables that follow from others.
+// Updates the derived tables.
 void Generator::Follow() {
   for (Table& table : tables_) {
     const int64_t size = table.own->size;
@@ -68,7 +68,7 @@ Status Generator::Prepare(const AdamWOptions& adamw, uint64_t seed) {
   PERUSE_RETURN_IF_ERROR(masters().Allocate(discriminator_.masters().shared_workers()));
   masters().Initialise(seed ^ 1, /*deviation=*/0.02f);
   for (Table& table : tables_) {
-    // A new generator has the words of the discriminator.
+    // A new generator starts with the discriminator's token embeddings.
     if (table.own->fresh) std::copy_n(table.theirs->values, table.own->size, table.own->values);
     if (!disentangled_) {
       table.own->follows = true;
@@ -113,7 +113,7 @@ Status Generator::Begin(std::span<const Example* const> masked, StepOptions opti
     inputs_.push_back({example->ids, example->types});
     batch_.Append(static_cast<int32_t>(example->ids.size()));
   }
-  options.seed ^= 1;  // its dropout is not the discriminator's
+  options.seed ^= 1;  // makes its dropout differ from the discriminator's
   return step_->Begin({inputs_, batch_, chosen_}, options);
 }
 
@@ -163,10 +163,10 @@ double Generator::Update(AdamW& discriminator) {
   }
   double norm = discriminator.Norm(), own = optimiser_->Norm();
   if (!std::isfinite(norm) || !std::isfinite(own)) return NAN;
-  // With one table the two are one model to AdamW; disentangled, each is clipped by itself, as DeBERTa's code trains them.
+  // With one table, AdamW treats the two as one model; disentangled, each is clipped separately, as in DeBERTa's code.
   if (!disentangled_) norm = own = std::hypot(norm, own);
   for (Table& table : tables_) {
-    // E_delta is what is trained.
+    // E_delta is the trained table.
     if (disentangled_) std::copy(table.difference.begin(), table.difference.end(), table.theirs->values);
   }
   discriminator.Update(norm);

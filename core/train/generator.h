@@ -1,9 +1,9 @@
-// The generator of replaced-token detection (Clark et al., "ELECTRA", 2020): it learns masked words, and what it tells in their place is
-// what a discriminator has to find. Their embeddings are shared, in one of two ways:
+// The generator of replaced-token detection (Clark et al., "ELECTRA", 2020): it predicts masked tokens, and a discriminator detects its
+// predictions. Their token embeddings are shared in one of two ways:
 //
-//   one table       both losses train it: the discriminator's masters hold it and its moments, the generator's follow
+//   one table       both losses train it: the discriminator's masters hold it and its moments, and the generator copies it
 //   disentangled    E_D = stop_gradient(E_G) + E_delta (He et al., "DeBERTaV3", 2021, section 3.3): the generator's loss trains E_G, the
-//                   discriminator's E_delta. The discriminator's masters hold E_D, which is what a checkpoint gets.
+//                   discriminator's E_delta. The discriminator's masters hold E_D, which checkpoints store.
 #pragma once
 
 #include <cstdint>
@@ -21,34 +21,34 @@ namespace peruse::train {
 
 class Generator {
  public:
-  // Both have their weights, or what they start with; the discriminator's masters are allocated, the generator's not. They outlive this.
+  // Both models have loaded or initialised weights; the discriminator's masters are allocated, the generator's are not. They outlive this.
   Generator(Trainee& generator, Trainee& discriminator, bool disentangled);
 
-  // kShapeMismatch: the tables are of different sizes; kOutOfMemory. Once; the discriminator's AdamW is made behind it.
+  // Call once, before creating the discriminator's AdamW. Errors: kShapeMismatch if the tables' sizes differ; kOutOfMemory.
   Status Prepare(const AdamWOptions& adamw, uint64_t seed);
-  // Bytes beside those of a step.
+  // Bytes in addition to a step's.
   int64_t bytes() const;
   int64_t trained() const;
 
   void ZeroGradients() { masters().ZeroGradients(); }
-  // From texts with masked words to the same with the generator's words, and targets that say which are not the text's. With
-  // options.backward it learns, too: its loss is the sum over words divided by `mass`. Words are drawn by options.seed, number and the
-  // first text's place, or are those of `sampled`, one for each masked word.
+  // Replaces masked tokens by sampled ones, with targets that mark the tokens that differ from the text. With options.backward the
+  // generator also learns: its loss is the sum over tokens divided by `mass`. Tokens are sampled by options.seed, number and the first
+  // text's number, or given by `sampled`, one per masked token.
   Result<double> Replace(std::span<const Example* const> masked, const StepOptions& options, double mass,
                          uint32_t first, std::span<const int32_t> sampled, std::vector<Example>* replaced);
-  // Begins a step of these; gives its bytes.
+  // Begins a step for these texts and returns its bytes.
   Result<int64_t> Rehearse(std::span<const Example* const> masked, const StepOptions& options);
-  // An update of both by their gradients. Gives the larger norm before clipping; NaN or infinite: nothing was changed.
+  // Updates both models by their gradients. Returns the larger norm before clipping; if it is NaN or infinite, nothing changes.
   double Update(AdamW& discriminator);
 
-  // What validation keeps of it.
+  // Appends the state that validation restores.
   void Keep(std::vector<float>* state) const;
   void Restore(const float* state);
 
  private:
   struct Table {
-    Master* own;                    // of the generator
-    Master* theirs;                 // of the discriminator
+    Master* own;                    // the generator's
+    Master* theirs;                 // the discriminator's
     std::vector<float> difference;  // disentangled: E_delta
   };
 

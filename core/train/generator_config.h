@@ -8,7 +8,8 @@
 
 namespace peruse::train {
 
-// With ELECTRA's embeddings a quarter of the discriminator's width, else half of its layers. `config_json`: the discriminator's, valid.
+// Returns a quarter of the discriminator's width for ELECTRA's embeddings, otherwise half of its layers. `config_json` is the
+// discriminator's, and valid.
 std::string GeneratorConfig(std::string_view config_json, const Family& family, const ModelConfig& discriminator);
 
 }  // namespace peruse::train

@@ -1,4 +1,4 @@
-// From masters to the arrangement in which a program holds them, and gradients back.
+// Copies masters into the layout that a program reads, and gradients back.
 #include <algorithm>
 #include <cmath>
 
@@ -19,7 +19,7 @@ void AddRuns(std::span<const ElementRun> runs, const float* parameter, float* te
   }
 }
 
-// Adds the gradient of a softmax over each row of `cols` elements of the tensor. `parameter`: the probabilities.
+// Adds the gradient of a softmax over each row of `cols` elements of the tensor. `parameter` holds the probabilities.
 void AddSoftmaxGradient(std::span<const ElementRun> runs, int64_t size, int64_t cols, const float* parameter,
                         const float* gradient, float* tensor) {
   std::vector<double> sums(static_cast<size_t>(size)), probabilities(sums.size());
@@ -46,7 +46,7 @@ const LoraPair* Masters::PairOf(size_t master) const {
   return nullptr;
 }
 
-// With its LoRA pair, if it has one.
+// The values including a LoRA pair's change.
 const float* Masters::Effective(size_t number) {
   const Master& master = masters_[number];
   const LoraPair* pair = PairOf(number);
@@ -91,7 +91,7 @@ void Masters::Gather() {
     }
     if (pair != nullptr) GatherLora(*pair, to);
   }
-  // Gathered once.
+  // Prevents gathering twice.
   std::fill(held_gradients_.values().begin(), held_gradients_.values().end(), 0.0f);
 }
 

@@ -1,4 +1,4 @@
-// Operations of heads that read labels beside the text. They run once a text over few rows: plain loops.
+// Operations of heads that read labels next to the text. They run once per text over few rows, so plain loops suffice.
 #include <algorithm>
 #include <cmath>
 
@@ -16,11 +16,11 @@ void AddScaled(const float* x, float scale, int64_t count, float* out) {
   for (int64_t i = 0; i < count; ++i) out[i] += scale * x[i];
 }
 
-// ---- Rows made of several -------------------------------------------------------------------------------------------
+// ---- Pooling ----------------------------------------------------------------------------------------------------------
 
 using Kind = ops::PoolRows::Kind;
 
-// Calls visit(source row, result row) for all that goes into a result; both are as wide as the result.
+// Calls visit(source row, result row) for all inputs of a result; both are as wide as the result.
 template <typename Visit>
 void ForEachSource(const ops::PoolRows& op, const Tape& t, const Block& x, int64_t row, int64_t width, Visit visit) {
   const int64_t blocks = x.cols / width;
@@ -30,7 +30,7 @@ void ForEachSource(const ops::PoolRows& op, const Tape& t, const Block& x, int64
   }
 }
 
-// What a value counts for in the result.
+// Derivative of the result by one value.
 float Slope(Kind kind, float value, float result, float count) {
   const float sign = value < 0 ? -1.0f : 1.0f;
   switch (kind) {
@@ -76,7 +76,7 @@ void Forward(const ops::PoolRows& op, Tape& t) {
     }
   }
 }
-// Of a largest value the first that is so large gets it.
+// Ties go to the first maximum.
 template <>
 void Backward(const ops::PoolRows& op, Tape& t) {
   if (!t.wants(op.x)) return;
@@ -96,7 +96,7 @@ void Backward(const ops::PoolRows& op, Tape& t) {
   }
 }
 
-// ---- Rows of length one ---------------------------------------------------------------------------------------------
+// ---- Normalisation ----------------------------------------------------------------------------------------------------
 
 template <>
 void Forward(const ops::Normalize& op, Tape& t) {
@@ -106,14 +106,14 @@ void Forward(const ops::Normalize& op, Tape& t) {
     for (int64_t c = 0; c < x.cols; ++c) out.row(r)[c] = x.row(r)[c] / divisor;
   }
 }
-// Of x / |x|: (dy - y (y . dy)) / |x|; where eps is the divisor, dy / eps.
+// Gradient of x / |x|: (dy - y (y . dy)) / |x|; where eps is the divisor, dy / eps.
 template <>
 void Backward(const ops::Normalize& op, Tape& t) {
   if (!t.wants(op.x)) return;
   const Block x = t.value(op.x), out = t.gradient(op.out), to = t.Accumulator(op.x);
   for (int64_t r = 0; r < x.rows; ++r) {
     const float length = std::sqrt(Dot(x.row(r), x.row(r), x.cols)), divisor = std::max(length, op.eps);
-    // By y and not by x: of a row of one column nothing is left then, to the bit.
+    // Uses y instead of x, so that the gradient of a row with one column is exactly zero.
     float along = 0;
     for (int64_t c = 0; length > op.eps && c < x.cols; ++c) along += x.row(r)[c] / divisor * out.row(r)[c];
     for (int64_t c = 0; c < x.cols; ++c) {
@@ -122,11 +122,11 @@ void Backward(const ops::Normalize& op, Tape& t) {
   }
 }
 
-// ---- Attention between two lists of rows ----------------------------------------------------------------------------
+// ---- Cross attention --------------------------------------------------------------------------------------------------
 
 namespace {
 
-// The weights of a head, [queries, keys], and the softmax's lines in them.
+// The weights of a head, [queries, keys], and the lines over which softmax runs.
 class CrossWeights {
  public:
   CrossWeights(const ops::CrossAttention& op, int64_t queries, int64_t keys, float* memory)
@@ -150,7 +150,7 @@ class CrossWeights {
       for (int64_t k = 0; k < length_; ++k) values[first + k * step_] /= sum;
     });
   }
-  // Gradients of the weights become those of the scores.
+  // Gradients of weights become gradients of scores.
   void ToScores(float* gradients) const {
     ForEachLine([&](int64_t first) {
       float mean = 0;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace simd;  // NOLINT: this file is vector code throughout
 
-// The sum of f(i) for the vectors that start at i, in an order that depends on the width alone; a vector past the end is cut.
+// The sum of f(i) over the vectors that start at i, in an order that depends on the width only; the last vector may be partial.
 template <typename Function>
 float Sum(int64_t width, Function f) {
   Floats sums = hn::Zero(kTag);
@@ -22,7 +22,7 @@ void StorePart(Floats v, float* p, int64_t count) { count == kLanes ? Store(v, p
 
 struct Moments {
   float mean;
-  float inverse;  // of the deviation
+  float inverse;  // 1 / deviation
 };
 Moments MomentsOf(const float* x, int64_t width, float eps) {
   const float mean = Sum(width, [&](int64_t i, int64_t n) { return LoadPart(x + i, n); }) / static_cast<float>(width);

@@ -1,4 +1,4 @@
-// Operations that are matrix products: linear layers, convolutions over tokens, products of two values.
+// Operations that are matrix products: linear layers, convolutions over tokens, products of two computed matrices.
 #include <algorithm>
 
 #include "core/backend/xnnpack/simd.h"
@@ -7,12 +7,12 @@
 namespace peruse::train {
 namespace {
 
-// One group's part of a linear.
+// One group's part of a linear layer.
 struct Group {
   int64_t in;
   int64_t out;
   Operand weight;  // [out, in]
-  int64_t first;   // row of the weight
+  int64_t first;   // first row in the weight
 };
 
 template <typename Visit>
@@ -32,7 +32,6 @@ void Apply(Tape& t, const LinearParameter& linear, const Block& x, const Block& 
   });
 }
 
-// Adds to the parameters' gradients.
 void AddGradients(Tape& t, const LinearParameter& linear, const Block& x, const Block& out) {
   if (linear.bias_gradient != nullptr) {
     t.workers().ForPieces(out.cols, simd::kLanes, out.rows, [&](int64_t first, int64_t end) {
@@ -60,7 +59,7 @@ void Return(Tape& t, const LinearParameter& linear, const Block& gradient, const
   });
 }
 
-// What each token sees, [groups, kernel_size, width], zero outside its text; with `add` the way back, from windows to x.
+// The inputs of each token's window, [groups, kernel_size, width], zero outside its text; with `add` the reverse, from windows to x.
 void Unfold(const ops::Conv1d& op, const Tape& t, int64_t groups, const Block& x, const Block& windows, bool add) {
   const int64_t width = x.cols / groups;
   const int64_t half = (op.kernel_size - 1) / 2;

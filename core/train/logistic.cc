@@ -11,14 +11,14 @@ namespace {
 
 constexpr int kMostIterations = 500;
 constexpr size_t kHistory = 8;
-// From strong to weak: each fit starts from the one before it.
+// From strong to weak regularisation: each fit starts from the preceding one.
 constexpr double kGrid[] = {10, 3, 1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4, 1e-5, 1e-6};
-// Largest gradient at which a fit ends. The folds only compare strengths.
+// A fit ends below this largest gradient. The folds only compare strengths.
 constexpr double kFoldTolerance = 1e-4, kTolerance = 1e-8;
 
 using Vector = std::vector<double>;
 
-// In a fixed order, with four sums that the compiler can keep in vector registers.
+// Sums in a fixed order, with four accumulators that fit vector registers.
 double Dot(const double* a, const double* b, size_t count) {
   double sums[4] = {};
   size_t i = 0;
@@ -30,7 +30,7 @@ double Dot(const double* a, const double* b, size_t count) {
 }
 double Dot(const Vector& a, const Vector& b) { return Dot(a.data(), b.data(), a.size()); }
 
-// Features less their means, over the root of their mean variance, with a 1 for the bias at the end of each row.
+// Features minus their means, divided by the root of their mean variance, with a 1 for the bias at the end of each row.
 struct Scaled {
   Vector values;  // [rows, width + 1]
   Vector means;   // [width]
@@ -75,7 +75,7 @@ class Problem {
       (*scores)[k] = Dot(x.data() + k * stride(), features_.data() + static_cast<size_t>(row) * stride(), stride());
   }
 
-  // The mean loss of the rows and l2 / 2 |weights|^2. `gradient` may be null.
+  // The mean loss of the rows plus l2 / 2 |weights|^2. `gradient` may be null.
   double Value(const Vector& x, double l2, Vector* gradient) const {
     const double scale = 1 / static_cast<double>(rows_.size());
     if (gradient != nullptr) gradient->assign(x.size(), 0);
@@ -101,7 +101,7 @@ class Problem {
   }
 
  private:
-  // The loss of one row; scores become predictions less targets.
+  // The loss of one row; scores become predictions minus targets.
   double Errors(const float* targets, std::vector<double>& scores) const {
     double loss = 0;
     if (data_.sigmoid) {
@@ -135,7 +135,7 @@ double LargestOf(const Vector& values) {
   return largest;
 }
 
-// L-BFGS with a line search that halves (Armijo's condition), from `x`.
+// L-BFGS with a backtracking line search (Armijo's condition), starting at `x`.
 void Minimise(const Problem& problem, double l2, double tolerance, Vector* at) {
   Vector& x = *at;
   Vector gradient, next, next_gradient;
@@ -183,11 +183,11 @@ void Minimise(const Problem& problem, double l2, double tolerance, Vector* at) {
       gradient = next_gradient;
       value = found;
     }
-    if (!moved) break;  // as near as double precision gets
+    if (!moved) break;  // the limit of double precision
   }
 }
 
-// The rows that a fold leaves out, the fit of the others at the strength that came last, and the scores of its own rows by that.
+// The held-out rows of a fold, the fit to the other rows at the last strength, and its scores of the held-out rows.
 struct Fold {
   Problem learnt, held_out;
   Vector x;
@@ -232,7 +232,7 @@ LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds
   size_t best = 0;
   fit.held_out_loss = INFINITY;
   fit.held_out.resize(static_cast<size_t>(data.rows) * labels);
-  // From strong to weak, until the held-out loss has risen twice in a row.
+  // Stops when the held-out loss has risen twice in a row.
   for (size_t strength = 0; strength < std::size(kGrid) && strength < best + 3; ++strength) {
     workers.For(static_cast<int64_t>(fitted.size()),
                 [&](int32_t, int64_t number) { fitted[static_cast<size_t>(number)].Fit(kGrid[strength]); });
@@ -256,7 +256,7 @@ LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds
   for (size_t strength = 0; strength <= best; ++strength)
     Minimise(problem, kGrid[strength], strength == best ? kTolerance : kFoldTolerance, &x);
   fit.loss = problem.Value(x, 0, nullptr);
-  // Back to the features as they are: w (f - mean) scale + b.
+  // Undoes the scaling: w (f - mean) scale + b.
   for (size_t k = 0; k < labels; ++k) {
     double bias = x[(k + 1) * problem.stride() - 1];
     for (size_t i = 0; i + 1 < problem.stride(); ++i) {

@@ -1,4 +1,4 @@
-// Logistic regression on fixed features. It is convex: the answer depends neither on a start nor on a learning rate.
+// Logistic regression on fixed features. It is convex: the result depends neither on an initial value nor on a learning rate.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,28 @@
 
 namespace peruse::train {
 
-// Rows of features [rows, width] and the targets of their labels [rows, labels]: probabilities (one of them 1 for a hard label), times the
-// weight of the row.
+// Features [rows, width] and targets [rows, labels]: probabilities (one of them 1 for a hard label), times the row's weight.
 struct LogisticData {
   std::span<const float> features;
   std::span<const float> targets;
   int64_t rows = 0;
   int64_t width = 0;
   int64_t labels = 0;
-  bool sigmoid = false;  // a sigmoid for each label in place of the softmax
+  bool sigmoid = false;  // one sigmoid per label instead of a softmax
 };
 
 struct LogisticFit {
   std::vector<float> weight;    // [labels, width]
   std::vector<float> bias;      // [labels]
-  double l2 = 0;                // chosen by cross-validation, for the features as they are
+  double l2 = 0;                // chosen by cross-validation, for unscaled features
   double loss = 0;              // mean cross-entropy on the data
-  double held_out_loss = 0;     // the same, of each row by a fit without its fold
-  std::vector<float> held_out;  // [rows, labels]: scores (logits) of each row by a fit without its fold
+  double held_out_loss = 0;     // the same, with each row scored by the fit that excludes its fold
+  std::vector<float> held_out;  // [rows, labels]: logits of each row by the fit that excludes its fold
 };
 
-// Minimises the mean over rows of - sum_k t_k log p_k + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989). Takes the l2 with the
-// least loss on held-out folds from a grid, which is divided by the features' mean variance.
-// `folds`: the fold of each row, from 0 to below `fold_count`; see FoldsOf in folds.h.
+// Minimises the mean over rows of - sum_k t_k log p_k + l2 / 2 |weight|^2 by L-BFGS (Liu and Nocedal, 1989). Chooses the l2 with the least
+// held-out loss from a grid that is divided by the features' mean variance. `folds` has the fold of each row, in [0, fold_count); see
+// FoldsOf in folds.h.
 LogisticFit FitLogistic(const LogisticData& data, std::span<const int32_t> folds, int32_t fold_count,
                         const Workers& workers);
 

@@ -1,4 +1,4 @@
-// Masked words (Devlin et al., "BERT", 2019, section 3.1): which tokens of a text are chosen to be told, and what stands in their place.
+// Masked tokens (Devlin et al., "BERT", 2019, section 3.1): selects tokens of a text to predict, and replaces them.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 namespace peruse::train {
 
 struct MaskRecipe {
-  float share = 0.15f;   // of the tokens that are not special; one of a text at least
-  float masked = 0.8f;   // of the chosen: become the mask token
-  float random = 0.1f;   // become any token; the rest stays as it is
-  int32_t mask_id = -1;  // of the tokenizer
+  float share = 0.15f;   // of the non-special tokens; at least one per text
+  float masked = 0.8f;   // share of the chosen that become the mask token
+  float random = 0.1f;   // share that become a random token; the others stay
+  int32_t mask_id = -1;  // from the tokenizer
   int32_t vocabulary = 0;
 };
 
-// The text with its words masked: ids as the model reads them; `chosen`; `labels` are what stood there. `text.chosen` are the places that
-// may be masked. The same seed, draw and number give the same.
+// Returns the text with masked tokens: `chosen`, and `labels` with the original ids. `text.chosen` are the positions that may be masked.
+// The same seed, draw and number give the same result.
 Example Masked(const Example& text, const MaskRecipe& recipe, uint64_t seed, uint32_t draw, uint32_t number);
 
 }  // namespace peruse::train

@@ -1,4 +1,4 @@
-// The memory of masters: their gradients, and parameters that are arranged otherwise than their tensors.
+// Memory of masters: gradients, and parameters whose layout differs from their tensors.
 #include <algorithm>
 
 #include "core/train/masters.h"
@@ -38,7 +38,7 @@ int32_t Masters::AddFixedRow(int32_t cols, float value) {
   return static_cast<int32_t>(held_.constants.size()) - 1;
 }
 
-// Whether these places, all of one parameter, lie one behind the other and fill `size` elements.
+// Whether these places, all of one parameter, are consecutive and fill `size` elements.
 bool Masters::LiesDirect(std::span<const Place> places, int64_t size) const {
   int64_t end = 0;
   for (const Place& place : places) {
@@ -59,7 +59,7 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
   }
   workers_ = std::move(workers);
   held_.workers = workers_.get();
-  // LoRA's masters came behind the others.
+  // LoRA's masters are after the others.
   int64_t more = 0, largest = 0;
   for (const LoraPair& pair : lora_) {
     more += masters_[pair.a].size + masters_[pair.b].size;
@@ -81,7 +81,7 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
     held_.linears[i].spec = parameters_.linears[i];
     held_.linears[i].bias = zeros_.values().data();
   }
-  // Twice: to count, and to hand out.
+  // Counts in the first pass and assigns in the second.
   for (const bool hand_out : {false, true}) {
     int64_t gradients = 0, own = 0, own_gradients = 0;
     for (Master& master : masters_) master.gradient = nullptr;
@@ -102,7 +102,7 @@ Status Masters::Allocate(std::shared_ptr<Workers> workers) {
         taken = taken || given[place.master] != 0;
         for (const LoraPair& pair : lora_) trained = trained || pair.of == place.master;
       }
-      // A tensor that has a gradient by an earlier parameter lies direct here only if it is the whole parameter.
+      // A tensor with a gradient from an earlier parameter can only be direct if it is the whole parameter.
       const bool direct = LiesDirect(places, size) && (!taken || places.size() == 1);
       float* values = masters_[places[0].master].values;
       float* gradient = nullptr;

@@ -1,4 +1,4 @@
-// Masters at their start: read from a checkpoint, or random.
+// Initialisation of masters: from a checkpoint, or random.
 #include "core/train/masters.h"
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 namespace peruse::train {
 namespace {
 
-// Copies a tensor's values to its master.
 class MasterWriter : public TensorWriter {
  public:
   MasterWriter(const Master& master, DType dtype)
@@ -57,7 +56,7 @@ Masters::Masters(const Program& program, const Parameters& parameters, std::vect
 
 // ---- The checkpoint -------------------------------------------------------------------------------------------------
 
-// Each tensor once, in the order of the parameters, and of the rows within a parameter.
+// Collects each tensor once, in the order of the parameters and of the rows within a parameter.
 void Masters::CollectMasters() {
   for (const ParameterTensor& tensor : parameters_.tensors) places_.push_back({&tensor, 0});
   const auto rank = [&](const Place& place) {
@@ -81,7 +80,7 @@ void Masters::CollectMasters() {
                           .fresh = true});
     }
     Master& master = masters_[place.master];
-    if (tensor.head.empty()) master.head.clear();  // the encoder's, wherever else it is used
+    if (tensor.head.empty()) master.head.clear();  // also used by the encoder
     const bool constant = tensor.parameter.kind == ParameterId::Kind::kConstant;
     master.norm = master.norm || (constant && norms_[static_cast<size_t>(tensor.parameter.number)]);
   }
@@ -130,7 +129,7 @@ void Masters::PermuteRows(int32_t linear, std::span<const int32_t> order) {
   }
 }
 
-// ---- A start --------------------------------------------------------------------------------------------------------
+// ---- Initialisation ---------------------------------------------------------------------------------------------------
 
 void Masters::Initialise(uint64_t seed, float deviation) {
   const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
@@ -146,7 +145,7 @@ void Masters::Initialise(uint64_t seed, float deviation) {
       std::fill_n(master.values, master.size, 1.0f);
       continue;
     }
-    // kaiming_uniform_(a = sqrt(5)), as peft: within 1 / sqrt(in).
+    // kaiming_uniform_(a = sqrt(5)), as in peft: within 1 / sqrt(in).
     const float reach = a ? 1 / std::sqrt(static_cast<float>(master.shape[1])) : 0;
     for (int64_t i = 0; i < master.size; ++i) {
       const auto words = Philox({static_cast<uint32_t>(i), static_cast<uint32_t>(number), 0xFFFFFFFFu, 0}, key);

@@ -1,9 +1,9 @@
-// The tensors of a checkpoint in training: float32 masters under their own names, their gradients, and the forms in which a
-// program holds them (core/program/parameters.h says which parameter each tensor fills).
+// The tensors of a checkpoint in training: float32 masters under their own names, their gradients, and the layouts that a program reads
+// (core/program/parameters.h says which parameter each tensor fills).
 //
-// Where a parameter is its tensors as they are, one below the other, it lies where they lie. Elsewhere (transposed, interleaved, tiled,
-// softmaxed, changed by LoRA, or a tensor of two parameters) it has memory of its own: Hold() fills it from the tensors, Gather() brings
-// its gradients back to theirs.
+// A parameter that is the unchanged concatenation of its tensors shares their memory. Other parameters (transposed, interleaved, tiled,
+// softmaxed, changed by LoRA, or with a tensor of two parameters) have their own memory: Hold() fills it from the tensors, Gather() adds
+// its gradients to theirs.
 #pragma once
 
 #include <cstdint>
@@ -27,70 +27,71 @@ namespace peruse::train {
 
 struct Master {
   std::string name;       // in the program
-  std::string file_name;  // in the checkpoint; empty: it has none
-  std::string head;       // the head that it belongs to; empty: the encoder
+  std::string file_name;  // in the checkpoint, or empty
+  std::string head;       // the head that owns it; empty for the encoder
   std::vector<int64_t> shape;
   int64_t size = 0;
-  bool norm = false;   // of a layer norm
-  bool fresh = false;  // was not in the checkpoint, or had another shape there: starts at random
+  bool norm = false;   // belongs to a layer norm
+  bool fresh = false;  // was not in the checkpoint, or had another shape there: initialised at random
   bool trained = false;
-  bool follows = false;  // another's values (generator.h): it has a gradient, and no optimiser changes it
+  bool follows = false;  // copies another master (generator.h): it has a gradient, but no optimiser changes it
   float* values = nullptr;
-  float* gradient = nullptr;  // where it is trained
+  float* gradient = nullptr;  // if it is trained
 
   bool updates() const { return trained && !follows; }
-  bool decays() const { return !norm && name.find("bias") == std::string::npos; }  // as transformers' Trainer
+  bool decays() const { return !norm && name.find("bias") == std::string::npos; }  // as in transformers' Trainer
 };
 
-// Whether it is the weight or the bias of the linear.
+// Whether the parameter is the weight or bias of the linear layer.
 inline bool IsOfLinear(ParameterId id, int32_t linear) {
   return (id.kind == ParameterId::Kind::kWeight || id.kind == ParameterId::Kind::kBias) && id.number == linear;
 }
 
-// The number behind "layer." in a tensor's name; nothing where there is none.
+// Returns the number after "layer." in a tensor's name, if any.
 std::optional<int32_t> LayerNumber(const std::string& name);
 
-// A low-rank change of a linear's weight [out, in]: it counts as W + scale * B A (Hu et al., 2021).
+// A low-rank update of a linear layer's weight [out, in]: W + scale * B A (Hu et al., 2021).
 struct LoraPair {
-  size_t of;    // the master that it changes
+  size_t of;    // the changed master
   size_t a, b;  // masters [rank, in], [out, rank]
   float scale;
 };
 
 class Masters : public CheckpointSink {
  public:
-  // `parameters` outlives this. prefixes: Family::prefixes().
+  // `parameters` outlives this. `prefixes` are Family::prefixes().
   Masters(const Program& program, const Parameters& parameters, std::vector<std::string> prefixes);
 
   // ---- The checkpoint -----------------------------------------------------------------------------------------------
   Status Begin(const TensorNames& names, std::span<const NeededTensor> tensors) override;
-  // A head that the checkpoint does not have, or has for another number of labels, starts at random.
+  // A head that the checkpoint lacks, or has with another number of labels, is initialised at random.
   bool IsOptional(const NeededTensor& tensor) const override { return !tensor.head.empty(); }
   Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored,
                                              Content content) override;
-  // In place of a checkpoint: all masters are fresh.
+  // Replaces a checkpoint: all masters are fresh.
   Status BeginFresh();
-  // After the checkpoint: moves row order[i] of each tensor of this linear to row i.
+  // After the checkpoint: moves row order[i] of each tensor of this linear layer to row i.
   void PermuteRows(int32_t linear, std::span<const int32_t> order);
 
-  // ---- What is trained, before Allocate -----------------------------------------------------------------------------
+  // ---- Choice of trained masters, before Allocate -----------------------------------------------------------------------
   std::vector<Master>& tensors() { return masters_; }
   const std::vector<Master>& tensors() const { return masters_; }
-  // Adds the pair of masters for the weight of this number.
+  // Adds LoRA masters for the weight with this number.
   void AddLora(size_t of, int32_t rank, float alpha);
   const std::vector<LoraPair>& lora() const { return lora_; }
   const TensorNames& names() const { return names_; }
-  // A master's values with its LoRA pair's change, until the next call.
+  // Returns a master's values including its LoRA update, valid until the next call.
   const float* Effective(size_t number);
 
-  // A row of a number that no file holds, as a constant of programs: its number.
+  // Adds a constant row that is not in any file, and returns its number.
   int32_t AddFixedRow(int32_t cols, float value);
 
-  // Copies the values, for RestoreStart to bring back, which also forgets LoRA's pairs: another training of the same start. kOutOfMemory.
+  // Copies the values. RestoreStart restores them and removes LoRA pairs, for another training with the same start. Errors: kOutOfMemory.
   Status KeepStart();
   void RestoreStart();
 
-  // Memory for gradients and for the forms that kernels read. Once a training. `workers`: who computes with them; none: one of its own.
+  // Allocates gradients and the layouts that kernels read. Call once per training. `workers` are the compute threads; null creates one
+  // worker.
   Status Allocate(std::shared_ptr<Workers> workers = nullptr);
   Workers& workers() const { return *workers_; }
   const std::shared_ptr<Workers>& shared_workers() const { return workers_; }
@@ -100,16 +101,16 @@ class Masters : public CheckpointSink {
   void Hold();
   void Gather();
   void ZeroGradients();
-  // Tensors of heads that the checkpoint has not: normal with this deviation; biases zero, norms one; LoRA's A uniform, B zero.
+  // Initialises tensors of heads that the checkpoint lacks: normal with this deviation; biases zero, norms one; LoRA's A uniform, B zero.
   void Initialise(uint64_t seed, float deviation);
-  // Square weights of the head that are fresh become the identity: what goes in comes out, to be read by the layer behind.
+  // Sets fresh square weights of the head to the identity, so that the next layer reads the encoder's output.
   void PassThrough();
 
  private:
   struct Place {
     const ParameterTensor* tensor;
     size_t master;
-    bool direct = false;  // the parameter lies where the master lies
+    bool direct = false;  // the parameter shares the master's memory
   };
 
   void CollectMasters();
@@ -127,7 +128,7 @@ class Masters : public CheckpointSink {
   std::vector<Place> places_;
   std::vector<LoraPair> lora_;
   HeldParameters held_;
-  std::vector<bool> norms_;  // by constant: whether it belongs to a layer norm
+  std::vector<bool> norms_;  // by constant: belongs to a layer norm
   FloatBuffer start_, values_, gradients_, held_values_, held_gradients_, changed_, lora_values_, zeros_;
   std::deque<std::vector<float>> fixed_;
   std::shared_ptr<Workers> workers_;

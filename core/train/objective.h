@@ -1,4 +1,4 @@
-// What is learnt from an example, and how well it is known: losses by task, and the figures of a validation.
+// Losses by task, and metrics of a validation.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 namespace peruse::train {
 
 enum class Goal : uint8_t {
-  kSingleLabel,  // one of the labels                 labels: [1]
+  kSingleLabel,  // one label                           labels: [1]
   kSoftLabels,   // probabilities of all labels       targets: [labels]
-  kMultiLabel,   // any number of the labels          targets: [labels], 0 or 1
-  kRegression,   // a number for each label           targets: [labels]
-  kTokens,       // a label for each token            labels: [tokens]
+  kMultiLabel,   // any number of labels                targets: [labels], 0 or 1
+  kRegression,   // a number per label                  targets: [labels]
+  kTokens,       // a label per token                   labels: [tokens]
   kSpan,         // an answer in the text             labels: [2], its first and last token
-  kMaskedWords,  // the words at the chosen places    labels: [chosen]
-  kReplaced,     // which tokens are not the text's   targets: [tokens], 0 or 1
+  kMaskedWords,  // masked tokens at chosen positions   labels: [chosen]
+  kReplaced,     // detection of replaced tokens        targets: [tokens], 0 or 1
 };
 
 struct Example {
@@ -30,33 +30,33 @@ struct Example {
   std::vector<int32_t> types;
   std::vector<int32_t> labels;
   std::vector<float> targets;
-  int64_t number = -1;          // of the caller's example that it comes from, or -1
-  std::vector<int32_t> chosen;  // tokens, ascending: of a text to be masked all that may be (masking.h)
-  HeadLists
-      read_labels;  // of a model that reads labels: their rows and the text's; such an example is a batch of its own
+  int64_t number = -1;          // index of the caller's example, or -1
+  std::vector<int32_t> chosen;  // ascending token positions: for a text to be masked, all that may be (masking.h)
+  HeadLists read_labels;  // for a model that reads labels: rows of labels and text; such an example is its own batch
 };
 
-// The label that a model gives a text, and its probability.
+// The predicted label of a text, and its probability.
 struct Guess {
   int32_t label = 0;
   float score = 0;
 };
-// The largest of the logits, and its softmax.
+// The label of the largest logit, and its softmax.
 Guess GuessOf(std::span<const float> logits);
 
-// What validation says. Not a number: the goal has no such figure.
+// Results of a validation; NaN if the goal has no such metric.
 struct Metrics {
   double loss = 0;
   double
-      accuracy;  // of texts (kSingleLabel, kSoftLabels), of tokens (kTokens, kReplaced), of words (kMaskedWords), of whole answers (kSpan)
-  double f1;     // the mean of the labels' (macro); kReplaced: of what is replaced
-  double error;  // mean square, kRegression
+      // of texts (kSingleLabel, kSoftLabels), tokens (kTokens, kReplaced, kMaskedWords) or whole answers (kSpan)
+      accuracy;
+  double f1;     // mean of the labels' (macro); kReplaced: of the replaced tokens
+  double error;  // mean squared error, kRegression
   int64_t examples = 0;
   std::vector<int64_t> confusion;  // [labels, labels], true by predicted; empty above kMostConfused labels
   std::vector<Guess> guesses;      // by text, in the order of Observe: kSingleLabel, kSoftLabels
 };
 
-// Labels above which no confusion matrix is kept.
+// Maximum number of labels for a confusion matrix.
 inline constexpr int64_t kMostConfused = 1000;
 
 class Objective {
@@ -65,17 +65,17 @@ class Objective {
 
   Goal goal() const { return goal_; }
   const CrossEntropyOptions& cross_entropy() const { return cross_entropy_; }
-  // Who share the work of losses; they outlive this.
+  // Sets the threads that share losses; they outlive this.
   void SetWorkers(const Workers& workers) { cross_entropy_.workers = &workers; }
-  // Whether the goal's loss has all that the options ask of it.
+  // Checks that the loss has everything that the options require.
   Status Check() const;
-  // What the examples count for: losses of parts of a batch add up when each is divided by the mass of all.
+  // The total weight of the examples: losses of parts of a batch, each divided by the batch's mass, add up.
   double Mass(std::span<const Example* const> examples, int64_t columns) const;
-  // The part of the loss that these examples have, their logits being one batch; writes its gradient.
+  // Returns these examples' part of the loss, with their logits as one batch, and writes its gradient.
   double Loss(std::span<const Example* const> examples, const RaggedBatch& batch, const Block& logits, double mass,
               const Block& gradient);
 
-  // Validation: Reset, Observe each batch, Finish.
+  // Validation: Reset, Observe for each batch, Finish.
   void Reset(int64_t columns);
   void Observe(std::span<const Example* const> examples, const RaggedBatch& batch, const Block& logits);
   Metrics Finish(double mass) const;
@@ -88,7 +88,7 @@ class Objective {
   std::vector<int32_t> labels_;
   std::vector<float> targets_;
   std::vector<int32_t> ends_;
-  // Of a validation.
+  // State of a validation.
   int64_t columns_ = 0;
   double loss_ = 0, squares_ = 0;
   int64_t examples_ = 0, right_ = 0, seen_ = 0;

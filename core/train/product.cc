@@ -9,18 +9,17 @@ namespace {
 
 using namespace simd;  // NOLINT: this file is vector code throughout
 
-// The tile that one kernel call keeps in registers: rows times two vectors, of the 16 that x86 has.
+// The tile that one kernel call keeps in registers: rows times two vectors (x86 has 16).
 constexpr int64_t kTileRows = kLanes >= 8 ? 6 : 4;
 constexpr int64_t kTileCols = 2 * kLanes;
-// A panel of b stays in the first-level cache, a block of a in the second, of b in the third.
+// A panel of b stays in the L1 cache, a block of a in L2, a block of b in L3.
 constexpr int64_t kDepth = 256;
 constexpr int64_t kBlockRows = 16 * kTileRows;
 constexpr int64_t kBlockCols = 1024;
 
 constexpr int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Packs `lines` lines of `depth` elements in panels of `width` lines: for each element the panel's lines side by side, zeros for
-// those past the end.
+// Packs `lines` lines of `depth` elements into panels of `width` lines, interleaved by element, with zeros after the last line.
 void Pack(const float* data, int64_t line_stride, int64_t depth_stride, int64_t lines, int64_t depth, int64_t width,
           float* packed) {
   for (int64_t first = 0; first < lines; first += width, packed += width * depth) {
@@ -42,7 +41,7 @@ void Pack(const float* data, int64_t line_stride, int64_t depth_stride, int64_t 
   }
 }
 
-// Rows of a as a tile reads them: of a packed panel, whose elements lie kTileRows apart, or where they are, side by side.
+// Rows of a for a tile: from a packed panel, with elements kTileRows apart, or from a directly, with adjacent elements.
 template <bool kPacked>
 struct TileRows {
   TileRows(const float* a, int64_t stride, int64_t count) {
@@ -50,7 +49,7 @@ struct TileRows {
   }
   float At(int64_t r, int64_t p) const { return rows[r][kPacked ? p * kTileRows : p]; }
 
-  const float* rows[kTileRows];  // past the last the last again: what comes of it nobody reads
+  const float* rows[kTileRows];  // the last row repeats after the end, and its results are unused
 };
 
 // out[kTileRows, kTileCols] (+)= rows of a times b panel.
@@ -76,7 +75,7 @@ void Tile(const TileRows<kPacked> a, const float* b, int64_t depth, bool add, fl
   }
 }
 
-// out[rows, cols] (+)= rows of a times b panel; a tile at the edge goes by way of a whole one.
+// out[rows, cols] (+)= rows of a times b panel; edge tiles use a temporary whole tile.
 template <bool kPacked>
 void TileOrPart(const float* a, int64_t a_stride, const float* b, int64_t depth, int64_t rows, int64_t cols, bool add,
                 float* out, int64_t stride) {
@@ -104,7 +103,7 @@ void Products::Run(int64_t m, int64_t n, int64_t k, const Operand& a, const Oper
   }
   float* const packed_a = a_.values().data();
   float* const packed_b = b_.values().data();
-  const bool packs = a.col_stride != 1;  // Rows whose elements lie side by side are read where they are.
+  const bool packs = a.col_stride != 1;  // Rows with adjacent elements are read directly.
   for (int64_t first_col = 0; first_col < n; first_col += kBlockCols) {
     const int64_t cols = std::min(kBlockCols, n - first_col);
     for (int64_t first_p = 0; first_p < k; first_p += kDepth) {

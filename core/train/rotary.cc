@@ -1,10 +1,10 @@
-// Rotary position embeddings in training. Positions are integers, so the angles pass no gradient on.
+// Rotary position embeddings in training. Positions are integers, so the angles have no gradient.
 #include "core/train/tape.h"
 
 namespace peruse::train {
 namespace {
 
-// Calls visit(row, first column, second column, j) for each pair of columns that turn together.
+// Calls visit(row, first column, second column, j) for each rotated pair of columns.
 template <typename Visit>
 void ForEachPair(Tape& t, const Block& x, int64_t head_dim, Visit visit) {
   const int64_t half = head_dim / 2;

@@ -1,4 +1,4 @@
-// The small files of a folder that sentence_transformers reads: its modules, the last of which is a classifier.
+// The small files of a folder for sentence_transformers: its modules, ending with a classifier.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace peruse::train {
 
-// The folder of the classifier, whose weights are in its model.safetensors.
+// The folder of the classifier, with its weights in model.safetensors.
 std::string ClassifierFolder(const SentenceModules& modules);
 
-// Names and contents: modules.json, the modules' config.json and sentence_bert_config.json. `modules` are without the classifier, which
-// takes vectors of `hidden` numbers. sentence_transformers computes the logits of the labels as the vector of a text.
+// Returns names and contents: modules.json, the modules' config.json and sentence_bert_config.json. `modules` exclude the classifier, whose
+// input is a vector of `hidden` numbers. sentence_transformers returns the labels' logits as the text's vector.
 std::vector<std::pair<std::string, std::string>> SentenceFiles(const SentenceModules& modules, int32_t hidden,
                                                                int32_t labels);
 

@@ -10,8 +10,7 @@
 
 namespace peruse::train {
 
-// A model's program whose embeddings are normalised, without parameters, before their norm reads them, and disturbed: by
-// ops::Input number 0, which is added.
+// A model's program whose embeddings are normalised, without parameters, before their norm, and perturbed: ops::Input number 0 is added.
 struct PerturbedProgram {
   Program program;
   Value normalised;  // before the perturbation
@@ -20,24 +19,24 @@ struct PerturbedProgram {
 
 class Sift {
  public:
-  // Writes the loss's gradient by the clean logits, and gives the loss.
+  // Writes the loss's gradient with respect to the clean logits, and returns the loss.
   using Loss = std::function<double(const Block& logits, const Block& gradient)>;
 
-  // `weight`: of the divergence. All outlive this.
+  // `weight` multiplies the divergence. All arguments outlive this.
   Sift(const PerturbedProgram& program, const HeldParameters& held, float weight)
       : program_(program), weight_(weight), step_(program.program, held) {}
 
-  // The gradients of: loss + weight / rows * the sum over rows of the symmetric divergence between clean and disturbed logits. Gives that
-  // sum. `perturbation`: where the search for the worst one starts, [tokens, width]; it ends with the one that was found.
+  // Computes the gradients of loss + weight / rows * (sum over rows of the symmetric divergence between clean and perturbed logits) and
+  // returns that sum. `perturbation` [tokens, width] is the start of the ascent, and receives its result.
   Result<double> Learn(const BatchInputs& inputs, const StepOptions& options, const Loss& loss, int64_t rows,
                        std::vector<float>* perturbation);
-  // A start: normal, cut off at twice its deviation; `number`: of the draw.
+  // Draws an initial perturbation: normal, truncated at twice its deviation. `number` identifies the draw.
   void Draw(uint64_t seed, uint32_t number, int64_t tokens, std::vector<float>* perturbation) const;
-  // Begins the largest pass of such a batch; gives its bytes.
+  // Begins the largest pass of such a batch and returns its bytes.
   Result<int64_t> Rehearse(const BatchInputs& inputs, const StepOptions& options);
 
  private:
-  // Passes of one batch, whose dropout differs. The clean one runs twice, the same.
+  // Passes of one batch, with different dropout. The clean pass runs twice with the same.
   enum Pass : uint32_t { kClean, kAscent, kDisturbed, kPasses };
 
   Status Begin(Pass pass, const BatchInputs& inputs, StepOptions options, const std::vector<float>& perturbation);

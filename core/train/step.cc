@@ -34,14 +34,13 @@ Block Tape::Destination(Value value, bool* add) {
   return gradients_[root];
 }
 
-// ---- What operations need -------------------------------------------------------------------------------------------
+// ---- Needs of operations ----------------------------------------------------------------------------------------------
 
 bool KeepsOperands(const Op& op) {
   return !std::holds_alternative<ops::Add>(op) && !std::holds_alternative<ops::Concat>(op) &&
          !std::holds_alternative<ops::SelectRows>(op);
 }
 
-// Returns whether the reverse pass reads the operation's result.
 bool KeepsResult(const Op& op) { return std::holds_alternative<ops::PoolRows>(op); }
 
 int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
@@ -68,7 +67,7 @@ int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held
     return tokens * held.linears[static_cast<size_t>(conv->weight.id)].spec.in;
   }
   if (const auto* lstm = std::get_if<ops::Lstm>(&op)) {
-    // Its rows are words, of which there are no more than tokens.
+    // Its rows are words, at most as many as tokens.
     return (tokens + 2) * 6 * program.info(lstm->out).cols.factor;
   }
   if (const auto* cross = std::get_if<ops::CrossAttention>(&op)) {
@@ -87,7 +86,7 @@ Step::Step(const Program& program, const HeldParameters& held) : frozen_(held), 
   FindDropout();
 }
 
-// A value gets a gradient if something that is trained, or asked about, lies before it.
+// A value gets a gradient if a trained parameter or requested input affects it.
 void Step::FindNeeds() {
   const Program& program = *program_;
   needs_.assign(program.values.size(), 0);
@@ -112,14 +111,14 @@ void Step::FindNeeds() {
   }
 }
 
-// Operation i runs at time i, and back at 2 n - 1 - i.
+// Operation i runs forward at time i and backward at 2 n - 1 - i.
 void Step::FindLifetimes() {
   const Program& program = *program_;
   const auto count = static_cast<int32_t>(program.ops.size());
   pieces_.clear();
   std::vector<Piece>& pieces = pieces_;
   order_.assign(program.values.size(), static_cast<size_t>(-1));  // by root: its piece
-  near_.assign(program.values.size(), static_cast<size_t>(-1));   // and that of its gradient
+  near_.assign(program.values.size(), static_cast<size_t>(-1));   // by root: its gradient's piece
   for (int32_t i = 0; i < count; ++i) {
     const Op& op = program.ops[static_cast<size_t>(i)];
     const int32_t back = 2 * count - 1 - i;
@@ -156,7 +155,7 @@ void Step::FindLifetimes() {
     pieces.push_back({size, at, options_.backward ? back : at, number, false, 0});
     if (options_.backward && needs_[Root(operand.x)] != 0) pieces.push_back({size, back, back, number, true, 0});
   }
-  // The output and its gradient are the caller's between the passes; those of inputs after them.
+  // The caller uses the output and its gradient between the passes, and the inputs' gradients afterwards.
   for (Piece& piece : pieces) {
     const bool is_output = static_cast<size_t>(piece.value) == Root(program.outputs[0].value);
     if (is_output && piece.gradient) piece.from = std::min(piece.from, count - 1);
@@ -169,7 +168,7 @@ void Step::FindLifetimes() {
   }
 }
 
-// Largest first, each at the lowest place that is free for as long as it is needed. Gives the floats of all.
+// Places the largest first, each at the lowest offset that is free for its lifetime. Returns the total number of floats.
 int64_t Step::PlacePieces() {
   constexpr int64_t kAlign = 16;
   order_.resize(pieces_.size());

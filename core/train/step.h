@@ -1,9 +1,5 @@
-// Runs a program forward, keeping what the way back reads, and back: the gradients of a loss by parameters and inputs.
-//
-//   Step step(program, held);
-//   step.Begin(batch, options);          sizes and memory are known now
-//   step.Forward();                      step.output() holds values; a loss writes into step.output_gradient()
-//   step.Backward();
+// Runs a program forward, keeps what the backward pass reads, and runs it backward: gradients of a loss with respect to parameters and
+// inputs.
 #pragma once
 
 #include <array>
@@ -20,11 +16,11 @@
 namespace peruse::train {
 
 struct StepOptions {
-  bool backward = true;    // else nothing is kept for it
+  bool backward = true;    // otherwise nothing is kept
   bool parameters = true;  // gradients of parameters
   bool inputs = false;     // gradients of ops::Input
-  Value stop;              // no gradient goes on beyond this
-  float dropout = 0;       // of hidden states, as transformers places it
+  Value stop;              // gradients stop here
+  float dropout = 0;       // of hidden states, where transformers applies it
   float attention_dropout = 0;
   uint64_t seed = 0;    // of dropout
   uint32_t number = 0;  // of the step
@@ -33,29 +29,29 @@ struct StepOptions {
 
 class Step : private Tape {
  public:
-  // The program has plain operations alone, and one output. Both outlive this.
+  // The program only has plain operations, and one output. Both arguments outlive this.
   Step(const Program& program, const HeldParameters& held);
 
-  // kOutOfMemory. Once it went well, a batch that takes no more memory allocates nothing.
+  // Errors: kOutOfMemory. After a success, a batch that needs no more memory does not allocate.
   Status Begin(const BatchInputs& inputs, const StepOptions& options,
                std::span<const std::span<const float>> matrices = {});
-  // Bytes of memory that the last Begin found necessary.
+  // Bytes that the last Begin needed.
   int64_t bytes() const { return bytes_; }
 
   void Forward();
   Block output() const { return value(program_->outputs[0].value); }
   Block output_gradient() const { return gradients_[Root(program_->outputs[0].value)]; }
   void Backward();
-  // What dropout of hidden states works on in a batch: [rows, cols] of each place, in the order of operations.
+  // Shapes [rows, cols] of hidden-state dropout in a batch, in the order of operations.
   std::vector<std::array<int64_t, 2>> dropped() const;
-  // What came to the result of an ops::Input, by its number.
+  // The gradient of ops::Input number `number`.
   Block input_gradient(int32_t number) const;
 
  private:
   struct Piece {
     int64_t size;
-    int32_t from, to;  // times at which it is in use
-    int32_t value;     // from the number of values on: of a dropped operand
+    int32_t from, to;  // times of first and last use
+    int32_t value;     // numbers above those of values are dropped operands
     bool gradient;
     int64_t offset;
   };
@@ -67,17 +63,17 @@ class Step : private Tape {
   int64_t PlacePieces();
   void PlaceViews(float* memory);
 
-  // What dropout does to an operation's first result, or to a copy of its operand, which others read as it is.
+  // Whether dropout changes an operation's first result, or a copy of its operand, whose other readers see the original.
   enum class Drops : uint8_t { kNothing, kResult, kOperand };
   struct DroppedOperand {
     size_t op = 0;
     Value x;
     Block values = {};  // the copy
     Block gradient = {};
-    uint8_t started = 0;  // whether the gradient holds something
+    uint8_t started = 0;  // whether the gradient has been written
   };
   void DropRows(size_t op, Drops what, const Block& block) const;
-  DroppedOperand* OperandOf(size_t op);  // null: it is not dropped out
+  DroppedOperand* OperandOf(size_t op);  // nullptr if it has no dropout
   void Fill(const DroppedOperand& operand) const;
   void Exchange(DroppedOperand& operand);
   void Return(DroppedOperand& operand);
@@ -91,7 +87,7 @@ class Step : private Tape {
   std::vector<DroppedOperand> operands_;
   std::vector<uint8_t> needs_;  // by root: whether it gets a gradient
   std::vector<Piece> pieces_;
-  std::vector<size_t> order_, near_;  // of pieces, while they are placed
+  std::vector<size_t> order_, near_;  // of pieces, during placement
   FloatBuffer memory_;
   int64_t bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// Where dropout takes place in a step: as transformers' classes place it.
+// Places of dropout in a step, as in transformers' classes.
 #include <algorithm>
 #include <utility>
 
@@ -6,8 +6,8 @@
 
 namespace peruse::train {
 
-// Of hidden states: what families and heads say (Build::Dropped), and for each layer anew the table of relative positions
-// (DisentangledSelfAttention's pos_dropout). Attention drops out its probabilities itself.
+// Dropout of hidden states: where families and heads request it (Build::Dropped), and, for each layer independently, in the table of
+// relative positions (DisentangledSelfAttention's pos_dropout). Attention applies dropout to its probabilities itself.
 void Step::FindDropout() {
   const Program& program = *program_;
   drops_.assign(program.ops.size(), Drops::kNothing);
@@ -49,7 +49,7 @@ void Step::DropRows(size_t op, Drops what, const Block& block) const {
   });
 }
 
-// ---- Operands that others read whole -----------------------------------------------------------------------------------
+// ---- Operands whose other readers see the original --------------------------------------------------------------------
 
 Step::DroppedOperand* Step::OperandOf(size_t op) {
   if (drops_[op] != Drops::kOperand || options_.dropout == 0) return nullptr;
@@ -63,7 +63,7 @@ void Step::Fill(const DroppedOperand& operand) const {
   DropRows(operand.op, Drops::kOperand, operand.values);
 }
 
-// The copy in the operand's place, or back from there; so with the gradient, which starts anew.
+// Swaps the operand and its copy, and their gradients; the copy's gradient starts at zero.
 void Step::Exchange(DroppedOperand& operand) {
   const auto x = static_cast<size_t>(operand.x.id);
   std::swap(values_[x], operand.values);
@@ -72,7 +72,7 @@ void Step::Exchange(DroppedOperand& operand) {
   std::swap(started_[x], operand.started);
 }
 
-// What came to the copy's gradient goes on to the operand's.
+// Adds the copy's gradient to the operand's.
 void Step::Return(DroppedOperand& operand) {
   if (!operand.gradient || operand.started == 0) return;
   DropRows(operand.op, Drops::kOperand, operand.gradient);

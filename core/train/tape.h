@@ -1,8 +1,7 @@
-// One training step as the operations see it: where values, parameters and their gradients lie.
+// Operations' view of a training step: memory of values, parameters and their gradients.
 //
-// Each operation has two functions in a file of this folder: Forward(op, tape) computes its results from its operands, Backward(op,
-// tape) adds to the gradients of its operands and parameters what those of its results bring. What they mean stands in
-// core/ops (Compute, Gradient).
+// Each operation has two functions in a file of this folder: Forward(op, tape) computes its results from its operands; Backward(op, tape)
+// adds to the gradients of its operands and parameters, given those of its results. core/ops defines both (Compute, Gradient).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace peruse::train {
 
-// A row-major matrix, or some of its columns. No data: not there.
+// A row-major matrix, or a block of its columns. Null data means absent.
 struct Block {
   float* data = nullptr;
   int64_t rows = 0;
@@ -32,7 +31,7 @@ struct Block {
 
 void Fill(const Block& block, float value);
 
-// A parameter as operations hold it, and its gradient: no data where it is not trained.
+// A parameter in the layout that operations read, and its gradient, which is null if the parameter is not trained.
 struct LinearParameter {
   LinearSpec spec;
   float* weight = nullptr;  // [out, in / groups]
@@ -48,19 +47,19 @@ struct HeldParameters {
   std::vector<LinearParameter> linears;    // by LinearId
   std::vector<MatrixParameter> constants;  // by ValueInfo::constant
   std::vector<MatrixParameter> tables;     // by TableId
-  Workers* workers = nullptr;              // who computes with them
+  Workers* workers = nullptr;              // compute threads
 };
 
 class Tape {
  public:
   Block value(Value value) const { return values_[static_cast<size_t>(value.id)]; }
-  // The gradient of a result; no data: nothing came to it, so nothing goes on.
+  // The gradient of a result; null data means zero.
   Block gradient(Value value) const;
-  // Whether an operand, or parameter in an operand's place, gets a gradient.
+  // Whether an operand, or a parameter used as one, gets a gradient.
   bool wants(Value value) const;
-  // Where to add to an operand's gradient: zeros at first. What several threads add to has been asked for before they start.
+  // Returns the gradient to add to; it starts at zero. Before several threads add to a gradient, one thread must have called this.
   Block Accumulator(Value value);
-  // The same, to be written instead when *add is false.
+  // The same, but to be overwritten if *add is false.
   Block Destination(Value value, bool* add);
   const LinearParameter& at(LinearId id) const { return held_->linears[static_cast<size_t>(id.id)]; }
   const MatrixParameter& at(TableId id) const { return held_->tables[static_cast<size_t>(id.id)]; }
@@ -70,7 +69,7 @@ class Tape {
   const RaggedBatch& batch() const { return *batch_; }
   Workers& workers() const { return *held_->workers; }
   float* scratch() const { return scratch_; }
-  // Number of the operation that runs: the place of its dropout.
+  // Number of the running operation, which identifies its dropout.
   uint32_t place() const { return place_; }
   const Dropout& dropout() const { return dropout_; }
 
@@ -84,20 +83,20 @@ class Tape {
   uint32_t place_ = 0;
   Dropout dropout_;
   std::vector<Block> values_;     // by Value
-  std::vector<Block> gradients_;  // by Value; of roots that get none: no data
-  std::vector<uint8_t> started_;  // by root: whether its gradient holds something
+  std::vector<Block> gradients_;  // by Value; null data for roots without a gradient
+  std::vector<uint8_t> started_;  // by root: whether its gradient has been written
 };
 
-// Floats of scratch memory that an operation takes, in either direction, on all threads together.
+// Floats of scratch memory that an operation needs, in either direction, for all threads together.
 int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held, const RaggedBatch& batch,
                 const Sizes& sizes, std::span<const std::span<const int32_t>> indices);
-// The part of it that one head of an attention takes.
+// The part of it for one head of an attention.
 int64_t HeadScratch(const ops::Attention& op, const RaggedBatch& batch,
                     std::span<const std::span<const int32_t>> indices);
-// Whether the reverse pass reads the operands' values.
+// Whether the backward pass reads the operands' values.
 bool KeepsOperands(const Op& op);
 
-// Each operation has a specialisation of both in a file of this folder; the linker names one that is missing.
+// Each operation specialises both in a file of this folder; a missing one is a linker error.
 template <typename Operation>
 void Forward(const Operation& op, Tape& t);
 template <typename Operation>

@@ -1,4 +1,4 @@
-// Numbers and figures of training as JSON.
+// Writes numbers and metrics of training as JSON.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace peruse::train {
 
-// Leaves a number out that is not one: the figure does not exist.
+// Omits NaN, which marks a metric that does not exist.
 void WriteNumber(JsonWriter& writer, const char* name, double value);
 void WriteCount(JsonWriter& writer, const char* name, int64_t value);
 void Write(JsonWriter& writer, const Metrics& metrics);

@@ -12,7 +12,7 @@
 namespace peruse::train {
 namespace {
 
-// Below so many examples a held-out share says little, and cross-validation takes its place.
+// With fewer examples a held-out share is too small, and cross-validation replaces it.
 constexpr size_t kFewToHoldOut = 30;
 
 }  // namespace
@@ -135,7 +135,7 @@ void TeachSession::SplitValidation() {
   if (validation_.empty()) notices_.push_back("validation holds nothing out: the share is too small for the examples.");
 }
 
-// Labels that no example has, and what the reader cut.
+// Warns about labels without examples, and about what the reader cut.
 void TeachSession::NoteExamples() {
   const Goal goal = reader_->goal();
   const std::vector<std::string>& labels = trainee_->config().id2label;
@@ -207,7 +207,7 @@ Result<std::string> TeachSession::Begin() {
   return json;
 }
 
-// ---- Teaching -------------------------------------------------------------------------------------------------------
+// ---- Training ---------------------------------------------------------------------------------------------------------
 
 Result<std::string> TeachSession::Step() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kTeaching, "step"));

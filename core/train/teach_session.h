@@ -1,4 +1,4 @@
-// Teaching as a host sees it: files and JSON in, progress and a trained checkpoint out. bindings/teach_binding.cc gives this to
+// Training as a host sees it: files and JSON in, progress and a trained checkpoint out. bindings/teach_binding.cc exports this to
 // JavaScript as the class Teacher; every text is JSON.
 //
 //   AddFile("config.json", ...), AddFile("tokenizer.json", ...)   small files, whole, as for Session
@@ -7,10 +7,10 @@
 //                                                                SetShardIndex first, and EndShard after each
 //   AddExamples(examples)                                         any number of times
 //   Begin()                                                       the plan
-//   Step()                                                        until it says that there is no more; stop by not calling it
-//   Report();  Files(), ReadFile(...)                             after Begin at any time
+//   Step()                                                        until "more" is false; to stop, do not call it again
+//   Report();  Files(), ReadFile(...)                             any time after Begin
 //
-// Open's request. All but task is optional; these are the defaults.
+// Open's request. Only task is required; the values below are the defaults.
 //   { "task": "text-classification" | "zero-shot-classification" | "token-classification" | "question-answering" | "masked-lm" |
 //             "replaced-token-detection",       // zero-shot-classification: a GLiClass, which reads the labels with the text
 //     "labels": ["negative", "positive"],       // text: every label; tokens: the kinds of entities, without B- and I-
@@ -22,14 +22,14 @@
 //     "batch_size": 16, "batch_tokens": 2048, "weight_decay": 0.01, "warmup": 0.1, "clip": 1, "layer_decay": 1,
 //     "dropout": 0.1, "attention_dropout": 0.1, "label_smoothing": 0, "class_weights": [1, 1], "sift": 0,
 //     "validation_split": 0, "patience": 0, "max_length": <what the model takes, at most 512>, "seed": 42,
-//     "threads": 1,                             // what is learnt does not depend on how many
-//     "mask_share": 0.15,                       // pre-training: of the words
-//     "detection_weight": <50, of DeBERTa 10> } // of replaced-token-detection: of the discriminator's loss beside the generator's
+//     "threads": 1,                             // results do not depend on it
+//     "mask_share": 0.15,                       // pre-training: share of tokens to mask
+//     "detection_weight": <50, of DeBERTa 10> } // replaced-token-detection: weight of the discriminator's loss relative to the generator's
 //
-// The two tasks of pre-training learn from plain text. Replaced-token detection trains a generator beside the model: with the file
-// "generator/config.json" its checkpoint is fed and finished behind the model's; without it is a new one.
+// The two pre-training tasks learn from plain text. Replaced-token detection also trains a generator: with the file "generator/config.json"
+// its checkpoint is fed and finished after the model's; without it the generator is new.
 //
-// AddExamples. Places in texts are UTF-16 code units, as in the results of pipelines.
+// AddExamples. Positions in texts are UTF-16 code units, as in the results of pipelines.
 //   { "set": "training" | "validation", "examples": [
 //       { "text": string, "pair"?: string, "label": "positive" }                                   // one label
 //       { "text": string, "pair"?: string, "label": ["a", "b"] }                                   // multi-label; may be []
@@ -37,8 +37,9 @@
 //       { "text": string, "pair"?: string, "probabilities": [0.1, 0.9] }                           // soft labels, in the labels' order
 //       { "text": string, "entities": [{ "start": 0, "end": 5, "label": "PER" }] }                 // token-classification
 //       { "text": string }                                                                         // pre-training; a line
-//       { "question": string, "context": string, "answer": { "start": 10, "end": 14 } } ] }        // question-answering; null: it has no answer
-// A bad example is refused by its number, counted over all calls: "example 3: ...".
+//       { "question": string, "context": string, "answer": { "start": 10, "end": 14 } } ] }        // question-answering; null without an
+//       answer
+// Errors name a bad example by its number, counted over all calls: "example 3: ...".
 //
 // Results:
 //   SetShardIndex  [string, ...]: the files, in the order in which to feed them
@@ -55,8 +56,8 @@
 //   Metrics        { "loss": x, "examples": n, "accuracy"?: x, "f1"?: x, "mean_squared_error"?: x, "confusion"?: [[n, ...], ...] }
 //                  confusion: rows are the true labels, columns the predicted ones
 //   Files          [{ "name": "config.json", "bytes": n }, ...]: config.json and model.safetensors; with LoRA config.json (its labels),
-//                  adapter_config.json and adapter_model.safetensors, for a checkpoint that stays as it is. The tokenizer's files are the
-//                  caller's. Of replaced-token detection also generator/config.json and generator/model.safetensors.
+//                  adapter_config.json and adapter_model.safetensors, for the unchanged checkpoint. The caller has the tokenizer's
+//                  files. For replaced-token detection also generator/config.json and generator/model.safetensors.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +80,7 @@
 
 namespace peruse::train {
 
-// Before the names of the generator's files.
+// Prefix of the generator's file names.
 inline constexpr std::string_view kGeneratorFolder = "generator/";
 
 class TeachSession {
@@ -90,13 +91,13 @@ class TeachSession {
   Status EndShard();
   Status FeedWeights(std::span<const uint8_t> chunk);
   Result<std::string> FinishWeights();
-  // Gives how many examples there are in that set now.
+  // Returns the number of examples in that set.
   Result<std::string> AddExamples(std::string_view json);
   Result<std::string> Begin();
   Result<std::string> Step();
   Result<std::string> Report() const;
   Result<std::string> Files();
-  // Bytes [first, first + count) of one of Files(); valid until the next call.
+  // Returns bytes [first, first + count) of one of Files(), valid until the next call.
   Result<std::span<const uint8_t>> ReadFile(std::string_view name, uint64_t first, uint64_t count);
 
  private:
@@ -112,7 +113,7 @@ class TeachSession {
   void NoteExamples();
   void WriteScores(JsonWriter& writer) const;
   std::vector<std::string> Notices() const;
-  // Whose weights come now.
+  // The model whose weights are being fed.
   Trainee& Fed() { return trainee_is_fed_ ? *generator_ : *trainee_; }
 
   Stage stage_ = Stage::kFiles;
@@ -120,12 +121,12 @@ class TeachSession {
   std::string config_json_;
   std::unique_ptr<text::Tokenizer> tokenizer_;
   TeachRequest request_;
-  std::optional<SentenceModules> sentence_;  // of a folder of sentence_transformers, without its classifier
+  std::optional<SentenceModules> sentence_;  // of a sentence_transformers folder, without its classifier
   std::unique_ptr<Trainee> trainee_;
-  // Of replaced-token detection.
+  // For replaced-token detection.
   std::string generator_json_;
   std::unique_ptr<Trainee> generator_;
-  bool generator_comes_ = false;  // its checkpoint is fed behind the model's
+  bool generator_comes_ = false;  // its checkpoint follows the model's
   bool trainee_is_fed_ = false;
   std::unique_ptr<Exporter> generator_exporter_;
   std::unique_ptr<ExampleReader> reader_;

@@ -74,8 +74,8 @@ Status TeachSession::CheckTask() const {
   return OkStatus();
 }
 
-// A folder of sentence_transformers is taught on its own vector of a text: one pooling, and nothing after it but a normalisation and the
-// classifier of an earlier training.
+// A sentence_transformers folder is trained on its own text vector: one pooling, optionally followed by a normalisation and the classifier
+// of an earlier training.
 Status TeachSession::ReadSentence() {
   const auto read = [this](const std::string& path) -> std::optional<std::string_view> {
     const auto file = files_.find(path);
@@ -105,7 +105,7 @@ Status TeachSession::ReadSentence() {
   return OkStatus();
 }
 
-// Recipes as published: BERT's for masked words; ELECTRA's generator has no random words, DeBERTa's masks all that are chosen.
+// Published recipes: BERT's for masked tokens; ELECTRA's generator uses no random tokens, DeBERTa's masks all chosen ones.
 Status TeachSession::OpenPretraining() {
   TeachOptions& options = request_.options;
   options.masking.mask_id = tokenizer_->mask_id();

@@ -1,4 +1,4 @@
-// The report of a session: figures, scores of methods, warnings.
+// The report of a session: metrics, scores of methods, warnings.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace peruse::train {
 namespace {
 
-// A last loss above this share of ln(labels), which guessing has, is reported.
+// A last loss above this share of ln(labels), the loss of guessing, is reported.
 constexpr double kLittleLearnt = 0.8;
 
 const char* MethodName(Method method) {
@@ -18,8 +18,7 @@ const char* MethodName(Method method) {
 
 }  // namespace
 
-// "accuracy": how good the kept method is on examples that it had not seen, by label, and which it got wrong; "compared": all methods that
-// were scored.
+// "accuracy": accuracy of the chosen method on unseen examples, by label, with its errors; "compared": all methods that were scored.
 void TeachSession::WriteScores(JsonWriter& writer) const {
   const std::vector<Trials::Score>& scores = trials_->scores();
   if (scores.empty()) return;

@@ -24,7 +24,7 @@ Teacher::Teacher(Trainee& trainee, Goal goal, TeachOptions options, Trainee* gen
   if (generator != nullptr) generator_ = std::make_unique<Generator>(*generator, trainee, options_.disentangled);
 }
 
-// ---- What is trained ------------------------------------------------------------------------------------------------
+// ---- Trained masters --------------------------------------------------------------------------------------------------
 
 void Teacher::ChooseTrained() {
   Masters& masters = trainee_.masters();
@@ -70,7 +70,7 @@ Status Teacher::PrepareProgram() {
   PERUSE_ASSIGN_OR_RETURN(program_, trainee_.ProgramFor(kLogits));
   if (options_.method == Method::kHead && objective_.goal() != Goal::kRegression && !reads_labels() &&
       program_.info(program_.outputs[0].value).rows.domain == Domain::kSequences) {
-    // Up to what the last linear reads.
+    // Up to the input of the last linear layer.
     for (const Op& op : program_.ops) {
       const auto* linear = std::get_if<ops::Linear>(&op);
       if (linear == nullptr || linear->out != program_.outputs[0].value) continue;
@@ -151,7 +151,7 @@ Result<Teacher::Plan> Teacher::Begin() {
   return plan;
 }
 
-// Begins a step of the largest part there can be, so that none of those to come allocates.
+// Begins a step of the largest possible part, so that later ones do not allocate.
 Status Teacher::CheckMemory(Plan& plan) {
   std::vector<const Example*> all;
   for (const auto& set : sets_) {

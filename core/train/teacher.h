@@ -1,10 +1,4 @@
-// Teaches a model from examples, a piece of work at a time, so that a host can show progress and stop between two.
-//
-//   Teacher teacher(trainee, options);
-//   teacher.Add(Teacher::kTraining, example)...
-//   teacher.Begin();                       what will happen, and how much memory it takes
-//   while (teacher.Advance()->more) ...
-//   teacher.report();                      and the trainee's masters are what was learnt
+// Trains a model on examples in small steps, so that a host can show progress and stop between them.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +17,9 @@
 namespace peruse::train {
 
 enum class Method : uint8_t {
-  kHead,    // the head on features that are computed once
-  kLayers,  // the head and the last layers, on the output of the layer below, which is computed once
-  kLora,    // low-rank pairs, and what is fresh in the head
+  kHead,    // the head, on features that are computed once
+  kLayers,  // the head and the last layers, on features of the layer below that are computed once
+  kLora,    // low-rank pairs, and fresh tensors of the head
   kFull,    // everything
 };
 
@@ -38,20 +32,20 @@ struct TeachOptions {
                                            "q_lin", "v_lin", "attn.q",     "attn.v"};
   bool freeze_words = false;
   int32_t epochs = 3;
-  int32_t batch_size = 16;      // examples of an update
-  int32_t batch_tokens = 2048;  // that are in memory at once
-  AdamWOptions adamw;           // its steps are set by Begin
+  int32_t batch_size = 16;      // examples per update
+  int32_t batch_tokens = 2048;  // maximum tokens in memory per step
+  AdamWOptions adamw;           // Begin sets its steps
   float dropout = 0.1f;
   float attention_dropout = 0.1f;
   CrossEntropyOptions cross_entropy;
-  MaskRecipe masking;           // Goal::kMaskedWords, kReplaced: anew for every update
-  float detection_weight = 50;  // kReplaced: of the discriminator's loss, beside the generator's
-  bool disentangled = false;    // kReplaced: how words are shared (generator.h)
+  MaskRecipe masking;           // Goal::kMaskedWords, kReplaced: masks differ for every update
+  float detection_weight = 50;  // kReplaced: weight of the discriminator's loss relative to the generator's
+  bool disentangled = false;    // kReplaced: how token embeddings are shared (generator.h)
   std::vector<float> class_weights;
-  float sift = 0;              // weight of scale-invariant fine-tuning's divergence; 0: none
-  int32_t patience = 0;        // validations without a better one after which to stop; 0 means never
-  int32_t validate_every = 1;  // epochs; the last is always validated
-  bool keep_best = true;       // the state of the best validation, not the last
+  float sift = 0;              // weight of scale-invariant fine-tuning's divergence; 0 disables it
+  int32_t patience = 0;        // number of validations without improvement after which to stop; 0 means never
+  int32_t validate_every = 1;  // epochs between validations; the last epoch is always validated
+  bool keep_best = true;       // keeps the state of the best validation instead of the last
   uint64_t seed = 42;
   int32_t threads = 1;
 };
@@ -64,7 +58,7 @@ class Teacher {
     int64_t steps = 0;  // updates
     int64_t examples = 0, validation_examples = 0;
     int64_t trained = 0;  // parameters
-    int64_t bytes = 0;    // of weights, gradients, moments and the largest batch
+    int64_t bytes = 0;    // weights, gradients, moments and the largest batch
   };
   struct Progress {
     bool more = true;
@@ -83,30 +77,31 @@ class Teacher {
   };
   struct Report {
     std::vector<Epoch> epochs;
-    int32_t best_epoch = 0;  // from 1; 0: there was no validation, the last state is kept
+    int32_t best_epoch = 0;  // from 1; 0 without validation, when the last state is kept
     int64_t steps = 0;
-    int64_t tokens = 0;          // read in training
-    double l2 = 0;               // kHead: what cross-validation chose
-    std::vector<Guess> guesses;  // kHead, of texts with one label: of each training example by a fit without its fold
+    int64_t tokens = 0;  // read in training
+    double l2 = 0;       // kHead: chosen by cross-validation
+    // kHead, one label per text: predictions for each training example by the fit that excludes its fold
+    std::vector<Guess> guesses;
     std::vector<double> losses;  // by update
   };
 
   // The trainee's weights are loaded. It outlives this, as does the generator of kReplaced.
   Teacher(Trainee& trainee, Goal goal, TeachOptions options, Trainee* generator = nullptr);
 
-  // Examples fit the goal.
+  // `example` must fit the goal.
   void Add(Set set, Example example) { sets_[set].push_back(std::move(example)); }
 
-  // kInvalidArgument: no examples; kUnsupported: the method does not go with the goal; kOutOfMemory.
+  // Errors: kInvalidArgument without examples; kUnsupported if the method cannot train for the goal; kOutOfMemory.
   Result<Plan> Begin();
-  // kUnsupported: the loss is no number any more; kOutOfMemory.
+  // Errors: kUnsupported if the loss is NaN; kOutOfMemory.
   Result<Progress> Advance();
   const Report& report() const { return report_; }
   const TeachOptions& options() const { return options_; }
 
  private:
   enum class Phase : uint8_t { kFeatures, kFit, kTraining, kValidation, kDone };
-  // Examples that are in memory at once.
+  // Examples that are in memory together.
   using Part = std::vector<const Example*>;
 
   void ChooseTrained();
@@ -115,9 +110,9 @@ class Teacher {
   Status PrepareSift();
   Status CheckMemory(Plan& plan);
   void FillBatch(const Part& part);
-  // The batch that FillBatch filled.
+  // The batch of the last FillBatch.
   BatchInputs Inputs() const;
-  // Logits or their gradient with a row for each text or token; of a model that reads labels there may be a row for each label.
+  // Logits or their gradient with one row per text or token; a model that reads labels may have one row per label.
   Block ByText(const Block& block) const;
   int64_t Columns() const;
   bool reads_labels() const { return trainee_.config().reads_labels(); }
@@ -125,17 +120,18 @@ class Teacher {
   StepOptions Options(bool training, uint32_t part = 0) const;
   std::vector<Part> PartsOf(std::span<const Example* const> examples) const;
   void Shuffle();
-  // Of these texts, with words masked; the next call forgets them. `draw`: of the words.
+  // Returns these texts with masked tokens, valid until the next call. `draw` identifies the masks.
   Part MaskedTexts(std::span<const Example* const> texts, uint32_t draw);
   bool masks() const { return objective_.goal() == Goal::kMaskedWords || objective_.goal() == Goal::kReplaced; }
   Status PreparePretraining();
-  // With the generator's words in place of the masked ones; the next call forgets them. `learns`: the generator, from words that count `mass`.
+  // Replaces masked tokens by the generator's; valid until the next call. If `learns`, the generator is trained on tokens of total weight
+  // `mass`.
   Result<Part> Replaced(const Part& masked, bool learns, double mass, uint32_t first);
 
   Status ComputeFeatures();
   Status FitHead();
   Status Update();
-  // The share of the loss of the part of this number; adds its gradients.
+  // Returns one part's share of the loss and adds its gradients.
   Result<double> LearnPart(const Part& part, uint32_t number, double mass);
   Result<double> LearnPerturbed(const Part& part, uint32_t number, double mass, int64_t rows);
   Status Validate();
@@ -152,8 +148,8 @@ class Teacher {
   Progress progress_;
   Phase phase_ = Phase::kTraining;
 
-  Program program_;           // for the logits, from `cut` on where features are kept
-  Program features_program_;  // up to there
+  Program program_;           // computes logits, from `cut` on if features are kept
+  Program features_program_;  // the part before `cut`
   std::unique_ptr<Step> step_, features_step_;
   // Scale-invariant fine-tuning.
   PerturbedProgram perturbed_;
@@ -163,24 +159,24 @@ class Teacher {
   std::unique_ptr<AdamW> optimiser_;
   std::vector<std::vector<float>> features_;  // by example, training before validation
   int32_t features_width_ = 0;
-  bool by_text_ = false;  // features are rows of texts, not of tokens
+  bool by_text_ = false;  // features are rows of texts instead of tokens
   std::string classifier_;
 
   std::vector<const Example*> order_;
-  size_t next_ = 0;  // in order_, or of the examples whose features or validation come next
+  size_t next_ = 0;  // index in order_, or of the next example for features or validation
   int64_t updates_ = 0;
   double epoch_loss_ = 0;
   int64_t epoch_updates_ = 0;
   double best_ = 0;
   int32_t since_best_ = 0;
-  std::vector<float> kept_;  // the best state of what is trained
+  std::vector<float> kept_;  // the best state of the trained masters
 
   // Pre-training.
   std::unique_ptr<Generator> generator_;
   std::vector<Example> masked_, replaced_;  // texts of the update, of a part
   double epoch_generator_loss_ = 0;
 
-  // A part's batch, used again.
+  // Reused by all parts.
   RaggedBatch batch_;
   std::vector<ModelInput> inputs_;
   std::vector<int32_t> chosen_;

@@ -1,4 +1,4 @@
-// Features that are computed once: the rows that a frozen part of the model gives, and a classifier of texts solved on them.
+// Features that are computed once: the outputs of the frozen part of a model, and a text classifier fitted to them.
 #include <algorithm>
 
 #include "core/train/folds.h"
@@ -6,7 +6,6 @@
 
 namespace peruse::train {
 
-// Processes the next examples, up to the number that fits in memory at once.
 Status Teacher::ComputeFeatures() {
   const size_t training = sets_[kTraining].size(), count = features_.size();
   const auto example = [&](size_t i) {
@@ -38,7 +37,7 @@ Status Teacher::FitHead() {
   const size_t rows = sets_[kTraining].size();
   const auto labels = static_cast<int64_t>(trainee_.config().num_labels());
   std::vector<float> features, targets;
-  double mass = 0;  // what the examples count for in all
+  double mass = 0;  // total weight of the examples
   for (size_t i = 0; i < rows; ++i) {
     const Example& example = sets_[kTraining][i];
     features.insert(features.end(), features_[i].begin(), features_[i].end());
@@ -73,7 +72,7 @@ Status Teacher::FitHead() {
   return EndEpoch();
 }
 
-// The kept rows of a part's examples as the matrix that the program reads.
+// Collects the features of a part's examples as the matrix that the program reads.
 void Teacher::BringFeatures(const Part& part) {
   if (features_width_ == 0 || by_text_) return;
   matrix_.clear();

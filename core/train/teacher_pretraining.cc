@@ -1,4 +1,4 @@
-// What a teacher does for pre-training: masks words, and has a generator replace them.
+// Pre-training: masks tokens, and lets a generator replace them.
 #include "core/train/teacher.h"
 
 namespace peruse::train {
@@ -9,7 +9,7 @@ Status Teacher::PreparePretraining() {
     PERUSE_RETURN_IF_ERROR(generator_->Prepare(options_.adamw, options_.seed));
     trainee_.masters().Hold();
   }
-  // What validation is asked is the same in every epoch.
+  // Validation uses the same masks in every epoch.
   Part texts;
   for (const Example& example : sets_[kValidation]) texts.push_back(&example);
   MaskedTexts(texts, /*draw=*/0);

@@ -1,4 +1,4 @@
-// Ends of epochs: figures of the examples that are held out, and the best state.
+// Ends of epochs: metrics of held-out examples, and the best state.
 #include <algorithm>
 
 #include "core/train/teacher.h"
@@ -28,7 +28,7 @@ Status Teacher::NextEpoch() {
   return OkStatus();
 }
 
-// Scores the next part of the examples. After the last part it stores the metrics of the epoch.
+// Scores the next part of the examples. After the last part, stores the metrics of the epoch.
 Status Teacher::Validate() {
   const std::vector<Example>& examples = sets_[kValidation];
   std::vector<const Example*> rest;

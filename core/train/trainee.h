@@ -1,4 +1,4 @@
-// A model that can learn: its program as the family writes it, its masters, and steps over batches.
+// A model in training: the program that the family wrote, its masters, and steps over batches.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace peruse::train {
 
-// What a folder of sentence_transformers says of one vector for a text, in place of the family's own head of texts.
+// A sentence_transformers folder's text vector, which replaces the family's text head.
 struct SentenceHead {
   PooledHead::Pick pick = PooledHead::Pick::kMean;
   bool normalized = false;
@@ -25,8 +25,8 @@ struct SentenceHead {
 
 class Trainee {
  public:
-  // Reads config.json. `labels` replace those of config.json unless empty. If they are the same in another order, the classifier's rows
-  // move with them; if they are others, the classifier starts at random.
+  // Parses config.json. Unless empty, `labels` replace those of config.json. If they are the same in another order, the classifier's rows
+  // are permuted; if they differ, the classifier is initialised at random.
   static Result<std::unique_ptr<Trainee>> Create(std::string_view config_json, Head head,
                                                  const std::vector<std::string>& labels,
                                                  std::optional<SentenceHead> sentence = std::nullopt);
@@ -44,12 +44,12 @@ class Trainee {
   Status EndShard() { return checkpoint_->EndShard(); }
   Status FeedWeights(std::span<const uint8_t> chunk) { return checkpoint_->Feed(chunk); }
   Status FinishWeights();
-  // In place of a checkpoint: everything starts at random.
+  // Replaces a checkpoint: everything is initialised at random.
   Status BeginFresh() { return masters_->BeginFresh(); }
 
-  // Number of the linear that computes the logits; -1 if another operation does.
+  // Number of the linear layer that computes the logits, or -1 for another operation.
   int32_t ClassifierLinear() const;
-  // By number in Parameters::tensors: a classifier of other labels than the checkpoint's starts at random.
+  // By number in Parameters::tensors: marks a classifier that is initialised at random, because the checkpoint's labels differ.
   std::vector<bool> UsesOfClassifier() const;
 
   // Whether transformers would train it.
@@ -57,9 +57,9 @@ class Trainee {
     return !family_->PositionsAreFixed() || master.name.find("position_embeddings") == std::string::npos;
   }
 
-  // The program for an output, without what does not lead to it.
+  // The program for an output, without unneeded operations.
   Result<Program> ProgramFor(OutputId output) const;
-  // The same with the output `below`, a row for each token, as ops::Input number 0 in place of all that makes it.
+  // The same, with the output `below` (a row per token) as ops::Input number 0 instead of the operations that compute it.
   Result<Program> ProgramFrom(OutputId below, OutputId output) const;
   // The program of scale-invariant fine-tuning.
   Result<PerturbedProgram> Perturbed(OutputId output);
@@ -75,7 +75,7 @@ class Trainee {
   std::unique_ptr<Masters> masters_;
   std::unique_ptr<Checkpoint> checkpoint_;  // until FinishWeights
   std::optional<SentenceHead> sentence_;
-  std::vector<int32_t> label_order_;  // each label's row in the checkpoint; empty if they are in its order
+  std::vector<int32_t> label_order_;  // each label's row in the checkpoint; empty if the order is the same
 };
 
 }  // namespace peruse::train

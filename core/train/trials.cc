@@ -8,14 +8,14 @@
 namespace peruse::train {
 namespace {
 
-// Folds of a method that is trained in steps: each is a training.
+// Number of folds for methods that train in steps: each fold is a training.
 constexpr int32_t kTrainedFolds = 3;
-// Examples from which methods are compared: with fewer, folds of a third say little, and training everything takes the longest part of what a
-// comparison may.
+// Minimum number of examples to compare methods: with fewer, folds of a third are too small, and full training takes most of a comparison's
+// budget.
 constexpr size_t kEnoughToCompare = 48;
-// Operations that a comparison may take: about ten seconds in WebAssembly.
+// Maximum operations of a comparison: about ten seconds in WebAssembly.
 constexpr double kComparable = 1e12;
-// Operations above which everything is not trained unless asked for: a minute or so.
+// Maximum operations of full training by default: about a minute.
 constexpr double kTrainable = 2e12;
 
 int32_t TrueLabelOf(const Example& example) {
@@ -90,7 +90,7 @@ Result<Teacher::Plan> Trials::Begin() {
     planned_.push_back({head ? Method::kHead : Method::kFull});
     chosen_ = true;
   } else {
-    planned_.push_back({Method::kHead});  // which is scored by itself
+    planned_.push_back({Method::kHead});  // kHead scores itself
     const bool quick = CostOfFull() * kTrainedFolds <= kComparable;
     if (quick && training_.size() >= kEnoughToCompare) ScoreByFolds(Method::kFull);
   }
@@ -126,7 +126,7 @@ Status Trials::Start(const Training& training) {
   return OkStatus();
 }
 
-// Takes what the training that ended says of the examples.
+// Collects predictions from the finished training.
 void Trials::Finish() {
   const Training& training = planned_[current_];
   const Teacher::Report& report = teacher_->report();
@@ -147,7 +147,7 @@ void Trials::Finish() {
   score.accuracy = AccuracyOf(score.guesses, training_);
 }
 
-// After all scores: plans the training that is kept.
+// After all scores: plans the final training.
 void Trials::Choose() {
   chosen_ = true;
   const auto of = [&](Method method) {
@@ -166,7 +166,7 @@ void Trials::Choose() {
 Result<Teacher::Progress> Trials::Advance() {
   PERUSE_ASSIGN_OR_RETURN(Teacher::Progress progress, teacher_->Advance());
   progress.step += steps_before_;
-  if (planned_[current_].fold >= 0) progress.validated = false;  // which is no figure of what is kept
+  if (planned_[current_].fold >= 0) progress.validated = false;  // folds are not the final model's metrics
   if (progress.more) return progress;
   Finish();
   if (current_ + 1 == planned_.size() && !chosen_) Choose();

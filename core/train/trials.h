@@ -1,9 +1,9 @@
-// Trains by the method that is asked for, or by the better one of two, and says how good the result is: cross-validation where examples are few.
+// Trains by the requested method, or by the better of two, and scores it by cross-validation if examples are few.
 //
 //   Trials trials(trainee, goal, options, method, training, validation);
 //   trials.Begin();
 //   while (trials.Advance()->more) ...
-//   trials.report();   of the last training, on all training examples: the trainee's masters are what was learnt
+//   trials.report();   of the last training, on all training examples: the trainee's masters are the result
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace peruse::train {
 
 class Trials {
  public:
-  // How good a method is on examples that it had not seen.
+  // Accuracy of a method on unseen examples.
   struct Score {
     Method method = Method::kHead;
     int32_t folds = 0;
@@ -27,23 +27,22 @@ class Trials {
     double accuracy = 0;
   };
 
-  // `method`: none lets cross-validation choose between the head and everything, or a rule where that takes long. `cross_validate`: score
-  // the method that was asked for, too. The trainee's weights are loaded; it and the generator outlive this.
-  // `options`: by method.
+  // `method` nullopt chooses between head and full training, by cross-validation or, if that takes too long, by a rule. `cross_validate`
+  // also scores a requested method. `options` returns the options of a method. The trainee's weights are loaded; it and the generator
+  // outlive this.
   Trials(Trainee& trainee, Goal goal, std::function<TeachOptions(Method)> options, std::optional<Method> method,
          bool cross_validate, std::vector<Example> training, std::vector<Example> validation, Trainee* generator);
 
-  // Those of Teacher::Begin and Teacher::Advance. Steps are those of all trainings.
+  // As Teacher::Begin and Teacher::Advance, with the steps of all trainings.
   Result<Teacher::Plan> Begin();
   Result<Teacher::Progress> Advance();
 
-  // Steps of all trainings; fewer once the head was chosen.
+  // Steps of all trainings; fewer after the head has been chosen.
   int64_t total_steps() const;
   const Teacher::Report& report() const { return teacher_->report(); }
   // Plan of the last training, with the bytes of the largest.
   const Teacher::Plan& plan() const { return plan_; }
   const TeachOptions& options() const { return teacher_->options(); }
-  // Scores of the methods, one a method.
   const std::vector<Score>& scores() const { return scores_; }
   const std::vector<Example>& training() const { return training_; }
   // The label of a training example, or its most probable one.
@@ -52,13 +51,13 @@ class Trials {
  private:
   struct Training {
     Method method;
-    int32_t fold = -1;  // fold to leave out; -1 leaves out none and validates on the caller's examples
+    int32_t fold = -1;  // fold to leave out; -1 validates on the caller's examples
   };
 
   int64_t StepsOf(const Training& training) const;
-  // Operations of a training of everything, roughly.
+  // Approximate operations of full training.
   double CostOfFull() const;
-  // Where nothing is compared: an embedder's vectors are good as they are, and a large model takes long.
+  // The choice without a comparison: an embedder's vectors are good as they are, and a large model takes long.
   bool FullByRule() const;
   void ScoreByFolds(Method method);
   void Choose();
@@ -75,7 +74,7 @@ class Trials {
 
   std::vector<Training> planned_;
   size_t current_ = 0;
-  bool chosen_ = false;  // the last of planned_ is what is kept
+  bool chosen_ = false;  // the last of planned_ is final
   std::vector<int32_t> folds_;
   std::vector<Score> scores_;
   std::unique_ptr<Teacher> teacher_;

@@ -1,7 +1,7 @@
-// The threads of a training run, and the blocks in which each multiplies.
+// The threads of a training run, and each thread's matrix products.
 //
-// What they compute is the same to the bit however many they are: every sum belongs to one task, which adds in the order in which one
-// thread alone would. So operations are split by their results: by rows where rows do not meet, by columns where a gradient is a sum over rows.
+// Results are bit-identical for any number of threads: every sum belongs to one task, which adds in the order of a single thread. So
+// operations are split by their results: by rows where rows are independent, by columns where a gradient is a sum over rows.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace peruse::train {
 
 class Workers {
  public:
-  // kOutOfMemory; kUnsupported: several threads in a build that has none.
+  // Errors: kOutOfMemory; kUnsupported for several threads in a build without threads.
   static Result<std::shared_ptr<Workers>> Create(int32_t threads);
 
   int32_t threads() const { return pool_.threads(); }
-  // For tasks: of the thread that runs one.
+  // For tasks: the products of the thread that runs the task.
   Products& products(int32_t thread) { return products_[static_cast<size_t>(thread)]; }
 
   // Calls task(thread, index) for every index in [0, count), on any thread and in any order.
@@ -29,14 +29,14 @@ class Workers {
     Split(count, 1, kLeastCost, OfIndices<Task>, &task);
   }
 
-  // Splits [0, count) into pieces that begin at multiples of `unit` and calls task(first, end) for each. `cost`: of one, in operations
-  // on a number; what costs little is not split.
+  // Splits [0, count) into pieces that begin at multiples of `unit` and calls task(first, end) for each. `cost` is the number of operations
+  // per element; cheap work is not split.
   template <typename Task>
   void ForPieces(int64_t count, int64_t unit, int64_t cost, const Task& task) const {
     Split(count, unit, cost, OfPieces<Task>, &task);
   }
 
-  // As Products::Run, on all threads.
+  // Products::Run on all threads.
   void Multiply(int64_t m, int64_t n, int64_t k, const Operand& a, const Operand& b, float* c, int64_t c_stride,
                 bool add);
 
@@ -54,7 +54,7 @@ class Workers {
   static void OfPieces(const void* task, int32_t, int64_t first, int64_t end) {
     (*static_cast<const Task*>(task))(first, end);
   }
-  // One function for all, since most of them run in small modules.
+  // One function for all callers, because most of them are part of small modules.
   void Split(int64_t count, int64_t unit, int64_t cost, Call call, const void* task) const;
 
   xnnpack::ThreadPool pool_;

@@ -10,7 +10,7 @@
 namespace peruse {
 namespace {
 
-// The scales of encoded rows are in the same file, under the tensor's name with this suffix.
+// The scales of encoded rows are in the same file, in a tensor with this suffix.
 
 }  // namespace
 
@@ -93,7 +93,6 @@ Status Checkpoint::Resolve(const std::vector<std::string_view>& names) {
   return sink_.Begin(names_, needed_);
 }
 
-// Each tensor once, in the order of its first use.
 void Checkpoint::CollectNeeded() {
   for (size_t use = 0; use < parameters_.tensors.size(); ++use) {
     const ParameterTensor& tensor = parameters_.tensors[use];
@@ -101,7 +100,7 @@ void Checkpoint::CollectNeeded() {
     const auto [found, added] = needed_numbers_.emplace(names_.Of(tensor), needed_.size());
     if (added) needed_.push_back({.name = names_.Of(tensor), .head = tensor.head});
     NeededTensor& needed = needed_[found->second];
-    if (tensor.head.empty()) needed.head.clear();  // the encoder's, wherever else it is used
+    if (tensor.head.empty()) needed.head.clear();  // also used by the encoder
     if (!skipped) needed.uses.push_back(use);
   }
 }
@@ -142,7 +141,6 @@ void Checkpoint::CheckTensor(const NeededTensor& needed, const TensorInfo& tenso
   }
 }
 
-// Tensors that no file has, and tensors of this file that do not fit.
 Status Checkpoint::CheckFit(std::span<const TensorInfo> tensors, const Numbers& numbers) const {
   const auto find = [&](const std::string& name) {
     const auto found = numbers.find(name);
@@ -193,7 +191,7 @@ Status Checkpoint::OnHeader(std::span<const TensorInfo> tensors) {
   return OkStatus();
 }
 
-// The use of a tensor of the file: a needed tensor, or the scales of one.
+// Finds the use of a tensor of the file: a needed tensor, or the scales of one.
 Checkpoint::Target Checkpoint::TargetOf(const TensorInfo& tensor, const std::string& name,
                                         std::span<const TensorInfo> tensors, const Numbers& numbers) const {
   using Content = CheckpointSink::Content;

@@ -1,11 +1,12 @@
-// A checkpoint as it arrives: one file or several shards of any format (weights_parser.h), with an adapter merged in (lora.h).
+// Reads a checkpoint as it arrives: one file or several shards of any format (weights_parser.h), with an optional adapter merged in
+// (lora.h).
 //
 //   Checkpoint checkpoint(parameters, prefixes, sink);
 //   while (more) checkpoint.Feed(chunk);
 //   checkpoint.Finish();
 //
-// Parameters (core/program/parameters.h) name the tensors that a program needs. When a file's header arrives, every missing and
-// misshapen tensor is reported in one error; then the bytes of each tensor that is needed flow into a sink: a model, a trainer.
+// Parameters (core/program/parameters.h) name the tensors that a program needs. When a file's header arrives, one error reports every
+// missing and misshapen tensor; then the bytes of each needed tensor flow into a sink: a model or a trainer.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +27,18 @@
 
 namespace peruse {
 
-// A tensor of the checkpoint that parameters need.
+// A tensor that Parameters need.
 struct NeededTensor {
-  std::string name;  // as in TensorNames: without the prefix
+  std::string name;  // as in TensorNames, without the prefix
   std::vector<size_t>
-      uses;           // numbers in Parameters::tensors, without those whose values are in place (Checkpoint::Skip)
-  std::string head;   // the head that it belongs to; empty for the encoder
+      uses;           // numbers in Parameters::tensors, without those whose values are already set (Checkpoint::Skip)
+  std::string head;   // the head that owns it; empty for the encoder
   bool read = false;  // all of its bytes have arrived
 
   bool in_place() const { return uses.empty(); }
 };
 
-// Takes the bytes of one tensor as they arrive.
+// Receives the bytes of one tensor as they arrive.
 class TensorWriter {
  public:
   virtual ~TensorWriter() = default;
@@ -48,23 +49,22 @@ class CheckpointSink {
  public:
   virtual ~CheckpointSink() = default;
 
-  // The names of the checkpoint's tensors are known. Called once, before any Open.
+  // Called once, before any Open, when the tensor names of the checkpoint are known.
   virtual Status Begin(const TensorNames& names, std::span<const NeededTensor> tensors) {
     (void)names, (void)tensors;
     return OkStatus();
   }
-  // Whether the checkpoint may lack the tensor, or have it with another number of elements: it is not read then.
+  // Whether the checkpoint may lack the tensor or have another number of elements; then the tensor is not read.
   virtual bool IsOptional(const NeededTensor& tensor) const { return (void)tensor, false; }
-  // Whether the sink reads a tensor of this type, which is not one of floats: rows in the format of the parameter, whose scales are in
-  // another tensor.
+  // Whether the sink reads a tensor of non-float `type`: rows in the format of the parameter, with scales in another tensor.
   virtual bool TakesEncoded(const ParameterTensor& use, DType type) const { return (void)use, (void)type, false; }
-  // What a file holds for a needed tensor.
+  // Content of a file's tensor that is needed.
   enum class Content : uint8_t {
     kFloats,
-    kEncoded,  // rows in the format of the parameter, without their scales
-    kScales,   // float32, for each row
+    kEncoded,  // rows in the format of the parameter, without scales
+    kScales,   // float32, one per row
   };
-  // Called when the first bytes of a tensor have arrived. `stored` outlives the writer.
+  // Called when the first bytes of a tensor arrive. `stored` outlives the writer.
   virtual Result<std::unique_ptr<TensorWriter>> Open(const NeededTensor& tensor, const TensorInfo& stored,
                                                      Content content) = 0;
 };
@@ -74,37 +74,36 @@ class Checkpoint : private TensorVisitor {
   // `prefixes`: Family::prefixes(). `parameters` and `sink` outlive the checkpoint.
   Checkpoint(const Parameters& parameters, std::vector<std::string> prefixes, CheckpointSink& sink);
 
-  // Uses (by number in Parameters::tensors; the list may be shorter) whose values are in place already. Before the first header.
+  // Marks uses (by number in Parameters::tensors; the list may be shorter) whose values are already set. Call before the first header.
   void Skip(std::vector<bool> uses) { skipped_ = std::move(uses); }
-  // An adapter, complete, which is merged into the weights as they arrive. Before the first bytes.
+  // Sets a complete adapter, which is merged into the weights as they arrive. Call before the first bytes.
   void SetAdapter(std::unique_ptr<LoraAdapter> adapter);
 
-  // After an error, every call that follows returns it again.
+  // After an error, every later call returns the same error.
 
-  // For a sharded checkpoint: its index. Returns the names of the files, in the order in which to feed them, with EndShard after each.
-  // Errors: kMalformedFile, kMissingTensor, kMissingHead.
+  // For a sharded checkpoint: sets its index. Returns the file names in the order in which to feed them, with EndShard after each. Errors:
+  // kMalformedFile, kMissingTensor, kMissingHead.
   Result<std::vector<std::string>> SetShardIndex(std::string_view index_json);
-  // The end of a shard's file. kTruncatedFile if bytes are missing.
+  // Ends a shard's file. Errors: kTruncatedFile.
   Status EndShard();
-  // The next bytes of a file. Errors: kMalformedFile, kMissingTensor, kShapeMismatch, kMissingHead, kUnsupported, kOutOfMemory, and those
-  // of the sink. Errors that the header shows are reported before the body is read.
+  // Accepts the next bytes of a file. Errors: kMalformedFile, kMissingTensor, kShapeMismatch, kMissingHead, kUnsupported, kOutOfMemory, and
+  // those of the sink. Errors that the header shows are returned before the body is read.
   Status Feed(std::span<const uint8_t> chunk);
-  // The end of the last file. kTruncatedFile; kMissingTensor if the index names a tensor that no file has.
+  // Ends the last file. Errors: kTruncatedFile; kMissingTensor if the index names a tensor that no file has.
   Status Finish();
 
-  // ---- Known from the first header on ---------------------------------------------------------------------------------
+  // ---- Known from the first header on -----------------------------------------------------------------------------------
 
   const TensorNames& names() const { return names_; }
   std::span<const NeededTensor> tensors() const { return needed_; }
-  // How many tensors of the files are needed, and the names of the others.
+  // The number of tensors that are needed, and the names of the others.
   int32_t tensors_used() const { return tensors_used_; }
   const std::vector<std::string>& extra_tensors() const { return extra_tensors_; }
 
  private:
   static constexpr size_t kNone = static_cast<size_t>(-1);
-  // The use of a tensor of the file.
   struct Target {
-    size_t needed = kNone;  // its number in needed_
+    size_t needed = kNone;  // index in needed_
     CheckpointSink::Content content = CheckpointSink::Content::kFloats;
   };
   using Numbers = std::unordered_map<std::string, size_t>;  // by name
@@ -142,11 +141,11 @@ class Checkpoint : private TensorVisitor {
   bool resolved_ = false;
   TensorNames names_;
   std::vector<NeededTensor> needed_;
-  Numbers needed_numbers_;  // in needed_
+  Numbers needed_numbers_;  // indices in needed_
   int32_t tensors_used_ = 0;
   std::vector<std::string> extra_tensors_;
 
-  // The file that is being read.
+  // The current file.
   std::vector<TensorInfo> tensors_;
   std::vector<Target> targets_;  // by tensor
   size_t open_ = kNone;

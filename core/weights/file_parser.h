@@ -1,4 +1,4 @@
-// What reads a weights file of one format, fed as it arrives.
+// Parser of a weights file of one format, fed as it arrives.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace peruse {
 class FileParser {
  public:
   virtual ~FileParser() = default;
-  // The next bytes, at least one. kMalformedFile, kUnsupported, kOutOfMemory, kTruncatedFile, or an error of the visitor.
+  // Parses at least one byte. Errors: kMalformedFile, kUnsupported, kOutOfMemory, kTruncatedFile, or an error of the visitor.
   virtual Status Feed(std::span<const uint8_t> chunk) = 0;
-  // The end of the file: kTruncatedFile if it came too soon.
+  // Ends the file. Errors: kTruncatedFile.
   virtual Status Finish() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Turns a tensor's bytes, as they come, into rows of floats.
+// Converts a tensor's bytes to rows of floats as they arrive.
 #pragma once
 
 #include <array>
@@ -12,13 +12,12 @@
 
 namespace peruse {
 
-// Types that can stand for weights.
 constexpr bool IsFloatDType(DType dtype) {
   return dtype == DType::kF64 || dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
 }
 
-// Converts little-endian elements of a float type, or of int8, to floats. The result is exact, except for float64, which is rounded.
-// bytes.size() == out.size() * DTypeSize(dtype).
+// Converts little-endian elements of a float type, or of int8, to floats. Exact except for float64, which is rounded. bytes.size() ==
+// out.size() * DTypeSize(dtype).
 void ConvertToFloat(DType dtype, std::span<const uint8_t> bytes, std::span<float> out);
 
 class FloatReader {
@@ -28,8 +27,7 @@ class FloatReader {
 
   FloatReader(DType dtype, int64_t rows, int64_t row_size, WriteRows write);
 
-  // The next bytes of the tensor; never more than are missing. Writes as many rows at once as are at hand, within
-  // a small buffer.
+  // Accepts the next bytes of the tensor, at most as many as are missing. Writes all complete rows in one call, within a small buffer.
   Status Feed(std::span<const uint8_t> bytes);
 
  private:
@@ -37,13 +35,13 @@ class FloatReader {
 
   DType dtype_;
   int64_t row_size_;
-  int64_t missing_;  // elements still to come
+  int64_t missing_;  // elements that have not arrived
   WriteRows write_;
   int64_t capacity_;                 // of values_, a multiple of row_size_
   std::unique_ptr<float[]> values_;  // whole rows being collected
   int64_t filled_ = 0;
   int32_t next_row_ = 0;
-  std::array<uint8_t, 8> split_{};  // an element that a chunk's end cut in two
+  std::array<uint8_t, 8> split_{};  // an element that a chunk boundary split
   size_t split_bytes_ = 0;
 };
 

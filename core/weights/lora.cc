@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kConfig = "adapter_config.json";
 constexpr std::string_view kModelPrefix = "base_model.model.";
 constexpr std::string_view kSaved = ".modules_to_save";
-// The untrained copy of a module that peft also keeps. With bias "all" its bias gets into the file.
+// The untrained copy of a module that peft also saves. With bias "all" its bias is in the file.
 constexpr std::string_view kOriginal = ".original_module";
 
 Status NotMerged(const std::string& what) {
@@ -32,7 +32,7 @@ void RemoveAll(std::string* name, std::string_view part) {
   for (size_t at = name->find(part); at != std::string::npos; at = name->find(part, at)) name->erase(at, part.size());
 }
 
-// The name in the checkpoint of what peft saves: without its wrappers.
+// Strips peft's wrappers from a saved name.
 std::string CheckpointName(std::string_view name) {
   if (name.starts_with(kModelPrefix)) name.remove_prefix(kModelPrefix.size());
   std::string result(name);
@@ -43,7 +43,7 @@ std::string CheckpointName(std::string_view name) {
   return result;
 }
 
-// Where ".lora_A" and the like start; npos for tensors that are saved whole.
+// Position of ".lora_A" and the like; npos for tensors that are saved whole.
 size_t FindLora(std::string_view name) { return name.find(".lora_"); }
 
 Status Twice(const std::string& one, const std::string& other) {
@@ -72,7 +72,7 @@ Status LoraAdapter::ReadConfig(std::string_view json) {
   const JsonValue root = document.root();
   const std::string_view type = root.FindMember("peft_type").GetString().value_or("(none)");
   if (type != "LORA") return NotMerged("an adapter of the type " + std::string(type));
-  // Each of these changes what is to be added, or to what.
+  // Each of these options changes the update or its target.
   for (const char* option : {"fan_in_fan_out", "layer_replication", "trainable_token_indices", "target_parameters",
                              "use_qalora", "alora_invocation_tokens", "arrow_config"}) {
     if (IsSet(root.FindMember(option))) return NotMerged(option);
@@ -93,8 +93,8 @@ Status LoraAdapter::ReadConfig(std::string_view json) {
   return ReadPatterns(root.FindMember("rank_pattern"), "rank_pattern", &rank_patterns_);
 }
 
-// peft's get_pattern_key: re.match(rf"(.*\.)?({key})$", module). The matcher prefers the longest match of ".*", and the end of the
-// text is part of the expression, so that a match from the start is a match of the whole name.
+// peft's get_pattern_key: re.match(rf"(.*\.)?({key})$", module). The matcher prefers the longest ".*", and "$" is part of the expression,
+// so a match from the start covers the whole name.
 Status LoraAdapter::ReadPatterns(JsonValue json, std::string_view name, std::vector<ModulePattern>* patterns) {
   for (size_t i = 0; i < json.size(); ++i) {
     const std::string key(json.MemberName(i));
@@ -194,7 +194,7 @@ Status LoraAdapter::AddFactor(const LoraTensor& tensor, std::map<std::string, Fa
   return OkStatus();
 }
 
-// peft reads the plain name of a saved module; a name with ".modules_to_save" counts where there is no other.
+// peft reads the plain name of a saved module; a name with ".modules_to_save" counts only if the plain one is missing.
 Status LoraAdapter::TakeWhole() {
   std::map<std::string, LoraTensor*> whole;
   for (LoraTensor& tensor : read_) {
@@ -213,7 +213,7 @@ Status LoraAdapter::TakeWhole() {
 }
 
 // linear:    W [out, in] + B [out, r] A [r, in]; with lora_bias, B's bias [out] is added to the layer's
-// embedding: W [words, width] + (B [width, r] A [r, words])^T
+// embedding: W [tokens, width] + (B [width, r] A [r, tokens])^T
 Status LoraAdapter::MakeUpdate(const std::string& module, const Factors& factors) {
   if (factors.a == nullptr || factors.b == nullptr) {
     return Status(StatusCode::kMissingTensor, "the adapter has but one factor for " + module);

@@ -1,6 +1,6 @@
 // LoRA adapters (Hu et al., 2021) in the layout of the library peft, merged into a checkpoint's weights while these are read:
-// W + scale * B A, for every linear layer and embedding that the adapter changes. DoRA (Liu et al., 2024) scales each row of the
-// sum to a length of its own.
+// W + scale * B A, for every linear layer and embedding that the adapter changes. DoRA (Liu et al., 2024) then scales each row of the sum
+// to a learned length.
 //
 //   LoraAdapter adapter;  adapter.ReadConfig(adapter_config_json);  adapter.Feed(chunk)...  adapter.Finish();
 //   LoraMerger merger(adapter, prefixes, binder);  WeightsParser parser(merger);
@@ -26,11 +26,11 @@
 
 namespace peruse {
 
-// The change of a matrix [rows, cols]: scale * left right is added, with left [rows, rank] and right [rank, cols].
-// With lora_bias, also of a bias [rows]: scale * left, with one column.
+// An update of a matrix [rows, cols]: adds scale * left right, with left [rows, rank] and right [rank, cols]. With lora_bias also an update
+// of a bias [rows]: adds scale * left, with one column.
 struct LoraUpdate {
-  std::string name;      // of the tensor in the checkpoint, ".weight" or ".bias" included
-  bool is_bias = false;  // its shape is [rows]
+  std::string name;      // name of the checkpoint's tensor, including ".weight" or ".bias"
+  bool is_bias = false;  // shape is [rows]
   int64_t rows = 0;
   int64_t cols = 0;
   int64_t rank = 0;
@@ -42,7 +42,7 @@ struct LoraUpdate {
   std::vector<int64_t> shape() const { return is_bias ? std::vector<int64_t>{rows} : std::vector<int64_t>{rows, cols}; }
 };
 
-// A tensor that the adapter stores whole, for example of a head that was trained with it (modules_to_save).
+// A tensor that the adapter stores whole, for example of a head trained with it (modules_to_save).
 struct LoraTensor {
   TensorInfo info;  // named as in the checkpoint
   std::vector<uint8_t> bytes;
@@ -52,10 +52,10 @@ class LoraAdapter : private TensorVisitor {
  public:
   LoraAdapter() : parser_(*this) {}
 
-  // adapter_config.json. kUnsupported names the option that is not supported.
+  // Reads adapter_config.json. Errors: kUnsupported, with the option's name.
   Status ReadConfig(std::string_view json);
-  // adapter_model.safetensors or adapter_model.bin. Errors: those of WeightsParser, and kUnsupported, kMalformedFile,
-  // kShapeMismatch of tensors that make no sense.
+  // Reads adapter_model.safetensors or adapter_model.bin. Errors: those of WeightsParser, and kUnsupported, kMalformedFile, kShapeMismatch
+  // for inconsistent tensors.
   Status Feed(std::span<const uint8_t> chunk) { return parser_.Feed(chunk); }
   Status Finish();
 
@@ -63,12 +63,11 @@ class LoraAdapter : private TensorVisitor {
   const std::vector<LoraTensor>& tensors() const { return tensors_; }
 
  private:
-  // alpha_pattern or rank_pattern: a regular expression for the end of a module's name, and the value of the modules that match.
+  // An entry of alpha_pattern or rank_pattern: a regular expression for the end of a module's name, and the value of matching modules.
   struct ModulePattern {
     text::RegexProgram expression;
     double value;
   };
-  // The tensors of one module's update.
   struct Factors {
     bool embedding = false;
     const LoraTensor* a = nullptr;
@@ -80,11 +79,11 @@ class LoraAdapter : private TensorVisitor {
   Status OnHeader(std::span<const TensorInfo> tensors) override;
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;
   static Status ReadPatterns(JsonValue json, std::string_view name, std::vector<ModulePattern>* patterns);
-  // The value of the first pattern that matches, or `otherwise`.
+  // Returns the value of the first matching pattern, or `otherwise`.
   static Result<double> Matching(const std::vector<ModulePattern>& patterns, std::string_view module, double otherwise);
-  // Files the tensor under its module.
+  // Assigns the tensor to its module.
   Status AddFactor(const LoraTensor& tensor, std::map<std::string, Factors>* modules) const;
-  // Moves the tensors that are stored whole to tensors_.
+  // Moves tensors that are stored whole to tensors_.
   Status TakeWhole();
   Status MakeUpdate(const std::string& module, const Factors& factors);
   Result<double> ScaleOf(std::string_view module, int64_t rank) const;
@@ -103,11 +102,11 @@ class LoraAdapter : private TensorVisitor {
 
 class LoraMerger : public TensorVisitor {
  public:
-  // `prefixes`: what may or may not stand before the names of encoder tensors. The others outlive this.
+  // `prefixes`: optional prefixes of encoder tensor names. The other arguments outlive this object.
   LoraMerger(const LoraAdapter& adapter, std::vector<std::string> prefixes, TensorVisitor& next);
 
-  // For a sharded checkpoint, before its first header: the names of all tensors; gives them with those that the adapter adds.
-  // kMissingTensor if the adapter changes a matrix that is not there.
+  // For a sharded checkpoint, before its first header: takes the names of all tensors and adds those that the adapter adds. Errors:
+  // kMissingTensor if the adapter changes a missing matrix.
   Result<std::vector<std::string>> SetNames(const std::vector<std::string>& names);
 
   Status OnHeader(std::span<const TensorInfo> tensors) override;
@@ -115,7 +114,7 @@ class LoraMerger : public TensorVisitor {
   bool Wants(size_t index) const override { return parts_[index].replaced == nullptr && next_.Wants(index); }
 
  private:
-  // What becomes of a tensor: one of these, or it stays as it is.
+  // The change of a tensor: one of these, or none.
   struct Part {
     const LoraUpdate* update = nullptr;
     const LoraTensor* replaced = nullptr;
@@ -132,9 +131,9 @@ class LoraMerger : public TensorVisitor {
 
   bool resolved_ = false;
   std::unordered_map<std::string_view, Part> part_of_;  // by bare name
-  std::vector<const LoraTensor*> added_;                // that the checkpoint has not; go with the first file
+  std::vector<const LoraTensor*> added_;                // missing in the checkpoint; sent with the first file
 
-  // The file being read.
+  // The current file.
   std::vector<TensorInfo> tensors_;
   std::vector<Part> parts_;
   size_t reading_ = static_cast<size_t>(-1);

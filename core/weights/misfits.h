@@ -1,4 +1,4 @@
-// Everything that is wrong with a checkpoint's tensors, for one message.
+// Collects all problems with a checkpoint's tensors for one message.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ std::string Described(const std::string& name, std::span<const int64_t> shape);
 struct Misfits {
   NameList missing;       // of the encoder
   NameList missing_head;  // of the head
-  std::string head;       // its name
+  std::string head;       // name of the head
   NameList misshapen;
-  NameList unreadable;  // of a type that weights cannot have
-  NameList int8;        // int8 where only floats can be read
+  NameList unreadable;  // types that weights cannot have
+  NameList int8;        // int8 where only floats are allowed
 
-  // OK if everything fits.
+  // Returns OK if there is no problem.
   Status ToStatus() const;
 };
 

@@ -1,6 +1,6 @@
-// The sink of a model: writes a checkpoint's tensors to the parameters of a backend, in their formats.
+// The checkpoint sink of a model: writes tensors to the parameters of a backend, in their formats.
 //
-// Memory for a parameter is allocated when its first bytes arrive, so memory use follows the bytes that came.
+// Allocates a parameter's memory when its first bytes arrive, so memory use follows the received bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace peruse {
 
-// The format in which a checkpoint of a model of `precision` may hold the rows of a tensor. Null if it holds floats.
+// Returns the format in which a checkpoint for a model of `precision` may store a tensor's rows, nullptr if it stores floats.
 const WeightFormat* RowFormat(const Parameters& parameters, const ParameterTensor& tensor, Precision precision);
 
 class ParameterWriter : public CheckpointSink {
  public:
-  // Puts the handles of what it creates into `weights`. All arguments outlive the writer.
+  // Stores handles of what it creates in `weights`. All arguments outlive the writer.
   ParameterWriter(Backend& backend, Precision precision, const Parameters& parameters, Weights& weights)
       : backend_(backend), precision_(precision), parameters_(parameters), weights_(weights) {}
 
@@ -29,15 +29,15 @@ class ParameterWriter : public CheckpointSink {
                                              Content content) override;
 
  private:
-  // The table of a use, allocated.
+  // Allocates the table of a use.
   Result<EmbeddingTable*> Table(const ParameterTensor& use, DType stored);
-  // Whole units of a tensor of floats (UnitElements), from unit `first` on.
+  // Writes whole units of a tensor of floats (UnitElements), starting at unit `first`.
   Status WriteElements(const ParameterTensor& use, int64_t first, std::span<const float> values);
-  // Whole rows of a tensor that holds them in the format of the linear.
+  // Writes whole rows that are stored in the format of the linear layer.
   Status WriteEncoded(const ParameterTensor& use, const std::string& name, int64_t first,
                       std::span<const uint8_t> payload);
   Status WriteScales(const ParameterTensor& use, int64_t first, std::span<const float> scales);
-  // Whole rows of a parameter, in its own order.
+  // Writes whole rows of a parameter, in the parameter's order.
   Status WriteRows(ParameterId id, int64_t first_row, std::span<const float> rows);
   Status FlushStaged(ParameterId id);
   Result<Weight> Linear(ParameterId id);
@@ -48,8 +48,8 @@ class ParameterWriter : public CheckpointSink {
   const Parameters& parameters_;
   Weights& weights_;
   EncodedBuffer encoded_;      // scratch of WriteFloats
-  std::vector<float> staged_;  // rows that are being put together
-  int64_t staged_first_ = 0;   // the first element of staged_ in its parameter
+  std::vector<float> staged_;  // rows that are being assembled
+  int64_t staged_first_ = 0;   // index of staged_'s first element in its parameter
 };
 
 }  // namespace peruse

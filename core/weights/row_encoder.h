@@ -1,6 +1,6 @@
-// Writes the tensors of a weights file again: some of them in a weight format, the others as they are.
+// Rewrites the tensors of a weights file, some in a weight format, the others unchanged.
 //
-// An encoded tensor becomes two: its rows, under its own name, and their scales (kScaleSuffix). All rows precede the scales.
+// An encoded tensor becomes two: its rows under its own name, and their scales (kScaleSuffix). All rows precede the scales.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace peruse {
 
 class RowEncoder : public TensorVisitor {
  public:
-  // Chooses a format for each tensor of a file. Null leaves the tensor as it is.
+  // Chooses a format for each tensor of a file; nullptr leaves the tensor unchanged.
   using Choose = std::function<Result<std::vector<const WeightFormat*>>(std::span<const TensorInfo>)>;
 
   // `next` receives the result and outlives the encoder.
@@ -26,17 +26,17 @@ class RowEncoder : public TensorVisitor {
 
   // Errors: those of `choose` and `next`.
   Status OnHeader(std::span<const TensorInfo> tensors) override;
-  // kMalformedFile: NaN or infinity in a tensor that is encoded. kOutOfMemory.
+  // Errors: kMalformedFile for NaN or infinity in an encoded tensor; kOutOfMemory.
   Status OnData(size_t index, std::span<const uint8_t> bytes) override;
   bool Wants(size_t index) const override { return next_.Wants(parts_[index].target); }
 
-  // Known from the header on: the number of tensors that are encoded, and the bytes of all tensors before (tied ones counted once).
+  // Known from the header on: the number of encoded tensors, and the bytes of all source tensors (tied ones counted once).
   int64_t encoded() const { return encoded_; }
   uint64_t source_bytes() const { return source_bytes_; }
 
  private:
   struct Part {
-    size_t target = 0;  // its index in the result; its scales follow
+    size_t target = 0;  // index in the result; the scales follow
     const WeightFormat* format = nullptr;
   };
 
@@ -50,7 +50,7 @@ class RowEncoder : public TensorVisitor {
   std::vector<TensorInfo> tensors_;
   std::vector<Part> parts_;  // by tensor
 
-  // The tensor that is being encoded.
+  // The tensor in progress.
   size_t open_ = static_cast<size_t>(-1);
   std::unique_ptr<FloatReader> reader_;
   EncodedBuffer buffer_;

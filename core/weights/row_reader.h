@@ -1,4 +1,4 @@
-// Collects a tensor's bytes, as they come, to whole rows, unchanged.
+// Collects a tensor's bytes into whole rows.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,6 @@ namespace peruse {
 
 class RowReader {
  public:
-  // Receives whole rows.
   using Write = std::function<Status(int64_t first_row, std::span<const uint8_t> rows)>;
 
   RowReader(int64_t row_bytes, Write write)
@@ -22,7 +21,7 @@ class RowReader {
         capacity_(std::max<size_t>(kBufferBytes / row_bytes_, 1) * row_bytes_),
         write_(std::move(write)) {}
 
-  // The next bytes of the tensor. Writes at the end of the tensor too, which is the end of a row.
+  // Accepts the next bytes of the tensor. Flushes at the end of the tensor, which ends a row.
   Status Feed(std::span<const uint8_t> bytes) {
     while (!bytes.empty()) {
       const size_t taken = std::min(bytes.size(), capacity_ - rows_.size());

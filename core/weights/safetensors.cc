@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLengthBytes = 8;
 
-// Bits of one element, for every type that the format has; 0 for a name that it does not have.
+// Bits per element for every type of the format; 0 for an unknown name.
 int DTypeBits(std::string_view name) {
   if (const std::optional<DType> dtype = ParseDType(name)) return 8 * DTypeSize(*dtype);
   if (name == "U64" || name == "C64") return 64;
@@ -32,7 +32,7 @@ Status BadTensor(const std::string& name, const std::string& what) {
   return Malformed("tensor \"" + name + "\" " + what);
 }
 
-// A size or offset: an integer >= 0.
+// Reads a size or offset: an integer >= 0.
 std::optional<int64_t> GetCount(JsonValue value) {
   const std::optional<int64_t> count = value.GetInt64();
   return count && *count >= 0 ? count : std::nullopt;
@@ -78,7 +78,7 @@ Result<TensorInfo> ParseTensor(std::string_view name, JsonValue entry) {
   return tensor;
 }
 
-// Tensors must follow one another from byte 0. They come sorted.
+// Checks that sorted tensors follow one another from byte 0.
 Status CheckLayout(std::span<const TensorInfo> tensors) {
   uint64_t expected = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -103,8 +103,8 @@ Status CheckDuplicates(std::span<const TensorInfo> tensors) {
   return OkStatus();
 }
 
-// safetensors' save_model stores tied tensors once, and in the metadata the other names: {"other name": "name of the tensor"}. Each of
-// them becomes a tensor of the same bytes, after the one that is stored.
+// safetensors' save_model stores tied tensors once and lists the other names in the metadata: {"other name": "name of the tensor"}. Each of
+// them becomes a tensor with the same bytes, after the stored one.
 Status AddAliases(JsonValue metadata, std::vector<TensorInfo>* tensors) {
   std::unordered_map<std::string_view, size_t> index;
   for (size_t i = 0; i < tensors->size(); ++i) index.emplace((*tensors)[i].name, i);
@@ -200,7 +200,7 @@ Status SafetensorsParser::ReadLength(std::span<const uint8_t>& chunk) {
 }
 
 Status SafetensorsParser::ReadHeader(std::span<const uint8_t>& chunk) {
-  // The buffer grows with the bytes that came, not with the length that was promised.
+  // The buffer grows with the received bytes, not with the declared length.
   const size_t taken = static_cast<size_t>(std::min<uint64_t>(chunk.size(), header_bytes_ - buffer_.size()));
   buffer_.append(reinterpret_cast<const char*>(chunk.data()), taken);
   chunk = chunk.subspan(taken);
@@ -225,7 +225,7 @@ Status SafetensorsParser::ReadBody(std::span<const uint8_t>& chunk) {
   return OkStatus();
 }
 
-// The first of a tensor's names that is wanted gets its bytes as they come; each further one when they are whole.
+// The first wanted name of a tensor receives the bytes as they arrive; each further name receives them when complete.
 Status SafetensorsParser::PassOn(std::span<const uint8_t> bytes) {
   std::vector<size_t> wanted;
   for (size_t i = current_; i == current_ || (i < tensors_.size() && !tensors_[i].same_as.empty()); ++i) {

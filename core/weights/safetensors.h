@@ -1,9 +1,9 @@
-// The safetensors format, read as it arrives: a push parser fed with chunks of any size.
+// A push parser of the safetensors format, fed with chunks of any size.
 //
 //   [8 bytes: length of the header, little endian] [header: JSON] [tensor bytes, without holes]
 //
-// The header is checked as a whole before any tensor byte is delivered: known types, shape * type == byte count, no
-// duplicate names, no overlap, no hole. Nothing is allocated by a number from the file that its own bytes don't back.
+// The whole header is checked before any tensor byte is delivered: known types, shape * type == byte count, no duplicate names, no overlap,
+// no hole. No allocation trusts a number from the file beyond the bytes received.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ namespace peruse {
 
 class SafetensorsParser : public FileParser {
  public:
-  static constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // as the reference implementation
+  static constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the safetensors library
 
   // `visitor` outlives the parser.
   explicit SafetensorsParser(TensorVisitor& visitor) : visitor_(visitor) {}
 
-  // kMalformedFile, kUnsupported, or an error of the visitor. After an error every call returns it again.
+  // Errors: kMalformedFile, kUnsupported, or an error of the visitor. After an error every call returns the same error.
   Status Feed(std::span<const uint8_t> chunk) override;
-  // The end of the file: kTruncatedFile if it came too soon.
+  // Ends the file. Errors: kTruncatedFile.
   Status Finish() override;
 
  private:
@@ -46,12 +46,12 @@ class SafetensorsParser : public FileParser {
   std::string buffer_;  // the length's bytes, then the header's
   uint64_t header_bytes_ = 0;
   std::vector<TensorInfo> tensors_;
-  size_t current_ = 0;           // tensor being read
+  size_t current_ = 0;           // current tensor
   uint64_t position_ = 0;        // bytes of the body consumed
-  std::vector<uint8_t> shared_;  // of the tensor being read, if several of its names are wanted
+  std::vector<uint8_t> shared_;  // the current tensor, if several of its names are wanted
 };
 
-// Reads and checks a header's JSON. Exposed for tests.
+// Parses and checks a header's JSON. Public for tests.
 Result<std::vector<TensorInfo>> ParseSafetensorsHeader(std::string_view json);
 
 }  // namespace peruse

@@ -7,7 +7,7 @@
 namespace peruse {
 namespace {
 
-// A shard's name becomes part of a URL or path: a plain file name, nothing that leads elsewhere.
+// A shard's name becomes part of a URL or path, so it must be a plain file name.
 bool IsPlainFileName(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.find_first_of("/\\:?#%") == std::string_view::npos;
 }

@@ -1,4 +1,4 @@
-// The index of a checkpoint whose weights stand in several files (model.safetensors.index.json, pytorch_model.bin.index.json).
+// The index of a sharded checkpoint (model.safetensors.index.json, pytorch_model.bin.index.json).
 #pragma once
 
 #include <string>
@@ -10,11 +10,10 @@
 namespace peruse {
 
 struct ShardIndex {
-  std::vector<std::string> tensors;  // in the order of the index
-  std::vector<std::string> files;  // each once, sorted: plain names, nothing that leads out of the checkpoint's folder
+  std::vector<std::string> tensors;  // in index order
+  std::vector<std::string> files;    // unique and sorted plain names, which cannot leave the checkpoint's folder
 };
 
-// Errors: kMalformedFile.
 Result<ShardIndex> ParseShardIndex(std::string_view json);
 
 }  // namespace peruse

@@ -23,7 +23,7 @@ std::string ShapeString(std::span<const int64_t> shape) {
 }
 
 std::optional<uint64_t> TensorBytes(std::span<const int64_t> shape, int bits) {
-  // Zero sizes first: [0, huge, huge] holds nothing and must not overflow.
+  // Checks zero sizes first: [0, huge, huge] is empty and must not overflow.
   for (const int64_t size : shape) {
     if (size == 0) return 0;
   }
@@ -39,8 +39,7 @@ std::optional<uint64_t> TensorBytes(std::span<const int64_t> shape, int bits) {
 }
 
 Status EnsureTensorMemory(size_t tensors) {
-  constexpr size_t kBytesPerTensor =
-      1024;  // its name and shape in two lists and as many maps, before they are thrown away
+  constexpr size_t kBytesPerTensor = 1024;  // two lists and two maps of names and shapes
   return EnsureMemory(SaturatingMultiply(tensors, kBytesPerTensor), "the list of the checkpoint's tensors");
 }
 

@@ -1,4 +1,4 @@
-// The names of a checkpoint's tensors: without the encoder's prefix, with today's spelling, and which one a parameter uses.
+// Maps the names of a checkpoint's tensors to parameters: strips the encoder's prefix and modernises spelling.
 #pragma once
 
 #include <set>
@@ -13,28 +13,28 @@ namespace peruse {
 
 class TensorNames {
  public:
-  // `prefixes`: what may stand before the names of encoder tensors, such as "convbert."; the first that a checkpoint uses.
+  // `prefixes`: possible prefixes of encoder tensors, such as "convbert."; the first one that a checkpoint uses counts.
   explicit TensorNames(std::vector<std::string> prefixes) : prefixes_(std::move(prefixes)) {}
 
-  // All names of the checkpoint. kMalformedFile where two mean the same.
+  // Takes all names of the checkpoint. Errors: kMalformedFile if two names mean the same tensor.
   Status Resolve(const std::vector<std::string_view>& names);
 
   bool Has(std::string_view name) const { return names_.contains(name); }
-  // The one of the tensor's names that this checkpoint uses.
+  // The name of the tensor in this checkpoint.
   const std::string& Of(const ParameterTensor& tensor) const;
-  // Without the wrapper's and the encoder's prefix, and with today's names for a layer norm's parameters.
+  // Strips the wrapper's and the encoder's prefix, and modernises the names of a layer norm's parameters.
   std::string Normalise(std::string_view name) const;
-  // That this checkpoint uses; empty: none.
+  // The prefix of this checkpoint, or empty.
   const std::string& prefix() const { return prefix_; }
   const std::vector<std::string>& prefixes() const { return prefixes_; }
 
  private:
-  // The name without what a wrapper of the whole model put before it.
+  // The name without the prefix of a wrapper of the whole model.
   std::string_view Unwrapped(std::string_view name) const;
 
   std::vector<std::string> prefixes_;
   std::string prefix_;
-  std::string_view wrapper_;  // before every name of this checkpoint: "module." of DataParallel, for example
+  std::string_view wrapper_;  // prefix of every name of this checkpoint, for example "module." of DataParallel
   std::set<std::string, std::less<>> names_;  // normalised
 };
 

@@ -1,4 +1,4 @@
-// A weights file of any format that is read, fed as it arrives: its first bytes say which it is.
+// Parser of a weights file of any supported format, recognised by its first bytes.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class WeightsParser {
   // `visitor` outlives the parser.
   explicit WeightsParser(TensorVisitor& visitor) : visitor_(visitor) {}
 
-  // As FileParser; chunks may be empty. After an error every call returns it again.
+  // Like FileParser, but chunks may be empty. After an error every call returns the same error.
   Status Feed(std::span<const uint8_t> chunk);
   Status Finish();
 
@@ -28,7 +28,7 @@ class WeightsParser {
 
   TensorVisitor& visitor_;
   Status failure_;
-  std::vector<uint8_t> first_;  // until it is known what they start
+  std::vector<uint8_t> first_;  // until the format is known
   std::unique_ptr<FileParser> parser_;
 };
 

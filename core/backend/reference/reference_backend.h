@@ -1,5 +1,4 @@
-// Runs the references of core/ops, everything stored and computed in double. Slow by intent; every other backend is tested
-// against it.
+// Runs the reference implementations of core/ops in double precision. Slow by design; all other backends are tested against it.
 #pragma once
 
 #include <memory>
@@ -11,12 +10,12 @@ namespace peruse {
 
 class ReferenceBackend : public Backend {
  public:
-  // How far a float32 backend may be from a result of an operation of the last run, cell by cell (Bound in core/ops). For
-  // programs whose values share no memory.
+  // Bounds the error of a float32 backend in each cell of a result of the last run (Bound in core/ops). For programs whose values do not
+  // share memory.
   virtual std::vector<double> ErrorBound(const Op& op, Value result) const = 0;
 };
 
-// Every Precision is stored as double. A run's values start as NaN, so that reading what nobody wrote shows.
+// Stores every Precision as double. A run's values start as NaN, so that reading uninitialised values shows.
 std::unique_ptr<ReferenceBackend> CreateReferenceBackend();
 
 }  // namespace peruse

@@ -1,4 +1,4 @@
-// out = activation(x), elementwise. Without an activation: a copy, from any columns to any columns.
+// out = activation(x), elementwise; without an activation, a copy between any columns.
 #include "activation.wgsl"
 
 const THREADS = 64u;

@@ -1,8 +1,8 @@
-// Included by shaders that apply an activation: a number of core/ops/activation.h's enum. It is a parameter and not an
-// override constant because a pipeline for each would cost more to compile than the choice costs to make.
+// Included by shaders with an activation, a number of core/ops/activation.h's enum. It is a parameter instead of an override constant,
+// because compiling a pipeline per activation costs more than the branch.
 
-// erf as an odd rational function of x, clamped where it is +-1 in float32 (the coefficients of Eigen's
-// generic_fast_erf_float; about 2 ulp).
+// erf as an odd rational function of x, clamped where it is +-1 in float32 (coefficients of Eigen's generic_fast_erf_float; error about 2
+// ulp).
 fn erf(x: f32) -> f32 {
   let c = clamp(x, -4.0, 4.0);
   let s = c * c;
@@ -26,14 +26,14 @@ fn gelu(x: f32) -> f32 {
 }
 
 fn sigmoid(x: f32) -> f32 {
-  // exp of a non-positive number alone: no overflow.
+  // exp of non-positive numbers only, to avoid overflow.
   let e = exp(-abs(x));
   return select(e, 1.0, x >= 0.0) / (1.0 + e);
 }
 
 fn hyperbolic_tangent(x: f32) -> f32 {
   let a = abs(x);
-  // Near zero the quotient cancels; the series is exact to float32 there.
+  // Near zero the quotient cancels; the series is exact in float32 there.
   let s = x * x;
   let series = x * (1.0 + s * (-0.33333334 + s * (0.13333334 + s * (-0.053968254 + 0.021869489 * s))));
   let e = exp(-2.0 * a);
@@ -47,7 +47,7 @@ fn mish(x: f32) -> f32 {
   return x * (n / (n + 2.0));
 }
 
-// clamp may lose a NaN; comparisons keep it.
+// clamp may lose a NaN; comparisons preserve it.
 fn clip(x: f32, low: f32, high: f32) -> f32 {
   return select(select(x, low, x < low), high, x > high);
 }

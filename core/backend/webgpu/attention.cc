@@ -10,19 +10,19 @@ namespace {
 constexpr uint32_t kQueryTile = 16;    // QUERIES of attention.wgsl
 constexpr uint32_t kHeadColumns = 64;  // COLUMNS of attention.wgsl
 
-// One part of DeBERTa's position terms: those of the heads [first_head, first_head + heads).
+// DeBERTa's position terms of the heads [first_head, first_head + heads).
 struct PositionProducts {
   int32_t first_head = 0;
   int32_t heads = 0;
   int32_t first_slot = 0;
-  int32_t slots = 0;                          // from first_slot on, those that any distance reaches
-  int32_t most_slots = 0;                     // of any text of the same length bucket: what is allocated
+  int32_t slots = 0;                          // number of slots, starting at first_slot, that some distance reaches
+  int32_t most_slots = 0;                     // maximum over texts of the same length bucket, for allocation
   int32_t to_position = Recorder::kNoBuffer;  // query . position_key     [rows, heads, slots]
   int32_t to_content = Recorder::kNoBuffer;   // key . position_query     [rows, heads, slots]
   int32_t slot_buffer = Recorder::kNoBuffer;
 };
 
-// What both shaders are told of the positions.
+// Parameters of positions, which two shaders share.
 template <typename Params>
 void SetPositions(Recording& r, const ops::Attention& op, const PositionProducts& products, Params& params) {
   params.first_head = static_cast<uint32_t>(products.first_head);
@@ -36,7 +36,7 @@ void SetPositions(Recording& r, const ops::Attention& op, const PositionProducts
   if (op.position_bias.valid()) params.bias = r.Of(op.position_bias).place;
 }
 
-// The buffers of positions, in the shaders' order: slots, to_position, to_content; `unused` where one is not there.
+// Position buffers in the shaders' order: slots, to_position, to_content; `unused` if absent.
 struct PositionBuffers {
   int32_t slots, to_position, to_content;
 };
@@ -55,7 +55,7 @@ Weighted PositionsBy(const Program& program, Value x, Value table, int32_t head_
   return {.aligned = head_dim % kTileDepth == 0 && ByFour(program, x) && ByFour(program, table)};
 }
 
-// One position term of some heads for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h]. x is a view of x_value, or a copy.
+// A position term of some heads for every row: out[r, h, s] = x[r, h] . table[first_slot + s, h]. x is a view of x_value, or a copy.
 void MultiplyPositions(Recording& r, Value x_value, const Recording::View& x, Value table_value, int32_t head_dim,
                        const PositionProducts& products, int32_t out) {
   const Recording::View table = r.Of(table_value);

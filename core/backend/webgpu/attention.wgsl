@@ -1,19 +1,19 @@
-// Softmax attention of one head of one sequence over a tile of 16 queries, keys 64 at a time with a running maximum and sum
-// (Milakov and Gimelshein 2018, arXiv 1805.02867), and DeBERTa's position terms gathered by slot from the products that
-// linear_tile.wgsl made. Workgroup: (query tile, head, sequence); of heads wider than 64 columns several, which make the same
-// scores for 64 columns each. No score leaves the workgroup.
+// Softmax attention of one head of one sequence over a tile of 16 queries, 64 keys at a time with a running maximum and sum (Milakov and
+// Gimelshein 2018, arXiv 1805.02867), and DeBERTa's position terms, gathered by slot from the products of linear_tile.wgsl. Workgroup:
+// (query tile, head, sequence); heads wider than 64 columns use several, which compute the same scores for 64 columns each. Scores stay in
+// the workgroup.
 //
-// A thread makes 4 x 4 scores, of four queries and four keys, and 4 x 4 results, of the same queries and four columns: 16 sums for two
-// vec4s of workgroup memory. Its keys and columns lie 16 apart. Tiles lie as in linear_tile.wgsl: 16 columns of the head with
-// queries or keys beside one another; then 16 keys with columns beside one another.
+// A thread computes 4 x 4 scores, of four queries and four keys, and 4 x 4 results, of the same queries and four columns: 16 sums per two
+// vec4s of workgroup memory. Its keys and columns are 16 apart. Tiles have the layout of linear_tile.wgsl: 16 columns of the head by
+// queries or keys; then 16 keys by columns.
 const QUERIES = 16u;
 const KEYS = 64u;
 const COLUMNS = 64u;
 const STEP = 16u;
-const LANES = 16u;          // threads of the same four queries
+const LANES = 16u;          // threads that share four queries
 const THREADS = 64u;
 const LOWEST = -3.4e38;
-// In vec4s, each longer than needed so that threads that write side by side meet no bank twice.
+// In vec4s, padded so that adjacent writing threads do not share a bank.
 const QUERY_PITCH = 6u;
 const KEY_PITCH = 18u;
 const WEIGHT_PITCH = 5u;
@@ -28,8 +28,8 @@ struct Params {
   value_stride: u32,
   out_first: u32,
   out_stride: u32,
-  first_head: u32,      // of the heads that this dispatch covers
-  position_stride: u32, // of both position products: heads here * slots here
+  first_head: u32,      // of this dispatch
+  position_stride: u32, // of both position products: this dispatch's heads * slots
   slots: u32,           // slots of a head in the position products
   first_slot: u32,
   reach: u32,
@@ -39,7 +39,7 @@ struct Params {
   bias_first: u32,
   bias_stride: u32,
   head_dim: u32,
-  window: u32,          // most distance of a key
+  window: u32,          // maximum distance of a key
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -55,10 +55,10 @@ struct Params {
 
 var<workgroup> query_tile: array<vec4f, STEP * QUERY_PITCH>;
 var<workgroup> key_tile: array<vec4f, STEP * KEY_PITCH>;      // keys, then values
-var<workgroup> weights: array<vec4f, KEYS * WEIGHT_PITCH>;    // of each key those of four queries
-var<workgroup> partial: array<vec4f, LANES * WEIGHT_PITCH>;   // of each lane the same
+var<workgroup> weights: array<vec4f, KEYS * WEIGHT_PITCH>;    // of four queries, by key
+var<workgroup> partial: array<vec4f, LANES * WEIGHT_PITCH>;   // of four queries, by lane
 
-// The score of query i and key j of the sequence that starts at row `start`, without the content term.
+// The score of query i and key j of the sequence at row `start`, without the content-to-position term.
 fn position_score(start: u32, head: u32, i: u32, j: u32) -> f32 {
   var score = 0.0;
   if (params.has_position_key + params.has_position_query != 0u) {
@@ -73,13 +73,13 @@ fn position_score(start: u32, head: u32, i: u32, j: u32) -> f32 {
   return score;
 }
 
-// Of one query and four keys.
+// Scores of one query and four keys.
 fn position_scores(start: u32, head: u32, i: u32, j: vec4u) -> vec4f {
   return vec4f(position_score(start, head, i, j.x), position_score(start, head, i, j.y),
                position_score(start, head, i, j.z), position_score(start, head, i, j.w));
 }
 
-// Four columns of a head, from the d-th on; zeros where it has ended.
+// Four columns of a head, starting at d; zeros past the head.
 fn query_at(row: u32, d: u32) -> vec4f {
   var v = vec4f();
   if (d < params.head_dim) { v.x = query[row + d]; }
@@ -98,7 +98,7 @@ fn key_at(row: u32, d: u32) -> vec4f {
   return v;
 }
 
-// Four columns of a value that lie 16 apart.
+// Four columns of a value, 16 apart.
 fn value_at(row: u32, column: u32) -> vec4f {
   var v = vec4f();
   if (column < params.head_dim) { v.x = value[row + column]; }
@@ -120,7 +120,7 @@ fn value_block(rows: vec4u, column: u32) -> mat4x4f {
   return mat4x4f(value_at(rows.x, column), value_at(rows.y, column), value_at(rows.z, column), value_at(rows.w, column));
 }
 
-// Returns which of four keys are within the window of a query.
+// Whether each of four keys is within a query's window.
 fn near(i: u32, keys: vec4u) -> vec4<bool> {
   return (keys <= vec4u(i + params.window)) & (keys + params.window >= vec4u(i));
 }
@@ -142,25 +142,25 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   let blocks = (params.head_dim + COLUMNS - 1u) / COLUMNS;
   let head = workgroup.y / blocks;
   let head_first = (params.first_head + head) * params.head_dim;
-  let last = vec4u(length - 1u);  // what lies outside is the last once more
+  let last = vec4u(length - 1u);  // rows outside repeat the last one
 
   let lane = thread % LANES;
-  let four = thread / LANES;      // which four queries
-  let d_quad = thread % 4u;       // of a block that this thread loads: which columns,
-  let place = thread / 4u;        // and which rows
+  let four = thread / LANES;      // this thread's group of four queries
+  let d_quad = thread % 4u;       // the columns that this thread loads of a block,
+  let place = thread / 4u;        // and the rows
   let column = workgroup.y % blocks * COLUMNS + lane;
   let query_rows = params.query_first + head_first +
                    (start + min(vec4u(first_query + 4u * place) + vec4u(0u, 1u, 2u, 3u), last)) * params.query_stride;
 
-  var context: array<vec4f, 4>;   // of each query; every index is a literal
-  var largest = vec4f(LOWEST);    // of each query
-  var sums = vec4f();             // of each query, over this thread's keys
+  var context: array<vec4f, 4>;   // by query; every index is a literal
+  var largest = vec4f(LOWEST);    // by query
+  var sums = vec4f();             // by query, over this thread's keys
   let begin_key = (max(first_query, params.window) - params.window) / KEYS * KEYS;
   let end_key = min(length, first_query + QUERIES + params.window);
   for (var first_key = begin_key; first_key < end_key; first_key += KEYS) {
     let key_rows = params.key_first + head_first +
                    (start + min(vec4u(first_key + place) + vec4u(0u, 1u, 2u, 3u) * LANES, last)) * params.key_stride;
-    var scores = array<vec4f, 4>();  // Said, because SwiftShader keeps what a variable of a loop held before.
+    var scores = array<vec4f, 4>();  // explicit, because SwiftShader keeps a loop variable's last value
     var query_next: mat4x4f;
     if (thread < QUERIES) { query_next = query_block(query_rows, 4u * d_quad); }
     var key_next = key_block(key_rows, 4u * d_quad);
@@ -191,7 +191,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
       }
     }
 
-    // Values are on their way while the weights are made: four keys, in each of this thread's columns.
+    // Loads values while weights are computed: four keys, in each of this thread's columns.
     let value_row = params.value_first + head_first;
     let value_keys = vec4u(first_key + four) + vec4u(0u, 4u, 8u, 12u);
     var value_next = value_block(value_row + (start + min(value_keys, last)) * params.value_stride, column);

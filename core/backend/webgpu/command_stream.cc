@@ -9,7 +9,7 @@ namespace peruse::webgpu {
 namespace {
 
 constexpr size_t kKeptWords =
-    size_t{1} << 20;  // 4 MiB: more than a run's records; loading needs more and gives it back
+    size_t{1} << 20;  // 4 MiB: more than a run's records; larger buffers from loading are freed
 
 }  // namespace
 

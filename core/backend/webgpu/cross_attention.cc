@@ -2,7 +2,7 @@
 
 namespace peruse::webgpu {
 
-// Scores of every query, head and key into memory of their own; then each column of the result.
+// Computes scores of every query, head and key into a buffer; then each column of the result.
 template <>
 void Record(Recording& r, const ops::CrossAttention& op) {
   const Tensor query_size = r.at(op.query);

@@ -1,4 +1,4 @@
-// out[i, c] = sum over j of weights[i, j] value[j, c]; the weights are the softmax of the head's scores over j, or over i
+// out[i, c] = sum over j of weights[i, j] value[j, c], with weights the softmax of the head's scores over j, or over i
 // (core/ops/cross_attention.h).
 const THREADS = 64u;
 
@@ -23,7 +23,7 @@ fn score(i: u32, j: u32, head: u32) -> f32 {
   return scores[(i * params.heads + head) * params.keys + j];
 }
 
-// The largest score of query i, or of key j, and the sum of exp(score - largest).
+// The maximum score of query i, or of key j, and the sum of exp(score - maximum).
 fn softmax_of(i: u32, j: u32, head: u32) -> vec2f {
   let over_queries = params.over_queries != 0u;
   let count = select(params.keys, params.queries, over_queries);

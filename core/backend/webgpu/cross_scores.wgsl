@@ -1,4 +1,4 @@
-// scores[query * heads + head, key] = scale query . key, of the head's columns (core/ops/cross_attention.h).
+// scores[query * heads + head, key] = scale query . key, over the head's columns (core/ops/cross_attention.h).
 const THREADS = 64u;
 
 struct Params {

@@ -2,13 +2,13 @@
 
 namespace peruse::webgpu {
 
-// The tables stay with the host.
+// The tables are in host memory.
 template <>
 void Record(Recording& r, const ops::Embed& op) {
   r.Upload(op.out, [&](float* room) { r.SumRows(op, room, r.at(op.out).cols); });
 }
 
-// At most the pipeline of copies is needed, which the first call compiles.
+// Needs at most the copy pipeline, which the first call compiles.
 template <>
 void Expect(Recording&, const Program&, const ops::Embed&) {}
 

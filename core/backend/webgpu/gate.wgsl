@@ -1,4 +1,4 @@
-// out = activation(x) * y, elementwise: the gated layers of ModernBERT and its kin. y may have one row (y_stride 0).
+// out = activation(x) * y, elementwise, for gated layers such as ModernBERT's. y may have one row (y_stride 0).
 #include "activation.wgsl"
 
 const THREADS = 64u;

@@ -6,11 +6,11 @@
 namespace peruse::webgpu {
 namespace {
 
-constexpr int64_t kExactFloats = 1 << 24;  // integers up to here are float32s
+constexpr int64_t kExactFloats = 1 << 24;  // float32 represents integers exactly up to here
 
 bool HasOneGroup(const LinearSpec& spec) { return spec.groups == 1; }
 
-// linear_span_conv.wgsl adds the products up as floats.
+// linear_span_conv.wgsl sums products as floats.
 bool SumsAreExactFloats(const LinearSpec& spec) {
   return HasOneGroup(spec) && !spec.wide_input && spec.in * kInputLevels * kWeightLevels <= kExactFloats;
 }

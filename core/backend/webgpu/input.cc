@@ -12,7 +12,7 @@ void Record(Recording& r, const ops::Input& op) {
   r.Upload(op.out, [&](float* room) { std::copy(values.begin(), values.end(), room); });
 }
 
-// At most the pipeline of copies is needed, which the first call compiles.
+// Needs at most the copy pipeline, which the first call compiles.
 template <>
 void Expect(Recording&, const Program&, const ops::Input&) {}
 

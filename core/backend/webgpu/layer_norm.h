@@ -1,16 +1,16 @@
-// Layer norm, for the operations that end in one.
+// Layer norm, for operations that end with one.
 #pragma once
 
 #include "core/backend/webgpu/recording.h"
 
 namespace peruse::webgpu {
 
-// What is normalised: x + y; or the sum of a product's slices (linear.h), `rows` rows each, its bias, and y.
+// The norm's input: x + y; or the sum of a product's slices (linear.h) of `rows` rows each, its bias, and y.
 struct NormSum {
   Recording::View x;
   int32_t slices = 1;
   int32_t slice_bias = Recorder::kNoBuffer;
-  const Recording::View* y = nullptr;  // if there is one
+  const Recording::View* y = nullptr;  // optional
 };
 void Normalise(Recording& r, const NormSum& sum, const NormArgs& norm, Tensor out);
 

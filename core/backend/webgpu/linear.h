@@ -1,4 +1,4 @@
-// Products with weights, for the operations that make some.
+// Products with weights, for the operations that contain some.
 #pragma once
 
 #include <initializer_list>
@@ -8,21 +8,22 @@
 
 namespace peruse::webgpu {
 
-// What the pipeline of a product depends on, beside the tile.
+// Parameters of a product's pipeline in addition to the tile.
 struct Weighted {
   Precision precision = Precision::kF32;
-  bool wide = false;     // LinearSpec::wide_input
-  bool aligned = false;  // rows of both operands can be read by four, and the depth by 16: linear_aligned.wgsl
+  bool wide = false;  // LinearSpec::wide_input
+  // both operands' rows can be read as vec4 and the depth is a multiple of 16: linear_aligned.wgsl
+  bool aligned = false;
 };
 
-// Whether rows begin at a multiple of four elements: known before there is a batch.
+// Whether rows start at a multiple of four elements, which is known before the batch.
 bool ByFour(const Program& program, Value value);
-// By the weights of a linear; x_by_four: rows of x begin so.
+// For a linear layer's weights; `x_by_four` is ByFour of x.
 Weighted WeightedBy(const LinearSpec& spec, bool x_by_four);
 
-// Names the pipelines of a product: one for each shape of a tile.
+// Expects the product's pipelines, one per tile shape.
 void ExpectLinear(Recording& r, const Weighted& by);
-// buffers: x, w, bias, what it is combined with, out
+// buffers: x, w, bias, combined operand, out
 void DispatchLinear(Recording& r, const Weighted& by, const LinearParams& params, uint32_t groups,
                     std::initializer_list<int32_t> buffers);
 
@@ -32,9 +33,9 @@ struct Product {
   bool x_by_four;
   int32_t rows;
   LinearId weight;
-  int32_t cols = 0;  // of one group the first outputs; 0: all
+  int32_t cols = 0;  // with one group: number of leading outputs, 0 for all
 };
-// What happens to it on its way out.
+// The epilogue of a product.
 struct Combined {
   enum How : uint32_t { kNot, kAdded, kMultiplied } how = kNot;
   Recording::View with;

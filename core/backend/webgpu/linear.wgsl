@@ -1,6 +1,6 @@
-// out[r, z, n] = activation(sum_k x[r, z, k] w[z, n, k] + bias[z, n]) for each group z, then plus or times other[r, z, n]; by the
-// tile (linear_tile.wgsl). The groups are also the heads of DeBERTa's position tables. Any depth, any place: elements are read
-// one by one. Where they can be read by four, linear_aligned.wgsl does so.
+// out[r, z, n] = activation(sum_k x[r, z, k] w[z, n, k] + bias[z, n]) for each group z, then plus or times other[r, z, n]; tiled by
+// linear_tile.wgsl. Groups are also the heads of DeBERTa's position tables. Reads single elements, so any depth and offset works;
+// linear_aligned.wgsl reads vec4s where possible.
 #include "linear_params.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<u32>;
 @group(0) @binding(2) var<storage, read> w: array<u32>;

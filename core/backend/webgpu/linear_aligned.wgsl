@@ -1,12 +1,11 @@
-// linear.wgsl where the depth is a multiple of 16, and what rows and groups begin at one of four: everything is read by four,
-// nothing is tested for.
+// linear.wgsl for a depth that is a multiple of 16, and rows and groups at multiples of four: reads vec4s without bounds checks.
 #include "linear_params.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<vec4f>;
 @group(0) @binding(2) var<storage, read> w: array<vec4u>;
 #include "linear_tile.wgsl"
 #include "linear_float.wgsl"
 
-override HALF_WEIGHTS: bool = false;  // w holds eight float16 in a vec4u, else four float32
+override HALF_WEIGHTS: bool = false;  // w stores eight float16 per vec4u, otherwise four float32
 
 fn load_x(row: u32, k: u32) -> vec4t {
   return vec4t(x[(row + k) / 4u]);

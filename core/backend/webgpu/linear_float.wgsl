@@ -1,5 +1,5 @@
-// What linear_tile.wgsl asks of float weights. vec4t is vec4<f32>; or, for float16 weights on a GPU with shader-f16, vec4<f16>
-// (recorder.cc): then HALF_PRODUCTS is true, four products are added up in half, all else stays float32.
+// Float operations for linear_tile.wgsl. vec4t is vec4<f32>, or, for float16 weights on a GPU with shader-f16, vec4<f16> (recorder.cc).
+// Then HALF_PRODUCTS is true: four products are summed in half precision, everything else in float32.
 alias Quad = vec4t;
 alias Products = vec4t;
 alias Sums = vec4f;

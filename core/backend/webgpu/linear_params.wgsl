@@ -1,15 +1,14 @@
-// What the shaders of linear layers share: their operands but x (binding 1) and w (2), which each reads in its own way, and what
-// happens to a product on its way out.
+// Shared by the shaders of linear layers: all operands except x (binding 1) and w (2), whose types differ, and the epilogue.
 #include "activation.wgsl"
 
 struct Params {
   rows: u32,
   depth: u32,            // k
-  width: u32,            // n, of one group
+  width: u32,            // of one group
   x_first: u32,          // element of row 0, group 0
   x_stride: u32,
-  x_group: u32,          // elements from one group to the next
-  w_first: u32,          // in elements; of int8 all of x and w, the depth too, in words of four
+  x_group: u32,          // elements between groups
+  w_first: u32,          // in elements; for int8, x, w and the depth are in words of four
   w_stride: u32,
   w_group: u32,
   bias_first: u32,
@@ -21,9 +20,9 @@ struct Params {
   other_stride: u32,
   activation: u32,
   has_bias: u32,
-  combine: u32,          // 0: nothing, 1: + other, 2: * other
+  combine: u32,          // with `other`: none (0), sum (1), product (2)
   scales_first: u32,     // of int8 weights, in `bias`
-  x_scales_first: u32,   // of the rows beside int8 weights, in x
+  x_scales_first: u32,   // scales of x's rows for int8 weights, in x
   x_scales_stride: u32,
 }
 

@@ -1,9 +1,9 @@
-// linear.wgsl over int8 weights: x are the integers that quantize_rows.wgsl made of its rows, behind their scales. Products are added
-// up exactly, and the sum times both scales goes where the product goes there. Four integers along k are a word; dot4 multiplies
-// two words (recorder.cc: by one instruction, or by hand). Rows of both are whole tiles, filled up with zeros.
+// linear.wgsl for int8 weights: x is the output of quantize_rows.wgsl, scales followed by integers. Sums of products are exact; the sum
+// times both scales continues as the product in linear.wgsl. Four integers along k form a word; dot4 multiplies two words (recorder.cc:
+// with or without a language feature). Rows of both operands are zero-padded to whole tiles.
 //
-// Of integers of 13 bits (WIDE) the first half of the depth are the high parts, the second the low ones, and both meet the same
-// weights: after the first half the sums so far are times 128.
+// For 13-bit integers (WIDE) the first half of the depth is the high parts, the second half the low parts, both with the same weights:
+// after the first half the sums are multiplied by 128.
 #include "linear_params.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<vec4u>;
 @group(0) @binding(2) var<storage, read> w: array<vec4u>;

@@ -1,10 +1,10 @@
-// ConvBERT's span-based dynamic convolution together with the linear layer that makes its kernels: the logits are
+// ConvBERT's span-based dynamic convolution fused with the linear layer of its kernels: the logits are
 // x w^T + bias, their softmax over each head's taps is the kernel, and
 // out[t, c] = sum_j kernel[t, head(c), j] values[t + j - (TAPS - 1) / 2, c]; taps outside the sequence add zero.
-// Workgroup: (tile of TOKENS tokens, head, sequence). Neither logits nor kernels leave it.
+// Workgroup: (tile of TOKENS tokens, head, sequence). Logits and kernels stay in the workgroup.
 //
-// Beside int8 weights x are integers too, behind their scales (quantize_rows.wgsl). Sums of their products are exact in float32 as
-// long as they are below 2^24 (gpu_format.cc).
+// For int8 weights x contains scales followed by integers (quantize_rows.wgsl). Sums of their products are exact in float32 below 2^24
+// (gpu_format.cc).
 #include "weights.wgsl"
 
 override TAPS: u32 = 9u;  // at most 63: TAPS * ROW vec4s and TOKENS * TAPS floats of workgroup memory
@@ -12,11 +12,11 @@ override TAPS: u32 = 9u;  // at most 63: TAPS * ROW vec4s and TOKENS * TAPS floa
 const THREADS = 64u;
 const TOKENS = 16u;
 const QUADS = 8u;         // vec4s along k in a tile
-const ROW = QUADS + 1u;   // with padding against bank conflicts
+const ROW = QUADS + 1u;   // padded against bank conflicts
 
 struct Params {
   depth: u32,             // k
-  x_first: u32,           // in elements, as the next two
+  x_first: u32,           // in elements, like the next two
   x_stride: u32,
   w_stride: u32,
   values_first: u32,

@@ -1,29 +1,29 @@
-// The product of a tile, for every format of weights: out[r, n] = sum_k x[r, k] w[n, k] for TILE_ROWS x 64 outputs of one group,
-// each thread ROWS x 4 of them. Whoever includes this defines Quad (four neighbours along k), Products and Sums (of four columns),
-// load_x and load_w (a Quad of a row), add_products, finished, and what linear_q8.wgsl says of WIDE.
+// The tiled product of every weight format: out[r, n] = sum_k x[r, k] w[n, k] for TILE_ROWS x 64 outputs of one group, ROWS x 4 per thread.
+// The including shader defines Quad (four neighbours along k), Products and Sums (of four columns), load_x and load_w (a Quad of a row),
+// add_products, finished, and WIDE (see linear_q8.wgsl).
 //
-// In workgroup memory a tile lies with k outermost: four rows, or four columns, of one k are a vec4, so that a thread reads
-// ROWS / 4 + 1 vec4s for its ROWS * 4 products of a k. A thread's columns lie 16 apart: neighbours write neighbours. The next
-// tile is on its way into registers while one is multiplied.
+// Tiles in workgroup memory have k outermost: four rows, or four columns, of one k are a vec4, so that a thread reads ROWS / 4 + 1 vec4s
+// for ROWS * 4 products per k. A thread's columns are 16 apart, so that adjacent threads write adjacent elements. The next tile is loaded
+// into registers while the current one is multiplied.
 //
-// What lies outside is the last row or column once more, computed and not written: no row is tested for in the loop.
+// Rows and columns outside repeat the last one; they are computed but not written, so the loop needs no bounds checks.
 override TILE_ROWS: u32 = 32u;
 override ROWS: u32 = 8u;  // 4 or 8
 
 const TILE_COLUMNS = 64u;
-const STEP = 16u;         // of k, in a tile
+const STEP = 16u;         // depth of a tile
 const COLUMN_THREADS = TILE_COLUMNS / 4u;
-// k = 4 a + b is the row 4 b + a of a tile, and a row is two vec4s longer than it needs to be: eight threads that write side by
-// side, two blocks for each a, then meet no bank twice.
+// k = 4 a + b is row 4 b + a of a tile. Rows are padded by two vec4s, so that eight adjacent writing threads, two blocks for each a, do not
+// share a bank.
 const W_PITCH = TILE_COLUMNS / 4u + 2u;
 override X_PITCH: u32 = TILE_ROWS / 4u + 2u;
 override THREADS: u32 = COLUMN_THREADS * (TILE_ROWS / ROWS);
-override FIRST_W: u32 = THREADS - TILE_COLUMNS;  // the first thread that loads of w
+override FIRST_W: u32 = THREADS - TILE_COLUMNS;  // the first thread that loads w
 
 var<workgroup> x_tile: array<Quad, STEP * X_PITCH>;
 var<workgroup> w_tile: array<Quad, STEP * W_PITCH>;
 
-// 4 x 4: what one thread brings into a tile, of each of four rows four neighbours along k.
+// 4 x 4 elements that one thread loads: four neighbours along k of each of four rows.
 struct Block {
   a: Quad,
   b: Quad,
@@ -69,7 +69,7 @@ fn main(@builtin(workgroup_id) tile: vec3u, @builtin(local_invocation_index) thr
   let row = thread / COLUMN_THREADS * ROWS;
   let column = thread % COLUMN_THREADS;
 
-  // Arrays of registers: every index is a literal.
+  // Arrays in registers: every index is a literal.
   var products: array<Products, 8>;
   var sums: array<Sums, 8>;
   var x_next: Block;

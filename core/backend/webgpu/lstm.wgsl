@@ -1,4 +1,4 @@
-// One direction of an LSTM (core/ops/lstm.h): one workgroup, row after row; a thread has some of the columns.
+// One direction of an LSTM (core/ops/lstm.h): one workgroup processes row after row, each thread some columns.
 #include "activation.wgsl"
 
 const THREADS = 256u;

@@ -11,7 +11,7 @@ Weighted By(const Program& program, const ops::MatMul& op) {
 
 }  // namespace
 
-// A linear whose weights are a result.
+// A linear layer whose weights are a computed matrix.
 template <>
 void Record(Recording& r, const ops::MatMul& op) {
   const Recording::View x = r.Operand(op.x, op.out);

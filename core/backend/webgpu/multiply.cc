@@ -3,7 +3,6 @@
 namespace peruse::webgpu {
 namespace {
 
-// out = activation(x) * y
 void RecordGate(Recording& r, const ops::Multiply& op) {
   const Recording::View x = r.Operand(op.x, op.out);
   Recording::View y = r.Operand(op.y, op.out);

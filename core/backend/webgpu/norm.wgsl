@@ -1,6 +1,6 @@
-// out[r] = (x[r] + y[r] - mean) / sqrt(variance + eps) * weight + bias, one workgroup a row. The variance is that of
-// the centred values: the mean of squares less the square of the mean would cancel. x may be the slices of a linear's product,
-// which are added up here, with its bias.
+// out[r] = (x[r] + y[r] - mean) / sqrt(variance + eps) * weight + bias, one workgroup per row. The variance is computed from centred
+// values, because the difference of mean square and squared mean would cancel. x may consist of the slices of a linear layer's product,
+// which are summed here, with its bias.
 const THREADS = 64u;
 
 struct Params {
@@ -17,7 +17,7 @@ struct Params {
   out_stride: u32,
   has_y: u32,
   slices: u32,
-  slice: u32,  // elements from one slice to the next
+  slice: u32,  // elements between slices
   has_slice_bias: u32,
   has_bias: u32,
 }

@@ -1,4 +1,4 @@
-// out[r] = x[r] / max(|x[r]|, eps), one workgroup a row.
+// out[r] = x[r] / max(|x[r]|, eps), one workgroup per row.
 const THREADS = 64u;
 
 struct Params {

@@ -1,4 +1,4 @@
-// Sums and products of two matrices.
+// Elementwise sums and products of two matrices.
 #pragma once
 
 #include "core/backend/webgpu/recording.h"

@@ -1,4 +1,4 @@
-// out = x + y or x * y, elementwise. y may have one row (y_stride 0), which then meets every row.
+// out = x + y or x * y, elementwise. y may have one row (y_stride 0), which combines with every row.
 override MULTIPLY: bool = false;
 
 const THREADS = 64u;

@@ -5,7 +5,7 @@
 
 namespace peruse::webgpu {
 
-// Where a matrix lies in its buffer, in elements.
+// The location of a matrix in its buffer, in elements.
 struct Place {
   uint32_t first = 0;
   uint32_t stride = 0;

@@ -1,5 +1,4 @@
-// out[r] = what the kind makes of the rows begins[r] + j stride, j < counts[r], of x seen as rows of out's width
-// (core/ops/pool_rows.h).
+// out[r] pools the rows begins[r] + j stride, j < counts[r], of x, viewed as rows of out's width (core/ops/pool_rows.h).
 const THREADS = 64u;
 
 // PoolRows::Kind

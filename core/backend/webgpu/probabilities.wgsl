@@ -1,5 +1,5 @@
-// The attention probabilities themselves, for inspection: one thread a row of scores, plain loops.
-// Row (start * heads + h * length + i) for head h and query i; columns past the sequence's length are zero.
+// Attention probabilities, for inspection: one thread per row of scores. Row (start * heads + h * length + i) is head h and query i;
+// columns past the sequence's length are zero.
 const THREADS = 64u;
 
 struct Params {
@@ -23,7 +23,7 @@ struct Params {
   bias_stride: u32,
   longest: u32,
   head_dim: u32,
-  window: u32,          // most distance of a key
+  window: u32,          // maximum distance of a key
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -31,7 +31,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read> query: array<f32>;
 @group(0) @binding(3) var<storage, read> key: array<f32>;
 @group(0) @binding(4) var<storage, read> slots: array<u32>;
-@group(0) @binding(5) var<storage, read> to_position: array<f32>;  // or the biases: see attention.wgsl
+@group(0) @binding(5) var<storage, read> to_position: array<f32>;  // or biases: see attention.wgsl
 @group(0) @binding(6) var<storage, read> to_content: array<f32>;
 @group(0) @binding(7) var<storage, read_write> out: array<f32>;
 

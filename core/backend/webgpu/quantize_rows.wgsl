@@ -1,7 +1,6 @@
-// Rows of activations as integers, by the rule of core/formats/quantize.h: the same integers on every GPU. A row falls into `groups`
-// slices, each with a scale of its own, and a workgroup makes one slice. `out` has all scales first, then of each slice `words` words
-// of four integers, zeros where the row has ended. Integers of 13 bits (`wide`) are 128 high + low: `words` words of the high
-// ones, then as many of the low ones.
+// Quantises rows of activations by the rule of core/formats/quantize.h, with the same integers on every GPU. A row has `groups` slices with
+// separate scales; a workgroup computes one slice. `out` contains all scales, then for each slice `words` words of four integers,
+// zero-padded. 13-bit integers (`wide`) are 128 high + low: `words` words of the high parts, then as many of the low parts.
 const THREADS = 64u;
 
 struct Params {
@@ -22,13 +21,13 @@ struct Params {
 
 var<workgroup> largest: atomic<u32>;
 
-// The integer that orders like |x|, NaN above all.
+// An integer that orders like |x|, with NaN above all.
 fn magnitude(x: f32) -> u32 {
   return bitcast<u32>(x) & 0x7fffffffu;
 }
 
-// The bits of a / b to the nearest float32, halves to even, for positive a and b; infinity's where it is too large, 0 where it
-// is below the normal ones. WGSL's own quotient may be two and a half units off, which would make other integers of a row.
+// The bits of a / b, correctly rounded to float32 (ties to even), for positive a and b; infinity on overflow, 0 below the normal range.
+// WGSL's own quotient may be 2.5 ulp off, which would change integers.
 fn quotient_bits(a: u32, b: u32) -> u32 {
   var exponent = i32(a >> 23u) - i32(b >> 23u) + 126;
   let divisor = (b & 0x7fffffu) | 0x800000u;
@@ -37,7 +36,7 @@ fn quotient_bits(a: u32, b: u32) -> u32 {
     rest <<= 1u;
     exponent -= 1;
   }
-  var digits = 0u;  // 25 of them: one more than are kept
+  var digits = 0u;  // 25 bits: one more than the result
   for (var i = 0u; i < 25u; i++) {
     digits <<= 1u;
     if (rest >= divisor) {
@@ -49,20 +48,20 @@ fn quotient_bits(a: u32, b: u32) -> u32 {
   if (exponent < 0) { return 0u; }
   if (exponent > 253) { return 0x7f800000u; }
   let up = select(0u, 1u, (digits & 1u) == 1u && (rest != 0u || (digits & 2u) == 2u));
-  return (u32(exponent) << 23u) + (digits >> 1u) + up;  // The leading digit and a carry count in the exponent.
+  return (u32(exponent) << 23u) + (digits >> 1u) + up;  // The leading digit and a carry add to the exponent.
 }
 
-// A row's scale, and what to multiply its values with before rounding. `largest`: the largest magnitude in it.
+// A row's scale, and the factor for its values before rounding. `largest` is its largest magnitude.
 fn row_scale(largest: u32, levels: u32) -> vec2f {
-  // NaN, by arithmetic that no compiler foresees.
+  // A NaN that compilers cannot fold.
   if (largest >= 0x7f800000u) { return vec2f(bitcast<f32>(largest | 0x7fc00000u), 0.0); }
   let steps = bitcast<u32>(f32(levels));
   let inverse = quotient_bits(steps, largest);
-  if (inverse >= 0x7f800000u) { return vec2f(); }  // Too small to have an inverse: zero.
+  if (inverse >= 0x7f800000u) { return vec2f(); }  // too small to have an inverse
   return vec2f(bitcast<f32>(quotient_bits(largest, steps)), bitcast<f32>(inverse));
 }
 
-// Four integers, none beyond a byte, in a word.
+// Packs four integers that fit a byte into a word.
 fn pack(q: vec4i) -> u32 {
   let bytes = bitcast<vec4u>(q) & vec4u(255u);
   return bytes.x | (bytes.y << 8u) | (bytes.z << 16u) | (bytes.w << 24u);

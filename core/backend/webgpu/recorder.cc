@@ -10,10 +10,10 @@
 namespace peruse::webgpu {
 namespace {
 
-// What comes before a shader's text, by the suffix of its name.
+// Text to prepend to a shader, by the suffix of its name.
 constexpr std::pair<std::string_view, std::string_view> kPreludes[] = {
     {"+f16", "enable f16;\nalias scalar = f16;\nalias vec4t = vec4<f16>;\nconst HALF_PRODUCTS = true;\n"},
-    // The sum of the products of four signed bytes each.
+    // Sums the products of four signed bytes each.
     {"+dot4",
      "requires packed_4x8_integer_dot_product;\nfn dot4(a: u32, b: u32) -> i32 { return dot4I8Packed(a, b); }\n"},
     {"+bytes",
@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, std::string_view> kPreludes[] = {
 
 constexpr uint64_t kSmallestBuffer = 256;  // bytes
 
-// Workspace comes in few sizes (powers of two and halfway between), so that texts of other lengths find buffers.
+// Rounds up to a power of two or halfway between two, so that texts of other lengths can reuse buffers.
 uint64_t SizeClass(uint64_t bytes) {
   const uint64_t power = std::bit_ceil(std::max(bytes, kSmallestBuffer));
   const uint64_t between = power / 4 * 3;
@@ -95,8 +95,7 @@ void Recorder::Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> b
   if (room != nullptr) std::copy(bytes.begin(), bytes.end(), room);
 }
 
-// ---- Shaders and pipelines
-// --------------------------------------------------------------------------------------------
+// ---- Shaders and pipelines --------------------------------------------------------------------------------------------
 
 uint32_t Recorder::ShaderId(std::string_view name) {
   const auto found = shaders_.find(name);
@@ -141,8 +140,7 @@ uint32_t Recorder::PipelineId(std::string_view shader, const Constants& constant
   return id;
 }
 
-// ---- Runs
-// -------------------------------------------------------------------------------------------------------------
+// ---- Runs -------------------------------------------------------------------------------------------------------------
 
 void Recorder::BeginRun() {
   ++run_;

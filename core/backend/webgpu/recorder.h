@@ -1,4 +1,4 @@
-// Records dispatches: makes each shader, pipeline and buffer known to the host once, and hands workspace out again.
+// Records dispatches: announces each shader, pipeline and buffer to the host once, and reuses workspace.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace peruse::webgpu {
 
-// What WebGPU's defaults promise; a host may tell of more.
+// WebGPU's default limits; the host may report higher ones.
 struct Limits {
   uint64_t binding_bytes = 128u << 20;        // maxStorageBufferBindingSize
   uint32_t workgroups_per_dimension = 65535;  // maxComputeWorkgroupsPerDimension
@@ -21,8 +21,7 @@ struct Limits {
   bool packed_dot = false;                    // WGSL has packed_4x8_integer_dot_product
 };
 
-// Runs are planned for lengths of these: 16, 32, 48, 64, 96, 128, 192, ... Every length between two of them uses the
-// same buffers.
+// Runs are planned for these lengths: 16, 32, 48, 64, 96, 128, 192, ... Lengths between two of them share buffers.
 int32_t LengthBucket(int32_t length);
 
 struct Constant {
@@ -48,25 +47,24 @@ class Recorder {
 
   // ---- Buffers ----------------------------------------------------------------------------------------------------
 
-  // A zeroed buffer that stays. kNoBuffer when it exceeds what a binding may hold, or without memory.
+  // Creates a permanent zeroed buffer. Returns kNoBuffer above the binding limit, or when memory runs out.
   int32_t CreateBuffer(uint64_t bytes);
   void FreeBuffer(int32_t buffer);
-  // A workspace buffer of at least that size, until Give. `fresh`: one that no dispatch of this run has used, so that
-  // it can be written from the host.
+  // Takes a workspace buffer of at least this size, until Give. A `fresh` one is unused by this run's dispatches, so the host may write to
+  // it.
   int32_t Take(uint64_t bytes, bool fresh);
   void Give(int32_t buffer);
   void Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> bytes);
-  // The same, filled by the caller (bytes a multiple of 4); null without memory.
+  // Like Write, but the caller fills the bytes (a multiple of 4); nullptr when memory runs out.
   uint8_t* WriteRoom(int32_t buffer, uint64_t offset, size_t bytes);
 
   // ---- Runs -------------------------------------------------------------------------------------------------------
 
   void BeginRun();
-  // Makes the pipeline known, which compiles it, before a dispatch needs it.
+  // Announces a pipeline, which compiles it, before a dispatch needs it.
   void Expect(std::string_view shader, const Constants& constants) { PipelineId(shader, constants); }
-  // A shader is a file of this folder without its ending. With "+f16" after it, its vec4t is of halves; with "+dot4" its
-  // dot4 is WGSL's own, with "+bytes" one that needs no language feature.
-  // `parameters` is the shader's Params struct; the last buffer is the output.
+  // `shader` is a file of this folder without its extension, plus an optional suffix: with "+f16" its vec4t has half precision; with
+  // "+dot4" its dot4 is WGSL's built-in, with "+bytes" portable. `parameters` is the shader's Params struct; the last buffer is the output.
   template <typename Parameters>
   void Dispatch(std::string_view shader, const Constants& constants, const Parameters& parameters,
                 std::initializer_list<int32_t> buffers, Grid grid) {
@@ -86,7 +84,7 @@ class Recorder {
     int32_t buffer;
     uint64_t bytes;
     bool taken;
-    int64_t last_run;  // the last run that used it
+    int64_t last_run;  // number of the last run that used it
   };
 
   void DispatchWords(std::string_view shader, const Constants& constants, std::span<const uint8_t> parameters,

@@ -1,4 +1,4 @@
-// Runs, and what all operations need of them.
+// Runs, and functions that all operations share.
 #include "core/backend/webgpu/recording.h"
 
 #include <algorithm>
@@ -108,7 +108,7 @@ float* Recording::WriteRoom(int32_t buffer, int64_t count) {
 
 Status Recording::Download(Tensor x, std::span<float> destination) {
   if (failed() || destination.empty()) return failure_;
-  const View compact = TakeMatrix(x.rows, x.cols);  // until the run ends: nothing overwrites it
+  const View compact = TakeMatrix(x.rows, x.cols);  // kept until the run ends, so it is not overwritten
   if (failed()) return failure_;
   Copy(Of(x), x.rows, x.cols, compact);
   recorder_.Download(compact.buffer, destination);

@@ -1,6 +1,5 @@
-// The class behind WebGpuBackend: a run that is being recorded, as the operations of this folder see it. Each operation is
-// in the file of its name: Record(recording, op) becomes dispatches of the shaders, Expect(recording, program, op) names the
-// pipelines that those need.
+// The class behind WebGpuBackend: a run during recording. Each operation has a file of its name: Record(recording, op) records dispatches
+// of shaders, Expect(recording, program, op) announces their pipelines.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   std::string_view name() const override { return "webgpu"; }
   bool deferred() const override { return replay_ == nullptr; }
 
-  // Names every pipeline that the plan's runs will use, so that all compile at once, while weights arrive.
+  // Announces all pipelines of the plan's runs, so that they compile in parallel while weights arrive.
   void Prepare(const Plan& plan) override;
 
   Result<Weight> CreateLinear(const LinearSpec& spec) override { return memory_.CreateLinear(spec); }
@@ -56,9 +55,8 @@ class Recording final : public WebGpuBackend, public PlanRun {
   void Replayed() override { replayed_ = true; }
   int32_t dispatches() const override { return recorder_.dispatches(); }
 
-  // ---- For the operations -------------------------------------------------------------------------------------------
+  // ---- For operations ---------------------------------------------------------------------------------------------------
 
-  // A matrix as a shader sees it.
   struct View {
     int32_t buffer = Recorder::kNoBuffer;
     Place place;
@@ -67,7 +65,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   Recorder& recorder() { return recorder_; }
   const LinearWeight& linear(LinearId id) const { return memory_.linear(at(id)); }
 
-  // The run fails; what follows records nothing.
+  // Makes the run fail; later calls record nothing.
   void Fail(Status status) {
     if (failure_.ok()) failure_ = std::move(status);
   }
@@ -78,19 +76,19 @@ class Recording final : public WebGpuBackend, public PlanRun {
     return {memory_.buffer(x), {static_cast<uint32_t>(x.first), static_cast<uint32_t>(x.stride)}};
   }
   View Of(Value x) const { return Of(at(x)); }
-  // An operand of an operation that writes `out`. A dispatch can't read and write one buffer, so other columns of
-  // out's own buffer are copied first.
+  // An operand of an operation that writes `out`. A dispatch cannot read and write one buffer, so other columns of out's buffer are copied
+  // first.
   View Operand(Value x, Value out);
-  // A matrix until this run ends, [rows, cols] with no gap. Without memory the run fails.
+  // A contiguous matrix [rows, cols] until this run ends. When memory runs out, the run fails.
   View TakeMatrix(int32_t rows, int32_t cols, bool fresh = false);
-  // Ends the use of a buffer that was taken.
+  // Returns a buffer to the workspace.
   void GiveBack(int32_t buffer);
-  // With room for at least `capacity`.
+  // `capacity` is the minimum size of the buffer.
   int32_t UploadInts(std::span<const int32_t> values, int32_t capacity);
-  // Where each text starts.
+  // Uploads the first row of each text.
   int32_t Starts();
   int32_t Slots(IndexId slots);
-  // Room for the host's values of a result, [rows, cols] with no gap, filled by write(room).
+  // Allocates a contiguous [rows, cols] result that the host computes with write(memory).
   template <typename Write>
   void Upload(Value out, Write write);
   void Copy(const View& x, int32_t rows, int32_t cols, const View& out);
@@ -106,7 +104,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   }
 
  private:
-  // A buffer until this run ends; kNoBuffer fails the run.
+  // A buffer until this run ends; kNoBuffer if the run failed.
   int32_t TakeForRun(uint64_t bytes, bool fresh);
   float* WriteRoom(int32_t buffer, int64_t count);
 
@@ -116,10 +114,10 @@ class Recording final : public WebGpuBackend, public PlanRun {
   Status failure_;
   bool recording_ = false;  // between Run and EndRecording
   bool replayed_ = true;
-  bool downloads_ = false;  // the run has some
+  bool downloads_ = false;  // the run has downloads
   std::vector<int32_t> run_buffers_;
   int32_t starts_buffer_ = Recorder::kNoBuffer;
-  IndexId slots_;  // last uploaded in this run, and where
+  IndexId slots_;  // last uploaded slots of this run, and their buffer
   int32_t slots_buffer_ = Recorder::kNoBuffer;
 };
 
@@ -142,8 +140,7 @@ void Recording::Upload(Value out, Write write) {
   if (!whole) Copy(staged, x.rows, x.cols, Of(x));
 }
 
-// Records an operation, and names the pipelines that it needs. Each has specialisations in the file of its name; the linker names one
-// that is missing.
+// Records an operation, and announces its pipelines. Each operation specialises both in its own file; a missing one is a linker error.
 template <typename Operation>
 void Record(Recording& r, const Operation& op);
 template <typename Operation>

@@ -1,5 +1,5 @@
-// Rotary position embeddings: their angles, computed on the host because WGSL's sine is inexact far from zero, and the
-// rotation of queries and keys.
+// Rotary position embeddings: the host computes the angles, because WGSL's sine is inaccurate far from zero; the GPU rotates queries and
+// keys.
 #include "core/backend/webgpu/recording.h"
 
 namespace peruse::webgpu {

@@ -4,7 +4,7 @@ const THREADS = 64u;
 struct Params {
   rows: u32,
   columns: u32,
-  half: u32,  // columns of half a head
+  half: u32,  // half of head_dim
   x_first: u32,
   x_stride: u32,
   angles_first: u32,

@@ -5,7 +5,7 @@
 
 namespace peruse::webgpu {
 
-// The text of <name>.wgsl; empty for a name that is not there.
+// Returns the text of <name>.wgsl, or an empty string.
 std::string_view ShaderText(std::string_view name);
 
 }  // namespace peruse::webgpu

@@ -5,7 +5,7 @@ namespace peruse::webgpu {
 namespace {
 
 constexpr uint32_t kSpanTokens = 16;    // TOKENS of linear_span_conv.wgsl
-constexpr int32_t kMostFusedTaps = 63;  // that its workgroup memory holds
+constexpr int32_t kMostFusedTaps = 63;  // limited by workgroup memory
 
 Constants SpanConvConstants(int32_t taps, Precision precision) {
   Constants constants = {{"TAPS", static_cast<float>(taps)}};
@@ -13,7 +13,7 @@ Constants SpanConvConstants(int32_t taps, Precision precision) {
   return constants;
 }
 
-// Whether linear_span_conv.wgsl can make the logits of such a layer itself.
+// Whether linear_span_conv.wgsl can compute the layer's logits.
 bool Fuses(const ops::SpanConv& op, const LinearSpec& spec) {
   return op.kernel_size <= kMostFusedTaps && GpuFormatOf(spec.precision).fuses_span_conv(spec);
 }
@@ -28,7 +28,7 @@ void WriteKernels(Recording& r, const ops::SpanConv& op, const Recording::View& 
                         r.Elementwise(int64_t{rows} * op.heads));
 }
 
-// The logits of a linear, in a buffer of their own.
+// Computes logits with a linear layer into a separate buffer.
 Recording::View ProjectLogits(Recording& r, const ops::SpanConv& op) {
   const int32_t rows = r.at(op.logits).rows;
   const Recording::View logits = r.TakeMatrix(rows, op.heads * op.kernel_size);

@@ -1,7 +1,7 @@
 // ConvBERT's span-based dynamic convolution: the softmax of each head's taps logits, then
 // out[t, c] = sum_j kernel[t, head(c), j] values[t + j - (taps - 1) / 2, c]; taps outside the sequence add zero.
-// A thread computes one output and its head's softmax anew: nine logits cost less than a pass over memory.
-// Workgroup: (64 columns, a first token, sequence).
+// Each thread computes one output and recomputes its head's softmax: nine logits cost less than a pass over memory. Workgroup: (64 columns,
+// a first token, sequence).
 
 const THREADS = 64u;
 

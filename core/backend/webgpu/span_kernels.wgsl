@@ -1,4 +1,4 @@
-// The span kernels themselves, for inspection: softmax over each head's taps logits.
+// Span kernels, for inspection: softmax over each head's taps logits.
 
 const THREADS = 64u;
 

@@ -1,4 +1,4 @@
-// Which tiles a product is cut into (linear_tile.wgsl): a function of its size alone.
+// Chooses the tiles of a product (linear_tile.wgsl), depending on its size only.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 namespace peruse::webgpu {
 
 struct TileShape {
-  int32_t rows;         // of a workgroup's tile; its columns are kTileColumns
+  int32_t rows;         // of a workgroup's tile, which has kTileColumns columns
   int32_t thread_rows;  // of one thread, which has four columns
 
   bool operator==(const TileShape&) const = default;
@@ -15,35 +15,35 @@ struct TileShape {
 
 inline constexpr int32_t kTileColumns = 64;
 inline constexpr int32_t kTileDepth = 16;  // elements of k, or words of int8
-// From the one that reads least of workgroup memory for a product to the one that makes most workgroups.
+// Ordered from best data reuse to most parallelism.
 inline constexpr std::array<TileShape, 3> kTileShapes = {{{64, 8}, {32, 8}, {16, 4}}};
 
-// Products are cut until there are so many workgroups: one for each core of the largest GPUs (132 in an H200). Of smaller GPUs
-// each core gets several, which costs them nothing but the smaller tile.
+// Products are split until they have this many workgroups: one per core of the largest GPUs (132 in an H200). Smaller GPUs get several per
+// core, at the cost of a smaller tile only.
 inline constexpr int32_t kEnoughWorkgroups = 128;
-// What is left of k for each when it is split: below that, what a workgroup does once outweighs its products.
+// Minimum depth of a slice: below that, fixed costs of a workgroup outweigh its products.
 inline constexpr int32_t kShortestSlice = 128;
-// Every part of a split is written, and read again by who adds them up.
+// Limits the memory traffic of slices, which are written and read again to be summed.
 inline constexpr int32_t kMostSplits = 8;
 
 struct TiledProduct {
-  int32_t rows = 0;  // the most of any text of the same length bucket, so that each of these has the same buffers
+  int32_t rows = 0;  // maximum of the length bucket, so that its texts share buffers
   int32_t depth = 0;
   int32_t width = 0;  // of one group
   int32_t groups = 1;
-  bool may_split = false;            // somebody adds parts of k up
-  uint64_t most_bytes = UINT64_MAX;  // that these parts may take
+  bool may_split = false;            // a later operation sums slices
+  uint64_t most_bytes = UINT64_MAX;  // limit for the slices' memory
 };
 
 struct Tiling {
   TileShape tile;
-  int32_t splits = 1;  // slices of k, each of a multiple of kTileDepth
+  int32_t splits = 1;  // slices of the depth, each a multiple of kTileDepth
 
   bool operator==(const Tiling&) const = default;
 };
 
-// The first shape that makes enough workgroups, with the fewest splits that do; if none does, that with the most workgroups. Shapes of
-// which more than half would lie below the last row are passed over, but for the last.
+// Returns the first shape with enough workgroups and the fewest splits for that; if none has enough, the one with the most. Skips shapes
+// (except the last) that would be more than half empty.
 Tiling PlanTiles(const TiledProduct& product);
 
 }  // namespace peruse::webgpu

@@ -1,6 +1,5 @@
-// The rows that a 1-D convolution multiplies: out[t, g, j, i] = x[t + j - (taps - 1) / 2, g, i], zero outside the
-// sequence, for group g, tap j and input i of the group. linear.wgsl does the rest of Conv1d.
-// Workgroup: (64 output columns, a first token, sequence).
+// Input rows of a 1-D convolution as a product: out[t, g, j, i] = x[t + j - (taps - 1) / 2, g, i], zero outside the sequence, for group g,
+// tap j and input i of the group. linear.wgsl computes the product. Workgroup: (64 output columns, a first token, sequence).
 
 const THREADS = 64u;
 

@@ -7,7 +7,7 @@
 namespace peruse::webgpu {
 namespace {
 
-// Of one linear layer: with default limits 4 GiB, more than any model that a page could load.
+// Per linear layer: 4 GiB with default limits, more than any model that a page can load.
 constexpr int64_t kMostParts = 32;
 
 std::span<const uint8_t> BytesOf(std::span<const float> values) {
@@ -18,7 +18,7 @@ uint64_t RowBytes(const LinearWeight& linear) {
   return static_cast<uint64_t>(linear.row_elements) * static_cast<uint64_t>(linear.format().element_bytes);
 }
 
-// The bias and the scales.
+// Bias and scales.
 uint64_t ColumnBytes(const LinearWeight& linear) {
   return static_cast<uint64_t>(linear.spec.out) * sizeof(float) *
          static_cast<uint64_t>(1 + FormatOf(linear.spec.precision).RowScales());
@@ -36,8 +36,7 @@ Status Memory::Failure() const {
                      " MiB that this GPU takes in one piece");
 }
 
-// ---- Weights and constants
-// --------------------------------------------------------------------------------------------
+// ---- Weights and constants --------------------------------------------------------------------------------------------
 
 Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
   PERUSE_RETURN_IF_ERROR(CheckSpec(spec));
@@ -46,7 +45,7 @@ Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
   const int32_t width = spec.in / spec.groups;
   const int32_t multiple = linear.format().row_multiple;
   linear.row_elements = (width + multiple - 1) / multiple * multiple;
-  // A group's rows stay together, so a part is whole groups; with one group, any rows.
+  // A part consists of whole groups, whose rows must stay together; with one group, of any rows.
   const int32_t unit = spec.groups == 1 ? 1 : spec.out / spec.groups;
   const auto fit = static_cast<int64_t>(recorder_.limits().binding_bytes / RowBytes(linear)) / unit * unit;
   if (fit == 0 || spec.out / fit >= kMostParts) return Failure();
@@ -141,8 +140,7 @@ Status Memory::WriteConstant(Tensor constant, int32_t first_row, std::span<const
   return recorder_.stream().failed() ? Failure() : OkStatus();
 }
 
-// ---- Workspace
-// --------------------------------------------------------------------------------------------------------
+// ---- Workspace --------------------------------------------------------------------------------------------------------
 
 uint64_t Memory::MatrixBytes(int32_t rows, int32_t cols) const {
   const uint64_t row_bytes = static_cast<uint64_t>(cols) * sizeof(float);

@@ -1,4 +1,4 @@
-// Which GPU buffers stand behind tensors and weights.
+// GPU buffers of tensors and weights.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct LinearPart {
 
 struct LinearWeight {
   LinearSpec spec;
-  int32_t row_elements = 0;            // in / groups, filled up as the format wants
-  std::vector<LinearPart> parts;       // several where one binding can't hold all rows
-  int32_t bias = Recorder::kNoBuffer;  // and after all biases the scales that the format has
+  int32_t row_elements = 0;            // in / groups, padded as the format requires
+  std::vector<LinearPart> parts;       // several if one binding cannot hold all rows
+  int32_t bias = Recorder::kNoBuffer;  // biases, followed by the format's scales
 
   const GpuFormat& format() const { return GpuFormatOf(spec.precision); }
 };
@@ -40,13 +40,13 @@ class Memory {
   const LinearWeight& linear(Weight weight) const;
   int64_t weight_bytes() const { return weight_bytes_; }
 
-  // Of a workspace matrix: that of its whole length bucket, if a binding holds it.
+  // Size of a workspace matrix: that of its whole length bucket, if a binding can hold it.
   uint64_t MatrixBytes(int32_t rows, int32_t cols) const;
-  // The next slot of the plan that runs. False: it has no buffer.
+  // Creates the next slot of the running plan; returns false if it has no buffer.
   bool New(int32_t rows, int32_t cols);
-  // Gives the buffers of all slots back.
+  // Returns the buffers of all slots.
   void Release();
-  // Puts a buffer that the host may write behind a slot whose contents don't matter. False: there is none.
+  // Replaces the buffer of a slot by one that the host may write; its contents are lost. Returns false on failure.
   bool Refresh(Tensor tensor);
   int32_t buffer(Tensor tensor) const;
 
@@ -58,8 +58,8 @@ class Memory {
 
   Status Failure() const;
   Status WriteScales(const LinearWeight& linear, int32_t first_row, std::span<const float> scales);
-  // Calls fill(first, rows, room) for each part that holds some of the rows [first_row, first_row + count): `rows` of them,
-  // from the first-th on, belong to `room`.
+  // Calls fill(first, rows, memory) for each part with some of the rows [first_row, first_row + count): `rows` of them, starting with row
+  // number `first` of the range, go into `memory`.
   template <typename Fill>
   Status WriteParts(const LinearWeight& linear, int32_t first_row, int64_t count, Fill fill);
 

@@ -22,8 +22,8 @@ using namespace simd;  // NOLINT: this file is vector code throughout
 
 inline Floats Sigmoid(Floats x) { return hn::Div(Set(1.0f), hn::Add(Set(1.0f), Exp(hn::Neg(x)))); }
 
-// erfc(a / sqrt 2) for a from 0 to 8. Its log2 is nearly a parabola: a polynomial of degree 8 leaves 1.3e-8 of absolute
-// error in Gelu. Both polynomials by Estrin's scheme: Horner's is one long chain of dependent steps.
+// erfc(a / sqrt 2) for a from 0 to 8. Its log2 is nearly a parabola: a polynomial of degree 8 has an absolute error of 1.3e-8 in Gelu. Both
+// polynomials use Estrin's scheme, because Horner's is one long chain of dependent steps.
 inline Floats Erfc(Floats a) {
   const auto constant = [](int i) { return gelu_constants[i]; };
   const auto pair = [&](Floats v, int i) { return Madd(v, constant(i + 1), constant(i)); };
@@ -43,14 +43,14 @@ inline Floats Erfc(Floats a) {
   return hn::Mul(Madd(end, hn::Mul(r2, r2), start), power);
 }
 
-// max(x, 0) - |x| / 2 erfc(|x| / sqrt 2), which is x Phi(x) without its cancellation for negative x. Past |x| = 8 the second
-// term is below 1e-14.
+// max(x, 0) - |x| / 2 erfc(|x| / sqrt 2), which is x Phi(x) without its cancellation for negative x. Beyond |x| = 8 the second term is
+// below 1e-14.
 inline Floats Gelu(Floats x) {
   const Floats a = hn::Min(gelu_constants[0], hn::Abs(x));
   return hn::Sub(AtLeast(0.0f, x), hn::Mul(hn::Mul(a, gelu_constants[1]), Erfc(a)));
 }
 
-// Phi((x - 0.707107) / 0.282095), of which the far half is erfc / 2.
+// Phi((x - 0.707107) / 0.282095), whose far half is erfc / 2.
 inline Floats Laplace(Floats x) {
   const Floats z = hn::Mul(hn::Sub(x, Set(0.707107f)), Set(1 / 0.282095f));
   const Floats tail = hn::Mul(gelu_constants[1], Erfc(hn::Min(gelu_constants[0], hn::Abs(z))));

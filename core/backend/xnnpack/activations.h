@@ -1,4 +1,4 @@
-// Activation functions over rows of floats, vectorised.
+// Vectorised activation functions over rows of floats.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ constexpr int64_t kSmallestBlock = int64_t{1} << 18;
 }  // namespace
 
 AlignedBytes AllocateAligned(int64_t bytes) {
-  // What no machine has is refused here; an allocator may treat it as a fault of its caller.
+  // Rejects impossible sizes, which some allocators treat as a bug of the caller.
   constexpr int64_t kLargest = std::min<int64_t>(std::numeric_limits<ptrdiff_t>::max() - kOverread, int64_t{1} << 40);
   if (bytes < 0 || bytes > kLargest) return nullptr;
   void* p = ::operator new(static_cast<size_t>(bytes + kOverread), std::align_val_t{kAlignment}, std::nothrow);
@@ -40,7 +40,7 @@ bool Arena::Push(int64_t bytes) {
     return false;
   }
   const int64_t size = RoundUp(bytes + kOverread, kAlignment);
-  // The first block, from the top one on, that has room; blocks above the top buffer's are empty.
+  // The first block with enough space, from the top one on; blocks above the top buffer's are empty.
   size_t block = top.block;
   int64_t begin = top.end;
   while (block < blocks_.size() && begin + size > blocks_[block].size) {

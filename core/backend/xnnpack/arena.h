@@ -1,4 +1,4 @@
-// Memory of the CPU backend: aligned buffers that may be over-read a little, and the workspace of a run.
+// Memory of the CPU backend: aligned buffers that allow a small over-read, and the workspace of a run.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace peruse::xnnpack {
 
-// XNNPACK's kernels may read up to 16 bytes past a row's end; whole vectors of ours stay within this too.
+// XNNPACK's kernels may read up to 16 bytes past a row's end; our whole vectors stay within this limit too.
 inline constexpr int64_t kAlignment = 64;
 inline constexpr int64_t kOverread = 64;
 
@@ -18,23 +18,21 @@ struct AlignedDelete {
 };
 using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
 
-// `bytes` uninitialised bytes and kOverread readable ones after them; null if there is no memory.
+// Allocates `bytes` uninitialised bytes, followed by kOverread readable ones; nullptr when memory runs out.
 AlignedBytes AllocateAligned(int64_t bytes);
 
-// A stack of buffers. The first run allocates block by block; once its last buffer is popped one block, as large as the
-// largest run so far, holds everything, so that a warm run allocates nothing.
+// A stack of buffers. The first run allocates block by block. Popping its last buffer replaces the blocks by one of the largest run's size,
+// so that warm runs do not allocate.
 class Arena {
  public:
-  // Gives every buffer back: Pop(0).
   void Reset();
 
-  // An uninitialised buffer on top of the stack; its index counts from 0. False without memory: the index is taken
-  // all the same, and data() of it is null.
+  // Pushes an uninitialised buffer; indices count from 0. Returns false when memory runs out; the index is still used, with null data().
   bool Push(int64_t bytes);
 
   int64_t size() const { return static_cast<int64_t>(buffers_.size()); }
-  // Pops down to `size` buffers. With the last one it makes room for the largest run so far in one block. Never fails: what
-  // cannot be had now is asked for again by Push.
+  // Pops down to `size` buffers. Popping the last one allocates one block for the largest run so far. Never fails: Push retries failed
+  // allocations.
   void Pop(int64_t size);
 
   std::byte* data(int64_t index) const { return buffers_[static_cast<size_t>(index)].data; }
@@ -48,16 +46,16 @@ class Arena {
   };
   struct Buffer {
     std::byte* data = nullptr;
-    size_t block = 0;  // the block it is in
+    size_t block = 0;  // its block
     int64_t end = 0;   // its end within the block
-    int64_t live = 0;  // bytes live in the arena with it
+    int64_t live = 0;  // live bytes of the arena up to this buffer
   };
 
   bool AddBlock(int64_t bytes);
 
   std::vector<Block> blocks_;
   std::vector<Buffer> buffers_;
-  int64_t peak_ = 0;  // bytes live at once, in the largest run so far
+  int64_t peak_ = 0;  // maximum live bytes of any run so far
 };
 
 }  // namespace peruse::xnnpack

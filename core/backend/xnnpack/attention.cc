@@ -1,6 +1,6 @@
-// One task is one head of one sequence, or a part of its queries. It packs the head's keys and values once, then takes
-// the queries in tiles whose scores stay in the second-level cache: content scores, position terms, softmax, context. Where a
-// window limits the keys, each tile packs the keys that its queries reach.
+// A task is one head of one sequence, or a part of its queries. It packs the head's keys and values once, then processes queries in tiles
+// whose scores stay in the L2 cache: content scores, position terms, softmax, context. With a window, each tile packs the keys that its
+// queries reach.
 #include <algorithm>
 #include <cstddef>
 
@@ -15,25 +15,25 @@ namespace {
 
 using namespace simd;  // NOLINT: this file is vector code throughout
 
-constexpr int64_t kMostQueries = 72;  // in a tile
+constexpr int64_t kMostQueries = 72;  // per tile
 constexpr int64_t kWindowQueries =
-    36;  // the same with a window: a tile scores its queries against all keys that any of them reaches
-constexpr int64_t kSlack = 16;  // floats after each row, against over-reads and for alignment
+    36;  // with a window, because a tile scores its queries against all keys that any of them reaches
+constexpr int64_t kSlack = 16;  // floats after each row, for over-reads and alignment
 
-// The queries of a tile: the sequence in equal parts, because the position terms of a small last tile would cost
-// almost as much as those of a large one.
+// Queries per tile. Splits the sequence equally, because the position terms of a small last tile would cost almost as much as those of a
+// large one.
 int64_t QueryTile(int64_t length) {
   const int64_t most = kMostQueries / TileRows() * TileRows();
   const int64_t tiles = (length + most - 1) / most;
   return RoundUp((length + tiles - 1) / tiles, TileRows());
 }
 
-// The operation as memory. A Block without data is left out.
+// The operation's operands in memory. Absent ones have null data.
 struct AttentionBlocks {
   int64_t Tile(int64_t length) const { return Bands(length) ? RoundUp(kWindowQueries, TileRows()) : QueryTile(length); }
   // Whether a tile reaches fewer keys than the text has.
   bool Bands(int64_t length) const { return BandKeys() < length; }
-  // The most keys that a tile reaches within the window.
+  // The maximum number of keys that a tile reaches within the window.
   int64_t BandKeys() const { return RoundUp(kWindowQueries, TileRows()) + 2 * int64_t{op->window}; }
 
   const ops::Attention* op;
@@ -47,7 +47,7 @@ struct AttentionBlocks {
   float scale = 1;
 };
 
-// What a thread needs besides the inputs. Sizes are for the longest sequence.
+// Scratch memory of a thread, sized for the longest sequence.
 struct Room {
   Room(const AttentionBlocks& blocks, int64_t longest)
       : head_dim(blocks.query.cols / blocks.heads),
@@ -64,8 +64,8 @@ struct Room {
     }
     if (blocks.position_query.data != nullptr) {
       position_queries = distances * head_dim + kSlack;
-      // Each group of TileRows() runs keeps the keys that its distances reach from the tile: the tile's rows, the
-      // distances that the group spans (all groups together span tile_distances), and alignment to panels.
+      // Each group of TileRows() runs stores the keys that its distances reach from the tile: the tile's rows, the distances of the group
+      // (all groups together have tile_distances), and alignment to panels.
       query_band = (tile_distances + TileRows()) * (kMostQueries + TileCols() + kSlack) + TileRows() * tile_distances;
       diagonals = tile_distances + kSlack;
     }
@@ -76,7 +76,7 @@ struct Room {
   }
 
   int64_t head_dim;
-  int64_t row;                   // floats from one row of scores to the next
+  int64_t row;                   // floats between rows of scores
   int64_t keys = 0;              // packed [head_dim, keys]
   int64_t values = 0;            // packed [keys, head_dim]
   int64_t scores = 0;            // [kMostQueries, row]
@@ -84,12 +84,11 @@ struct Room {
   int64_t key_band = 0;          // [TileRows(), ...]: queries times position keys
   int64_t position_queries = 0;  // [runs, head_dim]
   int64_t query_band = 0;        // position queries times keys
-  int64_t diagonals = 0;         // for each distance of a tile, where its run is in query_band
+  int64_t diagonals = 0;         // for each distance of a tile, the position of its run in query_band
   int64_t bias_band = 0;         // biases by run, in descending order of distance
   int64_t total = 0;
 };
 
-// The work of one head of one sequence.
 class HeadTask {
  public:
   HeadTask(const AttentionBlocks& blocks, const PositionRuns& runs, const Room& sizes, float* scratch)
@@ -110,7 +109,7 @@ class HeadTask {
     bias_band_ = take(sizes.bias_band);
   }
 
-  // Queries [first, last) of head `head` of the sequence of `length` rows from `start`.
+  // Processes queries [first, last) of head `head` of the sequence of `length` rows at `start`.
   void Run(int64_t start, int64_t length, int64_t longest, int64_t head, int64_t first, int64_t last) {
     start_ = start;
     length_ = length;
@@ -137,7 +136,7 @@ class HeadTask {
   int64_t FirstKey(int64_t i) const { return blocks_.op->FirstKey(static_cast<int32_t>(i)); }
   int64_t EndKey(int64_t i) const { return blocks_.op->EndKey(static_cast<int32_t>(i), static_cast<int32_t>(length_)); }
 
-  // Packs the keys and values of the keys [first, end) of the text.
+  // Packs the keys [first, end) of the text, with their values.
   void PackKeysAndValues(int64_t first, int64_t end) {
     first_key_ = first;
     key_count_ = end - first;
@@ -147,22 +146,22 @@ class HeadTask {
     PackMatrix(blocks_.value.row(start_ + first) + column_, blocks_.value.stride, key_count_, d_, values_);
   }
 
-  // The columns of the last panel that packing leaves out take part in the kernel's arithmetic, if not in its result.
+  // The kernel computes with the last panel's unpacked columns, although it drops the results.
   static void ZeroLastPanel(int64_t k, int64_t n, float* packed) {
     if (n % TileCols() == 0) return;
     const int64_t last = PanelOffset(k, n / TileCols() * TileCols());
     std::fill_n(packed + last, PackedFloats(k, TileCols()), 0.0f);
   }
 
-  // Column c of the packed matrix is the position key of run last_run - c: for a query, neighbouring keys lie at
-  // descending distances, so their scores are neighbours here.
+  // Column c of the packed matrix is the position key of run last_run - c: neighbouring keys have descending distances from a query, so
+  // their scores are neighbours here.
   void PackPositionKeys() {
     const int64_t first_run = runs_.run(-(length_ - 1));
     last_run_ = runs_.run(length_ - 1);
     const int64_t count = last_run_ - first_run + 1;
     ZeroBias(d_, count, position_keys_);
     ZeroLastPanel(d_, count, position_keys_);
-    // Slots that descend one by one, all of them or nearly, are packed together.
+    // Consecutive descending slots are packed together.
     for (int64_t c = 0, end; c < count; c = end) {
       const int64_t slot = runs_.slot(last_run_ - c);
       for (end = c + 1; end < count && runs_.slot(last_run_ - end) == slot - (end - c);) ++end;
@@ -180,7 +179,7 @@ class HeadTask {
     }
   }
 
-  // Over the scale, which multiplies the whole score afterwards.
+  // Divides biases by the scale, which multiplies the whole score afterwards.
   void GatherBiases(int64_t head) {
     const int64_t first_run = runs_.run(-(length_ - 1));
     last_run_ = runs_.run(length_ - 1);
@@ -193,7 +192,7 @@ class HeadTask {
     for (int64_t r = 0; r < rows; ++r) AddBandRow(bias_band_, last_run_, first + r, scores_ + r * sizes_.row);
   }
 
-  // scores[i, j] += query_i . position_key[slot(i - j)], a few queries at a time against the runs that they meet.
+  // scores[i, j] += query_i . position_key[slot(i - j)], a few queries at a time with the runs that they reach.
   void AddContentToPosition(int64_t first, int64_t rows) {
     for (int64_t r = 0; r < rows; r += TileRows()) {
       const int64_t i = first + r;
@@ -210,7 +209,7 @@ class HeadTask {
     }
   }
 
-  // scores[j] += band[zero_run - run of distance i - j]: along the straight stretch of distances a shifted copy.
+  // scores[j] += band[zero_run - run of distance i - j]: a shifted copy where each distance has its own run.
   void AddBandRow(const float* band, int64_t zero_run, int64_t i, float* scores) {
     const int64_t straight_begin = std::clamp<int64_t>(i - runs_.straight_last(), 0, length_);
     const int64_t straight_end = std::clamp<int64_t>(i - runs_.straight_first() + 1, straight_begin, length_);
@@ -224,8 +223,8 @@ class HeadTask {
     for (; j < length_; ++j) scores[j] += band[zero_run - runs_.run(i - j)];
   }
 
-  // scores[i, j] += key_j . position_query[slot(i - j)]. The product is taken the other way round, runs times the
-  // packed keys, for those keys that a run's distances reach from this tile.
+  // scores[i, j] += key_j . position_query[slot(i - j)]. The product is transposed, runs times packed keys, for the keys that a run's
+  // distances reach from this tile.
   void AddPositionToContent(int64_t first, int64_t rows) {
     const int64_t least = first - (length_ - 1);  // distances of the tile
     const int64_t most = first + rows - 1;
@@ -253,12 +252,11 @@ class HeadTask {
     }
   }
 
-  // The scores with keys from `key` on, of a position query whose row in query_band_ `diagonal` tells.
+  // The scores of keys from `key` on with a position query, whose row in query_band_ is given by `diagonal`.
   const float* Band(int32_t diagonal, int64_t key) const { return query_band_ + (diagonal + key); }
 
-  // The position terms of four keys from j on. diagonals[-r] is for the distance of query r to key j, and that of the key
-  // l places on is one less for each place: lane l of a row comes from diagonals[l - r]. So of what is loaded for a
-  // distance each of four rows takes a lane; the others can be anything.
+  // Adds the position terms of four keys, starting at j. diagonals[-r] belongs to the distance of query r to key j; each following key has
+  // the next smaller distance, so lane l of row r comes from diagonals[l - r]. Each of four rows uses one lane of a distance's load.
   void AddFourKeys(int64_t rows, int64_t j, const int32_t* diagonals) {
     constexpr hn::FixedTag<float, 4> kFour;
     const float* band = query_band_ + j;
@@ -310,7 +308,7 @@ class HeadTask {
   int64_t start_ = 0;
   int64_t length_ = 0;
   int64_t column_ = 0;
-  int64_t first_key_ = 0;  // of those that are packed
+  int64_t first_key_ = 0;  // first packed key
   int64_t key_count_ = 0;
   int64_t first_run_ = 0;
   int64_t last_run_ = 0;
@@ -322,7 +320,7 @@ class HeadTask {
   float* position_queries_;
   float* query_band_;
   float* bias_band_;
-  int32_t* diagonals_;  // where query_band_ has the score of a distance with key j, less j
+  int32_t* diagonals_;  // position in query_band_ of a distance's score with key j, minus j
 };
 
 bool HasPositions(const AttentionBlocks& blocks) {
@@ -349,7 +347,7 @@ void RunAttention(const ThreadPool& pool, const AttentionBlocks& blocks, std::sp
   float* thread_scratch = reinterpret_cast<float*>(scratch + RunTableBytes(blocks, batch));
   const Room sizes(blocks, batch.longest());
 
-  // Several tasks for each thread, so that they end together: parts of a head's queries if there are few heads.
+  // Several tasks per thread, so that threads finish together: parts of a head's queries if there are few heads.
   const int64_t heads = int64_t{batch.sequences()} * blocks.heads;
   const int64_t wanted = pool.threads() == 1 ? 1 : (4 * pool.threads() + heads - 1) / heads;
   const int64_t parts = std::min<int64_t>(wanted, (batch.longest() + kMostQueries - 1) / kMostQueries);

@@ -1,4 +1,4 @@
-// Where a tensor's values are, as the kernels see it.
+// A tensor's memory, as kernels see it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline void CopyBlock(const Block& x, const Block& out) {
   }
 }
 
-// Rows of an operation on single elements that are worth a thread's while.
+// Minimum rows of an elementwise operation per thread.
 inline constexpr int64_t kLeastRows = 16;
 
 constexpr int64_t RoundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }

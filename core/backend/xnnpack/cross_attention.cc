@@ -1,4 +1,4 @@
-// A head at a time: keys and values are packed, the scores of all queries are one product, and the context another.
+// Head by head: packs keys and values, computes all scores as one product, and the context as another.
 #include <algorithm>
 
 #include "core/backend/xnnpack/gemm.h"
@@ -8,9 +8,8 @@
 namespace peruse::xnnpack {
 namespace {
 
-constexpr int64_t kSlack = 16;  // floats after each row, against over-reads
+constexpr int64_t kSlack = 16;  // floats after each row, for over-reads
 
-// Each row becomes its softmax.
 void SoftmaxRow(float* row, int64_t count, float scale) {
   const float inverse = 1.0f / simd::ExpInPlace(row, count, scale);
   simd::Map(row, row, count, [&](simd::Floats v) { return simd::hn::Mul(v, simd::Set(inverse)); });
@@ -30,7 +29,7 @@ Status Run(Runner& r, const ops::CrossAttention& op) {
   const int64_t key_floats = RoundUp(PackedFloats(depth, key.rows), kSlack);
   const int64_t value_floats = RoundUp(PackedFloats(key.rows, width), kSlack);
   const int64_t row = RoundUp(std::max(key.rows, query.rows), kSlack) + kSlack;
-  const int64_t score_floats = (query.rows + 1) * row;  // the last one for a column
+  const int64_t score_floats = (query.rows + 1) * row;  // the extra one for a column
   const Scratch scratch(r, (key_floats + value_floats + score_floats) * static_cast<int64_t>(sizeof(float)));
   if (!scratch) return NoWorkspace();
   float* const keys = scratch.floats();

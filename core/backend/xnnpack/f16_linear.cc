@@ -4,7 +4,7 @@
 namespace peruse::xnnpack {
 namespace {
 
-// Half the memory: a block of panels is expanded to floats before it is multiplied with.
+// Half the memory: expands a block of panels to floats before multiplying.
 class F16Linear final : public FloatLinear {
  public:
   explicit F16Linear(const LinearSpec& spec) : FloatLinear(spec) {}

@@ -4,7 +4,7 @@
 namespace peruse::xnnpack {
 namespace {
 
-// For each group its weights with the biases, as Gemm wants them.
+// Each group's weights and biases, packed for Gemm.
 class F32Linear final : public FloatLinear {
  public:
   explicit F32Linear(const LinearSpec& spec) : FloatLinear(spec) {}

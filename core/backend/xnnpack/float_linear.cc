@@ -8,17 +8,17 @@
 namespace peruse::xnnpack {
 namespace {
 
-// A block of panels that stays in the second-level cache while rows pass by; a block of rows that stays in the third.
+// A block of panels stays in the L2 cache while rows pass; a block of rows stays in L3.
 constexpr int64_t kPanelBlockBytes = 256 << 10;
 constexpr int64_t kRowBlock = 240;  // a multiple of 4, 5 and 6, the kernels' tile rows
 
-// Columns of one block: whole panels, as many as fit kPanelBlockBytes, at least one.
+// Columns per block: as many whole panels as fit kPanelBlockBytes, at least one.
 int64_t BlockCols(int64_t depth) {
   const int64_t panel_bytes = PackedFloats(depth, TileCols()) * static_cast<int64_t>(sizeof(float));
   return std::max<int64_t>(1, kPanelBlockBytes / panel_bytes) * TileCols();
 }
 
-// Rows of one block: fewer if there would otherwise be too few tasks to go round.
+// Rows per block: fewer if there would be too few tasks for the threads.
 int64_t BlockRows(int64_t rows, int64_t col_blocks, int32_t threads) {
   int64_t size = std::min(rows, kRowBlock);
   if (threads > 1) {
@@ -58,7 +58,7 @@ void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step
   const int64_t rows = BlockRows(x.rows, col_blocks, pool.threads());
   const int64_t row_blocks = (x.rows + rows - 1) / rows;
 
-  // Within a block of rows the panels follow each other, so that the rows stay cached.
+  // Iterates over panels within a block of rows, so that the rows stay cached.
   const int64_t thread_scratch = PanelScratch();
   pool.For(row_blocks * col_blocks, [&](int32_t thread, int64_t task) {
     const int64_t first_row = task / col_blocks * rows;
@@ -72,7 +72,7 @@ void FloatLinear::Run(const ThreadPool& pool, const Block& x, int64_t group_step
       float* result = out.row(r) + group * width + first_col;
       Gemm(x.row(r) + group * group_step, x.stride, tile, depth(), panels, n, result, out.stride);
       if (activation == Activation::kNone) continue;
-      for (int64_t i = 0; i < tile; ++i) {  // while the tile is in the first-level cache
+      for (int64_t i = 0; i < tile; ++i) {  // while the tile is in the L1 cache
         ActivateRow(result + i * out.stride, n, activation, result + i * out.stride);
       }
     }

@@ -1,4 +1,4 @@
-// Linear layers that multiply floats: the loop over panels and rows around the float GEMM, whatever the format of the weights.
+// Linear layers with float products: the loop over panels and rows around Gemm, for any weight format.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class FloatLinear : public PackedLinear {
  protected:
   explicit FloatLinear(const LinearSpec& spec);
 
-  // Columns [first, first + count) of a group, given as rows of depth() elements in the format.
+  // Packs columns [first, first + count) of a group, given as rows of depth() elements in the format.
   virtual void Pack(const uint8_t* rows, int64_t group, int64_t first, int64_t count) = 0;
-  // Columns [first, first + count) of a group as Gemm wants them; first is a multiple of TileCols(). `scratch`: of
-  // PanelScratch() floats.
+  // Returns columns [first, first + count) of a group packed for Gemm; first is a multiple of TileCols(). `scratch` has PanelScratch()
+  // floats.
   virtual const float* Panels(int64_t group, int64_t first, int64_t count, float* scratch) const = 0;
-  // Floats of a block of columns as Panels gives it.
+  // Floats of a packed block of columns.
   int64_t PanelScratch() const;
 };
 

@@ -17,13 +17,13 @@ namespace {
 
 #if defined(__wasm__)
 
-// The kernels that do not clamp: those that do lose NaN.
+// Kernels without clamping, because clamping loses NaN.
 using Params = xnn_f32_default_params;
 constexpr Params kParams = {};
 
 #else
 
-// Natively there are only kernels that clamp; this clamp changes nothing.
+// Native builds only have clamping kernels; these limits change nothing.
 using Params = xnn_f32_minmax_params;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr Params kParams = {{-kInfinity, kInfinity}};
@@ -42,13 +42,13 @@ struct Kernel {
 
 #if defined(__wasm__)
 
-// Wasm does not say what it runs on, but an invalid operation's NaN has its sign set on x86 and clear on ARM.
+// Wasm does not reveal its CPU, but an invalid operation's NaN has its sign set on x86 and clear on ARM.
 bool OnX86() {
   volatile float infinity = std::numeric_limits<float>::infinity();
   return (std::bit_cast<uint32_t>(infinity - infinity) >> 31) != 0;
 }
 
-// Past 16 live vectors x86 spills; ARM has 32 registers, and splats lanes faster than it loads.
+// x86 spills beyond 16 live vectors; ARM has 32 registers, and splats lanes faster than it loads.
 int ChooseKernel() { return OnX86() ? 0 : 1; }
 
 #if defined(__wasm_relaxed_simd__)
@@ -81,7 +81,7 @@ constexpr Kernel kKernels[] = {
 const int kChosen = ChooseKernel();
 const Kernel kKernel = kKernels[kChosen];
 
-// out[i * out_stride + j] = rows[j * stride + i] for `count` rows of k values. Not inline: one copy of it is enough.
+// out[i * out_stride + j] = rows[j * stride + i] for `count` rows of k values. Not inlined, because one copy is enough.
 [[gnu::noinline]] void TransposeRows(const float* rows, int64_t stride, int64_t count, int64_t k, float* out,
                                      int64_t out_stride) {
   int64_t j = 0;
@@ -96,7 +96,7 @@ const Kernel kKernel = kKernels[kChosen];
 
 int GemmKernels() { return static_cast<int>(std::size(kKernels)); }
 int ChosenGemmKernel() { return kChosen; }
-// For the bench alone: a build that doesn't ask has no names.
+// For the benchmark only; other builds do not link the names.
 const char* GemmKernelName(int kernel) {
 #if defined(__wasm__)
   return kernel == 0 ? "4x8 loadsplat" : "6x8 splat";

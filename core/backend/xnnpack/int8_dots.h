@@ -1,4 +1,4 @@
-// The dot products of small integers that this build's instruction set has (see int8_kernel.h).
+// Dot products of small integers with this build's instruction set (see int8_kernel.h).
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct VectorSums {
   static Vector ShiftLeft7(Vector v) { return simd::hn::ShiftLeft<7>(v); }
 };
 
-// Pairs of 16-bit numbers (pmaddwd, i32x4.dot_i16x8_s). The weights have been widened.
+// Pairs of 16-bit numbers (pmaddwd, i32x4.dot_i16x8_s), with widened weights.
 struct DotI16 : VectorSums {
   using Shorts = simd::hn::Repartition<int16_t, Tag>;
   using Weights = simd::hn::Vec<Shorts>;
@@ -48,8 +48,8 @@ struct DotI16 : VectorSums {
 
 #if defined(__wasm_relaxed_simd__)
 
-// Fours of bytes, whatever the engine makes of them: signed by signed, or, of the input, unsigned, or saturating in
-// between (x86 without VNNI). Only a probe can tell (int8_gemm.cc).
+// Groups of four bytes, engine-dependent: the input may be signed, unsigned, or the sum may saturate (x86 without VNNI). Only a probe shows
+// which (int8_gemm.cc).
 struct DotRelaxed : VectorSums {
   using Weights = v128_t;
   using Input = v128_t;

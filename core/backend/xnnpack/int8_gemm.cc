@@ -11,11 +11,11 @@
 
 namespace peruse::xnnpack {
 
-// Read from memory, once for a row: V8 makes what the compiler knows to be constant anew at each use. So it is neither
-// const nor of this file alone.
+// Read from memory once per row, because V8 rematerialises compile-time constants at each use. So it is neither const nor local to this
+// file.
 struct QuantizeConstants {
   int32_t magnitude = 0x7FFFFFFF;
-  float shift = 12582912.0f;  // 1.5 * 2^23: added to it, a float's last bit is 1
+  float shift = 12582912.0f;  // 1.5 * 2^23: after adding it, a float's last bit has the value 1
 };
 QuantizeConstants quantize_constants;
 
@@ -27,7 +27,7 @@ constexpr int64_t kTileCols = 2 * VectorSums::kVectorCols;
 
 constexpr int64_t Step(Int8Path path) { return path == Int8Path::kI16 ? 2 : 4; }
 
-// The steps of a row, each at once, to where they lie in a panel.
+// Writes each step of a row to its position in a panel.
 template <int64_t kStep>
 void SpreadSteps(const int8_t* row, int64_t k, int8_t* out) {
   int64_t i = 0;
@@ -40,12 +40,12 @@ void SpreadSteps(const int8_t* row, int64_t k, int8_t* out) {
 
 #if defined(__wasm_relaxed_simd__)
 
-// Whether the relaxed dot product of weights and inputs, both between -127 and 127, is exact, the inputs as signed bytes
-// or shifted by 128 as unsigned ones. Every pattern of extremes over a group of four, where saturation would show.
+// Whether the relaxed dot product of weights and inputs in [-127, 127] is exact, with inputs as signed bytes, or as unsigned bytes shifted
+// by 128. Tests every pattern of extremes over a group of four, which would show saturation.
 bool RelaxedDotIsExact(bool unsigned_input) {
   constexpr int kValues[] = {-127, 127, 1};
   for (int pattern = 0; pattern < 81 * 81; ++pattern) {
-    volatile uint8_t weights[4], inputs[4];  // not to be computed by the compiler
+    volatile uint8_t weights[4], inputs[4];  // prevents compile-time evaluation
     int32_t expected = 1 << 20;
     int rest = pattern;
     for (int i = 0; i < 4; ++i, rest /= 9) {
@@ -83,7 +83,7 @@ uint32_t LargestBits(const float* values, int64_t count) {
   return static_cast<uint32_t>(hn::ReduceMax(ints, largest));
 }
 
-// Steps of four rows are written four at a time: a row's are one vector of 16 bytes before they are spread.
+// Each row's steps are 16-byte vectors, four steps at a time, before they are interleaved.
 constexpr hn::FixedTag<float, 4> kFour;
 constexpr hn::FixedTag<int32_t, 4> kFourInts;
 constexpr hn::FixedTag<int16_t, 8> kEightShorts;
@@ -92,19 +92,19 @@ using Steps = hn::Vec<decltype(kFourInts)>;
 using Shorts = hn::Vec<decltype(kEightShorts)>;
 constexpr int64_t kStepsAtOnce = 4;
 
-// Rows on their way into a tile.
+// Rows to be quantised into a tile.
 struct FourRows {
   const float* values[kInt8TileRows];
   float inverses[kInt8TileRows];
   hn::Vec<decltype(kFour)> shift = hn::Set(kFour, quantize_constants.shift);
 
-  // value * inverse to the nearest integer, ties to even. Never fused into one rounding.
+  // Rounds value * inverse to the nearest integer, ties to even, without fusing the two roundings.
   Steps Round(const float* four, hn::Vec<decltype(kFour)> inverse) const {
     const auto shifted = hn::Add(hn::Mul(hn::LoadU(kFour, four), inverse), shift);
     return hn::Sub(hn::BitCast(kFourInts, shifted), hn::BitCast(kFourInts, shift));
   }
 
-  // Eight integers of a row. A row that has no inverse is zero, whatever its values.
+  // Eight integers of a row; zero for a row without an inverse.
   Shorts Eight(int64_t row, int64_t at) const {
     const auto inverse = hn::Set(kFour, inverses[row]);
     const Shorts rounded =
@@ -113,7 +113,7 @@ struct FourRows {
   }
 };
 
-// 16 values as bytes: `first` and `second` as they are, or, of wide ones, the high or low part; plus `offset`.
+// 16 values as bytes: `first` and `second` unchanged, or the high or low parts of wide ones; plus `offset`.
 enum class Part : uint8_t { kWhole, kHigh, kLow };
 Steps Bytes(Shorts first, Shorts second, Part part, int8_t offset) {
   if (part != Part::kWhole) {
@@ -126,7 +126,7 @@ Steps Bytes(Shorts first, Shorts second, Part part, int8_t offset) {
   return hn::BitCast(kFourInts, hn::Add(bytes, hn::Set(kSixteenBytes, offset)));
 }
 
-// Four steps of each of four rows, to where they lie side by side.
+// Interleaves four steps of each of four rows.
 void StoreSteps(const Steps (&rows)[kInt8TileRows], std::byte* out) {
   const auto store = [out](Steps v, int64_t step) {
     hn::StoreU(v, kFourInts, reinterpret_cast<int32_t*>(out + step * kInt8StepBytes));
@@ -148,14 +148,13 @@ void QuantizePairs(const FourRows& rows, int64_t at, std::byte* out) {
   StoreSteps(steps, out);
 }
 
-// Fours of bytes.
 void QuantizeFours(const FourRows& rows, int64_t at, Part part, int8_t offset, std::byte* out) {
   Steps steps[kInt8TileRows];
   for (int64_t r = 0; r < kInt8TileRows; ++r) steps[r] = Bytes(rows.Eight(r, at), rows.Eight(r, at + 8), part, offset);
   StoreSteps(steps, out);
 }
 
-// All steps of four rows; what is left over after the last four steps goes through a piece that zeros fill up.
+// All steps of four rows; the remainder after groups of four steps uses a zero-padded buffer.
 template <typename Quantize>
 void QuantizeRows(const FourRows& rows, int64_t k, int64_t step, std::byte* out, Quantize quantize) {
   const int64_t piece = kStepsAtOnce * step;
@@ -211,7 +210,7 @@ int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide) {
 void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
                   float* scales) {
   FourRows four;
-  for (int64_t r = 0; r < kInt8TileRows; ++r) {  // a row that is not there is the last one once more
+  for (int64_t r = 0; r < kInt8TileRows; ++r) {  // missing rows repeat the last one
     const int64_t row = std::min(r, rows - 1);
     four.values[r] = values + row * stride;
     if (r < rows) {
@@ -224,7 +223,7 @@ void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t ro
   }
   auto* out = static_cast<std::byte*>(tile);
   if (path == Int8Path::kI16) return QuantizeRows(four, k, Step(path), out, QuantizePairs);
-  const int8_t offset = path == Int8Path::kUsdot ? -128 : 0;  // modulo 256 as good as 128
+  const int8_t offset = path == Int8Path::kUsdot ? -128 : 0;  // equivalent to 128 modulo 256
   const auto quantize = [&](Part part, std::byte* to) {
     QuantizeRows(four, k, Step(path), to, [=](const FourRows& from, int64_t at, std::byte* piece) {
       QuantizeFours(from, at, part, offset, piece);

@@ -1,12 +1,12 @@
-// Exact matrix products of integers: int8 weights by activations of 8 or 13 bits, summed in 32 bits.
+// Exact integer matrix products: int8 weights by activations of 8 or 13 bits, summed in 32 bits.
 //
-// Machines multiply small integers in different ways, so there are three kernels; which one fits is found out by value
-// when the program starts (ChooseInt8Path). All give the same sums, to the bit: none of them ever saturates.
+// CPUs multiply small integers in different ways, so there are three kernels; a probe at program start selects one (ChooseInt8Path). None
+// saturates, so all give bit-identical sums.
 //
 //   kSdot  four signed bytes by four signed bytes into 32 bits: ARM's dot product
 //   kUsdot four unsigned bytes by four signed bytes into 32 bits, exact for 0 to 255: x86 with VNNI. Activations are
-//          shifted by 128, which the sums of each weight row take back
-//   kI16   two signed 16-bit numbers by two into 32 bits: every machine
+//          shifted by 128, and the sums of each weight row correct for that
+//   kI16   two signed 16-bit numbers by two into 32 bits: every CPU
 //
 // Activations of 13 bits are one 16-bit number for kI16; the others split them into two bytes, 128 * high + low.
 #pragma once
@@ -19,43 +19,43 @@ namespace peruse::xnnpack {
 
 enum class Int8Path : uint8_t { kSdot, kUsdot, kI16 };
 
-// Whether this build has the path, and this machine computes it exactly.
+// Whether this build has the path, and this CPU computes it exactly.
 bool Int8PathIsExact(Int8Path path);
 
-// The fastest path that this machine computes exactly. Always the same.
+// The fastest exact path, which is constant.
 Int8Path ChosenInt8Path();
 
-// Columns that a kernel computes at once: the width of a panel of packed weights.
+// Columns per kernel call: the width of a panel of packed weights.
 int64_t Int8TileCols();
 
-// Depth k as stored: in whole steps of a kernel.
+// Depth k, rounded up to whole kernel steps.
 int64_t Int8Depth(Int8Path path, int64_t k);
 
-// ---- Weights: [n / tile][k / step][tile][step] bytes, zero where there is no row or no k -------------------------------
+// ---- Weights: [n / tile][k / step][tile][step] bytes, zero-padded -----------------------------------------------------
 
 // Packs columns [first, first + count), given as rows of k bytes.
 void PackInt8Columns(Int8Path path, const int8_t* rows, int64_t k, int64_t first, int64_t count, int8_t* packed);
-// Where the panel of column n (a multiple of the tile) starts.
+// Offset of the panel of column n (a multiple of the tile).
 inline int64_t Int8PanelOffset(Int8Path path, int64_t k, int64_t n) { return n * Int8Depth(path, k); }
 
-// ---- Activations: tiles of four rows, [k / step][4 rows][4 bytes]; wide ones in bytes: all high parts, all low parts ----
+// ---- Activations: tiles of four rows, [k / step][4 rows][4 bytes]; wide ones as bytes: all high parts, all low parts ---
 
 inline constexpr int64_t kInt8TileRows = 4;
 int64_t QuantizedTileBytes(Int8Path path, int64_t k, bool wide);
-// Quantises `rows` (1 to kInt8TileRows) rows of k values, `stride` floats apart, each on its own
-// (core/formats/quantize.h), into a tile, and gives their scales.
+// Quantises `rows` (1 to kInt8TileRows) rows of k values, `stride` floats apart, each with its own scale (core/formats/quantize.h), into a
+// tile, and returns the scales.
 void QuantizeTile(Int8Path path, const float* values, int64_t stride, int64_t rows, int64_t k, bool wide, void* tile,
                   float* scales);
 
 // ---- The product ------------------------------------------------------------------------------------------------------
 
-// Bytes of scratch for one panel.
+// Bytes of scratch memory per panel.
 int64_t Int8PanelScratch(Int8Path path, int64_t k);
 
-// One panel of weights, ready for the kernel: kI16 widens it into `scratch`.
+// Prepares one panel of weights for the kernel: kI16 widens it into `scratch`.
 const void* PrepareInt8Panel(Int8Path path, const int8_t* panel, int64_t k, void* scratch);
 
-// The product of a tile and a panel, as `output` wants it. `weight_sums`: of each column's weights (kUsdot).
+// Multiplies a tile by a panel, with the epilogue `output`. `weight_sums` are the columns' sums of weights (kUsdot).
 void MultiplyInt8Tile(Int8Path path, const void* tile, int64_t k, bool wide, const void* panel,
                       const int32_t* weight_sums, const Int8Output& output);
 

@@ -1,7 +1,7 @@
-// The loop that every int8 product is, over what a machine offers as its dot product of small integers.
+// The loop of every int8 product, parametrised by a dot product of small integers.
 //
 // A Dot has
-//   kStep            values of k in one step; a row's are four bytes
+//   kStep            values of k per step; a row's step is four bytes
 //   Vector           32-bit sums of kVectorCols columns; half a tile is one vector
 //   Weights, Input   a step of one column vector's weights; a step of one row's activations, in every lane
 //   Zero, LoadSums, Add, ShiftLeft7                 on Vector, modulo 2^32
@@ -19,9 +19,8 @@ namespace peruse::xnnpack {
 
 constexpr int64_t kInt8StepBytes = 16;  // of a tile of four rows
 
-// sums += activations * panel for kRows rows and two vectors of columns: 8 sums, 2 weights and 1 input live in 16
-// registers. The rows' steps lie side by side, so that one address serves all. Not unrolled: compilers mix the steps of
-// an unrolled loop, and then registers run out.
+// sums += activations * panel for kRows rows and two vectors of columns: 8 sums, 2 weights and 1 input fit in 16 registers. The rows' steps
+// are adjacent, so that one address serves all. Not unrolled, because compilers interleave the steps and run out of registers.
 template <typename Dot, int kRows>
 inline void AccumulateInt8(const std::byte* input, const std::byte* panel, const std::byte* panel_end,
                            typename Dot::Vector (&sums)[kRows][2]) {
@@ -39,10 +38,11 @@ inline void AccumulateInt8(const std::byte* input, const std::byte* panel, const
   }
 }
 
-// What becomes of a tile's sums: any type with `rows` and Take. This one: out = sum * (row scale * column scale) + bias, product and sum rounded on their own.
+// Epilogue of a tile: any type with `rows` and Take. This one: out = sum * (row scale * column scale) + bias, with product and sum rounded
+// separately.
 struct Int8Output {
   const float* row_scales;  // of the tile's rows; four can be read
-  const float* scales;      // of the panel's columns, as are the biases; whole panels of both can be read
+  const float* scales;      // of the panel's columns, as are the biases; whole panels can be read
   const float* biases;
   float* out;  // [rows, cols]
   int64_t stride;
@@ -74,9 +74,9 @@ struct Int8Output {
   }
 };
 
-// One tile. `correction`: what to add to each column's sum for every pass over the inputs; null: nothing. With two
-// passes the rows' high parts come first, `steps` steps of them, and then their low parts: the sum is 128 * high + low.
-// Intermediate sums may wrap around, the result, which fits, is right all the same.
+// One tile. `correction`, if not null, is added to each column's sum for every pass over the inputs. With two passes the rows' high parts
+// come first, `steps` steps of them, and then their low parts: the sum is 128 * high + low. Intermediate sums may wrap around; the result
+// fits and is correct.
 template <typename Dot, int kRows, typename Output>
 void Int8TileOf(const std::byte* activations, int64_t steps, int passes, const std::byte* panel,
                 const int32_t* correction, const Output& output) {

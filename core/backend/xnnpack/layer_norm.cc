@@ -10,7 +10,7 @@ namespace {
 
 using namespace simd;  // NOLINT: this file is vector code throughout
 
-// out = x + y (or x), and the sum of it.
+// out = x + y (or x); returns its sum.
 float AddAndSum(const float* x, const float* y, int64_t width, float* out) {
   Floats sums = hn::Zero(kTag);
   int64_t i = 0;
@@ -28,7 +28,7 @@ float AddAndSum(const float* x, const float* y, int64_t width, float* out) {
   return sum;
 }
 
-// x -= mean, and the sum of squares of that: the variance loses nothing to a large mean.
+// x -= mean; returns the sum of squares, so that a large mean does not cost precision.
 float CentreAndSumSquares(float* x, int64_t width, float mean) {
   const Floats means = Set(mean);
   Floats sums = hn::Zero(kTag);

@@ -1,4 +1,3 @@
-// Layer norm over rows.
 #pragma once
 
 #include "core/backend/xnnpack/block.h"

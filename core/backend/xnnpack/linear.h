@@ -1,4 +1,4 @@
-// Linear layers, for the operations that have one.
+// Linear layers, for operations that contain one.
 #pragma once
 
 #include "core/backend/xnnpack/block.h"

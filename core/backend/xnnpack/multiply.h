@@ -1,4 +1,4 @@
-// Products, element by element.
+// Elementwise products.
 #pragma once
 
 #include "core/backend/xnnpack/block.h"

@@ -1,6 +1,5 @@
-// Linear layers over int8 weights: rows quantised, multiplied exactly (int8_gemm.h), and scaled back. Each step from the
-// sums to the result is one float32 operation, so without an activation function the result is the same, to the bit, in
-// every build and on every machine.
+// Linear layers with int8 weights: quantises rows, multiplies exactly (int8_gemm.h), and scales back. Each step from the sums to the result
+// is one float32 operation, so without an activation function results are bit-identical in every build and on every machine.
 #include <algorithm>
 #include <numeric>
 
@@ -12,10 +11,10 @@ namespace peruse::xnnpack {
 namespace {
 
 constexpr int64_t kFloat = sizeof(float);
-constexpr int64_t kRowBlockBytes = 256 << 10;  // quantised rows that stay in the second-level cache
+constexpr int64_t kRowBlockBytes = 256 << 10;  // quantised rows that stay in the L2 cache
 constexpr int64_t kColBlock = 64;              // a multiple of Int8TileCols(); wide enough for the activation function
 
-// What a run needs beside its operands.
+// Sizes of a run's scratch memory.
 struct Plan {
   Plan(const PackedLinear& weight, int64_t row_count)
       : path(ChosenInt8Path()),
@@ -38,10 +37,10 @@ struct Plan {
   const int64_t tile_bytes;
   const int64_t scale_bytes;  // [groups, rows] scales
   const int64_t input_bytes;  // [groups, tiles, tile_bytes]
-  const int64_t panel_bytes;  // of each thread
+  const int64_t panel_bytes;  // per thread
 };
 
-// Rows of one block: as many as stay cached, fewer if there would otherwise be too few tasks to go round.
+// Rows per block: as many as stay cached, or fewer if there would be too few tasks for the threads.
 int64_t BlockRows(const Plan& plan, int64_t col_blocks, int32_t threads) {
   int64_t size = std::min(plan.rows, std::max<int64_t>(kRowBlockBytes / plan.tile_bytes, 4) * kInt8TileRows);
   if (threads > 1) {
@@ -64,7 +63,7 @@ class Q8Linear final : public PackedLinear {
            const Block& out) const override;
 
  private:
-  // What is kept of each column beside its weights.
+  // Per-column numbers.
   enum Columns : int64_t { kBiases, kScales, kWeightSums };
 
   int64_t GroupBytes() const { return padded_width() * Int8Depth(ChosenInt8Path(), depth()); }
@@ -108,7 +107,7 @@ void Q8Linear::Run(const ThreadPool& pool, const Block& x, int64_t group_step, A
   const int64_t col_blocks = group_blocks * plan.groups;
   const int64_t block_rows = BlockRows(plan, col_blocks, pool.threads());
   const int64_t row_blocks = (plan.rows + block_rows - 1) / block_rows;
-  // Within a block of rows the panels follow each other, so that the rows stay cached.
+  // Iterates over panels within a block of rows, so that the rows stay cached.
   pool.For(row_blocks * col_blocks, [&](int32_t thread, int64_t task) {
     const int64_t first_row = task / col_blocks * block_rows;
     const int64_t end_row = std::min(first_row + block_rows, plan.rows);

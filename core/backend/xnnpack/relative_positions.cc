@@ -4,11 +4,11 @@ namespace peruse::xnnpack {
 
 PositionRuns::PositionRuns(std::span<const int32_t> slots, int32_t longest, int32_t* scratch)
     : longest_(longest), run_(scratch), slot_(run_ + 2 * longest - 1), first_(slot_ + 2 * longest - 1) {
-  int32_t straight = 0;  // distances so far, up to the current one, that have runs of their own
+  int32_t straight = 0;  // number of distances up to the current one that have their own runs
   for (int32_t distance = -(longest - 1); distance < longest; ++distance) {
     const int32_t slot = slots[static_cast<size_t>(distance + longest - 1)];
     if (count_ > 0 && slot == slot_[count_ - 1]) {
-      // The run grew to two or more: the straight stretch starts anew after it.
+      // The run has two or more distances, so the straight stretch restarts after it.
       straight = 0;
     } else {
       slot_[count_] = slot;

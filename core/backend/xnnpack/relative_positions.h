@@ -1,7 +1,7 @@
-// How a table of position slots lays out DeBERTa's two position terms as banded matrix products.
+// Lays out DeBERTa's two position terms as banded matrix products, for a table of position slots.
 //
-// The slot is the same for all pairs (i, j) of one distance i - j, and often for several distances in a row (log
-// buckets, clamping). Distances of one slot in a row form a run. Each run is one row of a product, however long.
+// All pairs (i, j) of one distance i - j share a slot, and often several consecutive distances do (log buckets, clamping). Consecutive
+// distances with one slot form a run. Each run is one row of a product, however long.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,9 @@
 
 namespace peruse::xnnpack {
 
-// For distances in (-longest, longest). All tables are views of one piece of scratch.
+// For distances in (-longest, longest). All tables are views of one scratch buffer.
 class PositionRuns {
  public:
-  // int32s of scratch that the tables take.
   static int64_t ScratchInts(int64_t longest) { return 3 * (2 * longest - 1) + 1; }
 
   PositionRuns() = default;
@@ -26,7 +25,7 @@ class PositionRuns {
   int32_t first(int64_t run) const { return first_[run]; }
   int32_t count() const { return count_; }
 
-  // The longest interval [straight_first(), straight_last()] of distances in which each has a run of its own.
+  // The longest interval [straight_first(), straight_last()] of distances that have their own runs.
   int32_t straight_first() const { return straight_first_; }
   int32_t straight_last() const { return straight_last_; }
 

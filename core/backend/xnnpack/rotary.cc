@@ -7,7 +7,7 @@ namespace {
 
 using namespace simd;  // NOLINT: this file is vector code throughout
 
-// One head of one row: the two halves of its columns turn against each other.
+// Rotates one head of one row: pairs columns of the two halves.
 void RotateHead(const float* x, const float* angles, int64_t half, float* out) {
   const auto rotate = [](Floats a, Floats b, Floats cosine, Floats sine, Floats* first, Floats* second) {
     *first = hn::Sub(hn::Mul(cosine, a), hn::Mul(sine, b));

@@ -1,4 +1,4 @@
-// What the operations of the CPU backend work with.
+// Memory and helpers of the CPU backend's operations.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 namespace peruse::xnnpack {
 
 struct Memory {
-  Arena arena;  // the plan's slots from 0 on, then what an operation needs for itself
-  std::vector<std::unique_ptr<PackedLinear>> linears;  // null: freed
+  Arena arena;  // the plan's slots from 0 on, then the current operation's scratch memory
+  std::vector<std::unique_ptr<PackedLinear>> linears;  // null if freed
   std::vector<AlignedBytes> constants;
 };
 
 class Runner : public PlanRun {
  public:
-  // Both outlive it.
+  // Both arguments outlive this.
   Runner(const ThreadPool& pool, Memory& memory) : pool_(pool), memory_(memory) {}
 
   const ThreadPool& pool() const { return pool_; }
   Memory& memory() { return memory_; }
 
-  // Where a value is; a Block without data if it is not valid.
+  // The memory of a value; null data for an invalid value.
   Block View(Value value) const { return View(at(value)); }
   Block View(Tensor x) const;
   NormWeights View(const NormArgs& norm) const { return {View(norm.weight).data, View(norm.bias).data, norm.eps}; }
@@ -41,7 +41,7 @@ class Runner : public PlanRun {
   Memory& memory_;
 };
 
-// Workspace of one operation, freed with it. False without memory.
+// Workspace of one operation, freed on destruction. Converts to false when memory ran out.
 class Scratch {
  public:
   Scratch(Runner& runner, int64_t bytes) : arena_(runner.memory().arena), ok_(arena_.Push(bytes)) {}
@@ -60,7 +60,7 @@ class Scratch {
 
 inline Status NoWorkspace() { return OutOfMemory("no memory for the run's workspace"); }
 
-// Computes an operation. Each has a specialisation in the file of its name; the linker names one that is missing.
+// Computes an operation. Each operation specialises this in its own file; a missing one is a linker error.
 template <typename Operation>
 Status Run(Runner& r, const Operation& op);
 

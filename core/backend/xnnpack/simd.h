@@ -1,5 +1,5 @@
-// Portable SIMD for our own kernels: Highway, compiled for the one instruction set of the build, and the few vector
-// functions that rows are made of. No scalar libm here: these run once per activation.
+// Portable SIMD for our kernels: Highway, compiled for the build's instruction set, and vector functions for rows. Scalar libm would be too
+// slow, because these run once per activation.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ inline constexpr int64_t kLanes = hn::MaxLanes(kTag);
 inline Floats Set(float value) { return hn::Set(kTag, value); }
 inline Floats Load(const float* p) { return hn::LoadU(kTag, p); }
 inline void Store(Floats v, float* p) { hn::StoreU(v, kTag, p); }
-// The first `count` lanes (fewer than kLanes); the others are zero.
+// Loads the first `count` lanes (fewer than kLanes); the others are zero.
 inline Floats LoadFirst(const float* p, int64_t count) { return hn::LoadN(kTag, p, static_cast<size_t>(count)); }
 inline void StoreFirst(Floats v, float* p, int64_t count) { hn::StoreN(v, kTag, p, static_cast<size_t>(count)); }
 
-// a * b + c. Highway's wasm target has no relaxed multiply-add, so that one is ours.
+// a * b + c. Highway's wasm target lacks relaxed multiply-add.
 inline Floats Madd(Floats a, Floats b, Floats c) {
 #if defined(__wasm_relaxed_simd__)
   return Floats{wasm_f32x4_relaxed_madd(a.raw, b.raw, c.raw)};
@@ -35,8 +35,8 @@ inline Floats Madd(Floats a, Floats b, Floats c) {
 #endif
 }
 
-// Halves as floats, exactly. Highway's wasm target takes the long way round; this is the short one: shifted into place
-// a half's value is 2^112 too small, and subnormals come right by the same multiplication.
+// Converts halves to floats exactly, with fewer instructions than Highway's wasm target: after the shift a half's value is 2^112 too small,
+// and one multiplication also corrects subnormals.
 inline Floats LoadHalves(const uint16_t* p) {
 #if defined(__wasm__)
   const hn::Rebind<uint16_t, FloatTag> half_bits;
@@ -45,7 +45,7 @@ inline Floats LoadHalves(const uint16_t* p) {
   const auto magnitude = hn::ShiftLeft<13>(hn::And(half, hn::Set(bits, 0x7FFF)));
   const auto sign = hn::ShiftLeft<16>(hn::And(half, hn::Set(bits, 0x8000)));
   const Floats value = hn::Mul(hn::BitCast(kTag, magnitude), Set(5192296858534827628530496329220096.0f));
-  // Infinity and NaN came out at 2^16 and above.
+  // Infinity and NaN became 2^16 and above.
   const Floats exponent =
       hn::IfThenElseZero(hn::Ge(value, Set(65536.0f)), hn::BitCast(kTag, hn::Set(bits, 0x7F800000)));
   return hn::Or(hn::Or(value, exponent), hn::BitCast(kTag, sign));
@@ -55,13 +55,12 @@ inline Floats LoadHalves(const uint16_t* p) {
 #endif
 }
 
-// The larger and smaller of a bound and x; NaN if x is (x86 returns the second operand then).
+// Maximum and minimum of a bound and x; NaN if x is (x86 then returns the second operand).
 inline Floats AtLeast(float bound, Floats x) { return hn::Max(Set(bound), x); }
 inline Floats AtMost(float bound, Floats x) { return hn::Min(Set(bound), x); }
 
-// Vector constants that are read from memory where they are used: V8 makes a constant of its own anew at each use, of three
-// instructions, which in functions of many constants is most of the time. An object must be neither const nor of one file
-// alone: else the compiler knows its values, and they are instructions again.
+// Vector constants, read from memory where used. V8 rematerialises compile-time constants with three instructions at each use, which
+// dominates functions with many constants. An object must be neither const nor local to one file, or the compiler would know its values.
 template <int kCount>
 struct ConstantVectors {
   constexpr explicit ConstantVectors(const float (&values)[kCount]) : vectors() {
@@ -83,7 +82,7 @@ inline ConstantVectors<12> exp_constants(
      1.0f, 0.49999991059303284f, 0.16666410863399506f, 0.04166828840970993f, 0.00837564468383789f,
      0.0013835792196914554f});
 
-// e^x to about 1 ulp; x is clamped to [-87.3, 88], NaN stays NaN (x86 returns the second operand of Min and Max then).
+// e^x with about 1 ulp error; clamps x to [-87.3, 88], preserves NaN (x86 then returns the second operand of Min and Max).
 inline Floats Exp(Floats x) {
   const ConstantVectors<12>& c = exp_constants;
   x = hn::Min(c[0], hn::Max(c[1], x));
@@ -108,7 +107,7 @@ inline void Map(const float* x, float* out, int64_t count, Function f) {
   if (i < count) StoreFirst(f(LoadFirst(x + i, count - i)), out + i, count - i);
 }
 
-// out[i] = x[i], for rows that are short: memcpy is a call out of the module in wasm.
+// out[i] = x[i], for short rows: memcpy is a call out of the module in wasm.
 inline void Copy(const float* x, int64_t count, float* out) {
   Map(x, out, count, [](Floats v) { return v; });
 }
@@ -145,8 +144,7 @@ inline void Map2(const float* x, const float* y, float* out, int64_t count, Func
   }
 }
 
-// Turns x into e^(scale (x - max)) and returns the sum; scale is not negative. The order of summation depends on count
-// alone.
+// Replaces x by e^(scale (x - max)) and returns the sum; scale is not negative. The order of summation depends on count only.
 inline float ExpInPlace(float* x, int64_t count, float scale) {
   Floats largest = Set(-3.4028235e38f);
   int64_t i = 0;

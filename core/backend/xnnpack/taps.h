@@ -1,4 +1,4 @@
-// What convolutions over the tokens of each text share.
+// Shared by convolutions over the tokens of each text.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace peruse::xnnpack {
 
-// The taps j of a kernel of size `taps` for which row t + j - (taps - 1) / 2 lies in [start, end).
+// The taps j of a kernel of size `taps` for which row t + j - (taps - 1) / 2 is in [start, end).
 struct TapRange {
   TapRange(int64_t t, int64_t taps, int64_t start, int64_t end)
       : first(std::max<int64_t>(0, start - t + (taps - 1) / 2)),
@@ -17,8 +17,8 @@ struct TapRange {
         first_row(t + first - (taps - 1) / 2) {}
 
   int64_t first;
-  int64_t last;       // one past
-  int64_t first_row;  // the row that `first` reads
+  int64_t last;       // one past the last
+  int64_t first_row;  // the row that tap `first` reads
 };
 
 // Calls visit(t, start, end) for every row t in [first, last), whose sequence is the rows [start, end).

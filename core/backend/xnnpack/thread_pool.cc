@@ -20,9 +20,8 @@ namespace peruse::xnnpack {
 
 namespace {
 
-// Looks at a variable before going to sleep: one or two tenths of a millisecond, longer than one thread waits for another
-// at the end of an operation, because whoever sleeps is woken too late for the next one. wasm has no pause instruction, so
-// there a look is shorter.
+// Number of polls before sleeping, 0.1 to 0.2 ms: longer than threads wait for each other at the end of an operation, because a sleeping
+// thread wakes too late for the next one. A poll is shorter in wasm, which lacks a pause instruction.
 #if defined(__wasm__)
 constexpr int kSpins = 300000;
 #else
@@ -40,11 +39,11 @@ bool Spin(Condition condition) {
 
 }  // namespace
 
-// One job at a time. `state_` says which (its number), whether it may still be joined, and how many helpers are in it; the
-// job's fields change only while it is closed and nobody is in it.
+// Runs one job at a time. `state_` contains the job's number, whether it can be joined, and its number of helpers; the job's fields only
+// change while it is closed and empty.
 class ThreadPool::Helpers {
  public:
-  // Starts threads 1 to threads - 1; false if they cannot be had.
+  // Starts threads 1 to threads - 1; returns false on failure.
   bool Start(int32_t threads) {
     threads_.reserve(static_cast<size_t>(threads - 1));
     entries_.reserve(static_cast<size_t>(threads - 1));
@@ -92,7 +91,7 @@ class ThreadPool::Helpers {
   static uint64_t Number(uint64_t state) { return state >> 32; }
   static uint64_t Members(uint64_t state) { return state & (kOpen - 1); }
 
-  // Opens a job with the next number and wakes whoever sleeps.
+  // Opens a job with the next number and wakes sleeping helpers.
   void Publish() {
     state_ = ((Number(state_) + 1) << 32) | kOpen;
     if (sleepers_ == 0) return;
@@ -123,7 +122,7 @@ class ThreadPool::Helpers {
     }
   }
 
-  // Until there is a job of another number than `seen`.
+  // Waits for a job whose number is not `seen`.
   void WaitForJob(uint64_t seen) {
     const auto opened = [this, seen] { return Number(state_) != seen; };
     if (Spin(opened)) return;
@@ -137,7 +136,7 @@ class ThreadPool::Helpers {
   std::vector<Entry> entries_;
 
   std::atomic<uint64_t> state_ = 0;  // number << 32 | kOpen | members
-  std::atomic<int64_t> next_ = 0;    // index to be handed out
+  std::atomic<int64_t> next_ = 0;    // next index
   Call call_ = nullptr;
   const void* context_ = nullptr;
   int64_t count_ = 0;

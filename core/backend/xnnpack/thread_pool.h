@@ -1,8 +1,8 @@
-// Fork and join over a few threads that live as long as the pool.
+// Fork-join over a few threads that live as long as the pool.
 //
-// Made for machines that others use too. Indices are handed out one by one, and a helper takes part only from the moment that
-// it runs: the caller never waits for one that the system has not let run, only for those in the middle of a task. So a busy
-// machine costs the help, not more. Helpers spin for a tenth of a millisecond or two for the next operation, then sleep.
+// Designed for shared machines: indices are handed out one by one, and a helper joins only when it actually runs. The caller waits for
+// helpers that are in the middle of a task, never for one that is not scheduled, so a busy machine costs at most the helpers' contribution.
+// Helpers spin for 0.1 to 0.2 ms for the next operation, then sleep.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class ThreadPool {
         &task);
   }
 
-  // Splits [0, rows) into pieces of about equal size, each worth at least `least_rows`, and calls task(first, end).
+  // Splits [0, rows) into pieces of about equal size, each of at least `least_rows`, and calls task(first, end).
   template <typename Task>
   void ForRows(int64_t rows, int64_t least_rows, const Task& task) const {
     if (rows <= 0) return;

@@ -115,7 +115,7 @@ Status XnnpackBackend::Run(const Plan& plan, const Weights& weights, const RunIn
     if (!memory_.arena.Push(bytes)) return NoWorkspace();
   }
   const Status status = RunOperations(runner_, observer_, results);
-  memory_.arena.Reset();  // and makes room for the next run
+  memory_.arena.Reset();  // and allocates for the next run
   return status;
 }
 

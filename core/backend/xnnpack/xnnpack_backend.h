@@ -1,4 +1,4 @@
-// The CPU backend: XNNPACK's GEMM microkernels and our own SIMD kernels, run at once on a pool of threads.
+// The CPU backend: XNNPACK's GEMM microkernels and our own SIMD kernels, on a pool of threads.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@
 
 namespace peruse {
 
-// `threads` counts the calling thread. Fails if the build has no threads and more than one is asked for, or if they
-// cannot be started.
+// `threads` counts the calling thread. Errors: kUnsupported for several threads in a build without threads; also if threads cannot start.
 Result<std::unique_ptr<Backend>> CreateXnnpackBackend(int32_t threads);
 
 }  // namespace peruse

@@ -8,7 +8,8 @@ namespace peruse {
 
 Program DropInputs(Program program) {
   std::vector<bool> brought(program.values.size());
-  std::vector<Value> instead(program.values.size());  // of a factor the product, which its maker makes then
+  std::vector<Value> instead(
+      program.values.size());  // by factor: the product, which the producer of the factor then writes
   std::vector<Op> ops;
   for (Op& op : program.ops) {
     if (const auto* input = std::get_if<ops::Input>(&op); input != nullptr && input->optional) {

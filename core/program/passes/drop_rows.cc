@@ -8,7 +8,7 @@
 namespace peruse {
 namespace {
 
-// The rows `index` of x, from a selection that stands before operation `at`.
+// Selects rows `index` of x before operation `at`.
 Value SelectBefore(Program& program, int32_t at, Value x, IndexId index) {
   const auto place = program.ops.begin() + at;
   for (auto op = program.ops.begin(); op != program.ops.end(); ++op) {
@@ -24,7 +24,7 @@ Value SelectBefore(Program& program, int32_t at, Value x, IndexId index) {
   return out;
 }
 
-// Moves one selection up past the operation that makes its operand. False: it stays.
+// Moves one selection before the operation that computes its operand. Returns false if it cannot move.
 bool MoveUp(Program& program, size_t at) {
   const auto* found = std::get_if<ops::SelectRows>(&program.ops[at]);
   if (found == nullptr || !program.indices[static_cast<size_t>(found->rows.id)].chooses()) return false;
@@ -37,7 +37,7 @@ bool MoveUp(Program& program, size_t at) {
   Op moved = program.ops[static_cast<size_t>(producer)];
   program.ops.erase(program.ops.begin() + static_cast<std::ptrdiff_t>(at));
   const Extent rows = program.info(select.x).rows;
-  // Selections are put before the operation, so its own number grows.
+  // Inserted selections shift the operation's number.
   const auto number = [&] { return Uses(program).producer(select.x); };
   for (Value* input : InputsOf(moved)) {
     const bool one_for_all = program.IsConstant(*input) || program.info(*input).rows != rows;

@@ -7,7 +7,7 @@
 namespace peruse {
 namespace {
 
-// The values that operations on constants alone give.
+// Marks values that only depend on constants.
 std::vector<bool> Fixed(const Program& program) {
   std::vector<bool> fixed(program.values.size());
   for (size_t i = 0; i < fixed.size(); ++i) fixed[i] = program.values[i].constant >= 0;
@@ -18,7 +18,7 @@ std::vector<bool> Fixed(const Program& program) {
       any = true;
       all = all && fixed[static_cast<size_t>(program.Root(*value).id)];
     }
-    // Their rows change.
+    // Their rows depend on the batch.
     if (std::holds_alternative<ops::SelectRows>(op) || std::holds_alternative<ops::PoolRows>(op)) all = false;
     if (!any || !all) continue;
     for (const Value* value : OutputsOf(op)) fixed[static_cast<size_t>(program.Root(*value).id)] = true;
@@ -26,8 +26,8 @@ std::vector<bool> Fixed(const Program& program) {
   return fixed;
 }
 
-// Of a linear's result the columns behind the last that somebody reads: they are not computed. (DeBERTa's tables go through the layers that make
-// query, key and value side by side; no table has values.)
+// Trims trailing output columns that are never read. (DeBERTa's tables pass through the stacked query, key and value layers; tables have no
+// values.)
 void DropColumns(Program& program) {
   for (Op& op : program.ops) {
     auto* linear = std::get_if<ops::Linear>(&op);
@@ -62,8 +62,8 @@ Hoisted HoistConstants(Program program) {
   }
   program.ops = std::move(run);
 
-  // What the run reads of the load's results becomes a constant of its own; of columns it is a copy, made as soon as they are there, so
-  // that what they were columns of is needed no longer.
+  // Results of the load program that a run reads become constants; columns are copied as soon as they exist, so that the value that
+  // contains them can be freed.
   std::vector<ops::Activate> copies;
   for (Op& op : program.ops) {
     for (const Value* value : InputsOf(op)) {

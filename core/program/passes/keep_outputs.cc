@@ -13,12 +13,12 @@ Program KeepOutputs(Program program, std::span<const int32_t> outputs) {
   std::vector<bool> needed(program.values.size());
   const auto root = [&](Value value) { return static_cast<size_t>(program.Root(value).id); };
   for (const ProgramOutput& output : program.outputs) needed[root(output.value)] = true;
-  std::vector<Op> ops;  // from the last to the first
+  std::vector<Op> ops;  // in reverse order
   for (auto op = program.ops.rbegin(); op != program.ops.rend(); ++op) {
     bool alive = false;
     for (const Value* value : OutputsOf(*op)) alive = alive || needed[root(*value)];
     if (!alive) continue;
-    // Results that are made only on demand.
+    // Results that are only computed on request.
     if (auto* attention = std::get_if<ops::Attention>(&*op)) {
       if (attention->probabilities.valid() && !needed[root(attention->probabilities)]) attention->probabilities = {};
     } else if (auto* conv = std::get_if<ops::SpanConv>(&*op)) {

@@ -1,4 +1,4 @@
-// Pure functions from a program to an equal one. Families write the plain program; these make it fast.
+// Pure functions from a program to an equivalent one. Families write the plain program; passes make it fast.
 #pragma once
 
 #include <span>
@@ -7,28 +7,28 @@
 
 namespace peruse {
 
-// Only the outputs of these numbers, and only what they need: what inspection needs costs other calls nothing.
+// Keeps only the outputs of these numbers and the operations that they need, so that inspection outputs cost other calls nothing.
 Program KeepOutputs(Program program, std::span<const int32_t> outputs);
 
-// Without what the caller may bring (ops::Input::optional) and the products by it, whose other factor then stands for them.
+// Removes optional inputs (ops::Input::optional) and multiplications by them.
 Program DropInputs(Program program);
 
-// Rows that no output reads are not computed: a selection of rows moves up past operations that work row by row, as far as
-// these have no other reader. In an encoder with a pooled head it stops behind the last layer's attention.
+// Moves row selections before row-wise operations that have no other reader, so that unused rows are not computed. In an encoder with a
+// pooled head this stops after the last layer's attention.
 Program DropRows(Program program);
 
-// What depends on constants alone is computed once, by a program of its own.
+// A program split so that values that only depend on constants are computed once.
 struct Hoisted {
-  Program load;  // its outputs are the constants that it makes
+  Program load;  // its outputs become constants
   Program run;
 };
 Hoisted HoistConstants(Program program);
 
-// A linear and the activation, product or residual and norm behind it become one operation, and so do a linear and the
-// span convolution whose kernels it makes, and a sum and its norm.
+// Fuses a linear layer with a following activation, product or residual and norm, a linear layer with the span convolution whose kernels it
+// computes, and a sum with its norm.
 Program Fuse(Program program);
 
-// Concatenations disappear: what they join is written side by side from the start.
+// Removes concatenations: producers write into the columns directly.
 Program PlaceColumns(Program program);
 
 }  // namespace peruse

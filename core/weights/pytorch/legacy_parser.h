@@ -1,5 +1,4 @@
-// A PyTorch file before version 1.6: pickles one behind the other, then the storages, without any alignment. (The reference:
-// torch/serialization.py, _legacy_load.)
+// A PyTorch file before version 1.6: consecutive pickles, then the storages without alignment (torch/serialization.py, _legacy_load).
 //
 //   the integer 0x1950a86a20f9469cfc6c, the integer 1001, a dictionary that describes the writing machine,
 //   the dictionary of tensors, the list of the storages' keys,
@@ -22,7 +21,7 @@ class PytorchLegacyParser : public FileParser {
  public:
   explicit PytorchLegacyParser(TensorVisitor& visitor) : storages_(visitor) {}
 
-  // Whether a file that starts so (8 bytes) is of this form.
+  // Whether a file that starts with these 8 bytes has this format.
   static bool Starts(std::span<const uint8_t> first);
 
   Status Feed(std::span<const uint8_t> chunk) override;
@@ -43,11 +42,11 @@ class PytorchLegacyParser : public FileParser {
   StorageReader storages_;
   State state_ = State::kMagic;
   size_t magic_read_ = 0;
-  Pickle pickle_;               // the one being read
-  std::vector<uint32_t> keys_;  // storages in the order of the file
-  size_t next_ = 0;             // of keys_
-  std::vector<uint8_t> count_;  // its bytes
-  uint64_t read_ = 0;           // bytes of the storage
+  Pickle pickle_;               // the current pickle
+  std::vector<uint32_t> keys_;  // storages in file order
+  size_t next_ = 0;             // index in keys_
+  std::vector<uint8_t> count_;
+  uint64_t read_ = 0;  // bytes of the storage so far
 };
 
 }  // namespace peruse

@@ -1,4 +1,4 @@
-// The instructions of a pickle: those that are read, and the names of the others.
+// Pickle instructions: the supported ones, and the names of the others.
 #pragma once
 
 #include <cstddef>
@@ -44,9 +44,9 @@ enum class Opcode : uint8_t {
   kLong1 = 0x8A,
 };
 
-// The length of the instruction that `bytes` (not empty) start with, its code and argument included. More than
-// bytes.size() if the rest has not come; then it may be an underestimate. kUnsupported for an instruction that is not read,
-// kMalformedFile for an argument of impossible length.
+// Returns the length of the first instruction of `bytes` (not empty), including code and argument. If the result is more than bytes.size(),
+// more bytes are needed, and it may be an underestimate. Errors: kUnsupported for an unsupported instruction, kMalformedFile for an
+// argument of impossible length.
 Result<size_t> PickleInstructionLength(std::span<const uint8_t> bytes);
 
 }  // namespace peruse

@@ -1,4 +1,4 @@
-// The machine: instructions and containers. What PyTorch means by the values is in pickle_objects.cc.
+// The stack machine: instructions and containers. pickle_objects.cc interprets PyTorch's values.
 #include "core/weights/pytorch/pickle.h"
 
 #include <algorithm>
@@ -12,8 +12,7 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// Memory is asked for once for so many bytes of a pickle. An instruction of one byte makes at most kBytesPerByte bytes of
-// values.
+// Memory is checked once per kPieceBytes of a pickle. An instruction of one byte creates at most kBytesPerByte bytes of values.
 constexpr size_t kPieceBytes = size_t{4} << 10;
 constexpr size_t kBytesPerByte = 256;
 
@@ -30,7 +29,7 @@ uint64_t LittleEndian(std::span<const uint8_t> bytes) {
 Status Pickle::Feed(std::span<const uint8_t>& chunk) {
   while (!done_ && !chunk.empty()) {
     if (allowance_ == 0) {
-      // The vectors double as they grow, and a vector that grows is there twice.
+      // Vectors double as they grow, and a growing vector exists twice.
       const size_t held = (stack_.capacity() + items_.capacity()) * sizeof(Value) + text_.capacity() +
                           lists_.capacity() * sizeof(std::vector<Value>) +
                           dicts_.capacity() * sizeof(std::vector<Entry>);
@@ -120,7 +119,7 @@ Status Pickle::ExecuteConstant(uint8_t code, std::span<const uint8_t> argument) 
     case Opcode::kLong1:
       return PushLong(argument.subspan(1));
     case Opcode::kBinFloat:
-      return PushNumber(Kind::kFloat, 0);  // nobody asks for its value
+      return PushNumber(Kind::kFloat, 0);  // the value is unused
     case Opcode::kBinUnicode:
       return PushText(argument.subspan(4), false);
     case Opcode::kShortBinString:
@@ -251,7 +250,7 @@ Status Pickle::MakeTuple(size_t count) {
 
 namespace {
 
-// Functions and classes are called or name a storage; they are no content.
+// Functions and classes are callable or name a storage; they are not content.
 bool IsContent(const PickleValue& value) { return !value.is(Kind::kGlobal) && !value.is(Kind::kStorageTuple); }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The part of Python's pickle format that a dictionary of tensors needs, read as it arrives. Nothing is executed: the few
-// classes that such a file may name are built in, and every other name or instruction is an error that says which.
+// Parses the part of Python's pickle format that a dictionary of tensors needs, as it arrives. Executes nothing: the few allowed classes
+// are built in, and every other name or instruction is an error that names it.
 //
-// A pickle is a program for a stack machine (the reference: pickle.py and pickletools.py, protocol 2). Its values here are
-// plain data; lists, dictionaries and tensors are stored by number, so that a value that contains itself harms nobody.
+// A pickle is a program for a stack machine (pickle.py and pickletools.py, protocol 2). Values here are plain data; lists, dictionaries and
+// tensors are referenced by number, so that a self-containing value is harmless.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace peruse {
 
-// What a GLOBAL may name.
+// Names that a GLOBAL instruction may use.
 enum class PickleGlobal : uint8_t { kOrderedDict, kRebuildTensor, kRebuildTensorV2, kRebuildParameter, kStorageClass };
 
 struct PickleValue {
@@ -34,7 +34,7 @@ struct PickleValue {
     kList,
     kDict,
     kGlobal,
-    kStorageTuple,  // a tuple with a storage class in it: of use for BINPERSID only
+    kStorageTuple,  // a tuple with a storage class; only BINPERSID uses it
     kStorage,
     kTensor,
   };
@@ -44,26 +44,26 @@ struct PickleValue {
   DType dtype = DType::kF32;                         // kGlobal, of a storage class
   bool ordered = false;                              // kDict: an OrderedDict
   uint32_t size = 0;                                 // kString: bytes; kTuple: items
-  int64_t number = 0;                                // kBool, kInt; of others where they are kept
+  int64_t number = 0;  // value of kBool and kInt; for other kinds the number of the stored object
 
   bool is(Kind other) const { return kind == other; }
 };
 
-// A block of elements that tensors are cut from.
+// A block of elements that tensors view.
 struct PickleStorage {
   std::string key;
   DType dtype = DType::kF32;
   int64_t elements = 0;
 };
 
-// A storage, or a part of one, as a tensor names it.
+// A tensor's storage, or a part of it.
 struct PickleStorageView {
   uint32_t storage = 0;
   int64_t first = 0;  // elements from the start of the storage
   int64_t elements = 0;
 };
 
-// In elements, as written: not checked yet.
+// Sizes are in elements, unchecked.
 struct PickleTensor {
   PickleStorageView view;
   int64_t offset = 0;
@@ -81,13 +81,13 @@ class Pickle {
   static constexpr uint64_t kMaxBytes = uint64_t{64} << 20;
   static constexpr size_t kMaxMarks = 64;
 
-  // Takes bytes off the front of `chunk` until the pickle ends (done()) or the chunk does.
-  // kMalformedFile, kUnsupported, kOutOfMemory. After an error it can only be destroyed.
+  // Consumes bytes from the front of `chunk` until the pickle ends (done()) or the chunk does. Errors: kMalformedFile, kUnsupported,
+  // kOutOfMemory; after an error it can only be destroyed.
   Status Feed(std::span<const uint8_t>& chunk);
   bool done() const { return done_; }
   uint64_t bytes_read() const { return bytes_read_; }
 
-  // ---- When done ----------------------------------------------------------------------------------------------------
+  // ---- When done --------------------------------------------------------------------------------------------------------
 
   const Value& root() const { return stack_.front(); }
   std::string_view String(const Value& value) const {
@@ -97,7 +97,7 @@ class Pickle {
     return std::span(items_).subspan(static_cast<size_t>(value.number), value.size);
   }
   const std::vector<Value>& List(const Value& value) const { return lists_[static_cast<size_t>(value.number)]; }
-  // In the order of the file; of two entries with one key the later counts.
+  // Entries in file order; of two entries with one key the later counts.
   const std::vector<Entry>& Dict(const Value& value) const { return dicts_[static_cast<size_t>(value.number)]; }
   const PickleTensor& Tensor(const Value& value) const { return tensors_[static_cast<size_t>(value.number)]; }
   const std::vector<PickleStorage>& storages() const { return storages_; }
@@ -115,10 +115,10 @@ class Pickle {
   Status PushNumber(Value::Kind kind, int64_t number) { return Push({.kind = kind, .number = number}); }
   Status PushText(std::span<const uint8_t> bytes, bool ascii);
   Status PushLong(std::span<const uint8_t> bytes);
-  // The `count` topmost values since the last mark: kMalformedFile if there are fewer.
+  // Requires `count` values above the last mark. Errors: kMalformedFile if there are fewer.
   Status Need(size_t count) const;
   Result<Value> Pop();
-  // The values above the last mark, which goes: how many.
+  // Removes the last mark and returns the number of values above it.
   Result<size_t> PopMark();
   Status MakeTuple(size_t count);
   Status Append(size_t count);
@@ -135,13 +135,13 @@ class Pickle {
 
   bool done_ = false;
   uint64_t bytes_read_ = 0;
-  size_t allowance_ = 0;        // bytes that may be read before memory is asked for again
-  std::vector<uint8_t> split_;  // an instruction that a chunk's end cut in two
+  size_t allowance_ = 0;        // bytes that may be read before the next memory check
+  std::vector<uint8_t> split_;  // an instruction that a chunk boundary split
   size_t values_made_ = 0;
 
   std::vector<Value> stack_;
-  std::vector<size_t> marks_;  // sizes of the stack
-  std::vector<Value> memo_;    // by index; kNothing where there is none
+  std::vector<size_t> marks_;
+  std::vector<Value> memo_;  // by index; kNothing if absent
 
   std::string text_;          // of all strings
   std::vector<Value> items_;  // of all tuples

@@ -1,4 +1,4 @@
-// What PyTorch means by a pickle's names and persistent ids (torch/_utils.py, torch/serialization.py).
+// PyTorch's meaning of a pickle's names and persistent ids (torch/_utils.py, torch/serialization.py).
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -44,7 +44,7 @@ std::optional<PickleValue> FindGlobal(std::string_view module, std::string_view 
   return value;
 }
 
-// For a message, which must be valid and short.
+// Makes text valid and short enough for a message.
 std::string Printable(std::string_view text) {
   std::string result(text.substr(0, 80));
   for (char& c : result) {
@@ -64,7 +64,7 @@ Status Pickle::PushGlobal(std::string_view module, std::string_view name) {
                      ", which a dictionary of tensors does not need; nothing of it was executed");
 }
 
-// ("storage", class, key, location, elements), in the legacy form with a sixth: None or (view key, first, elements).
+// ("storage", class, key, location, elements); the legacy form has a sixth item: None or (view key, first, elements).
 Status Pickle::PushStorage() {
   PERUSE_ASSIGN_OR_RETURN(const Value id, Pop());
   const std::span<const Value> parts = id.is(Kind::kStorageTuple) ? Tuple(id) : std::span<const Value>();
@@ -96,7 +96,7 @@ Status Pickle::PushStorage() {
   return PushNumber(Kind::kStorage, static_cast<int64_t>(views_.size()) - 1);
 }
 
-// OrderedDict.__setstate__ takes the attribute _metadata (versions of modules), which says nothing of the tensors.
+// OrderedDict.__setstate__ receives the attribute _metadata (module versions), which does not affect tensors.
 Status Pickle::Build() {
   PERUSE_ASSIGN_OR_RETURN(const Value state, Pop());
   PERUSE_RETURN_IF_ERROR(Need(1));
@@ -135,7 +135,7 @@ Status Pickle::Reduce() {
   if (given.size() >= 6 && (!given[4].is(Kind::kBool) || !IsEmptyDict(given[5]))) {
     return Malformed("makes a tensor with hooks");
   }
-  // It marks tensors that are stored negated or conjugated.
+  // Metadata marks tensors that are stored negated or conjugated.
   if (given.size() == 7 && !given[6].is(Kind::kNone) && !IsEmptyDict(given[6])) {
     return Unsupported("PyTorch file: a tensor has metadata, which says that its data are not its values");
   }

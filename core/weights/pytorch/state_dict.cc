@@ -13,8 +13,8 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// What all tensors together may hold, as a multiple of what all storages do: two names for one matrix are usual, and an
-// expanded tensor (stride 0) can claim far more than the file has.
+// Limits the bytes of all tensors to a multiple of the bytes of all storages: two names for one matrix are usual, but an expanded tensor
+// (stride 0) can claim far more than the file has.
 constexpr uint64_t kMaxRepetition = 4;
 constexpr uint64_t kAlwaysAllowedBytes = uint64_t{1} << 20;
 
@@ -30,7 +30,7 @@ bool HasTensors(const Pickle& pickle, const PickleValue& value) {
   });
 }
 
-// The root, or what it holds under one of the names that training scripts use.
+// Finds the state dict: the root, or an entry of it under a name that training scripts use.
 std::optional<PickleValue> FindStateDict(const Pickle& pickle) {
   const PickleValue& root = pickle.root();
   if (HasTensors(pickle, root)) return root;
@@ -43,7 +43,7 @@ std::optional<PickleValue> FindStateDict(const Pickle& pickle) {
   return std::nullopt;
 }
 
-// The elements from a tensor's first to past its last; nothing on overflow.
+// Number of elements from a tensor's first to its last; nullopt on overflow.
 std::optional<uint64_t> Extent(const PickleTensor& tensor) {
   constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
   uint64_t extent = 1;
@@ -56,7 +56,7 @@ std::optional<uint64_t> Extent(const PickleTensor& tensor) {
   return extent;
 }
 
-// Whether the elements follow one another. A dimension of one element may have any stride.
+// Whether elements are consecutive. A dimension of size one may have any stride.
 bool IsContiguous(const PickleTensor& tensor) {
   int64_t expected = 1;
   for (size_t i = tensor.shape.size(); i-- > 0;) {
@@ -78,7 +78,7 @@ Result<StateTensor> ReadTensor(const Pickle& pickle, const std::string& name, co
   const std::optional<uint64_t> bytes = TensorBytes(tensor.shape, 8 * DTypeSize(storage.dtype));
   if (!bytes) return BadTensor(name, "has the impossible shape " + ShapeString(tensor.shape));
   result.info.end = *bytes;
-  if (*bytes == 0) return result;  // whatever its strides are
+  if (*bytes == 0) return result;  // strides do not matter
 
   const auto available = static_cast<uint64_t>(tensor.view.elements);
   const auto offset = static_cast<uint64_t>(tensor.offset);
@@ -87,22 +87,22 @@ Result<StateTensor> ReadTensor(const Pickle& pickle, const std::string& name, co
     return BadTensor(name, "of shape " + ShapeString(tensor.shape) + " reaches past its storage of " +
                                std::to_string(available) + " elements");
   }
-  // The product can't overflow: it is within the storage, whose bytes were counted.
+  // Cannot overflow: the product is within the storage, whose size was checked.
   result.begin = (static_cast<uint64_t>(tensor.view.first) + offset) * element;
   result.end = result.begin + *extent * element;
   if (IsContiguous(tensor)) return result;
   result.strides = tensor.strides;
   for (size_t i = 0; i < result.strides.size(); ++i) {
-    if (tensor.shape[i] == 1) result.strides[i] = 0;  // never taken, and may be any number
+    if (tensor.shape[i] == 1) result.strides[i] = 0;  // unused, may be any number
   }
   return result;
 }
 
 using IndexByText = std::map<std::string, uint32_t, std::less<>>;
 
-// Notes which tensors are another under a second name.
+// Marks tensors that alias another tensor.
 void FindTied(std::vector<StateTensor>* tensors) {
-  IndexByText first;  // by where and how they lie
+  IndexByText first;  // key: storage, offset, shape and strides
   for (uint32_t i = 0; i < tensors->size(); ++i) {
     StateTensor& tensor = (*tensors)[i];
     if (tensor.info.bytes() == 0) continue;

@@ -1,4 +1,4 @@
-// The dictionary of tensors in a PyTorch file's pickle: which it is, what it names, and where the bytes lie.
+// Finds the dictionary of tensors in a PyTorch file's pickle, with names and byte ranges.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace peruse {
 
-// A tensor of the dictionary, checked: all of its elements lie within its storage.
+// A checked tensor: all of its elements are within its storage.
 struct StateTensor {
   TensorInfo info;
   uint32_t storage = 0;  // index into Pickle::storages()
-  // Bytes of the storage.
+  // Byte range in the storage.
   uint64_t begin = 0;
   uint64_t end = 0;  // past the last element
-  // In elements. Empty: they follow one another.
+  // In elements; empty if elements are consecutive.
   std::vector<int64_t> strides;
 };
 
-// The bytes of a storage; nothing on overflow.
+// Size of a storage in bytes; nullopt on overflow.
 std::optional<uint64_t> StorageBytes(const PickleStorage& storage);
 
-// In the order of the dictionary. kUnsupported if there is no such dictionary, kMalformedFile if a tensor is impossible.
+// Returns tensors in dictionary order. Errors: kUnsupported without such a dictionary, kMalformedFile for an impossible tensor.
 Result<std::vector<StateTensor>> ReadStateDict(const Pickle& pickle);
 
 }  // namespace peruse

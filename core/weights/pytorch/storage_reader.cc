@@ -10,7 +10,7 @@
 namespace peruse {
 namespace {
 
-// Gathered elements on their way.
+// Buffer size for gathered elements.
 constexpr size_t kGatherBytes = size_t{16} << 10;
 
 }  // namespace
@@ -30,7 +30,7 @@ Status StorageReader::Open(const Pickle& pickle) {
     if (tensors_[i].info.bytes() > 0 && visitor_.Wants(i)) storages_[tensors_[i].storage].tensors.push_back(i);
   }
   for (Storage& storage : storages_) {
-    // A heap: of all sorts the smallest program.
+    // Heap sort, because it is the smallest code.
     const auto before = [this](uint32_t a, uint32_t b) {
       return tensors_[a].begin != tensors_[b].begin ? tensors_[a].begin < tensors_[b].begin : a < b;
     };
@@ -62,7 +62,7 @@ void StorageReader::Plan(const Storage& storage) {
   next_ = 0;
   kept_begin_ = std::numeric_limits<uint64_t>::max();
   kept_end_ = 0;
-  uint64_t end = 0;  // of the last that passes
+  uint64_t end = 0;  // end of the last passing tensor
   for (const uint32_t index : storage.tensors) {
     const StateTensor& tensor = tensors_[index];
     if (tensor.strides.empty() && tensor.begin >= end) {
@@ -103,7 +103,7 @@ Status StorageReader::Keep(std::span<const uint8_t> bytes) {
   if (begin >= end) return OkStatus();
   const auto size = static_cast<size_t>(end - begin);
   if (kept_.capacity() - kept_.size() < size) {
-    // Grows with what has come, not with what was promised.
+    // Grows with the received bytes, not with the declared size.
     const size_t capacity = std::max(2 * kept_.capacity(), kept_.size() + size);
     PERUSE_RETURN_IF_ERROR(EnsureMemory(capacity, "a tensor that lies scattered in its file"));
     kept_.reserve(capacity);

@@ -1,8 +1,8 @@
-// Hands the bytes of a PyTorch file's storages, as they come, to the tensors that are cut from them.
+// Passes the bytes of a PyTorch file's storages to their tensors as they arrive.
 //
-// Several tensors may lie in one storage, and share bytes of it (tied weights): each gets its own, one tensor at a time. A
-// tensor whose elements do not follow one another, or that shares bytes with one before it, waits until its storage has come,
-// of which only that part is kept that such tensors need. What nobody wants costs nothing.
+// Several tensors may view one storage and share bytes (tied weights); each receives its own, one tensor at a time. A tensor with
+// non-consecutive elements, or one that shares bytes with a preceding tensor, waits until its storage is complete; only the part of the
+// storage that such tensors need is buffered. Unwanted tensors cost nothing.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +26,22 @@ class StorageReader {
   // `visitor` outlives this.
   explicit StorageReader(TensorVisitor& visitor) : visitor_(visitor) {}
 
-  // Finds the tensors and tells the visitor. Errors: those of ReadStateDict, and the visitor's.
+  // Finds the tensors and reports them to the visitor. Errors: those of ReadStateDict and of the visitor.
   Status Open(const Pickle& pickle);
 
-  // By its key; nothing for a storage that the pickle does not name.
+  // Finds a storage by key; nullopt if the pickle does not name it.
   std::optional<uint32_t> Find(std::string_view key) const;
   uint64_t Bytes(uint32_t storage) const { return storages_[storage].bytes; }
   int64_t Elements(uint32_t storage) const { return storages_[storage].elements; }
 
-  // A storage's bytes, exactly Bytes() of them, between Begin and End. kMalformedFile if it came before.
+  // Begin, then exactly Bytes() bytes of the storage, then End. Errors: kMalformedFile if the storage is repeated.
   Status Begin(uint32_t storage);
   Status Feed(std::span<const uint8_t> bytes);
   Status End();
 
-  // Whether every storage has come that a tensor needs; kMalformedFile names a tensor that got nothing.
+  // Checks that every needed storage has arrived. Errors: kMalformedFile names a tensor without data.
   Status CheckComplete() const;
-  // 'tensor "a.b.weight"', or what else a storage is, for messages.
+  // 'tensor "a.b.weight"', or another description of a storage, for messages.
   std::string Describe(uint32_t storage) const;
 
  private:
@@ -49,11 +49,11 @@ class StorageReader {
     std::string key;
     int64_t elements = 0;
     uint64_t bytes = 0;
-    std::vector<uint32_t> tensors;  // that are wanted, by their first byte
+    std::vector<uint32_t> tensors;  // wanted tensors, by their first byte
     bool came = false;
   };
 
-  // Sorts the tensors of a storage into passing_ and waiting_.
+  // Splits the tensors of a storage into passing_ and waiting_.
   void Plan(const Storage& storage);
   Status Pass(std::span<const uint8_t> bytes);
   Status Keep(std::span<const uint8_t> bytes);
@@ -64,13 +64,13 @@ class StorageReader {
   std::vector<Storage> storages_;
   std::map<std::string, uint32_t, std::less<>> by_key_;
 
-  // The storage being read.
+  // The current storage.
   uint32_t current_ = 0;
   uint64_t position_ = 0;
-  std::vector<uint32_t> passing_;  // tensors that take their bytes as they come, in their order
-  size_t next_ = 0;                // of passing_: the first that has not all of its bytes
-  std::vector<uint32_t> waiting_;  // tensors that take theirs at the end
-  uint64_t kept_begin_ = 0;        // the part that they need
+  std::vector<uint32_t> passing_;  // tensors that receive bytes as they arrive, in order
+  size_t next_ = 0;                // index in passing_ of the first incomplete tensor
+  std::vector<uint32_t> waiting_;  // tensors that receive their bytes at the end
+  uint64_t kept_begin_ = 0;        // the buffered part, for waiting_
   uint64_t kept_end_ = 0;
   std::vector<uint8_t> kept_;
 };

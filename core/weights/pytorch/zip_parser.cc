@@ -17,7 +17,7 @@ constexpr uint32_t kZip64EndSignature = 0x06064B50;
 constexpr uint32_t kZip64LocatorSignature = 0x07064B50;
 constexpr uint32_t kEndSignature = 0x06054B50;
 
-// Behind their signatures.
+// Sizes without signatures.
 constexpr size_t kLocalHeaderBytes = 26;
 constexpr size_t kCentralEntryBytes = 42;
 constexpr size_t kZip64LocatorBytes = 16;
@@ -25,7 +25,7 @@ constexpr size_t kEndBytes = 18;
 
 constexpr size_t kShortDescriptorBytes = 16;
 constexpr size_t kLongDescriptorBytes = 24;
-constexpr uint64_t kInZip64 = 0xFFFFFFFF;  // a size that stands in the extra field
+constexpr uint64_t kInZip64 = 0xFFFFFFFF;  // the size is in the extra field
 
 uint64_t Read(std::span<const uint8_t> bytes, size_t at, size_t size) {
   uint64_t value = 0;
@@ -38,7 +38,7 @@ uint64_t Read64(std::span<const uint8_t> bytes, size_t at) { return Read(bytes, 
 
 Status Malformed(const std::string& what) { return MalformedFile("PyTorch file: " + what); }
 
-// A descriptor of `size` bytes of data, with either width of sizes.
+// A descriptor after `size` bytes of data has either 32-bit or 64-bit sizes.
 bool IsShortDescriptor(std::span<const uint8_t> bytes, uint64_t size) {
   return Read32(bytes, 8) == size && Read32(bytes, 12) == size;
 }
@@ -215,7 +215,7 @@ Status PytorchZipParser::StartRecord() {
     return StartStorage(std::string_view(name).substr(kData.size()));
   if (record_.sized && record_.size > kMaxOtherBytes) {
     skip_ = record_.size;
-    state_ = State::kSkip;  // neither needed nor checked
+    state_ = State::kSkip;  // unneeded, unchecked
     return OkStatus();
   }
   state_ = State::kOther;
@@ -262,7 +262,7 @@ Status PytorchZipParser::ReadStorage(std::span<const uint8_t>& chunk) {
   return EndData();
 }
 
-// A record whose length nobody knows ends where a descriptor says so.
+// A record of unknown length ends at its descriptor.
 Status PytorchZipParser::ReadOther(std::span<const uint8_t>& chunk) {
   while (!chunk.empty()) {
     buffer_.push_back(chunk.front());
@@ -278,7 +278,7 @@ Status PytorchZipParser::ReadOther(std::span<const uint8_t>& chunk) {
       const std::span<const uint8_t> tail = bytes.subspan(size);
       if (Read32(tail, 0) != kDescriptorSignature) continue;
       if (width == kShortDescriptorBytes ? !IsShortDescriptor(tail, size) : !IsLongDescriptor(tail, size)) continue;
-      // Resumes the checksum at the last possible descriptor, so that many of them do not cost more time.
+      // Resumes the checksum at the last possible descriptor, so that many candidates do not take extra time.
       const size_t sure = bytes.size() - std::min(bytes.size(), kLongDescriptorBytes);
       Count(bytes.subspan(static_cast<size_t>(record_.read), sure - static_cast<size_t>(record_.read)));
       if (Read32(tail, 4) != Crc32(record_.crc_read, bytes.subspan(sure, size - sure))) continue;

@@ -1,11 +1,11 @@
-// A PyTorch file since version 1.6: a zip archive of stored (never compressed) records, read as it arrives.
+// A PyTorch file since version 1.6: a zip archive of stored (never compressed) records, parsed as it arrives.
 //
 //   <top>/data.pkl      the dictionary, first
 //   <top>/data/<key>    the bytes of a storage, in any order
-//   <top>/...           small records: byteorder is read, the others are passed over
+//   <top>/...           small records; only byteorder is read
 //
-// Most local headers say neither size nor checksum, which follow the data; the pickle says how long each storage is. (The
-// reference: torch/csrc/serialization, PyTorchStreamWriter; the zip format: APPNOTE.TXT 6.3.)
+// Most local headers have neither size nor checksum, which follow the data; the pickle gives the length of each storage.
+// (torch/csrc/serialization, PyTorchStreamWriter; zip format: APPNOTE.TXT 6.3.)
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace peruse {
 
 class PytorchZipParser : public FileParser {
  public:
-  static constexpr size_t kMaxOtherBytes = size_t{64} << 10;  // of a record that is neither pickle nor storage
+  static constexpr size_t kMaxOtherBytes = size_t{64} << 10;  // limit for a record that is neither pickle nor storage
 
   explicit PytorchZipParser(TensorVisitor& visitor) : storages_(visitor) {}
 
@@ -44,7 +44,7 @@ class PytorchZipParser : public FileParser {
     kZip64End,
     kZip64Locator,
     kEnd,
-    kSkip,  // skip_ bytes, then the next signature
+    kSkip,  // skips skip_ bytes, then expects a signature
     kComment,
     kDone,
   };
@@ -52,7 +52,7 @@ class PytorchZipParser : public FileParser {
   struct Record {
     std::string name;  // without the top folder
     bool sized = false;
-    uint64_t size = 0;  // sized: as its header says
+    uint64_t size = 0;  // from the header if sized
     uint32_t crc = 0;   // likewise
     uint64_t read = 0;
     uint32_t crc_read = 0;
@@ -61,7 +61,7 @@ class PytorchZipParser : public FileParser {
     uint32_t storage = 0;
   };
 
-  // Collects what is next, `bytes` long.
+  // Collects the next `bytes` bytes.
   void Expect(State state, size_t bytes);
   Status OnCollected();
   Status OnSignature();
@@ -74,7 +74,7 @@ class PytorchZipParser : public FileParser {
   Status ReadStorage(std::span<const uint8_t>& chunk);
   Status ReadOther(std::span<const uint8_t>& chunk);
   Status EndOther();
-  // After the last byte of a record's data.
+  // Called after the last byte of a record's data.
   Status EndData();
   Status OnDescriptor();
   Status CheckRecord(uint64_t size, uint32_t crc) const;
@@ -91,8 +91,8 @@ class PytorchZipParser : public FileParser {
   std::string top_;
   Record record_;
   uint64_t records_ = 0;
-  uint64_t entries_ = 0;  // of the central directory
-  bool opened_ = false;   // the pickle was read, storages_ knows the tensors
+  uint64_t entries_ = 0;  // in the central directory
+  bool opened_ = false;   // the pickle was read and storages_ has the tensors
   bool in_directory_ = false;
 };
 
