@@ -1,4 +1,4 @@
-// The head of a model, whatever its family.
+// Adds the head of a model, for any family.
 #pragma once
 
 #include "core/base/status.h"
@@ -6,14 +6,14 @@
 
 namespace peruse {
 
-// Whether a checkpoint of this class can have the head. kMissingHead: the class has another one under the same names.
+// Checks that a checkpoint of this class can have the head. Errors: kMissingHead if the class has another head under the same names.
 Status CheckHead(Head head, const ModelConfig& config);
 
-// Adds the head of this kind as the family has it, on the last hidden state. Errors: kMalformedFile (a classifier without labels),
-// kUnsupported (the family has no such head).
+// Adds the family's head of this kind to the last hidden state. Errors: kMalformedFile (a classifier without labels), kUnsupported (the
+// family lacks the head).
 Status AddHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden);
 
-// The same for training: if the family's checkpoints lack a discriminator, it gets ELECTRA's (ConvBERT was trained with it too).
+// The same for training: if the family's checkpoints lack a discriminator, it gets ELECTRA's (as ConvBERT's training had).
 Status AddTrainedHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden);
 
 }  // namespace peruse

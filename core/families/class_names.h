@@ -1,4 +1,4 @@
-// How transformers names the classes of models: a family's name, then the head's: "BertForMaskedLM".
+// Class names of transformers: a family's name, then the head's: "BertForMaskedLM".
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace peruse {
 
-// "ForMaskedLM". Empty if families name the head differently, or not at all.
+// "ForMaskedLM" and the like. Empty if the suffix depends on the family, or does not exist.
 std::string_view ClassSuffix(Head head);
 
-// The classifier that a class has. These heads have tensors of the same names, so that only the class tells them apart. nullopt if the
-// class has another head.
+// Returns the classifier of a class. These heads have equal tensor names, so that only the class distinguishes them. nullopt if the class
+// has another head.
 std::optional<Head> ClassifierOfClass(std::string_view class_name);
 
 }  // namespace peruse

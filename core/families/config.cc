@@ -14,21 +14,21 @@
 namespace peruse {
 namespace {
 
-// A name, or a number that stands for one, as Python writes it; not where Python would write it with an exponent.
+// Returns a string, or a number as Python prints it; nullopt if Python would print an exponent.
 std::optional<std::string> NameOf(JsonValue value) {
   if (const auto name = value.GetString()) return std::string(*name);
   if (const auto integer = value.GetInt64()) return std::to_string(*integer);
   const std::optional<double> number = value.GetDouble();
   if (!number || (*number != 0 && (std::fabs(*number) < 1e-4 || std::fabs(*number) >= 1e16))) return std::nullopt;
   char text[64];
-  for (int decimals = 1; decimals < 24; ++decimals) {  // the fewest that mean the same number
+  for (int decimals = 1; decimals < 24; ++decimals) {  // the fewest decimals that give the same number
     std::snprintf(text, sizeof(text), "%.*f", decimals, *number);
     if (std::strtod(text, nullptr) == *number) break;
   }
   return text;
 }
 
-// id2label may name any integers: there are as many labels as names.
+// Reads id2label, whose keys may be any integers: its size is the number of labels.
 void ReadLabels(ConfigReader& reader, ModelConfig& config) {
   const JsonValue labels = reader.Field("id2label");
   const bool named = labels.IsObject();
@@ -43,7 +43,7 @@ void ReadLabels(ConfigReader& reader, ModelConfig& config) {
   for (int32_t i = 0; i < count; ++i) config.id2label[static_cast<size_t>(i)] = "LABEL_" + std::to_string(i);
   if (!named) return;
 
-  // As many labels as names, as in the reference, also where their numbers leave some out.
+  // As in transformers, the number of labels is the number of names, even if their numbers have gaps.
   std::vector<bool> seen(static_cast<size_t>(count));
   for (int32_t i = 0; i < count; ++i) {
     const std::string_view key = labels.MemberName(static_cast<size_t>(i));
@@ -73,14 +73,14 @@ void ReadStoredPrecision(ConfigReader& reader, ModelConfig& config) {
   config.int8_weights = stored.ok() && *stored == Precision::kQ8;
 }
 
-// After ReadLabels.
+// Call after ReadLabels.
 void ReadLabelIds(ConfigReader& reader, ModelConfig& config) {
   const JsonValue ids = reader.Field("label2id");
-  // Without id2label the reference makes both anew.
+  // Without id2label transformers creates both.
   const bool named = reader.Field("id2label").size() > 0 && ids.IsObject();
   for (size_t i = 0; named && i < ids.size() && i < kMaxLabels; ++i) {
     const std::optional<int64_t> id = ids.MemberValue(i).GetInt64();
-    if (!id || *id < 0 || *id >= config.num_labels()) continue;  // which nothing can use
+    if (!id || *id < 0 || *id >= config.num_labels()) continue;  // unusable
     config.label2id.emplace_back(ids.MemberName(i), static_cast<int32_t>(*id));
   }
   if (!config.label2id.empty()) return;

@@ -1,4 +1,4 @@
-// Typed, checked fields of a config.json. The first problem is kept; readers after it give the default.
+// Typed, checked fields of a config.json. Keeps the first error; later calls return defaults.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,14 @@ class ConfigReader {
   std::string String(std::string_view field, std::string_view fallback);
   Activation ActivationOf(std::string_view field, Activation fallback);
 
-  // The field, or an absent value where it is absent or null.
+  // Returns the field, or an absent value if it is absent or null.
   JsonValue Field(std::string_view field) const;
 
-  // Whether the field says null.
+  // Whether the field is null.
   bool IsNull(std::string_view field) const { return root_.FindMember(field).IsNull(); }
 
-  // Keeps the first failure.
   void Fail(Status status);
-  // A field that makes no sense: "config.json: <field> is <value>, <must be ...>".
+  // Fails with "config.json: <field> is <value>, <must be ...>".
   void Refuse(std::string_view field, std::string_view must);
   const Status& status() const { return status_; }
 

@@ -31,8 +31,8 @@ class ConvBert : public Family {
   Value MixedAttention(Build& b, const ModelConfig& config, int32_t layer, Value x) const;
 
   int32_t kernel_size_ = 9;  // odd
-  int32_t num_groups_ = 1;   // of the feed-forward linears
-  int32_t heads_ = 0;        // attention heads that are built: num_attention_heads / head_ratio
+  int32_t num_groups_ = 1;   // of the feed-forward layers
+  int32_t heads_ = 0;        // attention heads in use: num_attention_heads / head_ratio
   SummaryConfig summary_;
 };
 
@@ -59,7 +59,7 @@ Value ConvBert::MixedAttention(Build& b, const ModelConfig& config, int32_t laye
   const std::string name = LayerName(layer) + "attention.";
   const std::string self = name + "self.";
   const int32_t hidden = config.hidden_size;
-  const int32_t half = hidden / 2;  // heads * head_dim, the width of either kind of head
+  const int32_t half = hidden / 2;  // heads * head_dim, the width of each kind of heads
 
   const Value projected = b.Linear(x, b.Stacked(hidden)
                                           .Add(self + "query", half)

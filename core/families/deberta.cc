@@ -1,8 +1,8 @@
 // DeBERTa v1, v2 and v3 (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention", 2020; "DeBERTaV3",
 // 2021). Reference classes: DebertaModel, DebertaV2Model.
 //
-// The versions differ in the layout of the projections, in the relative table (v2: normalised, log buckets) and in a
-// convolution beside the first layer.
+// The versions differ in the layout of the projections, in the relative table (v2: normalised, log buckets) and in a convolution parallel
+// to the first layer.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -20,7 +20,6 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-// "C2P | p2c" -> {"c2p", "p2c"}
 std::vector<std::string> SplitBars(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {
@@ -35,7 +34,7 @@ std::vector<std::string> SplitBars(std::string_view text) {
   return parts;
 }
 
-// pos_att_type: null, a string with bars, or a list.
+// pos_att_type is null, a string with bars, or a list.
 std::vector<std::string> ReadPosAttType(ConfigReader& reader) {
   const JsonValue value = reader.Field("pos_att_type");
   if (const std::optional<std::string_view> text = value.GetString()) return SplitBars(*text);
@@ -74,7 +73,7 @@ class Deberta : public Family {
   void Read(ConfigReader& reader, ModelConfig& config) override;
   std::vector<std::string> prefixes() const override {
     return {"deberta.", "bert."};
-  }  // older Microsoft files say bert
+  }  // older Microsoft files use bert
   Value Encode(Build& b, const ModelConfig& config) const override { return Layers(b, config, false); }
   Result<Value> EncodeForMaskDecoder(Build& b, ModelConfig& config) const override;
 
@@ -97,11 +96,11 @@ class Deberta : public Family {
   // Rows of the relative table on either side of distance zero.
   int32_t table_span() const { return position_buckets_ > 0 ? position_buckets_ : max_relative_positions_; }
 
-  // The parameters of a layer's attention, which the mask decoder uses twice.
+  // Parameters of a layer's attention, which the mask decoder uses twice.
   struct Projections {
     LinearId query_key_value;
-    Value position_key;    // [slots, hidden]; with c2p
-    Value position_query;  // [slots, hidden]; with p2c
+    Value position_key;    // [slots, hidden], with c2p
+    Value position_query;  // [slots, hidden], with p2c
     LinearId output;
     NormArgs norm;
   };
@@ -134,13 +133,13 @@ class Deberta : public Family {
   bool position_biased_input_ = true;
   int32_t head_dim_ = 0;
   Activation pooler_hidden_act_ = Activation::kGelu;
-  bool legacy_ = true;  // which masked-LM layout
+  bool legacy_ = true;  // layout of the masked-LM head
 
   // v2 and v3 only
-  int32_t position_buckets_ = -1;  // < 1: exact distances
+  int32_t position_buckets_ = -1;  // < 1 means exact distances
   bool norm_rel_ebd_ = false;
   bool share_att_key_ = false;
-  int32_t conv_kernel_size_ = 0;  // 0: no convolution layer
+  int32_t conv_kernel_size_ = 0;  // 0 means no convolution layer
   int32_t conv_groups_ = 1;
   Activation conv_act_ = Activation::kTanh;
 };
@@ -189,7 +188,7 @@ void Deberta::ReadV2(ConfigReader& reader, ModelConfig& config) {
     if (config.hidden_size % conv_groups_ != 0) reader.Refuse("conv_groups", "must divide hidden_size");
     conv_act_ = reader.ActivationOf("conv_act", Activation::kTanh);
   }
-  // Where make_log_bucket_position of the reference divides by zero, its answers depend on the machine.
+  // transformers' make_log_bucket_position divides by zero here, with machine-dependent results.
   const int32_t mid = position_buckets_ / 2;
   if (has_relative() && position_buckets_ > 0 && (mid == 0 || max_relative_positions_ - 1 == mid)) {
     reader.Fail(Unsupported("config.json: max_relative_positions " + std::to_string(max_relative_positions_) +
@@ -213,7 +212,7 @@ Value Deberta::Embeddings(Build& b, const ModelConfig& config) const {
   return x;
 }
 
-// pos_key_layer and pos_query_layer of disentangled_attention_bias: projections of the relative table, constant.
+// pos_key_layer and pos_query_layer of disentangled_attention_bias: constant projections of the relative table.
 void Deberta::DeclarePositions(Build& b, const ModelConfig& config, const std::string& self, Value table,
                                Projections& layer) const {
   const int32_t hidden = config.hidden_size;
@@ -239,7 +238,7 @@ Deberta::Layer Deberta::DeclareLayer(Build& b, const ModelConfig& config, int32_
   Layer layer;
   Stack stack = b.Stacked(hidden);
   if (v1_) {
-    // One matrix, its rows ordered by head, then query, key, value; the key has no bias.
+    // One matrix with rows ordered by head, then query, key, value; the key has no bias.
     stack.AddInterleaved(self + "in_proj.weight", config.num_attention_heads, 3, head_dim_)
         .AddBias({self + "q_bias"}, {hidden}, 0)
         .AddBias({self + "v_bias"}, {hidden}, 2 * hidden);
@@ -279,7 +278,7 @@ Value Deberta::Attention(Build& b, const ModelConfig& config, const Projections&
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, index}, probabilities);
-  // What the three terms of the scores are made of (core/model/attention_terms.h).
+  // Operands of the three terms of the scores (core/model/attention_terms.h).
   b.Output({OutputKind::kQuery, index}, query);
   b.Output({OutputKind::kKey, index}, key);
   const auto table_output = [&](OutputKind kind, Value table) {
@@ -311,7 +310,7 @@ Value Deberta::Convolution(Build& b, const ModelConfig& config, Value x, Value l
   return b.LayerNorm(b.Add(layer_output, convolved), b.Norm("encoder.conv.LayerNorm", hidden, config.layer_norm_eps));
 }
 
-// mask_decoder: EnhancedMaskDecoder of the original code: the last layer, twice, with queries from the absolute positions.
+// mask_decoder: the original code's EnhancedMaskDecoder, which applies the last layer twice, with queries from the absolute positions.
 Value Deberta::Layers(Build& b, const ModelConfig& config, bool mask_decoder) const {
   const int32_t hidden = config.hidden_size;
   Value x = Embeddings(b, config);
@@ -342,13 +341,13 @@ Result<Value> Deberta::EncodeForMaskDecoder(Build& b, ModelConfig& config) const
     return Unsupported("the enhanced mask decoder needs two layers and embedding_size equal to hidden_size");
   }
   config.max_tokens = std::min(config.max_tokens, config.max_position_embeddings);
-  // With absolute positions in the embeddings the decoder is the plain last layer.
+  // If the embeddings include absolute positions, the decoder is the plain last layer.
   return Layers(b, config, !position_biased_input_);
 }
 
 // ---- Heads ----------------------------------------------------------------------------------------------------------
 
-// The official checkpoints hold only the original code's layout (lm_predictions), whatever `legacy` says.
+// The official checkpoints only have the original code's layout (lm_predictions), regardless of `legacy`.
 MaskedLmHead Deberta::MaskedLm(const ModelConfig& config) const {
   MaskedLmHead head = BertPredictions(config);
   const auto also = [&](std::vector<std::string>& names, const char* original) {

@@ -1,4 +1,4 @@
-// DistilBERT (Sanh et al., 2019): BERT's encoder without segments, under names of its own. Reference class: DistilBertModel.
+// DistilBERT (Sanh et al., 2019): BERT's encoder without segments, with its own tensor names. Reference class: DistilBertModel.
 #include "core/families/family.h"
 #include "core/families/transformer.h"
 
@@ -28,7 +28,7 @@ class DistilBert : public Family {
   void Read(ConfigReader& reader, ModelConfig& config) override {
     RequireWholeHeads(reader, config);
     config.type_vocab_size = 0;
-    config.layer_norm_eps = 1e-12f;  // whatever the file says
+    config.layer_norm_eps = 1e-12f;  // fixed, not read from the file
     fixed_positions_ = reader.Bool("sinusoidal_pos_embds", false);
   }
   bool PositionsAreFixed() const override { return fixed_positions_; }

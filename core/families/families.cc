@@ -5,7 +5,6 @@
 
 namespace peruse {
 
-// Each in the file of its name.
 std::unique_ptr<Family> CreateBert();
 std::unique_ptr<Family> CreateElectra();
 std::unique_ptr<Family> CreateConvBert();
@@ -19,7 +18,7 @@ std::unique_ptr<Family> CreateCamembert();
 std::unique_ptr<Family> CreateDistilBert();
 std::unique_ptr<Family> CreateMpNet();
 std::unique_ptr<Family> CreateModernBert();
-// These hold the encoder that they read out of their configuration.
+// These contain the encoder that they read from their configuration.
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
 Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
 
@@ -27,7 +26,7 @@ namespace {
 
 struct Row {
   std::string_view model_type;
-  std::string_view classes;  // what the names of its classes start with
+  std::string_view classes;  // prefix of its class names
   std::unique_ptr<Family> (*create)();
 };
 
@@ -48,7 +47,7 @@ constexpr Row kFamilies[] = {
     {"modernbert", "ModernBert", CreateModernBert},
 };
 
-// The model_type of a file that has only architectures.
+// Infers the model_type of a file that only has architectures.
 std::string_view TypeOfClass(std::string_view architecture) {
   for (const Row& row : kFamilies) {
     if (IsClassOf(architecture, row.classes)) return row.model_type;
@@ -68,7 +67,7 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
   ConfigReader reader(config);
   std::string model_type = reader.String("model_type", default_model_type);
   PERUSE_RETURN_IF_ERROR(reader.status());
-  // gliner_config.json: old ones have no model_type, others "gliner", "gliner_uni_encoder_span", ...
+  // gliner_config.json: old files lack model_type, others have "gliner", "gliner_uni_encoder_span", ...
   if (model_type.starts_with("gliner") ||
       (model_type.empty() && (reader.Field("max_width").exists() || reader.Field("span_mode").exists()))) {
     return ReadGliner(reader);

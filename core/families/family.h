@@ -1,5 +1,5 @@
-// A family of models: what its config.json says beyond the common fields, its encoder as a program, and how its checkpoints
-// name heads. One file and one row of the table in families.cc each; nothing outside this folder asks which family it has.
+// A family of models: its own config.json fields, its encoder as a program, and its checkpoints' names of heads. Each family has a file and
+// a row of the table in families.cc; code outside this folder does not depend on the family.
 #pragma once
 
 #include <memory>
@@ -23,39 +23,38 @@ class Family {
 
   virtual ConfigDefaults defaults() const { return {}; }
   virtual ConfigFields fields() const { return {}; }
-  // Reads the fields that only this family has, and may correct what the common ones say. Errors go to the reader.
+  // Reads the fields that only this family has, and may correct common ones. The reader keeps errors.
   virtual void Read(ConfigReader& reader, ModelConfig& config) = 0;
 
-  // What may stand before the names of encoder tensors, such as "convbert."; the first that a checkpoint uses.
+  // Possible prefixes of encoder tensors, such as "convbert."; the first one that a checkpoint uses counts.
   virtual std::vector<std::string> prefixes() const = 0;
-  // Embeddings and encoder: returns the last hidden state [tokens, hidden_size], and declares the outputs of the layers (OutputKind).
+  // Embeddings and encoder: returns the last hidden state [tokens, hidden_size], and declares the layers' outputs (OutputKind).
   virtual Value Encode(Build& b, const ModelConfig& config) const = 0;
-  // The same with the last layer as the decoder of pre-training (DeBERTa's enhanced mask decoder).
+  // The same, with DeBERTa's enhanced mask decoder as the last layer.
   virtual Result<Value> EncodeForMaskDecoder(Build& b, ModelConfig& config) const {
     (void)b, (void)config;
     return InvalidArgument("the enhanced mask decoder belongs to DeBERTa's masked-LM head");
   }
 
-  // Whether transformers has the pooler of the sequence classifier within the encoder, under its prefix (BertModel).
+  // Whether transformers' encoder contains the sequence classifier's pooler, under its prefix (BertModel).
   virtual bool PoolerIsOfEncoder() const { return false; }
 
-  // How a discriminator of the family is pre-trained with a generator (replaced-token detection).
+  // Recipe to pre-train the family's discriminator with a generator (replaced-token detection).
   struct Pretraining {
-    // DeBERTa v3's gradient-disentangled sharing of embeddings, with the recipe of its paper; else ELECTRA's.
+    // Gradient-disentangled embedding sharing with the recipe of DeBERTa v3, otherwise ELECTRA's.
     bool disentangled = false;
-    // A new generator has a quarter of the width, as ELECTRA's; else half of the layers.
+    // A new generator has a quarter of the width, as in ELECTRA, otherwise half of the layers.
     bool narrow_generator = false;
-    // What transformers calls a class with the discriminator.
     std::string_view discriminator_class = "Model";
   };
   virtual Pretraining pretraining() const { return {}; }
 
-  // Whether the table of positions stays as it is while the model is trained (DistilBERT's sine curves).
+  // Whether the position table is not trained (DistilBERT's sine curves).
   virtual bool PositionsAreFixed() const { return false; }
 
-  // ---- Heads. Not there: the family has none of the kind. -----------------------------------------------------------
+  // ---- Heads, nullopt if the family lacks them --------------------------------------------------------------------------
 
-  // `labels`: left to the caller.
+  // The caller sets `labels`.
   virtual PooledHead SequenceClassifier(const ModelConfig& config) const = 0;
   virtual TokenHead TokenClassifier(const ModelConfig& config) const {
     return {"classifier", config.num_labels(), /*drops_rows=*/true};
@@ -67,20 +66,20 @@ class Family {
   }
   virtual std::optional<DiscriminatorHead> Discriminator(const ModelConfig&) const { return std::nullopt; }
   virtual std::optional<EntityHead> Entities() const { return std::nullopt; }
-  // In place of the sequence classifier.
+  // Replaces the sequence classifier.
   virtual std::optional<LabelHead> LabelScores() const { return std::nullopt; }
 };
 
-// A family with what its config.json says.
+// A family and its parsed config.json.
 struct ConfiguredFamily {
   std::unique_ptr<Family> family;
   ModelConfig config;
 };
 
-// Reads config.json. Errors: kMalformedFile (bad JSON, a field of the wrong type or out of range), kUnsupported
-// (an architecture or option that Peruse lacks, by name).
+// Parses config.json. Errors: kMalformedFile (bad JSON, a field of the wrong type or out of range), kUnsupported (an architecture or option
+// that Peruse lacks, by name).
 Result<ConfiguredFamily> ReadFamily(std::string_view config_json);
-// The same of an object within it.
+// The same for a nested object.
 Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_model_type = "");
 
 }  // namespace peruse

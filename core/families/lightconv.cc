@@ -1,9 +1,9 @@
 // Lightweight and dynamic convolution encoders (Wu et al., "Pay Less Attention with Lightweight and Dynamic
 // Convolutions", 2019), the ancestors of ConvBERT's span-based dynamic convolution.
 //
-// No library publishes checkpoints of these as sentence encoders, so the layout is our own: ConvBERT's configuration
-// (num_attention_heads convolution heads; conv_kernel_size may be a list, one width a layer), ConvBERT's embeddings and
-// heads, and these layers, after the prefix "lightconv." or "dynamicconv.":
+// No library publishes checkpoints of these as sentence encoders, so the layout is Peruse's own: ConvBERT's configuration
+// (num_attention_heads convolution heads; conv_kernel_size may be a list with one width per layer), ConvBERT's embeddings and heads, and
+// these layers, after the prefix "lightconv." or "dynamicconv.":
 //
 //   encoder.layer.L.conv.in_proj.weight [2 hidden, hidden], .bias [2 hidden]   values first, then gates
 //   encoder.layer.L.conv.weight [heads, kernel]                                lightconv: logits of the taps
@@ -45,7 +45,7 @@ class LightConv : public Family {
   std::vector<int32_t> kernel_sizes_;  // by layer, odd
 };
 
-// conv_kernel_size: one width for all layers, or a list with one for each.
+// conv_kernel_size is one width for all layers, or a list with one per layer.
 void LightConv::Read(ConfigReader& reader, ModelConfig& config) {
   RequireWholeHeads(reader, config);
   constexpr std::string_view kField = "conv_kernel_size";
@@ -72,13 +72,12 @@ Value LightConv::GatedConvolution(Build& b, const ModelConfig& config, int32_t l
   const int32_t heads = config.num_attention_heads;
   const int32_t kernel = kernel_sizes_[static_cast<size_t>(layer)];
 
-  // Gated linear unit
   const auto [values, gates] = b.Split<2>(b.Linear(x, b.Weights(name + "in_proj", hidden, 2 * hidden)));
   const Value gated = b.Multiply(values, b.Activate(gates, Activation::kSigmoid));
 
   Value convolved;
   if (dynamic_) {
-    // The kernel of a position is made from the gated features of that position.
+    // A position's kernel depends on its gated features.
     const Value logits = b.Linear(gated, b.Weights(name + "kernel", hidden, heads * kernel));
     const auto [out, kernels] = b.SpanConv(logits, gated, heads);
     b.Output({OutputKind::kSpanKernel, layer}, kernels);

@@ -1,5 +1,5 @@
-// ModernBERT (Warner et al., 2024): norms before each half of a layer, rotary positions, gated feed-forward layers, and
-// attention within a window in most layers. Reference class: ModernBertModel, with the configuration of transformers 4.48 to 5.
+// ModernBERT (Warner et al., 2024): pre-norm layers, rotary positions, gated feed-forward layers, and windowed attention in most layers.
+// Reference class: ModernBertModel, with the configuration of transformers 4.48 to 5.
 #include <cmath>
 
 #include "core/base/utf8.h"
@@ -9,7 +9,7 @@
 namespace peruse {
 namespace {
 
-// What differs between layers of global and of local attention.
+// Differences between layers with global and with local attention.
 struct AttentionKind {
   float theta = 0;
   int32_t window = ops::Attention::kAllKeys;
@@ -57,14 +57,14 @@ class ModernBert : public Family {
 
   void ReadLayerTypes(ConfigReader& reader, const ModelConfig& config);
   void ReadPositions(ConfigReader& reader);
-  // ModernBertPredictionHead, which every head but the masked LM's puts before its classifier.
+  // ModernBertPredictionHead, before the classifier of every head except the masked LM's.
   RowTransform Prediction() const {
     return {"head.dense", classifier_activation_, "head.norm", classifier_bias_, norm_bias_};
   }
   NormArgs Norm(Build& b, const ModelConfig& config, const std::string& name) const {
     return b.Norm({name}, config.hidden_size, config.layer_norm_eps, norm_bias_);
   }
-  // name.weight [out, in], and name.bias [out] if the configuration says so.
+  // name.weight [out, in], and name.bias [out] depending on the configuration.
   Stack Weights(Build& b, const std::string& name, int32_t in, int32_t out, bool bias) const {
     Stack stack = b.Stacked(in);
     stack.AddWeight({name + ".weight"}, {out, in}, out);
@@ -98,7 +98,7 @@ void ModernBert::Read(ConfigReader& reader, ModelConfig& config) {
   }
   config.layer_norm_eps = reader.Float("norm_eps", 1e-5f, 0, 1);
   config.type_vocab_size = 0;
-  config.max_tokens = ModelConfig::kUnlimited;  // no table of positions; the tokenizer's model_max_length limits texts
+  config.max_tokens = ModelConfig::kUnlimited;  // no position table; the tokenizer's model_max_length limits texts
   norm_bias_ = reader.Bool("norm_bias", false);
   attention_bias_ = reader.Bool("attention_bias", false);
   mlp_bias_ = reader.Bool("mlp_bias", false);
@@ -115,7 +115,7 @@ void ModernBert::Read(ConfigReader& reader, ModelConfig& config) {
   ReadPositions(reader);
 }
 
-// layer_types of transformers 5, else the period of transformers 4.
+// Reads layer_types of transformers 5, or the period of transformers 4.
 void ModernBert::ReadLayerTypes(ConfigReader& reader, const ModelConfig& config) {
   const int32_t period = reader.Int("global_attn_every_n_layers", 3, 1, kMaxLayers);
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) is_local_.push_back(i % period != 0);
@@ -135,7 +135,7 @@ void ModernBert::ReadLayerTypes(ConfigReader& reader, const ModelConfig& config)
   }
 }
 
-// The frequencies' base, in one of three places.
+// The base of the frequencies, in one of three places.
 void ReadTheta(ConfigReader& reader, JsonValue parameters, float* theta) {
   ConfigReader own(parameters);
   const std::string type = own.String("rope_type", own.String("type", "default"));
@@ -147,11 +147,11 @@ void ReadTheta(ConfigReader& reader, JsonValue parameters, float* theta) {
 }
 
 void ModernBert::ReadPositions(ConfigReader& reader) {
-  // sliding_window, a property of transformers 5, sets local_attention to twice its value where it is a key.
+  // If sliding_window, a property of transformers 5, is a key, it sets local_attention to twice its value.
   const int32_t local = reader.Int("local_attention", 128, 0, kMaxPositions);
   local_.window = reader.Int("sliding_window", local / 2, 0, kMaxPositions);
   global_.theta = reader.Float("global_rope_theta", 160000, 1, 1e12f);
-  // transformers 4 reads null as the global value; transformers 5 fails.
+  // transformers 4 interprets null as the global value; transformers 5 fails.
   const float fallback = reader.IsNull("local_rope_theta") ? global_.theta : 10000;
   local_.theta = reader.Float("local_rope_theta", fallback, 1, 1e12f);
   for (const std::string_view field : {"rope_theta", "rope_scaling"}) {
@@ -177,7 +177,7 @@ void ModernBert::ReadPositions(ConfigReader& reader) {
 Value ModernBert::SelfAttention(Build& b, const ModelConfig& config, int32_t layer, Value x, Value angles) const {
   const int32_t hidden = config.hidden_size;
   const std::string name = "layers." + std::to_string(layer) + ".";
-  // Layer 0 reads the embeddings, which are normalised already.
+  // Layer 0 reads the embeddings, which are already normalised.
   if (layer > 0) x = b.LayerNorm(x, Norm(b, config, name + "attn_norm"));
   const Value projected = b.Linear(x, Weights(b, name + "attn.Wqkv", hidden, 3 * hidden, attention_bias_));
   const Value turned = b.Rotate(b.Columns(projected, 0, 2 * hidden), angles);  // queries and keys
@@ -192,7 +192,7 @@ Value ModernBert::SelfAttention(Build& b, const ModelConfig& config, int32_t lay
   return b.Linear(MaskHeads(b, layer, context), Weights(b, name + "attn.Wo", hidden, hidden, attention_bias_));
 }
 
-// ModernBertMLP: the activation is that of the first half of the columns.
+// ModernBertMLP: the activation applies to the first half of the columns.
 Value ModernBert::FeedForwardOf(Build& b, const ModelConfig& config, const std::string& name, Value x) const {
   const int32_t hidden = config.hidden_size, wide = config.intermediate_size;
   x = b.LayerNorm(x, Norm(b, config, name + "mlp_norm"));
@@ -212,7 +212,7 @@ Value ModernBert::Encode(Build& b, const ModelConfig& config) const {
     x = b.Add(x, SelfAttention(b, config, i, x, is_local_[static_cast<size_t>(i)] ? local : global));
     x = b.Add(x, FeedForwardOf(b, config, "layers." + std::to_string(i) + ".", x));
     const bool is_last = i + 1 == config.num_hidden_layers;
-    if (is_last) x = b.LayerNorm(x, Norm(b, config, "final_norm"));  // hidden_states[-1] of transformers 5
+    if (is_last) x = b.LayerNorm(x, Norm(b, config, "final_norm"));  // hidden_states[-1] in transformers 5
     b.Output({OutputKind::kHidden, i + 1}, x);
   }
   return x;

@@ -1,4 +1,4 @@
-// config.json's quantization_config: how a checkpoint stores its weights (docs/precision.md).
+// config.json's quantization_config: a checkpoint's storage format (docs/precision.md).
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace peruse {
 
-// The format that a quantization_config names. kUnsupported: a method of others, whose weights mean nothing without it.
+// Returns the format of a quantization_config. Errors: kUnsupported for other libraries' methods.
 Result<Precision> ReadQuantization(JsonValue quantization);
 
-// config.json with the quantization_config of a format. kUnsupported: checkpoints are not stored in it.
+// Returns config.json with the quantization_config of a format. Errors: kUnsupported if checkpoints cannot be stored in it.
 Result<std::string> WithQuantization(std::string_view config_json, Precision precision);
 
 }  // namespace peruse

@@ -1,4 +1,4 @@
-// RoBERTa (Liu et al., 2019): BERT's encoder; positions count from the padding token's id on. Reference class: RobertaModel.
+// RoBERTa (Liu et al., 2019): BERT's encoder with positions that start after the padding token's id. Reference class: RobertaModel.
 #include <algorithm>
 
 #include "core/families/family.h"

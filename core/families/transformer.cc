@@ -49,8 +49,8 @@ Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, cons
 
 namespace {
 
-// A tied head has one bias under two names, and some files have only the decoder's. An untied head that transformers 5 saved
-// has two, of which the decoder's counts.
+// A tied head's bias has two names, of which some files only have the decoder's. An untied head from transformers 5 has two biases, of
+// which the decoder's counts.
 std::vector<std::string> BiasNames(const ModelConfig& config, const char* head, const char* decoder) {
   return config.tie_word_embeddings ? std::vector<std::string>{head, decoder} : std::vector<std::string>{decoder, head};
 }
@@ -77,7 +77,7 @@ MaskedLmHead GeneratorHead(const ModelConfig& config) {
   MaskedLmHead head;
   head.dense = {"generator_predictions.dense"};
   head.norm = {"generator_predictions.LayerNorm"};
-  head.activation = Activation::kGelu;  // exact, whatever hidden_act says
+  head.activation = Activation::kGelu;  // exact, regardless of hidden_act
   head.decoder = {config.tie_word_embeddings ? "embeddings.word_embeddings.weight" : "generator_lm_head.weight"};
   head.bias = {"generator_lm_head.bias"};
   return head;
@@ -140,7 +140,7 @@ Value FeedForward(Build& b, const ModelConfig& config, const FeedForwardNames& n
   const int32_t wide = config.intermediate_size;
   const Value between =
       b.Activate(b.Linear(x, b.GroupedWeights(names.intermediate, hidden, wide, groups)), config.hidden_act);
-  // Its inputs, behind the activation function, are the ones that lose most in 8 bits.
+  // Inputs after the activation function lose most in 8 bits.
   const Value down =
       b.Dropped(b.Linear(between, b.GroupedWeights(names.output, wide, hidden, groups, /*wide_input=*/true)));
   return b.LayerNorm(b.Add(down, x), b.Norm(names.norm, hidden, config.layer_norm_eps));
@@ -180,7 +180,7 @@ Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names
   attention.position_bias = positions.bias;
   attention.slots = positions.slots;
   if (positions.type != PositionType::kAbsolute) {
-    // relative_key: query . distance; relative_key_query: key . distance too. One table for all heads.
+    // relative_key: query . distance; relative_key_query: also key . distance. One table for all heads.
     const int32_t distances = 2 * config.max_position_embeddings - 1;
     const Value table =
         b.TiledConstant(LayerName(layer) + "attention.self.distance_embedding.weight", distances, hidden, heads);

@@ -1,4 +1,4 @@
-// What BERT and its kin share: embeddings, self-attention and the feed-forward half of a layer.
+// Shared by BERT-like families: embeddings, self-attention and the feed-forward half of a layer.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace peruse {
 
-// How tokens know where they stand (position_embedding_type).
+// Position encoding of tokens (position_embedding_type).
 enum class PositionType : uint8_t { kAbsolute, kRelativeKey, kRelativeKeyQuery };
 PositionType ReadPositionType(ConfigReader& reader);
 
-// transformers' SequenceSummary, the pooling of multiple-choice heads (summary_type and its kin).
+// transformers' SequenceSummary, the pooling of multiple-choice heads (summary_type and related fields).
 struct SummaryConfig {
   PooledHead::Pick type = PooledHead::Pick::kLast;
   bool use_proj = false;
@@ -26,7 +26,7 @@ Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, cons
 
 // RobertaClassificationHead, MPNetClassificationHead.
 PooledHead RobertaClassifier();
-// RobertaLMHead, MPNetLMHead: exact gelu, whatever hidden_act says.
+// RobertaLMHead, MPNetLMHead: exact gelu, regardless of hidden_act.
 MaskedLmHead RobertaPredictions(const ModelConfig& config);
 
 // generator_predictions and generator_lm_head, as in ELECTRA and ConvBERT.
@@ -35,26 +35,26 @@ MaskedLmHead GeneratorHead(const ModelConfig& config);
 // cls.predictions: BertLMPredictionHead, LegacyDebertaLMPredictionHead.
 MaskedLmHead BertPredictions(const ModelConfig& config);
 
-// Tables whose rows are added to those of the words; not valid: no such table.
+// Tables whose rows are added to token embeddings; invalid if absent.
 struct EmbeddingOptions {
   const char* words = "embeddings.word_embeddings.weight";
   bool positions = true;
   Index position_index = {.kind = Index::Kind::kPositions};
   bool types = true;
 };
-// Word, position and segment rows added up: [tokens, embedding_size].
+// Sum of token, position and segment embeddings: [tokens, embedding_size].
 Value SumEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions& options);
-// norm(sum), then a projection to hidden_size where the sizes differ (BertEmbeddings; ElectraModel.embeddings_project).
+// norm(sum), then a projection to hidden_size if the sizes differ (BertEmbeddings; ElectraModel.embeddings_project).
 Value BertEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions& options);
 
-// What attention adds to its scores for the distance of two tokens.
+// Score terms that depend on the distance of two tokens.
 struct RelativePositions {
   PositionType type = PositionType::kAbsolute;
-  Value bias;     // [slots, heads], the same in every layer; not valid: none
+  Value bias;     // [slots, heads], the same in every layer; may be invalid
   IndexId slots;  // of the bias
 };
 
-// How checkpoints call the linears and norms of a layer.
+// A checkpoint's names of a layer's linear layers and norms.
 struct FeedForwardNames {
   std::string intermediate;
   std::string output;
@@ -67,28 +67,26 @@ struct LayerNames {
   std::string attention_output;
   std::string attention_norm;
   FeedForwardNames feed_forward;
-  bool drops_attention = true;  // in training, dropout of what attention adds
+  bool drops_attention = true;  // in training, apply dropout to attention's output
 };
-// BERT's: "encoder.layer.3.attention.self.query" and so on.
+// BERT's names: "encoder.layer.3.attention.self.query" and so on.
 LayerNames BertLayer(int32_t layer);
 
-// norm(output(activation(intermediate(x))) + x); groups: of both linears (ConvBERT's num_groups).
+// norm(output(activation(intermediate(x))) + x). `groups` is that of both layers (ConvBERT's num_groups).
 Value FeedForward(Build& b, const ModelConfig& config, const FeedForwardNames& names, Value x, int32_t groups = 1);
 
-// What the heads of a layer give, each multiplied by what the caller brings for it (Model: head_mask): transformers' head_mask multiplies
-// the probabilities, which is the same.
+// Multiplies the heads' results by the caller's head_mask, if any. transformers multiplies the probabilities, which is equivalent.
 inline Value MaskHeads(Build& b, int32_t layer, Value context) {
   return b.Multiply(context, b.InputLike(context, kFirstMask + layer));
 }
 
-// norm(dense(context) + x): BertSelfOutput. drops: in training, dropout of what the linear gives.
+// norm(dense(context) + x): BertSelfOutput. `drops` means dropout of the linear layer's output in training.
 Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& dense, const std::string& norm,
                       Value context, Value x, bool drops = true);
 
-// BertEncoder on the embeddings, all of its outputs named.
+// BertEncoder on the embeddings, with all outputs named.
 Value BertEncoder(Build& b, const ModelConfig& config, const RelativePositions& positions, Value embeddings,
                   LayerNames (*names)(int32_t layer) = BertLayer);
 
-// "encoder.layer.3."
 inline std::string LayerName(int32_t layer) { return "encoder.layer." + std::to_string(layer) + "."; }
 }  // namespace peruse

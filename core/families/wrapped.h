@@ -1,4 +1,4 @@
-// A family whose checkpoints hold the encoder of another one, and a head of their own on it.
+// A family whose checkpoints contain another family's encoder, and their own head.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@ namespace peruse {
 
 class WrappedEncoder : public Family {
  public:
-  // `prefix`: stands before the encoder's names.
+  // `prefix` is that of the encoder's names.
   WrappedEncoder(ConfiguredFamily encoder, std::string prefix)
       : encoder_(std::move(encoder)), prefix_(std::move(prefix)) {}
 
   void Read(ConfigReader&, ModelConfig&) override {}
   std::vector<std::string> prefixes() const override { return {prefix_}; }
   Value Encode(Build& b, const ModelConfig& config) const override { return encoder_.family->Encode(b, config); }
-  // Of use to nobody: the head is another one.
+  // Unused: the head is another one.
   PooledHead SequenceClassifier(const ModelConfig& config) const override {
     return encoder_.family->SequenceClassifier(config);
   }
@@ -30,12 +30,12 @@ class WrappedEncoder : public Family {
   const std::string prefix_;
 };
 
-// What stands in a second encoder's configuration of the texts that it takes; `width`: of the vectors that are made of them.
+// The limits of a second encoder's texts; `width` is that of their vectors.
 inline LabelEncoder LimitsOf(const ModelConfig& config, int32_t width) {
   return {config.vocab_size, config.type_vocab_size, config.max_tokens, width};
 }
 
-// Refuses a field that asks for what Peruse does not have; `has`: whether it does.
+// Rejects an unsupported option. `has` means that the configuration uses it.
 inline void RefuseIf(ConfigReader& reader, bool has, std::string_view what) {
   if (has) reader.Fail(Unsupported("config.json: " + std::string(what) + " is not supported"));
 }

@@ -15,7 +15,7 @@ Value Words(Build& b, Value hidden, const EntityHead& head) {
                     {.kind = mean ? ops::PoolRows::Kind::kMean : ops::PoolRows::Kind::kMax});
 }
 
-// SelfAttentionBlock, CrossAttentionBlock: `side` after it has attended to `other`, or to itself.
+// SelfAttentionBlock, CrossAttentionBlock: `side` attends to `other`, or to itself.
 Value FusionBlock(Build& b, Value side, const Value* other, const std::string& name, int32_t heads) {
   constexpr float kEps = 1e-5f;
   const int32_t width = b.cols(side);

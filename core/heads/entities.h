@@ -1,5 +1,5 @@
-// GLiNER's heads (Zaratiana et al., 2023): spans or words of a text, compared with labels. They take one text, and beside it
-// the rows of its words and labels (HeadInputs).
+// GLiNER's heads (Zaratiana et al., 2023): compare spans or words of a text with labels. They take one text, and the rows of its words and
+// labels (HeadInputs).
 #pragma once
 
 #include <cstdint>
@@ -32,21 +32,22 @@ struct EntityHead {
   Mode mode = Mode::kMarkerV0;
   int32_t width = 0;      // of the head
   int32_t layers = 0;     // of the BiLSTM over the words
-  int32_t max_width = 0;  // words of the longest span
+  int32_t max_width = 0;  // maximum words of a span
   WordPooling pooling = WordPooling::kOneToken;
-  // Labels come as vectors (a bi-encoder), not as rows of the text.
+  // Labels are vectors (a bi-encoder) instead of rows of the text.
   bool label_vectors = false;
-  // CrossFuser: "l2l", "t2t", "l2t", "t2l" for each block of a layer; first the side that changes (labels, text), then the side that it attends to.
+  // CrossFuser: "l2l", "t2t", "l2t", "t2l" for each block of a layer: the first letter is the side that changes (labels, text), the last
+  // the side that it attends to.
   std::vector<std::string> fusion;
   int32_t fusion_layers = 0;
   int32_t fusion_heads = 0;
 };
 
-// logits [pairs, labels]: of spans, whose first and last words the pairs are; with kTokens [pairs, 3]: start, end and inside
-// for pairs of a word and a label.
+// logits [pairs, labels] for spans, given as pairs of first and last word; with kTokens [pairs, 3]: start, end and inside for pairs of a
+// word and a label.
 void BuildHead(Build& b, Value hidden, const EntityHead& head);
 
-// Vectors of spans, [pairs, width], from those of the words. Not for kTokens.
+// Computes vectors of spans, [pairs, width], from those of the words. Not for kTokens.
 Value SpanVectors(Build& b, Value words, const EntityHead& head);
 
 }  // namespace peruse

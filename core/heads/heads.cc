@@ -10,7 +10,7 @@ std::vector<std::string> WithSuffix(std::vector<std::string> names, const char* 
   return names;
 }
 
-// Every row becomes the mean of its text's rows: attention that scores all alike.
+// Replaces every row by the mean of its text's rows, with attention whose scores are all equal.
 Value MeanOfText(Build& b, Value x, int32_t width) {
   constexpr int32_t kWidestHead = 64;
   int32_t heads = 1;
@@ -80,7 +80,7 @@ void BuildHead(Build& b, Value hidden, const HeadSizes& sizes, const MaskedLmHea
   const Value transformed =
       b.LayerNorm(b.Activate(dense, head.activation), b.Norm(head.norm, width, sizes.layer_norm_eps, head.norm_bias));
   const int32_t words = sizes.vocabulary;
-  std::vector<std::string> if_has;  // the decoder may be the word embeddings, which are always there
+  std::vector<std::string> if_has;  // the decoder may be the token embeddings, which always exist
   if (head.decoder.size() > 1) if_has = WithSuffix(head.dense, ".weight");
   Stack decoder = b.Stacked(width).AddWeight(head.decoder, {words, width}, words, if_has);
   if (!head.bias.empty()) decoder.AddBias(head.bias, {words}, 0);

@@ -1,6 +1,6 @@
-// What stands on an encoder. Each head adds its operations to a program and names its outputs.
+// Heads on an encoder. Each adds its operations to a program and names its outputs.
 //
-// A family says how its checkpoints name the tensors of a head; nothing here knows a family.
+// A family defines its checkpoints' tensor names of a head; this file does not depend on families.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class Head : uint8_t {
 // "sequence classification", for messages.
 std::string_view HeadName(Head head);
 
-// norm(activation(dense(x))) of some rows, before a classifier reads them. A layer without a name is left out.
+// norm(activation(dense(x))) of some rows, before a classifier. A layer with an empty name is omitted.
 struct RowTransform {
   std::string dense;  // hidden -> hidden
   Activation activation = Activation::kNone;
@@ -37,28 +37,28 @@ struct RowTransform {
   bool norm_bias = true;
 };
 
-// One row for each text, then up to two linears: logits [sequences, labels].
+// One row per text, then up to two linear layers: logits [sequences, labels].
 //   ConvBertClassificationHead, ElectraClassificationHead, RobertaClassificationHead   classifier.dense, classifier.out_proj
 //   BertPooler, ContextPooler                                                          pooler.dense, classifier
 //   *SequenceSummary                                                                   sequence_summary.summary, classifier
 //   ModernBertPredictionHead                                                           head.dense, head.norm, classifier
 struct PooledHead {
-  // What stands for the text: its first row, its last, or the mean of all.
+  // The row of a text: its first row, its last, or the mean of all.
   enum class Pick : uint8_t { kFirst, kLast, kMean };
   Pick pick = Pick::kFirst;
   RowTransform transform;  // of the picked row
   std::string classifier = "classifier";
   int32_t labels = 0;
-  bool normalized = false;  // the picked row is divided by its length
-  bool drops_row = false;   // in training, dropout of the picked row too, not only of what the classifier reads
+  bool normalized = false;  // scale the row to unit length
+  bool drops_row = false;   // in training, apply dropout also to this row, not only to the classifier's input
 };
 
-// One linear on every token. *ForTokenClassification: logits [tokens, labels]; *ForQuestionAnswering: logits [tokens, 2],
-// the start's and the end's.
+// One linear layer on every token. *ForTokenClassification: logits [tokens, labels]; *ForQuestionAnswering: logits [tokens, 2], start and
+// end.
 struct TokenHead {
   std::string classifier;
   int32_t labels = 0;
-  bool drops_rows = false;  // in training, dropout of what the classifier reads
+  bool drops_rows = false;  // in training, apply dropout to the classifier's input
   RowTransform transform;   // of every row, before that dropout
 };
 
@@ -68,28 +68,28 @@ struct TokenHead {
 //   ElectraGeneratorPredictions, ConvBertGeneratorPredictions  generator_predictions, generator_lm_head
 //   RobertaLMHead                                              lm_head
 //   ModernBertForMaskedLM                                      head, decoder
-// Where files have one of several layouts, every list of names has one for each.
+// If files have one of several layouts, every list of names has an entry for each.
 struct MaskedLmHead {
   std::vector<std::string> dense;  // without .weight and .bias
   std::vector<std::string> norm;
   Activation activation = Activation::kNone;
-  std::vector<std::string> decoder;  // the matrix, named in full
-  std::vector<std::string> bias;     // named in full; empty means that the decoder has no bias
+  std::vector<std::string> decoder;  // full name of the matrix
+  std::vector<std::string> bias;     // full names; empty if the decoder has no bias
   bool dense_bias = true;
   bool norm_bias = true;
 };
 
-// One logit for every token, positive where the token was replaced: logits [tokens, 1].
+// One logit per token, positive where the token was replaced: logits [tokens, 1].
 //   ElectraDiscriminatorPredictions             classifier(activation(dense(hidden)))
 //   mask_predictions of the DeBERTa v3 code     classifier(activation(dense(norm(hidden + hidden of the first token))))
 struct DiscriminatorHead {
-  std::string norm;  // empty: without norm and first token
+  std::string norm;  // empty means without norm and first token
   std::string dense;
   std::string classifier;
   Activation activation = Activation::kNone;
 };
 
-// What the sizes of a head come from.
+// Sizes that determine a head's.
 struct HeadSizes {
   int32_t hidden = 0;
   int32_t embedding = 0;

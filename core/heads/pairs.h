@@ -1,4 +1,4 @@
-// What heads that compare words with labels share: small networks on pairs, and the BiLSTM.
+// Shared by heads that compare words with labels: small networks on pairs, and the BiLSTM.
 #pragma once
 
 #include <string>
@@ -7,21 +7,21 @@
 
 namespace peruse {
 
-// Linear(name.3, relu(Linear(name.0, x))): `inner` columns between, `out` at the end.
+// Linear(name.3, relu(Linear(name.0, x))) with `inner` and `out` columns.
 Value Mlp(Build& b, Value x, const std::string& name, int32_t inner, int32_t out);
 
-// The part of a linear of several inputs side by side (`all` columns) that those from column `first` on make: x times these
-// columns; with the bias only for the last of them. So a product for each word takes the place of one for each pair.
+// One summand of a linear layer whose input concatenates several parts (`all` columns): x times the columns from `first` on; the last part
+// adds the bias. So there is one product per word instead of one per pair.
 Value Part(Build& b, Value x, const std::string& name, int32_t first, int32_t all, int32_t out);
 
-// x [words, width] of pairs' first elements, plus y of their second ones.
+// Adds rows of x [words, width] for pairs' first elements and of y for their second ones.
 Value AddPairs(Build& b, Value x, Value y);
 
-// What a small network `scorer`out_mlp says of [x' | y' | x'' y''], from two projections of each, for every pair:
-// [pairs, scores]. Reference classes: Scorer, ScorerWeightedDot.
+// Scores every pair with the network `scorer`out_mlp on [x' | y' | x'' y''], from two projections of each: [pairs, scores]. Reference
+// classes: Scorer, ScorerWeightedDot.
 Value PairScores(Build& b, Value x, Value y, const std::string& scorer, const char* x_name, int32_t scores);
 
-// LstmSeq2SeqEncoder: a layer of an LSTM in both directions, side by side. `lstm`: before its tensors' names.
+// LstmSeq2SeqEncoder: one bidirectional LSTM layer with concatenated results. `lstm` is the prefix of its tensors' names.
 Value BiLstm(Build& b, Value x, const std::string& lstm, int32_t layer);
 
 }  // namespace peruse

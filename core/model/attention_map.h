@@ -1,4 +1,3 @@
-// Measures on attention maps.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +5,9 @@
 
 namespace peruse {
 
-// The diagonal-concentration metric C of the ConvBERT paper (Jiang et al., 2020, section 3.1): the
-// weight within four positions of the diagonal over the weight outside. Higher means more local; infinite when nothing is
-// outside, as for length <= 5. map: `length` rows of `stride` floats, the first `length` of each belong to the map.
+// The diagonal-concentration metric C of the ConvBERT paper (Jiang et al., 2020, section 3.1): the weight within four positions of the
+// diagonal over the weight outside. Higher means more local; infinite when nothing is outside, as for length <= 5. `map` has `length` rows
+// of `stride` floats, of which the first `length` count.
 double DiagonalConcentration(std::span<const float> map, int32_t length, int32_t stride);
 
 }  // namespace peruse

@@ -5,7 +5,6 @@
 namespace peruse {
 namespace {
 
-// The rows of a and b that query i and key j meet in.
 struct Rows {
   int32_t a;
   int32_t b;

@@ -1,4 +1,4 @@
-// A model with all of its weights, immutable: what a loader (model_loader.h) gives, and what runners (runner.h) run.
+// A model with all of its weights, immutable: loaders (model_loader.h) create it, runners (runner.h) run it.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,12 @@
 
 namespace peruse {
 
-// What loading found.
 struct LoadReport {
   Precision precision = Precision::kF32;
   int32_t tensors_used = 0;
-  std::vector<std::string> extra_tensors;  // in the file, not needed
+  std::vector<std::string> extra_tensors;  // in the file, but unused
   std::vector<std::string> head_tensors;   // the tensors of the head
-  int64_t weight_bytes = 0;                // of weights, constants and embedding tables
+  int64_t weight_bytes = 0;                // weights, constants and embedding tables
 };
 
 struct LoadedModel {
@@ -30,17 +29,17 @@ struct LoadedModel {
   Head head = Head::kNone;
 
   Parameters parameters;
-  Hoisted programs;                       // of all outputs; and of the constants that were computed at load
-  Plan plan;                              // of the head's outputs
+  Hoisted programs;                       // the program of all outputs, and that of constants, run at load
+  Plan plan;                              // plan of the head's outputs
   Weights weights;                        // handles; `holds` frees the linear layers
   LinearHolds holds;                      // by linear
-  std::vector<std::string> tensor_names;  // by Parameters::tensors, the tensor that was read for it
+  std::vector<std::string> tensor_names;  // by Parameters::tensors: name in the checkpoint
   LoadReport report;
-  int64_t bytes_before = 0;  // Backend::WeightBytes() before the weights that this model uses
+  int64_t bytes_before = 0;  // Backend::WeightBytes() before this model's weights
 
   // 0 if the model lacks them.
   int32_t attention_heads = 0;
-  int32_t attention_layers = 0;  // layers whose heads a head_mask multiplies
+  int32_t attention_layers = 0;  // layers with head_mask
   int32_t span_kernel_heads = 0;
 };
 

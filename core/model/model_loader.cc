@@ -10,7 +10,7 @@
 namespace peruse {
 namespace {
 
-// peft parts word embeddings and decoder that are one tensor when an adapter changes either; here they stay one.
+// Rejects adapters that change word embeddings tied to the decoder: peft unties them, but here they stay one tensor.
 Status CheckTied(const LoraAdapter& adapter) {
   const auto check = [](const std::string& name) {
     for (const char* end :
@@ -37,7 +37,7 @@ ModelLoader::ModelLoader(ConfiguredFamily family, const ModelOptions& options, B
   model_->bytes_before = backend.WeightBytes();
 }
 
-// A failed load has linear layers that nothing holds yet.
+// Linear layers of a failed load have no holder yet, so that nothing else would free them.
 ModelLoader::~ModelLoader() { HoldLinears(); }
 
 Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config_json, const ModelOptions& options,
@@ -139,7 +139,7 @@ void ModelLoader::Share(const LoadedModel& other) {
   checkpoint_->Skip(std::move(held));
 }
 
-// Fills the report as if the file had been read: the other model has read it.
+// Fills the report as if this model had read the file.
 void ModelLoader::ReportSharedTensors(const LoadedModel& other) {
   LoadedModel& model = *model_;
   LoadReport& report = model.report;
@@ -168,7 +168,7 @@ void ModelLoader::HoldLinears() {
   }
 }
 
-// ---- The end ----------------------------------------------------------------------------------------------------------
+// ---- Finish -----------------------------------------------------------------------------------------------------------
 
 Result<std::shared_ptr<const LoadedModel>> ModelLoader::Finish() {
   if (needs_weights_) PERUSE_RETURN_IF_ERROR(checkpoint_->Finish());
@@ -178,7 +178,7 @@ Result<std::shared_ptr<const LoadedModel>> ModelLoader::Finish() {
   return std::shared_ptr<const LoadedModel>(model_);
 }
 
-// Computes the constants that depend on weights alone, and frees the layers that nothing else needs.
+// Computes the constants that only depend on weights, and frees layers that are no longer needed.
 Status ModelLoader::FoldConstants() {
   LoadedModel& model = *model_;
   if (model.programs.load.ops.empty() || has_folded_) return OkStatus();

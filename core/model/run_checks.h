@@ -1,4 +1,4 @@
-// What a run may be asked for: texts, rows and labels that the model can take, and a size that memory can hold.
+// Checks of a run's inputs against the model, and of its size against the memory.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace peruse {
 
-// The tokens of all texts. Errors: kInvalidArgument (no texts, ids or types that the model has not), kEmptyText, kTextTooLong,
+// Returns the number of tokens of all texts. Errors: kInvalidArgument (no texts; ids or types out of range), kEmptyText, kTextTooLong,
 // kOutOfMemory.
 Result<int64_t> CheckTexts(const ModelConfig& config, std::span<const ModelInput> texts, const RunOptions& options);
 
-// A model that reads labels reads one text with them; or, with an encoder for labels, any number of those.
+// Checks that a model that reads labels gets one text with them, or any number of labels for a separate label encoder.
 Status CheckHeadInputs(const ModelConfig& config, size_t texts, const RunOptions& options);
 
-// The rows of a batch of so many that a masked-LM head is to score.
+// Checks the rows that a masked-LM head is to score, out of `rows`.
 Status CheckLogitRows(Head head, std::span<const int32_t> chosen, int64_t rows);
 
-// Whether a 32-bit address space holds what the plan needs for these texts. Errors: kOutOfMemory.
+// Checks that the plan's memory for these texts fits a 32-bit address space. Errors: kOutOfMemory.
 Status CheckSize(const Plan& plan, const BatchInputs& inputs);
 
 }  // namespace peruse

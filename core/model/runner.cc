@@ -30,14 +30,14 @@ class ModelRunner final : public Runner {
 
  private:
   const Program& program() const { return model_->programs.run; }
-  // The plan for these outputs, computed when it is first requested; masked: of a run with a head_mask.
+  // Returns the plan for these outputs, computed at the first request; `masked` means a run with a head_mask.
   Result<const Plan*> PlanOf(std::span<const OutputId> ids, bool masked);
-  // A row of the mask for each token, as the program's inputs are.
+  // Repeats the mask for each token, because inputs of programs have a row per token.
   void FillMasks(std::span<const float> head_mask, int64_t tokens);
 
   const std::shared_ptr<const LoadedModel> model_;
 
-  // Each run uses this memory again: a warm call allocates nothing (tests/native/memory/warm_call_test.cc).
+  // Each run reuses this memory: a warm call does not allocate (tests/native/memory/warm_call_test.cc).
   struct Prepared {
     std::vector<int32_t> outputs;  // by number in program()
     bool masked;
@@ -126,7 +126,7 @@ Status ModelRunner::Begin(std::span<const ModelInput> inputs, const RunOptions& 
   }
   PERUSE_ASSIGN_OR_RETURN(const Plan* const plan, PlanOf(options.outputs, masked));
 
-  plan_ = nullptr;  // From here on the results of the last run are gone.
+  plan_ = nullptr;  // invalidates the last run's results
   batch_.Clear();
   for (const ModelInput& input : inputs) batch_.Append(static_cast<int32_t>(input.ids.size()));
   const BatchInputs batch_inputs = {inputs, batch_, options.logit_rows, options.head_inputs};
@@ -142,7 +142,7 @@ Status ModelRunner::Begin(std::span<const ModelInput> inputs, const RunOptions& 
                              results_);
 }
 
-// The weights were finite, so a value that is not has overflowed on the way.
+// Weights are finite, so NaN or infinity in a result means overflow.
 Status ModelRunner::Finish() {
   PERUSE_RETURN_IF_ERROR(model_->backend.Submit());
   if (plan_ == nullptr) return OkStatus();

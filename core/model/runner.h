@@ -24,19 +24,19 @@
 namespace peruse {
 
 struct RunOptions {
-  // The outputs to compute, of Runner::Outputs(). If empty, that of the head.
+  // The outputs to compute, from Runner::Outputs(). Empty means the head's.
   std::span<const OutputId> outputs = {};
-  // Head::kMaskedLm: the rows of the batch to score, in this order. If empty, all rows. A row of logits has a column for each token of the
+  // Head::kMaskedLm: the rows of the batch to score, in this order; empty means all. A row of logits has a column per token of the
   // vocabulary.
   std::span<const int32_t> logit_rows = {};
-  // Head::kEntities and GLiClass: what the head reads in addition to the one text of the batch. A bi-encoder's label vectors are the
-  // output kLabelVectors of a run over labels, which does not need this.
+  // Head::kEntities and GLiClass: the head's inputs for the one text of the batch. A bi-encoder's label vectors are the output
+  // kLabelVectors of a run over labels, which does not need this.
   HeadInputs head_inputs = {};
-  // [attention_layers, attention_heads]: factors of each head's result, which is transformers' head_mask. Empty means 1.
+  // Factors of each head's result, [attention_layers, attention_heads]: transformers' head_mask. Empty means 1.
   std::span<const float> head_mask = {};
 };
 
-// The values of one output, row by row. Empty if the output was not requested.
+// The values of one output, row-major. Empty if the output was not requested.
 struct ModelOutput {
   std::span<const float> values;
   Extent rows;  // the number of rows for each token, text, ...
@@ -45,7 +45,7 @@ struct ModelOutput {
   int32_t row_count() const { return cols == 0 ? 0 : static_cast<int32_t>(values.size() / static_cast<size_t>(cols)); }
 };
 
-// The error of a run whose `what` holds NaN or infinity.
+// The error of a run whose `what` has NaN or infinity.
 Status NotFinite(std::string_view what);
 
 class Runner {
@@ -55,31 +55,30 @@ class Runner {
   virtual const ModelConfig& config() const = 0;
   virtual Head head() const = 0;
 
-  // One run over a ragged batch: Begin records the operations, Finish completes them.
-  // Errors of Begin: kInvalidArgument (no texts, an unknown output, ids, type ids or rows out of range, lengths that differ),
-  // kEmptyText, kTextTooLong, kOutOfMemory. Finish: kOutOfMemory; kUnsupported if a result is NaN or infinity.
+  // One run over a ragged batch: Begin records the operations, Finish completes them. Errors of Begin: kInvalidArgument (no texts, an
+  // unknown output, ids, type ids or rows out of range, lengths that differ), kEmptyText, kTextTooLong, kOutOfMemory. Errors of Finish:
+  // kOutOfMemory; kUnsupported if a result is NaN or infinity.
   virtual Status Begin(std::span<const ModelInput> inputs, const RunOptions& options = {}) = 0;
   virtual Status Finish() = 0;
 
-  // ---- Results of the last finished run. Spans are valid until the next Begin. ------------------------------------
+  // ---- Results of the last finished run, valid until the next Begin -----------------------------------------------------
 
   virtual const RaggedBatch& batch() const = 0;
-  // Empty if the output was not requested.
   virtual ModelOutput output(OutputId id) const = 0;
 
-  // ---- Outputs that can be requested. ------------------------------------------------------------------------------
+  // ---- Outputs that can be requested ------------------------------------------------------------------------------------
 
-  // kLogits have rows for texts, tokens, or RunOptions::logit_rows; their columns are num_labels, 2 (start, end) of question answering,
-  // the vocabulary, or 1. In kAttention row start(s) * heads + h * length(s) + i is sequence s, head h, query i; columns past length(s)
-  // are zero.
+  // kLogits have rows for texts, tokens, or RunOptions::logit_rows; their columns are num_labels, 2 (start, end) for question answering,
+  // the vocabulary, or 1. Row start(s) * heads + h * length(s) + i of kAttention is sequence s, head h, query i; columns past length(s) are
+  // zero.
   virtual std::vector<OutputId> Outputs() const = 0;
   // 0 if the model lacks them.
   virtual int32_t attention_heads() const = 0;
-  // Layers whose heads head_mask multiplies.
+  // Number of layers with head_mask.
   virtual int32_t attention_layers() const { return 0; }
   virtual int32_t span_kernel_heads() const = 0;
-  // The terms of the last run, over one text, which computed the layer's kQuery and kKey, and kPositionKey and kPositionQuery if the
-  // model has them.
+  // The terms of the last run over one text, if it computed the layer's kQuery and kKey, and, if the model has them, kPositionKey and
+  // kPositionQuery.
   virtual AttentionTerms attention_terms(int32_t layer) const { return (void)layer, AttentionTerms(); }
 };
 

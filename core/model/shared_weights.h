@@ -1,5 +1,5 @@
-// Weights that several models on one backend work with: models of one config.json whose heads differ. Each holds what it uses; what
-// the last one lets go of is freed.
+// Weights shared by models on one backend: models of one config.json with different heads. Each model holds the weights that it uses; a
+// weight is freed with its last holder.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace peruse {
 
-// A linear layer's weights, freed with the last who holds them.
+// A linear layer's weights, freed with the last holder.
 class LinearHold {
  public:
   LinearHold(Backend& backend, Weight weight) : backend_(backend), weight_(weight) {}
@@ -22,17 +22,17 @@ class LinearHold {
   Backend& backend_;
   const Weight weight_;
 };
-using LinearHolds = std::vector<std::shared_ptr<LinearHold>>;  // by linear of the program
+using LinearHolds = std::vector<std::shared_ptr<LinearHold>>;  // by linear layer of the program
 
-// A model's weights, for another to take.
+// A model's weights, for another model to share.
 struct HeldWeights {
   const Parameters& parameters;
   const Weights& weights;
   const LinearHolds& holds;
 };
 
-// Puts into `weights` and `holds`, which are of the sizes of `parameters`, what `from` holds of them: the same tensors in the same format. Gives the
-// pieces that are whole with it, by number.
+// Copies handles of equal tensors with equal formats from `from` into `weights` and `holds`, which have the sizes of `parameters`. Returns
+// which tensors are complete, by index.
 std::vector<bool> TakeHeld(const HeldWeights& from, const Parameters& parameters, Weights* weights, LinearHolds* holds);
 
 }  // namespace peruse

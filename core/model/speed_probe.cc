@@ -53,7 +53,7 @@ Result<Tensor> SpeedProbe::ConstantLike(const ValueInfo& info) {
   return constant;
 }
 
-// Those that the plan uses. Of embedding tables the rows that the text looks up.
+// Creates the weights that the plan uses, and of embedding tables the rows that the text looks up.
 Status SpeedProbe::MakeWeights(const Plan& plan, std::span<const std::span<const int32_t>> indices) {
   const Program& program = plan.program;
   weights_.linears.assign(program.linears.size(), {});
@@ -95,7 +95,7 @@ Status SpeedProbe::Run(int32_t layers) {
   Build b(program, parameters, precision_);
   const Value hidden = family_.family->Encode(b, config);
   program.outputs = {{kLastHiddenState, hidden}};
-  // What depends on weights alone is not computed: it is as good as any constant.
+  // Constants that only depend on weights are not computed; any value gives the same speed.
   const Plan plan = PlanFor(HoistConstants(std::move(program)).run, std::vector<int32_t>{0});
 
   const std::vector<int32_t> ids(kTokens, 0);

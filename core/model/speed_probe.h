@@ -1,5 +1,5 @@
-// How fast is a backend with models of a given size? Layers of the model's own family, weights without a meaning: the caller
-// takes the time. Nothing of the checkpoint but its config.json is needed, so it can be asked before any weight is there.
+// Measures a backend's speed for models of a given size: layers of the model's family with meaningless weights; the caller takes the time.
+// Needs only config.json, so it can run before any weights are downloaded.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace peruse {
 
 class SpeedProbe {
  public:
-  // The model is that of config_json, the precision as in ModelOptions. Errors: those of ReadFamily. `backend` outlives it.
+  // Creates a probe for the model of config_json; precision as in ModelOptions. `backend` outlives it. Errors: those of ReadFamily.
   static Result<std::unique_ptr<SpeedProbe>> Create(std::string_view config_json, std::optional<Precision> precision,
                                                     Precision usual, Backend& backend);
 
@@ -35,11 +35,11 @@ class SpeedProbe {
   const Precision precision_;
   Backend& backend_;
   const int32_t model_layers_;
-  // Layers that are equally large share their weights.
+  // Layers of equal size share weights.
   std::vector<std::pair<LinearSpec, Weight>> linears_;
   std::vector<Tensor> constants_;
   Weights weights_;
-  std::vector<FloatBuffer> results_;  // what is downloaded, so that a GPU's time includes its readback
+  std::vector<FloatBuffer> results_;  // downloaded results, so that a GPU's time includes its readback
 };
 
 }  // namespace peruse

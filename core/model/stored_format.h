@@ -1,4 +1,4 @@
-// A checkpoint stored in a weight format: which of its tensors are encoded, and what config.json then says.
+// A checkpoint stored in a weight format: which tensors are encoded, and the resulting config.json.
 //
 // A tensor is encoded if every program that the family can build from config.json (one for each head) reads its rows in the format.
 #pragma once
@@ -20,16 +20,16 @@ namespace peruse {
 
 class StoredFormat {
  public:
-  // Errors: those of ReadFamily; kUnsupported if the checkpoint is quantised already, or no checkpoint is stored in `precision`.
+  // Errors: those of ReadFamily; kUnsupported if the checkpoint is already quantised, or checkpoints cannot be stored in `precision`.
   static Result<StoredFormat> Create(std::string_view config_json, Precision precision);
 
   // config.json with a quantization_config.
   const std::string& config_json() const { return config_json_; }
-  // The format of each tensor of a file. Null: the tensor stays as it is. kMalformedFile: two names mean the same tensor.
+  // Returns the format of each tensor of a file, nullptr for unchanged tensors. Errors: kMalformedFile if two names mean the same tensor.
   Result<std::vector<const WeightFormat*>> Choose(std::span<const TensorInfo> tensors) const;
 
  private:
-  // How programs read a tensor.
+  // A program's use of a tensor.
   struct Use {
     const WeightFormat* format = nullptr;  // null if a program reads floats
     std::vector<int64_t> shape;
