@@ -1,18 +1,18 @@
-// A file's blocks on their way to a cache: a few MB of them wait at most, and nobody waits without end.
+// A queue of a file's blocks for a cache: it holds a few MB at most, and every wait has a time limit.
 import { Late, patience, within } from '../patience.js';
 import { Sealer } from './blocks.js';
 
-const kBytesAhead = 4 << 20; // How far the reader of a download may be ahead of the cache.
+const kBytesAhead = 4 << 20; // How far a download may be ahead of the cache.
 
 export class BlockStream {
-  /** What the cache reads. */
+  /** The stream that the cache reads. */
   readonly readable: ReadableStream<Uint8Array>;
   private readonly sealer_: Sealer;
   private controller_!: ReadableStreamDefaultController<Uint8Array>;
-  private left_ = false; // the reader went away
+  private left_ = false; // the reader cancelled
   private wanted_: () => void = () => {};
 
-  /** `file`: the file's name and version. */
+  /** `file` is the file's name and version. */
   constructor(file: string) {
     this.sealer_ = new Sealer(file);
     this.readable = new ReadableStream<Uint8Array>(
@@ -30,18 +30,18 @@ export class BlockStream {
     );
   }
 
-  /** Takes the file's next bytes, and waits while too many lie there. Throws Late if the cache takes none of them. */
+  /** Queues the file's next bytes, and waits while the queue is full. Throws Late if the cache stops reading. */
   async write(bytes: Uint8Array): Promise<void> {
     for (const block of await this.sealer_.add(bytes)) await this.enqueue(block);
   }
 
-  /** No more bytes come. */
+  /** Ends the file. */
   async end(): Promise<void> {
     await this.enqueue(await this.sealer_.end());
     if (!this.left_) this.controller_.close();
   }
 
-  /** The file is not whole and won't be. */
+  /** Aborts an incomplete file. */
   fail(error: unknown): void {
     if (!this.left_) this.controller_.error(error);
     this.left_ = true;

@@ -1,33 +1,33 @@
-// The form in which a file is stored: blocks of 1 MiB, each followed by a seal, the last of them shorter than 1 MiB (and empty, if need
-// be). A seal is the SHA-256 of the block's SHA-256, the file's name and version, and the block's number. So damage is seen before
-// the engine gets a damaged byte, also if whole blocks change places or come from another file, and so is a file that was cut.
+// The storage format of a file: blocks of 1 MiB, each followed by a seal; the last one is shorter (and may be empty). A seal is the SHA-256
+// of the block's SHA-256, the file's name and version, and the block's number. So damage is detected before the engine gets a damaged byte,
+// even if blocks are swapped, come from another file, or are cut off.
 import { Sha256 } from './sha256.js';
 
 const kBlockBytes = 1 << 20;
 const kDigestBytes = 32;
 const kSealedBytes = kBlockBytes + kDigestBytes;
 
-/** Bytes of the file, given those of its stored form. */
+/** Size of a file, given the size of its stored form. */
 export function contentBytes(stored: number): number {
   return Math.max(0, stored - kDigestBytes * Math.ceil(stored / kSealedBytes));
 }
 
-/** Bytes of a file's stored form. */
+/** Size of a file's stored form. */
 export function sealedBytes(content: number): number {
   return content + kDigestBytes * (Math.floor(content / kBlockBytes) + 1);
 }
 
-/** Collects a file's bytes and gives its stored form. */
+/** Converts a file's bytes to the stored form. */
 export class Sealer {
   private sealed_ = 0;
 
-  /** `file`: the file's name and version. */
+  /** `file` is the file's name and version. */
   constructor(private readonly file_: string) {}
 
   private block_ = new Uint8Array(kSealedBytes);
   private filled_ = 0;
 
-  /** The blocks that these bytes complete. The bytes are copied before this returns its promise. */
+  /** Returns the blocks that these bytes complete. Copies the bytes before it returns its promise. */
   async add(bytes: Uint8Array): Promise<Uint8Array[]> {
     const full: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; ) {
@@ -43,7 +43,7 @@ export class Sealer {
     return Promise.all(full.map((block) => this.seal(block, kBlockBytes)));
   }
 
-  /** The last block. */
+  /** Returns the last block. */
   async end(): Promise<Uint8Array> {
     return this.seal(this.block_, this.filled_);
   }
@@ -55,8 +55,8 @@ export class Sealer {
 }
 
 /**
- * Yields a stored file block by block: each is checked while the caller works on the one before it. Throws a sentence's part that says
- * what is wrong with the stored bytes. `file`: as given to the Sealer.
+ * Yields a stored file by block; each is checked while the caller works on the preceding one. Throws a string that says what is wrong with
+ * the stored bytes. `file` is as given to the Sealer.
  */
 export async function* unseal(pieces: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
   let checked: Promise<Uint8Array> | undefined;
@@ -64,7 +64,7 @@ export async function* unseal(pieces: AsyncIterable<Uint8Array>, file: string): 
   let index = 0;
   for await (const block of regroup(pieces)) {
     const next = check(block, file, index++);
-    next.catch(() => {}); // It is waited for below, or of no interest any more.
+    next.catch(() => {}); // awaited below, or no longer needed
     if (checked) yield await checked;
     checked = next;
     last = block.length < kSealedBytes;
@@ -110,7 +110,7 @@ async function sealOf(content: Uint8Array, file: string, index: number): Promise
   return digest(sealed);
 }
 
-/** By the platform, beside this thread, where it can. */
+/** Uses the platform's asynchronous implementation if available. */
 async function digest(bytes: Uint8Array): Promise<Uint8Array> {
   const subtle = (globalThis.crypto as Crypto | undefined)?.subtle as SubtleCrypto | undefined;
   if (subtle) return new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));

@@ -1,10 +1,10 @@
-// Cache Storage: where browsers keep model files.
+// Cache Storage, in which browsers store model files.
 import type { CustomCache } from '../env.js';
 import { kStoreVersion } from './file_store.js';
 
 const kPrefix = 'peruse-models-v';
 
-/** undefined where a page may keep nothing: without https, in a sandboxed frame, in some private windows. */
+/** Returns undefined where a page may not store anything: without https, in a sandboxed frame, in some private windows. */
 export async function openBrowserCache(): Promise<CustomCache | undefined> {
   if (typeof caches === 'undefined') return undefined;
   try {

@@ -1,5 +1,5 @@
-// A folder on disk that behaves like the web's Cache. An entry is a small JSON file that names the file with the body; it is
-// written last and renamed into place, so there is either a whole entry or none.
+// A folder on disk with the web's Cache interface. An entry is a small JSON file that names the file with the body; it is written last and
+// renamed into place, so an entry is either complete or absent.
 import { createHash, randomUUID } from 'node:crypto';
 import { lstat, open, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -10,27 +10,27 @@ import { makeFolder } from './make_folder_node.js';
 
 const kChunkBytes = 1 << 20;
 const kDay = 24 * 3600 * 1000;
-/** Entries read at a time: each needs a file handle. */
+/** Number of entries to read in parallel: each needs a file handle. */
 const kAtOnce = 32;
 
-// The names of the files that a DiskCache writes; it removes no others.
+// Names of a DiskCache's files; it never removes others.
 const kEntry = /^[0-9a-f]{40}\.json$/;
 const kBody = /^[0-9a-f]{40}-[0-9a-f-]{36}\.body$/;
-/** Bodies and entries on their way, and locks. */
+/** Unfinished bodies and entries, and locks. */
 const kPassing = /^[0-9a-f]{40}(-[0-9a-f-]{36}\.body\.part|\.json\.[0-9a-f]{40}-[0-9a-f-]{36}\.body|\.lock)$/;
 
 interface Entry {
   url: string;
   status: number;
   headers: [string, string][];
-  /** The file with the body, and its length. */
+  /** The file with the body. */
   body: string;
   bytes: number;
-  /** Of the JSON of all that stands above. */
+  /** Hash of the JSON of the members above. */
   sha256?: string;
 }
 
-/** Where files are kept unless `env.cacheFolder` says otherwise. */
+/** The default of `env.cacheFolder`. */
 export function defaultCacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'peruse', 'models');
 }
@@ -53,7 +53,7 @@ export class DiskCache implements LockingCache {
       return undefined;
     }
     const headers = new Headers(entry.headers);
-    if (entry.status === 200) headers.set('content-length', String(entry.bytes)); // Known now, whatever the server said.
+    if (entry.status === 200) headers.set('content-length', String(entry.bytes)); // known now, whatever the server sent
     return new Response(entry.status === 200 ? readLazily(path) : null, { status: entry.status, headers });
   }
 
@@ -95,7 +95,7 @@ export class DiskCache implements LockingCache {
     return urls;
   }
 
-  /** Removes the files of processes that were killed while they wrote (files that no entry names), and damaged entries. */
+  /** Removes files left by killed processes (files that no entry names), and damaged entries. */
   async tidy(unusedFor: number): Promise<void> {
     const names = await namesIn(this.folder_);
     const bodies = new Set<string>();
@@ -149,7 +149,7 @@ async function namesIn(folder: string): Promise<string[]> {
   });
 }
 
-/** Removes what an older version of Peruse stored, and the folder if it is empty then. */
+/** Removes the store of an older version of Peruse, and the folder if it is then empty. */
 async function removeStore(folder: string): Promise<void> {
   const found = await lstat(folder).catch(() => undefined);
   if (!found?.isDirectory()) return;
@@ -160,7 +160,7 @@ async function removeStore(folder: string): Promise<void> {
   await rmdir(folder).catch(() => {});
 }
 
-/** A name for files that any address gives. */
+/** A valid file name for any address. */
 function key(url: string): string {
   return createHash('sha256').update(url).digest('hex').slice(0, 40);
 }
@@ -186,7 +186,7 @@ async function writeBody(path: string, body: ReadableStream<Uint8Array> | null):
   }
 }
 
-/** Opens the file when its first bytes are asked for: a response that nobody reads holds nothing open. */
+/** Opens the file when its first bytes are requested, so that an unread response does not hold a file open. */
 function readLazily(path: string): ReadableStream<Uint8Array> {
   let file: Awaited<ReturnType<typeof open>> | undefined;
   return new ReadableStream<Uint8Array>(

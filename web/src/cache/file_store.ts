@@ -1,4 +1,4 @@
-// Stored files over anything that behaves like the web's Cache: what is kept beside a body, and how it is checked.
+// Stores files in any Cache-like object: metadata of bodies, and integrity checks.
 import type { CustomCache } from '../env.js';
 import { describe } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
@@ -6,43 +6,43 @@ import { BlockStream } from './block_stream.js';
 import { contentBytes, sealedBytes, unseal } from './blocks.js';
 import { lock } from './locks.js';
 
-/** Changes with the form of what is stored; what other versions stored is not read. */
+/** The version of the storage format; entries of other versions are ignored. */
 export const kStoreVersion = 3;
 
-/** What a server said of a file. */
+/** A server's headers of a file. */
 export interface ServerHeaders {
   etag?: string;
   lastModified?: string;
-  /** Its length as announced, which may be that of a compressed transfer; 0 if unknown. */
+  /** Length as announced, which may be that of a compressed transfer; 0 if unknown. */
   size: number;
-  /** Its real length; 0 if unknown. */
+  /** Real length; 0 if unknown. */
   bytes: number;
 }
 
 export interface StoredFile extends ServerHeaders {
-  /** The server had no such file. */
+  /** The server returned 404. */
   missing: boolean;
   /** Milliseconds since 1970. */
   storedAt: number;
-  /** Its bytes, each checked before it is given. Throws DamagedEntry. */
+  /** The bytes, each checked before it is returned. Throws DamagedEntry. */
   chunks(): AsyncGenerator<Uint8Array>;
 }
 
-/** What is stored is not what was stored. The message says what is wrong with it. */
+/** Stored bytes have changed. The message says how. */
 export class DamagedEntry extends Error {
   constructor(
     message: string,
-    /** What had been given of it is good. */
+    /** Whether all bytes returned before are good. */
     readonly soundSoFar: boolean,
   ) {
     super(message);
   }
 }
 
-/** A cache that knows how to keep others from fetching the same file. */
+/** A cache that can prevent parallel downloads of a file. */
 export interface LockingCache extends CustomCache {
   lock?(url: string, signal: AbortSignal): Promise<() => void>;
-  /** Removes what no entry names and nobody has written to for so many milliseconds. */
+  /** Removes files without an entry that have not changed for `unusedFor` milliseconds. */
   tidy?(unusedFor: number): Promise<void>;
 }
 
@@ -53,28 +53,28 @@ const kSize = 'x-peruse-announced';
 const kChunkBytes = 1 << 20;
 const kNoAnswer = 'the cache does not answer';
 
-/** A file on its way into the store. */
+/** A file being stored. */
 export interface Saving {
   stream: BlockStream;
-  /** Fulfilled when it is stored, rejected when it won't be. */
+  /** Resolves when it is stored, rejects if storing fails. */
   saved: Promise<void>;
 }
 
 export class FileStore {
-  private dead_ = false; // has not answered once, and is not asked again
+  private dead_ = false; // timed out once, and is not used again
 
-  /** `onFault` is told when the cache fails. */
+  /** `onFault` is called when the cache fails. */
   constructor(
     private readonly cache_: LockingCache,
     private readonly onFault_: (why: string) => void = () => {},
   ) {}
 
-  /** Waits until nobody else fetches the file; gives the function that lets the next one. */
+  /** Waits for the file's lock; returns a function that releases it. */
   async lock(url: string, signal: AbortSignal): Promise<() => void> {
     return this.cache_.lock?.(url, signal) ?? lock(`peruse ${url}`, signal);
   }
 
-  /** What is stored under the address. A cache that can't be read holds nothing. */
+  /** Returns the stored file. An unreadable cache counts as empty. */
   async find(url: string): Promise<StoredFile | undefined> {
     const response = await this.ask(async () => this.cache_.match(url));
     if (response === undefined) return undefined;
@@ -85,7 +85,7 @@ export class FileStore {
     const { headers, status } = response;
     const length = Number(headers.get('content-length')) || 0;
     const inBlocks = headers.get(kForm) === kBlocks;
-    const isPlain = !headers.has(kForm) && !headers.has(kStoredAt); // Only in a caller's own cache: Peruse did not store it.
+    const isPlain = !headers.has(kForm) && !headers.has(kStoredAt); // possible in a caller's own cache only: Peruse did not store it
     if (status !== 404 && !inBlocks && !isPlain) return undefined;
     const etag = headers.get('etag') ?? undefined;
     const lastModified = headers.get('last-modified') ?? undefined;
@@ -100,7 +100,7 @@ export class FileStore {
     };
   }
 
-  /** Begins to store a file, whose bytes go into the stream. */
+  /** Starts to store a file, whose bytes are written to the stream. */
   save(url: string, { size, bytes, etag, lastModified }: ServerHeaders): Saving {
     const headers = new Headers({
       [kStoredAt]: String(Date.now()),
@@ -119,7 +119,7 @@ export class FileStore {
     return { stream, saved: put() };
   }
 
-  /** Remembers that the server has no such file. */
+  /** Stores that the server returned 404. */
   async saveMissing(url: string): Promise<void> {
     const headers = { [kStoredAt]: String(Date.now()) };
     await this.ask(async () => this.cache_.put(url, new Response(null, { status: 404, headers })));
@@ -141,7 +141,7 @@ export class FileStore {
   }
 }
 
-/** A file's name and version, which its blocks are sealed with. */
+/** A file's name and version, part of its blocks' seals. */
 function nameOf(url: string, { etag, lastModified }: Pick<ServerHeaders, 'etag' | 'lastModified'>): string {
   return JSON.stringify([url, etag ?? lastModified ?? '']);
 }
@@ -154,7 +154,7 @@ async function* readBlocks(response: Response, file: string): AsyncGenerator<Uin
   }
 }
 
-/** What a caller's own cache holds that was not put there by Peruse. */
+/** Reads an entry of a caller's cache that Peruse did not write. */
 async function* readPlain(response: Response, size: number): AsyncGenerator<Uint8Array> {
   let loaded = 0;
   try {

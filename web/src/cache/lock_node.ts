@@ -1,5 +1,5 @@
-// A lock among the processes and threads that share a folder: a file that one of them makes. Its maker touches it while it holds it,
-// so that one left behind is known. Should two hold it nevertheless, both download, and what is stored is still whole.
+// A lock for processes and threads that share a folder: a file that the holder creates, and touches regularly, so that an abandoned one is
+// recognised. If two hold it nevertheless, both download, and the stored file is still valid.
 import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -13,7 +13,7 @@ const kTouchEvery = 2000;
 const kStaleAfter = 10_000;
 const kAskEvery = 100;
 
-/** Waits for the lock; gives the function that lets go of it. Where no lock can be had, one goes on without. */
+/** Waits for the lock; returns a function that releases it. If locking is impossible, continues without. */
 export async function lockFile(path: string, signal: AbortSignal): Promise<() => void> {
   const releaseHere = await lock(path, signal);
   let made: boolean;
@@ -37,7 +37,7 @@ export async function lockFile(path: string, signal: AbortSignal): Promise<() =>
   };
 }
 
-/** False where the file can't be made, or nobody lets go of it. */
+/** Returns false if the file cannot be created or is never released. */
 async function waitFor(path: string, signal: AbortSignal): Promise<boolean> {
   const end = Date.now() + patience.lock;
   try {
@@ -54,7 +54,7 @@ async function waitFor(path: string, signal: AbortSignal): Promise<boolean> {
   return false;
 }
 
-/** False if it is there. */
+/** Returns false if it exists. */
 async function make(path: string): Promise<boolean> {
   try {
     await writeFile(path, `${process.pid} ${hostname()}`, { flag: 'wx' });
@@ -67,15 +67,15 @@ async function make(path: string): Promise<boolean> {
 
 async function isLeft(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
-  if (found === undefined) return false; // Just let go of.
-  if (Math.abs(Date.now() - found.mtimeMs) > kStaleAfter) return true; // Also if its host's clock is ahead.
+  if (found === undefined) return false; // just released
+  if (Math.abs(Date.now() - found.mtimeMs) > kStaleAfter) return true; // also if its host's clock is ahead
   const [pid, host] = (await readFile(path, 'utf8').catch(() => '')).split(' ');
   return host === hostname() && !isAlive(Number(pid));
 }
 
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0); // Sends nothing.
+    process.kill(pid, 0); // does not send a signal
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';

@@ -1,10 +1,10 @@
-// One at a time by name: among all tabs and workers of a site where the platform has Web Locks, else within this thread.
+// Named locks: for all tabs and workers of a site if the platform has Web Locks, else for this thread.
 import { onAbort, throwIfAborted } from '../errors.js';
 import { patience } from '../patience.js';
 
 const held = new Map<string, Promise<void>>();
 
-/** Waits for the lock; gives the function that lets go of it. Who has waited long enough goes on without it. */
+/** Waits for the lock; returns a function that releases it. After a time limit continues without the lock. */
 export async function lock(name: string, signal: AbortSignal): Promise<() => void> {
   throwIfAborted(signal);
   const waiting = new AbortController();
@@ -22,7 +22,7 @@ export async function lock(name: string, signal: AbortSignal): Promise<() => voi
   }
 }
 
-/** undefined where there are none, or none for this page (a sandboxed frame). */
+/** Returns undefined if Web Locks are unavailable, or forbidden for this page (a sandboxed frame). */
 async function fromWebLocks(name: string, signal: AbortSignal): Promise<(() => void) | undefined> {
   const locks = (globalThis.navigator as Navigator | undefined)?.locks;
   if (locks === undefined) return undefined;
@@ -58,7 +58,7 @@ async function lockHere(name: string, signal: AbortSignal): Promise<() => void> 
   });
   held.set(name, mine);
   return () => {
-    if (held.get(name) === mine) held.delete(name); // Not that of who came after, if this is called twice.
+    if (held.get(name) === mine) held.delete(name); // not a later holder's, if this is called twice
     resolve();
   };
 }

@@ -1,6 +1,5 @@
-// SHA-256 (FIPS 180-4) of bytes as they come. WebCrypto hashes only what is whole in memory.
+// Incremental SHA-256 (FIPS 180-4). WebCrypto only hashes complete buffers.
 
-/** Hashes bytes as they come. */
 export interface Hasher {
   update(bytes: Uint8Array): void;
   hex(): string;

@@ -1,5 +1,5 @@
-// Writes files to a folder on disk (Node). A file gets its name when it is whole; until then it has a new name of its own. Nothing is
-// written through a symbolic link within the folder: one that has the file's name is replaced, one on the way to it is refused.
+// Writes files to a folder on disk (Node). An unfinished file has a temporary name. Symbolic links within the folder are not followed: one
+// with the file's name is replaced, one in its path is an error.
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
@@ -7,13 +7,13 @@ import { basename, dirname, join } from 'node:path';
 import { PeruseError, show } from '../errors.js';
 import { makeFolder } from './make_folder_node.js';
 
-/** Returns the name of a folder that a caller gave. Throws 'invalid_argument' if it is blank, which would mean the current folder. */
+/** Checks a folder name from a caller. Throws 'invalid_argument' if it is blank, which would mean the current folder. */
 export function checkFolderName(folder: unknown): string {
   if (typeof folder === 'string' && folder.trim() !== '') return folder;
   throw new PeruseError('invalid_argument', `Name a folder to write to; got ${show(folder)}.`);
 }
 
-/** Writes a file whole. `name`: within the folder, with slashes. */
+/** Writes a whole file. `name` is relative to the folder, with slashes. */
 export async function writeWhole(folder: string, name: string, content: Uint8Array | string): Promise<void> {
   const file = await NewFile.open(folder, name);
   try {
@@ -27,12 +27,12 @@ export async function writeWhole(folder: string, name: string, content: Uint8Arr
 
 const kPartials = new Set<string>();
 
-/** Removes files that are being written: for a process that is about to end. */
+/** Removes unfinished files, before the process ends. */
 export function removePartialFiles(): void {
   for (const path of kPartials) rmSync(path, { force: true });
 }
 
-/** A file that is being written. Ends with either keep() or drop(). */
+/** An unfinished file. Ends with either keep() or drop(). */
 export class NewFile {
   private constructor(
     readonly handle: FileHandle,
@@ -55,14 +55,13 @@ export class NewFile {
     }
   }
 
-  /** Gives the file its name, in place of whatever had it. */
+  /** Renames the file to its final name, replacing an existing one. */
   async keep(): Promise<void> {
     await this.handle.close();
     await rename(this.partial_, this.path_);
     kPartials.delete(this.partial_);
   }
 
-  /** Removes the file. */
   async drop(): Promise<void> {
     await this.handle.close().catch(() => {});
     await rm(this.partial_, { force: true });

@@ -1,4 +1,4 @@
-// peruse cache: the model files that are kept, and how to be rid of them.
+// peruse cache: lists and removes cached model files.
 import { modelCache } from '../model_cache.js';
 import { type Command, text, UsageError } from './command.js';
 import { jsonLine } from './printable.js';

@@ -1,4 +1,4 @@
-// What a checkpoint says of itself: config.json and what its weights files say of their tensors, nothing else of them.
+// Describes a checkpoint by config.json and the headers of its weights files, without their bodies.
 import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { PeruseError } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
@@ -25,29 +25,28 @@ import { type MissingFile, type ModelFile, resolveSource, type SourceOptions } f
 import { nodeHostParts } from '../worker/host_parts_node.js';
 
 export interface Checkpoint {
-  /** config.json; of a GLiNER, what stands for it. */
+  /** config.json; for a GLiNER, its equivalent. */
   config: Record<string, unknown>;
-  /** Sentences that say what is missing beside the weights and the tokenizer. */
+  /** Messages about missing files other than weights and tokenizer. */
   lacks: string[];
   configBytes: Uint8Array;
-  /** The files with the weights, in order. */
   files: string[];
-  /** The files that the tokenizer is read from; none: there are none that Peruse reads. */
+  /** The tokenizer's files; empty if there are no supported ones. */
   tokenizer: string[];
   tensors: Map<string, TensorInfo>;
   /** A safetensors header of all tensors, as if they were in one such file. */
   header: Uint8Array;
-  /** Bytes of the tensors, tied ones counted once. */
+  /** Bytes of the tensors, counting tied ones once. */
   bytes: number;
 }
 
-/** A file, of which no more than so many bytes will be wanted. */
+/** Opens a file, of which at most `firstBytes` bytes will be read. */
 type Open = (file: string, firstBytes?: number) => Promise<ModelFile | MissingFile>;
 
-/** Enough for most headers; more is asked for where it is not. */
+/** Enough for most headers; larger ones are read again. */
 const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
 
-/** Where the files of encoders are that a repository names only. */
+/** Locations of encoders that a repository only names. */
 export interface Encoders {
   encoder?: string;
   labels_encoder?: string;
@@ -90,13 +89,13 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
 }
 
 interface FoundConfig {
-  /** Where it lies, with the weights. */
+  /** Opens files of the folder with the weights. */
   open: Open;
   name: string;
   content: Uint8Array;
 }
 
-/** config.json, in the folder or in the one within it that modules.json names; or a GLiNER's own file. */
+/** Finds config.json, in the folder or in a module's folder (modules.json), or a GLiNER's own file. */
 async function findConfig(open: Open): Promise<FoundConfig> {
   const config = await open('config.json');
   if (config.found) return { open, name: 'config.json', content: await whole(config) };
@@ -109,7 +108,7 @@ async function findConfig(open: Open): Promise<FoundConfig> {
   return { open: within, name: 'config.json', content: await whole(found(await within('config.json'))) };
 }
 
-/** With the configurations of encoders that it names only, where they are known, and the vocabulary that its weights have. */
+/** Adds the configurations of encoders that are only named, if known, and the vocabulary size of the weights. */
 async function glinerConfig(
   said: Record<string, unknown>,
   tensors: Checkpoint['tensors'],
@@ -119,7 +118,7 @@ async function glinerConfig(
   const config = { ...said };
   const rows = tensors.get('token_rep_layer.bert_layer.model.embeddings.word_embeddings.weight')?.shape[0];
   if (labelsEncoderOf(config) === undefined && numberOf(config.vocab_size, -1) < 0 && rows !== undefined) {
-    // The markers of labels are the last but one of the rows.
+    // The second to last row is the markers'.
     Object.assign(config, { vocab_size: rows, class_token_index: rows - 2 });
   }
   const open = (which: 'encoder' | 'labels') => {
@@ -134,7 +133,7 @@ async function glinerConfig(
   }
 }
 
-/** A file of the second folder where the first has none of the name. */
+/** Opens files of the first folder, or else of the second. */
 function firstOf(first: Open, second: Open): Open {
   return async (name, most) => {
     const own = await first(name, most);
@@ -173,7 +172,7 @@ async function tokenizerFiles(open: Open): Promise<string[]> {
   return [];
 }
 
-/** That files are missing, and what lies there instead. */
+/** An error about missing files that also says which files exist. */
 function explain(open: Open, missing: readonly MissingFile[]): Promise<PeruseError> {
   return explainMissing({ open: (name) => open(name, 1) }, missing, new AbortController().signal);
 }
@@ -187,7 +186,7 @@ async function whole(file: ModelFile): Promise<Uint8Array> {
 
 interface WeightFile {
   name: string;
-  /** Its first bytes, if they were asked for already. */
+  /** Its first bytes, if already read. */
   start?: ModelFile;
 }
 
@@ -204,7 +203,7 @@ async function weightFiles(open: Open): Promise<WeightFile[]> {
   return names.map((name) => ({ name }));
 }
 
-/** Reads as much of a file as says what tensors it has. */
+/** Reads enough of a file to know its tensors. */
 async function readHeader(open: Open, { name, start }: WeightFile): Promise<readonly TensorInfo[]> {
   for (const most of kFirstReads) {
     const file = most === kFirstReads[0] && start ? start : found(await open(name, most));
@@ -214,7 +213,7 @@ async function readHeader(open: Open, { name, start }: WeightFile): Promise<read
   throw new PeruseError('malformed_file', `${name}: the list of its tensors is longer than ${kFirstReads.at(-1)!} bytes.`);
 }
 
-/** Nothing: more than `most` bytes are needed. */
+/** Returns undefined if more than `most` bytes are needed. */
 async function readStart(name: string, file: ModelFile, most: number): Promise<readonly TensorInfo[] | undefined> {
   const reader = new WeightsReader(await readerModule(), name);
   try {
@@ -223,9 +222,9 @@ async function readStart(name: string, file: ModelFile, most: number): Promise<r
       const part = chunk.subarray(0, most - read);
       reader.feed(part);
       read += part.length;
-      if (reader.header !== undefined || read >= most) return reader.header; // Which also stops the transfer.
+      if (reader.header !== undefined || read >= most) return reader.header; // also stops the transfer
     }
-    reader.finish(); // Says that the file is too short.
+    reader.finish(); // throws because the file is too short
     return reader.header;
   } finally {
     reader.dispose();

@@ -1,4 +1,4 @@
-// peruse classify: labels for texts; with --labels, labels that the model was not trained for (zero-shot).
+// peruse classify: classifies texts; with --labels, by any labels (zero-shot).
 import { type Command, choice, flag, list, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';

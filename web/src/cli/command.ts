@@ -1,37 +1,36 @@
-// What a command of `peruse` is. Each stands in a file of its own and is named in commands.ts.
+// The interface of a command of `peruse`. Each command is in its own file and listed in commands.ts.
 import type { ParseArgsConfig } from 'node:util';
 import type { Io } from './io.js';
 
-/** An option, and what --help says of it. */
+/** An option, with its --help text. */
 export interface Option {
   type: 'string' | 'boolean';
-  /** One letter. */
   short?: string;
-  /** The value's name in --help, for options that take one. */
+  /** Placeholder of the value in --help, for options with a value. */
   value?: string;
   help: string;
 }
 
 export type Options = Record<string, Option>;
 
-/** What the user gave: by the option's name, a string or a boolean. */
+/** Parsed options by name. */
 export type Values = { [name: string]: string | boolean | undefined };
 
 export interface Command {
   /** One line for the list of commands. */
   summary: string;
-  /** Its arguments, for example '<model> [text ...]'. */
+  /** The arguments, for example '<model> [text ...]'. */
   usage: string;
-  /** What else --help should say. */
+  /** Further text for --help. */
   details?: string;
   options: Options;
   run(positionals: string[], values: Values, io: Io): Promise<void>;
 }
 
-/** The command line makes no sense: exit code 2, and a hint at --help. */
+/** An invalid command line: exit code 2, and a hint at --help. */
 export class UsageError extends Error {}
 
-/** The form that node:util's parseArgs takes. */
+/** Converts to the form of node:util's parseArgs. */
 export function parseArgsOptions(options: Options): NonNullable<ParseArgsConfig['options']> {
   return Object.fromEntries(Object.entries(options).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]));
 }
@@ -53,7 +52,7 @@ export function number(values: Values, name: string): number | undefined {
   return parsed;
 }
 
-/** What stands between commas; at least something. */
+/** Splits at commas; requires at least one item. */
 export function list(values: Values, name: string): string[] | undefined {
   const items = text(values, name)
     ?.split(',')
@@ -63,14 +62,14 @@ export function list(values: Values, name: string): string[] | undefined {
   return items;
 }
 
-/** The value of an option that takes one of a few words. */
+/** The value of an option with a fixed set of values. */
 export function choice<const T extends string>(values: Values, name: string, words: readonly T[]): T | undefined {
   const value = text(values, name);
   if (value === undefined || words.includes(value as T)) return value as T | undefined;
   throw new UsageError(`--${name} takes ${words.join(' or ')}, not '${value}'`);
 }
 
-/** The positionals, of which the named ones must be there. */
+/** The positional arguments, of which the named ones are required. */
 export function needed<const Names extends readonly string[]>(
   positionals: string[],
   names: Names,

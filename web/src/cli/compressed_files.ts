@@ -1,13 +1,13 @@
-// Files as a web server sends them: compressed where the client accepts it, each compressed once.
+// Compressed files, as web servers send them: each is compressed once.
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Larger files are sent as they are: they would take seconds, and the memory of their copies. */
+/** Larger files are sent uncompressed, because compressing takes seconds and memory. */
 const kLargest = 16e6;
-/** brotli from 0 to 11: at 5 the engine takes 60 ms and becomes a third; 11 takes 2 s. */
+/** brotli level from 0 to 11: level 5 takes 60 ms for the engine and reduces it to a third; level 11 takes 2 s. */
 const kQuality = 5;
-/** Sent as they are: compressed already, or weights, which become only a tenth smaller and would lose the length that a progress bar needs. */
+/** Sent uncompressed: compressed formats, and weights, which would only shrink by a tenth and lose the length that progress bars need. */
 const kAsTheyAre = /\.(png|jpg|woff2|safetensors)$/;
 const kFormats = ['br', 'gzip'] as const;
 
@@ -19,7 +19,7 @@ interface FileVersion {
   modified: number;
 }
 
-/** The best encoding that the header `Accept-Encoding` names, or undefined. */
+/** Returns the best encoding in the header `Accept-Encoding`, or undefined. */
 export function acceptedEncoding(header: string | undefined): Encoding | undefined {
   const accepted = new Map<string, number>();
   for (const part of (header ?? '').toLowerCase().split(',')) {
@@ -33,7 +33,7 @@ export function acceptedEncoding(header: string | undefined): Encoding | undefin
 export class CompressedFiles {
   private readonly kept_ = new Map<string, { version: string; bytes: Promise<Buffer> }>();
 
-  /** The file's bytes in that encoding; undefined for a file that is sent as it is. */
+  /** Returns the compressed bytes, or undefined for a file that is sent uncompressed. */
   async get({ path, size, modified }: FileVersion, encoding: Encoding): Promise<Buffer | undefined> {
     if (size > kLargest || kAsTheyAre.test(path)) return undefined;
     const key = `${encoding} ${path}`;

@@ -1,11 +1,11 @@
-// peruse copy-files: the files that a page loads while it runs, for bundlers that leave them behind.
+// peruse copy-files: copies the files that a page loads at run time, for bundlers that omit them.
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, PeruseError } from '../errors.js';
 import { type Command, needed, UsageError } from './command.js';
 
-/** Scripts that a page or a worker starts by their address, and the builds of the engine. The other bundles are imported. */
+/** Scripts that a page or worker starts by address, and the engine's builds. Other bundles are imported. */
 const kLoadedLater = /^peruse-(?:(?:teach-|isolate-)?worker|gpu)\.js$|^peruse-[\w-]+\.wasm$/;
 
 export const copyFiles: Command = {
@@ -36,7 +36,7 @@ only the files that it needs.`,
   },
 };
 
-/** Servers give the content of folders of these names without the name. */
+/** Servers map folders with these names to the root. */
 function hint(folder: string): string {
   const path = folder.replaceAll('\\', '/').replace(/^\.?\/+|\/+$/g, '');
   const served = /(?:^|\/)(?:public|static)\/(.+)$/.exec(path)?.[1];

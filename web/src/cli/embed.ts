@@ -1,4 +1,4 @@
-// peruse embed: texts as vectors.
+// peruse embed: converts texts to vectors.
 import { type Command, choice, flag, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
@@ -31,7 +31,7 @@ export const embed: Command = {
       for await (const batch of textBatches(texts, io)) {
         const vectors = await embedder(batch, options);
         vectors.forEach(({ data }, index) => {
-          const embedding = Array.from(data, (value) => Number(value.toPrecision(9))); // 9 digits tell every float32 apart.
+          const embedding = Array.from(data, (value) => Number(value.toPrecision(9))); // 9 digits distinguish all float32 values
           io.out(jsonLine({ text: batch[index], embedding }));
         });
       }

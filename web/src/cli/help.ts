@@ -1,4 +1,4 @@
-// The texts of --help, made from the commands themselves.
+// Generates --help texts from the commands.
 import type { Command, Options } from './command.js';
 import { kCommands } from './commands.js';
 

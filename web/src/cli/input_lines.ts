@@ -1,15 +1,15 @@
 // Lines of a stream, without their ends (\n, \r\n or \r).
 import { PeruseError } from '../errors.js';
 
-/** A longer line is an error: it would have to be one text, and Node holds no string of more than 512 MB. */
+/** Maximum line length: a line is one string, and Node's strings are limited to 512 MB. */
 const kLongestLine = 64 << 20;
 
 export async function* linesOf(stream: AsyncIterable<Uint8Array>, longest = kLongestLine): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let parts: string[] = []; // Of the line that has no end yet.
+  let parts: string[] = []; // of the unfinished line
   let length = 0;
   let lineNumber = 1;
-  let afterReturn = false; // A line ended with \r: \n belongs to that end.
+  let afterReturn = false; // the line ended with \r, so a following \n belongs to it
   const take = (part: string) => {
     length += part.length;
     if (length <= longest) return parts.push(part);

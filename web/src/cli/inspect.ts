@@ -1,4 +1,4 @@
-// peruse inspect: what a checkpoint is, whether and how Peruse runs it, and what memory it will take.
+// peruse inspect: describes a checkpoint, whether and how Peruse runs it, and how much memory it needs.
 import { numberOf } from '../sources/json.js';
 import { type Checkpoint, elements, readCheckpoint } from './checkpoint.js';
 import { type Command, flag, needed, text } from './command.js';
@@ -42,20 +42,20 @@ export const inspect: Command = {
 };
 
 /**
- * Of the weights in memory: matrices at the precision, all else in float32; tables of embeddings are stored as in the file, but
- * never wider than the precision.
+ * Estimates the memory of the weights: matrices in the given precision, the rest in float32; embedding tables as in the file, but never
+ * wider than the precision.
  */
 export function estimateMemory({ config, tensors }: Checkpoint): Memory {
   const folded = foldedBytes((config.encoder_config as Record<string, unknown> | null | undefined) ?? config);
   const memory: Memory = { fp32: folded, fp16: folded, q8: folded };
   for (const [name, tensor] of tensors) {
-    if (tensor.same_as !== undefined) continue; // Stored once, or not at all.
-    if (/\.pos_(key_|query_|q_)?proj\./.test(name)) continue; // Given back once the positions are folded.
+    if (tensor.same_as !== undefined) continue; // stored once or not at all
+    if (/\.pos_(key_|query_|q_)?proj\./.test(name)) continue; // freed after folding
     const count = elements(tensor);
     const isMatrix = tensor.shape.length >= 2;
     const isTable = isMatrix && /embeddings\.weight$/.test(name);
     if (tensor.dtype === 'I8') {
-      // Quantised already: stored so.
+      // Stored quantised.
       for (const dtype of ['fp32', 'fp16', 'q8'] as const) memory[dtype] += count;
       continue;
     }
@@ -127,7 +127,7 @@ function asText(model: string, checkpoint: Checkpoint, found: Verdict[], memory:
   ];
 }
 
-/** Tied ones once. */
+/** Counts tied parameters once. */
 function countParameters(tensors: Checkpoint['tensors']): number {
   return [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? elements(tensor) : 0), 0);
 }

@@ -1,18 +1,17 @@
-// Where a command reads and writes: the process's streams, or a test's.
+// Input and output of a command: the process's streams, or a test's.
 import { linesOf } from './input_lines.js';
 
 export interface Io {
-  /** Lines of standard input, without their ends. */
+  /** Lines of standard input, without line ends. */
   lines(): AsyncIterable<string>;
-  /** Standard input, whole. */
+  /** All of standard input. */
   all(): Promise<string>;
-  /** Whether standard input is a person's terminal. */
+  /** Whether standard input is a terminal. */
   inputIsTty: boolean;
   out(line: string): void;
   err(text: string): void;
-  /** Whether standard error is a terminal: only then are progress bars drawn. */
+  /** Whether standard error is a terminal, which enables progress bars. */
   errIsTty: boolean;
-  /** Columns of that terminal. */
   columns: number;
   environment: Readonly<Record<string, string | undefined>>;
 }

@@ -1,4 +1,4 @@
-// What all commands that run a model share: how it is named and loaded, and how texts reach it.
+// Shared by commands that run a model: options to find and load it, and input texts.
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
 import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
@@ -8,20 +8,20 @@ import type { Io } from './io.js';
 import { printable } from './printable.js';
 import { ProgressBar } from './progress_bar.js';
 
-/** How a model is found. */
+/** Options to find a model. */
 export const kSourceOptions: Options = {
   revision: { type: 'string', value: 'name', help: 'branch, tag or commit of a hub id (main)' },
   token: { type: 'string', value: 'token', help: "the hub's access token, for gated models ($HF_TOKEN)" },
   offline: { type: 'boolean', help: 'ask no server: use only what was fetched before' },
 };
 
-/** Where the files of encoders are that a GLiNER or GLiClass model names only. */
+/** Locations of encoders that a GLiNER or GLiClass model only names. */
 export const kEncoderOptions: Options = {
   encoder: { type: 'string', value: 'source', help: "an old GLiNER's encoder: where its configuration and tokenizer are" },
   'labels-encoder': { type: 'string', value: 'id', help: "a bi-encoder's encoder of labels: where its tokenizer is" },
 };
 
-/** How a model is found and run. */
+/** Options to find and run a model. */
 export const kModelOptions: Options = {
   dtype: {
     type: 'string',
@@ -39,7 +39,7 @@ export const kModelOptions: Options = {
 
 const kDtypes = ['auto', 'fp32', 'fp16', 'q8'] as const;
 
-/** Loads the model, with a progress bar where there is a terminal; `use` has it until it returns. */
+/** Loads the model, with a progress bar on a terminal, for the duration of `use`. */
 export async function withModel<T extends TaskOrAlias>(
   task: T,
   model: string,
@@ -79,7 +79,7 @@ export async function withModel<T extends TaskOrAlias>(
 
 const kTextsAtOnce = 32;
 
-/** The texts: the arguments, or else the lines of standard input, some at a time. Empty lines are left out. */
+/** Yields batches of texts: the arguments, or else the non-empty lines of standard input. */
 export async function* textBatches(given: readonly string[], io: Io): AsyncGenerator<string[]> {
   if (given.length > 0) {
     yield [...given];
@@ -97,7 +97,6 @@ export async function* textBatches(given: readonly string[], io: Io): AsyncGener
   if (batch.length > 0) yield batch;
 }
 
-/** All texts. */
 export async function allTexts(given: readonly string[], io: Io): Promise<string[]> {
   const texts: string[] = [];
   for await (const batch of textBatches(given, io)) texts.push(...batch);
@@ -105,7 +104,7 @@ export async function allTexts(given: readonly string[], io: Io): Promise<string
   return texts;
 }
 
-/** `value` without the entries that are undefined. */
+/** Removes undefined entries. */
 export function given<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
 }

@@ -1,4 +1,4 @@
-// peruse quantize: a checkpoint with 8-bit weights, written to a folder.
+// peruse quantize: writes a checkpoint with 8-bit weights to a folder.
 import { quantizeCheckpoint } from '../quantize/quantize.js';
 import type { Command } from './command.js';
 import { kRewriteOptions, withRewriting } from './rewrite.js';

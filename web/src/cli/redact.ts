@@ -1,4 +1,4 @@
-// peruse redact: texts without the personal data in them.
+// peruse redact: removes personal data from texts.
 
 import { Placeholders } from '../tasks/placeholders.js';
 import { kPlaceholders, type Redaction, type RedactOptions } from '../tasks/redact.js';
@@ -17,7 +17,7 @@ function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | un
   return Object.fromEntries(rules);
 }
 
-/** The placeholders of one line: who sees that line learns nothing of others. */
+/** The placeholders of one line only, so that a line's reader does not see those of others. */
 function ownMapping({ entities }: Redaction): Record<string, string> {
   return Object.fromEntries(entities.map(({ placeholder, text: original }) => [placeholder, original]));
 }

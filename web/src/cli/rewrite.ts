@@ -1,4 +1,4 @@
-// What the commands share that write a checkpoint to a folder.
+// Shared by commands that write a checkpoint to a folder.
 import { env } from '../env.js';
 import type { RewriteOptions } from '../quantize/rewrite_checkpoint.js';
 import { flag, needed, type Options, text, UsageError, type Values } from './command.js';
@@ -17,7 +17,7 @@ export const kRewriteOptions: Options = {
   overwrite: { type: 'boolean', help: 'replace a model that the folder holds already' },
 };
 
-/** Runs it on <model> and <folder>, and prints its report as JSON. */
+/** Runs `rewrite` on <model> and <folder>, and prints its report as JSON. */
 export async function withRewriting(
   rewrite: (model: string, folder: string, options: RewriteOptions) => Promise<object>,
   positionals: string[],

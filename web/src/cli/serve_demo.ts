@@ -1,4 +1,4 @@
-// peruse serve-demo: the demo page on this machine.
+// peruse serve-demo: serves the demo page on this machine.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, PeruseError } from '../errors.js';
@@ -48,7 +48,7 @@ Install it (npm install peruse-demo), name a folder with --models, or choose a m
     }
     io.out(served.url);
     for (const url of served.urlsForOthers) io.out(`${url}   from other devices of your network`);
-    await new Promise(() => {}); // Until interrupted.
+    await new Promise(() => {}); // until interrupted
   },
 };
 

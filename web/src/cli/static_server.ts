@@ -1,5 +1,5 @@
-// A static server for the demo page: on this machine only, unless a host is named. It sends the headers that make a page cross-origin isolated, which
-// WebAssembly threads need, and a content security policy as strict as the demo page's own, which also binds workers.
+// A static server for the demo page: on this machine only, unless a host is given. It sends the headers for cross-origin isolation, which
+// WebAssembly threads need, and the demo page's content security policy, which also applies to workers.
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ const kTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
-  '.md': 'text/plain; charset=utf-8', // Shown by browsers, where text/markdown would be saved.
+  '.md': 'text/plain; charset=utf-8', // browsers display it, while they would save text/markdown
   '.mjs': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
@@ -34,38 +34,36 @@ const kPolicy = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-const kLooksAgain = 200; // Milliseconds.
+const kLooksAgain = 200; // milliseconds
 
 export interface ServeOptions {
-  /** 0 takes any free one. */
+  /** 0 selects a free port. */
   port?: number;
   /** The address to listen on. Default '127.0.0.1', which only this machine can reach; '0.0.0.0' is every address of the machine. */
   host?: string;
-  /** Contents that stand for files, by address ('/files.json'). */
+  /** Generated files, by address ('/files.json'). */
   generated?: Readonly<Record<string, string>>;
-  /** Without it the isolation headers are left out, as on a plain static host. */
+  /** False omits the isolation headers, as on a plain static host. */
   isolated?: boolean;
   later?: Later;
 }
 
-/** Files that may still come: who asks for one of them waits. */
+/** Files that are still being built; requests for them wait. */
 export interface Later {
-  /** How their addresses start. */
+  /** Prefixes of their addresses. */
   below: readonly string[];
-  /** Settles when the last has come. */
+  /** Settles when all are built. */
   until: Promise<unknown>;
 }
 
-/** A server that is listening. */
 export interface Served {
-  /** The page's address for this machine. */
   url: string;
-  /** Its addresses for other machines; empty if only this one can reach it. */
+  /** Addresses for other machines; empty if only this machine can connect. */
   urlsForOthers: string[];
   close(): Promise<void>;
 }
 
-/** What all answers need. */
+/** The state that all requests share. */
 interface Site {
   mounts: [string, string][];
   generated: Readonly<Record<string, string>>;
@@ -74,7 +72,7 @@ interface Site {
   compressed: CompressedFiles;
 }
 
-/** Serves folders: `folders` names each by the start of its addresses ('/', '/models/'); the longest that fits is taken. */
+/** Serves folders: `folders` maps prefixes of addresses ('/', '/models/') to folders; the longest matching prefix counts. */
 export async function serveFolders(
   folders: Record<string, string>,
   { port = 0, host = '127.0.0.1', generated = {}, isolated = true, later }: ServeOptions = {},
@@ -114,7 +112,7 @@ function isEvery(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-/** The addresses under which other machines reach a server that listens on `host`. */
+/** Addresses at which other machines reach a server that listens on `host`. */
 function othersCallIt(host: string): string[] {
   if (/^(127\.|localhost$|::1$)/.test(host)) return [];
   if (!isEvery(host)) return [host];
@@ -145,12 +143,12 @@ async function answer(
   if (bytes) response.setHeader('Content-Encoding', encoding);
   response.writeHead(200, { 'Content-Length': bytes?.length ?? file.size });
   if (request.method === 'HEAD' || bytes) return void response.end(request.method === 'HEAD' ? undefined : bytes);
-  await pipeline(createReadStream(file.path), response); // Closes the file if the reader goes away.
+  await pipeline(createReadStream(file.path), response); // closes the file if the client disconnects
 }
 
 /**
- * Whether the request names this machine. A page of another site could otherwise read these files through a name of its own that
- * resolves to this machine (DNS rebinding); an address in numbers can't be such a name.
+ * Whether the request names this machine. Otherwise a page of another site could read these files through a host name that resolves to this
+ * machine (DNS rebinding); numeric addresses are safe.
  */
 function isOwnName(header: string | undefined, host: string): boolean {
   const name = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/
@@ -167,21 +165,21 @@ function isOwnName(header: string | undefined, host: string): boolean {
 interface FoundFile {
   path: string;
   size: number;
-  /** When it was last changed, in milliseconds since 1970. */
+  /** Time of the last change, in milliseconds since 1970. */
   modified: number;
 }
 
-/** The file that the address names, as soon as it is there. */
+/** Returns the file at the address, after it exists. */
 async function awaitFile(mounts: [string, string][], address: string, mayCome: () => boolean): Promise<FoundFile | undefined> {
   for (;;) {
-    const isLast = !mayCome(); // Asked first: what came in the end is looked for once more.
+    const isLast = !mayCome(); // evaluated first, so that the last file is looked up once more
     const file = await findFile(mounts, address);
     if (file !== undefined || isLast) return file;
     await new Promise((resolve) => setTimeout(resolve, kLooksAgain));
   }
 }
 
-/** The file that the address names, if it lies within its folder; a folder stands for its index.html. */
+/** Returns the file at the address if it is within its folder; a folder means its index.html. */
 async function findFile(mounts: [string, string][], address: string): Promise<FoundFile | undefined> {
   let asked: string;
   try {
@@ -198,7 +196,8 @@ async function findFile(mounts: [string, string][], address: string): Promise<Fo
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return undefined;
   const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
-  return real.startsWith(realRoot + sep) ? { path, size: found.size, modified: Math.floor(found.mtimeMs) } : undefined; // A link may not lead out of the folder.
+  // links must not leave the folder
+  return real.startsWith(realRoot + sep) ? { path, size: found.size, modified: Math.floor(found.mtimeMs) } : undefined;
 }
 
 function refuse(response: ServerResponse, status: number, words: string): void {

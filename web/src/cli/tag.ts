@@ -1,4 +1,4 @@
-// peruse tag: entities in texts; with --labels, of labels that the model was not trained for (zero-shot).
+// peruse tag: finds entities in texts; with --labels, of any labels (zero-shot).
 import { type Command, choice, flag, list, needed, number } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';

@@ -1,4 +1,4 @@
-// Whether Peruse runs a checkpoint, and for which tasks: the engine itself says so, from config.json and the header alone.
+// Whether Peruse runs a checkpoint, and for which tasks: asks the engine, with config.json and tensor headers only.
 
 import { startCpuEngine } from '../engine/builds.js';
 import type { Engine } from '../engine/engine.js';
@@ -13,11 +13,11 @@ import type { Checkpoint } from './checkpoint.js';
 
 export interface Verdict {
   task: Task;
-  /** Why not; undefined: it runs. */
+  /** The error; undefined if it runs. */
   refused?: { code: string; message: string };
 }
 
-/** A tokenizer that stands in for the checkpoint's, which is not read: the engine opens no model without one. */
+/** A placeholder for the checkpoint's tokenizer, because the engine does not open a model without one. */
 const kStandIn = JSON.stringify({
   version: '1.0',
   truncation: null,
@@ -50,19 +50,19 @@ export async function verdicts(checkpoint: Checkpoint): Promise<Verdict[]> {
   return all;
 }
 
-/** The engine refuses a model with more. */
+/** The engine's limit. */
 const kMostLabels = 65_536;
 
-/** The names of the labels; LABEL_0, LABEL_1, ... where config.json gives only their number. */
+/** Label names; LABEL_0, LABEL_1, ... if config.json only gives their number. */
 export function labelsOf({ config }: Checkpoint): string[] {
   const names = config.id2label;
   if (typeof names === 'object' && names !== null)
     return Object.values(names).map((name) => (typeof name === 'string' ? name : show(name)));
   const count = numberOf(config.num_labels, 2);
-  return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : []; // The engine refuses more.
+  return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : []; // the engine rejects more
 }
 
-/** Zero-shot classification uses the head of text classification for labels of a certain kind; the engine sees that only in a call. */
+/** Zero-shot classification needs certain labels, which the engine only checks in a call. */
 function unfitLabels(task: Task, labels: string[]): Verdict['refused'] {
   if (task === 'zero-shot-classification' && !labels.some((label) => /^entail/i.test(label))) {
     return { code: 'unsupported', message: 'no label is called entailment: the model was not trained for natural language inference' };
@@ -71,7 +71,7 @@ function unfitLabels(task: Task, labels: string[]): Verdict['refused'] {
 }
 
 async function refusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['refused']> {
-  // What is missing stands in the way of asking the engine; other tasks than a GLiNER's are refused all the same.
+  // With missing files the engine cannot be asked about a GLiNER; for other tasks it still rejects the checkpoint.
   const refused = checkpoint.lacks.length > 0 && isGlinerTask(task) ? undefined : await engineRefusal(task, checkpoint);
   if (refused !== undefined) return { ...refused, message: refused.message + ownCode(refused, checkpoint) };
   if (checkpoint.lacks.length > 0) return { code: 'not_found', message: checkpoint.lacks.join(' ') };
@@ -80,7 +80,7 @@ async function refusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['ref
   return { code: 'not_found', message: `there is no tokenizer that Peruse reads, none of ${names}` };
 }
 
-/** The task whose models have a configuration of their own. */
+/** The task whose models have their own configuration file. */
 function isGlinerTask(task: Task): boolean {
   return engineTask(task) === 'zero-shot-token-classification';
 }
@@ -90,7 +90,7 @@ function ownCode({ code }: { code: string }, { config }: Checkpoint): string {
   return '; the repository brings Python code of its own for it (auto_map), which is never run';
 }
 
-/** What the model computes for a task, a line for each operation. */
+/** The model's program for a task, a line per operation. */
 export async function programOf(task: Task, { configBytes }: Checkpoint): Promise<string> {
   return withModel(task, 'auto', configBytes, (engine) => Promise.resolve(engine.program()));
 }
