@@ -1,4 +1,4 @@
-// Starts a build of the engine. Builds differ in their wasm file; those of one kind of threading share their glue.
+// Starts a build of the engine. Builds have different wasm files; builds with the same kind of threading share a JavaScript loader.
 import createPlain from '../../wasm/glue.mjs';
 import createThreaded from '../../wasm/glue-threads.mjs';
 import { Engine, type EngineModule, type EngineModuleFactory, type HelperWorker } from './engine.js';
@@ -7,29 +7,29 @@ import { type Started, startModule } from './start_build.js';
 import { threadsThatHelp } from './thread_probe.js';
 import type { Variant } from './variant.js';
 
-/** The variants compute on the CPU. 'webgpu' can compute on a GPU, where the CPU only records: it has no threads. */
+/** Variants compute on the CPU. 'webgpu' can compute on a GPU, where the CPU only records commands, without threads. */
 export type Build = Variant | 'webgpu';
 
-/** What starting needs of the platform. */
+/** Platform functions to start an engine. */
 export interface WasmParts {
-  /** Compiles a build, of the package's own files or of the folder whose URL is given. */
+  /** Compiles a build, from the package's own files or from the folder at a URL. */
   compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module>;
   /** Starts a worker that becomes a thread of the engine (helpers.ts). */
   startHelper(): HelperWorker;
-  /** Ends those that were started beforehand and are not needed. */
+  /** Ends helpers that were prepared but are not needed. */
   dropHelpers?(): void;
 }
 
-/** A request for an engine: that of the load, and what is at hand where the engine will run. */
+/** A request for an engine: the load request, and resources of the platform. */
 export interface EngineRequest extends LoadRequest {
-  /** The content of config.json: what a probe's sizes come from. */
+  /** The content of config.json, which determines a probe's sizes. */
   config: Promise<Uint8Array>;
   parts: WasmParts;
 }
 
 export type StartedBuild = Started<EngineModule>;
 
-/** `reason`: why the CPU, where there was a choice. */
+/** `reason` says why the CPU was chosen, if there was a choice. */
 export async function startCpuEngine(request: Pick<EngineRequest, 'choice' | 'wasm' | 'parts'>, reason?: string): Promise<Engine> {
   const { module, lastWords } = await startCpuBuild(request);
   const deviceChoice = { device: 'cpu' as const, ...(reason === undefined ? {} : { reason }) };

@@ -1,4 +1,4 @@
-// What Emscripten's glue in web/wasm exports: one for the builds without threads, one for those with, one for the GPU's.
+// Exports of Emscripten's JavaScript loaders in web/wasm: one for builds without threads, one with threads, one for the GPU.
 declare module '*.mjs' {
   const factory: import('./engine.js').EngineModuleFactory;
   export default factory;

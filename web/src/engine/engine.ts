@@ -1,5 +1,5 @@
-// The C++ engine as TypeScript sees it: the Embind surface of bindings/, and a synchronous class over it.
-// This file is TypeScript's only side of that contract.
+// The TypeScript side of the C++ engine: the Embind classes of bindings/, and a synchronous class over them. No other file depends on that
+// contract.
 
 import { PeruseError } from '../errors.js';
 import type { EngineInput } from '../tasks/call.js';
@@ -11,10 +11,10 @@ import { ModuleCalls, type Staged } from './module_calls.js';
 import type { DeviceChoice, GpuReport } from './reports.js';
 import { type EngineVectorIndex, VectorIndex } from './vector_index.js';
 
-/** What the glue that Emscripten makes (web/wasm/glue*.mjs) resolves to. */
+/** The module that Emscripten's loader (web/wasm/glue*.mjs) resolves to. */
 export interface EngineModule {
   HEAPU8: Uint8Array;
-  /** With one argument it computes on the CPU; with all, in modules that can, on a GPU. */
+  /** With one argument it computes on the CPU; with all, in modules with GPU support, on a GPU. */
   Session: new (
     threads: number,
     gpuBindingBytes?: number,
@@ -22,28 +22,28 @@ export interface EngineModule {
     packedDot?: boolean,
   ) => Session;
   VectorIndex: new (width: number) => EngineVectorIndex;
-  /** The thread variants' workers (Emscripten's own object). */
+  /** Emscripten's object for worker threads, in threaded variants. */
   PThread?: { terminateAllThreads(): void };
 }
 
-/** A worker as the glue knows it, whatever the platform: it sets the listeners. */
+/** A platform's worker for the loader, which sets the listeners. */
 export interface HelperWorker {
   postMessage(message: unknown): void;
   terminate(): void;
   onmessage: ((event: { data: unknown }) => void) | null;
   onerror: ((event: { message: string }) => void) | null;
-  /** Told instead, as long as it was not started; also of a failure before. */
+  /** Replaces the listeners until the worker has started; also reports earlier failures. */
   onFailure?(listener: (reason: string) => void): void;
 }
 
-/** The glue's default export. */
+/** The loader's default export. */
 export type ModuleFactory<M> = (options: {
   print: (line: string) => void;
   printErr: (line: string) => void;
-  /** Workers to start before the module is ready (thread variants), and how. */
+  /** Number of workers to start before the module is ready (threaded variants), and how to start them. */
   pthreadPoolSize: number;
   startHelper: () => HelperWorker;
-  /** Gives the build's instance as soon as there is one. */
+  /** Provides the build's instance. */
   instantiateWasm: (
     imports: Record<string, Record<string, never>>,
     receive: (instance: WasmInstance, module: WasmModule) => void,
@@ -52,8 +52,8 @@ export type ModuleFactory<M> = (options: {
 export type EngineModuleFactory = ModuleFactory<EngineModule>;
 
 /**
- * One model with its tokenizer. Every method but reserve() and delete() returns JSON: `{"ok":true,...}` or
- * `{"ok":false,"code","message"}`. Methods that take `bytes` read that many from the start of the staging buffer.
+ * A model with its tokenizer. Every method except reserve() and delete() returns JSON: `{"ok":true,...}` or
+ * `{"ok":false,"code","message"}`. Methods with `bytes` read that many bytes from the start of the staging buffer.
  */
 export interface Session extends Staged {
   addFile(name: string, bytes: number): string;
@@ -65,18 +65,18 @@ export interface Session extends Staged {
   feedWeights(bytes: number): string;
   finishWeights(): string;
   probe(layers: number, dtype: string): string;
-  /** For another task of what this session has loaded. */
+  /** Creates a session for another task that shares this session's weights. */
   beside(): Session;
   needsWeights(): boolean;
-  /** Only of builds that compute on the CPU. */
+  /** Only in builds that compute on the CPU. */
   program(): string;
   start(bytes: number): string;
   startInspection(bytes: number): string;
   step(): string;
   take(): string;
-  /** Where the floats of an array of what was last taken lie, until the next step or request; 0: there is no such array. */
+  /** Address of array `index` of the last results, valid until the next step or request; 0 for an unknown index. */
   array(index: number): number;
-  /** The tokenizer's calls; null before the weights are there. */
+  /** The model's tokenizer; null before the weights are loaded. */
   tokenizer(): TokenizerBinding | null;
   tokensRead(): number;
   delete(): void;
@@ -86,24 +86,23 @@ export interface OpenRequest {
   task: string;
   /** 'f32', 'f16', 'q8', or 'auto': 'q8' for a q8 checkpoint, for others 'f32' on the CPU and 'f16' on a GPU. */
   dtype: string;
-  /** The names of the labels, in place of those of config.json. */
+  /** Label names that replace those of config.json. */
   id2label?: string[];
-  /** DeBERTa's masked-LM head after its decoder of pre-training; only for fill-mask. */
+  /** Applies DeBERTa's masked-LM head to its pre-training decoder; only for fill-mask. */
   enhanced_mask_decoder?: boolean;
 }
 
-/** What the engine says of the weights that it took. */
+/** The engine's report on loaded weights. */
 export interface WeightReport {
-  /** The configuration's class, for example 'DebertaV2ForQuestionAnswering'. */
+  /** The class in config.json, for example 'DebertaV2ForQuestionAnswering'. */
   architecture: string;
   /** Precision of the weights in memory. */
   dtype: 'f32' | 'f16' | 'q8';
-  /** How many tensors of the file are in use, and those of the task's head by name. */
+  /** Number of used tensors, and the names of those of the task's head. */
   tensors: number;
   headTensors: string[];
   /** Tensors of the file that the task does not need. */
   extraTensors: string[];
-  /** Bytes of the weights in memory. */
   weightBytes: number;
 }
 
@@ -113,10 +112,10 @@ export interface RunRequest {
 }
 
 /**
- * The engine's verbs, synchronous. Order: addFile (config.json, tokenizer files), open, feedWeights (in the file's order; for
- * several files setShardIndex first, and endShard after each), finishWeights; then, for each request, start (or
- * startInspection), step until it says false, and take whenever results are wanted, at the latest after the last step.
- * Throws PeruseError; 'worker_died' says that the engine itself broke and takes no more calls.
+ * Synchronous calls of the engine. Order: addFile (config.json, tokenizer files), open, feedWeights (in file order; for several files
+ * setShardIndex first, and endShard after each), finishWeights; then, for each request, start (or startInspection), step until it returns
+ * false, and take at any time, at the latest after the last step. Throws PeruseError; after 'worker_died' the engine is broken and
+ * unusable.
  */
 export class Engine extends ModuleCalls<EngineModule> {
   protected readonly session_: Session;
@@ -139,20 +138,20 @@ export class Engine extends ModuleCalls<EngineModule> {
     );
   }
 
-  /** For vectors of so many numbers, in this engine's memory. */
+  /** Creates an index of vectors of `width` numbers, in this engine's memory. */
   newIndex(width: number): VectorIndex {
     return new VectorIndex(this.module_, width);
   }
 
   /**
-   * For another task of the checkpoint that this engine has loaded: an engine in the same module, which uses its weights. It is to be given
-   * the same config.json; either may be disposed of first.
+   * Creates an engine in the same module for another task of the loaded checkpoint, which shares the weights. It must be given the same
+   * config.json; the two may be disposed of in any order.
    */
   beside(): Engine {
     return new Engine(this.module_, this.threads, this.lastWords_, undefined, this.deviceChoice, this);
   }
 
-  /** After open(): whether weights are to be fed. An engine beside another may have them all. */
+  /** After open(): whether weights must be fed. An engine that shares another's weights may have them all. */
   needsWeights(): boolean {
     return this.guard(() => this.session_.needsWeights());
   }
@@ -162,13 +161,13 @@ export class Engine extends ModuleCalls<EngineModule> {
     this.call(() => this.session_.addFile(name, content.length));
   }
 
-  /** This and the other calls that compute give a promise on a GPU (gpu/gpu_engine.ts): wait for it. */
+  /** On a GPU this and the other computing calls return a promise (gpu/gpu_engine.ts), which must be awaited. */
   open(request: OpenRequest): void | Promise<void> {
     const bytes = this.stageJson(this.session_, request);
     this.call(() => this.session_.open(bytes));
   }
 
-  /** Of a LoRA adapter, whose adapter_config.json was among the files: its weights, before the checkpoint's. */
+  /** Feeds a LoRA adapter's weights, before the checkpoint's, if adapter_config.json was among the files. */
   feedAdapter(chunk: Uint8Array): void {
     this.stage(this.session_, chunk, 'the adapter');
     this.call(() => this.session_.feedAdapter(chunk.length));
@@ -178,26 +177,26 @@ export class Engine extends ModuleCalls<EngineModule> {
     this.call(() => this.session_.finishAdapter());
   }
 
-  /** For weights in several files: their index. Gives the files, to be fed in this order. */
+  /** For weights in several files: sets their index. Returns the files in the order in which to feed them. */
   setShardIndex(index: Uint8Array): string[] {
     this.stage(this.session_, index, 'the index of the weights');
     return this.call(() => this.session_.setShardIndex(index.length)).files as string[];
   }
 
-  /** After each of those files. */
+  /** Ends one of those files. */
   endShard(): void {
     this.call(() => this.session_.endShard());
   }
 
   /**
-   * To be timed: as many typical layers of the size that config.json says, 0 for the model's own number. After
-   * addFile('config.json'), on an engine that is then of no other use. Gives the model's number of layers.
+   * Runs typical layers of the size in config.json, for the caller to time; 0 means the model's number of layers. Requires
+   * addFile('config.json'); afterwards the engine is unusable. Returns the model's number of layers.
    */
   probe(layers: number, dtype: string): number | Promise<number> {
     return this.call(() => this.session_.probe(layers, dtype)).layers as number;
   }
 
-  /** What the model that was opened computes, a line for each operation. Not on a GPU. */
+  /** Prints the opened model's program, a line per operation. Not on a GPU. */
   program(): string {
     return this.call(() => this.session_.program()).program as string;
   }
@@ -211,24 +210,24 @@ export class Engine extends ModuleCalls<EngineModule> {
     return this.call(() => this.session_.finishWeights()).report as WeightReport;
   }
 
-  /** Begins a request, and forgets what is left of an earlier one. */
+  /** Begins a request, and drops the rest of an earlier one. */
   start(request: RunRequest): void {
     const bytes = this.stageJson(this.session_, request);
     this.call(() => this.session_.start(bytes));
   }
 
-  /** Begins an inspection, instead of a request. */
+  /** Begins an inspection instead of a request. */
   startInspection({ input, options }: InspectRequest): void {
     const bytes = this.stageJson(this.session_, { inputs: [input], options });
     this.call(() => this.session_.startInspection(bytes));
   }
 
-  /** Runs one batch; true while batches remain. */
+  /** Runs one batch; returns true while batches remain. */
   step(): boolean | Promise<boolean> {
     return this.call(() => this.session_.step()).more === true;
   }
 
-  /** The parts of results that have come since the last call; the type of a value depends on the task. */
+  /** Returns the parts of results since the last call; the type of a value depends on the task. */
   take(): ResultPart[] {
     const { parts } = this.call(() => this.session_.take());
     if (!Array.isArray(parts)) throw new PeruseError('internal', 'The engine returned no list of results.');
@@ -241,19 +240,18 @@ export class Engine extends ModuleCalls<EngineModule> {
     });
   }
 
-  /** The model's tokenizer, once the weights are there: to be disposed of after use. */
+  /** Returns the model's tokenizer, after the weights are loaded; the caller disposes of it. */
   tokenizer(): EngineTokenizer {
     const tokenizer = this.guard(() => this.session_.tokenizer());
     if (tokenizer === null) throw new PeruseError('out_of_memory', 'There is no memory for the tokenizer.');
     return new EngineTokenizer(this.module_, tokenizer, this.lastWords_, this);
   }
 
-  /** Tokens that the model has read in all requests so far. */
+  /** Number of tokens that the model has read in all requests. */
   tokensRead(): number {
     return this.guard(() => this.session_.tokensRead());
   }
 
-  /** Bytes of the engine's whole memory. */
   heapBytes(): number {
     return this.guard(() => this.module_.HEAPU8.length);
   }
@@ -262,7 +260,7 @@ export class Engine extends ModuleCalls<EngineModule> {
     if (this.release()) this.module_.PThread?.terminateAllThreads();
   }
 
-  /** Gives up the session; the module can make another. Gives whether it has none now. */
+  /** Deletes the session; the module can create another. Returns whether it has no session now. */
   release(): boolean {
     return this.leave(() => this.session_.delete());
   }

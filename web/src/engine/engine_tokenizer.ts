@@ -1,13 +1,13 @@
-// The C++ tokenizer as TypeScript sees it (bindings/tokenizer_binding.h): that of peruse-tokenizer.wasm, or of a model that an engine has loaded.
+// The TypeScript side of the C++ tokenizer (bindings/tokenizer_binding.h): that of peruse-tokenizer.wasm, or of a model in an engine.
 import { kCells, type TokenizerEngine } from '../tasks/tokenizer_calls.js';
 import { ModuleCalls, type Staged, type WasmModule } from './module_calls.js';
 
-/** What the glue (web/wasm/glue-tokenizer.mjs) resolves to. */
+/** The module that the loader (web/wasm/glue-tokenizer.mjs) resolves to. */
 export interface TokenizerModule extends WasmModule {
   Tokenizer: new () => TokenizerBinding;
 }
 
-/** Methods return JSON, but for reserve(), cells() and delete(); those that take `bytes` read that many from the staging buffer. */
+/** Methods return JSON, except reserve(), cells() and delete(); those with `bytes` read that many bytes from the staging buffer. */
 export interface TokenizerBinding extends Staged {
   addFile(name: string, bytes: number): string;
   open(): string;
@@ -20,7 +20,7 @@ export interface TokenizerBinding extends Staged {
   delete(): void;
 }
 
-/** What a tokenizer says of itself (TokenizerSession::Open). */
+/** A tokenizer's description (TokenizerSession::Open). */
 export interface TokenizerReport {
   vocab_size: number;
   max_length: number | null;
@@ -46,7 +46,7 @@ export class EngineTokenizer extends ModuleCalls<WasmModule> implements Tokenize
     return this.call(() => this.tokenizer_.open()).about as TokenizerReport;
   }
 
-  /** The cells of every window, token by token. */
+  /** Returns the cells of every window, token by token. */
   encode(request: object): Int32Array[] {
     const bytes = this.stageJson(this.tokenizer_, request);
     const windows = this.call(() => this.tokenizer_.encode(bytes)).windows as number[];

@@ -1,6 +1,6 @@
-// The event loop of the thread that works: a worker's, or the caller's own.
+// The event loop of the thread that computes: a worker's, or the caller's.
 
-/** Lets waiting messages and timers run. A repeated timeout would wait for 4 ms; a message is not. */
+/** Lets waiting messages and timers run. Uses a message, because repeated timeouts take 4 ms. */
 export function letEventsIn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -12,13 +12,13 @@ export function letEventsIn(): Promise<void> {
   });
 }
 
-/** Work after which the event loop gets its turn, in milliseconds. */
+/** Maximum work between turns of the event loop, in milliseconds. */
 const kLongestTurn = 10;
 let worked = 0;
 
 /**
- * Notes that this thread has worked for so long, and lets events in where that makes kLongestTurn together with earlier work: a
- * promise alone never does, so calls that follow each other would keep timers, sockets and signals waiting.
+ * Records work of this thread, and runs the event loop if it adds up to kLongestTurn with earlier work. Promises alone never do, so
+ * consecutive calls would block timers, sockets and signals.
  */
 export async function afterWork(milliseconds: number): Promise<void> {
   worked += milliseconds;

@@ -1,4 +1,4 @@
-// What this machine's WebAssembly can do, found by validating tiny modules: nothing is compiled or run.
+// Detects WebAssembly features by validating tiny modules, without compiling or running them.
 import type { Features } from './variant.js';
 
 const kHeader = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
@@ -46,7 +46,7 @@ function validates(bytes: number[]): boolean {
   return WebAssembly.validate(new Uint8Array(bytes));
 }
 
-/** What the engine can use where it will run. `inWorker`: that is in a worker, which may block. */
+/** The features available to an engine in this environment. `inWorker` means a worker, which may block. */
 export function detectFeatures(environment: { inWorker: boolean; processors: number; sharedMemory: boolean }): Features {
   const wasm = typeof WebAssembly === 'object' && typeof WebAssembly.validate === 'function';
   return {

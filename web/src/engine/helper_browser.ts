@@ -2,26 +2,26 @@
 import type { HelperWorker } from './engine.js';
 import { Helper } from './helpers.js';
 
-const kPrepared: Helper[] = []; // started, and not yet taken
+const kPrepared: Helper[] = []; // started, but not in use yet
 
-/** A thread that was prepared, or a new one. */
+/** Returns a prepared thread, or a new one. */
 export function startHelper(): HelperWorker {
   return kPrepared.shift() ?? newHelper();
 }
 
-/** What can't be started is tried once more, and told, when it is needed. */
+/** A failed start is retried when the thread is needed, and reported then. */
 export function prepareHelpers(count: number): void {
   try {
     while (kPrepared.length < count) kPrepared.push(newHelper());
   } catch {}
 }
 
-/** Ends those that nobody has taken. */
+/** Ends the prepared threads. */
 export function dropHelpers(): void {
   for (const helper of kPrepared.splice(0)) helper.terminate();
 }
 
-/** The worker in which this runs once more: a bundler may have given its file any name. */
+/** Starts this worker's script again, because a bundler may have renamed its file. */
 function newHelper(): Helper {
   const worker = new Worker(location.href, { type: isModule() ? 'module' : 'classic', name: 'peruse' });
   const helper = new Helper(
@@ -35,8 +35,8 @@ function newHelper(): Helper {
 }
 
 /**
- * Bundlers may have made a classic script of the worker. A module may not import scripts, a TypeError; a classic script finds that
- * this is no address. (Without an address Firefox says nothing in either.)
+ * Whether this worker is a module; bundlers may have made it a classic script. importScripts throws a TypeError in a module; in a classic
+ * script it rejects the invalid address. (Without an address Firefox does not throw in either.)
  */
 function isModule(): boolean {
   try {

@@ -1,4 +1,4 @@
-// The engine's threads in Node: how they start, and what they are to begin with.
+// The engine's threads in Node.
 import { parentPort } from 'node:worker_threads';
 import type { HelperWorker, ModuleFactory } from './engine.js';
 import { becomeHelper, Helper, isForHelper } from './helpers.js';
@@ -6,14 +6,12 @@ import { type InstalledFile, newNodeWorker } from './installed_node.js';
 
 const kEnding = new Set<Promise<unknown>>();
 
-/** Waits for the helpers that were ended: until they have gone, they have the engine's memory. */
+/** Waits until ended helpers have exited, because they hold the engine's memory. */
 export async function helpersHaveGone(): Promise<void> {
   await Promise.all(kEnding);
 }
 
-/**
- * `file`: of the worker. It keeps the process alive until it has loaded, as what waits for it does; from then on it is idle between calls.
- */
+/** `file` is the worker's. It keeps the process alive until it has loaded; afterwards it does not, because it is idle between calls. */
 export function startNodeHelper(file: InstalledFile): HelperWorker {
   const worker = newNodeWorker(file);
   const helper = new Helper(
@@ -30,7 +28,7 @@ export function startNodeHelper(file: InstalledFile): HelperWorker {
   return helper;
 }
 
-/** Tells the listener what this worker is sent; or makes a thread of the engine of it, if its first message says so. `glue`: of the build. */
+/** Passes messages to the listener; or becomes a thread of the engine if the first message requests that. `glue` is the build's loader. */
 export function listenOrHelp<Message>(glue: ModuleFactory<never>, listener: (message: Message) => void): void {
   const port = parentPort!;
   port.once('message', (first: Message) => {
@@ -40,7 +38,7 @@ export function listenOrHelp<Message>(glue: ModuleFactory<never>, listener: (mes
   });
 }
 
-/** The glue takes this thread for a worker of the web. */
+/** Makes this thread look like a web worker to the loader. */
 function help(glue: ModuleFactory<never>, first: { data: unknown }): void {
   const port = parentPort!;
   const scope = globalThis as unknown as { onmessage: (event: { data: unknown }) => void };
@@ -50,7 +48,7 @@ function help(glue: ModuleFactory<never>, first: { data: unknown }): void {
     importScripts: () => {},
     postMessage: (message: unknown) => port.postMessage(message),
   };
-  // Not assigned: Deno has some of them already, and some of those can only be read.
+  // Defined instead of assigned, because some are read-only in Deno.
   for (const [name, value] of Object.entries(names)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   port.on('message', (data: unknown) => scope.onmessage({ data }));
   becomeHelper(glue, first);

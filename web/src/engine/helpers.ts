@@ -1,13 +1,12 @@
-// The engine's own threads. A worker of the package becomes one when its first message is one of the glue's: 'load', which brings
-// the compiled build and the shared memory.
+// The engine's own threads. A worker of the package becomes one if its first message is the loader's 'load', with the compiled build and
+// the shared memory.
 import type { HelperWorker, ModuleFactory } from './engine.js';
 
-/** Whether a worker's first message makes it a thread of the engine. */
 export function isForHelper(message: unknown): boolean {
   return (message as { cmd?: unknown } | null)?.cmd === 'load';
 }
 
-/** Makes this worker one, by the glue of the build. The glue knows by the worker's name what it is, and listens from then on. */
+/** Makes this worker a thread of the engine. The build's loader recognises it by the worker's name, and listens from then on. */
 export function becomeHelper(glue: ModuleFactory<never>, first: { data: unknown }): void {
   const scope = globalThis as unknown as { name: string; onmessage: (event: { data: unknown }) => void };
   Object.defineProperty(scope, 'name', { value: 'em-pthread', configurable: true, writable: true });
@@ -15,7 +14,7 @@ export function becomeHelper(glue: ModuleFactory<never>, first: { data: unknown 
   scope.onmessage(first);
 }
 
-/** How a platform's worker is handed to the glue. */
+/** Adapts a platform's worker for the loader. */
 export class Helper implements HelperWorker {
   onmessage: HelperWorker['onmessage'] = null;
   onerror: HelperWorker['onerror'] = null;
@@ -42,7 +41,7 @@ export class Helper implements HelperWorker {
     this.onmessage?.({ data });
   }
 
-  /** The glue would wait for ever for a helper that never came, and throws when it hears of an error. */
+  /** Reports a failure: the loader would wait for a missing helper forever, and throws on an error event. */
   fail(error: { message: string }): void {
     if (this.isLoaded_) {
       this.onerror?.(error);

@@ -1,4 +1,4 @@
-// Where the package's own files are in Node.
+// Locates the package's own files in Node.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -7,43 +7,45 @@ import { Worker, type WorkerOptions, workerData } from 'node:worker_threads';
 import { describe } from '../errors.js';
 
 /**
- * A file of the package. `path`: from the package's folder web/. `own`: returns its address next to the calling module, spelled out as
- * `return new URL('...', import.meta.url)`: programs that bundle a server, or copy only the files that it uses, look for that (and
- * @vercel/nft overlooks it in an arrow function without a block).
+ * A file of the package. `path` is relative to the package's folder web/. `own` returns its address next to the calling module, written as
+ * `return new URL('...', import.meta.url)`, for which bundlers and tools that copy used files search (@vercel/nft overlooks it in an arrow
+ * function without a block).
  */
 export interface InstalledFile {
   path: string;
   own(): URL;
 }
 
-/** What the thread that started this worker knows of the files: URLs by path. A bundler may have moved worker and files apart. */
+/** URLs by path, passed from the thread that started this worker, because a bundler may have moved worker and files apart. */
 export interface FilesOfWorker {
   peruseFiles?: Record<string, string>;
-  /** The worker's script itself, where it is no file (peruse/inline). */
+  /** The worker's script if it is not a file (peruse/inline). */
   peruseCode?: string;
 }
 
 const given = workerData as FilesOfWorker | null | undefined;
 let code = given?.peruseCode;
 
-/** From now on workers of this thread are started from this script. */
+/** Makes this thread start workers from this script. */
 export function embedWorker(script: string): void {
   code = script;
 }
 
-/** Starts a worker, or a thread of the engine. `uses`: files of the package that it may need. Throws an Error if the file is not there. */
+/**
+ * Starts a worker or a thread of the engine. `uses` lists files of the package that it may need. Throws an Error if the file is missing.
+ */
 export function newNodeWorker(file: InstalledFile, uses: readonly InstalledFile[] = []): Worker {
   const options = { name: 'peruse', execArgv: [] };
   if (code === undefined) return construct(installedFile(file), { ...options, workerData: filesForWorker([file, ...uses]) });
   return construct(code, { ...options, eval: true, workerData: { peruseCode: code } satisfies FilesOfWorker });
 }
 
-/** `new Worker()`, in words that Turbopack does not read: it would take every file of this folder for one that may be the worker. */
+/** `new Worker()`, written so that Turbopack does not detect it: it would include every file of this folder. */
 function construct(script: string | URL, options: WorkerOptions): Worker {
   return Reflect.construct(Worker, [script, options]) as Worker;
 }
 
-/** Finds a file of the package. Throws an Error that lists the places where it is not. */
+/** Finds a file of the package. Throws an Error that lists the searched locations. */
 export function installedFile(file: InstalledFile): URL {
   const { path } = file;
   const known = given?.peruseFiles?.[path];
@@ -63,7 +65,7 @@ export function installedFile(file: InstalledFile): URL {
   );
 }
 
-/** Whether the file is there. It does not come later. */
+/** Whether the file exists; the result is cached. */
 export function isInstalled(file: InstalledFile): boolean {
   const known = kInstalled.get(file.path);
   if (known !== undefined) return known;
@@ -79,20 +81,20 @@ export function isInstalled(file: InstalledFile): boolean {
 
 const kInstalled = new Map<string, boolean>();
 
-/** Addresses of the files that a worker may need. Leaves out missing files. */
+/** Addresses of files that a worker may need, without missing ones. */
 function filesForWorker(files: readonly InstalledFile[]): FilesOfWorker {
   const found: Record<string, string> = {};
   for (const file of files) {
     try {
       found[file.path] = installedFile(file).href;
-    } catch {} // The worker reports it if it needs the file.
+    } catch {} // the worker reports a file that it needs
   }
   return { peruseFiles: found };
 }
 
 /**
- * If a bundler has put this code into a program's own file, the package itself may still be installed next to the program. (Nothing here is
- * computed from import.meta.url: Turbopack would take all files below the computed path into the program.)
+ * The path in the program's node_modules: a bundler may have moved this code into a program's file. (Not computed from import.meta.url,
+ * because Turbopack would include all files below the path.)
  */
 function inProject(path: string): URL {
   const manifest = createRequire(join(process.cwd(), 'package.json')).resolve('peruse/package.json');

@@ -1,9 +1,9 @@
 // Loads a model, in this order:
-//   1. the engine's build starts while config.json and the tokenizer's files are read;
-//   2. the engine opens them, which refuses what it can't run before the weights cost anything;
-//   3. the weights (sources/model_files.ts), one file or the shards that an index names, go to the engine chunk by chunk as
-//      they arrive; they are never whole in JavaScript's memory;
-//   4. the engine checks that nothing is missing.
+//   1. The engine's build starts while config.json and the tokenizer's files are read.
+//   2. The engine opens them, and rejects unsupported models before weights are downloaded.
+//   3. The weights (sources/model_files.ts), one file or the shards of an index, go to the engine in chunks as they arrive;
+//      JavaScript never holds them whole.
+//   4. The engine checks that nothing is missing.
 
 import { PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
@@ -44,37 +44,37 @@ import type { LoadRequest } from './load_request.js';
 import type { DeviceChoice } from './reports.js';
 
 export interface LoadReport {
-  /** Bytes read: all files. */
+  /** Bytes read, from all files. */
   bytes: number;
-  /** From the call to the first possible run. */
+  /** Time from the call to readiness. */
   milliseconds: number;
-  /** The engine's account of the weights: heads found, tensors unused, precision. */
+  /** The engine's report on the weights: heads found, unused tensors, precision. */
   weights: WeightReport;
-  /** Where the model computes, and why. */
+  /** The device, and the reason for it. */
   deviceChoice: DeviceChoice;
-  /** Of the weights in memory: 'f32', 'f16' or 'q8'. */
+  /** Precision of the weights in memory. */
   dtype: WeightReport['dtype'];
-  /** Threads that compute. */
+  /** Number of compute threads. */
   threads: number;
-  /** Sentences about what went otherwise than one may expect: files that could not be kept, say. */
+  /** Warnings, for example that files could not be cached. */
   notices: string[];
-  /** It works with the weights that another task's load has brought. */
+  /** Whether it shares the weights of another task. */
   shared: boolean;
 }
 
-/** What two tasks of one checkpoint have in common. */
+/** A checkpoint's identity, by which two tasks recognise that they can share weights. */
 export interface Checkpoint {
   config: Uint8Array;
-  /** The file of the weights, and its version; undefined where nobody can tell whether it is the same. */
+  /** Name and version of the weights file; undefined if its version is unknown. */
   weights: string | undefined;
 }
 
-/** What loading needs from where it runs. */
+/** Environment of a load. */
 export interface LoadParts {
   folders: FolderParts;
-  /** Given the content of config.json, which it may need to choose a device. */
+  /** Receives the content of config.json, which may determine the device. */
   startEngine: (config: Promise<Uint8Array>) => Promise<Engine>;
-  /** The engine that has loaded this checkpoint for another task, if one has. */
+  /** Returns an engine that has loaded this checkpoint for another task, if any. */
   findLoaded?: ((checkpoint: Checkpoint) => Engine | undefined) | undefined;
   report: ProgressCallback;
   signal: AbortSignal;
@@ -82,14 +82,14 @@ export interface LoadParts {
 
 interface Job extends Reading {
   task: string;
-  /** Where the labels' encoder of a bi-encoder is, if the caller said so. */
+  /** Folder of a bi-encoder's label encoder, if the caller gave one. */
   labels?: ModelFolder;
 }
 
 /** The engine's name for the config.json in an adapter's folder. */
 const kAdapterModelConfig = 'adapter/config.json';
 
-/** What is said of a model whose config.json names Python code. */
+/** Added to errors about a model whose config.json names Python code. */
 const kOwnCode =
   'config.json names Python code of its own (auto_map), which is not run: the model is computed as its model_type says, and its code may do something else.';
 
@@ -97,7 +97,7 @@ function hasOwnCode({ name, content }: NamedFile): boolean {
   return new TextDecoder().decode(content).includes('"auto_map"') && (parseObject(name, content).auto_map ?? null) !== null;
 }
 
-/** The task whose models have a configuration of their own. */
+/** The task whose models have their own configuration file. */
 const kGliner = 'zero-shot-token-classification';
 
 export interface Loaded {
@@ -122,7 +122,7 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
   const small: Job = { ...job, labels, folder: encoder ? firstOf(leading, encoder) : leading };
   const located = locateForTask(small);
   const configBytes = located.then(({ config }) => config.content);
-  configBytes.catch(() => {}); // readTexts reports it.
+  configBytes.catch(() => {}); // readTexts reports it
   const loaded = parts.findLoaded && (await findLoaded(located, parts.findLoaded));
   const starting = loaded ? Promise.resolve(loaded.engine.beside()) : parts.startEngine(configBytes);
   try {
@@ -165,7 +165,7 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
     };
     return { engine, report, checkpoint: { config: await configBytes, weights: version } };
   } catch (error) {
-    starting.then((started) => started.dispose()).catch(() => {}); // `error` says what went wrong; this only cleans up.
+    starting.then((started) => started.dispose()).catch(() => {}); // `error` is reported; this only cleans up
     throw error;
   }
 }
@@ -181,14 +181,14 @@ async function findLoaded(
 ): Promise<LoadedBefore | undefined> {
   const { job, config } = await located;
   const found = await findWeights(job.folder, job.signal);
-  if (!found.found) return undefined; // Which is told later.
+  if (!found.found) return undefined; // reported later
   await found.file.close();
   const weights = versionOf(found);
   const engine = find({ config: config.content, weights });
   return engine && { engine, weights };
 }
 
-/** The file's name and version. Shards are many files: of them nobody asks. */
+/** Name and version of the file; undefined for shards, which do not share weights. */
 function versionOf({ name, file, sharded }: FoundWeights): string | undefined {
   return sharded || file.version === undefined ? undefined : `${name} ${file.version}`;
 }
@@ -201,7 +201,7 @@ async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): P
   const forTask = () =>
     job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kModules, kPrompts]) : [];
   const beside = Promise.all([readTokenizer(job), forTask()]);
-  beside.catch(() => {}); // What is wrong with config.json matters more, and is told first.
+  beside.catch(() => {}); // errors in config.json are reported first, because they matter more
   const { job: encoder, config } = await located;
   const forLabels = await readLabelsTokenizer(job, config);
   const classifier = job.task === 'text-classification' && !hasClassifier(config) ? await readModules(job) : [];
@@ -209,13 +209,13 @@ async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): P
   return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
 }
 
-/** Whether the class that config.json names is a classifier of texts; else sentence-transformers' modules may have one. */
+/** Whether config.json's class is a text classifier; otherwise sentence-transformers' modules may contain one. */
 function hasClassifier(config: NamedFile): boolean {
   const { architectures } = parseObject(config.name, config.content);
   return [architectures].flat().some((name) => textOf(name).endsWith('ForSequenceClassification'));
 }
 
-/** What sentence-transformers wrote about making one vector of a text; the engine reads it (core/tasks/sentence_modules.h). */
+/** Reads sentence-transformers' files about text vectors, which the engine parses (core/tasks/sentence_modules.h). */
 export async function readModules(job: Reading): Promise<NamedFile[]> {
   const modules = await readThoseThere(job, [kModules]);
   if (modules.length === 0) return [];
@@ -231,7 +231,7 @@ export async function readModules(job: Reading): Promise<NamedFile[]> {
   return [...modules, ...read.flat()];
 }
 
-/** A file of the second folder where the first has none of the name. */
+/** Opens files of the first folder, or else of the second. */
 function firstOf(first: Pick<ModelFolder, 'open'>, second: Pick<ModelFolder, 'open'>): ModelFolder {
   return {
     async open(file, signal) {
@@ -241,11 +241,11 @@ function firstOf(first: Pick<ModelFolder, 'open'>, second: Pick<ModelFolder, 'op
   };
 }
 
-/** config.json, or a GLiNER's own file. What either names of encoders only goes into it. */
+/** Reads config.json, or a GLiNER's own file, and inserts the configurations of encoders that it only names. */
 async function readConfig(job: Job): Promise<NamedFile> {
   const name = 'config.json';
   const file = await job.folder.open(kGlinerConfig, job.signal);
-  if (!file.found) return readNeeded(job, name); // No GLiNER: the engine says what it is.
+  if (!file.found) return readNeeded(job, name); // not a GLiNER: the engine reports what it is
   const { content } = await readWhole(job, kGlinerConfig, file);
   const config = parseObject(kGlinerConfig, content);
   const full = await completeConfig(
@@ -256,7 +256,7 @@ async function readConfig(job: Job): Promise<NamedFile> {
   return { name, content: full === config ? content : new TextEncoder().encode(JSON.stringify(full)) };
 }
 
-/** Of a bi-encoder: the tokenizer of its labels, its own or that of where the labels' encoder is. */
+/** Reads a bi-encoder's tokenizer for labels, its own or the label encoder's. */
 async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFile[]> {
   if (!job.task.startsWith('zero-shot-')) return [];
   const needs = labelsEncoderOf(parseObject(config.name, config.content));
@@ -297,7 +297,7 @@ async function feedAdapter(job: Job, engine: Engine): Promise<number> {
   throw notFound(missing);
 }
 
-/** Tells `count` the bytes; gives the version of what was read. */
+/** Reports bytes to `count`; returns the version of the file. */
 async function feedWeights(job: Job, engine: Engine, count: (bytes: number) => void): Promise<string | undefined> {
   const weights = await findWeights(job.folder, job.signal);
   if (!weights.found) throw await explainMissing(job.folder, weights.missing, job.signal);

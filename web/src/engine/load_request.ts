@@ -1,4 +1,4 @@
-// What loading is asked for, from pipeline() through the worker to the engine: one type, plain data.
+// A load request, passed from pipeline() through the worker to the engine as plain data.
 
 import type { SourceSpec } from '../sources/source.js';
 import type { WasmModule } from '../web_types.js';
@@ -12,29 +12,29 @@ export interface LoadRequest {
   task: string;
   dtype: DtypeWish;
   source: SourceSpec;
-  /** A LoRA adapter, merged into the weights as they are read. */
+  /** A LoRA adapter to merge into the weights while loading. */
   adapter?: SourceSpec;
-  /** The caller named the adapter, whose files name the source: what the adapter's folder has counts (tokenizer, pooling). */
+  /** The caller named the adapter, whose files name the base model: the adapter's folder has priority (tokenizer, pooling). */
   adapterLeads?: boolean;
-  /** Where the configuration and the tokenizer of a GLiNER's encoder are, when its own folder has none. */
+  /** Location of a GLiNER's encoder's configuration and tokenizer, if its own folder lacks them. */
   encoder?: SourceSpec;
-  /** The same of the encoder for labels of a bi-encoder. */
+  /** The same for a bi-encoder's label encoder. */
   labelsEncoder?: SourceSpec;
   choice: VariantChoice;
-  /** Work with the weights of another task's engine in this thread, where it has loaded the same checkpoint. */
+  /** Share the weights of another task's engine in this thread, if it has loaded the same checkpoint. */
   share?: boolean;
-  /** The names of the labels, in place of those of config.json. */
+  /** Label names that replace those of config.json. */
   id2label?: string[];
-  /** fill-mask through DeBERTa's decoder of pre-training. */
+  /** fill-mask with DeBERTa's pre-training decoder. */
   enhancedMaskDecoder?: boolean;
   /** Default 'cpu'. */
   device?: DeviceWish;
-  /** What a call does that finds its GPU lost: load the model again from its source, or fail with 'gpu_lost'. */
+  /** After GPU loss: load the model again from its source, or fail with 'gpu_lost'. */
   onDeviceLost?: 'recover' | 'refuse';
-  /** Multiply float16 weights in half precision, where the adapter can. */
+  /** Multiply float16 weights in half precision, if the adapter supports it. */
   shaderF16?: boolean;
-  /** What earlier loads found out about this machine's speed. */
+  /** Results of earlier speed probes on this machine. */
   probes?: ProbeMemory;
-  /** Where the builds of the engine are: URL of a folder, instead of the package's own; or the build itself, compiled. */
+  /** The engine's builds: URL of a folder that replaces the package's own, or a compiled build. */
   wasm?: string | WasmModule;
 }

@@ -1,53 +1,52 @@
-// Calls into a module that Emscripten made (bindings/): texts go in as staged UTF-8, replies come back as JSON.
+// Calls into an Emscripten module (bindings/): texts are passed as staged UTF-8, replies are JSON.
 import { describe, type ErrorCode, PeruseError } from '../errors.js';
 
-/** What every module has. */
 export interface WasmModule {
   /** The module's memory. Growing replaces it: read the property again after every call. */
   readonly HEAPU8: Uint8Array;
 }
 
-/** What of an object of the module a text needs to get in. */
+/** The part of a bound object used to pass text in. */
 export interface Staged {
-  /** Makes room for that many bytes and says where; 0 if there is no memory. */
+  /** Reserves bytes and returns their address, or 0 when memory runs out. */
   reserve(bytes: number): number;
 }
 
 export type Reply = { ok: true } & Record<string, unknown>;
 
-/** What all that call one module know of it. */
+/** State that all callers of a module share. */
 interface ModuleState {
   broken?: string;
   users: number;
 }
 
-/** Throws PeruseError; 'worker_died' says that the module itself broke and takes no more calls. */
+/** Throws PeruseError; after 'worker_died' the module is broken and unusable. */
 export class ModuleCalls<M extends WasmModule> {
   private readonly state_: ModuleState;
   private gone_ = false;
 
   constructor(
     protected readonly module_: M,
-    /** The module's last words, which say more than the trap that follows them. */
+    /** Returns the module's last output, which explains more than the following trap. */
     protected readonly lastWords_: () => string = () => '',
-    /** Somebody else who calls the same module. */
+    /** An existing caller of the same module. */
     other?: ModuleCalls<M>,
   ) {
     this.state_ = other?.state_ ?? { users: 0 };
     this.state_.users += 1;
   }
 
-  /** Whether later calls have a chance. */
+  /** Whether the module still works. */
   healthy(): boolean {
     return !this.gone_ && this.state_.broken === undefined;
   }
 
-  /** Whether nobody else calls the module. */
+  /** Whether this is the module's only caller. */
   protected isLast(): boolean {
     return !this.gone_ && this.state_.users === 1;
   }
 
-  /** Takes no calls from now on; `release` is the last, unless the module is broken. Gives whether nobody else calls the module. */
+  /** Ends all calls; `release` is the last, unless the module is broken. Returns whether the module has no other caller. */
   protected leave(release: () => void): boolean {
     if (this.gone_) return false;
     try {
@@ -79,7 +78,7 @@ export class ModuleCalls<M extends WasmModule> {
     return reply;
   }
 
-  /** Anything that the module throws is a trap: its memory can't be trusted afterwards. */
+  /** Anything that the module throws is a trap, after which its memory is unreliable. */
   protected guard<T>(method: () => T): T {
     const broken = this.gone_ ? 'It was disposed of.' : this.state_.broken;
     if (broken !== undefined) throw new PeruseError('worker_died', `The engine has stopped: ${broken}`);
@@ -92,7 +91,7 @@ export class ModuleCalls<M extends WasmModule> {
   }
 }
 
-/** JSON of a request. A string that the browser can't make is too large for any engine. */
+/** Converts a request to JSON. A string that exceeds the browser's limit is too large for the engine, too. */
 function toUtf8(value: unknown): Uint8Array {
   try {
     const json = JSON.stringify(value, (_, item: unknown) => (typeof item === 'string' ? wellFormed(item) : item));
@@ -104,8 +103,8 @@ function toUtf8(value: unknown): Uint8Array {
 }
 
 /**
- * Replaces each lone surrogate by U+FFFD. One UTF-16 unit becomes one UTF-16 unit, so indices into the result are indices
- * into the caller's string; and the result has an exact UTF-8 form.
+ * Replaces each lone surrogate by U+FFFD. Indices into the result are valid for the caller's string, and the result has an exact UTF-8
+ * form.
  */
 export function wellFormed(text: string): string {
   return text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');

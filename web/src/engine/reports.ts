@@ -1,59 +1,58 @@
-// What an engine tells of itself: where it computes and how that came about, its memory, its work. Plain data, so that no GPU code
-// (and, for the package's types, no WebGPU types) is needed to speak of it.
+// An engine's reports on device, memory and work. Plain data, so that using them does not require GPU code (nor, for the package's types,
+// WebGPU types).
 
-/** What was opened on the GPU. */
 export interface GpuReport {
-  /** The adapter, as far as the browser tells. */
+  /** The adapter, as reported by the browser. */
   vendor: string;
   architecture: string;
   description: string;
-  /** Optional WebGPU features that are in use. */
+  /** Optional WebGPU features in use. */
   features: string[];
-  /** Whether its WGSL multiplies four int8 at once (packed_4x8_integer_dot_product): what 'q8' then uses. */
+  /** Whether WGSL has packed_4x8_integer_dot_product, which multiplies four int8 in one operation; 'q8' uses it. */
   packedDot: boolean;
-  /** The largest piece that a shader can see at once; WebGPU promises 134217728. */
+  /** The largest buffer binding of a shader, in bytes; WebGPU guarantees 134217728. */
   maxBindingBytes: number;
 }
 
-/** The two times that device 'auto' went by: one short text through as many layers of this size as the model has. */
+/** The two times that decide device 'auto': one short text through layers of the model's size and number. */
 export interface ProbeReport {
   cpuMilliseconds: number;
-  /** Of a GPU that was given up: how long it was waited for. */
+  /** If the GPU gave up: how long the probe waited. */
   gpuMilliseconds: number;
-  /** 'slower': its runs could no longer beat the CPU. 'unfinished': within the probe's limit it had not run at all. */
+  /** 'slower' means that its runs could no longer beat the CPU, 'unfinished' that no run finished within the probe's limit. */
   gaveUp?: 'slower' | 'unfinished';
 }
 
 export interface DeviceChoice {
   device: 'cpu' | 'webgpu';
-  /** A sentence, where there was something to decide. */
+  /** Why the device was chosen, if there was a choice. */
   reason?: string;
   gpu?: GpuReport;
   probe?: ProbeReport;
-  /** Where `probe` belongs in a ProbeMemory. */
+  /** Key of `probe` in a ProbeMemory. */
   probeKey?: string;
 }
 
-/** Probes of this session, by size of model and machine: each is run once. */
+/** Probes of this session, by model size and machine: each runs once. */
 export type ProbeMemory = Record<string, ProbeReport>;
 
-/** What a caller may ask for. */
+/** A caller's choice of device. */
 export type DeviceWish = 'cpu' | 'auto' | 'webgpu';
 
-/** What a pipeline tells of its memory. */
+/** Memory of a pipeline. */
 export interface MemoryReport {
   /** Bytes of the engine's whole memory. */
   heapBytes: number;
-  /** Of these, the bytes of weights. */
+  /** Bytes of weights, included in heapBytes. */
   weightBytes: number;
 }
 
-/** What a pipeline tells of its work. The difference of two reports is what the calls between them took. */
+/** Work of a pipeline. The difference of two reports is the work of the calls between them. */
 export interface UsageReport {
-  /** Calls that have been answered since loading. */
+  /** Answered calls since loading. */
   calls: number;
-  /** Tokens that the model has read for them: special tokens count, and a text counts as often as it was read (windows, labels). */
+  /** Tokens that the model has read, including special tokens; a text counts each time it is read (windows, labels). */
   tokens: number;
-  /** Time that the engine has worked on them, in milliseconds. */
+  /** Time that the engine has worked, in milliseconds. */
   milliseconds: number;
 }

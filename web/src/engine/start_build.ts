@@ -1,10 +1,10 @@
-// Starts a build: its compiled wasm and its glue become a module.
+// Starts a build: its compiled wasm and its JavaScript loader become a module.
 import { describe, PeruseError } from '../errors.js';
 import type { HelperWorker, ModuleFactory } from './engine.js';
 
-/** What starting a build needs of the platform. */
+/** Platform functions to start a build. */
 export interface BuildParts {
-  /** Compiles the build, of the package's own files or of the folder whose URL is given. */
+  /** Compiles the build, from the package's own files or from the folder at a URL. */
   compile(folder: string | undefined): Promise<WebAssembly.Module>;
   /** Starts a worker that becomes a thread of the engine (helpers.ts). */
   startHelper(): HelperWorker;
@@ -15,7 +15,7 @@ export interface Started<M> {
   lastWords: () => string;
 }
 
-/** `wasm`: the build, compiled; or a folder that holds it, instead of the package's own. */
+/** `wasm` is the compiled build, or a folder that replaces the package's own. */
 export async function startModule<M>(
   factory: ModuleFactory<M>,
   build: string,
@@ -45,7 +45,7 @@ export async function startModule<M>(
   }
 }
 
-/** The glue itself notices nothing of an instance or a helper that does not come about, and leaves the helpers that have. */
+/** The loader does not notice a failed instance or helper, and does not end the other helpers. */
 function instantiate<M>(
   factory: ModuleFactory<M>,
   compiled: WebAssembly.Module,

@@ -1,10 +1,10 @@
-// How many threads help on this machine? Processors may share a core, and nothing says so: where two of them do, a second thread
-// makes short operations slower. So a small layer is timed with fewer threads too, in some tens of milliseconds.
+// Measures how many threads help on this machine. Processors may share a core without reporting it; then a second thread makes short
+// operations slower. So a small layer is timed with fewer threads too, for some tens of milliseconds.
 
 import { Engine, type EngineModule } from './engine.js';
 import { letEventsIn } from './events.js';
 
-/** A small encoder's layer: of larger ones the operations are longer, and threads cost less of their time. */
+/** A small encoder's layer: larger ones have longer operations, so threads cost a smaller share. */
 const kSmallModel = JSON.stringify({
   model_type: 'bert',
   vocab_size: 64,
@@ -19,7 +19,7 @@ const kRuns = 8;
 /** More threads must take less than this share of the time of fewer. */
 const kGain = 0.95;
 
-/** Returns the number of threads to compute with, at most `most`, for which the module has been started. */
+/** Returns the number of threads to compute with, at most `most`, the number that the module has. */
 export async function threadsThatHelp(module: EngineModule, most: number): Promise<number> {
   return fewestFast(most, async (threads) => {
     const time = timeOf(module, threads);
