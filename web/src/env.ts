@@ -86,12 +86,12 @@ function isCount(value: unknown): boolean {
   return Number.isInteger(count) && (count as number) >= 1 && (count as number) <= 16;
 }
 
-/** What a caller may want to know of how `env` was set. */
+/** Warnings about how `env` was set. */
 export function envNotices(): string[] {
   return [...shared.notices];
 }
 
-/** False also for a value whose getters throw. */
+/** Also false for a value whose getters throw. */
 function holds(check: () => boolean): boolean {
   try {
     return check();
@@ -113,7 +113,7 @@ function set(settings: Settings, name: string | symbol, value: unknown): boolean
   return Reflect.set(settings, name, meant);
 }
 
-/** The settings, as the names of transformers.js reach them. */
+/** Access to the settings for transformers.js's names. */
 function ownSettings(settings: Settings): OwnSettings {
   return {
     set: (name, value) => void set(settings, name, value),
@@ -128,7 +128,7 @@ interface Shared {
   notices: Set<string>;
 }
 
-/** The package is several bundles, each with a copy of this module: the settings are one object in a thread. */
+/** The package is several bundles, each with a copy of this module; all share one object per thread. */
 const kShared = Symbol.for('peruse.env');
 
 function makeShared(): Shared {
@@ -144,7 +144,7 @@ const scope = globalThis as { [kShared]?: Shared };
 scope[kShared] ??= makeShared();
 const shared = scope[kShared];
 
-/** `env.threads`, where it says a number. */
+/** `env.threads` if it is a number. */
 export function mostThreads(): number | undefined {
   return env.threads === 'auto' ? undefined : env.threads;
 }

@@ -36,7 +36,7 @@ export interface OnnxSettings {
   readonly webgpu: Record<string, unknown>;
 }
 
-/** The values as they were set, shared by all bundles of the package. */
+/** The values as set, shared by all bundles of the package. */
 export class TransformersJsState {
   readonly values: Record<string, unknown> = {
     allowLocalModels: true,
@@ -52,15 +52,15 @@ export class TransformersJsState {
   backends: TransformersJsEnv['backends'] | undefined;
 }
 
-/** How the settings of Peruse are reached from here. */
+/** Access to Peruse's settings. */
 export interface OwnSettings {
   set(name: string, value: unknown): void;
   get(name: string): unknown;
-  /** Adds a sentence to `info.notices` of the pipelines to come. */
+  /** Adds a warning to `info.notices` of later pipelines. */
   notice(sentence: string): void;
 }
 
-/** Settings that can't be ignored without harm, and what to do instead. */
+/** Settings that cannot be ignored without harm, with the replacement. */
 export const kRefused: Record<string, string> = {
   remotePathTemplate: "Pass the URL of the model's folder to pipeline() instead.",
   fetch: "Pass the model's files to pipeline() instead.",

@@ -48,13 +48,13 @@ export type ErrorCode =
   | 'gpu_failed'
   | 'worker_died';
 
-/** An error as it crosses a worker's border. */
+/** An error as plain data for messages between threads. */
 export interface PlainError {
   code: ErrorCode;
   message: string;
 }
 
-/** A message holds what a caller or a file said, which may be of any length: more than this is left out, of its middle. */
+/** Maximum message length; the middle of a longer message, which may quote a caller or a file, is cut. */
 const kLongestMessage = 1000;
 const kLongestValue = 100;
 
@@ -70,31 +70,31 @@ export class PeruseError extends Error {
     this.name = code === 'aborted' ? 'AbortError' : 'PeruseError';
   }
 
-  /** By name: the package is several bundles, each with a class of its own. */
+  /** Compares names, because the package is several bundles with separate classes. */
   static override [Symbol.hasInstance](value: unknown): value is PeruseError {
     if (!(value instanceof Error)) return false;
     return value.name === 'PeruseError' || (value.name === 'AbortError' && (value as Partial<PeruseError>).code === 'aborted');
   }
 }
 
-/** The words of anything that was thrown. */
+/** The message of any thrown value. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : show(error);
-  // Node's fetch says only "fetch failed"; the reason is one level down.
+  // Node's fetch only says "fetch failed"; the cause has the reason.
   const cause = error.cause instanceof Error && error.cause.message ? ` (${error.cause.message})` : '';
   return error.message + cause;
 }
 
-/** A text of at most `most` UTF-16 units and "...": its beginning and its end. */
+/** Shortens a text to at most `most` UTF-16 units and "...", keeping its beginning and end. */
 function withoutMiddle(text: string, most: number): string {
   if (text.length <= most) return text;
-  // Half of a character that is cut in two is no character.
+  // Avoids half of a surrogate pair.
   const begin = text.slice(0, Math.ceil(0.7 * most)).replace(/[\ud800-\udbff]$/, '');
   const end = text.slice(begin.length - most).replace(/^[\udc00-\udfff]/, '');
   return `${begin}...${end}`;
 }
 
-/** A value in a message, whatever it is. */
+/** Formats any value for a message. */
 export function show(value: unknown): string {
   try {
     if (typeof value === 'string') return `'${withoutMiddle(value, kLongestValue)}'`;
@@ -104,13 +104,13 @@ export function show(value: unknown): string {
   }
 }
 
-/** What goes wrong while a caller's arguments are read (a getter that throws, say) is the arguments' fault. */
+/** Converts an error that occurred while reading a caller's arguments, for example in a getter, to 'invalid_argument'. */
 export function asArgumentError(error: unknown): PeruseError {
   if (error instanceof PeruseError) return error;
   return new PeruseError('invalid_argument', `The arguments can't be read: ${describe(error)}`, { cause: error });
 }
 
-/** What is thrown elsewhere is a fault of Peruse. */
+/** Converts any other error to 'internal'. */
 export function toPeruseError(error: unknown): PeruseError {
   return error instanceof PeruseError ? error : new PeruseError('internal', describe(error), { cause: error });
 }
@@ -124,7 +124,7 @@ export function fromPlainError(error: PlainError): PeruseError {
   return new PeruseError(error.code, error.message);
 }
 
-/** A signal as a caller gave it: of whatever realm, but a signal, which can be listened to. */
+/** Checks a signal from a caller, which may come from another realm. */
 export function checkSignal(signal: unknown): AbortSignal | undefined {
   if (signal === undefined) return undefined;
   const given = signal as AbortSignal;
@@ -137,7 +137,6 @@ export function checkSignal(signal: unknown): AbortSignal | undefined {
   throw new PeruseError('invalid_argument', `signal must be an AbortSignal, not ${show(signal)}.`);
 }
 
-/** Throws 'aborted' if the signal has fired. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortError(signal);
 }
@@ -146,12 +145,12 @@ export function abortError(signal: AbortSignal): PeruseError {
   return new PeruseError('aborted', 'The call was cancelled by its signal.', { cause: signal.reason });
 }
 
-/** What is to be done when a signal fires. */
+/** Actions by signal. */
 const following = new WeakMap<AbortSignal, { acts: Set<() => void>; listener: () => void }>();
 
 /**
- * Does `act` when the signal fires, unless what comes back is called first. However many follow a signal, it has one listener:
- * of more than ten Node warns as of a leak, and a load opens more files than that at once.
+ * Calls `act` when the signal fires, unless the returned function is called first. Each signal gets one listener for all actions, because
+ * Node reports more than ten listeners as a leak, and a load opens more files than that in parallel.
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   let entry = following.get(signal);
@@ -175,7 +174,7 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
   };
 }
 
-/** The promise, or 'aborted' as soon as the signal fires. What the promise gives later goes to `drop`. */
+/** Awaits the promise, or throws 'aborted' as soon as the signal fires; a later result is passed to `drop`. */
 export async function unlessAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,

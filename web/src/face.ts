@@ -1,4 +1,4 @@
-// The package's face, whatever the platform; what is not exported here is private.
+// The package's public API, common to all platforms.
 
 export type { WeightReport } from './engine/engine.js';
 export type { GpuReport, MemoryReport, ProbeReport, UsageReport } from './engine/reports.js';

@@ -1,4 +1,4 @@
-// Peruse: reads text inside the page. The package's face in browsers.
+// Peruse's public API in browsers.
 import { setPlatform } from './platform/current.js';
 import { browserPlatform } from './platform/platform_browser.js';
 

@@ -1,5 +1,5 @@
-// What web/bundle/peruse.js holds: the package's face in browsers (index.ts), and what the other bundles share with it
-// (tools/bundle.mjs). It says for itself what the platform is: a bundler leaves out what a module between does beside its exports.
+// Entry of web/bundle/peruse.js: the public API in browsers (index.ts), and exports for the other bundles (tools/bundle.mjs). Sets the
+// platform itself, because bundlers drop side effects of intermediate modules.
 import { setPlatform } from './platform/current.js';
 import { browserPlatform } from './platform/platform_browser.js';
 

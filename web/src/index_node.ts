@@ -1,4 +1,4 @@
-// The package's face in Node.
+// The public API in Node.
 import { setPlatform } from './platform/current.js';
 import { nodePlatform } from './platform/platform_node.js';
 

@@ -1,4 +1,4 @@
-// The package's face in service workers and wherever else no worker can be started and nothing imported later: all in one file.
+// The public API in one file for service workers and other places that can neither start workers nor import later.
 import { alonePlatform } from './platform/alone.js';
 import { setPlatform } from './platform/current.js';
 

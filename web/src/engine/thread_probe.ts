@@ -23,12 +23,12 @@ const kGain = 0.95;
 export async function threadsThatHelp(module: EngineModule, most: number): Promise<number> {
   return fewestFast(most, async (threads) => {
     const time = timeOf(module, threads);
-    await letEventsIn(); // The threads of a session that has ended are taken back in an event.
+    await letEventsIn(); // threads of an ended session are returned in an event
     return time;
   });
 }
 
-/** Returns the fewest threads that are as fast as more, of `most` and its halves. `time`: of one run with so many threads. */
+/** Returns the smallest of `most` and its halves that is as fast as more threads. `time` measures one run. */
 export async function fewestFast(most: number, time: (threads: number) => Promise<number>): Promise<number> {
   let best = 1;
   let bestTime = await time(1);
@@ -53,7 +53,7 @@ function timeOf(module: EngineModule, threads: number): number {
   const engine = new Engine(module, threads);
   try {
     engine.addFile('config.json', new TextEncoder().encode(kSmallModel));
-    engine.probe(1, 'f32'); // Makes the weights.
+    engine.probe(1, 'f32'); // creates the weights
     let best = Infinity;
     for (let run = 0; run < kRuns; ++run) {
       const start = performance.now();

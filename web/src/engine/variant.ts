@@ -1,49 +1,52 @@
-// Which build of the engine to load: one pure function of what the machine has and what the caller wished.
+// Chooses the engine's build: a pure function of the machine's features and the caller's request.
 import { PeruseError, show } from '../errors.js';
 
-/** The builds of the engine: plain or relaxed SIMD, each with or without threads. Of each there are two modules, without and with the GPU's part. */
+/** The builds of the engine: plain or relaxed SIMD, with or without threads. Each exists with and without GPU support. */
 export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';
 
 export const kVariants: readonly Variant[] = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 
-/** What the machine has. */
+/** Features of the machine. */
 export interface Features {
   wasm: boolean;
   simd: boolean;
   relaxedSimd: boolean;
-  /** Why there is no relaxed SIMD, if it is not the machine. */
+  /** Why relaxed SIMD is unavailable, if not because of the machine. */
   whyPlain?: string;
-  /** WebAssembly threads: shared memory and atomics are known to the engine. */
+  /** WebAssembly threads: shared memory and atomics are supported. */
   threads: boolean;
-  /** Memory can be shared with workers: a page that is cross-origin isolated, or Node. */
+  /** Memory can be shared with workers: the page is cross-origin isolated, or it is Node. */
   sharedMemory: boolean;
-  /** Where the engine will run may block (a worker, or Node): threads need that. */
+  /** The engine's thread may block (a worker, or Node), which threads require. */
   mayBlock: boolean;
   /** Logical processors. */
   processors: number;
 }
 
-/** What the caller asked for; 'auto' or nothing leaves the choice to `chooseVariant`. */
+/** The caller's request; 'auto' and undefined leave the choice to `chooseVariant`. */
 export interface VariantWish {
   /** The build of the engine. */
   variant?: Variant | 'auto';
-  /** Threads to work with, 1 to 16. */
+  /** Number of threads, 1 to 16. */
   threads?: number | 'auto';
 }
 
 export interface VariantChoice {
   variant: Variant;
   threads: number;
-  /** The caller left the number of threads to us: fewer may be used where more do not help. */
+  /** The caller did not choose the number of threads: fewer may be used if more do not help. */
   threadsAreFree?: boolean;
-  /** One sentence: why this build, and why nothing better. */
+  /** One sentence: why this build, and why no better one. */
   reason: string;
 }
 
 const kMostThreads = 16;
-const kDefaultMostThreads = 4; // Beyond this small encoders gain little, and the page needs its cores too.
+const kDefaultMostThreads = 4; // More gain little for small encoders, and the page needs its cores too.
 
-/** Picks the build. `mostThreads`: not more than so many, where the wish does not say. Throws 'no_wasm' where no build runs, 'unsupported' where the wish can't be met. */
+/**
+ * Chooses the build. `mostThreads` limits the default number of threads. Throws 'no_wasm' if no build runs, 'unsupported' if the request
+ * cannot be met.
+ */
 export function chooseVariant(features: Features, wish: VariantWish = {}, mostThreads?: number): VariantChoice {
   checkWasm(features);
   const wanted = wish.variant ?? 'auto';
@@ -57,7 +60,7 @@ export function chooseVariant(features: Features, wish: VariantWish = {}, mostTh
   return { variant: threads > 1 ? `${base}-threads` : base, threads, ...free, reason: `${simdReason}; ${reason}.` };
 }
 
-/** Where plain SIMD is all there is: how many threads, and why. As chooseVariant. */
+/** Chooses only the number of threads, for plain SIMD, with a reason. Like chooseVariant. */
 export function chooseThreads(features: Features, wish: VariantWish['threads'], mostThreads?: number): Omit<VariantChoice, 'variant'> {
   checkWasm(features);
   const { threads, reason } = countThreads(features, checkWish('auto', wish), mostThreads);
@@ -78,7 +81,7 @@ function countThreads(features: Features, wished: VariantWish['threads'] = 'auto
   return { threads, reason: threadReason(threads, wished, noThreads, features, most) };
 }
 
-/** The threads asked for; as text (from an address, say) they are a number too. */
+/** Returns the requested number of threads; numeric strings, for example from an address, are accepted. */
 function checkWish(variant: string, asked: number | 'auto' | undefined): number | 'auto' | undefined {
   const threads = typeof asked === 'string' && /^\d+$/.test(asked) ? Number(asked) : asked;
   if (variant !== 'auto' && !kVariants.includes(variant as Variant)) {
@@ -129,8 +132,8 @@ function whyNoThreads(features: Features): string | undefined {
 function threadCount(features: Features, threads: number | 'auto', most: number | undefined): number {
   if (threads !== 'auto') return threads;
   if (most !== undefined) return Math.min(most, features.processors);
-  // Processors that share a core share its multipliers too, and nobody tells how many do: half are taken to be cores of their
-  // own. Where there are but two, they seldom share one.
+  // Processors that share a core also share its multipliers, which is not reported: half of them are assumed to be cores. Two processors
+  // seldom share a core.
   const cores = features.processors <= 2 ? features.processors : Math.ceil(features.processors / 2);
   return Math.max(1, Math.min(kDefaultMostThreads, cores));
 }

@@ -1,8 +1,8 @@
-// Rows of numbers in the engine's memory, searched by it.
+// Vectors in the engine's memory, and their search.
 import { describe, PeruseError } from '../errors.js';
 import type { VectorHit } from '../tasks/vector_search.js';
 
-/** Vectors that are searched (bindings/vector_index_binding.cc). */
+/** A vector index (bindings/vector_index_binding.cc). */
 export interface EngineVectorIndex {
   resize(rows: number): number;
   query(): number;
@@ -11,7 +11,7 @@ export interface EngineVectorIndex {
   delete(): void;
 }
 
-/** What of the engine's module (engine.ts) an index needs. */
+/** The part of the engine's module (engine.ts) that an index uses. */
 interface IndexModule {
   readonly HEAPU8: Uint8Array;
   readonly VectorIndex: new (width: number) => EngineVectorIndex;

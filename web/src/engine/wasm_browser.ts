@@ -1,4 +1,4 @@
-// The engine's files where they are fetched. Part of the bundles, beside which the files lie (tools/bundle.mjs).
+// The engine's files if they are fetched. Part of the bundles, which are in the same folder as the files (tools/bundle.mjs).
 
 import type { Build, WasmParts } from './builds.js';
 import { compileFetched } from './fetch_wasm.js';

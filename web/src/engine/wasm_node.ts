@@ -4,7 +4,7 @@ import { startNodeHelper } from './helper_node.js';
 import type { InstalledFile } from './installed_node.js';
 import { compileRead } from './read_wasm_node.js';
 
-/** The worker, in one file (tools/bundle.mjs): a bundler that copies it needs to copy no other. */
+/** The worker in one file (tools/bundle.mjs), so that a bundler only needs to copy this file. */
 export const kNodeWorker: InstalledFile = {
   path: 'dist/node/worker.mjs',
   own() {

@@ -1,8 +1,8 @@
-// A weights file's tensors, whatever its format, for tools that copy or describe them: the engine's own parsers tell them.
+// Reads the tensors of a weights file in any format with the engine's parsers, for tools that copy or describe them.
 import { describe, type ErrorCode, PeruseError } from '../errors.js';
 import type { WasmModule } from './module_calls.js';
 
-/** The Embind class. Replies are JSON, as those of Session. */
+/** The Embind class. Replies are JSON, as in Session. */
 interface EngineWeightsReader {
   reserve(bytes: number): number;
   encode(bytes: number, dtype: string): string;
@@ -11,22 +11,22 @@ interface EngineWeightsReader {
   delete(): void;
 }
 
-/** What the JavaScript loader of the build that trains resolves to, as tools use it. */
+/** The module of the training build's JavaScript loader, as tools use it. */
 export interface ToolModule extends WasmModule {
   WeightsReader: new () => EngineWeightsReader;
 }
 
-/** What a file says of a tensor. */
+/** A tensor's description in a file. */
 export interface TensorInfo {
   name: string;
-  /** As safetensors writes it: 'F32', 'BF16', 'I64', ... */
+  /** safetensors' name: 'F32', 'BF16', 'I64', ... */
   dtype: string;
   shape: number[];
-  /** An earlier tensor that is the very same bytes (tied weights): this one gets no pieces. */
+  /** An earlier tensor with the same bytes (tied weights): this one gets no pieces. */
   same_as?: string;
 }
 
-/** The next bytes of a tensor. All of a tensor come before the first of another. */
+/** The next bytes of a tensor. A tensor is complete before the next one starts. */
 export interface TensorPiece {
   /** Its index in the header. */
   tensor: number;
@@ -40,11 +40,11 @@ interface Read {
   pieces: [number, number, number][];
 }
 
-/** What was read of a file. */
+/** Report on a file. */
 export interface ReadReport {
-  /** The number of tensors that were encoded. */
+  /** Number of encoded tensors. */
   encoded: number;
-  /** Bytes of all tensors as the file has them, tied ones counted once. */
+  /** Bytes of all tensors in the file, counting tied ones once. */
   bytes: number;
 }
 
@@ -54,7 +54,7 @@ export class WeightsReader {
   private readonly reader_: EngineWeightsReader;
   private header_: TensorInfo[] | undefined;
 
-  /** `where_`: the file, for messages. */
+  /** `where_` names the file, for messages. */
   constructor(
     private readonly module_: ToolModule,
     private readonly where_: string,
@@ -62,14 +62,14 @@ export class WeightsReader {
     this.reader_ = new module_.WeightsReader();
   }
 
-  /** Set once enough of the file has come. */
+  /** Set once enough of the file has arrived. */
   get header(): readonly TensorInfo[] | undefined {
     return this.header_;
   }
 
   /**
-   * Delivers the tensors as a checkpoint of this dtype stores them. `config`: the model's config.json. Returns config.json of the result.
-   * Call it before feed().
+   * Converts following tensors to the format of this dtype. `config` is the model's config.json. Returns config.json of the result. Call it
+   * before feed().
    */
   encode(config: Uint8Array, dtype: string): Record<string, unknown> {
     this.stage(config);

@@ -1,5 +1,5 @@
-// Chooses between CPU and GPU and starts the engine there. With device 'webgpu' it must be the GPU; with 'auto' it is
-// whichever a short timed probe finds faster, and the CPU where there is no GPU that works.
+// Chooses between CPU and GPU and starts the engine there. Device 'webgpu' requires the GPU; 'auto' takes the faster one by a short timed
+// probe, or the CPU without a working GPU.
 
 import createGpu from '../../wasm/glue-webgpu.mjs';
 import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, startCpuEngine } from '../engine/builds.js';
@@ -10,12 +10,12 @@ import { type OpenedGpu, openGpu } from './device.js';
 import { OwningGpuEngine } from './gpu_engine.js';
 import { kGpuLimit, probeSpeed, within } from './probe.js';
 
-const kOpenLimit = 2000; // milliseconds that device 'auto' waits for a GPU's device
+const kOpenLimit = 2000; // milliseconds that device 'auto' waits for a GPU device
 
 export async function startWithGpu(request: EngineRequest, findGpu: () => Promise<GPU | undefined>): Promise<Engine> {
   const onCpu = (reason: string) => startCpuEngine(request, `the CPU, because ${reason}`);
   if (request.device === 'webgpu') return startOnGpu(request, await openGpu(await findGpu(), request.shaderF16));
-  // It would only be at its shaders again, and everything else would wait for it.
+  // The GPU would compile its shaders again, and everything else would wait for it.
   if (Object.values(request.probes ?? {}).some(({ gaveUp }) => gaveUp === 'unfinished')) {
     return onCpu(`the GPU could not run a short text within ${kGpuLimit / 1000} s when it was asked first (probe).`);
   }
@@ -72,11 +72,12 @@ async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise
     },
   });
   if (deviceChoice.device === 'webgpu') {
-    modules.cpu?.module.PThread?.terminateAllThreads(); // They are of no use now.
+    modules.cpu?.module.PThread?.terminateAllThreads(); // no longer needed
     const { module, lastWords } = modules.gpu ?? (await startGpuBuild(request));
     return new OwningGpuEngine(module, gpu, lastWords, deviceChoice);
   }
-  // Not at once: that waits for shaders that still compile, in Node on this thread, in Chromium on one that all pages share.
+  // Deferred, because destroying a device waits for shaders that still compile, in Node on this thread, in Chromium on one that all pages
+  // share.
   void gpu.pipelines.settled().then(() => {
     gpu.device.destroy();
   });
@@ -84,7 +85,7 @@ async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise
   return new Engine(module, request.choice.threads, lastWords, undefined, deviceChoice);
 }
 
-/** By the probe of an earlier load of this size, or by one of now, for which it starts the modules. */
+/** Uses the result of an earlier probe for this size, or starts the modules and probes now. */
 async function decide(
   request: EngineRequest,
   gpu: OpenedGpu,
@@ -105,7 +106,7 @@ async function decide(
         dtype: request.dtype,
       });
     } catch (error) {
-      // A fault of config.json shows again, and better, when the CPU opens it.
+      // An error in config.json is reported again, more clearly, when the CPU opens it.
       return { device: 'cpu', reason: `the CPU, because the GPU failed its probe: ${describe(error)}` };
     }
   }
@@ -127,14 +128,14 @@ function reasonOf(device: DeviceChoice['device'], { cpuMilliseconds, gpuMillisec
     : `the GPU, because a short text takes it ${gpu} and the CPU ${cpu} (probe).`;
 }
 
-/** What the speed depends on: the sizes that config.json names, and the machine. */
+/** Everything that determines the speed: the sizes in config.json, and the machine. */
 function keyOf(request: EngineRequest, gpu: OpenedGpu, config: Uint8Array): string {
   let sizes: unknown[] = [];
   try {
     const json = JSON.parse(new TextDecoder().decode(config)) as Record<string, unknown>;
     sizes = ['hidden_size', 'num_hidden_layers', 'intermediate_size', 'num_attention_heads'].map((name) => json[name]);
   } catch {
-    // The engine will say what is wrong with it.
+    // the engine reports invalid config.json
   }
   const { vendor, architecture, description } = gpu.report;
   return JSON.stringify([...sizes, request.dtype, request.choice.variant, request.choice.threads, vendor, architecture, description]);

@@ -1,4 +1,3 @@
-// Opens the GPU.
 
 import type { GpuReport } from '../engine/reports.js';
 import { describe, PeruseError } from '../errors.js';
@@ -10,12 +9,11 @@ export interface OpenedGpu {
   report: GpuReport;
 }
 
-const kMostBindingBytes = 2 ** 31 - 4; // what the engine counts in
+const kMostBindingBytes = 2 ** 31 - 4; // the engine counts in 32-bit integers
 
 /**
- * Opens a device. Nothing beyond WebGPU's defaults is needed; of larger bindings as much is asked for as the adapter has,
- * because a matrix over 128 MiB then takes one dispatch instead of several; and of features 'shader-f16' if the caller wants
- * it. Throws 'no_gpu' with the reason.
+ * Opens a device. WebGPU's defaults are enough. Requests the adapter's largest bindings, because a matrix over 128 MiB then takes one
+ * dispatch instead of several, and 'shader-f16' if the caller wants it. Throws 'no_gpu' with the reason.
  */
 export async function openGpu(gpu: GPU | undefined, shaderF16 = false): Promise<OpenedGpu> {
   if (gpu === undefined) throw new PeruseError('no_gpu', 'There is no WebGPU here (browsers have it on secure pages only).');
@@ -28,7 +26,7 @@ export async function openGpu(gpu: GPU | undefined, shaderF16 = false): Promise<
       requiredFeatures: features,
       requiredLimits: { maxStorageBufferBindingSize: bytes, maxBufferSize: Math.max(bytes, adapter.limits.maxBufferSize) },
     });
-    // Browsers older than this property have no such features.
+    // Older browsers lack this property and such features.
     const language = gpu.wgslLanguageFeatures as WGSLLanguageFeatures | undefined;
     const { vendor, architecture, description } = adapter.info;
     return {

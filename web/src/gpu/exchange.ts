@@ -1,8 +1,8 @@
-// What peruse-gpu.js, a script without imports and exports, and the worker that loads it exchange: a global object.
+// A global object for data between peruse-gpu.js, a script without imports and exports, and the worker that loads it.
 import type { startWithGpu } from './choose_device.js';
 
 export interface GpuExchange {
-  /** Modules of the worker, by the names that tools/bundle.mjs uses: one class of engines and of errors for both. */
+  /** Modules of the worker, by their names in tools/bundle.mjs, so that both use the same classes of engines and errors. */
   engine: object;
   builds: object;
   errors: object;
@@ -10,7 +10,7 @@ export interface GpuExchange {
   startWithGpu?: typeof startWithGpu;
 }
 
-/** Key of the global. tools/bundle.mjs has it too. */
+/** Key of the global, also in tools/bundle.mjs. */
 export const kGpuExchange = Symbol.for('peruse.gpu');
 
 export const gpuScope = globalThis as { [kGpuExchange]?: GpuExchange };

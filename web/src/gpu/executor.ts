@@ -1,15 +1,14 @@
 // Replays the engine's command streams on a GPUDevice: the same in a browser and, over Dawn, in Node.
 //
-// A run is one pass, one submit and one readback. Shaders, pipelines, buffers and bind groups are made once and kept, so
-// that a warm call makes nothing. Pipelines compile side by side as soon as the stream names them, and are waited for
-// when a run needs them.
+// A run is one pass, one submit and one readback. Shaders, pipelines, buffers and bind groups are cached, so that a warm call creates
+// nothing. Pipelines compile in parallel as soon as the stream names them; a run waits for those that it needs.
 import { describe, PeruseError } from '../errors.js';
 import { gpuFailure, PipelineCache } from './pipelines.js';
 import { type Dispatch, readCommands, type StreamSpan } from './stream.js';
 
 const kParameterSlot = 256; // bytes; minUniformBufferOffsetAlignment by default
 const kBindGroupsKept = 8192;
-// The constants of WebGPU's own namespaces, which Node does not have as globals.
+// WebGPU's constants, which are not globals in Node.
 const kUsage = { mapRead: 0x1, copySource: 0x4, copyDestination: 0x8, uniform: 0x40, storage: 0x80 };
 const kMapRead = 0x1;
 
@@ -19,7 +18,7 @@ interface Download {
   address: number;
 }
 
-/** What an executor has done since it was made. */
+/** Counts since an executor was created. */
 export interface GpuCounts {
   buffers: number;
   bufferBytes: number;
@@ -38,11 +37,11 @@ export class GpuExecutor {
   private parameters_: GPUBuffer | undefined;
   private staging_: GPUBuffer | undefined;
   private failure_: PeruseError | undefined;
-  /** Resolves when the device is lost or the executor disposed of: what waits for the device then may wait for ever. */
+  /** Resolves when the device is lost or the executor disposed of, because promises of the device may then never settle. */
   private readonly end_: Promise<PeruseError>;
   private endWith_: (error: PeruseError) => void = () => undefined;
 
-  /** Executors of one device may share its pipelines. The device stays the caller's. */
+  /** Executors of one device may share its pipelines. The caller owns the device. */
   constructor(
     private readonly device_: GPUDevice,
     private readonly cache_: PipelineCache = new PipelineCache(device_),
@@ -59,9 +58,8 @@ export class GpuExecutor {
   }
 
   /**
-   * Does what a stream says; downloads are in the engine's memory when it resolves. One call at a time.
-   * Errors: 'gpu_lost', 'out_of_memory', 'gpu_failed' (a shader or a command that this GPU's driver refuses). After an error
-   * the executor is of no more use.
+   * Replays a stream; downloads are in the engine's memory when it resolves. One call at a time. Errors: 'gpu_lost', 'out_of_memory',
+   * 'gpu_failed' (the driver rejects a shader or command). After an error the executor is unusable.
    */
   async replay(memory: () => Uint8Array, span: StreamSpan): Promise<void> {
     if (this.failure_ !== undefined) throw this.failure_;
@@ -70,12 +68,12 @@ export class GpuExecutor {
     if (this.failure_ !== undefined) throw this.failure_;
   }
 
-  /** Why the executor is of no more use. */
+  /** Why the executor is unusable. */
   get failure(): PeruseError | undefined {
     return this.failure_;
   }
 
-  /** Gives the GPU's memory back. */
+  /** Frees the GPU's memory. */
   dispose(): void {
     this.end(new PeruseError('aborted', 'The pipeline was disposed of.'));
     for (const buffer of [...this.buffers_.values(), this.parameters_, this.staging_]) buffer?.destroy();
@@ -129,7 +127,7 @@ export class GpuExecutor {
         }
       }
     } finally {
-      // Both at once: a lost device rejects both, and a rejection that nobody awaits would reach the page's console.
+      // Awaits both in parallel: a lost device rejects both, and an unhandled rejection would reach the page's console.
       const [validation, memoryError] = await Promise.all([this.device_.popErrorScope(), this.device_.popErrorScope()]);
       refused = memoryError ?? validation;
     }
@@ -163,7 +161,7 @@ export class GpuExecutor {
     if (staging !== undefined) await this.readBack(staging, memory, downloads);
   }
 
-  /** To be asked after every wait: an executor that was disposed of meanwhile touches neither device nor the engine's memory. */
+  /** Call after every await: a disposed executor must not use the device or the engine's memory. */
   private goOn(): void {
     if (this.failure_ !== undefined) throw this.failure_;
   }
@@ -180,7 +178,7 @@ export class GpuExecutor {
     );
   }
 
-  /** All dispatches' parameters in one write. */
+  /** Writes all dispatches' parameters in one call. */
   private uploadParameters(dispatches: Dispatch[]): GPUBuffer {
     const bytes = Math.max(dispatches.length, 1) * kParameterSlot;
     if (this.parameters_ === undefined || this.parameters_.size < bytes) {
@@ -211,7 +209,7 @@ export class GpuExecutor {
     return made;
   }
 
-  /** Copies what is to be downloaded into one buffer that can be mapped. */
+  /** Copies downloads into one mappable buffer. */
   private stage(encoder: GPUCommandEncoder, downloads: Download[]): GPUBuffer | undefined {
     const bytes = downloads.reduce((sum, download) => sum + download.bytes, 0);
     if (bytes === 0) return undefined;
@@ -263,7 +261,7 @@ export class GpuExecutor {
     this.bindGroups_.clear();
   }
 
-  /** A lost device makes every other call fail first, and says so a little later. */
+  /** A lost device first makes another call fail, and is reported a little later. */
   private async explain(error: unknown): Promise<PeruseError> {
     const ended = await Promise.race([
       this.end_,

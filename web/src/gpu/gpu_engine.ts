@@ -1,5 +1,5 @@
-// The engine on a GPU. Its calls only record; this class replays what they recorded, so they wait.
-// Loaded only when a caller asks for device 'webgpu' or 'auto'.
+// The engine on a GPU. Its calls only record; this class replays the commands, so the calls are asynchronous. Loaded only for device
+// 'webgpu' or 'auto'.
 
 import { Engine, type EngineModule, type OpenRequest, type Session, type WeightReport } from '../engine/engine.js';
 import type { DeviceChoice } from '../engine/reports.js';
@@ -7,7 +7,7 @@ import { PeruseError } from '../errors.js';
 import type { OpenedGpu } from './device.js';
 import { GpuExecutor } from './executor.js';
 
-/** What the session has in modules that know the GPU (bindings/session_binding.cc). */
+/** Methods of a session in modules with GPU support (bindings/session_binding.cc). */
 interface GpuSession extends Session {
   beginStep(): string;
   endStep(): string;
@@ -16,7 +16,7 @@ interface GpuSession extends Session {
   replayed(): void;
 }
 
-/** What engines of one module have in common: they record into one stream, so each records and replays in its turn. */
+/** State that engines of one module share: they record into one stream, so they take turns to record and replay. */
 interface Replaying {
   executor: GpuExecutor;
   last: Promise<unknown>;
@@ -26,7 +26,7 @@ export class GpuEngine extends Engine {
   private readonly replaying_: Replaying;
   private left_ = false;
 
-  /** The device stays the caller's; dispose() leaves it open. `other`: whose module and weights it uses. */
+  /** The caller owns the device; dispose() does not close it. `other` is an engine whose module and weights to share. */
   constructor(
     module: EngineModule,
     protected readonly gpu_: OpenedGpu,
@@ -45,7 +45,7 @@ export class GpuEngine extends Engine {
   override open(request: OpenRequest): Promise<void> {
     return this.inTurn(async () => {
       await super.open(request);
-      await this.replay(); // Shaders begin to compile while the weights arrive.
+      await this.replay(); // starts shader compilation while weights arrive
     });
   }
 
@@ -80,16 +80,19 @@ export class GpuEngine extends Engine {
     return super.healthy() && this.replaying_.executor.failure === undefined;
   }
 
-  /** The module's last engine ends at once what the GPU still does; before that it may be another's work, and the session goes in its turn. */
+  /**
+   * The module's last engine stops running GPU work immediately; before that, the work may be another engine's, and the session is deleted
+   * in turn.
+   */
   override release(): boolean {
     this.left_ = true;
     if (this.isLast()) {
-      this.replaying_.executor.dispose(); // First: what it still does reads and writes the session's memory.
+      this.replaying_.executor.dispose(); // first, because running commands access the session's memory
       return super.release();
     }
     return this.leave(() => {
       const { replaying_: replaying, session } = this;
-      // It records what becomes free, which the others replay with their next call; that also says what is wrong with the module, if anything.
+      // Records freed buffers; the other engines replay that with their next call, which also reports a broken module.
       replaying.last = replaying.last.then(() => session.delete()).catch(() => undefined);
     });
   }
@@ -112,7 +115,7 @@ export class GpuEngine extends Engine {
     try {
       begun = this.call(() => this.session.beginStep()).begun === true;
     } catch (error) {
-      await this.replay(); // A refused call may have made buffers that later ones count on.
+      await this.replay(); // a rejected call may have created buffers that later calls use
       throw error;
     }
     if (!begun) return false;
@@ -129,13 +132,13 @@ export class GpuEngine extends Engine {
     this.stay();
   }
 
-  /** To be asked after every wait. */
+  /** Call after every await. */
   private stay(): void {
     if (this.left_) throw new PeruseError('aborted', 'The pipeline was disposed of.');
   }
 }
 
-/** The only engine on its device, but for those beside it. */
+/** The only engine on its device, except those that share its weights. */
 export class OwningGpuEngine extends GpuEngine {
   override beside(): OwningGpuEngine {
     return new OwningGpuEngine(this.module_, this.gpu_, this.lastWords_, this.deviceChoice, this);

@@ -1,4 +1,4 @@
-// WebGPU in Node: the npm package `webgpu` (Dawn), which the caller installs beside this one.
+// WebGPU in Node: the npm package `webgpu` (Dawn), which the caller installs in addition to this one.
 import { describe, PeruseError } from '../errors.js';
 
 interface DawnPackage {
@@ -6,16 +6,15 @@ interface DawnPackage {
   globals: Record<string, unknown>;
 }
 
-let gpu: GPU | undefined; // Dawn's instance: its devices fall when it is collected.
+let gpu: GPU | undefined; // Dawn's instance; collecting it invalidates its devices
 
-/** Whether this thread has one. */
 export function hasGpu(): boolean {
   return gpu !== undefined;
 }
 
 export async function findGpuInNode(): Promise<GPU | undefined> {
   if (gpu !== undefined) return gpu;
-  const name: string = 'webgpu'; // Not spelled out in the import, so that a bundler does not follow it.
+  const name: string = 'webgpu'; // a variable, so that bundlers do not follow the import
   let dawn: DawnPackage;
   try {
     dawn = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as DawnPackage;

@@ -1,4 +1,4 @@
-// Entry of peruse-gpu.js, the GPU's part for browsers. Any bundler can copy the file as it is: it imports and exports nothing.
+// Entry of peruse-gpu.js, GPU support for browsers. It has no imports and exports, so bundlers can copy the file unchanged.
 import { startWithGpu } from './choose_device.js';
 import { gpuScope, kGpuExchange } from './exchange.js';
 

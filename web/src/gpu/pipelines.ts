@@ -1,4 +1,4 @@
-// A device's compute pipelines: each compiled once, asynchronously, as soon as it is asked for.
+// A device's compute pipelines: each is compiled once, asynchronously, at the first request.
 import { PeruseError } from '../errors.js';
 
 export class PipelineCache {
@@ -7,7 +7,7 @@ export class PipelineCache {
 
   constructor(private readonly device_: GPUDevice) {}
 
-  /** The pipeline of `main` in that WGSL; rejects where the driver refuses it. */
+  /** Returns the pipeline of `main` in that WGSL; rejects if the driver rejects it. */
   get(wgsl: string, constants: Record<string, number>): Promise<GPUComputePipeline> {
     const key = JSON.stringify(constants) + wgsl;
     const known = this.pipelines_.get(key);
@@ -16,12 +16,12 @@ export class PipelineCache {
       layout: 'auto',
       compute: { module: this.module(wgsl), entryPoint: 'main', constants },
     });
-    pipeline.catch(() => undefined); // Whoever needs it hears of it.
+    pipeline.catch(() => undefined); // its users handle the error
     this.pipelines_.set(key, pipeline);
     return pipeline;
   }
 
-  /** When nothing compiles any more, whether it could or not. */
+  /** Resolves when all compilations have succeeded or failed. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.pipelines_.values());
   }
@@ -41,7 +41,7 @@ export class PipelineCache {
 }
 
 export function gpuFailure(error: GPUError, held?: number): PeruseError {
-  // GPUOutOfMemoryError is no global in Node.
+  // GPUOutOfMemoryError is not a global in Node.
   if (error.constructor.name === 'GPUOutOfMemoryError') {
     const size = held === undefined ? '' : ` with ${Math.round(held / 2 ** 20)} MiB asked for`;
     return new PeruseError('out_of_memory', `The GPU has no memory left${size}.`, { cause: error });

@@ -1,29 +1,29 @@
-// Is the CPU or the GPU faster with models of a size? The CPU's time is taken first; the GPU then has a limited time to beat it.
+// Measures whether CPU or GPU is faster for a model size. Times the CPU first; the GPU then has a limited time to beat it.
 import { Engine, type EngineModule } from '../engine/engine.js';
 import type { ProbeReport } from '../engine/reports.js';
 import type { OpenedGpu } from './device.js';
 import { GpuEngine } from './gpu_engine.js';
 
 /**
- * Milliseconds for all of the GPU's part, its shaders' compilation included. A GPU needs a tenth of it; where software stands in
- * for one it can be minutes.
+ * Limit in milliseconds for the GPU's part, including shader compilation. A GPU needs a tenth of it; a software implementation may take
+ * minutes.
  */
 export const kGpuLimit = 3000;
-const kHopeless = 2; // A run on the GPU that takes so many times what the CPU takes ends its chances ...
-const kShortestChance = 20; // ... but not before so many milliseconds: a first run has things to make.
+const kHopeless = 2; // A GPU run that takes this many times the CPU's time ends the probe ...
+const kShortestChance = 20; // ... but not before this many milliseconds, because a first run creates resources.
 const kTimedRuns = 3;
-const kLongRun = 100; // milliseconds; after one of these no other is needed
+const kLongRun = 100; // milliseconds; one run of this length is enough
 
 export interface ProbeJob {
   cpuModule: EngineModule;
   gpu: OpenedGpu;
   /** Called when the CPU's time is known. */
   startGpuBuild: () => Promise<EngineModule>;
-  /** Of the CPU. */
+  /** Number of CPU threads. */
   threads: number;
   /** The content of config.json. */
   config: Uint8Array;
-  /** The engine's name for it, or 'auto'. */
+  /** The engine's name, or 'auto'. */
   dtype: string;
 }
 
@@ -37,7 +37,7 @@ export async function probeSpeed(job: ProbeJob): Promise<ProbeReport> {
     const time = await within(kGpuLimit, timeGpu(engine, job.dtype, cpuMilliseconds));
     return { cpuMilliseconds, ...(time ?? { gpuMilliseconds: kGpuLimit, gaveUp: 'unfinished' }) };
   } finally {
-    engine.release(); // What it has not finished ends here, and is heard of no more.
+    engine.release(); // cancels unfinished work
   }
 }
 
@@ -46,7 +46,7 @@ async function timeCpu({ cpuModule, threads, config, dtype }: ProbeJob): Promise
   try {
     engine.addFile('config.json', config);
     const layers = await engine.probe(1, dtype);
-    // Layers follow one another on the CPU without waits, so one of them tells.
+    // Layers run one after another on the CPU, so one is representative.
     let best = Infinity;
     for (let i = 0; i < kTimedRuns && (i === 0 || best <= kLongRun); i++) {
       best = Math.min(best, await timed(() => engine.probe(1, dtype)));
@@ -58,7 +58,7 @@ async function timeCpu({ cpuModule, threads, config, dtype }: ProbeJob): Promise
 }
 
 async function timeGpu(engine: GpuEngine, dtype: string, toBeat: number): Promise<GpuTime> {
-  await engine.probe(1, dtype); // The shaders compile.
+  await engine.probe(1, dtype); // compiles the shaders
   const chance = Math.max(kHopeless * toBeat, kShortestChance);
   let best = Infinity;
   for (const layers of [1, ...Array<number>(kTimedRuns).fill(0)]) {
@@ -79,7 +79,7 @@ async function timed(run: () => unknown): Promise<number> {
   return performance.now() - start;
 }
 
-/** What `work` gives; undefined if it takes longer. The work itself goes on: whoever can stop it should. */
+/** Returns the result of `work`, or undefined if it takes longer; `work` is not cancelled. */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => {

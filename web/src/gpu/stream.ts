@@ -5,7 +5,7 @@ export type Command =
   | { kind: 'pipeline'; id: number; shader: number; constants: Record<string, number> }
   | { kind: 'buffer'; id: number; bytes: number }
   | { kind: 'free'; id: number }
-  /** The bytes lie in the engine's memory: use them before anything else runs there. */
+  /** Bytes in the engine's memory, valid until the engine runs again. */
   | { kind: 'write'; id: number; offset: number; bytes: Uint8Array }
   | { kind: 'dispatch'; dispatch: Dispatch }
   | { kind: 'download'; id: number; bytes: number; address: number }
@@ -20,15 +20,15 @@ export interface Dispatch {
   buffers: number[];
 }
 
-/** Where a stream lies in the engine's memory: a byte address, a multiple of four, and a length in 32-bit words. */
+/** Location of a stream in the engine's memory: a byte address, a multiple of four, and a length in 32-bit words. */
 export interface StreamSpan {
   address: number;
   words: number;
 }
 
 /**
- * The commands in order. `memory` is asked for the engine's memory at each command, for growing replaces it.
- * Throws a plain Error on a stream that makes no sense: a fault of ours.
+ * Yields the commands in order. Calls `memory` for each command, because growing replaces the memory. Throws a plain Error on an invalid
+ * stream, which is a bug of Peruse.
  */
 export function* readCommands(memory: () => Uint8Array, span: StreamSpan): Generator<Command> {
   for (let at = 0; at < span.words; ) {
@@ -51,7 +51,7 @@ function readCommand(record: Uint32Array): Command {
     if (index * 4 + count > record.byteLength) throw new Error(`GPU commands: record ${record[0]} is too short`);
     return new Uint8Array(record.buffer, record.byteOffset + index * 4, count);
   };
-  // TextDecoder refuses shared memory, so the bytes are copied first.
+  // TextDecoder rejects shared memory, so the bytes are copied first.
   const textAt = (index: number, count: number): string => new TextDecoder().decode(bytesAt(index, count).slice());
 
   switch (word(0)) {

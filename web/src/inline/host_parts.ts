@@ -1,4 +1,4 @@
-// Parts of a host in peruse/inline, in browsers: the engine arrives compiled, with the request.
+// Parts of a host in peruse/inline in browsers: the compiled engine arrives with the request.
 import { compileFetched } from '../engine/fetch_wasm.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
 import type { HostParts } from '../worker/host.js';

@@ -1,4 +1,4 @@
-// The GPU's part is not in peruse/inline.
+// peruse/inline does not contain GPU support.
 export async function noGpu(): Promise<never> {
   throw new Error("it is not in 'peruse/inline': import from 'peruse'.");
 }

@@ -1,4 +1,4 @@
-// Browsers, as peruse/inline sees them: its worker starts from a blob, its engine is at hand.
+// The browser platform of peruse/inline: the worker starts from a blob, the engine is embedded.
 import { detectFeatures } from '../engine/features.js';
 import type { Features } from '../engine/variant.js';
 import { type Platform, webPaths } from '../platform/platform.js';
@@ -9,9 +9,9 @@ import type { WorkerPort } from '../worker/worker_host.js';
 import { inlineHostParts } from './host_parts.js';
 import { embeddedBuild, workerCode } from './unpack.js';
 
-const kHasWorkers = typeof Worker === 'function'; // Service workers can't start any.
+const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
 
-/** Features of the builds that are embedded. */
+/** Features of the embedded builds. */
 export function plainOnly(features: Features): Features {
   return { ...features, relaxedSimd: false, whyPlain: "'peruse/inline' holds no other build" };
 }
@@ -36,7 +36,7 @@ export const inlineInBrowser: Platform = {
 
 let address: Promise<string> | undefined;
 
-/** One address for all workers. It is never revoked: a worker starts its threads from it. */
+/** One address for all workers. It is never revoked, because a worker starts its threads from it. */
 async function workerAddress(): Promise<string> {
   return URL.createObjectURL(new Blob([await workerCode('browser')], { type: 'text/javascript' }));
 }

@@ -1,4 +1,4 @@
-// Node, as peruse/inline sees it: its worker starts from its own text, its engine is at hand.
+// The Node platform of peruse/inline: the worker starts from its source text, the engine is embedded.
 import { embedWorker } from '../engine/installed_node.js';
 import { kNodeWorker } from '../engine/wasm_node.js';
 import type { Platform } from '../platform/platform.js';
