@@ -10,7 +10,7 @@ export interface Isolation {
 
 /** Where the service worker's file lies, and what it covers. */
 export interface IsolateOptions {
-  /** Address of `peruse-isolate-worker.js` on the page's own origin. Default: beside the page. */
+  /** Address of `peruse-isolate-worker.js` on the page's own origin. Default: in the page's folder. */
   script?: string | URL;
   /**
    * 'require-corp', the default, works in every browser; what the page takes from other origins must then allow it (CORS or

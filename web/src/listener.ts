@@ -1,4 +1,4 @@
-// A caller's function that is told of progress. It may throw, or give a promise that fails: then the load fails with that.
+// A caller's progress callback. It may throw or return a rejected promise, which makes the load fail with that error.
 import { describe, PeruseError } from './errors.js';
 import type { ProgressInfo } from './progress.js';
 
@@ -31,7 +31,7 @@ export class Listener<Progress = ProgressInfo> {
 
   /** What the promise gives, unless the callback fails first. */
   async unlessFailed<T>(promise: Promise<T>): Promise<T> {
-    promise.catch(() => {}); // Of no interest if the callback has failed.
+    promise.catch(() => {}); // irrelevant if the callback has failed
     return Promise.race([promise, this.failed_]);
   }
 

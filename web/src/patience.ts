@@ -14,16 +14,16 @@ export const patience = {
   retryAfter: 60_000,
   /** For a browser to start the threads of a worker. */
   threads: 5000,
-  /** In Node, for the next load: a worker that has no work. */
+  /** In Node, how long an idle worker waits for the next load. */
   worker: 10_000,
-  /** In Node, for a worker to let go of its last work. Where it is idle, it takes some ten. */
+  /** In Node, how long a worker may take to end its last work. An idle one takes about ten. */
   lettingGo: 5000,
 };
 
 /** Says that something took longer than it may. */
 export class Late extends Error {}
 
-/** What the promise gives, or Late. What it says after that is dropped. */
+/** Returns the promise's result, or throws Late after the time limit; a later result is dropped. */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

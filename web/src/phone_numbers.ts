@@ -2,7 +2,7 @@
 import { type CountryCode, findPhoneNumbersInText } from 'libphonenumber-js';
 import type { PatternFinder } from './tasks/pattern_names.js';
 
-/** Which numbers are found. */
+/** Options to find phone numbers. */
 export interface PhoneNumberOptions {
   /** The country whose national numbers are found, for example 'DE'. Without it only international numbers ('+49 ...') are. */
   country?: CountryCode;

@@ -47,15 +47,15 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
   signal?: AbortSignal;
   /**
    * Where to compute. 'cpu', the default ('wasm' is the same), loads nothing of the GPU's part. 'auto' takes the GPU where it
-   * is faster: both run a few layers of the model's size, once in a session for each size, and where there is no GPU that works
-   * it is the CPU; `info` says what was found. 'webgpu' is the GPU, and 'no_gpu' where there is none. In Node the GPU needs
+   * is faster: both run a few layers of the model's size, once per session and size; without a working GPU
+   * it is the CPU. `info` has the result. 'webgpu' requires the GPU; otherwise the error is 'no_gpu'. In Node the GPU needs
    * the npm package `webgpu`.
    */
   device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
   /**
    * Precision of the weights in memory. 'q8': linear layers and words as 8-bit integers, a quarter of the memory and faster on
    * the CPU (docs/precision.md says what it costs). Default 'auto': 'q8' for a q8 checkpoint; for others on the CPU 'fp32', on
-   * the GPU 'fp16', where arithmetic is float32 all the same: exact for checkpoints that are float16 (and most bfloat16), about
+   * the GPU 'fp16', with float32 arithmetic: exact for checkpoints that are float16 (and most bfloat16), about
    * three digits for others, which 'fp32' holds in full.
    */
   dtype?: 'auto' | Dtype;
@@ -70,8 +70,8 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    */
   encoder?: Source;
   /**
-   * For a bi-encoder (GLiNER, GLiClass) whose folder has no tokenizer for labels: where that of its labels' encoder is, and its
-   * config.json if that is missing too.
+   * For a bi-encoder (GLiNER, GLiClass) whose folder lacks a tokenizer for labels: the location of its label encoder's tokenizer, and of
+   * its config.json if that is missing too.
    */
   labels_encoder?: Source;
   /**
@@ -96,8 +96,8 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    */
   id2label?: readonly string[] | Readonly<Record<number, string>>;
   /**
-   * Use the weights of another pipeline that has loaded the same checkpoint in the same way for another task, and lend them to one; it works in the
-   * same thread then, or on the same GPU device. Default true. false: an engine of its own, to work at the same time.
+   * Share weights with another pipeline that has loaded the same checkpoint in the same way for another task; both then work in the same
+   * thread, or on the same GPU device. Default true. With false the pipeline has its own engine and works in parallel.
    */
   share?: boolean;
   /**
@@ -356,7 +356,7 @@ function giveBack({ host, release }: HostLease): void {
   release();
 }
 
-/** What pipelines must have in common to share an engine; undefined: this one shares none. */
+/** A key of everything that pipelines must have in common to share an engine; undefined if this one does not share. */
 function sharingKey(
   { share = true, adapter, encoder, labels_encoder, id2label, enhanced_mask_decoder }: PipelineOptions,
   spec: SourceSpec | undefined,
@@ -365,7 +365,7 @@ function sharingKey(
   const beside = [adapter, encoder, labels_encoder, id2label].some((one) => one !== undefined);
   const alone = !share || beside || enhanced_mask_decoder === true;
   const source = spec && keyOfSource(spec);
-  // A compiled build is no text: who brings one brings it for itself.
+  // A compiled build cannot be part of a text key, so such pipelines do not share.
   if (alone || source === undefined || settings.some((one) => one instanceof WebAssembly.Module)) return undefined;
   return JSON.stringify([source, ...settings]);
 }

@@ -36,7 +36,7 @@ export interface PipelineInfo {
   milliseconds: number;
   /** The engine's account of the weights: heads found, tensors unused. */
   weights: Omit<LoadReport['weights'], 'dtype'>;
-  /** Sentences about what went otherwise than one may expect, and did not hinder: a cache that takes no files, say. */
+  /** Warnings that did not stop the load, for example that files could not be cached. */
   notices: readonly string[];
 }
 

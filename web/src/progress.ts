@@ -67,7 +67,7 @@ export class Totals {
   }
 }
 
-/** Reports one file's bytes: the first and last at once, those between at most 25 times a second. */
+/** Reports one file's bytes: the first and last immediately, others at most 25 times per second. */
 export class ByteReporter {
   private loaded_ = 0;
   private reportedAt_ = 0;

@@ -10,7 +10,7 @@ export type Embedder = FeatureExtractionCall & { readonly [kVectorSearch]: Vecto
 /** How texts become vectors: as feature-extraction's options of these names. */
 export type EmbedOptions = Pick<FeatureExtractionOptions, 'pooling' | 'prompt' | 'prompt_name' | 'truncation'>;
 
-/** What an index is made of, and how it compares. */
+/** Options of an index. */
 export interface SemanticIndexOptions {
   /** Vectors that were stored: `vectors` of an earlier index, as it was made with the same model and options. */
   vectors?: Float32Array;
@@ -71,7 +71,7 @@ export class SemanticIndex {
     if (dimensions !== undefined && dimensions > 0 && vectors.length % dimensions === 0) this.width_ = dimensions;
   }
 
-  /** Texts that it holds. Of stored vectors it is known after the first search or addition, if `dimensions` does not say it: 0 before. */
+  /** Number of texts. With stored vectors and without `dimensions`, it is 0 until the first search or addition. */
   get size(): number {
     return this.width_ === undefined ? 0 : this.used_ / this.width_;
   }

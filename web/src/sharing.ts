@@ -67,7 +67,7 @@ function release(key: string, shared: SharedHost, task: Task): void {
   else kSharedHosts.delete(key);
 }
 
-/** What tells a source from others; undefined where nobody can tell whether its content stays the same. */
+/** A key of a source's content; undefined if its content may change. */
 export function keyOfSource(spec: SourceSpec): string | undefined {
   switch (spec.kind) {
     case 'folder':

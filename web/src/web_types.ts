@@ -1,5 +1,5 @@
-// Types of the web in the package's own declarations. A program without TypeScript's DOM library has no names for them; there they are
-// any object.
+// Web types in the package's own declarations. For a program without TypeScript's DOM library, which has no such names, they accept any
+// object.
 
 /** WebAssembly.Module: a compiled module. */
 export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer M } } } ? M : object;

@@ -1,6 +1,7 @@
 // An engine's reports on device, memory and work. Plain data, so that using them does not require GPU code (nor, for the package's types,
 // WebGPU types).
 
+/** The opened GPU device. */
 export interface GpuReport {
   /** The adapter, as reported by the browser. */
   vendor: string;

@@ -1,4 +1,3 @@
-
 import type { GpuReport } from '../engine/reports.js';
 import { describe, PeruseError } from '../errors.js';
 import { PipelineCache } from './pipelines.js';

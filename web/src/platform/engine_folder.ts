@@ -1,4 +1,4 @@
-// Where the engine's builds are, if not beside the package.
+// Locates the engine's builds if they are outside the package.
 import { PeruseError, show } from '../errors.js';
 
 export interface EngineFiles {

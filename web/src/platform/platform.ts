@@ -11,7 +11,7 @@ import type { WorkerPort } from '../worker/worker_host.js';
 export interface Platform {
   /** Whether a model's work goes to a worker unless the caller says otherwise. */
   worksInWorker(source: SourceSpec): Promise<boolean>;
-  /** What the machine has, seen from where the engine will run. */
+  /** The machine's features, for an engine in a worker or in this thread. */
   features(inWorker: boolean): Features;
   /** Starts the package's own worker, for work that needs so many threads, its own among them. Throws 'worker_died' if it can't be. */
   startWorker(threads: number): Promise<WorkerPort>;

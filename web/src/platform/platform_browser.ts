@@ -1,4 +1,4 @@
-// The browser: a module worker that lies beside this file, or this thread.
+// The browser platform: the engine runs in a module worker, whose file is next to this one, or in this thread.
 import { detectFeatures } from '../engine/features.js';
 import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
 import { describe, PeruseError } from '../errors.js';

@@ -17,7 +17,7 @@ import type { Platform } from './platform.js';
 
 const kWeights = /\.(safetensors|bin)$/;
 
-/** Weights of so many bytes make a call long enough (tens of milliseconds) that a server should not wait for it. */
+/** With this many bytes of weights a call takes tens of milliseconds, for which a server should not block. */
 const kLongWork = 64 << 20;
 
 export const nodePlatform: Platform = {
@@ -58,7 +58,7 @@ async function useEmbeddedWorker(): Promise<void> {
   if (!hasFiles()) embedWorker(await (await embedded()).workerCode('node'));
 }
 
-/** Bytes of the files that hold weights. What a server has is not known yet; models on a hub are seldom small. */
+/** Bytes of the weights files. Unknown for servers; models on a hub are rarely small, so they count as large. */
 async function weightBytes(source: SourceSpec): Promise<number> {
   if (source.kind === 'bytes') {
     return sum(

@@ -1,4 +1,4 @@
-// The files that make a checkpoint, besides its weights.
+// Files of a checkpoint except its weights.
 import {
   explainMissing,
   kAdapterConfig,

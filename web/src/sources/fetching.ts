@@ -16,7 +16,7 @@ export type FetchFile = (
     method: 'GET' | 'HEAD';
     headers: Record<string, string>;
     signal: AbortSignal;
-    /** 'no-store': what Peruse keeps itself need not lie in the browser's own cache as well. */
+    /** 'no-store' avoids a second copy in the browser's own cache. */
     cache: 'default' | 'no-store';
   },
 ) => Promise<Fetched>;

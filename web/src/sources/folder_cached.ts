@@ -1,6 +1,5 @@
-// A model's folder behind a URL, its files kept. What is stored is whole: an entry is made only when its last byte has come and
-// been checked. Loads of one file at the same time share one download: all but one wait for it and read what it stored.
-// A cache that fails in whatever way is done without.
+// A model's folder at a URL, with cached files. Cached files are complete: an entry is created when its last byte has arrived and been
+// checked. Parallel loads of a file share one download: the others wait for it and read the stored file. Cache failures are ignored.
 import { DamagedEntry, type FileStore, type Saving, type ServerHeaders, type StoredFile } from '../cache/file_store.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
@@ -8,7 +7,7 @@ import { type RemoteFile, type UrlFolder, versionOf } from './folder_url.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 export interface CachedFolderOptions {
-  /** What is stored is used without asking the server. */
+  /** Cached files are used without asking the server. */
   immutable: boolean;
   offline: boolean;
   /** Takes sentences about what the cache could not do. */
@@ -18,7 +17,7 @@ export interface CachedFolderOptions {
 const kImmutable = 'immutable';
 
 export class CachedFolder implements ModelFolder {
-  private broken_ = false; // the cache takes no files
+  private broken_ = false; // the cache does not accept files
 
   constructor(
     private readonly remote_: UrlFolder,
@@ -75,7 +74,7 @@ export class CachedFolder implements ModelFolder {
     return now === 'unreachable' || (now !== undefined && isSame(now, stored));
   }
 
-  /** What is stored. If it is damaged, the server is asked for what was not yet given. */
+  /** Yields a stored file. If it is damaged, downloads the remaining bytes. */
   private async *reading(file: string, stored: StoredFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     let given = 0;
     let damage: DamagedEntry;

@@ -53,7 +53,7 @@ async function* readFile(where: string): AsyncGenerator<Uint8Array> {
       yield buffer.subarray(0, bytesRead); // Valid until the next chunk is asked for.
     }
   } finally {
-    await file.close(); // Which waits for what is being read.
+    await file.close(); // waits for running reads
   }
 }
 

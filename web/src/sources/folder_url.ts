@@ -1,4 +1,4 @@
-// A model's folder behind a URL.
+// A model's folder at a URL.
 
 import type { ServerHeaders } from '../cache/file_store.js';
 import { type Hasher, Sha256 } from '../cache/sha256.js';
@@ -54,7 +54,7 @@ export class UrlFolder implements ModelFolder {
     const where = this.address(file);
     const range: Record<string, string> = firstBytes === undefined ? {} : { Range: `bytes=0-${firstBytes - 1}` };
     const answer = await this.askPatiently(where, signal, range).catch((error: unknown) => {
-      // An extension's own files have no server that could answer 404: what is not there fails.
+      // Requests for missing files of an extension fail, because no server returns 404.
       if (!/^[a-z]+-extension:/.test(where) || signal.aborted) throw error;
       return undefined;
     });

@@ -11,7 +11,7 @@ export const kVocabularies: readonly (readonly [string, ...string[]])[] = [
   ['sentencepiece.bpe.model'],
   ['vocab.json', 'merges.txt'],
 ];
-/** What may be beside any tokenizer, and what may be beside one that is not tokenizer.json. */
+/** Optional files for any tokenizer, and for tokenizers without tokenizer.json. */
 export const kBesideTokenizer: readonly string[] = ['tokenizer_config.json'];
 export const kBesideVocabulary: readonly string[] = ['added_tokens.json', 'special_tokens_map.json'];
 
@@ -20,7 +20,7 @@ export const kModules = 'modules.json';
 export const kPrompts = 'config_sentence_transformers.json';
 export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'xlm-roberta'].map((name) => `sentence_${name}_config.json`);
 
-/** The modules that modules.json names, the encoder first; none where there are none, or where the engine will refuse it. */
+/** The modules in modules.json, the encoder first; empty if there are none, or if the engine will reject the file. */
 export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: string; type: string }[] {
   try {
     const list = found.flatMap(({ content }) => JSON.parse(new TextDecoder().decode(content)) as Record<string, unknown>[]);
@@ -31,7 +31,7 @@ export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: 
   }
 }
 
-/** The configuration of a GLiNER, which has no config.json. */
+/** The configuration of a GLiNER, which replaces config.json. */
 export const kGlinerConfig = 'gliner_config.json';
 /** Where a bi-encoder's second tokenizer is, in its own folder and for the engine. */
 export const kLabelsTokenizer = 'labels_tokenizer/';
@@ -115,7 +115,7 @@ export async function findWeights(folder: Pick<ModelFolder, 'open'>, signal: Abo
   return { found: false, missing };
 }
 
-/** What tells why a repository has none of the files that are read here. */
+/** Files that explain why a repository lacks the needed ones. */
 const kTelling: readonly [string, string][] = [
   [kGlinerConfig, 'a GLiNER model'],
   ['adapter_config.json', 'an adapter: the model is the one that it changes'],
@@ -147,7 +147,7 @@ export function notFound(missing: readonly MissingFile[], reason = ''): PeruseEr
 /** If nothing of a model is there, the address is probably another one. */
 const kRemedy = "The source must be the model's folder, which holds config.json, the tokenizer's files and the weights";
 
-/** The same, with what lies there instead. */
+/** The same, also naming files that exist instead. */
 export async function explainMissing(
   folder: Pick<ModelFolder, 'open'>,
   missing: readonly MissingFile[],

@@ -11,9 +11,9 @@ import { PortFolder } from './folder_port.js';
 import { UrlFolder, type UrlParts } from './folder_url.js';
 import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
 
-/** What opening needs from its surroundings. */
+/** Platform functions to open a folder. */
 export interface FolderParts extends UrlParts {
-  /** Opens a folder on disk, where there are such. */
+  /** Opens a folder on disk, if the platform has disks. */
   openDiskFolder?: (path: string) => ModelFolder;
   /** The platform's own cache for fetched files, if not the browser's. */
   openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;

@@ -28,7 +28,7 @@ export interface NamedFile {
   content: Uint8Array;
 }
 
-/** What a tokenizer is made of. */
+/** Reads a tokenizer's files. */
 export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
   return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kBesideTokenizer)])).flat();
 }

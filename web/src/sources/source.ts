@@ -90,7 +90,7 @@ export interface SourceOptions {
   local_files_only?: boolean;
 }
 
-/** What a string that is not a hub id means on a platform. */
+/** A platform's interpretation of strings that are not hub ids. */
 export interface PathResolver {
   /** The base for relative URLs, if there is one. */
   baseUrl(): string | undefined;
@@ -100,7 +100,7 @@ export interface PathResolver {
 
 export const kHubId = /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?$/;
 const kDots = /^\.*$/; // As a segment of a path it would lead elsewhere, or nowhere.
-/** What nobody calls himself on the hub, but many their folders. */
+/** Names that are usual for folders, and improbable for users of the hub. */
 const kFolderNames = /^(models?|assets?|static|public|weights|checkpoints?|files)\//;
 const kPathOrUrl = /^(\.{0,2}\/|\.{1,2}$|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/)/;
 

@@ -33,7 +33,7 @@ export interface FilesSpec {
   kind: 'bytes';
   name: string;
   files: Files;
-  /** Of blobs, which never change: which ones they are. */
+  /** For blobs, which never change: their identities. */
   versions?: Map<string, string>;
   /** Buffers that nobody else needs: a worker may have them. */
   own?: ArrayBuffer[];
@@ -52,7 +52,7 @@ export function compact(spec: FilesSpec): FilesSpec {
   return { ...spec, files, own };
 }
 
-/** Reads names now and contents later. What was dropped must be taken within the event, so nothing waits before. */
+/** Reads names now and contents later. Dropped items must be read within the event, so nothing is awaited before. */
 export async function readFiles(source: FilesSource): Promise<FilesSpec> {
   const files = await gather(source);
   if (files.size === 0) throw new PeruseError('invalid_argument', 'The source holds no files.');
@@ -73,8 +73,8 @@ function versionsOf(files: Files): Map<string, string> {
 }
 
 /**
- * The files of a source, by name. Call it within the event of a drop or a choice, which lets go of its files afterwards; what it gives is
- * a source for later.
+ * Returns the files of a source by name. Call it within the drop or change event, which releases its files afterwards; the result is a
+ * source for later use.
  */
 export async function filesOf(source: FilesSource): Promise<Map<string, Uint8Array | Blob>> {
   return (await readFiles(source)).files;
@@ -117,7 +117,7 @@ function toBytes(name: string, content: FileContent): Uint8Array | Blob {
 /** Folders within a model's that are the model's: those of sentence-transformers' modules. */
 const kModuleFolder = /^\d+_\w+$/;
 
-/** Files of a chosen folder know their path from it; what lies deeper is not the model's, but for folders of modules. */
+/** Files of a chosen folder have paths relative to it. Files in subfolders are ignored, unless the folder has modules. */
 function fromList(list: readonly File[]): Files {
   const files: Files = new Map();
   list.forEach((file, index) => {

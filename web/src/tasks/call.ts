@@ -1,13 +1,13 @@
-// What the calls of all tasks share: how they reach the engine, and how their arguments are checked.
+// Shared by the calls of all tasks: requests to the engine, and checks of arguments.
 import { PeruseError, show } from '../errors.js';
 
 /** Options that every call takes. */
 export interface CallOptions {
-  /** Cancels the call: at once for the caller; the engine stops before its next batch. */
+  /** Cancels the call: the caller gets the error immediately; the engine stops before its next batch. */
   signal?: AbortSignal;
   /**
-   * What the result of each attention head is multiplied by, `[layer][head]`: 0 mutes a head, 1 leaves it as it is. The same as
-   * transformers' `head_mask`. The convolution heads of ConvBERT are none of them.
+   * Factor of each attention head's result, `[layer][head]`: 0 disables a head, 1 leaves it unchanged. The same as
+   * transformers' `head_mask`. Does not affect the convolution heads of ConvBERT.
    */
   head_mask?: readonly (readonly number[])[];
 }

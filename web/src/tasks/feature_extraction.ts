@@ -23,7 +23,7 @@ export interface FeatureExtractionOptions extends CallOptions {
   layer?: number;
   /** Divide each vector by its length. Default false. */
   normalize?: boolean;
-  /** Cut a text that is longer than the model takes. Default false: such a text is refused with 'text_too_long'. */
+  /** Cut a text that exceeds the model's limit. By default such a text is an error, 'text_too_long'. */
   truncation?: boolean;
   /** Pack each vector to one bit for each number: 32 times smaller. Needs a pooling. Default false. */
   quantize?: boolean;

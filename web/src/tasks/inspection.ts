@@ -16,7 +16,7 @@ export interface InspectOptions extends CallOptions {
   output_span_kernels?: boolean;
   /** The embedding output, and the output of every layer. */
   output_hidden_states?: boolean;
-  /** Cut a text that is longer than the model takes. Default false: such a text is refused with 'text_too_long'. */
+  /** Cut a text that exceeds the model's limit. By default such a text is an error, 'text_too_long'. */
   truncation?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface InspectedToken {
   end: number;
   /** Added by the tokenizer: [CLS], [SEP] and their kin. */
   special: boolean;
-  /** 0: of `text`; 1: of `text_pair`; null: of neither. */
+  /** 0 for `text`, 1 for `text_pair`, null for special tokens. */
   sequence: 0 | 1 | null;
 }
 
@@ -42,9 +42,9 @@ export interface InspectedToken {
 export interface AttentionTerms {
   /** What the two words say to each other. */
   content_to_content: NumberArray;
-  /** What the query's word says to the key's distance. Not there where the model has no such term (`pos_att_type`). */
+  /** Score of the query's content with the key's relative position. Absent if the model lacks this term (`pos_att_type`). */
   content_to_position?: NumberArray;
-  /** What the query's distance says to the key's word. Not there where the model has no such term. */
+  /** Score of the query's relative position with the key's content. Absent if the model lacks this term. */
   position_to_content?: NumberArray;
 }
 
@@ -102,7 +102,7 @@ function checkInput(input: unknown): EngineInput {
   throw new PeruseError('invalid_argument', `The input is ${nameOf(input)}; inspect takes a string or { text, text_pair }, one at a time.`);
 }
 
-/** JSON has no infinity: the engine writes null. */
+/** Restores infinity, which the engine writes as null because JSON lacks it. */
 export function withInfinities(found: Inspection): Inspection {
   const concentrations: (number | null)[][] | undefined = found.diagonal_concentration;
   if (concentrations === undefined) return found;

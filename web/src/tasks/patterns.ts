@@ -58,7 +58,7 @@ const kUsualCardDigits = 16;
 function findCards(text: string): TextRange[] {
   return numbersIn('luhn', text, ({ start, end }) => {
     const digits = text.slice(start, end).replaceAll(/\D/g, '');
-    const isRest = /\d[^\p{L}\p{N}]{1,3}$/u.test(text.slice(Math.max(0, start - 5), start)); // Of a longer row of digits.
+    const isRest = /\d[^\p{L}\p{N}]{1,3}$/u.test(text.slice(Math.max(0, start - 5), start)); // part of a longer row of digits
     return /^[2-6]/.test(digits) && digits.length >= kFewestCardDigits && (!isRest || digits.length === kUsualCardDigits);
   });
 }

@@ -95,7 +95,7 @@ export function sameWords(text: string): string {
   return foldText(text).text.trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
 
-/** Gives the same text of a type the same placeholder, and none that stands in a text already. */
+/** Assigns placeholders: the same text of a type gets the same placeholder, and never one that a text already contains. */
 export class Placeholders {
   private readonly byText_ = new Map<string, string>();
   private readonly texts_ = new Map<string, string>();

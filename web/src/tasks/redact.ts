@@ -76,7 +76,7 @@ export interface RedactOptions extends CallOptions, RedactFinders {
    * details and more false alarms. With 0, the default, the best label decides.
    */
   recall?: number;
-  /** Gives what stands in place of an entity. Default: its placeholder, '[EMAIL_1]'. */
+  /** Returns the replacement of an entity. Default: its placeholder, '[EMAIL_1]'. */
   replacer?: (entity: FoundEntity) => string;
   /**
    * By type, a rule that leaves entities alone: 'luhn' (card numbers) and 'iban' those whose check digits are wrong, a function

@@ -14,7 +14,7 @@ export interface TextClassificationOptions extends CallOptions {
   top_k?: number | null;
   /** How logits become scores. By default the model's configuration decides. */
   function_to_apply?: 'sigmoid' | 'softmax' | 'none';
-  /** Cut a text that is longer than the model takes. Default false: such a text is refused with 'text_too_long'. */
+  /** Cut a text that exceeds the model's limit. By default such a text is an error, 'text_too_long'. */
   truncation?: boolean;
   /** Divides the logits. Default 1. */
   temperature?: number;

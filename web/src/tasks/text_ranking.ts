@@ -10,7 +10,7 @@ export interface TextRankingOptions extends CallOptions {
   return_documents?: boolean;
   /** How the logit becomes a score. By default what the model's configuration says (sentence-transformers), else 'sigmoid' for one label. */
   function_to_apply?: 'sigmoid' | 'softmax' | 'none';
-  /** Of a model with several labels the one to rank by. */
+  /** The label to rank by, for a model with several labels. */
   label?: string;
   /** Tokens that query and document are cut to. Default: the model's limit, at most its `max_position_embeddings`. */
   max_length?: number;
@@ -21,7 +21,7 @@ export interface RankedDocument {
   /** The document's index in the caller's list. */
   corpus_id: number;
   score: number;
-  /** Of a model with several labels the scores of all, in its order. */
+  /** Scores of all labels, in the model's order, if it has several. */
   scores?: number[];
   text?: string;
 }

@@ -15,7 +15,7 @@ export interface CountOptions {
 export interface EncodeOptions extends CountOptions {
   /**
    * Cut what is longer than `max_length`: from the longer text of a pair first (true, 'longest_first'), or from one of the two.
-   * Default false: nothing is cut.
+   * By default nothing is cut.
    */
   truncation?: boolean | 'longest_first' | 'only_first' | 'only_second';
   /** Tokens to cut to, special tokens included. Default: `tokenizer.max_length`; where that says nothing, nothing is cut. */
@@ -24,7 +24,7 @@ export interface EncodeOptions extends CountOptions {
 
 /** How to cut a text into windows. */
 export interface WindowOptions extends CountOptions {
-  /** What of a pair is cut. Default 'longest_first'. */
+  /** Which text of a pair to cut. Default 'longest_first'. */
   truncation?: 'longest_first' | 'only_first' | 'only_second';
   /** Tokens of a window, special tokens included. Default: `tokenizer.max_length`; where that says nothing, there is one window. */
   max_length?: number;
@@ -41,7 +41,7 @@ export interface Encoding {
   offsets: [start: number, end: number][];
   /** The number of the word within its text; null for special tokens. */
   word_ids: (number | null)[];
-  /** 0: of the text; 1: of `text_pair`; null: of neither. */
+  /** 0 for the text, 1 for `text_pair`, null for special tokens. */
   sequence_ids: (0 | 1 | null)[];
   /** 1: added by the tokenizer. */
   special_tokens_mask: (0 | 1)[];

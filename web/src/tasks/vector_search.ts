@@ -6,7 +6,7 @@ export interface VectorHit {
   score: number;
 }
 
-/** Gives the engine rows of `width` numbers to be searched under a number of the caller's; none: forget them. */
+/** Stores rows of `width` numbers in the engine under `index`; without rows, removes them. */
 export interface SetVectors {
   index: number;
   width: number;
@@ -22,7 +22,7 @@ export interface NearestRequest {
 /** How a pipeline reaches the engine's search. */
 export interface VectorSearch {
   set(request: SetVectors): Promise<null>;
-  /** Null: the engine has no such rows, or no more. */
+  /** Null if the engine does not have the rows, or has lost them. */
   nearest(request: NearestRequest): Promise<VectorHit[] | null>;
 }
 

@@ -5,7 +5,7 @@ import { asList, type CallOptions, checkString, engineOptions, labelList, type O
 export interface ZeroShotClassificationOptions extends CallOptions {
   /** The sentence that the label is put into, at {}. Default 'This example is {}.' */
   hypothesis_template?: string;
-  /** Judge each label by itself. Default false: the scores of all labels sum to 1. */
+  /** Score each label independently. By default the scores of all labels sum to 1. */
   multi_label?: boolean;
 }
 

@@ -46,11 +46,11 @@ export interface EntitiesExample {
 export interface AnswerExample {
   question: string;
   context: string;
-  /** UTF-16 indices of the context; null: it does not answer the question. */
+  /** UTF-16 indices of the context; null if it does not answer the question. */
   answer: { start: number; end: number } | null;
 }
 
-/** What an example of a task is. */
+/** The example type of each task. */
 export type TeachExample<T extends TeachTask = TeachTask> = T extends 'text-classification' | 'zero-shot-classification'
   ? TextExample
   : T extends 'token-classification'
@@ -153,7 +153,7 @@ export function checkKind(kind: string, what: string): void {
   throw new PeruseError('invalid_argument', `${what} has the label '${kind}', which is how a token is labelled: ${remedy}.`);
 }
 
-/** Of spans only what is asked for: anything may hang on a caller's object. */
+/** Copies only the known members of spans, because a caller's object may have others. */
 function copied(name: string, value: unknown): unknown {
   if (name === 'answer' && value !== null) return { start: (value as EntitySpan).start, end: (value as EntitySpan).end };
   if (name === 'entities') return (value as EntitySpan[]).map(({ start, end, label }) => ({ start, end, label }));

@@ -26,7 +26,7 @@ export type TeachBuild = 'teach' | 'teach-threads';
 export interface LessonRequest {
   task: TeachTask | PretrainTask;
   source: SourceSpec;
-  /** Of replaced-token detection. undefined: a new one. */
+  /** For replaced-token detection; undefined means a new generator. */
   generator?: SourceSpec | undefined;
   /** Threads to work with, and why so many. */
   choice: Pick<VariantChoice, 'threads' | 'reason'>;
@@ -41,7 +41,7 @@ export interface LessonRequest {
   classWeights?: Record<string, number> | undefined;
   /** Warnings about the examples. */
   notices: string[];
-  /** What the engine takes as it is. */
+  /** Settings for the engine, unchanged. */
   settings: Record<string, unknown>;
 }
 
@@ -93,11 +93,11 @@ class Lesson {
 
   async run(): Promise<LessonResult> {
     const starting = this.start();
-    starting.catch(() => {}); // What is wrong with the files is told first.
+    starting.catch(() => {}); // errors in the files are reported first
     try {
       return await this.teach(starting);
     } finally {
-      starting.then((trainer) => trainer.dispose()).catch(() => {}); // What a broken engine can't give back goes with the worker.
+      starting.then((trainer) => trainer.dispose()).catch(() => {}); // the worker's end frees what a broken engine cannot
     }
   }
 

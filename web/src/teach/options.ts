@@ -5,10 +5,10 @@ import type { ProgressInfo } from '../progress.js';
 import type { SourceOptions } from '../sources/source.js';
 import type { ProblemType, TeachExample, TeachTask } from './examples.js';
 
-/** What is trained: the head on features that are computed once; the head and the last layers; low-rank pairs; everything. */
+/** What is trained: the head, on features that are computed once; the head and the last layers; low-rank pairs; or everything. */
 export type TeachMethod = 'head' | 'lora' | 'full' | { layers: number };
 
-/** Figures of a model on examples. Which there are depends on the task. */
+/** Metrics of a model on examples. The task determines which exist. */
 export interface TeachMetrics {
   loss: number;
   examples: number;
@@ -29,10 +29,10 @@ export interface TeachProgress {
   /** From 1; 0 before the first. */
   epoch: number;
   epochs: number;
-  /** Of the last update; null before the first. */
+  /** Loss of the last update; null before the first. */
   loss: number | null;
   learning_rate: number;
-  /** Of replaced-token detection: the generator's part of the loss. */
+  /** Replaced-token detection: the generator's part of the loss. */
   generator_loss?: number;
   /** Once an epoch, where there are examples for it. */
   validation?: TeachMetrics;
@@ -40,7 +40,7 @@ export interface TeachProgress {
   load?: ProgressInfo;
 }
 
-/** How to teach. What is not given is as Hugging Face's Trainer has it, unless it says otherwise here. */
+/** Training options. Defaults are those of Hugging Face's Trainer unless stated otherwise. */
 export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOptions {
   /**
    * What is trained. Default: for texts with one label each, 'head' or 'full', whichever cross-validation finds better where that takes seconds
@@ -48,7 +48,7 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
    * 'lora' keeps the model and gives an adapter.
    */
   method?: TeachMethod;
-  /** Times that every example is seen. Default: as many as make 150 updates, at least 3; 'head' for texts needs none of it: it is solved. */
+  /** Passes over the examples. Default: as many as make 150 updates, at least 3. Unused by 'head' for texts, which is solved directly. */
   epochs?: number;
   /** The highest, after the warm-up. Default: by the method and the model's width, see docs/teach.md: for 'full' 5e-5 at 768, 1e-3 at 128. */
   learning_rate?: number;
@@ -59,11 +59,11 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   validation?: readonly TeachExample<T>[] | number;
   /** Scale-invariant fine-tuning (He et al., 2020): steadier, at about three times the work. `true` is a weight of 4. */
   sift?: boolean | { weight: number };
-  /** Of everything that is drawn: the same seed, the same result. Default 42. */
+  /** Seed of all random numbers: the same seed gives the same result. Default 42. */
   seed?: number;
   /** Told of loading and of every step. */
   progress_callback?: (progress: TeachProgress) => void;
-  /** Cancels; all memory is given back at once. */
+  /** Cancels, and frees all memory immediately. */
   signal?: AbortSignal;
   /**
    * The labels, in the order that the model is to have; of entities their kinds. Default: the model's own, if it knows all that the
@@ -71,15 +71,15 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
    */
   labels?: readonly string[];
   /**
-   * What the labels of texts mean. Default: by their type: a string, a list of strings, numbers. Whole numbers are refused without it, unless
+   * The meaning of text labels. Default: by their type: a string, a list of strings, numbers. Whole numbers need this option, unless
    * `labels` names what class ids mean.
    */
   problem_type?: ProblemType;
-  /** Stop after so many epochs without a better validation. Default 0: never. */
+  /** Stop after this number of validations without improvement. Default 0, which means never. */
   patience?: number;
   /** Examples of one update. Default 16. */
   batch_size?: number;
-  /** Tokens in memory at once; a larger batch is computed in parts. Default 2048. */
+  /** Maximum tokens in memory; a larger batch is computed in parts. Default 2048. */
   batch_tokens?: number;
   /** Default 0.01; none for biases and norms. */
   weight_decay?: number;
@@ -89,9 +89,9 @@ export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOpt
   clip?: number;
   /** Each layer learns by this factor less than the one above it. Default 1. */
   layer_decay?: number;
-  /** Of hidden states. Default 0.1. */
+  /** Dropout of hidden states. Default 0.1. */
   dropout?: number;
-  /** Of attention's probabilities. Default 0.1. */
+  /** Dropout of attention probabilities. Default 0.1. */
   attention_dropout?: number;
   /** Default 0. */
   label_smoothing?: number;
@@ -148,7 +148,7 @@ export const kKinds: Record<keyof TeachOptions, OptionKind> = {
   weight_decay: 'number',
 };
 
-/** What the engine gets as it is. It says what is wrong with a value. */
+/** Options passed to the engine unchanged, which validates them. */
 const kPassedOn = [
   'attention_dropout',
   'batch_size',

@@ -6,7 +6,7 @@ import { kKinds, type TeachOptions } from './options.js';
 /** What text teaches: masked words ('mlm'), or which words a generator replaced ('rtd'). */
 export type PretrainObjective = 'mlm' | 'rtd';
 
-/** How to pre-train. What is not given is as for teach(), unless it says otherwise here. */
+/** Pre-training options. Defaults are those of teach() unless stated otherwise. */
 export interface PretrainOptions
   extends Omit<
     TeachOptions,
@@ -25,7 +25,7 @@ export interface PretrainOptions
   validation?: readonly string[] | number;
   /** How many of a text's words are masked. Default 0.15. */
   mask_share?: number;
-  /** 'rtd': how much the discriminator's loss counts beside the generator's. Default 50 (ELECTRA), of DeBERTa 10. */
+  /** 'rtd': weight of the discriminator's loss relative to the generator's. Default 50 (ELECTRA), or 10 for DeBERTa. */
   detection_weight?: number;
   /** 'rtd': the generator to go on with. Default: a new one, smaller than the model. */
   generator?: Source;

@@ -29,12 +29,12 @@ export interface TeachReport {
   /** Updates, and tokens read for them. */
   steps: number;
   tokens: number;
-  /** Of every update, and of every epoch. */
+  /** Losses by update, and by epoch. */
   losses: number[];
   epochs: { loss: number; generator_loss?: number; validation?: TeachMetrics }[];
-  /** The epoch whose state was kept, from 1; null: the last, because nothing was held out. */
+  /** The epoch whose state was kept, from 1; null means the last, without validation. */
   best_epoch: number | null;
-  /** Of that state. */
+  /** Metrics of that state. */
   validation?: TeachMetrics;
   /**
    * Texts with one label each, where cross-validation took seconds or was free (of the head it is): how good the model is on texts that it
@@ -50,7 +50,7 @@ export interface TeachReport {
   trained_parameters: number;
   /** Tensors that started at random. */
   fresh: string[];
-  /** Of the engine: what it said beforehand that it needs for weights, gradients, moments and the largest batch; its whole memory. */
+  /** The engine's estimate for weights, gradients, moments and the largest batch, and the size of its whole memory. */
   memory: { planned_bytes: number; heap_bytes: number };
   /** Time. */
   milliseconds: { loading: number; teaching: number };

@@ -1,4 +1,4 @@
-// What was learnt: a model that can be used, saved, and let go of.
+// A trained model, which can be used, saved and disposed of.
 import { PeruseError, toPeruseError } from '../errors.js';
 import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
 import type { FileContent } from '../sources/source_files.js';
@@ -43,7 +43,7 @@ export interface Taught<T extends TaughtTask = TeachTask> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Writes files to a folder on disk, where there are such. */
+/** Writes files to a folder on disk, if the platform has disks. */
 export type SaveToDisk = (folder: string, files: ReadonlyMap<string, Uint8Array>) => Promise<void>;
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
@@ -113,7 +113,7 @@ function filesOf({ made, texts }: LessonResult): Files {
   return new Map([...texts, ...made]);
 }
 
-/** What a pipeline loads. An adapter goes on the weights that it was taught on. */
+/** Sources of a pipeline. An adapter is applied to the weights on which it was trained. */
 function sourcesOf({ made, texts, base }: LessonResult): { source: Map<string, FileContent>; adapter?: Map<string, FileContent> } {
   if (base === undefined) return { source: new Map([...texts, ...made].filter(([file]) => !file.startsWith('generator/'))) };
   const source = new Map<string, FileContent>([...texts, ...base]);

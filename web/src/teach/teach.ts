@@ -16,7 +16,7 @@ import { readProblem } from './problem.js';
 import type { LessonResult } from './report.js';
 import { assembleTaught, type SaveToDisk, type Taught, type TeachMore } from './taught.js';
 
-/** What teaching needs of the platform. */
+/** Platform functions for training. */
 export interface TeachParts {
   startWorker: (threads: number) => Promise<WorkerPort<TeachVerbs, TeachProgress>>;
   saveToDisk?: SaveToDisk;

@@ -34,7 +34,7 @@ export interface TeachModule extends WasmModule {
 export interface WeightsTaken {
   tensors: number;
   parameters: number;
-  /** Tensors that start at random, because the checkpoint has none of the name or of the shape. */
+  /** Tensors initialised at random, because the checkpoint lacks the name or has another shape. */
   fresh: string[];
 }
 
@@ -104,7 +104,7 @@ export class Trainer extends ModuleCalls<TeachModule> {
     this.call(() => this.teacher_.open(bytes));
   }
 
-  /** Of weights in several files; gives their names. */
+  /** For weights in several files: sets the index and returns their names. */
   setShardIndex(index: Uint8Array): string[] {
     this.stage(this.teacher_, index, 'the index of the weights');
     return this.call(() => this.teacher_.setShardIndex(index.length)).files as string[];

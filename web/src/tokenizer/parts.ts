@@ -1,4 +1,4 @@
-// What the tokenizer needs of the platform that it runs on.
+// Platform functions for the tokenizer.
 import type { FolderParts } from '../sources/open_folder.js';
 import type { PathResolver } from '../sources/source.js';
 

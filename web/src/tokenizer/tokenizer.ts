@@ -58,11 +58,11 @@ export class Tokenizer {
   /** One more than the largest id. */
   readonly vocab_size: number;
   /**
-   * `model_max_length` of tokenizer_config.json; undefined where there is none. A pipeline reads config.json too, and takes the smaller of
-   * this and the model's table of positions.
+   * `model_max_length` of tokenizer_config.json, or undefined. A pipeline also reads config.json, and takes the smaller of
+   * this and the size of the model's position table.
    */
   readonly max_length: number | undefined;
-  /** `cls_token`, `sep_token`, `mask_token`, `pad_token` and `unk_token`, as far as there are such. */
+  /** `cls_token`, `sep_token`, `mask_token`, `pad_token` and `unk_token`, if they exist. */
   readonly special_tokens: Readonly<Record<string, { id: number; token: string }>>;
   private engine_: EngineTokenizer | undefined;
 

@@ -46,7 +46,7 @@ export interface HostOf<S extends VerbTable<S>> {
 export interface Host extends HostOf<Verbs> {
   /** A host in the same thread, whose pipeline may share this one's engine. Each is disposed of by itself. */
   beside(report: ProgressCallback): Host;
-  /** Whether it, or one beside it, can still do something. */
+  /** Whether it, or a host that shares its weights, still works. */
   usable(): boolean;
 }
 
@@ -227,7 +227,7 @@ export class LocalHost implements Host {
         folders: this.parts_,
         startEngine: async (config) => {
           const started = await start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm });
-          this.parts_.wasm?.dropHelpers?.(); // A GPU needs none.
+          this.parts_.wasm?.dropHelpers?.(); // a GPU does not need helpers
           onDeviceChosen(started.deviceChoice);
           return started;
         },

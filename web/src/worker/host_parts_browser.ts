@@ -1,4 +1,4 @@
-// What a host needs from a browser, in a worker or in the page's own thread.
+// Browser functions for a host, in a worker or in the page's own thread.
 import { browserWasm } from '../engine/wasm_browser.js';
 import type { HostParts } from './host.js';
 import { importGpu } from './import_gpu_browser.js';

@@ -1,4 +1,4 @@
-// What a host needs from Node, in the caller's thread and in a worker alike.
+// Node functions for a host, in the caller's thread or in a worker.
 import { nodeWasm } from '../engine/wasm_node.js';
 import { findGpuInNode } from '../gpu/gpu_node.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';

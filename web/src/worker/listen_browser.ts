@@ -1,4 +1,4 @@
-// What a worker of the package hears first in a browser: what it is to be.
+// The first message of the package's worker in a browser, which determines its role.
 
 import type { ModuleFactory } from '../engine/engine.js';
 import { dropHelpers, prepareHelpers } from '../engine/helper_browser.js';
@@ -35,10 +35,10 @@ export function listen<Request extends object>(
   say({ kind: 'here' });
 }
 
-/** What the threads that a worker has ended take to be gone, with much to spare, in milliseconds. */
+/** Time for a worker's ended threads to exit, in milliseconds, with a wide margin. */
 const kFarewell = 500;
 
-/** Ends the worker in which this runs. In Chromium nested workers that were just ended stay when their parent ends at once. */
+/** Closes this worker after a delay: in Chromium nested workers stay if their parent ends immediately after ending them. */
 export function closeLater(scope: { close(): void }): void {
   dropHelpers();
   setTimeout(() => scope.close(), kFarewell);

@@ -1,5 +1,5 @@
-// A pipeline's host that begins in the caller's thread and goes on in a worker once a call has taken so long that a server should
-// not wait for it (Node, `worker: 'auto'`). The worker loads the same files beside the calls; until it is ready they stay here.
+// A pipeline's host that starts in the caller's thread and moves to a worker once a call has blocked for longer than a server should (Node,
+// `worker: 'auto'`). The worker loads the same files in parallel; until it is ready, calls stay in this thread.
 import type { ProgressCallback } from '../progress.js';
 import type { Host, Verb, Verbs } from './host.js';
 import type { RemoteHost } from './worker_host.js';
@@ -24,7 +24,7 @@ export class MovingHost implements Host {
 
   constructor(private readonly local_: Host) {}
 
-  /** Whether the model works in the worker by now. */
+  /** Whether the model has moved to the worker. */
   get inWorker(): boolean {
     return this.remote_ !== undefined;
   }

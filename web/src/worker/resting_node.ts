@@ -1,5 +1,5 @@
-// A worker in Node that has no work rests for a while, and the next load takes it: a new one would have a thread to start and the engine to
-// compile, and of what threads that came and went had taken the C library's allocator keeps a part.
+// Reuses idle workers in Node: a worker without work waits for the next load. A new one would start a thread and compile the engine, and
+// the C library's allocator keeps some memory of ended threads.
 import type { InstalledFile } from '../engine/installed_node.js';
 import { patience, within } from '../patience.js';
 import { kFarewell, NodeWorker } from './start_node.js';

@@ -61,8 +61,8 @@ async function startWorker({ make, address, isBlob }: WorkerScript): Promise<Wor
 }
 
 /**
- * A worker's script must be of the page's own origin, what it imports need not. Only such a worker starts from a blob, because a
- * page's policy has to allow that. It answers at once, or never.
+ * A worker's script must have the page's own origin, but its imports need not. Only foreign scripts start from a blob, because the page's
+ * policy must allow that. The first message comes immediately or never.
  */
 async function startForeign(own: string): Promise<Worker> {
   const script = `import ${JSON.stringify(own)};`;
@@ -71,7 +71,7 @@ async function startForeign(own: string): Promise<Worker> {
   return firstWord(make, "it lies on another origin, and the page's policy may allow no worker from a blob");
 }
 
-/** Starts a worker from a blob and resolves at its first message, which comes at once or never. */
+/** Starts a worker from a blob and resolves at its first message, which comes immediately or never. */
 async function firstWord(make: () => Worker, ifRefused: string): Promise<Worker> {
   return new Promise((resolve, reject) => {
     const refused = (reason: string) => reject(notStarted(`${ifRefused} (${reason}).`));

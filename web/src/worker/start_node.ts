@@ -5,7 +5,7 @@ import type { ProgressInfo } from '../progress.js';
 import type { Verbs, VerbTable } from './host.js';
 import { isAnswered, type WorkerMessage, type WorkerPort, type WorkerRequest } from './worker_host.js';
 
-/** What a worker may take, once it has let go of its work, until its locks (cache/lock_node.ts) are gone from the disk, in milliseconds. */
+/** How long an idle worker may take until its locks (cache/lock_node.ts) are removed from disk, in milliseconds. */
 export const kFarewell = 500;
 
 /** `file`: the worker's. `uses`: files of the package that it may need. */
@@ -55,7 +55,7 @@ export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
     void this.worker_.terminate();
   }
 
-  /** Asks the worker to let go of everything. False where it can't be told. */
+  /** Asks the worker to release everything. Returns false if the message cannot be sent. */
   protected tellEnd(): boolean {
     try {
       this.post({ id: 0, verb: 'end' });
@@ -66,7 +66,7 @@ export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   }
 }
 
-/** It lets go of what others would wait for before it ends. */
+/** Releases locks that others wait for before it ends. */
 class LeavingWorker<S extends VerbTable<S>, Progress> extends NodeWorker<S, Progress> {
   override terminate(): void {
     this.tellEnd();

@@ -111,7 +111,7 @@ class Link<S extends VerbTable<S>, Progress> {
     }
   }
 
-  /** What the worker may do without: the caller is told all the same, and it goes on in vain. */
+  /** Sends a message that the worker can do without; errors are ignored, because the caller gets a result in any case. */
   private send(wish: WorkerRequest<S>): void {
     try {
       if (!this.over) this.port_.post(wish);
@@ -150,7 +150,7 @@ export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   private left_: PeruseError | undefined;
   private readonly link_: Link<S, Progress>;
 
-  /** In the worker behind the port, or in the one of another host. */
+  /** In the worker at the port, or in that of another host. */
   constructor(worker: WorkerPort<S, Progress> | RemoteHost<S, Progress>, report: (progress: Progress) => void) {
     this.link_ = worker instanceof RemoteHost ? worker.link_ : new Link(worker);
     this.member_ = this.link_.join(report);
@@ -179,7 +179,7 @@ export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
 /** The sources that requests bring, by name. */
 type Sources = Partial<Record<'source' | 'adapter' | 'encoder' | 'labelsEncoder', SourceSpec>>;
 
-/** What of its sources' memory the sender of a request need not keep. */
+/** The parts of its sources' memory that the sender of a request transfers instead of copying. */
 function handedOver(request: unknown): (MessagePort | ArrayBuffer)[] {
   if (typeof request !== 'object' || request === null || !('source' in request)) return [];
   const { source, adapter, encoder, labelsEncoder } = request as Sources;

@@ -13,7 +13,8 @@ serve(
   (message, transfer) => parentPort!.postMessage(message, transfer),
   (listener) => listenOrHelp(createThreaded as ModuleFactory<never>, listener),
   nodeHostParts,
-  // Another load may want this worker, with nothing in it of the last one. A GPU's driver lets go of its memory when it likes.
+  // Frees the last load's memory, so that another load can reuse this worker; ends the worker if that fails, or if it used a GPU, whose
+  // driver frees memory at an unpredictable time.
   async (isClean) => {
     await helpersHaveGone();
     if (isClean && !hasGpu() && collectGarbage()) parentPort!.postMessage({ kind: 'here' } satisfies WorkerMessage);
@@ -21,7 +22,7 @@ serve(
   },
 );
 
-/** Of this thread. V8 gives its function where it was asked to (--expose-gc), and that is asked of each context when it is made. */
+/** Collects this thread's garbage. V8 exposes the function with --expose-gc, which is evaluated when a context is created. */
 function collectGarbage(): boolean {
   try {
     globalThis.gc ??= newCollector();

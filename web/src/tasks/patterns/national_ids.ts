@@ -29,7 +29,7 @@ const kNumbers: readonly (readonly [form: string, check: (code: string) => boole
   [String.raw`[1-9]\d{16}[\dX]`, checks.chinese],
   [String.raw`\d{6}-[1-8]\d{6}`, checks.korean],
   [String.raw`\d{6} \d{4} \d\d \d`, checks.southAfrican],
-  // The United Kingdom's and the United States' insurance numbers have no check digits, but forms of their own.
+  // Insurance numbers of the United Kingdom and the United States lack check digits, but have distinctive forms.
   ['(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] \\d\\d \\d\\d \\d\\d [A-D]', () => true],
   ['(?!000|666|9)\\d{3}-(?!00)\\d\\d-(?!0000)\\d{4}', () => true],
   ['(?!000|666|9)\\d{3} (?!00)\\d\\d (?!0000)\\d{4}', () => true, 'cued'],
