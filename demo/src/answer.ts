@@ -19,7 +19,7 @@ export function startAnswer(panel: HTMLElement, proof: Proof): Tab {
   const quote = find(panel, 'blockquote', HTMLElement);
   const candidates = find(panel, '.candidates', HTMLDetailsElement);
   const list = find(candidates, 'ol', HTMLElement);
-  let asked = { text: '', text_pair: '' }; // Question and passage of the call under way or shown; the form may hold others by now.
+  let asked = { text: '', text_pair: '' }; // question and passage of the running or displayed call; the form may have changed since
   let focus = 0;
 
   passage.value = passages[0]?.text ?? '';

@@ -3,7 +3,7 @@ import type { Settings } from './model_picker.js';
 
 export interface CallCode {
   readonly task: string;
-  /** What the pipeline is called in the code. */
+  /** The pipeline's name in the code. */
   readonly name: string;
   readonly args: readonly unknown[];
 }

@@ -1,6 +1,6 @@
 // Buttons that copy something.
 
-/** Copies what `text` gives, and says so: beside the button, or in its own words for a moment. */
+/** Copies `text()` and confirms it: next to the button, or in its own label for a moment. */
 export function copyOnClick(button: HTMLButtonElement, text: () => string, said: HTMLElement = button): void {
   const words = said.textContent;
   button.addEventListener('click', () => {

@@ -3,7 +3,7 @@
 export interface HubModel {
   readonly id: string;
   readonly megabytes: number;
-  /** What it is, in few words. */
+  /** A short description. */
   readonly about: string;
 }
 

@@ -1,4 +1,4 @@
-// A link to what a tab's form holds: it stands in the address's fragment, which browsers send to nobody.
+// A link to the contents of a tab's form, stored in the address's fragment, which browsers do not send to servers.
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 

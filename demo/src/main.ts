@@ -1,4 +1,4 @@
-// The demo page: one tab for each task, each over a model that lies beside the page or that the visitor names.
+// The demo page: one tab per task, each with a model next to the page or from the visitor.
 import { startAnswer } from './answer.js';
 import { startClassify } from './classify.js';
 import { find } from './dom.js';

@@ -12,7 +12,7 @@ export interface Settings {
   dtype: NonNullable<PipelineOptions['dtype']>;
 }
 
-/** A model that lies beside the page. */
+/** A model next to the page. */
 export interface BundledModel {
   readonly name: string;
   readonly folder: string;
@@ -101,7 +101,7 @@ export class ModelPicker {
     this.model_.closest('details')?.setAttribute('open', '');
   }
 
-  /** What is chosen; no source where a model elsewhere, or files, are still to be named. */
+  /** The choice, without a source while a model elsewhere, or files, are missing. */
   get settings(): Partial<Pick<Settings, 'source'>> & Omit<Settings, 'source'> {
     return {
       ...(this.source_ === undefined ? {} : { source: this.source_ }),

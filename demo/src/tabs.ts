@@ -1,7 +1,7 @@
 // Tabs after the ARIA authoring practices: one tab stop, arrow keys, Home and End; the address remembers the tab.
 import { panelInAddress } from './link.js';
 
-/** `onShow` is told of the first panel that is shown, and of each that is shown after it. */
+/** `onShow` is called for the first panel, and for each later one. */
 export function startTabs(tablist: HTMLElement, onShow: (panel: string) => void): void {
   const tabs = [...tablist.querySelectorAll<HTMLElement>('[role=tab]')];
   const panelOf = (tab: HTMLElement) => tab.getAttribute('aria-controls') ?? '';

@@ -1,5 +1,5 @@
-// What all tabs have in common: a form that is answered while it changes, by a model that is loaded when the tab is first opened;
-// progress, cancelling, failures, timing; code and a link for what stands there.
+// Shared by all tabs: a form that is answered while it changes, by a model that is loaded when the tab is first opened; progress,
+// cancelling, failures, timing; code and a link for the current contents.
 import type { Pipeline } from '../peruse/peruse.js';
 import { type CallCode, codeOf } from './code.js';
 import { copyOnClick } from './copy.js';
@@ -36,7 +36,7 @@ export interface Task<Model, Output> {
   linkValues?(): Readonly<Record<string, string>>;
 }
 
-/** What every pipeline has, whatever its task. */
+/** Common members of all pipelines. */
 export type AnyModel = Pick<Pipeline, 'info' | 'memory' | 'usage' | 'dispose' | 'inspect'>;
 
 /** A tab, for what shows it. */
@@ -262,7 +262,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Tab {
     const { signal } = this.explaining_;
     await new Promise((done) => setTimeout(done, kBeforeExplaining));
     if (signal.aborted || this.model_.loaded !== model) return;
-    // What cannot be explained has been answered all the same.
+    // A failed explanation does not affect the answer.
     await this.task_.explain?.(model, output, signal).catch(() => {});
   }
 

@@ -21,7 +21,7 @@ const kSettings = { batch_size: 8 } as const;
 
 type Classifier = Pipeline<'text-classification'>;
 
-/** A file picker that browsers have, or have not. */
+/** A file picker that only some browsers have. */
 interface Picking {
   showDirectoryPicker?: (options: { mode: 'readwrite' }) => Promise<Parameters<Taught['save']>[0]>;
 }
@@ -114,7 +114,7 @@ class TeachTab {
     const before = performance.now();
     try {
       await isInControl;
-      env.cache = false; // The model lies beside the page.
+      env.cache = false; // the model is next to the page
       const run = { ...kSettings, signal: stop.signal, progress_callback: (progress: TeachProgress) => this.show(progress) };
       const taught = added ? await earlier!.more(added, run) : await teachNew(examples, run);
       this.taught_ = taught;

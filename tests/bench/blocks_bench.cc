@@ -91,7 +91,7 @@ void GatedConvolution(FilledProgram& p, Value x, const Shape& s, bool dynamic) {
 void LightConvolution(FilledProgram& p, Value x, const Shape& s) { GatedConvolution(p, x, s, false); }
 void DynamicConvolution(FilledProgram& p, Value x, const Shape& s) { GatedConvolution(p, x, s, true); }
 
-// ConvBERT's convolution branch at `width` of the hidden size, and beside it attention with the rest.
+// ConvBERT's convolution branch with `width` of the hidden size, in parallel with attention for the rest.
 void SpanConvolution(FilledProgram& p, Value x, const Shape& s, int32_t width) {
   const int32_t rest = s.hidden - width;
   const int32_t heads = s.heads * width / s.hidden;

@@ -91,7 +91,7 @@ bool CompareFloat(const Shape& shape, double seconds) {
   return Compare(Named("f32", shape), std::move(ways), seconds);
 }
 
-// What a path needs of a shape: its weights packed, room for tiles of activations and a panel.
+// Memory of a path for a shape: packed weights, tiles of activations and a panel.
 struct Int8Way {
   Int8Path path;
   bool wide;

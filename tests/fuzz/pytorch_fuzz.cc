@@ -28,7 +28,7 @@ std::string Archive(std::span<const uint8_t> content) {
 
 }  // namespace
 
-// The second byte chooses the chunk size; 0: all at once.
+// The second byte selects the chunk size; 0 means one chunk.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   const std::span<const uint8_t> content(data + 2, size - 2);

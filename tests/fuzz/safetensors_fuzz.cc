@@ -5,7 +5,7 @@
 #include "core/weights/safetensors.h"
 #include "tests/fuzz/weights_checks.h"
 
-// The first byte chooses the chunk size; 0: all at once.
+// The first byte selects the chunk size; 0 means one chunk.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::span<const uint8_t> file(data + 1, size - 1);

@@ -1,4 +1,4 @@
-// Which part of the tests a process runs stands in its environment (GoogleTest's sharding), of which Emscripten gives a program nothing.
+// Passes the environment variables of GoogleTest's sharding to the tests, because Emscripten programs do not inherit the environment.
 #ifdef __EMSCRIPTEN__
 #include <emscripten.h>
 

@@ -26,7 +26,7 @@ const kBundlers = {
     page();
   },
 
-  // esbuild and Rollup leave workers and wasm alone: the package's files lie beside the bundle.
+  // esbuild and Rollup do not process workers and wasm: the package's files are in the bundle's folder.
   async esbuild() {
     const esbuild = await import('esbuild');
     const { warnings } = await esbuild.build({

@@ -42,7 +42,7 @@ const kGood = {
   text: 't1 t2 t3',
   count: 2,
 };
-/** What loads, beside the page's own. */
+/** Files that are loaded, in addition to the page's own. */
 const kLoaded = [
   'models/reader/config.json',
   'models/reader/tokenizer.json',

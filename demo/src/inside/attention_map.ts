@@ -27,8 +27,8 @@ export class AttentionMap implements View {
   private readonly readout_ = make('p', 'term-said');
   private layer_ = -1;
   private head_ = -1;
-  private term_: Term | undefined; // undefined: the attention, which is what the three make together
-  private scores_: Float32Array | undefined; // of the term
+  private term_: Term | undefined; // undefined means the attention, which results from all three
+  private scores_: Float32Array | undefined;
 
   constructor(
     private readonly inspection_: Inspection,
@@ -125,7 +125,7 @@ function words(inspection: Inspection, input: string | TextPair, side: 'down' | 
   return element;
 }
 
-/** Every twentieth token's number, where words have no room. */
+/** The number of every twentieth token, if there is no space for words. */
 function ticks(size: number, side: 'down' | 'across'): HTMLElement {
   const every = 20;
   const marks = Array.from({ length: Math.floor(size / every) }, (_, index) => {

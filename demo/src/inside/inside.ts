@@ -31,7 +31,7 @@ export type Say = (text: string, heads?: { head_mask?: HeadMask }) => Promise<st
 export interface LastStep {
   readonly sentence: string;
   readonly element: HTMLElement;
-  /** What the model answers, about the text that stands there. */
+  /** The model's answer for the displayed text. */
   readonly text: string;
   readonly say: Say;
 }

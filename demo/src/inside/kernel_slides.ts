@@ -42,7 +42,7 @@ export class KernelSlides {
     while (this.isAskedAgain_) {
       this.isAskedAgain_ = false;
       const text = this.input_.value;
-      // A text that can't be read leaves what stands there.
+      // An unreadable text leaves the display unchanged.
       await this.inspect_(text, { output_span_kernels: true, truncation: true }).then(
         (inspection) => this.show(inspection, text),
         () => {},
@@ -74,7 +74,7 @@ export class KernelSlides {
   }
 }
 
-/** The tokens of the word that stands there most often. */
+/** The tokens of the most frequent word. */
 function samePlaces(inspection: Inspection, text: string): number[] {
   const places = new Map<string, number[]>();
   for (const [index, { special }] of inspection.tokens.entries()) {
@@ -96,7 +96,7 @@ function mostVaried(places: readonly number[], heads: number, kernelOf: (place: 
   return varied.indexOf(Math.max(...varied));
 }
 
-/** One place: a bar over each word that the kernel weighs, and beside it that of the kernel for the word alone. */
+/** One position: a bar over each word that the kernel weighs, next to the bar of the kernel for the word alone. */
 function slide(
   inspection: Inspection,
   text: string,

@@ -5,7 +5,7 @@ import { count } from '../format.js';
 import { shorten } from './hide_view.js';
 import type { Selection, View } from './selection.js';
 
-/** What each head's result is multiplied by, [layer][head]: the package's `head_mask`. */
+/** The factor of each head's result, [layer][head]: the package's `head_mask`. */
 export type HeadMask = number[][];
 
 export class MuteView implements View {
@@ -17,7 +17,7 @@ export class MuteView implements View {
   private chosen_ = { layer: 0, head: 0 };
   private asked_ = 0;
 
-  /** `answer` says in words what the model answers with these heads; `marked` is told of every change. */
+  /** `answer` describes the model's answer with these heads; `marked` is called for every change. */
   constructor(
     inspection: Inspection,
     private readonly answer_: (mask: HeadMask | undefined) => Promise<string>,

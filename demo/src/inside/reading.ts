@@ -1,4 +1,4 @@
-// One inspection, of as much of the text as a page can show and a browser's memory should hold.
+// One inspection, limited to a text that a page can display and a browser's memory can hold.
 import { type AttentionTerms, type InspectCall, type Inspection, PeruseError, type TextPair } from '../../peruse/peruse.js';
 
 export type Input = string | TextPair;

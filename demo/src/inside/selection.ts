@@ -18,7 +18,7 @@ export interface View {
 
 export type Change = (changed: Partial<Selection>) => void;
 
-/** What a token stands for in the text; a special token's own name. */
+/** A token's part of the text, or a special token's name. */
 export function tokenText({ tokens }: Inspection, input: string | TextPair, index: number): string {
   const token = tokens[index];
   if (!token) return '';

@@ -75,7 +75,7 @@ class BarePage {
     });
   }
 
-  /** What the expression is, or the promise that it is. */
+  /** Returns the value of the expression, or of the promise that it returns. */
   async evaluate(expression) {
     const { result, exceptionDetails } = await this.send_('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     if (exceptionDetails !== undefined) throw asError(exceptionDetails);

@@ -15,7 +15,7 @@ for (let i = 1; i <= times; ++i) {
   });
   await pipe?.('A gem of a film.');
   await pipe?.dispose();
-  levels.add(i <= 15 || i > times - 10 ? await residentBytes() : 0); // Of the rounds between nothing is told.
+  levels.add(i <= 15 || i > times - 10 ? await residentBytes() : 0); // rounds in between are not reported
 }
 const { first, end, rose } = levels;
 console.log(JSON.stringify({ first, end, rose, text: String(levels) }));

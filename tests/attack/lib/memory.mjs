@@ -1,7 +1,7 @@
 // Memory over many rounds of the same work. One level is noise; what counts is whether it keeps rising.
 import { Finding } from './outcome.mjs';
 
-/** What a level wavers by without any rise: what the collector has not come to yet. */
+/** Variation of a constant level, in bytes: garbage that has not been collected yet. */
 const kWavers = 20e6;
 
 export class MemoryCurve {

@@ -2,7 +2,7 @@
 // it does not count: on a machine that is busy elsewhere all takes longer, and nothing is wrong.
 
 const kTick = 250; // Milliseconds.
-/** Of a tick, in milliseconds: a process that waits uses less, one that wants to compute gets more on any machine. */
+/** Milliseconds per tick: a waiting process uses less; a computing one gets more on any machine. */
 const kIdle = 5;
 
 /** Begins to measure; what is given ends it, and says how many milliseconds it was. */
@@ -21,7 +21,7 @@ export function measureOwnTime() {
   };
 }
 
-/** Of all threads. */
+/** Total of all threads. */
 function milliseconds({ user, system }) {
   return (user + system) / 1000;
 }

@@ -5,8 +5,8 @@ import { tinyModels } from '../lib/models.mjs';
 import { Finding } from '../lib/outcome.mjs';
 
 const kMostPerRound = 100_000;
-const kEnoughRounds = 150; // Of three loads each.
-const kEndsWithin = 120_000; // Milliseconds: a worker that is busy is given five seconds; a thread that stays stays for ever.
+const kEnoughRounds = 150; // of three loads each
+const kEndsWithin = 120_000; // milliseconds: a busy worker gets five seconds; a leaked thread stays forever
 
 const kScript = `
 import { pipeline } from '/web/bundle/peruse.js';

@@ -53,7 +53,7 @@ function breakFolder(folder, random) {
   return broken;
 }
 
-/** A Map behind the web's Cache, each of whose calls may go wrong. */
+/** A Map with the web's Cache interface, whose calls fail at random. */
 function faultyCache(random) {
   const entries = new Map();
   const fault = async (well) => {

@@ -1,4 +1,4 @@
-// Processes that are killed while they fetch and store. What is stored afterwards is whole, and nobody waits for the dead.
+// Kills processes while they download and store. Stored files must be complete afterwards, and later processes must not wait for dead ones.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

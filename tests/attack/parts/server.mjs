@@ -9,8 +9,9 @@ import { Finding, outcome } from '../lib/outcome.mjs';
 import { measureOwnTime } from '../lib/own_time.mjs';
 import { setWaits } from '../lib/patience.mjs';
 
-/** Of a server that answers as it should the first byte may take a minute: only the machine can be at fault. */
-const kWaits = { cache: 1000, lock: 2000, retries: [10, 20], retryAfter: 1000, worker: 0 }; // A worker that rests has the waits of its start.
+/** A correct server's first byte may take a minute, because only the machine can be at fault. */
+// a resting worker has the time limits of its start
+const kWaits = { cache: 1000, lock: 2000, retries: [10, 20], retryAfter: 1000, worker: 0 };
 const kLongest = 30_000; // Milliseconds of its own.
 
 export async function run({ random, timeLeft, begin, count }) {
@@ -41,7 +42,7 @@ export async function run({ random, timeLeft, begin, count }) {
       const code = await outcome(loading);
       const took = ownTime();
       if (took > kLongest) throw new Finding(`the load took ${(took / 1000).toFixed(0)} s`);
-      // Without a hash a bit that turned on the way is nobody's to see, but what was stored of it would stay.
+      // Without a hash a flipped bit cannot be detected, but its stored copy would persist.
       if (code === 'ok' && answer !== right) count('altered on the way');
       count(code);
       if (i % 10 !== 9) continue;

@@ -1,4 +1,4 @@
-// The machine's limit: loops of multiply-adds that stay in registers. What a kernel reaches is told as a share of theirs.
+// The machine's limit: loops of multiply-adds in registers. Kernels are reported as a share of it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ __attribute__((noinline)) inline double FloatPeakLoop(float* sink) {
   Floats sums[kPeakChains];
   for (int c = 0; c < kPeakChains; ++c) sums[c] = Set(static_cast<float>(c) + sink[0]);
   const Floats factor = Set(0.999f + sink[1]);
-  const Floats other = Set(0.001f + sink[1]);  // no constant: an engine may make those anew at each use
+  const Floats other = Set(0.001f + sink[1]);  // not a constant, which engines may rematerialise at each use
   for (int i = 0; i < kPeakSteps; ++i) {
     for (int c = 0; c < kPeakChains; ++c) sums[c] = Madd(factor, other, sums[c]);
   }

@@ -11,7 +11,7 @@ const lines = (folder, name) =>
     .filter((line) => line !== '');
 const rows = (folder, name) => lines(folder, name).map((line) => line.split('\t'));
 
-/** Part 'dev' where the data set has none: every fifth text of the training part, which 'train' then leaves out. */
+/** Part 'dev' of a data set without one: every fifth text of the training part, which 'train' then omits. */
 const ownDev = (list, part) => list.filter((_, index) => (part === 'dev') === (index % 5 === 0));
 
 function polarity(name, no, yes) {

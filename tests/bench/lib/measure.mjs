@@ -39,7 +39,7 @@ async function warmUp(subject) {
   return { calls: Math.max(1, Math.ceil(kLeastSeconds / fastest)) };
 }
 
-/** Of what a subject tells: processor time where the clock is 'cpu' and the runtime tells it, else elapsed time. */
+/** A subject's processor time if the clock is 'cpu' and the runtime reports it, else elapsed time. */
 export function timeBy(clock, { seconds, threadSeconds }) {
   return clock === 'cpu' && threadSeconds > 0 ? threadSeconds : seconds;
 }

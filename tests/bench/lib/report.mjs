@@ -1,4 +1,4 @@
-// What was measured, as text. Percentages of the peak are medians of ratios, not quotients of the medians beside them.
+// The report as text. Percentages of the peak are medians of ratios, not quotients of medians.
 import { median } from './statistics.mjs';
 
 function table(rows) {

@@ -27,7 +27,7 @@ export function batchOf(name) {
   return textsOf(kBatches[name] ?? [Number(name)]);
 }
 
-/** What outputs are compared on. */
+/** The texts on which outputs are compared. */
 export function comparedTexts() {
   return textsOf(Array(24).fill(64));
 }

@@ -1,4 +1,4 @@
-// The tokenizer alone as a wasm module, for run.mjs to call beside the JavaScript library. One tokenizer at a time.
+// The tokenizer as a wasm module, which run.mjs compares with the JavaScript library. One tokenizer at a time.
 #include <malloc.h>
 
 #include <cstddef>
@@ -31,7 +31,7 @@ bool bench_load(const char* json, size_t json_bytes, const char* config, size_t 
   return made.ok();
 }
 
-// The number of tokens of `text`, or -1; their ids stand at bench_ids() until the next call.
+// Returns the number of tokens of `text`, or -1; their ids are at bench_ids() until the next call.
 std::vector<int32_t> ids;
 
 int32_t bench_encode(const char* text, size_t bytes) {

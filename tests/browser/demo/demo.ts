@@ -92,7 +92,7 @@ export async function startServer(flags: string[]): Promise<{ url: string; stop:
   return { url, stop: () => void server.kill() };
 }
 
-/** Waits until the panel shows its result there; fails at once with what the page says if it shows a failure instead. */
+/** Waits until the panel shows its result; fails immediately with the page's message if it shows a failure. */
 export async function shown(panel: Locator, selector: string): Promise<void> {
   const result = panel.locator(selector).first();
   const failure = panel.locator('.error code');

@@ -1,4 +1,4 @@
-// What a visitor can bring about: each is said kindly in its place, and the page goes on working.
+// Failures that a visitor can cause: each has a helpful message in the right place, and the page continues to work.
 import type { Locator, Route } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { hugeClassifier } from './checkpoints.js';

@@ -165,7 +165,7 @@ it('says that there is no GPU, and goes on with the CPU', async () => {
 });
 
 it('computes the same on a GPU', async () => {
-  visit.page.setDefaultTimeout(120_000); // A software GPU beside other tests that use one.
+  visit.page.setDefaultTimeout(120_000); // a software GPU, in parallel with other tests that use one
   const bars: string[] = [];
   await openDrawer(panel, 'model-drawer');
   for (const device of ['cpu', 'webgpu']) {

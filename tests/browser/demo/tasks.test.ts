@@ -310,7 +310,7 @@ it('races the ways of computing against each other', async () => {
   await openDrawer(panel, 'race');
   await panel.locator('.start-race').click();
   await panel.locator('.race-said', { hasText: 'First: ' }).waitFor();
-  expect(await visit.page.locator('.proof .since').textContent()).toBe('0'); // What it loaded was asked for.
+  expect(await visit.page.locator('.proof .since').textContent()).toBe('0'); // all its files were requested before
   const lanes = await panel.locator('.lanes .label').allTextContents();
   expect(lanes.slice(0, 3)).toEqual(['CPU, one thread', 'CPU, all threads', 'CPU, 8 bits (q8)']);
   for (const time of (await panel.locator('.lanes .score').allTextContents()).slice(0, 3)) expect(time).toMatch(/^[\d.]+\sms$/);

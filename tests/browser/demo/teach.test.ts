@@ -1,4 +1,4 @@
-// The teaching tab: lines become a model that is used at once, and can be taken along.
+// The teaching tab: lines become a model, which can be used immediately, and downloaded.
 import { mkdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Demo, startDemo } from './demo.js';

@@ -7,7 +7,7 @@ import type { OtherBrowser } from './other_browser.js';
 
 export const kFirefoxPath = process.env.PERUSE_FIREFOX ?? '/usr/bin/firefox-esr';
 
-/** It asks nobody anything, and starts at once. */
+/** Disables prompts, and starts immediately. */
 const kSettings = {
   'app.normandy.enabled': false,
   'app.update.disabledForTesting': true,

@@ -31,7 +31,7 @@ async function site(): Promise<Site> {
 
 const kThreads = availableParallelism() > 1;
 
-/** What each build of these browsers has. Threads need shared memory in a worker, which WebKitGTK does not give one. */
+/** Features of each browser's builds. Threads need shared memory in a worker, which WebKitGTK lacks. */
 const kBrowsers: [string, () => Promise<OtherBrowser>, { isolated: RegExp; plain: RegExp }][] = [
   ['Firefox', startFirefox, { isolated: kThreads ? /-threads$/ : /^(simd|relaxed)$/, plain: /^(simd|relaxed)$/ }],
   ['WebKitGTK', startWebKit, { isolated: /^(simd|relaxed)(-threads)?$/, plain: /^(simd|relaxed)$/ }],

@@ -13,7 +13,7 @@ import { readFolder, type Site, withPage } from './visit.js';
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kFiles = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];
 
-// The page's side: classify(source, options) loads, classifies, lets go, and tells what it found or how it failed.
+// The page's side: classify(source, options) loads, classifies, disposes, and returns the result or the error.
 const kPage = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>t</title>
 <input type="file" webkitdirectory><div id="drop" style="height:200px;background:#ddd">drop</div>
 <script type="module" src="/page.js"></script>`;

@@ -1,4 +1,4 @@
-// Serves a site on 127.0.0.1, opens it in Chromium, lets it work, and tells what it said and asked for.
+// Serves a site on 127.0.0.1, opens it in Chromium, and returns its messages and requests.
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright';

@@ -1,4 +1,4 @@
-// What every backend promises beside the operations: failure is typed, and leaves it usable; weights are counted.
+// Guarantees of every backend apart from operations: typed errors that leave it usable, and counted weights.
 #include <gtest/gtest.h>
 
 #include <memory>

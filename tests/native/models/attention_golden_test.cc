@@ -80,7 +80,7 @@ TEST(AttentionGoldenTest, MapsAndSpanKernelsOfTheReference) {
   }
 }
 
-// What the reference gives for a text beside the maps.
+// Further results of transformers for a text, in addition to the maps.
 struct MoreCase {
   std::string what;
   TensorFile expected;
@@ -106,7 +106,7 @@ void ForEachCase(Check check) {
   }
 }
 
-// Hidden states are normalised: of a size of about 1, behind a few layers.
+// Hidden states are normalised to a size of about 1, after a few layers.
 constexpr float kHiddenTolerance = 2e-5f;
 
 TEST(AttentionGoldenTest, HeadMaskOfTheReference) {

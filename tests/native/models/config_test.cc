@@ -124,7 +124,7 @@ TEST(ConfigTest, ConvolutionWidthsByLayer) {
 }
 
 TEST(ConfigTest, PosAttTypeInEverySpelling) {
-  // Content to position, position to content, and what the scale counts beside the content term.
+  // Content to position, position to content, and the number of terms in the scale in addition to content to content.
   const auto terms = [](const std::string& value) {
     const ops::Attention attention =
         All<ops::Attention>(EncoderOf(Of("deberta", "\"relative_attention\":true,\"pos_att_type\":" + value))).at(0);
@@ -169,7 +169,7 @@ TEST(ConfigTest, LabelIds) {
   EXPECT_EQ(Parse(Of("bert", names + R"("label2id":{"B":1,"x":7,"A":0,"y":"0"})")).label2id,
             (LabelIds{{"B", 1}, {"A", 0}}));
   EXPECT_EQ(Parse(Of("bert", names + R"("label2id":{})")).label2id, (LabelIds{{"a", 0}, {"b", 1}}));
-  // Without id2label the reference makes both anew.
+  // Without id2label transformers creates both.
   EXPECT_EQ(Parse(Of("bert", R"("label2id":{"entailment":1})")).label2id, (LabelIds{{"LABEL_0", 0}, {"LABEL_1", 1}}));
 }
 
@@ -217,7 +217,7 @@ TEST(ConfigTest, MeansWhatTheReferenceMakesOfIt) {
     if (labels.exists()) EXPECT_EQ(read->config.id2label.size(), labels.size());
     for (size_t i = 0; i < labels.size(); ++i) {
       const Result<std::string_view> name = LabelName(read->config, i);
-      EXPECT_EQ(name.ok(), labels[i].IsString());  // null: the reference's pipeline raises KeyError
+      EXPECT_EQ(name.ok(), labels[i].IsString());  // null makes transformers' pipeline raise KeyError
       if (name.ok()) EXPECT_EQ(*name, labels[i].GetString());
     }
   }

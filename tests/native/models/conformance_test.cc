@@ -44,7 +44,7 @@ class Filled {
   Filled& Linear(const std::string& name, int64_t in, int64_t out) { return HeadLinear(prefix_ + name, in, out); }
   Filled& Norm(const std::string& name, int64_t width) { return HeadNorm(prefix_ + name, width); }
 
-  // What all layers have besides their projections.
+  // Parameters of a layer except its projections.
   void LayerRest(const std::string& layer) {
     Linear(layer + "attention.output.dense", kHidden, kHidden).Norm(layer + "attention.output.LayerNorm", kHidden);
     Linear(layer + "intermediate.dense", kHidden, kWide).Linear(layer + "output.dense", kWide, kHidden);

@@ -179,7 +179,7 @@ TEST_F(LoadingTest, WeightsThatAreNotFloats) {
   ExpectStatus(LoadStatus(checkpoint), StatusCode::kUnsupported, "deberta.embeddings.LayerNorm.bias I16");
 }
 
-// Of every kind of place, and at every cut: 1 splits elements, 997 rows.
+// For every kind of tensor and every chunk size: 1 splits elements, 997 rows.
 TEST_F(LoadingTest, WeightsThatAreNotFiniteAreRefusedByName) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();

@@ -1,4 +1,4 @@
-// How far two computations of a q8 model lie apart, beside what quantising itself does to that model.
+// Differences between two computations of a q8 model, relative to the error of quantising it.
 //
 // The operations agree to float32's rounding (backend/conformance_test.cc). Over a whole model that rounding may move an
 // activation across the middle between two integers; it then differs by one step, 1/127 or 1/4095 of its row's largest, as

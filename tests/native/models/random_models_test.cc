@@ -1,5 +1,5 @@
 // Models of random shapes, families, options and texts, computed by every backend and compared: what no list of cases thinks of.
-// A run draws a few, always the same; npm run test:kernels draws others, as long as it is told to, in every build.
+// A run draws a few, always the same; npm run test:kernels draws others, for the given time, in every build.
 #include <gtest/gtest.h>
 
 #include <cmath>

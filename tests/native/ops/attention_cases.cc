@@ -97,7 +97,7 @@ void AddAttentionCases(Cases& cases) {
     cases.push_back({.operation = "Attention", .write = Plain, .lengths = {length}, .cols = 16, .heads = 1});
   }
   cases.push_back({.operation = "Attention", .write = Plain, .lengths = {70}, .cols = 260, .heads = 2});
-  // Texts shorter than the window, as long as it, and of several tiles; windows of one key, odd ones, and ModernBERT's.
+  // Texts shorter than the window, equal to it, and of several tiles; windows of one key, odd ones, and ModernBERT's.
   for (int32_t window : {0, 1, 9, 64}) {
     const auto add = [&](OpCase c) {
       c.operation = "WindowedAttention";

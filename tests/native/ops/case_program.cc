@@ -77,7 +77,7 @@ Value CaseProgram::Tokens(int32_t cols, float scale) {
 Value CaseProgram::Tokens(HostMatrix made) {
   const HostMatrix matrix = Take(std::move(made));
   if (!case_.strided_in) return Input(kTokenRows, {Domain::kOne, matrix.cols}, matrix.values);
-  // What surrounds a strided input is NaN: to use it would show.
+  // NaN around strided inputs shows any use of it.
   const int32_t width = matrix.cols + kMarginBefore + kMarginAfter;
   std::vector<float> wide = Filled(matrix.rows, width, std::numeric_limits<float>::quiet_NaN());
   for (int64_t r = 0; r < matrix.rows; ++r) {
@@ -198,7 +198,7 @@ std::vector<HostMatrix> MakeOperands(const OpCase& c) { return CaseRun(c, nullpt
 Outcome RunCase(Backend& backend, const OpCase& c, const std::vector<HostMatrix>& operands) {
   CaseRun run(c, &operands);
   Program& program = run.p.program_;
-  // Copies behind the operation: what is watched lives until then.
+  // Copies after the operation keep watched values alive until then.
   for (const auto& watched : run.p.watched_) {
     const Value copy = program.NewValue(program.info(watched.value).rows, program.info(watched.value).cols);
     program.ops.push_back(ops::Activate{watched.value, Activation::kNone, copy});

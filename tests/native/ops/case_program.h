@@ -20,10 +20,10 @@ struct HostMatrix {
   float at(int64_t row, int64_t col) const { return values[static_cast<size_t>(row * cols + col)]; }
 };
 
-// What a case's file writes its program with. Operands are random, the same for every call.
+// Builder of a case's program. Operands are random, and the same for every call.
 class CaseProgram {
  public:
-  // given: the operands, in the order in which they are asked for; null: they are made.
+  // `given` are the operands in order; null means random ones.
   CaseProgram(const OpCase& c, const std::vector<HostMatrix>* given);
 
   // A row for each token: random within [-scale, scale) and the case's offset, or these.

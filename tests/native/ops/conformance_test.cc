@@ -49,7 +49,7 @@ std::string WorstCell(const HostMatrix& got, const HostMatrix& want, const std::
   double worst = -1;
   size_t cell = 0;
   for (size_t i = 0; i < want.values.size(); ++i) {
-    // Infinity is infinity, and infinity minus itself is none.
+    // Equal infinities count as equal, because their difference is NaN.
     const bool equal = got.values[i] == want.values[i];
     const double error = equal ? 0 : std::fabs(double{got.values[i]} - want.values[i]);
     // The reference is rounded to float32 on its way out.

@@ -84,7 +84,7 @@ void GradientCase::PlaceValues() {
   }
 }
 
-// Huge values leave no digits to a difference, and a corner has no derivative.
+// Huge values leave a difference without correct digits, and a corner lacks a derivative.
 void GradientCase::TameOperands() {
   for (const Value* value : InputsOf(op())) {
     const ops::Matrix& x = numbers_(*value);

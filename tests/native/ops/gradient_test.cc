@@ -16,7 +16,7 @@ const std::vector<OpCase>& GradientCases() {
     for (const OpCase& c : AllCases()) {
       if (HasGradient(c)) found.push_back(c);
     }
-    // No backend runs a concatenation, so the list of cases has none.
+    // No backend runs a concatenation, so the list of cases lacks it.
     found.push_back({.operation = "Concat",
                      .write =
                          [](CaseProgram& p, const OpCase& c) {

@@ -10,7 +10,7 @@ void Write(CaseProgram& p, const OpCase& c) {
   p.Add(ops::Multiply{x, y, p.Output({Domain::kTokens, 1}, c.cols)});
 }
 
-// What the pass that fuses makes of a gate.
+// The fused form of a gate.
 void Gate(CaseProgram& p, const OpCase& c) {
   const Value x = p.Tokens(c.cols, 3);
   const Value y = c.broadcast ? p.Constant(1, c.cols) : p.Tokens(c.cols);

@@ -54,9 +54,9 @@ inline const std::vector<int32_t> kRagged = {1, 2, 3, 17};
 using Cases = std::vector<OpCase>;
 using WriteCase = void (*)(CaseProgram& program, const OpCase& c);
 
-// Of operations on two matrices of one shape.
+// Cases of operations on two matrices of one shape.
 void AddPairCases(const char* operation, WriteCase write, Cases& cases);
-// Of convolutions: columns of wider matrices, and a text that is shorter than the kernel.
+// Cases of convolutions: columns of wider matrices, and a text that is shorter than the kernel.
 void AddKernelCases(const char* operation, WriteCase write, Cases& cases);
 
 void AddInputCases(Cases& cases);

@@ -15,7 +15,7 @@ constexpr int32_t kLongest = 90;
 
 bool Is(const OpCase& c, std::string_view operation) { return std::string_view(c.operation).starts_with(operation); }
 
-// What the texts of some operations must have at least: rows that are chosen, columns beside an output as wide as the text.
+// Minimum text length of some operations: enough rows to choose, columns next to an output as wide as the text.
 int32_t LeastLength(const OpCase& c) {
   if (Is(c, "PoolRows")) return 9;
   return Is(c, "MatMulSquare") ? 5 : 1;
@@ -31,8 +31,7 @@ std::vector<int32_t> DrawLengths(const OpCase& c, Random& random) {
   return lengths;
 }
 
-// The case's operation, weights and activation at another shape. What stands for its structure stays: whether it has heads, groups or
-// a kernel.
+// Changes the shape of the case's operation, weights and activation. Keeps its structure: heads, groups and kernel.
 OpCase Reshaped(OpCase c, Random& random) {
   c.lengths = DrawLengths(c, random);
   if (c.heads > 1) c.heads = random.Int(1, 5);
@@ -45,7 +44,7 @@ OpCase Reshaped(OpCase c, Random& random) {
   const bool has_more = Is(c, "Attention") || Is(c, "WindowedAttention") || Is(c, "DisentangledAttention") ||
                         Is(c, "BiasedAttention") || Is(c, "SpanConv") || Is(c, "LinearSpanConv");
   c.extra_output = has_more && random.Chance(30);
-  // Probabilities are as wide as the longest text: a text's width again must hold the columns beside them.
+  // Probabilities are as wide as the longest text; columns next to them must fit into another such width.
   if (c.extra_output && c.longest() < 5) c.strided_out = false;
   return c;
 }

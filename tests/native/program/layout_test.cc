@@ -17,7 +17,7 @@ struct LayoutCase {
   std::vector<int64_t> shape;
   int64_t cols;
   int64_t rows;
-  // The element of the tensor at [row, col] of the parameter; -1 if there is none.
+  // The element of the tensor at [row, col] of the parameter, or -1.
   std::function<int64_t(int64_t row, int64_t col)> element;
 };
 

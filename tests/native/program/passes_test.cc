@@ -203,7 +203,7 @@ TEST_F(PassesTest, MemoryIsSharedOnlyByValuesThatAreNotNeededAtOnce) {
   for (int i = 0; i < 6; ++i) x = Linear(x, 4);
   b_.Output(kLogits, b_.Add(x, first));
   const Plan plan = PlanMemory(program_);
-  EXPECT_EQ(plan.slots.size(), 3u);  // the first value lives on beside an operand and a result
+  EXPECT_EQ(plan.slots.size(), 3u);  // the first value stays live, in addition to an operand and a result
   for (const ops::Linear& linear : All<ops::Linear>(plan.program)) {
     const auto slot = [&](Value value) { return plan.slot_of[static_cast<size_t>(value.id)]; };
     EXPECT_NE(slot(linear.x), slot(linear.out));

@@ -24,7 +24,7 @@ TEST(PrintTest, SaysWhatEachOperationReadsAndGives) {
             "output last_hidden_state = %8\n");
 }
 
-// Of each place that rows may belong to its name, and none for a number.
+// Every domain has a name instead of a number.
 TEST(PrintTest, NamesEveryDomain) {
   for (const auto& [domain, name] : {std::pair{Domain::kOne, "3"},
                                      {Domain::kTokens, "3 tokens"},

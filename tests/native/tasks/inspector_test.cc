@@ -177,7 +177,7 @@ TEST(InspectorTest, CostsNothingUnlessAskedFor) {
   const size_t warm = run();
   const int32_t dispatches = backend.dispatches();
   EXPECT_LT(warm, cold);
-  // Each part has commands of its own, of which a plain run has none.
+  // Each part has its own commands, which a plain run lacks.
   for (const char* part : {"output_attentions", "output_span_kernels", "output_hidden_states"}) {
     const std::string asked = inputs + R"(,"options":{")" + part + R"(":true}})";
     EXPECT_NE(RecordedWords(*session, backend, session->StartInspection(asked)), warm) << part;

@@ -63,7 +63,7 @@ TEST(SentenceEmbedderTest, LowerCaseComesBeforeTheTokenizer) {
   EXPECT_EQ(broken(), StatusCode::kInvalidArgument);
 }
 
-// The tokens of a prompt that is not pooled: [CLS] and its own; the [SEP] behind it is the text's.
+// Tokens of a prompt that is not pooled: [CLS] and the prompt's own; the following [SEP] belongs to the text.
 TEST(SentenceEmbedderTest, APromptCountsOrDoesNot) {
   const auto tokenizer = WordTokenizer("query a b", kCased);
   SentenceModules modules;

@@ -259,7 +259,7 @@ std::unique_ptr<Session> OpenSentenceFolder(const std::string& name) {
   return session;
 }
 
-// Of one text: the vector, or the error.
+// Returns the vector of one text, or the error.
 Result<std::vector<float>> Embed(Session& session, const std::string& text, const std::string& options) {
   PERUSE_RETURN_IF_ERROR(session.Start(R"({"inputs":[{"text":)" + text + R"(}],"options":)" + options + "}"));
   for (bool more = true; more;) {

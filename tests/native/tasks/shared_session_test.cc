@@ -1,4 +1,4 @@
-// Sessions beside each other: two tasks of one checkpoint on one set of weights, in whatever order they come and go.
+// Sessions that share weights: two tasks of one checkpoint, created and destroyed in any order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -143,7 +143,7 @@ TEST(SharedSession, ComingAndGoingLeavesNothingBehind) {
       Session second(first);
       ASSERT_EQ(Load(second, one, kFillMask).front(), '{');
     }
-    // Of a head its matrices go; its few vectors stay until the backend goes.
+    // A head's matrices are freed; its few vectors stay as long as the backend.
     if (i == 1) linears = backend.WeightBytes();
   }
   EXPECT_LT(backend.WeightBytes() - linears, 4096);

@@ -136,7 +136,7 @@ TEST(TokenClassification, LongTextsAreReadInWindowsWithoutDoubles) {
   EXPECT_NE(result.find(R"("start":30,"end":35)"), std::string::npos) << result;
 }
 
-// What a later window can't change any more is given while the rest is being read.
+// Entities that no later window can change are returned while the rest is being read.
 TEST(TokenClassification, EntitiesOfALongTextComeOneAfterTheOther) {
   auto tokenizer = WordTokenizer(kWords, R"({"model_max_length": 512})");
   FakeModel model(Labels(), true, ByToken(kLabels));
@@ -227,7 +227,7 @@ TEST(TokenClassification, RefusesBadOptionsByName) {
             std::string::npos);
   EXPECT_TRUE(
       RunTask<TokenClassification>(*tokenizer, model, R"({"inputs":[{"text":" "}]})").starts_with("empty_text"));
-  // Also where the model has no limit, so that nothing is cut.
+  // Also if the model has no limit, so that nothing is cut.
   EXPECT_NE(RunTask<TokenClassification>(*tokenizer, model,
                                          R"({"inputs":[],"options":{"aggregation_strategy":"first","stride":"two"}})")
                 .find("stride"),

@@ -327,7 +327,7 @@ TEST(Gliner, OfABiEncoderNeedsTheLabelsTokenizer) {
             "not_found: the model reads labels by an encoder of their own, and that one's tokenizer was not given");
 }
 
-// Layers that the configuration does not tell of are not left out in silence.
+// Layers that the configuration does not mention are not ignored silently.
 TEST(Gliner, RefusesLayersThatItsConfigurationHasNot) {
   Session fused(CreateReferenceBackend());
   EXPECT_EQ(

@@ -13,7 +13,7 @@ namespace peruse::text {
 
 struct FixtureName {
   const char* name;
-  const char* files[2];  // by their proper names; null: none
+  const char* files[2];  // by their usual names, or null
 };
 
 inline constexpr FixtureName kFixtures[] = {{"bert", {"vocab.txt", "tokenizer_config.json"}},

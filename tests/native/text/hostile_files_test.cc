@@ -129,7 +129,7 @@ TEST(HostileFiles, MalformedStages) {
   }
 }
 
-// What would eat time or memory is refused by name, at the latest when a text comes.
+// Files that would exhaust time or memory are rejected, at the latest when a text is encoded.
 Status EncodeWith(std::string_view json, const std::string& text) {
   const auto tokenizer = Tokenizer::Create({{"tokenizer.json", json}});
   if (!tokenizer.ok()) return tokenizer.status();

@@ -15,7 +15,7 @@
 namespace peruse::text {
 namespace {
 
-// Takes all memory but what is in blocks smaller than `left` bytes.
+// Allocates all memory except blocks smaller than `left` bytes.
 class Hog {
  public:
   explicit Hog(size_t left) {
@@ -88,7 +88,7 @@ TEST(TokenizerMemory, FilesWithoutMemoryAreRefused) {
 
 #if !defined(__EMSCRIPTEN_PTHREADS__)
 
-// Of which every kind makes other stages allocate.
+// Texts that make different stages allocate.
 std::vector<std::string> SmallTexts() {
   std::vector<std::string> texts = LargeTexts();
   for (std::string& text : texts) text.resize(600);

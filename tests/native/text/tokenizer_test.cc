@@ -52,7 +52,7 @@ TEST(Tokenizer, ReadsTheConfiguration) {
   EXPECT_EQ((*(*tokenizer)->Encode("A"))[0].ids, (std::vector<int32_t>{2, 6, 3}));
 }
 
-// AutoTokenizer reads no config.json without model_type; the class of the model tells the tokenizer's as well.
+// AutoTokenizer does not read a config.json without model_type; the model's class determines the tokenizer's.
 TEST(Tokenizer, ArchitecturesTellTheClass) {
   const auto first_token = [](std::string_view config) {
     const auto tokenizer =

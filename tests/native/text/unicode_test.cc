@@ -60,7 +60,7 @@ TEST(Unicode, DecompositionsAreUtf8procsOrNone) {
         ASSERT_EQ(actual, expected) << std::hex << static_cast<uint32_t>(c);
     }
   }
-  EXPECT_EQ(unknown, 136);  // Newer than the reference's data: to it they have none.
+  EXPECT_EQ(unknown, 136);  // newer than tokenizers' data, which lacks classes for them
 }
 
 TEST(Unicode, CombiningClassesAreUtf8procsOrNone) {

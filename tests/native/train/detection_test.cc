@@ -50,7 +50,7 @@ class Lesson {
         generator_(*generator_trainee_, *trainee_, pair.disentangled) {
     for (Master& master : trainee_->masters().tensors()) {
       master.trained = trainee_->IsTrainable(master);
-      // A head that the checkpoint has not is a formula.
+      // A head that the checkpoint lacks has values of a formula.
       for (int64_t i = 0; master.fresh && i < master.size; ++i)
         master.values[i] = static_cast<float>(0.1 * std::sin(1.0 + static_cast<double>(i)));
     }
@@ -134,7 +134,7 @@ class Detection : public ::testing::TestWithParam<Pair> {
  protected:
   const std::string key_ = std::string("detection/") + GetParam().name;
 
-  // Compares the tensors of one side with `what` of the goldens, which must have no others.
+  // Compares the tensors of one side with `what` of the goldens, which must not have others.
   template <typename Values>
   void ExpectSide(const char* side, const char* what, Masters& masters, double floor, Values values) {
     const std::string prefix = key_ + "/" + side + "/" + what + "/";
@@ -205,7 +205,7 @@ TEST(SharedTables, StayOne) {
   EXPECT_EQ(shared, 3);
 }
 
-// What it draws has the probabilities of its softmax, repeats itself, and is told by the targets.
+// Draws have the probabilities of the softmax, are reproducible, and are reflected in the targets.
 TEST(Generator, DrawsWordsAsProbableAsItSays) {
   const auto trainee = LoadTrainee(CaseOf("electra-masked-lm"), Head::kMaskedLm);
   const auto discriminator = LoadTrainee(CaseOf("electra-rtd"), Head::kReplacedTokenDetection);
@@ -287,7 +287,7 @@ TEST(PretrainDetection, LearnsAndRepeatsItself) {
   }
 }
 
-// ELECTRA's generator (Clark et al., 2020): a quarter of the width, the same embeddings. Of other families half of the layers.
+// ELECTRA's generator (Clark et al., 2020) has a quarter of the width and the same embeddings; other families' have half of the layers.
 TEST(Generator, IsSmallerThanItsModel) {
   const auto made = [](const std::string& name, int32_t hidden_size) {
     const std::string json = CaseOf(name).Config();
@@ -313,7 +313,7 @@ TEST(Generator, IsSmallerThanItsModel) {
     EXPECT_EQ(generator->config.num_hidden_layers, model.num_hidden_layers / 2) << name;
     EXPECT_EQ(generator->config.hidden_size, model.hidden_size) << name;
   }
-  // A width that has no quarter keeps its width and loses layers.
+  // A width that is not divisible by four stays, and layers are removed.
   const auto odd = ReadFamily(made("electra-rtd", 30));
   ASSERT_TRUE(odd.ok());
   EXPECT_EQ(odd->config.num_hidden_layers, 1);

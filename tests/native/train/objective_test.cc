@@ -96,7 +96,7 @@ TEST(Objective, Tokens) {
 }
 
 TEST(Objective, Span) {
-  // Start and end of each token. Of the first text both are right, of the second the start alone.
+  // Start and end of each token. For the first text both are right, for the second only the start.
   Goals run({Goal::kSpan,
              {{.ids = {1, 2}, .labels = {0, 1}}, {.ids = {1, 2}, .labels = {1, 1}}},
              2,

@@ -115,7 +115,7 @@ TEST(Philox, GivesTheKnownAnswers) {
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-// Number i of a row has word i % 4 of counter i / 4, however many are computed at once.
+// Number i of a row is word i % 4 of counter i / 4, for any number computed together.
 TEST(Dropout, IsPhiloxByPlaceRowAndIndex) {
   const Dropout dropout = {0.25f, (uint64_t{7} << 32) + 5, 3};
   for (int64_t count = 0; count < 75; ++count) {

@@ -20,7 +20,7 @@ using testing::LargestGradient;
 using testing::LoadTrainee;
 using testing::PretrainingGoldens;
 
-// What the generator of the goldens masks of a text whose first row is number `row` of all.
+// The masked tokens of the goldens' generator for a text whose first row is row number `row` overall.
 Example MaskedByFormula(const GoldenText& text, int32_t row, int32_t vocabulary) {
   constexpr int32_t kMask = 4;
   Example example = {.ids = text.ids, .types = text.type_ids};

@@ -155,7 +155,7 @@ TEST(Threads, LearnTheSameToTheBit) {
   }
 }
 
-// What is left alone stays as it was, to the bit.
+// Untrained parameters stay bit-identical.
 TEST(Teacher, ChangesNothingElse) {
   const auto before = Load(CaseOf("convbert-sequence"), Head::kSequenceClassification, {"a", "b"});
   const auto after = Load(CaseOf("convbert-sequence"), Head::kSequenceClassification, {"a", "b"});

@@ -1,4 +1,4 @@
-// Threads that a test can have: one in the builds of wasm that have no threads.
+// Number of threads that a test can use: one in wasm builds without threads.
 #pragma once
 
 #include <cstdint>

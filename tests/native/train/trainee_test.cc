@@ -31,7 +31,7 @@ Status Load(Trainee& trainee, const std::string& file) {
   return trainee.FinishWeights();
 }
 
-// The checkpoint with `change` made to each of its tensors; false: it is left out.
+// The checkpoint with `change` applied to each of its tensors, which are omitted if it returns false.
 std::string Changed(const std::function<bool(TensorInfo& info, std::string& bytes)>& change) {
   TensorRecorder recorder;
   EXPECT_TRUE(ParseInChunks<WeightsParser>(ReadFixture("tiny/deberta-v2-sequence/model.safetensors"), recorder).ok());

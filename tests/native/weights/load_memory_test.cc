@@ -86,7 +86,7 @@ int64_t Elements(const Entry& entry) {
   return elements;
 }
 
-// A file in parts: bytes, and behind them so many bytes of weights.
+// A file in parts: bytes, followed by a number of bytes of weights.
 struct Part {
   std::string bytes;
   int64_t weights = 0;
@@ -174,7 +174,7 @@ TEST_P(LoadMemoryTest, PeakStaysNearTheWeights) {
     EXPECT_GE(held, bytes);  // F32 in, F32 stored: nothing can be smaller
     EXPECT_LE(static_cast<double>(held), 1.02 * static_cast<double>(bytes));
   } else {
-    EXPECT_LE(static_cast<double>(held), 0.27 * static_cast<double>(bytes));  // a quarter; scales and norms beside it
+    EXPECT_LE(static_cast<double>(held), 0.27 * static_cast<double>(bytes));  // a quarter, plus scales and norms
   }
   EXPECT_LE(static_cast<double>(peak - before), 1.25 * static_cast<double>(held) + 16e6) << "held " << held;
   RecordProperty("peak_over_held_percent", static_cast<int>(100 * (peak - before) / held));

@@ -241,7 +241,7 @@ TEST(PytorchTest, PossibleTensors) {
   EXPECT_TRUE(ParseTensor(4, {0}, {1}).ok());
   EXPECT_TRUE(ParseTensor(4, {0, kHuge, kHuge}, {1, kHuge, 1}).ok());
   EXPECT_TRUE(ParseTensor(3, {}, {}).ok());
-  // A dimension of one element may have any stride, also beside one that is gathered.
+  // A dimension of one element may have any stride, also next to a gathered one.
   EXPECT_TRUE(ParseTensor(0, {1, 2, 2}, {kHuge, 1, 2}).ok());
   EXPECT_TRUE(ParseTensor(0, {1, 4}, {kHuge, 1}).ok());
 }
@@ -342,7 +342,7 @@ TEST(PytorchTest, ZipVariants) {
   ExpectError(Parse(with({.flags = 0x0809})), StatusCode::kUnsupported, "encrypted");
   ExpectError(Parse(with({.damaged = true})), StatusCode::kMalformedFile, "damaged");
   ExpectError(Parse(with({.sized = true, .damaged = true})), StatusCode::kMalformedFile, "damaged");
-  // Sizes that zip64 should have and has not: no field, one of a single size, one longer than the header says.
+  // Missing zip64 sizes: no field, a field with one size, a field longer than the header says.
   const std::string field = Zip64Extra(0x77777777);
   for (const std::string& extra :
        {std::string(), std::string(4, 0), LittleEndian(1, 2) + LittleEndian(8, 2) + "12345678",

@@ -70,8 +70,8 @@ class ZipWriter {
     uint16_t method = 0;
     bool wide = false;                      // a descriptor with sizes of 64 bits
     bool sized = false;                     // sizes and checksum in the header, no descriptor
-    bool zip64 = false;                     // of a sized record: its sizes stand in an extra field
-    bool damaged = false;                   // another checksum than that of the content
+    bool zip64 = false;                     // of a sized record: its sizes are in an extra field
+    bool damaged = false;                   // its checksum is wrong
     std::string extra = std::string(4, 0);  // of the local header
   };
 

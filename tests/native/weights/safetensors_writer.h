@@ -13,7 +13,7 @@
 
 namespace peruse::testing {
 
-// header and body behind the header's length.
+// The header's length, the header, then the body.
 inline std::string SafetensorsFile(const std::string& header, const std::string& body) {
   std::string file;
   for (int i = 0; i < 8; ++i) file += static_cast<char>((static_cast<uint64_t>(header.size()) >> (8 * i)) & 0xFF);

@@ -17,7 +17,7 @@ const kSettings = [
   },
 ];
 
-/** TypeScript 6 warns of node10 and wants to be told that the settings are on the command line; 7 does not have node10. */
+/** TypeScript 6 warns about node10, and requires a flag that the settings are on the command line; TypeScript 7 lacks node10. */
 function settingsOf(version: string): typeof kSettings {
   if (version === '5') return kSettings;
   const settings = version === '6' ? kSettings : kSettings.filter(({ name }) => name !== 'node10');

@@ -33,7 +33,6 @@ TEST(GemmTest, EveryHalfExpandsExactly) {
   }
 }
 
-// Packing row by row, in any pieces, is packing at once.
 TEST(GemmTest, PackingInPiecesIsPackingAtOnce) {
   const int64_t k = 7;
   const int64_t n = 37;

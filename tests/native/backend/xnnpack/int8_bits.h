@@ -36,7 +36,7 @@ inline std::vector<float> Numbers(size_t count, uint32_t seed) {
   return values;
 }
 
-// Of rows quantised by the rule. web/src/quantize/quantize_row.ts must come to the same.
+// Hash of quantised rows. web/src/quantize/quantize_row.ts must have the same.
 inline constexpr uint32_t kRowsHash = 3548240406u;
 inline uint32_t HashRows() {
   Hash hash;
@@ -49,7 +49,7 @@ inline uint32_t HashRows() {
   return hash.value();
 }
 
-// Of quantised linears without an activation function.
+// Hash of quantised linear layers without an activation function.
 inline constexpr uint32_t kLinearsHash = 1811759082u;
 inline uint32_t HashLinears() {
   Hash hash;

@@ -28,7 +28,7 @@ TEST(ThreadPoolTest, CallsEveryIndexOnce) {
   }
 }
 
-// What a job wrote is there for the caller and for the next job.
+// A job's writes are visible to the caller and to the next job.
 TEST(ThreadPoolTest, WritesAreSeen) {
   const ThreadPool pool = ThreadPool::Create(4).value();
   std::vector<int64_t> values(1000, 0);
