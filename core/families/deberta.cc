@@ -144,8 +144,6 @@ class Deberta : public Family {
   Activation conv_act_ = Activation::kTanh;
 };
 
-// ---- config.json ----------------------------------------------------------------------------------------------------
-
 void Deberta::Read(ConfigReader& reader, ModelConfig& config) {
   relative_attention_ = reader.Bool("relative_attention", false);
   const std::vector<std::string> pos_att_type = ReadPosAttType(reader);
@@ -196,8 +194,6 @@ void Deberta::ReadV2(ConfigReader& reader, ModelConfig& config) {
                             " is not supported: the buckets have no logarithm"));
   }
 }
-
-// ---- The encoder ----------------------------------------------------------------------------------------------------
 
 // DebertaEmbeddings: the norm follows the projection.
 Value Deberta::Embeddings(Build& b, const ModelConfig& config) const {
@@ -344,8 +340,6 @@ Result<Value> Deberta::EncodeForMaskDecoder(Build& b, ModelConfig& config) const
   // If the embeddings include absolute positions, the decoder is the plain last layer.
   return Layers(b, config, !position_biased_input_);
 }
-
-// ---- Heads ----------------------------------------------------------------------------------------------------------
 
 // The official checkpoints only have the original code's layout (lm_predictions), regardless of `legacy`.
 MaskedLmHead Deberta::MaskedLm(const ModelConfig& config) const {

@@ -86,8 +86,6 @@ class ModernBert : public Family {
   Activation classifier_activation_ = Activation::kGelu;
 };
 
-// ---- config.json ----------------------------------------------------------------------------------------------------
-
 void ModernBert::Read(ConfigReader& reader, ModelConfig& config) {
   RequireWholeHeads(reader, config);
   const int32_t head_dim = config.hidden_size / config.num_attention_heads;
@@ -171,8 +169,6 @@ void ModernBert::ReadPositions(ConfigReader& reader) {
   if (global.IsObject()) ReadTheta(reader, global, &global_.theta);
   if (local_parameters.IsObject()) ReadTheta(reader, local_parameters, &local_.theta);
 }
-
-// ---- The encoder ----------------------------------------------------------------------------------------------------
 
 Value ModernBert::SelfAttention(Build& b, const ModelConfig& config, int32_t layer, Value x, Value angles) const {
   const int32_t hidden = config.hidden_size;

@@ -93,8 +93,6 @@ MaskedLmHead BertPredictions(const ModelConfig& config) {
   return head;
 }
 
-// ---- Embeddings -----------------------------------------------------------------------------------------------------
-
 Value SumEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions& options) {
   const int32_t width = config.embedding_size;
   std::vector<ops::Embed::Lookup> lookups;
@@ -132,8 +130,6 @@ Value BertEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions
   b.Output({OutputKind::kHidden, 0}, x);
   return x;
 }
-
-// ---- Layers ---------------------------------------------------------------------------------------------------------
 
 Value FeedForward(Build& b, const ModelConfig& config, const FeedForwardNames& names, Value x, int32_t groups) {
   const int32_t hidden = config.hidden_size;

@@ -95,8 +95,6 @@ Status ModelLoader::BuildProgram(const ModelOptions& options) {
   return OkStatus();
 }
 
-// ---- Adapters ---------------------------------------------------------------------------------------------------------
-
 std::optional<int32_t> ModelLoader::LabelsOf(const LoraAdapter& adapter) const {
   const LoadedModel& model = *model_;
   if (model.head != Head::kSequenceClassification && model.head != Head::kTokenClassification) return {};
@@ -123,8 +121,6 @@ Status ModelLoader::SetAdapter(std::unique_ptr<LoraAdapter> adapter) {
   checkpoint_->SetAdapter(std::move(adapter));
   return OkStatus();
 }
-
-// ---- Weights of another model -----------------------------------------------------------------------------------------
 
 void ModelLoader::Share(const LoadedModel& other) {
   LoadedModel& model = *model_;
@@ -167,8 +163,6 @@ void ModelLoader::HoldLinears() {
     if (!model_->holds[i] && weight.valid()) model_->holds[i] = std::make_shared<LinearHold>(backend_, weight);
   }
 }
-
-// ---- Finish -----------------------------------------------------------------------------------------------------------
 
 Result<std::shared_ptr<const LoadedModel>> ModelLoader::Finish() {
   if (needs_weights_) PERUSE_RETURN_IF_ERROR(checkpoint_->Finish());

@@ -8,8 +8,6 @@
 
 namespace peruse {
 
-// ---- Parameters -----------------------------------------------------------------------------------------------------
-
 Stack& Stack::Add(const std::string& name, int32_t out) {
   const int32_t first = spec_.out;
   AddWeight({name + ".weight"}, {out, spec_.in}, out);
@@ -155,8 +153,6 @@ TableId Build::Table(const std::string& name, int32_t rows, int32_t cols, bool w
   DeclareTensor({.parameter = {ParameterId::Kind::kTable, id.id}, .names = {name}, .shape = {rows, cols}});
   return id;
 }
-
-// ---- Operations -----------------------------------------------------------------------------------------------------
 
 Value Build::Embed(const std::vector<ops::Embed::Lookup>& lookups) {
   ops::Embed op;

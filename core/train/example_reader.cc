@@ -213,8 +213,6 @@ Result<int32_t> ExampleReader::LabelOf(std::string_view name) const {
   return InvalidArgument("its label \"" + std::string(name) + "\" is none of these: " + known);
 }
 
-// ---- Texts ----------------------------------------------------------------------------------------------------------
-
 Status ExampleReader::ReadText(JsonValue example, std::vector<Example>* examples) {
   const std::optional<std::string_view> text = example.FindMember("text").GetString();
   if (!text) return InvalidArgument("it lacks the string \"text\"");
@@ -336,8 +334,6 @@ Status ExampleReader::ReadProbabilities(JsonValue probabilities, Example* read) 
   return OkStatus();
 }
 
-// ---- Entities -------------------------------------------------------------------------------------------------------
-
 Status ExampleReader::ReadEntities(JsonValue example, std::vector<Example>* examples) {
   const std::optional<std::string_view> text = example.FindMember("text").GetString();
   const JsonValue entities = example.FindMember("entities");
@@ -383,8 +379,6 @@ Status ExampleReader::ReadEntities(JsonValue example, std::vector<Example>* exam
   examples->push_back(std::move(read));
   return OkStatus();
 }
-
-// ---- Answers --------------------------------------------------------------------------------------------------------
 
 Status ExampleReader::ReadAnswer(JsonValue example, std::vector<Example>* examples) {
   const std::optional<std::string_view> question = example.FindMember("question").GetString();

@@ -29,8 +29,6 @@ int32_t Sample(const float* logits, int64_t count, double unit) {
 Generator::Generator(Trainee& generator, Trainee& discriminator, bool disentangled)
     : trainee_(generator), discriminator_(discriminator), disentangled_(disentangled) {}
 
-// ---- Shared tables --------------------------------------------------------------------------------------------------
-
 Status Generator::Link() {
   for (const char* name : {"word_embeddings", "position_embeddings", "token_type_embeddings"}) {
     const std::string full = std::string("embeddings.") + name + ".weight";
@@ -99,8 +97,6 @@ int64_t Generator::trained() const {
   for (const Master& master : trainee_.masters().tensors()) count += master.updates() ? master.size : 0;
   return count;
 }
-
-// ---- Work -----------------------------------------------------------------------------------------------------------
 
 Status Generator::Begin(std::span<const Example* const> masked, StepOptions options) {
   batch_.Clear();

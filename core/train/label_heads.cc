@@ -16,8 +16,6 @@ void AddScaled(const float* x, float scale, int64_t count, float* out) {
   for (int64_t i = 0; i < count; ++i) out[i] += scale * x[i];
 }
 
-// ---- Pooling ----------------------------------------------------------------------------------------------------------
-
 using Kind = ops::PoolRows::Kind;
 
 // Calls visit(source row, result row) for all inputs of a result; both are as wide as the result.
@@ -96,8 +94,6 @@ void Backward(const ops::PoolRows& op, Tape& t) {
   }
 }
 
-// ---- Normalisation ----------------------------------------------------------------------------------------------------
-
 template <>
 void Forward(const ops::Normalize& op, Tape& t) {
   const Block x = t.value(op.x), out = t.value(op.out);
@@ -121,8 +117,6 @@ void Backward(const ops::Normalize& op, Tape& t) {
     }
   }
 }
-
-// ---- Cross attention --------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -6,7 +6,7 @@
 namespace peruse::train {
 namespace {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 
 // The sum of f(i) over the vectors that start at i, in an order that depends on the width only; the last vector may be partial.
 template <typename Function>

@@ -54,8 +54,6 @@ Masters::Masters(const Program& program, const Parameters& parameters, std::vect
   }
 }
 
-// ---- The checkpoint -------------------------------------------------------------------------------------------------
-
 // Collects each tensor once, in the order of the parameters and of the rows within a parameter.
 void Masters::CollectMasters() {
   for (const ParameterTensor& tensor : parameters_.tensors) places_.push_back({&tensor, 0});
@@ -128,8 +126,6 @@ void Masters::PermuteRows(int32_t linear, std::span<const int32_t> order) {
       std::copy_n(before.data() + static_cast<size_t>(order[i]) * width, width, master.values + i * width);
   }
 }
-
-// ---- Initialisation ---------------------------------------------------------------------------------------------------
 
 void Masters::Initialise(uint64_t seed, float deviation) {
   const std::array<uint32_t, 2> key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};

@@ -86,8 +86,6 @@ double Objective::Loss(std::span<const Example* const> examples, const RaggedBat
   }
 }
 
-// ---- Validation -----------------------------------------------------------------------------------------------------
-
 void Objective::Reset(int64_t columns) {
   columns_ = columns;
   loss_ = squares_ = 0;

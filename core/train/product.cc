@@ -7,7 +7,7 @@
 namespace peruse::train {
 namespace {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 
 // The tile that one kernel call keeps in registers: rows times two vectors (x86 has 16).
 constexpr int64_t kTileRows = kLanes >= 8 ? 6 : 4;

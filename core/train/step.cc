@@ -5,8 +5,6 @@
 
 namespace peruse::train {
 
-// ---- The tape -------------------------------------------------------------------------------------------------------
-
 Block Tape::gradient(Value value) const {
   const size_t root = static_cast<size_t>(program_->Root(value).id);
   return started_[root] != 0 ? gradients_[static_cast<size_t>(value.id)] : Block();
@@ -33,8 +31,6 @@ Block Tape::Destination(Value value, bool* add) {
   started_[root] = 1;
   return gradients_[root];
 }
-
-// ---- Needs of operations ----------------------------------------------------------------------------------------------
 
 bool KeepsOperands(const Op& op) {
   return !std::holds_alternative<ops::Add>(op) && !std::holds_alternative<ops::Concat>(op) &&
@@ -75,8 +71,6 @@ int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held
   }
   return 0;
 }
-
-// ---- The step -------------------------------------------------------------------------------------------------------
 
 Step::Step(const Program& program, const HeldParameters& held) : frozen_(held), all_(&held) {
   program_ = &program;

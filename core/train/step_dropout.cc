@@ -49,8 +49,6 @@ void Step::DropRows(size_t op, Drops what, const Block& block) const {
   });
 }
 
-// ---- Operands whose other readers see the original --------------------------------------------------------------------
-
 Step::DroppedOperand* Step::OperandOf(size_t op) {
   if (drops_[op] != Drops::kOperand || options_.dropout == 0) return nullptr;
   const auto is_its = [op](const DroppedOperand& operand) { return operand.op == op; };

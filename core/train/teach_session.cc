@@ -30,8 +30,6 @@ Status TeachSession::Fail(Status status) {
   return status;
 }
 
-// ---- The model ------------------------------------------------------------------------------------------------------
-
 Status TeachSession::AddFile(std::string_view name, std::string_view bytes) {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kFiles, "addFile"));
   PERUSE_RETURN_IF_ERROR(EnsureMemory(bytes.size(), name));
@@ -89,8 +87,6 @@ Result<std::string> TeachSession::FinishWeights() {
   writer.EndObject();
   return json;
 }
-
-// ---- Examples -------------------------------------------------------------------------------------------------------
 
 Result<std::string> TeachSession::AddExamples(std::string_view json) {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kExamples, "addExamples"));
@@ -206,8 +202,6 @@ Result<std::string> TeachSession::Begin() {
   writer.EndObject();
   return json;
 }
-
-// ---- Training ---------------------------------------------------------------------------------------------------------
 
 Result<std::string> TeachSession::Step() {
   PERUSE_RETURN_IF_ERROR(Expect(Stage::kTeaching, "step"));

@@ -24,8 +24,6 @@ Teacher::Teacher(Trainee& trainee, Goal goal, TeachOptions options, Trainee* gen
   if (generator != nullptr) generator_ = std::make_unique<Generator>(*generator, trainee, options_.disentangled);
 }
 
-// ---- Trained masters --------------------------------------------------------------------------------------------------
-
 void Teacher::ChooseTrained() {
   Masters& masters = trainee_.masters();
   const int32_t first_layer = trainee_.config().num_hidden_layers - options_.layers;
@@ -195,8 +193,6 @@ Status Teacher::CheckMemory(Plan& plan) {
   return OkStatus();
 }
 
-// ---- Batches --------------------------------------------------------------------------------------------------------
-
 StepOptions Teacher::Options(bool training, uint32_t part) const {
   StepOptions options;
   options.backward = training;
@@ -267,8 +263,6 @@ void Teacher::Shuffle() {
     std::swap(order_[i - 1], order_[words[0] % i]);
   }
 }
-
-// ---- Work -----------------------------------------------------------------------------------------------------------
 
 Result<Teacher::Progress> Teacher::Advance() {
   progress_.validated = false;

@@ -20,8 +20,6 @@ Checkpoint::Checkpoint(const Parameters& parameters, std::vector<std::string> pr
       parser_(std::make_unique<WeightsParser>(First())),
       names_(std::move(prefixes)) {}
 
-// ---- Files ----------------------------------------------------------------------------------------------------------
-
 Status Checkpoint::Keep(Status status) {
   if (failure_.ok()) failure_ = std::move(status);
   return failure_;
@@ -78,8 +76,6 @@ Status Checkpoint::Finish() {
   return Keep(Status(StatusCode::kMissingTensor, "the index names tensors that no file has: " + missing.Text()));
 }
 
-// ---- Names ----------------------------------------------------------------------------------------------------------
-
 Status Checkpoint::Resolve(const std::vector<std::string_view>& names) {
   PERUSE_RETURN_IF_ERROR(names_.Resolve(names));
   for (const std::string& refused : parameters_.refused) {
@@ -104,8 +100,6 @@ void Checkpoint::CollectNeeded() {
     if (!skipped) needed.uses.push_back(use);
   }
 }
-
-// ---- Fit ------------------------------------------------------------------------------------------------------------
 
 bool Checkpoint::TakesEncoded(const NeededTensor& needed, const TensorInfo& tensor) const {
   return tensor.dtype && !IsFloatDType(*tensor.dtype) &&
@@ -158,8 +152,6 @@ Status Checkpoint::CheckFit(std::span<const TensorInfo> tensors, const Numbers& 
   }
   return misfits.ToStatus();
 }
-
-// ---- Tensors --------------------------------------------------------------------------------------------------------
 
 Status Checkpoint::OnHeader(std::span<const TensorInfo> tensors) {
   PERUSE_RETURN_IF_ERROR(EnsureTensorMemory(tensors.size()));

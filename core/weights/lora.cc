@@ -267,8 +267,6 @@ Status LoraAdapter::MakeUpdate(const std::string& module, const Factors& factors
   return OkStatus();
 }
 
-// ---- Merging ----------------------------------------------------------------------------------------------------------
-
 std::string_view LoraMerger::Bare(std::string_view name) const {
   for (const std::string& prefix : prefixes_) {
     if (name.starts_with(prefix)) return name.substr(prefix.size());

@@ -179,8 +179,6 @@ Status ParameterWriter::WriteScales(const ParameterTensor& use, int64_t first, s
   return OkStatus();
 }
 
-// ---- Memory ---------------------------------------------------------------------------------------------------------
-
 Result<Weight> ParameterWriter::Linear(ParameterId id) {
   Weight& weight = weights_.linears[static_cast<size_t>(id.number)];
   if (!weight.valid()) {

@@ -1,11 +1,10 @@
-// Where tests/fixtures is. Compiled into one file alone, so that the others compile to the same in every checkout.
+// Location of tests/fixtures. Compiled into one file only, so that the other files compile identically in every checkout.
 #pragma once
 
 #include <string>
 
 namespace peruse {
 
-// Without a slash at the end.
 std::string FixturesDir();
 
 }  // namespace peruse

@@ -74,8 +74,6 @@ Status Run(NaiveBackend& backend, const AnyOp& op) {
   return backend.Compute(op);
 }
 
-// ---- Weights and constants ----------------------------------------------------------------------------------
-
 Result<Weight> NaiveBackend::CreateLinear(const LinearSpec& spec) {
   PERUSE_RETURN_IF_ERROR(CheckSpec(spec));
   const int64_t scales = std::max<int64_t>(FormatOf(spec.precision).RowScales(), 1) * spec.out;
@@ -125,8 +123,6 @@ Status NaiveBackend::WriteConstant(Tensor constant, int32_t first_row, std::span
   for (int64_t i = 0; i < count; ++i) out(first_row + i / out.cols, i % out.cols) = rows[static_cast<size_t>(i)];
   return OkStatus();
 }
-
-// ---- Runs ---------------------------------------------------------------------------------------------------
 
 Matrix NaiveBackend::View(Tensor x) const {
   if (!x.valid()) return {};

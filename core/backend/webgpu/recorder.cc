@@ -40,8 +40,6 @@ int32_t LengthBucket(int32_t length) {
   return static_cast<int32_t>(between >= 48 && static_cast<uint32_t>(length) <= between ? between : power);
 }
 
-// ---- Buffers --------------------------------------------------------------------------------------------------------
-
 int32_t Recorder::CreateBuffer(uint64_t bytes) {
   if (bytes > limits_.binding_bytes) return kNoBuffer;
   if (!stream_.Begin(Opcode::kBuffer, 2)) return kNoBuffer;
@@ -95,8 +93,6 @@ void Recorder::Write(int32_t buffer, uint64_t offset, std::span<const uint8_t> b
   if (room != nullptr) std::copy(bytes.begin(), bytes.end(), room);
 }
 
-// ---- Shaders and pipelines --------------------------------------------------------------------------------------------
-
 uint32_t Recorder::ShaderId(std::string_view name) {
   const auto found = shaders_.find(name);
   if (found != shaders_.end()) return found->second;
@@ -139,8 +135,6 @@ uint32_t Recorder::PipelineId(std::string_view shader, const Constants& constant
   pipelines_.emplace(std::move(key), id);
   return id;
 }
-
-// ---- Runs -------------------------------------------------------------------------------------------------------------
 
 void Recorder::BeginRun() {
   ++run_;

@@ -36,8 +36,6 @@ Status Memory::Failure() const {
                      " MiB that this GPU takes in one piece");
 }
 
-// ---- Weights and constants --------------------------------------------------------------------------------------------
-
 Result<Weight> Memory::CreateLinear(const LinearSpec& spec) {
   PERUSE_RETURN_IF_ERROR(CheckSpec(spec));
   LinearWeight linear;
@@ -139,8 +137,6 @@ Status Memory::WriteConstant(Tensor constant, int32_t first_row, std::span<const
                   BytesOf(rows));
   return recorder_.stream().failed() ? Failure() : OkStatus();
 }
-
-// ---- Workspace --------------------------------------------------------------------------------------------------------
 
 uint64_t Memory::MatrixBytes(int32_t rows, int32_t cols) const {
   const uint64_t row_bytes = static_cast<uint64_t>(cols) * sizeof(float);

@@ -18,7 +18,7 @@ simd::ConstantVectors<17> gelu_constants({8.0f, 0.5f,
 
 namespace {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 
 inline Floats Sigmoid(Floats x) { return hn::Div(Set(1.0f), hn::Add(Set(1.0f), Exp(hn::Neg(x)))); }
 

@@ -13,7 +13,7 @@
 namespace peruse::xnnpack {
 namespace {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 
 constexpr int64_t kMostQueries = 72;  // per tile
 constexpr int64_t kWindowQueries =

@@ -21,7 +21,7 @@ QuantizeConstants quantize_constants;
 
 namespace {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 
 constexpr int64_t kTileCols = 2 * VectorSums::kVectorCols;
 
@@ -35,8 +35,6 @@ void SpreadSteps(const int8_t* row, int64_t k, int8_t* out) {
   for (; i + kStep <= k; i += kStep, out += kTileCols * kStep) std::memcpy(out, row + i, kStep);
   if (i < k) std::memcpy(out, row + i, static_cast<size_t>(k - i));
 }
-
-// ---- Choosing ---------------------------------------------------------------------------------------------------------
 
 #if defined(__wasm_relaxed_simd__)
 
@@ -68,8 +66,6 @@ bool RelaxedDotIsExact(bool unsigned_input) {
 }
 
 #endif
-
-// ---- Activations ------------------------------------------------------------------------------------------------------
 
 uint32_t LargestBits(const float* values, int64_t count) {
   const VectorSums::Tag ints;

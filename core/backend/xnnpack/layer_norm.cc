@@ -8,7 +8,7 @@
 namespace peruse::xnnpack {
 namespace {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 
 // out = x + y (or x); returns its sum.
 float AddAndSum(const float* x, const float* y, int64_t width, float* out) {

@@ -6,7 +6,7 @@
 
 namespace peruse::xnnpack {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 
 void MultiplyBlocks(const ThreadPool& pool, const Block& x, const Block& y, const Block& out) {
   pool.ForRows(x.rows, kLeastRows, [&](int64_t first, int64_t end) {

@@ -6,7 +6,7 @@
 
 namespace peruse::xnnpack {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 
 template <>
 Status Run(Runner& r, const ops::Normalize& op) {

@@ -7,7 +7,7 @@
 namespace peruse::xnnpack {
 namespace {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 using Kind = ops::PoolRows::Kind;
 
 // Accumulates one row.

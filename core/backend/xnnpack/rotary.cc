@@ -5,7 +5,7 @@
 namespace peruse::xnnpack {
 namespace {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 
 // Rotates one head of one row: pairs columns of the two halves.
 void RotateHead(const float* x, const float* angles, int64_t half, float* out) {

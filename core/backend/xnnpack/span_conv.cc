@@ -8,7 +8,7 @@
 namespace peruse::xnnpack {
 namespace {
 
-using namespace simd;  // NOLINT: this file is vector code throughout
+using namespace simd;
 
 // Softmax over each head's taps of one row; out may be the logits themselves.
 void SoftmaxTaps(const float* logits, int64_t heads, int64_t taps, float* out) {

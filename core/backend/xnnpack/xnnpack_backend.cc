@@ -49,8 +49,6 @@ class XnnpackBackend final : public Backend {
   int64_t weight_bytes_ = 0;
 };
 
-// ---- Weights and constants ----------------------------------------------------------------------------------
-
 Result<Weight> XnnpackBackend::CreateLinear(const LinearSpec& spec) {
   PERUSE_RETURN_IF_ERROR(CheckSpec(spec));
   PERUSE_ASSIGN_OR_RETURN(std::unique_ptr<PackedLinear> linear, PackedLinear::Create(spec));
@@ -103,8 +101,6 @@ Status XnnpackBackend::WriteConstant(Tensor constant, int32_t first_row, std::sp
             {block.row(first_row), count, block.cols, block.stride});
   return OkStatus();
 }
-
-// ---- Runs ---------------------------------------------------------------------------------------------------
 
 Status XnnpackBackend::Run(const Plan& plan, const Weights& weights, const RunInputs& inputs,
                            std::span<FloatBuffer> results) {

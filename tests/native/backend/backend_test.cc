@@ -25,7 +25,6 @@ std::vector<std::unique_ptr<Backend>> AllBackends() {
   return backends;
 }
 
-// Writes rows of a float32 layer.
 Status WriteRows(Backend& backend, Weight weight, const std::vector<float>& rows) {
   return backend.WriteRows(weight, 0, {{reinterpret_cast<const uint8_t*>(rows.data()), 4 * rows.size()}, {}});
 }

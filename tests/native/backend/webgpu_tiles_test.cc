@@ -1,4 +1,3 @@
-// Which tiles a GPU's products are cut into.
 #include <gtest/gtest.h>
 
 #include "core/backend/webgpu/tiles.h"

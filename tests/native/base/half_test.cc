@@ -13,7 +13,6 @@ namespace {
 constexpr uint32_t kHalves = 1 << 16;
 constexpr uint32_t kInfinity = 0x7C00;
 
-// What IEEE 754 says that the bits are.
 double ValueOf(uint32_t half) {
   const int exponent = static_cast<int>(half >> 10 & 0x1F);
   const int mantissa = static_cast<int>(half & 0x3FF);

@@ -12,7 +12,7 @@
 namespace peruse {
 namespace {
 
-// Found by the fuzzer: half of a pair alone is no character, and was passed on as bytes that are no UTF-8.
+// Found by the fuzzer: half of a surrogate pair was passed on as invalid UTF-8.
 TEST(Json, HalfOfASurrogatePairIsRefused) {
   EXPECT_EQ(JsonDocument::Parse(R"(["\ud83d\ude00"])")->root()[0].GetString(), "\xF0\x9F\x98\x80");
   EXPECT_EQ(JsonDocument::Parse(R"(["\ud7ff\ue000"])")->root()[0].GetString(), "\xED\x9F\xBF\xEE\x80\x80");

@@ -49,7 +49,7 @@ TEST(Memory, GrowsContainers) {
   std::vector<double> values;
   EXPECT_FALSE(TryResize(&values, SIZE_MAX / 2));
   EXPECT_TRUE(values.empty());
-  EXPECT_FALSE(TryResize(&values, 7));  // the failure sticks
+  EXPECT_FALSE(TryResize(&values, 7));
   EXPECT_TRUE(HoldReserve().ok());
   EXPECT_TRUE(TryResize(&values, 7));
   EXPECT_EQ(values.size(), 7u);
@@ -60,8 +60,7 @@ TEST(Memory, GrowsContainers) {
 
 #if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
 
-// A plain allocation that fails is given the reserve, once; after that every question is answered with no, until the reserve
-// is held again.
+// The first failed plain allocation gets the reserve; afterwards every Try* call fails until the reserve is restored.
 TEST(Memory, TheReserveIsGivenUpOnce) {
   ASSERT_TRUE(HoldReserve().ok());
   std::unique_ptr<char[]> plain;

@@ -1,5 +1,4 @@
-// How often this program has asked for memory from the heap: operator new in every form, and with the address sanitizer
-// malloc and its kin as well.
+// Counts this program's heap allocations: operator new in every form, and with the address sanitizer also malloc and similar functions.
 #pragma once
 
 #include <cstdint>

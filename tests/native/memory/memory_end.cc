@@ -14,7 +14,7 @@
 namespace {
 
 bool is_active = false, is_once = false, was_reached = false;
-size_t left = 0;        // allocations that will succeed
+size_t left = 0;
 int64_t live = 0;       // bytes allocated since the start, less those freed
 int64_t most = 0;       // of `live`, once the end is reached
 size_t just_freed = 0;  // the size of the block that was freed since the last allocation

@@ -1,5 +1,4 @@
-// Lets the heap end at the n-th allocation, for tests of what happens then. In WebAssembly only, where a program may put its
-// own malloc in place of the library's.
+// Makes the n-th allocation fail, to test the behaviour afterwards. Only in WebAssembly, where a program can replace the library's malloc.
 #pragma once
 
 #if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
@@ -9,9 +8,9 @@
 
 namespace peruse::testing {
 
-// While it lives, `count` more allocations succeed; from the next one on the heap has no more than it has then: only what is
-// freed can be had again. An allocation that fits into the block that was freed just before does not count: it cannot fail, and
-// HasMemory relies on that. `once`: that one allocation fails and no other.
+// During its lifetime `count` more allocations succeed; afterwards the heap cannot grow, so only freed memory can be allocated. An
+// allocation that fits into the block freed just before does not count, because it cannot fail, and HasMemory relies on that. With `once`
+// only that one allocation fails.
 class MemoryEnd {
  public:
   explicit MemoryEnd(size_t count, bool once = false);
@@ -19,14 +18,13 @@ class MemoryEnd {
   MemoryEnd(const MemoryEnd&) = delete;
   MemoryEnd& operator=(const MemoryEnd&) = delete;
 
-  // Whether an allocation failed.
   static bool was_reached();
-  // Lifts the limit, takes the reserve (core/base/memory.h), and gives the bytes that were allocated since the start and not freed.
+  // Removes the limit, restores the reserve (core/base/memory.h), and returns the bytes allocated since the start and not freed.
   static int64_t LeftBehind();
 };
 
-// Calls `work(is_last)` again and again, with the heap ending one allocation later each time, until no allocation fails; then,
-// once more, with is_last true. Gives the number of allocations that failed first.
+// Calls `work(is_last)` repeatedly, each time with one more successful allocation, until none fails; then once more with is_last true.
+// Returns the number of allocations that failed first.
 template <typename Work>
 size_t LetEveryAllocationFail(const Work& work, bool once = false) {
   for (size_t count = 0;; ++count) {

@@ -1,5 +1,5 @@
-// Sessions whose memory fails: whichever one allocation of a load, a call or a call that is given up finds none, there is a result or one
-// typed error, nothing stays behind, and the next call works. In WebAssembly only, as memory_end.h.
+// Out-of-memory errors of sessions: whichever single allocation of a load, a call or an abandoned call fails, there is a result or one
+// typed error, nothing leaks, and the next call works. Only in WebAssembly, like memory_end.h.
 #include "tests/native/memory/memory_end.h"
 
 #if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
@@ -84,8 +84,8 @@ TEST_P(SessionMemory, EveryAllocationOfALoadMayFailOnce) {
   EXPECT_GT(failed, 100u);
 }
 
-// The first call takes the session's workspace, the next ones use it again. A call that is given up after a step, or fails, leaves
-// nothing in the way of the next.
+// The first call allocates the session's workspace, the next ones reuse it. A call that fails, or is abandoned after a step, does not
+// affect the next.
 TEST_P(SessionMemory, EveryAllocationOfACallMayFailOnce) {
   const Files files(GetParam());
   std::string right;

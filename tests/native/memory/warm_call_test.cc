@@ -1,6 +1,5 @@
-// A warm call allocates nothing: the second run of a batch, from token ids to logits (Runner::Begin and Finish: embeddings,
-// encoder, head, the backend's workspace and threads), asks the heap for nothing at all. What a task's JSON and the
-// tokenizer allocate is not in it.
+// A warm call does not allocate: the second run of a batch, from token ids to logits (Runner::Begin and Finish: embeddings, encoder, head,
+// the backend's workspace and threads). Allocations of a task's JSON and of the tokenizer are not included.
 #include <gtest/gtest.h>
 
 #include "core/backend/xnnpack/xnnpack_backend.h"
@@ -18,7 +17,7 @@ constexpr int32_t kMostThreads = 2;
 constexpr int32_t kMostThreads = 1;
 #endif
 
-// A helper's own start asks for memory, and may come as late as the system likes: as many calls may pass before it has.
+// A helper's start allocates, and may be delayed by the system for this many calls.
 constexpr int kCallsUntilHelpersRun = 100;
 
 Status Call(Runner& model, std::span<const ModelInput> inputs) {
@@ -65,7 +64,6 @@ INSTANTIATE_TEST_SUITE_P(Golden, WarmCallTest, ::testing::ValuesIn(Cases()), [](
   return name;
 });
 
-// The counter counts: calls of the functions themselves, which no compiler takes out.
 TEST(AllocationCounterTest, CountsEveryForm) {
   constexpr std::align_val_t kAlignment{64};
   const int64_t before = Allocations();

@@ -89,7 +89,7 @@ struct MoreCase {
   std::vector<int32_t> ids;
 };
 
-template <typename Check>  // void(MoreCase&)
+template <typename Check>
 void ForEachCase(Check check) {
   for (const BackendUnderTest& under_test : BackendsUnderTest()) {
     for (const AttentionCase& entry : kCases) {
@@ -167,7 +167,6 @@ TEST(AttentionGoldenTest, TermsOfTheReference) {
       };
       add("c2p", terms.position_key, terms.position_key.empty() ? std::vector<float>() : ContentToPosition(terms));
       add("p2c", terms.position_query, terms.position_query.empty() ? std::vector<float>() : PositionToContent(terms));
-      // The softmax of their sum is the map.
       const size_t tokens = one.ids.size();
       const std::vector<float> map = ValuesOf(*one.model, {OutputKind::kAttention, l});
       for (size_t row = 0; row < sum.size(); row += tokens) {

@@ -1,4 +1,3 @@
-// The backends that models are tested over. A new one is one line here.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,3 @@
-// What the families read from config.json.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +17,6 @@ ModelConfig Parse(const std::string& json) {
   return family.ok() ? std::move(family->config) : ModelConfig();
 }
 
-// The encoder that a config.json asks for.
 Program EncoderOf(const std::string& json) {
   Program program;
   Parameters parameters;
@@ -39,7 +37,6 @@ std::vector<AnyOp> All(const Program& program) {
   return found;
 }
 
-// Heads and their size in the first attention.
 std::pair<int32_t, int32_t> HeadsOf(const Program& program) {
   const ops::Attention attention = All<ops::Attention>(program).at(0);
   return {attention.heads, program.info(attention.query).cols.factor / attention.heads};
@@ -163,7 +160,6 @@ TEST(ConfigTest, LengthIsBoundedOnlyWherePositionsAre) {
 
 using LabelIds = std::vector<std::pair<std::string, int32_t>>;
 
-// In the order of the file; an id that no label has is of no use.
 TEST(ConfigTest, LabelIds) {
   const std::string names = R"("id2label":{"0":"a","1":"b"},)";
   EXPECT_EQ(Parse(Of("bert", names + R"("label2id":{"B":1,"x":7,"A":0,"y":"0"})")).label2id,
@@ -186,7 +182,7 @@ TEST(ConfigTest, Labels) {
   ExpectError(Of("bert", R"("problem_type":"poetry")"), StatusCode::kMalformedFile, "problem_type");
 }
 
-// As in the reference there are as many labels as names, whatever num_labels says.
+// As in transformers, the number of labels is the number of names, regardless of num_labels.
 TEST(ConfigTest, ALabelWithoutANameIsCountedAndHasNone) {
   const ModelConfig gap = Parse(Of("bert", R"("num_labels":3,"id2label":{"0":"a","2":"c","1000":"d"})"));
   EXPECT_EQ(gap.id2label, (std::vector<std::string>{"a", "LABEL_1", "c"}));

@@ -123,7 +123,7 @@ const std::vector<int32_t> kY = {1, 4, 11, 18, 25, 32, 6, 13, 20, 27, 34, 8, 15,
 
 struct Row {
   int32_t row;
-  std::vector<double> values;  // of the first columns
+  std::vector<double> values;
 };
 
 class ConformanceTest : public ::testing::Test {

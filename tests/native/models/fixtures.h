@@ -1,4 +1,4 @@
-// Reading tests/fixtures/tiny and tests/fixtures/conv: checkpoints and what the reference library computed with them.
+// Reads tests/fixtures/tiny and tests/fixtures/conv: checkpoints and transformers' results for them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,6 @@ inline std::span<const uint8_t> Bytes(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// A safetensors file in memory, by tensor name.
 struct TensorFile {
   struct Entry {
     std::vector<int64_t> shape;
@@ -51,7 +50,6 @@ struct GoldenCase {
 
 std::vector<GoldenCase> GoldenCases();
 
-// One text of a case: a choice of a multiple-choice text counts as one.
 struct GoldenText {
   std::string name;
   int32_t choice = 0;
@@ -70,10 +68,8 @@ Result<std::shared_ptr<const LoadedModel>> LoadWeights(const std::string& config
 Result<std::unique_ptr<Runner>> LoadModel(const std::string& config, const std::string& weights,
                                           const ModelOptions& options, Backend& backend, size_t chunk = 1 << 16);
 
-// The outputs of a kind that a model has.
 std::vector<OutputId> OutputsOf(const Runner& model, OutputKind kind);
 
-// What the last run gave for an output.
 std::vector<float> ValuesOf(const Runner& model, OutputId output);
 
 }  // namespace peruse::testing

@@ -14,7 +14,6 @@ constexpr const char* kSharedKeys =
     "deberta-v2-buckets64";                              // share_att_key: the tables use the layers' own projections
 constexpr const char* kOwnKeys = "deberta-v2-own-keys";  // the tables use projections that nothing else needs
 
-// Counts the runs that compute constants.
 class FoldingRuns : public RunObserver {
  public:
   void Begin(const Program& program, const RunInputs& inputs) override {

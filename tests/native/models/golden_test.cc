@@ -27,7 +27,6 @@ void ExpectNear(std::span<const float> actual, std::span<const float> expected, 
                                      << expected[worst];
 }
 
-// Rows of one sequence within a result of `cols` columns.
 std::span<const float> RowsOf(std::span<const float> values, int32_t cols, int32_t first_row, int32_t rows) {
   return values.subspan(static_cast<size_t>(first_row) * static_cast<size_t>(cols),
                         static_cast<size_t>(rows) * static_cast<size_t>(cols));
@@ -68,7 +67,6 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
     model_ = std::move(*model);
   }
 
-  // With every hidden state and what the head gives.
   void Run(std::span<const ModelInput> inputs) {
     std::vector<OutputId> ids = OutputsOf(*model_, OutputKind::kHidden);
     ASSERT_EQ(ids.size(), static_cast<size_t>(model_->config().num_hidden_layers + 1));
@@ -78,7 +76,6 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
     for (const OutputId id : ids) ASSERT_FALSE(model_->output(id).values.empty()) << NameOf(id);
   }
 
-  // Compares sequence `s` of the last run with text `text`.
   void ExpectGolden(int32_t s, const GoldenText& text) const {
     const RaggedBatch& batch = model_->batch();
     const int32_t hidden = model_->config().hidden_size;
@@ -114,7 +111,6 @@ class GoldenTest : public ::testing::TestWithParam<Parameter> {
     ExpectNear(end, expected_.Floats(text.name + ".end_logits"), text.name + ".end_logits");
   }
 
-  // The part of an expected tensor that belongs to the text's choice.
   std::vector<float> Choice(const std::string& name, const GoldenText& text) const {
     const std::vector<float> all = expected_.Floats(name);
     const auto size = static_cast<std::ptrdiff_t>(all.size()) / std::max(1, GetParam().golden.choices);

@@ -1,4 +1,4 @@
-// What a run keeps when asked, and which rows it scores.
+// Outputs that a run keeps on request, and the rows that it scores.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -113,7 +113,6 @@ TEST(DiagonalConcentrationTest, BandOverTheRest) {
   // 6 x 6 uniform: of 36 cells, two are five off the diagonal.
   const std::vector<float> uniform(36, 1.0f / 6);
   EXPECT_NEAR(DiagonalConcentration(uniform, 6, 6), 34.0 / 2, 1e-5);
-  // Wider rows: columns past the length don't count.
   std::vector<float> wide(6 * 8, 100.0f);
   for (size_t i = 0; i < 6; ++i) std::fill_n(wide.begin() + static_cast<std::ptrdiff_t>(i * 8), 6, 1.0f / 6);
   EXPECT_NEAR(DiagonalConcentration(wide, 6, 8), 34.0 / 2, 1e-5);

@@ -36,7 +36,6 @@ float Value(const Filling& filling, const std::string& name, int64_t k) {
   return static_cast<float>(value);
 }
 
-// The checkpoint that a configuration asks for.
 std::string Filled(const std::string& config, Head head, const Filling& filling) {
   ConfiguredFamily family = ReadFamily(config).value();
   Program program;
@@ -122,8 +121,6 @@ const std::string kBert =
     R"({"model_type":"bert","vocab_size":30,"hidden_size":24,"num_hidden_layers":1,"num_attention_heads":2,)"
     R"("intermediate_size":48,"max_position_embeddings":16,"type_vocab_size":2})";
 
-// ---- GLiNER ---------------------------------------------------------------------------------------------------------
-
 const Filling kGliner = {{"bert_layer.", "labels_encoder."}, 0.5, {"LayerNorm.weight", "_norm.weight"}};
 
 std::string GlinerConfig(const std::string& mode, const std::string& fields) {
@@ -131,10 +128,9 @@ std::string GlinerConfig(const std::string& mode, const std::string& fields) {
          mode + "\",\"encoder_config\":" + kDeberta + fields + "}";
 }
 
-// Spans of up to three of five words, in order.
 const std::vector<int32_t> kFirst = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4};
 const std::vector<int32_t> kLast = {0, 1, 2, 1, 2, 3, 2, 3, 4, 3, 4, 4};
-// Which of them the vectors tell: (0, 0), (0, 2), (2, 1), (4, 0).
+// The pairs in the vectors: (0, 0), (0, 2), (2, 1), (4, 0).
 const size_t kTold[] = {0, 2, 7, 11};
 
 const std::vector<int32_t> kWords = {7, 9, 10, 11, 12};
@@ -211,8 +207,6 @@ TEST(LabelHeadsConformance, GlinerBiEncoder) {
     Expect(c, expected, schema);
   }
 }
-
-// ---- GLiClass -------------------------------------------------------------------------------------------------------
 
 const Filling kGliClass = {{"encoder_model.", "label_encoder."}, 0.3, {"LayerNorm.weight", "norm.weight"}};
 

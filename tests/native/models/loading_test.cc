@@ -1,4 +1,4 @@
-// Files that are broken or don't fit: one clear typed error each, and the library goes on working.
+// Broken or unsuitable files: one clear typed error each, and the library stays usable.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -21,7 +21,6 @@ void ExpectStatus(const Status& status, StatusCode code, const std::string& part
   EXPECT_NE(status.message().find(part), std::string::npos) << status.message();
 }
 
-// A checkpoint taken apart, to be put together differently.
 class Checkpoint {
  public:
   explicit Checkpoint(const GoldenCase& golden) : config(golden.Config()), options(golden.Options()) {
@@ -240,7 +239,6 @@ TEST_F(LoadingTest, AnotherArchitecture) {
   Checkpoint checkpoint(kConvBert);
   checkpoint.ReplaceInConfig("\"convbert\"", "\"gpt2\"");
   ExpectStatus(LoadStatus(checkpoint), StatusCode::kUnsupported, "\"gpt2\"");
-  // DeBERTa's configuration over ConvBERT's weights.
   checkpoint.config = kDeberta.Config();
   ExpectStatus(LoadStatus(checkpoint), StatusCode::kMissingTensor, "embeddings.LayerNorm.bias [32] and 35 more");
 }
@@ -285,8 +283,6 @@ TEST_F(LoadingTest, LegacyNamesAndNoPrefix) {
   renamed.tensors.push_back(twice);
   ExpectStatus(LoadStatus(renamed), StatusCode::kMalformedFile, "two tensors");
 }
-
-// ---- Shards ---------------------------------------------------------------------------------------------------------
 
 struct Shards {
   explicit Shards(const Checkpoint& checkpoint) {
@@ -363,8 +359,6 @@ TEST_F(LoadingTest, FoldedProjectionsAreNotHeld) {
   EXPECT_GT(shared, 0);
   EXPECT_EQ(held("deberta-v2-own-keys"), shared);
 }
-
-// ---- Runs -----------------------------------------------------------------------------------------------------------
 
 TEST_F(LoadingTest, BadInputsLeaveTheModelUsable) {
   auto loaded = Checkpoint(kConvBert).Load(*backend_);

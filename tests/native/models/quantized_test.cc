@@ -31,7 +31,6 @@ Result<std::shared_ptr<const LoadedModel>> Load(const GoldenCase& golden, const 
   return LoadWeights(golden.Config(), weights, options, backend, 997);
 }
 
-// Hidden states and logits (or the last hidden state) of all texts as one batch.
 std::vector<std::vector<float>> Outputs(const std::shared_ptr<const LoadedModel>& loaded, const GoldenCase& golden) {
   const std::unique_ptr<Runner> runner = CreateRunner(loaded);
   Runner& model = *runner;
@@ -78,9 +77,6 @@ TEST_P(QuantizedTest, AgreesWithTheReference) {
   }
 }
 
-// ---- Checkpoints on disk ----------------------------------------------------------------------------------------------
-
-// A checkpoint whose tensors can be turned into int8 and spoilt.
 struct Checkpoint {
   explicit Checkpoint(const std::string& file) {
     uint64_t header_bytes = 0;
@@ -144,7 +140,6 @@ bool IsQuantizable(const std::string& name, const std::vector<int64_t>& shape) {
   return !has(".pos_") && !has("distance_embedding") && !name.ends_with(".conv.weight");
 }
 
-// The names of the tensors that a q8 checkpoint stores as int8.
 std::vector<std::string> EncodedBy(const GoldenCase& golden) {
   const auto stored = StoredFormat::Create(golden.Config(), Precision::kQ8);
   EXPECT_TRUE(stored.ok()) << stored.status().message();

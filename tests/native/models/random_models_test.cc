@@ -164,7 +164,6 @@ std::vector<Text> DrawTexts(const ModelConfig& config, Random& random) {
   return texts;
 }
 
-// All that a run gives, by name.
 using Outputs = std::vector<std::pair<std::string, std::vector<float>>>;
 
 Outputs Compute(Runner& model, std::span<const Text> texts) {
@@ -245,7 +244,6 @@ TEST_F(RandomModels, EveryBackendComputesTheSame) {
   });
 }
 
-// What quantising does: see quantizing_errors.h.
 TEST_F(RandomModels, DeepLayersAgreeInQ8) {
   constexpr double kMeanSquare = 0.25;
   const auto compute = [](const std::string& config, const std::string& weights, Head head, Backend& backend,

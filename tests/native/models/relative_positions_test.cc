@@ -9,7 +9,6 @@
 namespace peruse {
 namespace {
 
-// The rows of the relative table for the distances of a text of `reach` tokens.
 std::vector<int32_t> Slots(BatchIndices& indices, const Index::Distances& distances, int32_t reach) {
   Program program;
   program.indices = {{.kind = Index::Kind::kSlots, .offset = distances.rows / 2, .distances = distances}};

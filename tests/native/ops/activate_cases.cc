@@ -4,7 +4,6 @@
 namespace peruse::testing {
 namespace {
 
-// Where activations are interesting: a fine sweep, and values from tiny to huge.
 HostMatrix SweepMatrix(int32_t rows, int32_t cols) {
   HostMatrix matrix{rows, cols, {}, true};
   const float special[] = {0.0f,  -0.0f,  1e-30f, -1e-30f, 1e-4f, -1e-4f, 20.0f, -20.0f,

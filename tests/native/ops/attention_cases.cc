@@ -92,7 +92,6 @@ void AddAttentionCases(Cases& cases) {
                      .position_query = true,
                      .slots = Slots::kLogBucket});
   }
-  // Several tiles of keys, and of a wide head's columns.
   for (int32_t length : {64, 65, 150}) {
     cases.push_back({.operation = "Attention", .write = Plain, .lengths = {length}, .cols = 16, .heads = 1});
   }
@@ -135,7 +134,6 @@ void AddAttentionCases(Cases& cases) {
            .position_key = (terms & 1) != 0,
            .position_query = (terms & 2) != 0});
     }
-    // Several tiles of queries.
     add({.lengths = {150}, .cols = 16, .heads = 1, .position_key = true, .position_query = true});
     for (const bool several_outputs : {false, true}) {
       cases.push_back({.operation = "BiasedAttention",

@@ -141,7 +141,6 @@ Value CaseProgram::Output(Extent rows, Extent cols) {
   return results_.back();
 }
 
-// The run of a case's program on a backend.
 struct CaseRun {
   CaseRun(const OpCase& c, const std::vector<HostMatrix>* operands) : oc(c), p(c, operands) { c.write(p, c); }
 

@@ -30,13 +30,11 @@ class CaseProgram {
   Value Tokens(int32_t cols, float scale = 1);
   Value Tokens(HostMatrix matrix);
   Value Constant(int32_t rows, int32_t cols, float offset = 0, float scale = 1);
-  // The weights [out, in / groups] of a linear, in the format of the case, and its bias.
   LinearId Linear(int32_t in, int32_t out);
   NormArgs Norm(int32_t width);
-  // An embedding table, and rows of it.
   ops::Embed::Lookup Lookup(int32_t rows, int32_t cols, const std::vector<int32_t>& index);
   IndexId Indices(const Index& index, std::vector<int32_t> values);
-  // Results, surrounded by what nobody may write to.
+  // Results, surrounded by a sentinel that must not change.
   Value Output(Extent rows, Extent cols);
   Value Output(Extent rows, int32_t cols) { return Output(rows, Extent{Domain::kOne, cols}); }
   template <typename AnyOp>
@@ -85,7 +83,6 @@ class CaseProgram {
   std::vector<Value> results_;
 };
 
-// The operands of a case.
 std::vector<HostMatrix> MakeOperands(const OpCase& c);
 
 struct Outcome {
@@ -95,7 +92,7 @@ struct Outcome {
 };
 Outcome RunCase(Backend& backend, const OpCase& c, const std::vector<HostMatrix>& operands);
 
-// What the reference gives, and how far from it a float32 backend may be, cell by cell of each output.
+// The reference results, and the error bound of a float32 backend for each cell of each output.
 struct Expected {
   std::vector<HostMatrix> outputs;
   std::vector<std::vector<double>> bounds;

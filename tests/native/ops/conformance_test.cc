@@ -107,7 +107,6 @@ TEST(RandomOperations, EveryBackendAgreesWithTheReference) {
   });
 }
 
-// The case and operands of one sequence alone.
 OpCase Alone(const OpCase& c, size_t sequence, std::vector<HostMatrix>& operands) {
   OpCase one = c;
   one.lengths = {c.lengths[sequence]};
@@ -146,7 +145,6 @@ TEST_P(Conformance, NaNStaysInItsText) {
   if (c.lengths.size() < 2 || !c.by_text) return;
   std::vector<HostMatrix> operands = MakeOperands(c);
   const Outcome clean = RunCase(*subject().create(), c, operands);
-  // The whole first row of the last sequence, in the first operand (the query, the logits, x).
   const int64_t row = c.rows() - c.lengths.back();
   std::fill_n(operands[0].values.begin() + row * operands[0].cols, operands[0].cols,
               std::numeric_limits<float>::quiet_NaN());

@@ -13,7 +13,7 @@
 
 namespace peruse::testing {
 
-// Whether the case's operation is one that families write: those have gradients.
+// Only operations that families write have gradients.
 bool HasGradient(const OpCase& c);
 
 class GradientCase {
@@ -21,7 +21,7 @@ class GradientCase {
   // extra: the loss has a part in probabilities and kernels too.
   explicit GradientCase(const OpCase& c, bool extra = true);
 
-  // Numbers that the results depend on, or their gradients: a matrix, and what it is.
+  // A matrix that the results depend on, or its gradient.
   struct Operand {
     std::string name;
     ops::Matrix values;
@@ -31,9 +31,7 @@ class GradientCase {
   };
   std::vector<Operand>& operands() { return operands_; }
 
-  // The loss is a sum of the results with random factors. Runs the operation.
   double Loss();
-  // Fills the operands' gradients of that.
   void Differentiate();
 
   const Program& program() const { return case_.program_; }

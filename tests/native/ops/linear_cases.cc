@@ -12,7 +12,6 @@ void Plain(CaseProgram& p, const OpCase& c) {
   p.Add(ops::Linear{.x = x, .weight = weight, .activation = c.activation, .out = p.Output(kTokenRows, c.out)});
 }
 
-// The first outputs of a layer that has more.
 void Narrow(CaseProgram& p, const OpCase& c) {
   const Value x = p.Tokens(c.cols);
   const LinearId weight = p.Linear(c.cols, 3 * c.out);
@@ -50,7 +49,6 @@ void AddFloatCases(Cases& cases) {
     add({.lengths = kRagged, .cols = 36, .out = 44, .groups = 2, .strided_in = true, .strided_out = true});
     add({.lengths = {6}, .cols = 28, .out = 20, .groups = 4});
     add({.lengths = kOneRow, .cols = 64, .out = 96, .groups = 4});
-    // Several blocks of panels and of rows.
     add({.lengths = {250}, .cols = 700, .out = 210});
     add({.lengths = {3}, .cols = 3072, .out = 100});
     // Depths of whole tiles: of every shape on a GPU, in slices, for rows and columns that fill none.

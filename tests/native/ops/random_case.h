@@ -1,4 +1,3 @@
-// Cases beyond the list: an operation of it at a random shape.
 #pragma once
 
 #include <functional>

@@ -37,7 +37,6 @@ void AddRotaryCases(Cases& cases) {
                    .kernel = 3,
                    .strided_out = true,
                    .by_text = false});
-  // Columns of a half head below, at and above the vectors' width.
   for (int32_t cols : {1, 3, 4, 7, 32, 33}) {
     cases.push_back({.operation = "Rotate", .write = Turn, .lengths = kRagged, .cols = cols});
   }

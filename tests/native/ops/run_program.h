@@ -1,4 +1,4 @@
-// Runs programs that tests write down operation by operation.
+// Runs programs that tests write operation by operation.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 
 namespace peruse::testing {
 
-// The values of each output. The plan keeps the program's operations as they are.
 struct ProgramResult {
   Status status;
   std::vector<FloatBuffer> outputs;

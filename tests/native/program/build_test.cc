@@ -1,4 +1,3 @@
-// What is declared with a program.
 #include "core/program/build.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +5,6 @@
 namespace peruse {
 namespace {
 
-// Whether the activations of a linear with `in` inputs have 13 bits.
 bool HasWideInput(Precision precision, int32_t in, int32_t groups = 1) {
   Program program;
   Parameters parameters;

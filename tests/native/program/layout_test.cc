@@ -79,7 +79,6 @@ std::vector<LayoutCase> Cases() {
 
 class LayoutTest : public ::testing::TestWithParam<LayoutCase> {
  protected:
-  // By element of the parameter; -1 where nothing was written.
   std::vector<int64_t> Arranged(int64_t units_at_once) {
     const LayoutCase& c = GetParam();
     const Placement placement = {c.layout, c.shape, c.cols};
@@ -108,7 +107,6 @@ TEST_P(LayoutTest, ArrangesEachElement) {
   }
 }
 
-// Rows are put together from runs that follow each other.
 TEST_P(LayoutTest, FillsRowsFromTheirFirstColumnOn) {
   const LayoutCase& c = GetParam();
   int64_t next = -1;

@@ -13,12 +13,10 @@ namespace {
 
 class PassesTest : public ::testing::Test {
  protected:
-  // Words of width 4, one row a token.
   Value Words() { return b_.Embed({{b_.Table("words", 10, 4, true), b_.IndexOf({.kind = Index::Kind::kIds})}}); }
   Value Linear(Value x, int32_t out) {
     return b_.Linear(x, b_.Weights("linear" + std::to_string(program_.linears.size()), b_.cols(x), out));
   }
-  // Attention with position terms, whose keys and queries are projections of a table.
   Value AttendByTable(Value x, Value table) {
     const auto [key, query, unused] = b_.Split<3>(Linear(table, 12));
     const IndexId slots = b_.IndexOf({.kind = Index::Kind::kSlots, .offset = 3, .distances = {.rows = 6}});
@@ -157,7 +155,7 @@ TEST_F(PassesTest, HoistMakesNoColumnsThatNobodyReads) {
   b_.Output(kLogits, AttendByTable(Words(), table));
   const Hoisted hoisted = HoistConstants(program_);
   const ops::Linear made = All<ops::Linear>(hoisted.load)[0];
-  // Query and key of three parts: the values' part of the table is of no use.
+  // The table's product skips the values' part of query, key and value.
   EXPECT_EQ(hoisted.load.info(made.out).cols.factor, 8) << Print(hoisted.load);
   EXPECT_TRUE(IsSound(hoisted.load));
 }

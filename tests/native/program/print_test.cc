@@ -24,7 +24,6 @@ TEST(PrintTest, SaysWhatEachOperationReadsAndGives) {
             "output last_hidden_state = %8\n");
 }
 
-// Every domain has a name instead of a number.
 TEST(PrintTest, NamesEveryDomain) {
   for (const auto& [domain, name] : {std::pair{Domain::kOne, "3"},
                                      {Domain::kTokens, "3 tokens"},

@@ -78,11 +78,11 @@ TEST_F(ShapesTest, AttentionAndConvolutions) {
   ops::Attention attention = {.query = New(6), .key = New(6), .value = New(6), .heads = 3, .out = New(6)};
   EXPECT_TRUE(Sound(attention));
   attention.position_key = Constant(9, 6);
-  EXPECT_FALSE(Sound(attention));  // no slots
+  EXPECT_FALSE(Sound(attention));
   attention.slots = slots;
   EXPECT_TRUE(Sound(attention));
   attention.position_query = Constant(8, 6);
-  EXPECT_FALSE(Sound(attention));  // a table of other size
+  EXPECT_FALSE(Sound(attention));
   attention.position_query = {};
   attention.heads = 4;
   EXPECT_FALSE(Sound(attention));

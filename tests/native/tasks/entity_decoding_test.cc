@@ -1,4 +1,3 @@
-// The words of a text, and which spans are told, without a model.
 #include "core/tasks/entity_decoding.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +37,7 @@ const std::vector<EntityCandidate> kCandidates = {{0, 2, 0, 0.6f}, {1, 1, 1, 0.9
 TEST(ChooseEntities, KeepsTheSurestThatDoNotConflict) {
   EXPECT_EQ(Chosen(kCandidates, {}), "1-1:1 2-3:0 5-5:2 ");
   EXPECT_EQ(Chosen(kCandidates, {.multi_label = true}), "1-1:1 1-1:0 2-3:0 5-5:2 ");
-  // 0-2 holds 1-1, but 2-3, which is surer, crosses it.
+  // 0-2 contains 1-1, but overlaps 2-3, which has a higher score.
   EXPECT_EQ(Chosen(kCandidates, {.flat = false}), "1-1:1 2-3:0 5-5:2 ");
   EXPECT_EQ(Chosen({{0, 2, 0, 0.6f}, {1, 1, 1, 0.9f}}, {.flat = false}), "0-2:0 1-1:1 ");
 }

@@ -1,4 +1,4 @@
-// A model whose logits the test writes down: what a task makes of them is then exact.
+// A model whose logits are given by the test, so that a task's results are exact.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class FakeModel : public Runner {
   int runs = 0;
   std::vector<OutputId> outputs_asked;  // of the last run
   std::vector<int32_t> logit_rows_asked;
-  Status next_status;  // what Begin answers
+  Status next_status;
 
  private:
   ModelConfig config_;

@@ -35,7 +35,6 @@ TEST_F(FillMaskTest, ScoresOnlyTheMasks) {
       Run(R"({"inputs": [{"text": "the [MASK] barked"}, {"text": "[MASK] dog [MASK]"}], "options": {"top_k": 1}})");
   EXPECT_EQ(rows_, (std::vector<int32_t>{2, 6, 8}));  // [CLS] the [MASK] barked [SEP] [CLS] [MASK] dog [MASK] [SEP]
   EXPECT_NE(result.find(R"("token":5,"token_str":"the","sequence":"the the barked"}])"), std::string::npos) << result;
-  // With several masks special tokens stay.
   EXPECT_NE(result.find(R"("sequence":"[CLS] the dog [MASK] [SEP]")"), std::string::npos) << result;
   EXPECT_NE(result.find(R"("sequence":"[CLS] [MASK] dog the [SEP]")"), std::string::npos) << result;
 }

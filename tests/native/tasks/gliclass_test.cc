@@ -17,7 +17,6 @@ using testing::ReadFixture;
 
 constexpr double kTolerance = 2e-5;  // probabilities, of logits that are exact to 1e-5 or so
 
-// Loads, and says "ok" or what went wrong.
 std::string Load(Session& session, const std::string& variant, const std::string& config) {
   Status status = session.AddFile("config.json", config);
   for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) {
@@ -34,7 +33,6 @@ std::string Load(Session& session, const std::string& variant, const std::string
   return report.ok() ? "ok" : Describe(report.status());
 }
 
-// By label.
 std::map<std::string, double> Scores(Session& session, JsonValue text, JsonValue labels, bool multi_label) {
   const std::string result = RunToEnd(session, "{\"inputs\":[{\"text\":" + text.ToString() +
                                                    "}],\"options\":{\"candidate_labels\":" + labels.ToString() +

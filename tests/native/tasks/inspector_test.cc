@@ -20,7 +20,6 @@ using testing::BackendsUnderTest;
 using testing::Bytes;
 using testing::ReadFixture;
 
-// A session over a tiny checkpoint.
 std::unique_ptr<Session> Load(const std::string& name, std::unique_ptr<Backend> backend,
                               std::string_view open = R"({"task":"text-classification"})") {
   auto session = std::make_unique<Session>(std::move(backend));
@@ -89,7 +88,6 @@ TEST(InspectorTest, ArraysAreTheModelsOwn) {
     check("hidden_states", 3, {tokens, 32});
     EXPECT_TRUE(session->array(7).empty());
 
-    // The concentration of layer 1, head 1 is that of its map.
     const std::span<const float> maps = session->array(1);
     const double expected = DiagonalConcentration(maps.last(9 * 9), 9, 9);
     double found = 0;
@@ -186,7 +184,6 @@ TEST(InspectorTest, CostsNothingUnlessAskedFor) {
   }
 }
 
-// The terms of a layer add up to the scores, and their softmax is the attention's map.
 TEST(InspectorTest, TermsAddUpToTheAttention) {
   constexpr std::string_view kRequest =
       R"({"inputs":[{"text":"t1 t7 t3"}],"options":{"output_attentions":true,"output_attention_terms":true,"layers":[1]}})";

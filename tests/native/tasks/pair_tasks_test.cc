@@ -40,7 +40,7 @@ TEST(ZeroShotClassification, MultiLabelJudgesEachByItself) {
   EXPECT_NE(result.find(",0.5]"), std::string::npos) << result;
 }
 
-// As the reference: the first of label2id in the order of the file, whatever id2label says.
+// As in transformers: the first match in label2id, in file order, regardless of id2label.
 TEST(ZeroShotClassification, FindsEntailmentByLabel2Id) {
   auto tokenizer = WordTokenizer("sport art about");
   ModelConfig config = LabelConfig({"LABEL_0", "LABEL_1", "LABEL_2"});
@@ -52,7 +52,6 @@ TEST(ZeroShotClassification, FindsEntailmentByLabel2Id) {
   EXPECT_TRUE(result.starts_with(R"([{"labels":["sport","art"],"scores":[0.75)")) << result;
 }
 
-// Where label2id was left as it is made by default.
 TEST(ZeroShotClassification, FindsEntailmentById2LabelWhereLabel2IdNamesNone) {
   auto tokenizer = WordTokenizer("sport art about");
   ModelConfig config = LabelConfig({"neutral", "entailment", "contradiction"});
@@ -147,7 +146,7 @@ TEST(TextRanking, RanksByOneOfSeveralLabels) {
   }
 }
 
-// The reference cuts to min(model_max_length, max_position_embeddings), also where the encoder takes more.
+// transformers cuts to min(model_max_length, max_position_embeddings), even if the encoder accepts more.
 TEST(TextRanking, CutsAtThePositionsOfTheConfiguration) {
   auto tokenizer = WordTokenizer("low high");
   size_t tokens = 0;

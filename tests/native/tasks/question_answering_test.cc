@@ -34,7 +34,6 @@ TEST(QuestionAnswering, CutsTheAnswerOutOfTheContext) {
   EXPECT_NE(result.find(R"("start":10,"end":22)"), std::string::npos) << result;
 }
 
-// Twice the context is twice the work, and no more.
 TEST(QuestionAnswering, LongContextsTakeTimeInProportion) {
   Fixture f;
   const auto tokens_read = [&](size_t words) {

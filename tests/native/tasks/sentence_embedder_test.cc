@@ -1,4 +1,4 @@
-// How a folder of sentence-transformers has its texts read: prompts, limits, letters.
+// Tokenizing texts by a sentence-transformers folder: prompts, limits, lower-casing.
 #include "core/tasks/sentence_embedder.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,6 @@ ModelConfig Config(int32_t positions, int32_t max_tokens = ModelConfig::kUnlimit
   return config;
 }
 
-// How many tokens of a long text are read.
 size_t Kept(SentenceModules modules, const ModelConfig& config, std::string_view tokenizer_config) {
   const auto tokenizer = WordTokenizer("a", tokenizer_config);
   const auto reading = Embedder(std::move(modules))->Read(*tokenizer, config, "", "a a a a a a a a a a a a a a a a");

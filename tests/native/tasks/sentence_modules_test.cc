@@ -93,7 +93,6 @@ TEST(SentenceModulesTest, TheFormSince54) {
   EXPECT_FALSE(modules.default_prompt.has_value());
   EXPECT_EQ(modules.prompts.size(), 2u);
   EXPECT_EQ(modules.similarity, "cosine");
-  // Several are put together in the order of the list.
   files["1_Pooling/config.json"] = R"({"pooling_mode": ["weightedmean", "cls", "mean_sqrt_len_tokens"]})";
   EXPECT_EQ(ReadGood(files).pooling,
             (std::vector{PoolingMode::kWeightedMean, PoolingMode::kCls, PoolingMode::kMeanSqrtLength}));

@@ -1,4 +1,4 @@
-// The rarer ways to a loaded session, over the tiny checkpoints: shards, an adapter, a folder of sentence-transformers; and the probe of speed.
+// Rarer ways to load a session, with the tiny checkpoints: shards, an adapter, a folder of sentence-transformers; and the speed probe.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,6 @@ using testing::ReadFixture;
 constexpr std::string_view kOpenClassifier = R"({"task":"text-classification"})";
 constexpr std::string_view kClassify = R"({"inputs":[{"text":"t1 t7 t3"}],"options":{"top_k":null}})";
 
-// A session over a configuration, open for weights.
 std::unique_ptr<Session> Open(const std::string& config, const std::string& adapter = "",
                               std::string_view request = kOpenClassifier) {
   auto session = std::make_unique<Session>(CreateReferenceBackend());
@@ -37,7 +36,6 @@ std::string FinishAndRun(Session& session) {
   return report.ok() ? RunToEnd(session, kClassify) : Describe(report.status());
 }
 
-// What the results of kClassify say, by label.
 std::map<std::string, double> Scores(const std::string& results) {
   std::map<std::string, double> scores;
   const auto document = JsonDocument::Parse(results);
@@ -161,7 +159,6 @@ TEST(SessionLoading, AnAdapterHasItsOwnNumberOfLabels) {
             std::string::npos)
       << refused.message();
 
-  // The checkpoint that peft merged, with the same labels.
   config.insert(config.find('{') + 1, R"("id2label":{"0":"A","1":"B","2":"C","3":"D","4":"E"},)");
   auto merged = Open(config, "", R"({"task":"token-classification"})");
   ASSERT_TRUE(merged->FeedWeights(Bytes(ReadFixture(folder + "merged.safetensors"))).ok());
@@ -205,8 +202,6 @@ TEST(SessionLoading, AdaptersOutOfPlaceAreRefused) {
   EXPECT_EQ(foreign->FinishAdapter().message(), "finishAdapter was called on a session whose loading failed");
 }
 
-// ---- Masks of heads ---------------------------------------------------------------------------------------------------
-
 TEST(SessionLoading, AHeadMaskHasANumberForEachHead) {
   auto session = Open(ReadFixture(kWhole + "config.json"));
   ASSERT_TRUE(session->FeedWeights(Bytes(ReadFixture(kWhole + "model.safetensors"))).ok());
@@ -241,8 +236,6 @@ TEST(SessionLoading, AHeadMaskHasANumberForEachHead) {
   EXPECT_EQ(RunToEnd(*session, kClassify), plain) << "a mask is of its own request alone";
 }
 
-// ---- Folders of sentence-transformers ---------------------------------------------------------------------------------
-
 std::unique_ptr<Session> OpenSentenceFolder(const std::string& name) {
   const std::string folder = "sentence/" + name + "/";
   const std::filesystem::path root = FixturesDir() + "/" + folder;
@@ -259,7 +252,6 @@ std::unique_ptr<Session> OpenSentenceFolder(const std::string& name) {
   return session;
 }
 
-// Returns the vector of one text, or the error.
 Result<std::vector<float>> Embed(Session& session, const std::string& text, const std::string& options) {
   PERUSE_RETURN_IF_ERROR(session.Start(R"({"inputs":[{"text":)" + text + R"(}],"options":)" + options + "}"));
   for (bool more = true; more;) {
@@ -349,9 +341,6 @@ TEST(SentenceSessionErrors, PoolingsOfTheHiddenStates) {
   }
 }
 
-// ---- The probe of speed -----------------------------------------------------------------------------------------------
-
-// The linears of the runs, in order.
 class Linears : public RunObserver {
  public:
   void Begin(const Program& program, const RunInputs& inputs) override {

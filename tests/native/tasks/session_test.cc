@@ -1,5 +1,4 @@
-// Session end to end over the tiny checkpoints: the order of calls, agreement with the model's own logits, and what bad
-// files give.
+// Session end to end with the tiny checkpoints: the order of calls, agreement with the model's own logits, and errors for bad files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +22,6 @@ struct Checkpoint {
   std::string weights = ReadFixture("tiny/convbert-sequence/model.safetensors");
 };
 
-// Loads, and says "ok" or what went wrong.
 std::string Load(Session& session, const Checkpoint& checkpoint, std::string_view open = kOpenClassifier,
                  size_t chunk = 4096) {
   Status status = session.AddFile("config.json", checkpoint.config);

@@ -1,4 +1,4 @@
-// What the tests of Session share: files for it, and a request from start to end.
+// Shared by the tests of Session: files, and a complete request.
 #pragma once
 
 #include <algorithm>

@@ -45,7 +45,6 @@ const SharedCase kCases[] = {
 
 std::string Fixture(const SharedCase& one, const char* file) { return ReadFixture(std::string(one.checkpoint) + file); }
 
-// Up to the weights.
 Status Open(Session& session, const SharedCase& one, const TaskCase& task) {
   PERUSE_RETURN_IF_ERROR(session.AddFile("config.json", Fixture(one, "/config.json")));
   PERUSE_RETURN_IF_ERROR(session.AddFile("vocab.txt", Vocabulary()));
@@ -98,7 +97,6 @@ TEST(SharedSession, AnswersAsAloneAndHoldsWeightsOnce) {
         auto second = std::make_unique<Session>(*first);
         const std::string report = Load(*second, one, b);
         ASSERT_EQ(report.front(), '{') << report;
-        // A head at most.
         EXPECT_LE(backend.WeightBytes(), std::max(before, bytes_alone) + before / 2);
         EXPECT_EQ(Answer(*second, b), alone[1]);
         EXPECT_EQ(Answer(*first, a), alone[0]);

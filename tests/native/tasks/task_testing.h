@@ -1,4 +1,4 @@
-// What the task tests share: a whole-word tokenizer, and a request from JSON to the JSON of its results.
+// Shared by the tests of tasks: a whole-word tokenizer, and a request from JSON to the JSON of its results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -60,7 +60,6 @@ inline Status RunToEnd(Task& task) {
   return OkStatus();
 }
 
-// Reads the request, and runs the task to its end.
 template <typename T>
 Status RunRequest(Collecting<T>* task, std::string_view request) {
   PERUSE_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(request));
@@ -68,7 +67,6 @@ Status RunRequest(Collecting<T>* task, std::string_view request) {
   return RunToEnd(*task);
 }
 
-// The results as JSON, or "code: message".
 template <typename T>
 std::string RunTask(const text::Tokenizer& tokenizer, Runner& model, std::string_view request) {
   Collecting<T> task({tokenizer, model});
@@ -80,7 +78,6 @@ std::string RunTask(const text::Tokenizer& tokenizer, Runner& model, std::string
   return json;
 }
 
-// A configuration with these labels and no limit on length.
 inline ModelConfig LabelConfig(std::vector<std::string> labels) {
   ModelConfig config;
   config.id2label = std::move(labels);

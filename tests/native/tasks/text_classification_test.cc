@@ -23,7 +23,7 @@ TEST(TextClassification, GivesTheBestLabelByDefault) {
   EXPECT_EQ(result.find("NEG"), std::string::npos);
 }
 
-// Only an empty or blank text is refused: the reference answers one of which normalisation leaves nothing.
+// Only empty or blank texts are errors: transformers also answers a text that normalises to nothing.
 TEST(TextClassification, AnswersATextThatNormalisesToNothing) {
   auto tokenizer = WordTokenizer("good bad");
   FakeModel model(LabelConfig({"NEG", "POS"}), false, QuarterAndThreeQuarters());
@@ -215,7 +215,6 @@ TEST(TextClassification, RefusesBadRequestsByName) {
   expect(R"({"inputs":[{"text":"good"}],"options":{"truncation":"yes"}})", "invalid_argument", "truncation");
   expect(R"({"inputs":[{"text":"good"}],"options":{"truncation":true,"max_length":5}})", "invalid_argument",
          "max_length");
-  // And goes on working.
   EXPECT_TRUE(RunTask<TextClassification>(*tokenizer, model,
                                           R"({"inputs":[{"text":"good bad good"}],"options":{"truncation":true}})")
                   .starts_with("[["));

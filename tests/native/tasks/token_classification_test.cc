@@ -117,7 +117,6 @@ TEST(TokenClassification, RecallTakesAnIgnoredLabelOnlyWhereItIsSure) {
     EXPECT_NE(found.find(R"("LOC","score":0.1)"), std::string::npos) << found;
   }
   EXPECT_NE(run(R"("recall":0.71,"ignore_labels":["O","LOC"])").find(R"("entity":"I-PER")"), std::string::npos);
-  // Nothing is left to give way to.
   EXPECT_EQ(run(R"("recall":1,"ignore_labels":["O","LOC","B-PER","I-PER"])"), "[[]]");
   EXPECT_EQ(run(R"("recall":1.5)"), "invalid_argument: option recall must be from 0 to 1");
 }
@@ -147,7 +146,6 @@ TEST(TokenClassification, EntitiesOfALongTextComeOneAfterTheOther) {
   ASSERT_TRUE(RunRequest(&windows, request + R"(,"stride":100}})").ok());
   EXPECT_GT(model.runs, 1);
   EXPECT_GT(windows.parts, 3u);
-  // The same as in one window.
   auto unlimited = WordTokenizer(kWords);
   Collecting<TokenClassification> whole({*unlimited, model});
   ASSERT_TRUE(RunRequest(&whole, request + "}}").ok());

@@ -1,4 +1,4 @@
-// A tokenizer alone, as its hosts speak to it: requests and results in JSON, tokens as cells.
+// A tokenizer without a model: requests and results in JSON, tokens as cells.
 #include "core/api/tokenizer_session.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,6 @@ std::string ErrorOf(const Result<T>& result) {
   return result.ok() ? "ok" : Describe(result.status());
 }
 
-// The column of the cells that were last written.
 Cells Column(const TokenizerSession& session, size_t column) {
   Cells cells;
   for (size_t i = column; i < session.cells().size(); i += TokenizerSession::kCells)

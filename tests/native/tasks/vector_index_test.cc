@@ -50,8 +50,7 @@ TEST(VectorIndexTest, NumbersThatAreNotFiniteAreFound) {
   EXPECT_EQ(index.Finish(), 2u);
 }
 
-// What a search finds among many rows, most of which it reads in 8 bits, against the products of all of them: of an index of so
-// few rows that each is read in full.
+// Compares a search that reads most rows in 8 bits with indices of few rows, which are read in full.
 void ExpectExact(size_t width, size_t rows, const std::function<float(size_t row, size_t col)>& value,
                  const std::function<float(size_t col)>& query, const std::string& what) {
   VectorIndex all(width);

@@ -73,7 +73,6 @@ std::string WithoutSeparator(std::string file) {
   return file.erase(begin, file.find('}', at) + 1 - begin);
 }
 
-// Loads, and says "ok" or what went wrong.
 std::string Load(Session& session, const std::string& variant, const std::string& config) {
   const std::string tokenizer = variant == "markerV0-old" ? "gliner/old/" : "gliner/tokenizer/";
   Status status = session.AddFile("config.json", config);
@@ -161,7 +160,6 @@ TEST(Gliner, FindsItsMarkersInTheTokenizer) {
   ExpectEntities(RunToEnd(session, json), request.FindMember("entities"), json);
 }
 
-// The entities as text, one after another.
 std::string Found(Session& session, std::string_view text, std::string_view options) {
   const Result<JsonDocument> parsed = JsonDocument::Parse(options);
   const std::string result = RunToEnd(session, Request(text, R"(["person","date"])", parsed->root()));
@@ -177,7 +175,7 @@ std::string Found(Session& session, std::string_view text, std::string_view opti
   return found;
 }
 
-// Every span is found, however many windows a text needs: at a threshold of 0, with overlaps and several labels, all of them.
+// With a threshold of 0, overlaps and several labels every span is found, regardless of the number of windows.
 TEST(Gliner, ReadsLongTextsInWindowsThatCutNoSpan) {
   const std::string text = "Anna met a bee in the old mill behind the oak on Monday";  // 13 words
   for (const char* words : {"384", "9", "5"}) {
@@ -220,7 +218,7 @@ TEST(Gliner, RefusesOtherVariantsByName) {
   }
 }
 
-// The reference reads represent_spans for token-level models alone, and a span encoder for no token-level model without it.
+// GLiNER reads represent_spans only for token-level models, and a span encoder only with it.
 TEST(Gliner, ReadsFieldsOfSpansWhereTheReferenceDoes) {
   const std::string represents = "\"represent_spans\": true";
   const std::string encodes = R"("span_encoder_config": {"model_type": "rnn"})";
@@ -235,7 +233,6 @@ TEST(Gliner, ReadsFieldsOfSpansWhereTheReferenceDoes) {
       "unsupported: config.json: a GLiNER with represent_spans (it scores each span a second time) is not supported");
 }
 
-// The package's defaults: hidden_size 512, max_width 12.
 TEST(Gliner, ReadsAConfigurationWithoutSizes) {
   Session session(CreateReferenceBackend());
   EXPECT_EQ(Load(session, "markerV0", Replaced(ConfigOf("markerV0"), "\"max_width\"", "\"unread\"")), "ok");
@@ -244,7 +241,7 @@ TEST(Gliner, ReadsAConfigurationWithoutSizes) {
   EXPECT_NE(message.find("512"), std::string::npos) << message;
 }
 
-// The vectors of labels are kept: of a call with labels that are known only the text is read.
+// Label vectors are cached: a call with known labels only encodes the text.
 TEST(Gliner, ReadsALabelOfABiEncoderOnce) {
   Session session(CreateReferenceBackend());
   ASSERT_EQ(Load(session, "bi", ConfigOf("bi")), "ok");

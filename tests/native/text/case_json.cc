@@ -8,7 +8,6 @@
 namespace peruse::text {
 namespace {
 
-// A text, or a list of words.
 struct Input {
   std::vector<std::string_view> parts;
   bool is_words = false;

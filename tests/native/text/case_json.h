@@ -14,7 +14,6 @@
 
 namespace peruse::text {
 
-// The windows of a case as JSON.
 Result<std::string> EncodeCase(const Tokenizer& tokenizer, JsonValue test_case);
 
 }  // namespace peruse::text

@@ -1,4 +1,4 @@
-// Every case of the committed sample must come out exactly as the reference has it.
+// Every case of the committed sample must equal tokenizers' result.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -18,7 +18,6 @@ std::vector<int32_t> Ids(JsonValue json) {
   return ids;
 }
 
-// Calls `check` with each line of a fixture; how many there are.
 int ForEachLine(const std::string& name, const std::function<void(JsonValue)>& check) {
   const std::string lines = ReadFixtureFile(name);
   int count = 0;

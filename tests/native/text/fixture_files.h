@@ -24,7 +24,6 @@ inline constexpr const FixtureName& kBertFixture = kFixtures[0];
 inline constexpr const FixtureName& kBpeFixture = kFixtures[2];
 inline constexpr const FixtureName& kUnigramFixture = kFixtures[3];
 
-// Empty when the file cannot be read.
 inline std::string ReadFixtureFile(const std::string& name) {
   std::string content;
   FILE* file = std::fopen((FixturesDir() + "/tokenizer/" + name).c_str(), "rb");
@@ -35,7 +34,6 @@ inline std::string ReadFixtureFile(const std::string& name) {
   return content;
 }
 
-// The files of a fixture, under their proper names.
 class FixtureFiles {
  public:
   explicit FixtureFiles(const FixtureName& fixture) {

@@ -54,7 +54,6 @@ class Folders {
         parts_(JsonDocument::Parse(parts_text_, "parts").value()),
         cases_(JsonDocument::Parse(cases_text_, "cases").value()) {}
 
-  // Calls `check(folder)` for each line.
   template <typename Check>
   void ForEach(const Check& check) const {
     for (size_t start = 0; start < folders_text_.size();) {

@@ -158,7 +158,6 @@ TEST(HostileFiles, TextsThatGrowAreRefused) {
           .code(),
       StatusCode::kUnsupported);
 
-  // A long prefix for each of many pieces.
   const std::string prefix = R"(,"normalizer":{"type":"Prepend","prepend":")" + std::string(10000, 'p') + R"("})";
   const std::string tokens = R"(,"added_tokens":[{"id":9,"content":"#","special":true,"normalized":false}])";
   std::string pieces;
@@ -191,7 +190,7 @@ TEST(HostileFiles, ExpressionsThatTakeLongAreRefused) {
   EXPECT_NE(status.message().find("too long"), std::string::npos) << status.message();
 }
 
-// Neither the number of a set's ranges nor that of repeats of nothing decides the time: otherwise each of these would take minutes.
+// The numbers of ranges in a set and of empty repetitions must not determine the time, or each of these would take minutes.
 TEST(HostileFiles, ExpressionsOfManyPartsAreQuick) {
   const auto split = [](const std::string& expression) {
     return WithModel(kWordPiece, R"(,"pre_tokenizer":{"type":"Split","pattern":{"Regex":")" + expression +
@@ -324,7 +323,6 @@ TEST(HostileFiles, MalformedCompanions) {
             StatusCode::kMalformedFile);
 }
 
-// Post-processing needs [CLS] and [SEP].
 TEST(HostileFiles, AVocabularyWithoutSpecialTokensGetsThem) {
   const auto tokenizer = Tokenizer::Create({{"vocab.txt", "a\nb\n"}});
   ASSERT_TRUE(tokenizer.ok());

@@ -1,4 +1,4 @@
-// Time grows with the length of a text and no faster, whatever the text: a page must not stop because of what somebody pasted.
+// Tokenizing takes linear time for any text, so that pasted text cannot freeze a page.
 #include <gtest/gtest.h>
 
 #include <algorithm>

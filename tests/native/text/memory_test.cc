@@ -51,7 +51,7 @@ TEST(TokenizerMemory, TextsWithoutMemoryAreRefused) {
     const auto tokenizer = LoadFixture(fixture);
     ASSERT_TRUE(tokenizer.ok());
     const auto before = (*tokenizer)->Encode("some words");
-    // From next to nothing to nearly enough, so that each stage is the one that fails.
+    // Different limits make different stages fail.
     for (size_t left = size_t{32} << 10; left <= (size_t{64} << 20); left *= 4) {
       for (const std::string& text : texts) {
         const Hog hog(left);

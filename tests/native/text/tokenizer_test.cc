@@ -130,7 +130,7 @@ void ExpectSoundEncoding(const std::string& text, const Encoding& encoding) {
   }
 }
 
-// The pieces of one word meet: no character that is neither white space nor removed lies between them.
+// The pieces of one word are contiguous, except for white space and removed characters.
 void ExpectGaplessWords(const std::string& text, const Encoding& encoding) {
   for (size_t i = 0; i + 1 < encoding.size(); ++i) {
     if (encoding.word_ids[i] < 0 || encoding.word_ids[i] != encoding.word_ids[i + 1]) continue;
@@ -158,7 +158,7 @@ TEST(Tokenizer, OffsetsAreSound) {
   }
 }
 
-// The windows of a truncated text, without special tokens and with what they share taken away, are the whole encoding.
+// The windows of a truncated text, without special tokens and overlaps, add up to the whole encoding.
 TEST(Tokenizer, WindowsAddUpToTheWhole) {
   const auto tokenizer = LoadFixture(kUnigramFixture);
   ASSERT_TRUE(tokenizer.ok());

@@ -55,7 +55,6 @@ TEST(Truncate, RefusesContradictions) {
             StatusCode::kInvalidArgument);
 }
 
-// Each window is full but the last, each token is in some window, neighbours share exactly the stride.
 TEST(Truncate, WindowsCoverEverything) {
   for (size_t length = 1; length < 40; ++length) {
     for (size_t limit = 1; limit < 12; ++limit) {

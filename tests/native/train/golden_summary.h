@@ -12,13 +12,10 @@ namespace peruse::train::testing {
 
 using peruse::testing::TensorFile;
 
-// Of make_pretraining_goldens.py.
 const TensorFile& PretrainingGoldens();
 
-// The case's model, its weights read.
 std::unique_ptr<Trainee> LoadTrainee(const peruse::testing::GoldenCase& golden, Head head);
 
-// The largest gradient of all parameters whose names begin with this.
 double LargestGradient(const TensorFile& goldens, const std::string& prefix);
 
 // `within`: of the tensor's largest; `floor`: what may be wrong whatever that is.

@@ -38,7 +38,6 @@ struct Shape {
   auto operator<=>(const Shape&) const = default;
 };
 
-// A case's model with all of its texts in one batch.
 class Lesson {
  public:
   explicit Lesson(const GoldenCase& golden) : texts_(GoldenTexts(golden, golden.Expected())) {
@@ -99,7 +98,6 @@ class Lesson {
     return shapes;
   }
 
-  // The loss, and the gradients of all masters.
   double Run(const StepOptions& options = {}) {
     masters().ZeroGradients();
     masters().Hold();

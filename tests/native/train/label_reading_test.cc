@@ -1,4 +1,4 @@
-// Teaching a GLiClass, which reads the labels with the text: gradients against differences of the loss, and a lesson from JSON to files.
+// Training a GLiClass: gradients compared with differences of the loss, and a training run from JSON to files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,6 @@ std::unique_ptr<Trainee> Load(const std::string& variant) {
   return std::move(*trainee);
 }
 
-// The loss of one text, whose second label is right.
 class OneText {
  public:
   OneText(Trainee& trainee, Program program) : trainee_(trainee), program_(std::move(program)) {

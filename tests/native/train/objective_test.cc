@@ -1,4 +1,4 @@
-// Every goal: what examples count for, their loss, and the figures of a validation, by hand.
+// Every goal, with results computed by hand: weights of examples, losses, and validation metrics.
 #include "core/train/objective.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// Every operation of a training step, forward and back, against the reference in double precision, over the list of cases and at random
-// shapes.
+// Forward and backward passes of every operation, compared with the reference in double precision, for the list of cases and random shapes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +15,6 @@ namespace {
 using testing::GradientCase;
 using testing::OpCase;
 
-// A tape with a case's numbers.
 class CaseTape : public Tape {
  public:
   CaseTape(GradientCase& c, int32_t threads) : all_workers_(Workers::Create(ThreadsHere(threads)).value()) {

@@ -1,4 +1,4 @@
-// The parts of training that stand alone: products, random numbers, losses, logistic regression.
+// Independent parts of training: products, random numbers, losses, logistic regression.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,6 @@ std::vector<float> Random(int64_t count, uint32_t seed) {
   return values;
 }
 
-// Sizes below, at and above every block and tile; both operands in either order.
 TEST(Products, AgreeWithPlainSums) {
   Products products;
   ASSERT_TRUE(products.Allocate().ok());
@@ -62,7 +61,6 @@ TEST(Products, AgreeWithPlainSums) {
   }
 }
 
-// Sizes that are split by columns, by rows and not at all.
 TEST(Workers, MultiplyTheSameHoweverManyTheyAre) {
   for (const auto& [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{61, 200, 300},
                                 {513, 70, 260},
@@ -104,7 +102,6 @@ TEST(Workers, SplitWithoutGapsAtMultiplesOfTheUnit) {
   EXPECT_FALSE(Workers::Create(0).ok());
 }
 
-// The known answers of Random123 (kat_vectors).
 TEST(Philox, GivesTheKnownAnswers) {
   using Words = std::array<uint32_t, 4>;
   EXPECT_EQ(Philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -286,7 +283,7 @@ TEST(Logistic, DoesNotDependOnTheScaleOfFeatures) {
   for (size_t i = 0; i < fit.held_out.size(); ++i) EXPECT_NEAR(other.held_out[i], fit.held_out[i], 5e-2);
 }
 
-// A row's held-out score comes of a fit without its fold: labels at random are not told better than by guessing.
+// A row's held-out score is from a fit without its fold, so random labels are predicted no better than by guessing.
 TEST(Logistic, HeldOutScoresAreOfRowsNotSeen) {
   constexpr int64_t kRows = 60, kWidth = 100;
   const std::vector<float> features = Random(kRows * kWidth, 31);
@@ -334,7 +331,6 @@ TEST(Folds, HoldOutAShareOfEveryLabelButNotItsLastText) {
   EXPECT_EQ(counts[2], 0);
 }
 
-// Two windows of one context are never learnt from and measured by.
 TEST(Folds, KeepWindowsOfOneTextTogether) {
   std::vector<Example> examples;
   for (int32_t i = 0; i < 24; ++i) examples.push_back(Text({i}, 0, i / 3));

@@ -38,7 +38,6 @@ Example MaskedByFormula(const GoldenText& text, int32_t row, int32_t vocabulary)
 
 class MaskedWords : public ::testing::TestWithParam<GoldenCase> {};
 
-// A batch of all of a case's texts.
 class Lesson {
  public:
   explicit Lesson(const GoldenCase& golden) : trainee_(LoadTrainee(golden, Head::kMaskedLm)) {
@@ -141,8 +140,6 @@ INSTANTIATE_TEST_SUITE_P(Tiny, MaskedWords, ::testing::ValuesIn(MaskedLmCases())
   return name;
 });
 
-// ---- What is drawn --------------------------------------------------------------------------------------------------
-
 Example TextOf(int32_t length, int32_t special) {
   Example text;
   for (int32_t t = 0; t < length; ++t) {
@@ -204,8 +201,6 @@ TEST(Masking, IsDrawnAnewAndRepeatsItself) {
   EXPECT_NE(first.ids, Masked(text, recipe, 42, 3, 6).ids);
   EXPECT_NE(first.ids, Masked(text, recipe, 43, 3, 5).ids);
 }
-
-// ---- Teaching -------------------------------------------------------------------------------------------------------
 
 // Texts that count up: a masked word is told by its neighbours.
 Example CountingText(int32_t number) {

@@ -112,7 +112,7 @@ constexpr const char* kWide[] = {
     R"({"model_type": "mpnet", "vocab_size": 500, "hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 256, "max_position_embeddings": 66, "relative_attention_num_buckets": 32})"};
 
-// What is learnt, by that many threads: the losses, then every value of the model.
+// Trains with this number of threads and returns the losses, then every value of the model.
 std::vector<double> LearntBy(int32_t threads, const char* config, TeachOptions options) {
   auto trainee = Trainee::Create(config, Head::kSequenceClassification, {"a", "b"});
   EXPECT_TRUE(trainee.ok()) << trainee.status().message();
@@ -155,7 +155,6 @@ TEST(Threads, LearnTheSameToTheBit) {
   }
 }
 
-// Untrained parameters stay bit-identical.
 TEST(Teacher, ChangesNothingElse) {
   const auto before = Load(CaseOf("convbert-sequence"), Head::kSequenceClassification, {"a", "b"});
   const auto after = Load(CaseOf("convbert-sequence"), Head::kSequenceClassification, {"a", "b"});
@@ -173,7 +172,7 @@ TEST(Teacher, ChangesNothingElse) {
   }
 }
 
-// Training on features of the layer below is training with that layer frozen.
+// Training on cached features of the layer below equals training with that layer frozen.
 TEST(Teacher, LearnsTheSameFromKeptFeatures) {
   TeachOptions options;
   options.method = Method::kLayers;
@@ -200,7 +199,6 @@ TEST(Teacher, RepeatsItself) {
   EXPECT_EQ(losses[0], losses[1]);
 }
 
-// A file as a host reads it, in pieces.
 std::string Contents(Exporter& exporter, const std::string& name) {
   std::string contents;
   for (uint64_t at = 0;; at += 1000) {
@@ -210,7 +208,7 @@ std::string Contents(Exporter& exporter, const std::string& name) {
   }
 }
 
-// Teaches a little, saves, and reads back: by the engine that infers the same logits come out.
+// Trains briefly, saves, and loads: inference must give the same logits.
 void ExpectReadBack(const GoldenCase& golden, Method method) {
   const auto trainee = Load(golden, Head::kSequenceClassification, {"a", "b", "c", "d"});
   TeachOptions options;

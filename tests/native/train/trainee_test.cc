@@ -1,4 +1,4 @@
-// How what is to be taught is read: shards, and checkpoints that do not fit.
+// Loading models for training: shards, and checkpoints that do not fit.
 #include "core/train/trainee.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,6 @@ Status Load(Trainee& trainee, const std::string& file) {
   return trainee.FinishWeights();
 }
 
-// The checkpoint with `change` applied to each of its tensors, which are omitted if it returns false.
 std::string Changed(const std::function<bool(TensorInfo& info, std::string& bytes)>& change) {
   TensorRecorder recorder;
   EXPECT_TRUE(ParseInChunks<WeightsParser>(ReadFixture("tiny/deberta-v2-sequence/model.safetensors"), recorder).ok());

@@ -13,7 +13,6 @@ std::span<const uint8_t> AsBytes(const std::string& text) {
 }
 
 TEST(FloatReaderTest, RowsArriveWholeWhateverTheChunks) {
-  // Rows longer than the buffer, shorter ones, and every float type.
   for (const auto& [rows, row_size] : {std::pair{3, 20000}, std::pair{7000, 5}, std::pair{1, 1}}) {
     for (const char* dtype : {"F64", "F32", "F16", "BF16"}) {
       std::vector<float> values(static_cast<size_t>(rows * row_size));

@@ -27,7 +27,6 @@
 namespace peruse {
 namespace {
 
-// Bytes that the program holds now.
 int64_t BytesInUse() {
 #if defined(PERUSE_ADDRESS_SANITIZER)
   return static_cast<int64_t>(__sanitizer_get_current_allocated_bytes());

@@ -1,4 +1,4 @@
-// Adapters merged while a checkpoint is read, compared with what peft makes of the two.
+// Adapters merged while loading a checkpoint, compared with peft's results.
 #include "core/weights/lora.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A checkpoint from PyTorch files is the model that the same tensors make as safetensors.
+// A checkpoint in PyTorch files loads to the same model as the same tensors in safetensors.
 #include <gtest/gtest.h>
 
 #include "tests/native/models/backends.h"
@@ -7,7 +7,6 @@
 namespace peruse::testing {
 namespace {
 
-// What the model answers to one text.
 std::vector<float> Logits(Runner& model) {
   const std::vector<int32_t> ids = {2, 7, 11, 5};
   const ModelInput input = {ids, {}};

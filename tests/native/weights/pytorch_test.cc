@@ -1,4 +1,4 @@
-// PyTorch files: what torch.save wrote is read to the bit, and what is broken or hostile is refused by name.
+// PyTorch files: torch.save's files are read bit for bit; broken or hostile files give clear errors.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -85,8 +85,6 @@ TEST(PytorchTest, Crc32) {
   EXPECT_EQ(Crc32(Crc32(0, Bytes(text).first(4)), Bytes(text).subspan(4)), 0xCBF43926u);
   EXPECT_EQ(Crc32(0, {}), 0u);
 }
-
-// ---- Pickles ----------------------------------------------------------------------------------------------------------
 
 Status ParsePickle(const std::string& value) { return Parse(PytorchFile(value, {kFourFloats})); }
 
@@ -204,8 +202,6 @@ TEST(PytorchTest, WhatIsNoStateDictIsRefused) {
   EXPECT_TRUE(ParsePickle(PickleDict({{"model", OneTensor()}})).ok());
 }
 
-// ---- Tensors ----------------------------------------------------------------------------------------------------------
-
 Status ParseTensor(int64_t offset, const std::vector<int64_t>& shape, const std::vector<int64_t>& strides) {
   return ParsePickle(PickleDict({{"a", PickleTensor(FourFloats(), offset, shape, strides)}}));
 }
@@ -305,8 +301,6 @@ TEST(PytorchTest, AVisitorThatDoesNotWantATensorGetsNothingOfIt) {
   EXPECT_EQ(picky.bytes[1], kFourFloats.substr(4, 8));
 }
 
-// ---- Archives ---------------------------------------------------------------------------------------------------------
-
 // The file of OneTensor() with `change` in its hand while it is written.
 std::string Archive(const std::function<void(ZipWriter&)>& add) {
   ZipWriter zip;
@@ -392,7 +386,6 @@ TEST(PytorchTest, BrokenArchives) {
   };
   for (const auto& [add, code, part] : archives) ExpectError(Parse(Archive(add)), code, part);
 
-  // A long record of known size is passed over.
   EXPECT_TRUE(Parse(Archive([](ZipWriter& zip) {
                 AddPickle(zip);
                 zip.Add("a/notes", std::string(70000, 'n'), {.sized = true});
@@ -407,8 +400,6 @@ TEST(PytorchTest, BrokenArchives) {
   fewer.erase(zip.Body().size(), 46 + 10 + 4);  // the first entry of the directory
   ExpectError(Parse(fewer), StatusCode::kMalformedFile, "a directory of 1");
 }
-
-// ---- The legacy form --------------------------------------------------------------------------------------------------
 
 TEST(PytorchTest, LegacyViewsOfAStorage) {
   const auto view = [](int64_t first, int64_t elements) {
@@ -451,8 +442,6 @@ TEST(PytorchTest, BrokenLegacyFiles) {
   version[19] = 'x';
   ExpectError(Parse(version), StatusCode::kUnsupported, "not 1001");
 }
-
-// ---- What lies under the name of weights and isn't --------------------------------------------------------------------
 
 TEST(PytorchTest, OtherFormatsAreNamed) {
   using std::string_literals::operator""s;

@@ -53,7 +53,6 @@ inline std::string PickleDict(const std::vector<std::pair<std::string, std::stri
   for (const auto& [name, value] : entries) text += PickleText(name) + value;
   return text + "u";
 }
-// The whole of a pickle.
 inline std::string PickleFile(const std::string& value) { return "\x80\x02" + value + "."; }
 
 // ---- Archives -------------------------------------------------------------------------------------------------------

@@ -28,7 +28,6 @@ std::span<const uint8_t> AsBytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// Encodes the tensor "linear", with the file fed in chunks.
 Status Encode(const std::string& file, TensorRecorder& recorder, size_t chunk = 1 << 20) {
   RowEncoder encoder(
       [](std::span<const TensorInfo> tensors) {
@@ -86,8 +85,6 @@ TEST(RowEncoderTest, NamesTheRowThatIsNotFinite) {
   TensorRecorder recorder;
   ExpectError(Encode(File(values), recorder), StatusCode::kMalformedFile, "\"linear\" holds NaN or infinity in row 2");
 }
-
-// ---- Which tensors are encoded -----------------------------------------------------------------------------------------
 
 constexpr const char* kConfig = R"({"model_type": "bert", "vocab_size": 8, "hidden_size": 4, "num_hidden_layers": 1,
   "num_attention_heads": 2, "intermediate_size": 4, "max_position_embeddings": 4})";

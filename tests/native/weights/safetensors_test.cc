@@ -135,7 +135,6 @@ TEST(SafetensorsTest, ShapeTimesTypeMustBeTheByteCount) {
   };
   ExpectError(ParseHeader(header("F32", "[2]", "7"), "1234567"), StatusCode::kMalformedFile, "cannot have 7 bytes");
   ExpectError(ParseHeader(header("F16", "[2]", "8"), "12345678"), StatusCode::kMalformedFile, "cannot have 8 bytes");
-  // Products that wrap around to a small number.
   ExpectError(ParseHeader(header("F32", "[4294967296,4294967296]", "0")), StatusCode::kMalformedFile, "cannot have");
   ExpectError(ParseHeader(header("F64", "[2305843009213693952]", "0")), StatusCode::kMalformedFile, "cannot have");
   ExpectError(ParseHeader(header("F32", "[9223372036854775807,4]", "0")), StatusCode::kMalformedFile, "cannot have");

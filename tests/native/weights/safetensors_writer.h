@@ -32,7 +32,6 @@ inline std::string FloatBytes(std::span<const float> values, const std::string& 
   return bytes;
 }
 
-// Collects tensors, then writes the file.
 class SafetensorsWriter {
  public:
   void Add(const std::string& name, const std::vector<int64_t>& shape, std::span<const float> values,

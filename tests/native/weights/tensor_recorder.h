@@ -1,4 +1,4 @@
-// Writes down what a parser of weights delivers.
+// Records the tensors that a weights parser delivers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,6 @@ class TensorRecorder : public TensorVisitor {
   Status answer;
 };
 
-// Feeds `file` in chunks and finishes.
 template <typename Parser>
 Status ParseInChunks(const std::string& file, TensorRecorder& recorder, size_t chunk = size_t{1} << 20) {
   Parser parser(recorder);

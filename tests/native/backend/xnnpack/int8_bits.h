@@ -12,7 +12,6 @@
 
 namespace peruse::testing {
 
-// FNV-1a.
 class Hash {
  public:
   void Add(uint32_t bits) {

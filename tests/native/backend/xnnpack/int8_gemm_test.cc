@@ -52,7 +52,6 @@ struct DefinedDot {
   }
 };
 
-// The sums themselves.
 struct Sums {
   int32_t* sums;  // [kInt8TileRows, Int8TileCols()]
   int64_t rows;
@@ -175,7 +174,6 @@ TEST(Int8GemmTest, LevelsNeverOverflow) {
   EXPECT_EQ(InputLevels(3072, false), 127);
 }
 
-// The vector code rounds as QuantizeRow does, to the bit.
 TEST(Int8GemmTest, RowsQuantiseByTheRule) {
   std::mt19937 random(7);
   for (const bool wide : {false, true}) {
@@ -189,7 +187,7 @@ TEST(Int8GemmTest, RowsQuantiseByTheRule) {
         if (round == 2) values[0] = std::numeric_limits<float>::quiet_NaN();
         if (round == 3) values[0] = -std::numeric_limits<float>::infinity();
         if (round == 4) std::fill(values.begin(), values.end(), 1e-40f);
-        if (round > 40) {  // ties
+        if (round > 40) {
           for (float& value : values) value = static_cast<float>(static_cast<int32_t>(random() % 253) - 126) / 2;
           values[0] = 127;
         }
