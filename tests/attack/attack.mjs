@@ -21,7 +21,6 @@ const kTestedParts = Object.keys(kParts).filter((part) => part !== 'levels');
 const kAtOnce = 2;
 const kSilence = 600_000; // No case takes a tenth of it, where a machine has time for it.
 
-/** Runs; { passed, failed } by part. */
 async function runAttack({ minutes, seed = Math.floor(Math.random() * 2 ** 31), parts = Object.keys(kParts) }) {
   console.log(`attack: seed ${seed}, ${minutes} minutes`);
   const shares = parts.reduce((sum, part) => sum + kParts[part], 0);

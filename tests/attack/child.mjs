@@ -7,7 +7,6 @@ const until = Date.now() + Number(seconds) * 1000;
 const counts = {};
 const say = (message) => process.send?.(message);
 
-/** What a part works with. */
 const context = {
   random: new Random(Number(seed)),
   timeLeft: () => Date.now() < until,
@@ -16,7 +15,6 @@ const context = {
   count: (what, by = 1) => {
     counts[what] = (counts[what] ?? 0) + by;
   },
-  /** A sentence for the report. */
   note: (text) => say({ note: text }),
 };
 

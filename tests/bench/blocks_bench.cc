@@ -26,7 +26,6 @@ struct Shape {
   int32_t kernel = 9;
 };
 
-// Writes one block down: from x, [tokens, hidden].
 using Block = void (*)(FilledProgram& p, Value x, const Shape& s);
 
 float Scale(const Shape& shape) { return 1.0f / std::sqrt(static_cast<float>(shape.hidden / shape.heads)); }
@@ -37,7 +36,6 @@ Value Linear(FilledProgram& p, Value x, int32_t in, int32_t out) {
   return result;
 }
 
-// Output projection, residual and norm.
 void Output(FilledProgram& p, Value context, Value x, const Shape& s) {
   const NormArgs norm = {p.Constant(1, s.hidden), p.Constant(1, s.hidden), 1e-12f};
   const LinearId weight = p.Linear({.in = s.hidden, .out = s.hidden});

@@ -1,4 +1,3 @@
-// What the programs of tests/bench measure time with.
 #pragma once
 
 #include <algorithm>

@@ -161,7 +161,6 @@ int Main(int argc, char** argv) {
   const double seconds = argc > 2 ? std::atof(argv[2]) : 10;
   const auto backend = CreateXnnpackBackend(threads).value();
   Bench bench(*backend);
-  // A layer of DeBERTa v3 base, at several lengths.
   for (int32_t rows : {16, 128, 512}) {
     bench.AddLinear(rows, 768, 768, Activation::kNone);
     bench.AddLinear(rows, 768, 3072, Activation::kGelu);

@@ -1,6 +1,6 @@
-// What a training step costs beside a forward pass of the engine that infers: train_bench [TOKENS [TEXTS [THREADS]]]. ConvBERT-small's shape
-// with random weights; runs in turns, the least of each, because machines are shared; of one thread processor time, so that others on the machine
-// do not count. Prints JSON, times in milliseconds, which `npm run bench -- --teach` reads.
+// Compares a training step with a forward pass of the inference engine: train_bench [TOKENS [TEXTS [THREADS]]]. ConvBERT-small's shape with
+// random weights, in turns, the minimum of each, because machines are shared; with one thread in processor time. Prints JSON with times in
+// milliseconds, which `npm run bench -- --teach` reads.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,3 @@
-// Which Chromium the tests drive, and how.
 export const kChromiumPath = process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium';
 
 /** No sandbox: the tests run as root in containers. The rest keeps the browser from asking anybody anything. */

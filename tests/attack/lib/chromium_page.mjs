@@ -10,8 +10,8 @@ const kStartsWithin = 300_000; // Milliseconds.
 const kTypes = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
 
 /**
- * Opens a page that runs `script`, a module that sets globalThis.ready, with `files` under /m/. `onError` is told what the page throws where
- * nobody catches it.
+ * Opens a page that runs `script`, a module that sets globalThis.ready, with `files` under /m/. `onError` receives uncaught errors of the
+ * page.
  */
 export async function openPage(script, files, onError) {
   const html = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module">${script}</script>`;
@@ -47,8 +47,7 @@ export async function openPage(script, files, onError) {
 }
 
 /**
- * A page that nothing records: of Playwright's own pages Chromium keeps what they fetched, for whoever might ask for it, up to 200 MB, which
- * no measurement can tell from a leak.
+ * A page without recording: Chromium keeps what Playwright's own pages fetched, up to 200 MB, which cannot be distinguished from a leak.
  */
 class BarePage {
   static async open(browser, url, onError) {
@@ -103,13 +102,11 @@ function readOwn(path) {
   }
 }
 
-/** The page's processes. */
 async function renderers(session) {
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
 }
 
-/** Resident memory of the page's processes. */
 async function residentBytes(session) {
   const kilobytes = (id) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0);
   return (await renderers(session)).reduce((sum, id) => sum + 1024 * kilobytes(id), 0);

@@ -1,4 +1,4 @@
-// A server on 127.0.0.1 that has a model and serves it wrongly, in a way that is drawn for each request.
+// A server on 127.0.0.1 that serves a model with a random fault per request.
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 

@@ -1,4 +1,4 @@
-// How a worker starts whose waits are others (patience.mjs).
+// Entry of a worker with other time limits (patience.mjs).
 import { begin } from './patience.mjs';
 
 await begin();

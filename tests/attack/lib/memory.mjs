@@ -1,7 +1,7 @@
 // Memory over many rounds of the same work. One level is noise; what counts is whether it keeps rising.
 import { Finding } from './outcome.mjs';
 
-/** Variation of a constant level, in bytes: garbage that has not been collected yet. */
+/** Variation of a constant level, in bytes, because of garbage. */
 const kWavers = 20e6;
 
 export class MemoryCurve {
@@ -20,7 +20,7 @@ export class MemoryCurve {
     if (this.round_ > 10 && this.round_ % 5 === 0) this.points_.push([this.round_, await this.measure_()]);
   }
 
-  /** Throws where memory rises: by a slope that is too large, and by more in all than it wavers. Fewer than 12 points say nothing. */
+  /** Throws if memory rises by too large a slope, and by more in total than its variation. Fewer than 12 points are not enough. */
   check() {
     if (this.points_.length < 12) return `${this.name_}: ${this.round_} rounds, too few to tell`;
     const slope = medianSlope(this.points_);
@@ -32,8 +32,8 @@ export class MemoryCurve {
 }
 
 /**
- * What is held after about ten rounds, and at the end. One measurement wavers by a tenth with the garbage collector's moods: the first level
- * is the highest of rounds 6 to 15, the second the lowest of the last ten.
+ * Levels after about ten rounds, and at the end. One measurement varies by a tenth because of garbage collection: the first level is the
+ * highest of rounds 6 to 15, the second the lowest of the last ten.
  */
 export class Levels {
   constructor() {
@@ -52,7 +52,6 @@ export class Levels {
     return Math.min(...this.last_);
   }
 
-  /** Whether more than a twentieth has come. */
   get rose() {
     return this.end > 1.05 * this.first;
   }

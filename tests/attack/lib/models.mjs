@@ -7,7 +7,6 @@ export const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kTiny = join(kRoot, 'tests/fixtures/tiny');
 const kText = 't1 t2 t3 t4';
 
-/** Calls by the end of a checkpoint's name. */
 const kTasks = {
   sequence: ['text-classification', (pipe, options) => pipe(kText, options)],
   token: ['token-classification', (pipe, options) => pipe(kText, options)],

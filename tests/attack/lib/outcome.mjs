@@ -1,6 +1,5 @@
-// What every call must end in, whatever is done to it: a result whose numbers are numbers, or an error of ours that is not a fault of ours.
+// The allowed outcome of every call: a result with finite numbers, or a typed error that is not a bug of Peruse.
 
-/** Codes that say that Peruse itself went wrong. */
 const kOurFaults = ['internal', 'worker_died'];
 
 /** Waits for the promise; gives 'ok' or the error's code. Throws Finding for everything else. */

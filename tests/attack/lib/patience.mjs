@@ -1,4 +1,4 @@
-// Other waits than a user has, in this thread and in the workers that it starts.
+// Changes the time limits of this thread and of the workers that it starts.
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { patience } from '../../../web/dist/patience.js';
 

@@ -5,7 +5,6 @@ export class Random {
     this.state_ = seed >>> 0 || 1;
   }
 
-  /** A whole number below 2^32 (xorshift). */
   next() {
     let x = this.state_;
     x ^= x << 13;

@@ -61,7 +61,6 @@ export async function run({ random, timeLeft, begin, count }) {
   }
 }
 
-/** Waits until the process has loaded the package. */
 function begun(child) {
   return new Promise((resolve, reject) => {
     child.stdout.once('data', resolve);

@@ -1,5 +1,5 @@
-// Every n-th fetch, cache call and message fails once, in a loop over n until a round has none left to fail: for loading, calling,
-// aborting and disposing. A typed error or none, no worker that stays, and the next round works.
+// Makes every n-th fetch, cache call and message fail once, in a loop over n until no failure is left: for loading, calling, aborting and
+// disposing. Each gives a typed error or none, no worker stays, and the next round works.
 import { Worker } from 'node:worker_threads';
 import { env, pipeline } from '../../../web/dist/index_node.js';
 import { startFaultServer } from '../lib/fault_server.mjs';
@@ -15,7 +15,6 @@ class Nth {
     this.left_ = n;
     this.fired = false;
   }
-  /** Throws if it is the n-th. */
   pass() {
     this.left_ -= 1;
     if (this.left_ !== 0) return;

@@ -30,7 +30,6 @@ class BenchEngine {
   // So many calls in a row: {"seconds", "threadSeconds", "flops"}, of one of them on average. threadSeconds is processor time
   // of the calling thread, zero where the platform does not tell.
   Result<std::string> Run(int32_t calls);
-  // The logits of the last call: {"rows", "cols", "values"}.
   std::string Logits() const;
   // One call, by operation and shape: [{"operation", "calls", "flops", "seconds"}].
   Result<std::string> Profile();

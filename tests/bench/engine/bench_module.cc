@@ -1,4 +1,4 @@
-// The bench engine as an Emscripten module: what bindings/session_binding.cc is for Session.
+// The benchmark's engine as an Emscripten module.
 #include <emscripten/bind.h>
 
 #include <cstdlib>

@@ -23,7 +23,6 @@ class OpProfile final : public RunObserver {
     entries_.clear();
     flops_ = 0;
   }
-  // Since Clear.
   double flops() const { return flops_; }
   // By operation and shape, for example "linear 128x768x3072".
   const std::map<std::string, Entry>& entries() const { return entries_; }

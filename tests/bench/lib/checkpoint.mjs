@@ -8,13 +8,11 @@ export function tensorsOf(config) {
   return config.model_type === 'convbert' ? convBertTensors(config) : debertaTensors(config);
 }
 
-/** Bytes of the whole file. */
 export function checkpointBytes(config) {
   const { header, bodyBytes } = layout(config);
   return header.length + bodyBytes;
 }
 
-/** The file in chunks. */
 export function* checkpointChunks(config) {
   const { header, tensors } = layout(config);
   yield header;

@@ -1,12 +1,12 @@
-// Outputs are compared before anything is timed: a fast wrong answer is worth nothing.
+// Compares outputs before timing: a fast wrong answer is worthless.
 
 const kTolerance = { f32: 1e-4, f16: 5e-3 }; // of the outputs' spread; q8 is reported, and only gross errors are refused
 const kGross = 0.5;
 
 /**
- * Differences of outputs, divided by the spread (root mean square around the mean) of the reference's: the largest, and their root
- * mean square. A text has two logits in these models, so that of one text alone either is chance: over 24 texts the error of q8
- * differed by factors of 20 to 1,500 between texts. Many texts are needed to tell the error of a kind of arithmetic.
+ * Differences of outputs, divided by the spread (root mean square around the mean) of the reference's: the largest, and their root mean
+ * square. A text has two logits in these models, so one text is not enough: over 24 texts the error of q8 differed by factors of 20 to
+ * 1,500.
  */
 export function outputErrors(actual, expected) {
   if (actual.length !== expected.length) throw new Error(`${actual.length} outputs where the reference has ${expected.length}`);
@@ -28,7 +28,6 @@ export async function compareOutputs(subject, reference, texts) {
   return rms;
 }
 
-/** The reference runs once for all its subjects. */
 const kept = new WeakMap();
 
 async function logitsOf(subject, texts) {

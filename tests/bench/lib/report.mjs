@@ -119,7 +119,6 @@ export function printFirstAnswers(rows) {
   );
 }
 
-/** Shares of a call's time by operation. */
 export function printProfile(cells) {
   for (const cell of cells.filter(({ profile }) => profile)) {
     const { seconds, operations } = cell.profile;

@@ -1,4 +1,3 @@
-// npm run bench -- --teach: what teaching costs.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +18,10 @@ function run(program, args) {
   return JSON.parse(stdout);
 }
 
-/** A step beside a forward pass, of ConvBERT-small's shape: who runs takes turns, the least of the rounds: machines are shared. */
+/**
+ * Compares a training step with a forward pass, with ConvBERT-small's shape, in turns; takes the minimum of the rounds, because machines
+ * are shared.
+ */
 export async function measureSteps() {
   const native = await buildProgram('train_bench');
   const wasm = await buildProgram('train_bench', 'simd');
@@ -48,7 +50,6 @@ export async function measureSteps() {
   }
 }
 
-/** 64 examples of 30 tokens of each of two labels. */
 function* examples() {
   for (let i = 0; i < 128; ++i) {
     const words = Array.from({ length: 30 }, (_, t) => `t${10 + ((i * 977 + t * 131 + (i % 2) * 7) % 4000)}`);

@@ -1,9 +1,8 @@
-// One subject of a measurement, in a worker of Node or of a page: Peruse's bench module, or onnxruntime-web. Both know the same
-// verbs; every message { id, verb, request } gets one { id, answer } or { id, error }. 'spent' tells what all verbs so far have taken.
+// One subject of a measurement, in a worker of Node or of a page: Peruse's bench module, or onnxruntime-web. Both have the same verbs;
+// every message { id, verb, request } gets one { id, answer } or { id, error }. 'spent' returns the time of all verbs so far.
 
 const inNode = typeof process === 'object';
 
-/** The bench module of one variant (tests/bench/engine). */
 class Peruse {
   async create({ url, threads }) {
     const factory = (await import(/* @vite-ignore */ url)).default;
@@ -52,7 +51,6 @@ class Peruse {
   }
 }
 
-/** onnxruntime-web, its wasm backend. */
 class Ort {
   async create({ url, threads }) {
     this.ort_ = await import(/* @vite-ignore */ url);

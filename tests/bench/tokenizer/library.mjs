@@ -20,7 +20,6 @@ function installed() {
   }
 }
 
-/** Its class Tokenizer. */
 export async function installLibrary() {
   if (installed() !== kIntegrity) {
     mkdirSync(kFolder, { recursive: true });

@@ -21,7 +21,6 @@ export async function loadModule() {
     if (!staging) throw new Error('out of memory');
   }
 
-  /** The number of tokens. */
   function encode(text) {
     reserve(text.length * 3);
     const { written } = encoder.encodeInto(text, module.HEAPU8.subarray(staging, staging + capacity));

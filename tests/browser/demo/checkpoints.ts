@@ -12,8 +12,8 @@ export function file(name: string, content: Buffer | string): NamedFile {
 }
 
 /**
- * A tiny random ConvBERT with three labels, with changes to its configuration. Its fixture has no tokenizer, so here is a
- * vocabulary of the right length: it knows the letters, as words.
+ * A tiny random ConvBERT with three labels, with changes to its configuration. The fixture lacks a tokenizer, so this adds a vocabulary of
+ * the right length, with the letters as words.
  */
 export async function tinyClassifier(changes: object = {}): Promise<[config: NamedFile, weights: NamedFile, vocabulary: NamedFile]> {
   const folder = new URL('../../fixtures/tiny/convbert-sequence/', import.meta.url);
@@ -33,7 +33,6 @@ export async function tinyClassifier(changes: object = {}): Promise<[config: Nam
   ];
 }
 
-/** The same as a model of natural-language inference. */
 export const tinyNli = () =>
   tinyClassifier({
     id2label: { 0: 'contradiction', 1: 'entailment', 2: 'neutral' },

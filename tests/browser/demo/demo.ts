@@ -74,7 +74,6 @@ async function visit(browser: Browser, url: string, { at, before, ...options }: 
   return { page, complaints, requests, close: () => context.close() };
 }
 
-/** Starts tools/serve.mjs on a free port. */
 export async function startServer(flags: string[]): Promise<{ url: string; stop: () => void }> {
   const server = spawn(process.execPath, ['tools/serve.mjs', 'build/site', '0', ...flags], {
     cwd: kRoot,
@@ -107,7 +106,6 @@ export async function answered(panel: Locator): Promise<void> {
   await panel.locator('[type=submit][aria-disabled=false]').waitFor();
 }
 
-/** Opens one of the drawers below the form. */
 export async function openDrawer(panel: Locator, name: 'code' | 'race' | 'inside' | 'model-drawer'): Promise<void> {
   const drawer = panel.locator(`details.${name}`);
   if ((await drawer.getAttribute('open')) === null) await drawer.locator('> summary').click();
@@ -120,7 +118,6 @@ export async function chooseFiles(panel: Locator, files: readonly NamedFile[]): 
   await panel.getByLabel('Files', { exact: true }).setInputFiles(files as NamedFile[]);
 }
 
-/** Chooses the tab's first bundled model again. */
 export async function chooseBundled(panel: Locator): Promise<void> {
   await openDrawer(panel, 'model-drawer');
   await panel.locator('[name=model]').selectOption({ index: 0 });

@@ -50,7 +50,6 @@ it('classifies with chosen files, and with the demo model again', async () => {
   await panel.locator('.details .bars .label', { hasText: 'POSITIVE' }).waitFor();
 });
 
-/** Drops files on the page, as a mouse would. */
 async function drop(files: readonly NamedFile[]): Promise<void> {
   const contents = files.map(({ name, buffer }) => ({ name, bytes: [...buffer] }));
   const dropped = await visit.page.evaluateHandle((all) => {

@@ -1,7 +1,6 @@
-// The conformance list of tests/native/backend and every tiny checkpoint's goldens, computed by the WebGPU backend in Chromium,
-// over its software GPU: the same program that runs in Node over Dawn (cmake/gpu_tests.cmake). Of the list, the ragged batches of
-// every operation; of the goldens, all texts as one batch.
-/// <reference types="vite/client" />
+// The conformance list of tests/native/backend and every tiny checkpoint's goldens, computed by the WebGPU backend in Chromium with its
+// software GPU: the same program that runs in Node with Dawn (cmake/gpu_tests.cmake). It runs the list's ragged batches, and each golden's
+// texts as one batch.
 import { expect, test } from 'vitest';
 import { GpuExecutor } from '../../../web/dist/gpu/executor.js';
 import { PipelineCache } from '../../../web/dist/gpu/pipelines.js';
