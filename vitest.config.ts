@@ -1,15 +1,4 @@
-// Tests of the TypeScript face and of the wasm behind it: in Node, and in real headless Chromium.
-//   node           tests/node: the pure parts, and whole pipelines on the real wasm
-//   gpu            tests/node/gpu: WebGPU over Dawn (npm run test:gpu, which finds SwiftShader)
-//   browser        tests/browser/*.test.ts on a cross-origin isolated page: threads
-//   browser-gpu    tests/browser/gpu: the backend's own tests in Chromium, on its software GPU
-//   browser-plain  the same files on an ordinary page: one thread
-//   page           tests/browser/page: a page as a stranger would serve it, driven from Node; requests are recorded
-//   others         tests/browser/others: pages in Firefox and in WebKitGTK, driven from Node
-//   package        tests/packaging: the packed package in a fresh folder, in bundlers, in every place that a page has
-//   hosts          tests/packaging/hosts: the packed package in apps of frameworks (npm run test:hosts, which installs them)
-//   demo           tests/browser/demo: the demo page's site as tools/site.mjs builds it, driven from Node
-//   tarball        pipelines of tests/node on an installed package (npm run test:tarball)
+// Tests of the TypeScript API and of the wasm engine: in Node, and in headless Chromium.
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { kChromiumFlags, kChromiumPath } from './tests/browser/chromium.js';
@@ -60,7 +49,7 @@ function inChromium(name: string, headers: Record<string, string>, include = 'te
 
 export default defineConfig({
   test: {
-    // Two at once: wasm threads want cores of their own.
+    // Two in parallel, because wasm threads need processors.
     maxWorkers: 2,
     projects: [
       {

@@ -1,6 +1,6 @@
-// Lets the page work without a connection: its own files from the first moment on, engines and models once they have been used
-// or the visitor asks for them all. With a connection everything comes fresh from the server; the cache is only for when that fails.
-// It also tells the page of every request that the page or one of its workers makes.
+// Lets the page work without a connection: its own files from the start, engines and models after their first use, or if the visitor
+// requests them all. With a connection everything comes from the server; the cache is only a fallback. Also reports every request of the
+// page and its workers to the page.
 
 const worker = self as unknown as ServiceWorkerGlobalScope;
 const kCache = 'peruse-demo';
@@ -22,7 +22,7 @@ async function storePage(): Promise<void> {
   await cache.addAll(['./files.json', ...(await siteFiles()).page]);
 }
 
-/** Stores what the visitor has not used yet, or not since the site has changed, one file after the other. */
+/** Stores the files that the visitor has not used yet, or that have changed, one after another. */
 async function storeAll(): Promise<void> {
   const cache = await caches.open(kCache);
   const { version, inUse } = await siteFiles();

@@ -1,5 +1,5 @@
-// The search tab: the passages of a document that answer a question. The reader gives the document's best answers; a passage is
-// as good as the answers that lie in it.
+// The search tab: finds the passages of a document that answer a question. The reader returns the document's best answers; a passage's
+// score is that of the answers in it.
 import { type Answer, pipeline } from '../peruse/peruse.js';
 import { readerModel } from './answer.js';
 import { readerModels } from './curated.js';

@@ -6,7 +6,7 @@ const kPatience = 1500; // ms
 
 /**
  * Over when the service worker sees all requests, those of the first model included, or will not in time. A browser that refuses
- * service workers shows the page all the same.
+ * service workers still shows the page.
  */
 export const isInControl: Promise<void> = register().catch(() => {});
 

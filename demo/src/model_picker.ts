@@ -1,5 +1,4 @@
-// What a visitor may choose besides the text: the model (one beside the page, one elsewhere, files of one's own), the device and
-// the precision.
+// A visitor's choices in addition to the text: the model (next to the page, elsewhere, or own files), the device and the precision.
 import type { PipelineOptions, Source } from '../peruse/peruse.js';
 import type { HubModel } from './curated.js';
 import { find, make, makeButton } from './dom.js';

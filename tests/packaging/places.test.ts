@@ -1,5 +1,5 @@
-// Where a page may use the package besides its own scripts: a module worker, a service worker, an extension. Straight from the
-// installed package, without a bundler. (Scripts of a page on a static host: tests/browser/page.)
+// Uses the installed package without a bundler in a module worker, a service worker and an extension. (Scripts of a page on a static host:
+// tests/browser/page.)
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

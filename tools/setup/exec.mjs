@@ -9,7 +9,7 @@ export function capture(command, args = [], options = {}) {
   return result.stdout;
 }
 
-/** `capture` as a promise, so that several programs can run at once. */
+/** `capture` with a promise, so that several programs can run in parallel. */
 export function captureAsync(command, args = [], options = {}) {
   return new Promise((resolve, reject) => {
     execFile(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options }, (error, stdout, stderr) => {
@@ -21,7 +21,7 @@ export function captureAsync(command, args = [], options = {}) {
 
 function failure(command, args, status, words) {
   const lines = words.trim().split('\n');
-  // A compiler tells the cause last, npm first.
+  // Compilers print the cause last, npm prints it first.
   const told = lines.length <= 40 ? lines : [...lines.slice(0, 15), '...', ...lines.slice(-25)];
   return new Error(`${command} ${args.join(' ')} failed (${status}):\n${told.join('\n')}`);
 }

@@ -1,2 +1,2 @@
-// The site holds the package's bundles in peruse/, beside the compiled page; their types lie with the package.
+// The site has the package's bundles in peruse/, next to the compiled page; their types are in the package.
 export * from '../../../web/dist/index.js';
