@@ -18,6 +18,7 @@ std::unique_ptr<Family> CreateCamembert();
 std::unique_ptr<Family> CreateDistilBert();
 std::unique_ptr<Family> CreateMpNet();
 std::unique_ptr<Family> CreateModernBert();
+std::unique_ptr<Family> CreateAlbert();
 // These contain the encoder that they read from their configuration.
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
 Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
@@ -45,6 +46,7 @@ constexpr Row kFamilies[] = {
     {"distilbert", "DistilBert", CreateDistilBert},
     {"mpnet", "MPNet", CreateMpNet},
     {"modernbert", "ModernBert", CreateModernBert},
+    {"albert", "Albert", CreateAlbert},
 };
 
 // Infers the model_type of a file that only has architectures.

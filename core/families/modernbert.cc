@@ -185,7 +185,8 @@ Value ModernBert::SelfAttention(Build& b, const ModelConfig& config, int32_t lay
   attention.window = (is_local_[static_cast<size_t>(layer)] ? local_ : global_).window;
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, layer}, probabilities);
-  return b.Linear(MaskHeads(b, layer, context), Weights(b, name + "attn.Wo", hidden, hidden, attention_bias_));
+  return b.Dropped(
+      b.Linear(MaskHeads(b, layer, context), Weights(b, name + "attn.Wo", hidden, hidden, attention_bias_)));
 }
 
 // ModernBertMLP: the activation applies to the first half of the columns.
@@ -193,14 +194,14 @@ Value ModernBert::FeedForwardOf(Build& b, const ModelConfig& config, const std::
   const int32_t hidden = config.hidden_size, wide = config.intermediate_size;
   x = b.LayerNorm(x, Norm(b, config, name + "mlp_norm"));
   const auto [gate, up] = b.Split<2>(b.Linear(x, Weights(b, name + "mlp.Wi", hidden, 2 * wide, mlp_bias_)));
-  const Value between = b.Multiply(b.Activate(gate, config.hidden_act), up);
+  const Value between = b.Dropped(b.Multiply(b.Activate(gate, config.hidden_act), up));
   return b.Linear(between, Weights(b, name + "mlp.Wo", wide, hidden, mlp_bias_).WithWideInput());
 }
 
 Value ModernBert::Encode(Build& b, const ModelConfig& config) const {
   const int32_t head_dim = config.hidden_size / config.num_attention_heads;
   const Value sum = SumEmbeddings(b, config, {.words = kWords, .positions = false, .types = false});
-  Value x = b.LayerNorm(sum, Norm(b, config, "embeddings.norm"));
+  Value x = b.Dropped(b.LayerNorm(sum, Norm(b, config, "embeddings.norm")));
   b.Output({OutputKind::kHidden, 0}, x);
   const Value global = b.RotaryAngles({.theta = global_.theta}, head_dim);
   const Value local = b.RotaryAngles({.theta = local_.theta}, head_dim);

@@ -47,15 +47,9 @@ Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, cons
   return std::optional(head);
 }
 
-namespace {
-
-// A tied head's bias has two names, of which some files only have the decoder's. An untied head from transformers 5 has two biases, of
-// which the decoder's counts.
 std::vector<std::string> BiasNames(const ModelConfig& config, const char* head, const char* decoder) {
   return config.tie_word_embeddings ? std::vector<std::string>{head, decoder} : std::vector<std::string>{decoder, head};
 }
-
-}  // namespace
 
 PooledHead RobertaClassifier() {
   return {.transform = {.dense = "classifier.dense", .activation = Activation::kTanh},
@@ -131,22 +125,37 @@ Value BertEmbeddings(Build& b, const ModelConfig& config, const EmbeddingOptions
   return x;
 }
 
-Value FeedForward(Build& b, const ModelConfig& config, const FeedForwardNames& names, Value x, int32_t groups) {
+namespace {
+
+FeedForwardWeights DeclareFeedForward(Build& b, const ModelConfig& config, const FeedForwardNames& names,
+                                      int32_t groups) {
   const int32_t hidden = config.hidden_size;
   const int32_t wide = config.intermediate_size;
-  const Value between =
-      b.Activate(b.Linear(x, b.GroupedWeights(names.intermediate, hidden, wide, groups)), config.hidden_act);
+  FeedForwardWeights weights;
+  weights.intermediate = b.GroupedWeights(names.intermediate, hidden, wide, groups);
   // Inputs after the activation function lose most in 8 bits.
-  const Value down =
-      b.Dropped(b.Linear(between, b.GroupedWeights(names.output, wide, hidden, groups, /*wide_input=*/true)));
-  return b.LayerNorm(b.Add(down, x), b.Norm(names.norm, hidden, config.layer_norm_eps));
+  weights.output = b.GroupedWeights(names.output, wide, hidden, groups, /*wide_input=*/true);
+  weights.norm = b.Norm(names.norm, hidden, config.layer_norm_eps);
+  return weights;
+}
+
+Value FeedForward(Build& b, const ModelConfig& config, const FeedForwardWeights& weights, Value x, bool drops) {
+  const Value between = b.Activate(b.Linear(x, weights.intermediate), config.hidden_act);
+  const Value down = b.Linear(between, weights.output);
+  if (drops) b.Dropped(down);
+  return b.LayerNorm(b.Add(down, x), weights.norm);
+}
+
+}  // namespace
+
+Value FeedForward(Build& b, const ModelConfig& config, const FeedForwardNames& names, Value x, int32_t groups) {
+  return FeedForward(b, config, DeclareFeedForward(b, config, names, groups), x, /*drops=*/true);
 }
 
 Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& dense, const std::string& norm,
-                      Value context, Value x, bool drops) {
+                      Value context, Value x) {
   const int32_t hidden = config.hidden_size;
-  const Value projected = b.Linear(context, b.Weights(dense, hidden, hidden));
-  if (drops) b.Dropped(projected);
+  const Value projected = b.Dropped(b.Linear(context, b.Weights(dense, hidden, hidden)));
   return b.LayerNorm(b.Add(projected, x), b.Norm(norm, hidden, config.layer_norm_eps));
 }
 
@@ -161,16 +170,27 @@ LayerNames BertLayer(int32_t layer) {
           {name + "intermediate.dense", name + "output.dense", name + "output.LayerNorm"}};
 }
 
+LayerWeights DeclareLayer(Build& b, const ModelConfig& config, const LayerNames& names) {
+  const int32_t hidden = config.hidden_size;
+  LayerWeights weights;
+  weights.projection =
+      b.Weights(b.Stacked(hidden).Add(names.query, hidden).Add(names.key, hidden).Add(names.value, hidden));
+  weights.attention_output = b.Weights(names.attention_output, hidden, hidden);
+  weights.attention_norm = b.Norm(names.attention_norm, hidden, config.layer_norm_eps);
+  weights.feed_forward = DeclareFeedForward(b, config, names.feed_forward, /*groups=*/1);
+  weights.drops_attention = names.drops_attention;
+  weights.drops_feed_forward = names.drops_feed_forward;
+  return weights;
+}
+
 namespace {
 
 // BertSelfAttention and BertSelfOutput
-Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names, const RelativePositions& positions,
-                    int32_t layer, Value x) {
+Value SelfAttention(Build& b, const ModelConfig& config, const LayerWeights& weights,
+                    const RelativePositions& positions, int32_t layer, Value x) {
   const int32_t hidden = config.hidden_size;
   const int32_t heads = config.num_attention_heads;
-  const Value projected =
-      b.Linear(x, b.Stacked(hidden).Add(names.query, hidden).Add(names.key, hidden).Add(names.value, hidden));
-  const auto [query, key, value] = b.Split<3>(projected);
+  const auto [query, key, value] = b.Split<3>(b.Linear(x, weights.projection));
   ops::Attention attention = {.query = query, .key = key, .value = value, .heads = heads};
   attention.scale = 1.0f / std::sqrt(static_cast<float>(hidden / heads));
   attention.position_bias = positions.bias;
@@ -187,18 +207,25 @@ Value SelfAttention(Build& b, const ModelConfig& config, const LayerNames& names
   }
   const auto [context, probabilities] = b.Attention(attention);
   b.Output({OutputKind::kAttention, layer}, probabilities);
-  return AttentionOutput(b, config, names.attention_output, names.attention_norm, MaskHeads(b, layer, context), x,
-                         names.drops_attention);
+  const Value attended = b.Linear(MaskHeads(b, layer, context), weights.attention_output);
+  if (weights.drops_attention) b.Dropped(attended);
+  return b.LayerNorm(b.Add(attended, x), weights.attention_norm);
 }
 
 }  // namespace
 
+Value EncoderLayer(Build& b, const ModelConfig& config, const LayerWeights& weights, const RelativePositions& positions,
+                   int32_t layer, Value x) {
+  x = SelfAttention(b, config, weights, positions, layer, x);
+  x = FeedForward(b, config, weights.feed_forward, x, weights.drops_feed_forward);
+  b.Output({OutputKind::kHidden, layer + 1}, x);
+  return x;
+}
+
 Value BertEncoder(Build& b, const ModelConfig& config, const RelativePositions& positions, Value x,
                   LayerNames (*names)(int32_t layer)) {
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
-    const LayerNames layer = names(i);
-    x = FeedForward(b, config, layer.feed_forward, SelfAttention(b, config, layer, positions, i, x));
-    b.Output({OutputKind::kHidden, i + 1}, x);
+    x = EncoderLayer(b, config, DeclareLayer(b, config, names(i)), positions, i, x);
   }
   return x;
 }

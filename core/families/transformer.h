@@ -24,6 +24,10 @@ struct SummaryConfig {
 SummaryConfig ReadSummary(ConfigReader& reader, std::string_view type, bool use_proj, Activation activation);
 Result<std::optional<PooledHead>> SummaryHead(const SummaryConfig& summary, const ModelConfig& config);
 
+// Names a masked LM's bias. A tied head's bias has two names, of which some files only have the decoder's. An untied head from
+// transformers 5 has two biases, of which the decoder's counts.
+std::vector<std::string> BiasNames(const ModelConfig& config, const char* head, const char* decoder);
+
 // RobertaClassificationHead, MPNetClassificationHead.
 PooledHead RobertaClassifier();
 // RobertaLMHead, MPNetLMHead: exact gelu, regardless of hidden_act.
@@ -67,10 +71,28 @@ struct LayerNames {
   std::string attention_output;
   std::string attention_norm;
   FeedForwardNames feed_forward;
-  bool drops_attention = true;  // in training, apply dropout to attention's output
+  // In training, apply dropout to the outputs of attention and of the feed-forward half.
+  bool drops_attention = true;
+  bool drops_feed_forward = true;
 };
 // BERT's names: "encoder.layer.3.attention.self.query" and so on.
 LayerNames BertLayer(int32_t layer);
+
+// The parameters of a layer. Layers that share them (ALBERT) are given the same ones.
+struct FeedForwardWeights {
+  LinearId intermediate;
+  LinearId output;
+  NormArgs norm;
+};
+struct LayerWeights {
+  LinearId projection;  // hidden -> queries, keys and values
+  LinearId attention_output;
+  NormArgs attention_norm;
+  FeedForwardWeights feed_forward;
+  bool drops_attention = true;
+  bool drops_feed_forward = true;
+};
+LayerWeights DeclareLayer(Build& b, const ModelConfig& config, const LayerNames& names);
 
 // norm(output(activation(intermediate(x))) + x). `groups` is that of both layers (ConvBERT's num_groups).
 Value FeedForward(Build& b, const ModelConfig& config, const FeedForwardNames& names, Value x, int32_t groups = 1);
@@ -80,9 +102,13 @@ inline Value MaskHeads(Build& b, int32_t layer, Value context) {
   return b.Multiply(context, b.InputLike(context, kFirstMask + layer));
 }
 
-// norm(dense(context) + x): BertSelfOutput. `drops` means dropout of the linear layer's output in training.
+// norm(dense(context) + x): BertSelfOutput.
 Value AttentionOutput(Build& b, const ModelConfig& config, const std::string& dense, const std::string& norm,
-                      Value context, Value x, bool drops = true);
+                      Value context, Value x);
+
+// BertLayer, its outputs named.
+Value EncoderLayer(Build& b, const ModelConfig& config, const LayerWeights& weights, const RelativePositions& positions,
+                   int32_t layer, Value x);
 
 // BertEncoder on the embeddings, with all outputs named.
 Value BertEncoder(Build& b, const ModelConfig& config, const RelativePositions& positions, Value embeddings,

@@ -106,7 +106,8 @@ constexpr ModelType kModelTypes[] = {{"bert", "BertTokenizer"},
                                      {"roberta", "RobertaTokenizer"},
                                      {"xlm-roberta", "XLMRobertaTokenizer"},
                                      {"camembert", "CamembertTokenizer"},
-                                     {"modernbert", "PreTrainedTokenizer"}};
+                                     {"modernbert", "PreTrainedTokenizer"},
+                                     {"albert", "AlbertTokenizer"}};
 
 const TokenizerClass* FindByName(std::string_view name) {
   if (name.ends_with("Fast")) name.remove_suffix(4);

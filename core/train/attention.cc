@@ -120,7 +120,7 @@ class Head {
   }
 
   void Drop(const Block& block) {
-    if (t_.dropout().rate == 0) return;
+    if (t_.dropout().rate == 0 || op_.scale == 0) return;  // with scale 0 it is the mean of a text, no attention
     for (int64_t i = 0; i < length_; ++i) {
       t_.dropout().Apply(t_.place(), first_row_ + static_cast<uint32_t>(i), block.row(i), length_);
     }

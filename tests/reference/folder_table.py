@@ -25,6 +25,7 @@ def class_rows(table):
     table.add("class-with-tokens-of-its-own", "unigram", config={"tokenizer_class": "CamembertTokenizer"})
     for name in ("XLMRobertaTokenizer", "AlbertTokenizer", "DebertaV2TokenizerFast"):
         table.add("class-%s" % name, "unigram", config={"tokenizer_class": name}, model_type="deberta-v2")
+    table.add("class-by-type-json-albert", "unigram", model_type="albert")
     table.add("class-plain-vocabulary", "bert", has_json=False, has_vocabulary=True, config={"tokenizer_class": "PreTrainedTokenizerFast"},
               refused="tokenizer_class")
     for model_type in ("bert", "electra", "convbert"):

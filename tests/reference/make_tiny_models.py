@@ -33,12 +33,17 @@ def is_modernbert(model):
     return type(model).__name__.startswith("ModernBert")
 
 
+def names_norms_freely(model):
+    """Whether LayerNorms of the family have other names than LayerNorm."""
+    return type(model).__name__.startswith(("ModernBert", "Albert"))
+
+
 def randomise(module, generator):
     """Normal weights of deviation SCALE everywhere; LayerNorm weights lie around 1."""
     with torch.no_grad():
         for name, parameter in sorted(module.named_parameters()):
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * SCALE)
-            if name.endswith("LayerNorm.weight") or (is_modernbert(module) and "norm" in name and name.endswith(".weight")):
+            if name.endswith("LayerNorm.weight") or (names_norms_freely(module) and "norm" in name and name.endswith(".weight")):
                 parameter.add_(1.0)
 
 

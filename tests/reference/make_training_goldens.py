@@ -36,6 +36,9 @@ CASES = [
     "deberta-v2-embed-proj", "deberta-v2-token", "deberta-v2-question", "deberta-v2-masked-lm", "deberta-v2-c2p",
     "distilbert-sequence", "distilbert-token", "distilbert-question", "distilbert-masked-lm",
     "roberta-sequence", "roberta-relative-key", "roberta-masked-lm", "xlm-roberta-token", "xlm-roberta-question",
+    "modernbert-sequence", "modernbert-sequence-mean", "modernbert-biases", "modernbert-all-global", "modernbert-token",
+    "modernbert-question", "modernbert-masked-lm",
+    "albert-sequence", "albert-groups", "albert-token", "albert-masked-lm",
 ]
 ADAMW_CASES = ["bert-sequence", "convbert-sequence", "deberta-v2-sequence", "electra-sequence"]
 CONV_CASES = [name for name, *_ in make_conv_models.CASES]
@@ -141,7 +144,8 @@ def conv_gradients(name, model_type):
 def dropouts(name, model_class, text):
     """Shapes of everything that is dropped out, attention's probabilities with the rows of all heads."""
     config = transformers.AutoConfig.from_pretrained(FIXTURES / "tiny" / name)
-    rates = {"hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout", "seq_classif_dropout", "qa_dropout"}
+    rates = {"hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout", "seq_classif_dropout", "qa_dropout",
+             "embedding_dropout", "mlp_dropout", "classifier_dropout"}
     for rate in rates & set(config.to_dict()):
         setattr(config, rate, 0.1)
     model = getattr(transformers, model_class).from_pretrained(FIXTURES / "tiny" / name, config=config, attn_implementation="eager").train()

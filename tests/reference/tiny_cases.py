@@ -253,6 +253,29 @@ def modernbert_cases():
     yield case("sliding-window", "transformers 5: sliding_window as a key", transformers=5, sliding_window=3, **LABELS)
 
 
+def albert_cases():
+    """Layers that share weights, and embeddings narrower than the layers."""
+    small = {"vocab_size": 48, "hidden_size": 32, "embedding_size": 16, "num_hidden_layers": 3, "num_attention_heads": 4,
+             "intermediate_size": 48, "max_position_embeddings": 40}
+    tags = labels("O", "B-PER", "I-PER")
+
+    def case(name, about, head="SequenceClassification", choices=0, transformers=4, **more):
+        return Case("albert-" + name, "ALBERT, " + about, "Albert" + ("For" + head if head else "Model"), small | more, choices=choices,
+                    transformers=transformers)
+
+    yield case("sequence", "sequence classification, one layer three times", **LABELS)
+    yield case("groups", "five layers of two groups, exact GELU", num_hidden_layers=5, num_hidden_groups=2, hidden_act="gelu", **LABELS)
+    yield case("wide", "embedding_size equal to hidden_size, which has its projection too", "TokenClassification", embedding_size=32, **tags)
+    yield case("token", "token classification, two groups", "TokenClassification", num_hidden_layers=4, num_hidden_groups=2, **tags)
+    yield case("question", "question answering, relu", "QuestionAnswering", hidden_act="relu")
+    yield case("masked-lm", "masked language model", "MaskedLM")
+    yield case("masked-lm-untied", "masked language model, own output matrix, of transformers 5", "MaskedLM", transformers=5,
+               tie_word_embeddings=False)
+    yield case("choice", "multiple choice", "MultipleChoice", choices=2)
+    yield case("bare", "encoder without a head and without a name prefix", head="")
+    yield case("sequence-5", "sequence classification, of transformers 5", transformers=5, num_hidden_layers=2, **LABELS)
+
+
 def untied_cases():
     """Written with transformers 5 (requirements-transformers5.txt), which saves both biases of an untied head and computes with the
     decoder's; transformers 4 makes one of them."""
@@ -290,4 +313,4 @@ def rare_cases():
 
 def all_cases():
     return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *modernbert_cases(),
-            *rare_cases(), *untied_cases()]
+            *albert_cases(), *rare_cases(), *untied_cases()]

@@ -295,6 +295,17 @@ TEST(ConfigTest, ModernBertsOptionsThatPeruseLacksAreRefused) {
   }
 }
 
+TEST(ConfigTest, AlbertsDefaultsAndOptionsThatPeruseLacks) {
+  const ModelConfig config = Parse(Of("albert", ""));
+  EXPECT_EQ(config.hidden_size, 4096);
+  EXPECT_EQ(config.embedding_size, 128);
+  EXPECT_EQ(config.hidden_act, Activation::kGeluTanh);
+  ExpectError(Of("albert", R"("inner_group_num":2)"), StatusCode::kUnsupported, "inner_group_num");
+  ExpectError(Of("albert", R"("position_embedding_type":"relative_key")"), StatusCode::kUnsupported,
+              "position_embedding_type");
+  ExpectError(Of("albert", R"("num_hidden_groups":13)"), StatusCode::kMalformedFile, "num_hidden_groups");
+}
+
 TEST(ConfigTest, ProblemTypes) {
   for (const auto& [name, type] : {std::pair{"regression", ProblemType::kRegression},
                                    {"single_label_classification", ProblemType::kSingleLabel},

@@ -132,10 +132,11 @@ bool IsQuantizable(const std::string& name, const std::vector<int64_t>& shape) {
   if (!name.ends_with(".weight")) return false;
   if (shape.size() != 2 && !(name.ends_with(".pointwise.weight") && shape[2] == 1)) return false;
   if (has("word_embeddings") || has("embeddings_project") || has("embed_proj")) return true;
-  if (has("generator_lm_head") || has("cls.predictions.decoder") || has("lm_head.decoder") || has("vocab_projector")) {
+  if (has("generator_lm_head") || has("lm_head.decoder") || has("vocab_projector")) {
     return true;
   }
-  if (has("tok_embeddings") || name == "decoder.weight") return true;  // ModernBERT's
+  if (has("embedding_hidden_mapping_in") || has("predictions.decoder")) return true;  // ALBERT's
+  if (has("tok_embeddings") || name == "decoder.weight") return true;                 // ModernBERT's
   if (!has("encoder.layer.") && !has("transformer.layer.") && !has("layers.")) return false;
   return !has(".pos_") && !has("distance_embedding") && !name.ends_with(".conv.weight");
 }

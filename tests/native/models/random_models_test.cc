@@ -34,8 +34,8 @@ int32_t DivisorOf(int32_t number, Random& random) {
   }
 }
 
-constexpr const char* kFamilies[] = {"bert",       "electra",   "roberta",     "distilbert", "convbert",  "deberta",
-                                     "deberta-v2", "lightconv", "dynamicconv", "mpnet",      "modernbert"};
+constexpr const char* kFamilies[] = {"bert",       "electra",   "roberta",     "distilbert", "convbert",   "deberta",
+                                     "deberta-v2", "lightconv", "dynamicconv", "mpnet",      "modernbert", "albert"};
 constexpr const char* kActivations[] = {"gelu",  "gelu_new", "gelu_fast", "gelu_10", "quick_gelu", "relu",
                                         "relu6", "silu",     "mish",      "tanh",    "sigmoid",    "linear"};
 
@@ -63,13 +63,14 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   number("vocab_size", kVocabulary);
   number("max_position_embeddings", kPositions);
   number(distil ? "dim" : "hidden_size", hidden);
-  number(distil ? "n_layers" : "num_hidden_layers", random.Int(1, 2));
+  const int32_t layers = random.Int(1, family == "albert" ? 3 : 2);
+  number(distil ? "n_layers" : "num_hidden_layers", layers);
   number(distil ? "n_heads" : "num_attention_heads", halves ? 2 * heads : heads);
   number(distil ? "hidden_dim" : "intermediate_size", intermediate);
   text(distil ? "activation" : modern ? "hidden_activation" : "hidden_act", random.Pick(kActivations));
   number("type_vocab_size", random.Int(0, 2));
   json += random.Chance(50) ? ",\"layer_norm_eps\":1e-12" : ",\"layer_norm_eps\":1e-5";
-  if (family == "electra" || family == "convbert")
+  if (family == "electra" || family == "convbert" || family == "albert")
     number("embedding_size", random.Chance(50) ? hidden : random.Int(16, 70));
   if (family == "lightconv" || family == "dynamicconv") number("embedding_size", hidden);
   if (halves) number("num_groups", groups);
@@ -77,6 +78,7 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   if (family == "bert" && random.Chance(40)) {
     text("position_embedding_type", random.Chance(50) ? "relative_key" : "relative_key_query");
   }
+  if (family == "albert") number("num_hidden_groups", random.Int(1, layers));
   if (modern) {
     number("local_attention", random.Int(0, 90));
     number("global_attn_every_n_layers", random.Int(1, 3));

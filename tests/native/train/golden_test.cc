@@ -91,8 +91,8 @@ class Lesson {
     std::vector<Shape> shapes;
     for (const auto [rows, cols] : step_->dropped()) shapes.push_back({cols, rows});
     for (const Op& op : program_.ops) {
-      if (const auto* attention = std::get_if<ops::Attention>(&op))
-        shapes.push_back({length, attention->heads * length});
+      const auto* attention = std::get_if<ops::Attention>(&op);
+      if (attention != nullptr && attention->scale > 0) shapes.push_back({length, attention->heads * length});
     }
     std::sort(shapes.begin(), shapes.end());
     return shapes;
