@@ -19,6 +19,9 @@ std::unique_ptr<Family> CreateDistilBert();
 std::unique_ptr<Family> CreateMpNet();
 std::unique_ptr<Family> CreateModernBert();
 std::unique_ptr<Family> CreateAlbert();
+std::unique_ptr<Family> CreateNomicBert();
+std::unique_ptr<Family> CreateGte();
+std::unique_ptr<Family> CreateNewGte();
 // These contain the encoder that they read from their configuration.
 Result<ConfiguredFamily> ReadGliner(ConfigReader& reader);
 Result<ConfiguredFamily> ReadGliClass(ConfigReader& reader);
@@ -47,6 +50,9 @@ constexpr Row kFamilies[] = {
     {"mpnet", "MPNet", CreateMpNet},
     {"modernbert", "ModernBert", CreateModernBert},
     {"albert", "Albert", CreateAlbert},
+    {"nomic_bert", "NomicBert", CreateNomicBert},
+    {"gte", "Gte", CreateGte},
+    {"new", "New", CreateNewGte},
 };
 
 // Infers the model_type of a file that only has architectures.

@@ -1,9 +1,8 @@
 // ModernBERT (Warner et al., 2024): pre-norm layers, rotary positions, gated feed-forward layers, and windowed attention in most layers.
 // Reference class: ModernBertModel, with the configuration of transformers 4.48 to 5.
-#include <cmath>
-
 #include "core/base/utf8.h"
 #include "core/families/family.h"
+#include "core/families/rotary.h"
 #include "core/families/transformer.h"
 
 namespace peruse {
@@ -11,7 +10,7 @@ namespace {
 
 // Differences between layers with global and with local attention.
 struct AttentionKind {
-  float theta = 0;
+  ops::RotaryAngles angles;
   int32_t window = ops::Attention::kAllKeys;
 };
 
@@ -64,13 +63,6 @@ class ModernBert : public Family {
   NormArgs Norm(Build& b, const ModelConfig& config, const std::string& name) const {
     return b.Norm({name}, config.hidden_size, config.layer_norm_eps, norm_bias_);
   }
-  // name.weight [out, in], and name.bias [out] depending on the configuration.
-  Stack Weights(Build& b, const std::string& name, int32_t in, int32_t out, bool bias) const {
-    Stack stack = b.Stacked(in);
-    stack.AddWeight({name + ".weight"}, {out, in}, out);
-    if (bias) stack.AddBias({name + ".bias"}, {out}, 0);
-    return stack;
-  }
   Value SelfAttention(Build& b, const ModelConfig& config, int32_t layer, Value x, Value angles) const;
   Value FeedForwardOf(Build& b, const ModelConfig& config, const std::string& name, Value x) const;
 
@@ -87,13 +79,7 @@ class ModernBert : public Family {
 };
 
 void ModernBert::Read(ConfigReader& reader, ModelConfig& config) {
-  RequireWholeHeads(reader, config);
-  const int32_t head_dim = config.hidden_size / config.num_attention_heads;
-  if (head_dim % 2 != 0)
-    reader.Refuse("num_attention_heads", "which leaves heads of odd width; rotation needs even ones");
-  if (reader.Int("head_dim", head_dim, 1, kMaxHidden) != head_dim) {
-    reader.Fail(Unsupported("config.json: head_dim other than hidden_size / num_attention_heads is not supported"));
-  }
+  RequireRotaryHeads(reader, config);
   config.layer_norm_eps = reader.Float("norm_eps", 1e-5f, 0, 1);
   config.type_vocab_size = 0;
   config.max_tokens = ModelConfig::kUnlimited;  // no position table; the tokenizer's model_max_length limits texts
@@ -133,25 +119,14 @@ void ModernBert::ReadLayerTypes(ConfigReader& reader, const ModelConfig& config)
   }
 }
 
-// The base of the frequencies, in one of three places.
-void ReadTheta(ConfigReader& reader, JsonValue parameters, float* theta) {
-  ConfigReader own(parameters);
-  const std::string type = own.String("rope_type", own.String("type", "default"));
-  if (type != "default") {
-    reader.Fail(Unsupported("config.json: rope_type \"" + Excerpt(type) + "\" is not supported; only \"default\" is"));
-  }
-  *theta = own.Float("rope_theta", *theta, 1, 1e12f);
-  reader.Fail(own.status());
-}
-
 void ModernBert::ReadPositions(ConfigReader& reader) {
   // If sliding_window, a property of transformers 5, is a key, it sets local_attention to twice its value.
   const int32_t local = reader.Int("local_attention", 128, 0, kMaxPositions);
   local_.window = reader.Int("sliding_window", local / 2, 0, kMaxPositions);
-  global_.theta = reader.Float("global_rope_theta", 160000, 1, 1e12f);
-  // transformers 4 interprets null as the global value; transformers 5 fails.
-  const float fallback = reader.IsNull("local_rope_theta") ? global_.theta : 10000;
-  local_.theta = reader.Float("local_rope_theta", fallback, 1, 1e12f);
+  global_.angles.theta = reader.Float("global_rope_theta", 160000, 1, 1e12f);
+  // transformers 4 reads null as the global value; transformers 5 fails.
+  const float fallback = reader.IsNull("local_rope_theta") ? global_.angles.theta : 10000;
+  local_.angles.theta = reader.Float("local_rope_theta", fallback, 1, 1e12f);
   for (const std::string_view field : {"rope_theta", "rope_scaling"}) {
     if (reader.Field(field).exists()) {
       reader.Fail(Unsupported("config.json: " + std::string(field) +
@@ -166,8 +141,8 @@ void ModernBert::ReadPositions(ConfigReader& reader) {
     reader.Refuse("rope_parameters", "must have full_attention or sliding_attention");
     return;
   }
-  if (global.IsObject()) ReadTheta(reader, global, &global_.theta);
-  if (local_parameters.IsObject()) ReadTheta(reader, local_parameters, &local_.theta);
+  if (global.IsObject()) ReadRope(reader, global, &global_.angles);
+  if (local_parameters.IsObject()) ReadRope(reader, local_parameters, &local_.angles);
 }
 
 Value ModernBert::SelfAttention(Build& b, const ModelConfig& config, int32_t layer, Value x, Value angles) const {
@@ -175,27 +150,19 @@ Value ModernBert::SelfAttention(Build& b, const ModelConfig& config, int32_t lay
   const std::string name = "layers." + std::to_string(layer) + ".";
   // Layer 0 reads the embeddings, which are already normalised.
   if (layer > 0) x = b.LayerNorm(x, Norm(b, config, name + "attn_norm"));
-  const Value projected = b.Linear(x, Weights(b, name + "attn.Wqkv", hidden, 3 * hidden, attention_bias_));
-  const Value turned = b.Rotate(b.Columns(projected, 0, 2 * hidden), angles);  // queries and keys
-  ops::Attention attention = {.query = b.Columns(turned, 0, hidden),
-                              .key = b.Columns(turned, hidden, hidden),
-                              .value = b.Columns(projected, 2 * hidden, hidden),
-                              .heads = config.num_attention_heads};
-  attention.scale = 1.0f / std::sqrt(static_cast<float>(hidden / config.num_attention_heads));
-  attention.window = (is_local_[static_cast<size_t>(layer)] ? local_ : global_).window;
-  const auto [context, probabilities] = b.Attention(attention);
-  b.Output({OutputKind::kAttention, layer}, probabilities);
-  return b.Dropped(
-      b.Linear(MaskHeads(b, layer, context), Weights(b, name + "attn.Wo", hidden, hidden, attention_bias_)));
+  const Value projected = b.Linear(x, LinearsOf(b, {name + "attn.Wqkv"}, hidden, 3 * hidden, attention_bias_));
+  const int32_t window = (is_local_[static_cast<size_t>(layer)] ? local_ : global_).window;
+  const Value context = RotaryAttention(b, config, layer, projected, angles, window);
+  return b.Dropped(b.Linear(context, LinearsOf(b, {name + "attn.Wo"}, hidden, hidden, attention_bias_)));
 }
 
 // ModernBertMLP: the activation applies to the first half of the columns.
 Value ModernBert::FeedForwardOf(Build& b, const ModelConfig& config, const std::string& name, Value x) const {
   const int32_t hidden = config.hidden_size, wide = config.intermediate_size;
   x = b.LayerNorm(x, Norm(b, config, name + "mlp_norm"));
-  const auto [gate, up] = b.Split<2>(b.Linear(x, Weights(b, name + "mlp.Wi", hidden, 2 * wide, mlp_bias_)));
+  const auto [gate, up] = b.Split<2>(b.Linear(x, LinearsOf(b, {name + "mlp.Wi"}, hidden, 2 * wide, mlp_bias_)));
   const Value between = b.Dropped(b.Multiply(b.Activate(gate, config.hidden_act), up));
-  return b.Linear(between, Weights(b, name + "mlp.Wo", wide, hidden, mlp_bias_).WithWideInput());
+  return b.Linear(between, LinearsOf(b, {name + "mlp.Wo"}, wide, hidden, mlp_bias_).WithWideInput());
 }
 
 Value ModernBert::Encode(Build& b, const ModelConfig& config) const {
@@ -203,8 +170,8 @@ Value ModernBert::Encode(Build& b, const ModelConfig& config) const {
   const Value sum = SumEmbeddings(b, config, {.words = kWords, .positions = false, .types = false});
   Value x = b.Dropped(b.LayerNorm(sum, Norm(b, config, "embeddings.norm")));
   b.Output({OutputKind::kHidden, 0}, x);
-  const Value global = b.RotaryAngles({.theta = global_.theta}, head_dim);
-  const Value local = b.RotaryAngles({.theta = local_.theta}, head_dim);
+  const Value global = b.RotaryAngles(global_.angles, head_dim);
+  const Value local = b.RotaryAngles(local_.angles, head_dim);
   for (int32_t i = 0; i < config.num_hidden_layers; ++i) {
     x = b.Add(x, SelfAttention(b, config, i, x, is_local_[static_cast<size_t>(i)] ? local : global));
     x = b.Add(x, FeedForwardOf(b, config, "layers." + std::to_string(i) + ".", x));

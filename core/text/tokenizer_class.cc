@@ -107,7 +107,9 @@ constexpr ModelType kModelTypes[] = {{"bert", "BertTokenizer"},
                                      {"xlm-roberta", "XLMRobertaTokenizer"},
                                      {"camembert", "CamembertTokenizer"},
                                      {"modernbert", "PreTrainedTokenizer"},
-                                     {"albert", "AlbertTokenizer"}};
+                                     {"albert", "AlbertTokenizer"},
+                                     {"nomic_bert", "BertTokenizer"},
+                                     {"gte", "XLMRobertaTokenizer"}};
 
 const TokenizerClass* FindByName(std::string_view name) {
   if (name.ends_with("Fast")) name.remove_suffix(4);

@@ -33,9 +33,13 @@ def is_modernbert(model):
     return type(model).__name__.startswith("ModernBert")
 
 
+def has_rotary_positions(model):
+    return type(model).__name__.startswith(("ModernBert", "NomicBert", "Gte"))
+
+
 def names_norms_freely(model):
     """Whether LayerNorms of the family have other names than LayerNorm."""
-    return type(model).__name__.startswith(("ModernBert", "Albert"))
+    return has_rotary_positions(model) or type(model).__name__.startswith("Albert")
 
 
 def randomise(module, generator):
@@ -75,6 +79,26 @@ def decode_masks(model, positions, mask, hidden_states):
     return model.lm_predictions(queries, model.deberta.embeddings.word_embeddings)
 
 
+def publish(case, folder):
+    """Puts the configuration and the tensors' names of the authors' own code in place of those of transformers."""
+    config = json.loads((folder / "config.json").read_text())
+    kept = {name: config[name] for name in ("architectures", "id2label", "label2id", "hidden_size", "num_hidden_layers", "num_attention_heads",
+                                            "intermediate_size", "hidden_act", "vocab_size", "type_vocab_size", "layer_norm_eps")
+            if name in config and "n_embd" not in case.published or name in ("architectures", "id2label", "label2id") and name in config}
+    (folder / "config.json").write_text(json.dumps(kept | case.published, indent=2) + "\n")
+    path, tensors = folder / "model.safetensors", {}
+    for name, value in safetensors.torch.load_file(path).items():
+        name = name.replace("nomic_bert.", "bert.", 1) if name.startswith("nomic_bert.") else name.replace("gte.", "new.", 1)
+        if case.published.get("mlp_fc1_bias") is False and name.startswith("cls.") and name.endswith("bias") and "layer_norm" not in name:
+            assert not value.any()
+        elif case.published.get("pack_qkv") is False and "qkv_proj" in name:
+            for letter, part in zip("qkv", value.chunk(3)):
+                tensors[name.replace("qkv_proj", letter + "_proj")] = part.contiguous()
+        else:
+            tensors[name] = value
+    safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
+
+
 def build(case, folder):
     """Saves the checkpoint in its storage type and returns the float32 model of the rounded weights."""
     generator = generator_of(case.name)
@@ -84,6 +108,9 @@ def build(case, folder):
         config.tie_word_embeddings = False  # else the class would tie lm_head.dense, which is no output matrix
     model = model_class._from_config(config, attn_implementation="eager").eval()
     randomise(model, generator)
+    if case.published.get("mlp_fc1_bias") is False and case.model.endswith("MaskedLM"):
+        for bias in (model.cls.predictions.transform.dense.bias, model.cls.predictions.bias):
+            bias.data.zero_()
     model.tie_weights()
     model.config.tie_word_embeddings = case.config.get("tie_word_embeddings", True)
     dtype = getattr(torch, case.dtype)
@@ -100,8 +127,10 @@ def build(case, folder):
         path = folder / "model.safetensors"
         tensors = safetensors.torch.load_file(path) | {k: v.to(dtype).contiguous() for k, v in extra.items()}
         safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
-    if is_modernbert(model):  # whose buffers of frequencies the storage type would round
+    if has_rotary_positions(model):  # whose buffers of frequencies the storage type would round
         model = model_class.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    if case.published:
+        publish(case, folder)
     return model.float(), {name: value.to(dtype).float() for name, value in extra.items()}
 
 

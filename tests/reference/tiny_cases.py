@@ -17,6 +17,7 @@ class Case:
     extra_head: str = ""  # a pre-training head that has no class in transformers
     choices: int = 0  # multiple choice only
     transformers: int = 4  # major version whose class computes the case
+    published: dict = field(default_factory=dict)  # fields of config.json as the hub's files have them, in place of the class's
     tags: list = field(default_factory=list)
 
 
@@ -251,6 +252,9 @@ def modernbert_cases():
                rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 500.0},
                                 "sliding_attention": {"rope_type": "default", "rope_theta": 80.0}}, **LABELS)
     yield case("sliding-window", "transformers 5: sliding_window as a key", transformers=5, sliding_window=3, **LABELS)
+    yield case("linear", "transformers 5: linear scaling of the positions of global layers", transformers=5, num_hidden_layers=2,
+               rope_parameters={"full_attention": {"rope_type": "linear", "rope_theta": 500.0, "factor": 4.0},
+                                "sliding_attention": {"rope_type": "default", "rope_theta": 80.0}}, **LABELS)
 
 
 def albert_cases():
@@ -274,6 +278,46 @@ def albert_cases():
     yield case("choice", "multiple choice", "MultipleChoice", choices=2)
     yield case("bare", "encoder without a head and without a name prefix", head="")
     yield case("sequence-5", "sequence classification, of transformers 5", transformers=5, num_hidden_layers=2, **LABELS)
+
+
+def rotary_cases():
+    """NomicBERT and GTE, whose classes transformers 5 has. `published`: the same model with the configuration and the tensors that files on
+    the hub have, which the authors' own code reads."""
+    small = {"vocab_size": 48, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 24,
+             "max_position_embeddings": 40}
+    tags = labels("O", "B-PER", "I-PER")
+
+    def case(name, about, model, long=34, published=None, **more):
+        return Case(name, about, model, small | more, transformers=5, long=long, published=published or {})
+
+    def nomic(name, about, head, **more):
+        return case("nomic-bert-" + name, "NomicBERT, " + about, "NomicBert" + head, **more)
+
+    def gte(name, about, head, **more):
+        return case("gte-" + name, "GTE, " + about, "Gte" + head, **more)
+
+    yield nomic("sequence", "sequence classification", "ForSequenceClassification", **LABELS)
+    yield nomic("token", "token classification, another base and linear scaling of positions", "ForTokenClassification",
+                rope_parameters={"rope_type": "linear", "rope_theta": 500.0, "factor": 3.0}, **tags)
+    yield nomic("masked-lm", "masked language model", "ForMaskedLM")
+    yield nomic("bare", "encoder without a head and without a name prefix", "Model")
+    gpt2 = {"model_type": "nomic_bert", "n_embd": 16, "n_head": 2, "n_layer": 2, "n_inner": 256, "n_positions": 40, "vocab_size": 48,
+            "type_vocab_size": 2, "layer_norm_epsilon": 1e-12, "activation_function": "swiglu", "rotary_emb_base": 1000,
+            "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": False, "rotary_scaling_factor": None, "prenorm": False,
+            "qkv_proj_bias": False, "mlp_fc1_bias": False, "mlp_fc2_bias": False, "use_rms_norm": False, "causal": False}
+    tiny = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 256}
+    yield nomic("published", "sequence classification, the names of GPT-2", "ForSequenceClassification", published=gpt2, **tiny, **LABELS)
+    yield nomic("published-masked-lm", "masked language model, the names of GPT-2, a head without biases", "ForMaskedLM", published=gpt2, **tiny)
+    yield gte("sequence", "sequence classification", "ForSequenceClassification", **LABELS)
+    yield gte("token", "token classification without a table of types, silu", "ForTokenClassification", type_vocab_size=0, hidden_act="silu",
+              **tags)
+    yield gte("masked-lm", "masked language model", "ForMaskedLM")
+    new = {"model_type": "new", "position_embedding_type": "rope", "rope_theta": 20.0, "layer_norm_type": "layer_norm",
+           "logn_attention_scale": False, "rope_scaling": {"type": "ntk", "factor": 8.0}}
+    ntk = {"rope_parameters": {"rope_type": "linear", "rope_theta": 160.0, "factor": 8.0 ** (2 / 8)}}
+    yield gte("published", "sequence classification, NTK scaling", "ForSequenceClassification", published=new | {"pack_qkv": True}, **ntk,
+              **LABELS)
+    yield gte("published-split", "encoder, queries, keys and values in three tensors", "Model", published=new | {"pack_qkv": False}, **ntk)
 
 
 def untied_cases():
@@ -313,4 +357,4 @@ def rare_cases():
 
 def all_cases():
     return [*convbert_cases(), *deberta_v2_cases(), *deberta_v1_cases(), *bert_cases(), *roberta_cases(), *mpnet_cases(), *modernbert_cases(),
-            *albert_cases(), *rare_cases(), *untied_cases()]
+            *albert_cases(), *rotary_cases(), *rare_cases(), *untied_cases()]

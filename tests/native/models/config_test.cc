@@ -280,7 +280,7 @@ TEST(ConfigTest, ModernBertsOptionsThatPeruseLacksAreRefused) {
            {R"("layer_types":["full_attention","chunked_attention"],"num_hidden_layers":2)", "layer_types"},
            {R"("rope_scaling":{"rope_type":"yarn"})", "rope_scaling"},
            {R"("rope_theta":10000)", "rope_theta"},
-           {R"("rope_parameters":{"full_attention":{"rope_type":"linear","rope_theta":10000}})", "rope_type"},
+           {R"("rope_parameters":{"full_attention":{"rope_type":"yarn","rope_theta":10000}})", "rope_type"},
            {R"("head_dim":32)", "head_dim"},
        }) {
     ExpectError(Of("modernbert", fields), StatusCode::kUnsupported, what);
@@ -304,6 +304,50 @@ TEST(ConfigTest, AlbertsDefaultsAndOptionsThatPeruseLacks) {
   ExpectError(Of("albert", R"("position_embedding_type":"relative_key")"), StatusCode::kUnsupported,
               "position_embedding_type");
   ExpectError(Of("albert", R"("num_hidden_groups":13)"), StatusCode::kMalformedFile, "num_hidden_groups");
+}
+
+TEST(ConfigTest, NomicBertsOptionsThatPeruseLacksAreRefused) {
+  const std::string sound = R"("n_embd":768,"activation_function":"swiglu","rotary_emb_fraction":1.0)";
+  const ModelConfig config =
+      Parse(Of("nomic_bert", sound + R"(,"n_inner":3000,"vocab_size":30522,"pad_vocab_size_multiple":64)"));
+  EXPECT_EQ(config.intermediate_size, 3072);
+  EXPECT_EQ(config.vocab_size, 30528);
+  EXPECT_EQ(config.max_tokens, ModelConfig::kUnlimited);
+  EXPECT_EQ(Parse(Of("nomic_bert", sound)).intermediate_size, 2048);
+  EXPECT_EQ(Parse(Of("nomic_bert", sound + R"(,"rotary_scaling_factor":2)")).max_tokens, 2048);
+  for (const auto& [fields, what] : {
+           std::pair{R"("prenorm":true)", "prenorm"},
+           {R"("parallel_block":true)", "parallel_block"},
+           {R"("rotary_emb_interleaved":true)", "rotary_emb_interleaved"},
+           {R"("rotary_emb_scale_base":512)", "rotary_emb_scale_base"},
+           {R"("use_rms_norm":true)", "use_rms_norm"},
+           {R"("causal":true)", "causal"},
+           {R"("num_heads_kv":3)", "num_heads_kv"},
+           {R"("moe_every_n_layers":2)", "mixture of experts"},
+       }) {
+    ExpectError(Of("nomic_bert", sound + "," + fields), StatusCode::kUnsupported, what);
+  }
+  ExpectError(Of("nomic_bert", R"("n_embd":768,"activation_function":"gelu","rotary_emb_fraction":1.0)"),
+              StatusCode::kUnsupported, "activation_function");
+  ExpectError(Of("nomic_bert", R"("n_embd":768,"activation_function":"swiglu")"), StatusCode::kUnsupported,
+              "rotary_emb_fraction");
+  ExpectError(Of("nomic_bert", R"("rope_parameters":{"rope_type":"dynamic","factor":2})"), StatusCode::kUnsupported,
+              "rope_type");
+}
+
+TEST(ConfigTest, GtesOptionsThatPeruseLacksAreRefused) {
+  for (const char* type : {"new", "gte"}) {
+    for (const auto& [fields, what] : {
+             std::pair{R"("position_embedding_type":"absolute")", "position_embedding_type"},
+             {R"("layer_norm_type":"rms_norm")", "layer_norm_type"},
+             {R"("logn_attention_scale":true)", "logn_attention_scale"},
+             {R"("rope_scaling":{"type":"ntk","factor":8,"mixed_b":0.6})", "mixed_b"},
+             {R"("rope_scaling":{"type":"dynamic","factor":8})", "rope_type"},
+         }) {
+      ExpectError(Of(type, fields), StatusCode::kUnsupported, what);
+    }
+    ExpectError(Of(type, R"("num_attention_heads":256)"), StatusCode::kMalformedFile, "heads of odd width");
+  }
 }
 
 TEST(ConfigTest, ProblemTypes) {

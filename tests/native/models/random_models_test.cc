@@ -34,8 +34,9 @@ int32_t DivisorOf(int32_t number, Random& random) {
   }
 }
 
-constexpr const char* kFamilies[] = {"bert",       "electra",   "roberta",     "distilbert", "convbert",   "deberta",
-                                     "deberta-v2", "lightconv", "dynamicconv", "mpnet",      "modernbert", "albert"};
+constexpr const char* kFamilies[] = {"bert",       "electra",    "roberta",    "distilbert",  "convbert",
+                                     "deberta",    "deberta-v2", "lightconv",  "dynamicconv", "mpnet",
+                                     "modernbert", "albert",     "nomic_bert", "gte"};
 constexpr const char* kActivations[] = {"gelu",  "gelu_new", "gelu_fast", "gelu_10", "quick_gelu", "relu",
                                         "relu6", "silu",     "mish",      "tanh",    "sigmoid",    "linear"};
 
@@ -46,7 +47,8 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   const bool halves = family == "convbert";
   const int32_t head_size = deep ? random.Int(49, 60) : random.Int((15 + heads) / heads, 33);
   const bool modern = family == "modernbert";
-  const int32_t hidden = heads * head_size * (halves || modern ? 2 : 1);  // rotation needs heads of even width
+  const bool rotates = modern || family == "nomic_bert" || family == "gte";  // which needs heads of even width
+  const int32_t hidden = heads * head_size * (halves || rotates ? 2 : 1);
   const int32_t groups = halves && random.Chance(50) ? DivisorOf(hidden, random) : 1;
   const int32_t intermediate = groups * random.Int(1, 1 + 150 / groups);
   std::string json = R"({"model_type":")" + family + R"(","num_labels":)" + std::to_string(random.Int(1, 9));
@@ -78,6 +80,7 @@ std::string DrawConfig(const std::string& family, Random& random, bool deep = fa
   if (family == "bert" && random.Chance(40)) {
     text("position_embedding_type", random.Chance(50) ? "relative_key" : "relative_key_query");
   }
+  if (rotates && !modern && random.Chance(50)) number("rope_theta", random.Int(10, 200000));
   if (family == "albert") number("num_hidden_groups", random.Int(1, layers));
   if (modern) {
     number("local_attention", random.Int(0, 90));
