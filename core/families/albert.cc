@@ -71,7 +71,7 @@ class Albert : public Family {
   }
 
  private:
-  // In doubles, as AlbertTransformer computes it: groups need not divide the layers.
+  // Divides in doubles, as AlbertTransformer does, because the number of groups may not divide the number of layers.
   size_t GroupOf(int32_t layer, const ModelConfig& config) const {
     const double layers_per_group = static_cast<double>(config.num_hidden_layers) / groups_;
     return static_cast<size_t>(layer / layers_per_group);

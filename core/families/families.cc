@@ -2,6 +2,7 @@
 #include "core/base/class_name.h"
 #include "core/base/json.h"
 #include "core/families/family.h"
+#include "core/families/refused_types.h"
 
 namespace peruse {
 
@@ -81,7 +82,8 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
     return ReadGliner(reader);
   }
   if (model_type == "GLiClass") return ReadGliClass(reader);
-  if (model_type.empty()) model_type = TypeOfClass(reader.Field("architectures")[0].GetString().value_or(""));
+  const std::string_view architecture = reader.Field("architectures")[0].GetString().value_or("");
+  if (model_type.empty()) model_type = TypeOfClass(architecture);
   if (model_type.empty()) return MalformedFile("config.json has no model_type, and no architectures that tell it");
 
   std::string known;
@@ -96,7 +98,9 @@ Result<ConfiguredFamily> ReadFamily(JsonValue config, std::string_view default_m
     }
     if (row.model_type != "conv_bert") known += (known.empty() ? "" : ", ") + std::string(row.model_type);
   }
-  return Unsupported("config.json: model_type \"" + model_type + "\" is not supported; these are: " + known);
+  const std::string why = WhyRefused(model_type, architecture);
+  return Unsupported("config.json: model_type \"" + model_type + "\" is not supported" +
+                     (why.empty() ? "; these are: " + known : why));
 }
 
 }  // namespace peruse

@@ -350,6 +350,32 @@ TEST(ConfigTest, GtesOptionsThatPeruseLacksAreRefused) {
   }
 }
 
+TEST(ConfigTest, FamiliesThatPeruseLacksAreRefusedWithAReasonAndAnAlternative) {
+  for (const auto& [type, reason] : {
+           std::pair{"eurobert", "RMS norms, and heads that share keys and values; use a ModernBERT"},
+           {"ultrabert", "RMS norms"},
+           {"neobert", "rotates neighbouring columns; use a ModernBERT"},
+           {"t5", "an encoder with a decoder, with RMS norms; use a DeBERTa"},
+           {"mt5", "use an mDeBERTa"},
+           {"umt5", "use an mDeBERTa"},
+           {"jina_embeddings_v3", "LoRA adapter for each task; use bge-m3"},
+           {"openai_privacy_filter", "mixture of experts with 1.5 billion parameters; use redact"},
+           {"qwen3", "causal language model"},
+           {"gpt2", "use an encoder"},
+           {"longformer", "; these are: convbert, deberta"},
+       }) {
+    ExpectError(Of(type, ""), StatusCode::kUnsupported, reason);
+    ExpectError(Of(type, ""), StatusCode::kUnsupported, std::string("model_type \"") + type + "\" is not supported");
+  }
+  ExpectError(Of("smollm3", R"("architectures":["SmolLM3ForCausalLM"])"), StatusCode::kUnsupported,
+              "causal language model");
+  // Jina v2 and v3 have the types of other families, and custom code.
+  ExpectError(Of("bert", R"("position_embedding_type":"alibi")"), StatusCode::kUnsupported,
+              "position_embedding_type \"alibi\"");
+  ExpectError(Of("xlm-roberta", R"("position_embedding_type":"rotary","lora_adaptations":["separation"])"),
+              StatusCode::kUnsupported, "position_embedding_type \"rotary\"");
+}
+
 TEST(ConfigTest, ProblemTypes) {
   for (const auto& [name, type] : {std::pair{"regression", ProblemType::kRegression},
                                    {"single_label_classification", ProblemType::kSingleLabel},
