@@ -114,7 +114,7 @@ class Session {
   template <typename Create>  // Result<std::unique_ptr<Run>>(JsonValue request)
   Status StartRun(std::string_view call, std::string_view request, Create create);
   void EndRun();
-  // Returns the current run. Errors: kInvalidArgument if there is none.
+  // Returns the current run. Errors: kInvalidArgument without a run.
   Result<Task*> Running(std::string_view call);
 
   std::shared_ptr<Backend> backend_;

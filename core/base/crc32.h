@@ -6,7 +6,7 @@
 
 namespace peruse {
 
-// Returns the checksum of earlier bytes, whose checksum is `crc` (0 if there are none), followed by `bytes`.
+// Returns the checksum of earlier bytes, whose checksum is `crc` (0 at the start), followed by `bytes`.
 uint32_t Crc32(uint32_t crc, std::span<const uint8_t> bytes);
 
 }  // namespace peruse

@@ -37,7 +37,7 @@ ModelLoader::ModelLoader(ConfiguredFamily family, const ModelOptions& options, B
   model_->bytes_before = backend.WeightBytes();
 }
 
-// Linear layers of a failed load have no holder yet, so that nothing else would free them.
+// Frees the linear layers of a failed load, which do not have holders yet.
 ModelLoader::~ModelLoader() { HoldLinears(); }
 
 Result<std::unique_ptr<ModelLoader>> ModelLoader::Create(std::string_view config_json, const ModelOptions& options,

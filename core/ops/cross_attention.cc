@@ -8,7 +8,7 @@
 namespace peruse::ops {
 namespace {
 
-// The weights of a head [queries, keys], and the largest sum of absolute products behind a score.
+// The weights of a head [queries, keys], and the largest sum of absolute products of a score.
 struct Weights {
   std::vector<double> values;
   double largest_score = 0;

@@ -44,7 +44,7 @@ void Compute(const RotaryAngles& op, const Numbers& n) {
   }
 }
 
-// Positions are integers and have no gradient.
+// Positions are integers, without a gradient.
 void Gradient(const RotaryAngles&, const Numbers&, const Gradients&) {}
 
 // One rounding from double.

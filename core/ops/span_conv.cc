@@ -8,7 +8,7 @@
 namespace peruse::ops {
 namespace {
 
-// [tokens, heads * K]; with `sizes`, the sums of absolute products behind them.
+// [tokens, heads * K]; with `sizes`, the sums of absolute products of each result.
 std::vector<double> Logits(const SpanConv& op, const Numbers& n, bool sizes) {
   const int32_t width = op.heads * op.kernel_size;
   const Matrix& x = n(op.logits);
@@ -99,7 +99,7 @@ void Gradient(const SpanConv& op, const Numbers& n, const Gradients& g) {
 std::vector<double> Bound(const SpanConv& op, Value result, const Numbers& n) {
   const std::vector<double> sizes = Logits(op, n, /*sizes=*/true);
   const double largest = *std::max_element(sizes.begin(), sizes.end());
-  // Logits that are inputs have no error.
+  // Logits that are inputs are exact.
   const double softmax = op.weight.valid() ? SoftmaxFactor(largest) : 2 * largest + kSoftmax;
   const Matrix& out = n(result);
   if (result == op.kernels) {

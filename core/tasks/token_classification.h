@@ -26,7 +26,7 @@ struct TokenClassificationRequest {
   // means kTextTooLong.
   std::optional<int32_t> stride;
   std::optional<int32_t> max_length;  // tokens per window; unset means the model's limit
-  // Use windows even if `stride` and `max_length` are unset: by default max_position_embeddings, sharing a quarter of that, at most 64.
+  // Use windows even if `stride` and `max_length` are unset. The default window is max_position_embeddings tokens, sharing a quarter of that, at most 64.
   bool windows = false;
 };
 

@@ -42,7 +42,7 @@ class AddedTokens {
   // Returns the token of an id, or nullptr.
   const AddedToken* Token(int32_t id) const;
   bool IsSpecial(int32_t id) const;
-  // One more than the largest id, or 0: of all tokens, and of the listed ones.
+  // One more than the largest id of all tokens, and of the listed ones; 0 without tokens.
   int32_t id_limit() const;
   int32_t listed_id_limit() const { return listed_id_limit_; }
 

@@ -23,7 +23,7 @@ class Model {
   virtual Status Tokenize(std::string_view word, std::vector<ModelToken>* tokens) const = 0;
 
   virtual const Vocabulary& vocabulary() const = 0;
-  // The id whose token string is the matched text, such as Unigram's unknown token; -1 if there is none.
+  // The id whose token string is the matched text, such as Unigram's unknown token; or -1.
   virtual int32_t text_token_id() const { return -1; }
   virtual std::string_view continuing_subword_prefix() const { return {}; }
 };

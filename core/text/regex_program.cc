@@ -99,7 +99,7 @@ class Compiler {
     for (uint32_t i = 0; i < node.least; ++i) {
       const int32_t before = next();
       if (!Emit(inside)) return false;
-      if (next() == before) return true;  // empty, so repetition has no effect
+      if (next() == before) return true;  // empty, so repetition changes nothing
     }
     if (node.most == RegexNode::kUnlimited) {
       const int32_t split = next();

@@ -1,4 +1,4 @@
-// Rotary position embeddings in training. Positions are integers, so the angles have no gradient.
+// Rotary position embeddings in training. Positions are integers, so the angles do not have gradients.
 #include "core/train/tape.h"
 
 namespace peruse::train {

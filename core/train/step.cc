@@ -63,7 +63,7 @@ int64_t Scratch(const Op& op, const Program& program, const HeldParameters& held
     return tokens * held.linears[static_cast<size_t>(conv->weight.id)].spec.in;
   }
   if (const auto* lstm = std::get_if<ops::Lstm>(&op)) {
-    // Its rows are words, at most as many as tokens.
+    // Its rows are words; the number of tokens is an upper bound.
     return (tokens + 2) * 6 * program.info(lstm->out).cols.factor;
   }
   if (const auto* cross = std::get_if<ops::CrossAttention>(&op)) {

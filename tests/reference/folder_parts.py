@@ -1,4 +1,4 @@
-"""What the folders of folder_table.py are made of: tokenizer files from small vocabularies, and changes to them."""
+"""The parts of folder_table.py's folders: tokenizer files with small vocabularies, and changes to them."""
 import json
 import os
 import struct
@@ -103,7 +103,7 @@ def fairseq_pieces(fixtures):
 
 
 def parts(fixtures):
-    """What the goldens name by "@name", "part:name" or, if it is hexadecimal, "bytes:name" instead of repeating it."""
+    """The contents that goldens reference as "@name", "part:name" or, for hexadecimal ones, "bytes:name" instead of repeating them."""
     models = {kind + ".model": base(kind, fixtures)["model"] for kind in ("bert", "bpe", "unigram", "xlm", "camembert")}
     return {**models, "roberta.vocab": roberta_vocabulary(fixtures), "roberta.model": base("roberta", fixtures)["model"],
             "fairseq.pieces": fairseq_pieces(fixtures).hex()}

@@ -83,7 +83,7 @@ def golden(name, fields):
 
 
 def label_of(model, name, best):
-    """What the pipeline calls label `best` when its score is the highest."""
+    """The pipeline's name of label `best` when its score is the highest."""
     scores = torch.zeros(model.config.num_labels)
     scores[best] = 9
     try:

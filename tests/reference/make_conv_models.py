@@ -69,7 +69,7 @@ class Convolution(nn.Module):
 
 
 class Dense(nn.Module):
-    """A linear layer under the name `dense`, with a layer norm beside it where asked for."""
+    """A linear layer under the name `dense`, optionally with a layer norm."""
 
     def __init__(self, inputs, outputs, eps=None):
         super().__init__()

@@ -156,7 +156,7 @@ def valid_spans(logits):
 
 
 def spread(model, token_level):
-    """Changes the last layer of the scores so that probabilities of the texts lie on either side of one half."""
+    """Changes the last layer of the scores, so that the texts' probabilities are on either side of one half."""
     layer = model.model.scorer.out_mlp[3] if token_level else model.model.prompt_rep_layer[3]
 
     def scores():
@@ -266,7 +266,7 @@ def write_case(name, out_dir, work):
 
 
 def write_words(out_dir):
-    """What the package's splitter makes of all TEXTS and of one character of every kind."""
+    """The package's word splitting of all TEXTS, and of one character of every kind."""
     from gliner.data_processing.tokenizer import WordsSplitter
     splitter = WordsSplitter("whitespace")
     texts = TEXTS + ["", " \n\u3000 ", "a_b-c-_d __ -- é́ a\u200bb\u00a0c\u1680d\x1ce", "".join(

@@ -32,7 +32,7 @@ SHARED = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 
 
 def masked(texts, vocabulary):
-    """Of each text: its ids with words masked, its segments, the chosen places, what stood there, and what the generator says."""
+    """For each text: masked ids, segments, chosen positions, original ids, and the generator's predictions."""
     row, result = 0, []
     for ids, types in texts:
         changed, chosen, sampled = ids.clone(), [], []
@@ -107,7 +107,7 @@ def masked_lm(name, model_class):
 
 
 class Formula(torch.nn.Module):
-    """ElectraDiscriminatorPredictions with weights that are a formula, for a family whose reference has none."""
+    """ElectraDiscriminatorPredictions with weights from a formula, for a family without a discriminator in transformers."""
 
     def __init__(self, config):
         super().__init__()

@@ -22,7 +22,7 @@ SEEDS = FIXTURES.parent / "fuzz" / "corpus" / "pytorch"
 
 
 def tensors():
-    """Every type, and every way in which a tensor can lie in its storage."""
+    """Every type, and every layout of a tensor in its storage."""
     torch.manual_seed(0)
     table = torch.randn(7, 5)
     flat = torch.randn(40)  # as the weights of an LSTM on a GPU: one block, cut in slices

@@ -52,7 +52,7 @@ def randomise(module, generator):
 
 
 class ReplacedTokenHead(nn.Module):
-    """DeBERTa v3's detection head as its authors describe it; transformers has no class for it."""
+    """DeBERTa v3's detection head as its authors describe it; transformers lacks a class for it."""
 
     def __init__(self, config):
         super().__init__()

@@ -189,7 +189,7 @@ def adamw(name, model_class, texts):
 
 
 class DisturbedNorm(torch.nn.Module):
-    """A layer norm behind a normalisation without parameters and a perturbation for each text in turn."""
+    """A layer norm after a normalisation without parameters and a perturbation, for each text in turn."""
 
     def __init__(self, norm):
         super().__init__()

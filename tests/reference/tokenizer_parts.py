@@ -22,7 +22,7 @@ def words(tokens):
 
 
 def characters(texts):
-    """A model whose tokens are the characters of `texts`, so that ids tell the normalised text."""
+    """A model whose tokens are the characters of `texts`, so that ids show the normalised text."""
     return words([" ", *sorted(set("".join(texts)))])
 
 

@@ -60,7 +60,7 @@ async function current(): Promise<LockingCache | undefined> {
   return openCache({ custom: env.cache === true ? undefined : env.cache, folder: env.cacheFolder }, platform().folderParts);
 }
 
-/** What can't be read is an error here, not an absent entry. */
+/** An unreadable entry is an error here, not an absent one. */
 function openStore(cache: LockingCache): FileStore {
   return new FileStore(cache, (why) => {
     throw new PeruseError('internal', `The cache can't be read: ${why}.`);

@@ -40,7 +40,7 @@ struct Plan {
   const int64_t panel_bytes;  // per thread
 };
 
-// Rows per block: as many as stay cached, or fewer if there would be too few tasks for the threads.
+// Rows per block: limited by the cache, fewer if there would be too few tasks for the threads.
 int64_t BlockRows(const Plan& plan, int64_t col_blocks, int32_t threads) {
   int64_t size = std::min(plan.rows, std::max<int64_t>(kRowBlockBytes / plan.tile_bytes, 4) * kInt8TileRows);
   if (threads > 1) {

@@ -1,5 +1,5 @@
 // The conformance list: which operations, at which shapes, every backend must pass. A case is data, and a program of one
-// operation is made of it. The cases of an operation stand in the file of its name.
+// operation is made of it. The cases of an operation are in the file of its name.
 #pragma once
 
 #include <cstdint>

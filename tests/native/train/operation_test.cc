@@ -101,7 +101,7 @@ double Largest(const ops::Matrix& m) {
   return largest;
 }
 
-// How much float32 may lose in a layer norm beside what shows in the result: of x's size when the mean is taken from it, and of the
+// How much float32 may lose in a layer norm, in addition to the error bound of the result: of x's size when the mean is taken from it, and of the
 // gradient's when its means are.
 double NormSlack(GradientCase& c) {
   const auto* norm = std::get_if<ops::LayerNorm>(&c.op());

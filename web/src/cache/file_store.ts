@@ -42,7 +42,7 @@ export class DamagedEntry extends Error {
 /** A cache that can prevent parallel downloads of a file. */
 export interface LockingCache extends CustomCache {
   lock?(url: string, signal: AbortSignal): Promise<() => void>;
-  /** Removes files without an entry that have not changed for `unusedFor` milliseconds. */
+  /** Removes files without an entry after `unusedFor` milliseconds without a change. */
   tidy?(unusedFor: number): Promise<void>;
 }
 

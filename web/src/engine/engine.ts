@@ -260,7 +260,7 @@ export class Engine extends ModuleCalls<EngineModule> {
     if (this.release()) this.module_.PThread?.terminateAllThreads();
   }
 
-  /** Deletes the session; the module can create another. Returns whether it has no session now. */
+  /** Deletes the session; the module can create another. Returns whether it is now without sessions. */
   release(): boolean {
     return this.leave(() => this.session_.delete());
   }

@@ -46,7 +46,7 @@ export class ModuleCalls<M extends WasmModule> {
     return !this.gone_ && this.state_.users === 1;
   }
 
-  /** Ends all calls; `release` is the last, unless the module is broken. Returns whether the module has no other caller. */
+  /** Ends all calls; `release` is the last, unless the module is broken. Returns whether this was the module's only caller. */
   protected leave(release: () => void): boolean {
     if (this.gone_) return false;
     try {

@@ -1,4 +1,4 @@
-// Entry of peruse-gpu.js, GPU support for browsers. It has no imports and exports, so bundlers can copy the file unchanged.
+// Entry of peruse-gpu.js, GPU support for browsers. It neither imports nor exports, so bundlers can copy the file unchanged.
 import { startWithGpu } from './choose_device.js';
 import { gpuScope, kGpuExchange } from './exchange.js';
 

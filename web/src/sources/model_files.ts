@@ -20,7 +20,7 @@ export const kModules = 'modules.json';
 export const kPrompts = 'config_sentence_transformers.json';
 export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'xlm-roberta'].map((name) => `sentence_${name}_config.json`);
 
-/** The modules in modules.json, the encoder first; empty if there are none, or if the engine will reject the file. */
+/** The modules in modules.json, the encoder first; empty without the file, or if the engine will reject it. */
 export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: string; type: string }[] {
   try {
     const list = found.flatMap(({ content }) => JSON.parse(new TextDecoder().decode(content)) as Record<string, unknown>[]);

@@ -33,7 +33,7 @@ export interface LabelledSpan {
 
 /**
  * `extract(texts, labels)`; labels are a list, or one string with commas between them. A text that is longer than the model
- * reads at once is read in windows, all of them.
+ * reads in one window is split into overlapping windows.
  */
 export type ZeroShotTokenClassificationCall = <I extends string | readonly string[]>(
   texts: I,

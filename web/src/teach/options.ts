@@ -5,7 +5,7 @@ import type { ProgressInfo } from '../progress.js';
 import type { SourceOptions } from '../sources/source.js';
 import type { ProblemType, TeachExample, TeachTask } from './examples.js';
 
-/** What is trained: the head, on features that are computed once; the head and the last layers; low-rank pairs; or everything. */
+/** The trained part: the head, on features that are computed once; the head and the last layers; low-rank pairs; or everything. */
 export type TeachMethod = 'head' | 'lora' | 'full' | { layers: number };
 
 /** Metrics of a model on examples. The task determines which exist. */

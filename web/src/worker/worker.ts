@@ -1,5 +1,5 @@
-// The worker that browsers start (a module worker): an engine's room, or one of its threads. A page that has no worker imports this
-// file and works in its own thread.
+// The worker that browsers start (a module worker): it runs an engine, or one of its threads. A page without workers imports this file and
+// works in its own thread.
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { browserHostParts } from './host_parts_browser.js';
