@@ -11,7 +11,7 @@ import type { Proof } from './proof.js';
 import { summary, type Tab, TaskPanel } from './task_panel.js';
 
 export const readerModel: BundledModel = { name: 'Reader, DeBERTa, 3.0 MB', folder: 'peruse-reader-deberta-tiny' };
-const kOptions = { top_k: 5 } as const;
+const kOptions = { top_k: 5, handle_impossible_answer: true } as const;
 
 export function startAnswer(panel: HTMLElement, proof: Proof): Tab {
   const passage = find(panel, '[name=passage]', HTMLTextAreaElement);
@@ -32,8 +32,9 @@ export function startAnswer(panel: HTMLElement, proof: Proof): Tab {
       asked = { text: question.value, text_pair: passage.value };
       return answer(asked.text, asked.text_pair, { ...kOptions, signal });
     },
-    show: (answers) => {
+    show: (all) => {
       const context = asked.text_pair;
+      const answers = all.filter(({ answer }) => answer !== ''); // The empty answer says that the passage has none.
       const buttons = answers.map((answer) => makeButton(candidate(answer), () => choose(answer)));
       const choose = (chosen: Answer) => {
         quote.replaceChildren(...markedText(context, [chosen], plainMark));
@@ -42,10 +43,15 @@ export function startAnswer(panel: HTMLElement, proof: Proof): Tab {
         }
       };
       list.replaceChildren(...buttons.map((button) => make('li', '', button)));
-      candidates.hidden = answers.length < 2;
-      const best = answers[0];
+      const best = all[0];
+      const declines = best?.answer === '';
+      candidates.hidden = answers.length < (declines ? 1 : 2);
       focus = best?.start ?? 0;
       if (!best) return ['No answer was found in the passage.'];
+      if (declines) {
+        quote.replaceChildren(context);
+        return summary('Not in the text', percent(best.score));
+      }
       choose(best);
       return summary(best.answer, percent(best.score));
     },

@@ -212,6 +212,22 @@ describe('the question answering tab', () => {
     await answered(panel);
     expect(await panel.locator('.headline strong').textContent()).toBe('lid');
   });
+
+  it('says that the answer is not in the text, marks nothing, and has its guesses on demand', async () => {
+    const panel = await openTab('answer');
+    const rules = 'House rules: Smoking is forbidden. The rent is due on the first of each month.';
+    await panel.locator('textarea').fill(rules);
+    await panel.locator('[name=question]').fill('Can I have a dog?');
+    await panel.locator('.headline strong', { hasText: 'Not in the text' }).waitFor();
+    await answered(panel);
+    expect(await panel.locator('blockquote').textContent()).toBe(rules);
+    expect(await panel.locator('mark').count()).toBe(0);
+    await panel.locator('.candidates summary').click();
+    const guesses = panel.locator('.candidates button');
+    expect((await guesses.locator('.label').allTextContents()).every((words) => words !== '' && rules.includes(words))).toBe(true);
+    await guesses.first().click();
+    expect(await panel.locator('mark').textContent()).toBe(await guesses.first().locator('.label').textContent());
+  });
 });
 
 describe('the names tab', () => {
