@@ -6,7 +6,7 @@
 
 namespace peruse {
 
-// The end of a message that begins with the type; empty if the type is none of them. `architecture`: architectures[0], or empty.
+// Returns the end of a message that begins with the type, or "" for all other types. `architecture` is architectures[0], or "".
 std::string WhyRefused(std::string_view model_type, std::string_view architecture);
 
 }  // namespace peruse
