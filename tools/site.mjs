@@ -12,7 +12,7 @@ import { kVariants } from './variants.mjs';
 
 export const siteFolder = join(root, 'build/site');
 
-/** Models as they are stored, which need no quantiser: it runs in a build that the first visitor of `npm run demo` does not wait for. */
+/** Models as they are stored, which do not need a quantiser: it runs in a build that the first visitor of `npm run demo` does not wait for. */
 export const storedModels = join(root, 'models');
 
 /** `made`: as putPackage's. `models`: their folder; 8-bit copies unless it is given. */

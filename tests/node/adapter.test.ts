@@ -20,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true }));
 
-/** The base checkpoint, and the same as peft merged it. */
 async function readCase(adapter: string, base: string): Promise<{ base: Files; merged: Files; adapter: Files }> {
   const { files } = await readTiny(base);
   return {

@@ -55,7 +55,6 @@ function expectWhole({ record }: FakeLoad): void {
   expect(record.files.get('config.json')).toBe(kFiles['config.json']);
 }
 
-/** Returns the server's requests since the last call. */
 function asked(): string[] {
   return server.calls
     .splice(0)

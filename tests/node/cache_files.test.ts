@@ -17,7 +17,6 @@ serveAModel();
 const kBlock = (1 << 20) + 32;
 const kKey = 'ab'.repeat(20);
 
-/** The body with the weights. */
 async function weightsBody(): Promise<string> {
   const bodies = (await readdir(join(folder, 'v3'))).filter((name) => name.endsWith('.body'));
   for (const name of bodies) if ((await readFile(join(folder, 'v3', name))).length > kWeights.length) return join(folder, 'v3', name);

@@ -16,7 +16,6 @@ describe('names and private details', () => {
   });
   afterAll(() => Promise.all([tag.dispose(), redact.dispose()]));
 
-  /** As the page asks. */
   async function namesIn(text: string): Promise<string[]> {
     const found = await tag(text, { aggregation_strategy: 'average', stride: 16 });
     return found.map(({ entity_group, start, end }) => `${text.slice(start, end)} ${entity_group}`);

@@ -16,7 +16,6 @@ const pages = [
     .map((name) => `docs/${name}`),
 ];
 
-/** Declarations that the pages' code assumes. */
 const kGiven = `
 declare global {
   const text: string, question: string, query: string;

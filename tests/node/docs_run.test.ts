@@ -41,7 +41,6 @@ const kModels: Record<string, string | (() => Promise<Record<string, Uint8Array>
   'replaced-token-detection': async () => (await readTiny('electra-rtd')).files,
 };
 
-/** Declarations that the pages' code assumes. */
 const kGiven: Record<string, string> = {
   text: "'The bees of Mary Johnson live in a hollow oak behind the mill.'",
   texts: "['A text.', 'Another one.']",
@@ -142,7 +141,6 @@ function expectListAsShown(list: unknown[], shown: unknown[], where: string): vo
   }
 }
 
-/** Runs the code; returns what was reported. */
 function run(code: string): unknown[] {
   rmSync(join(folder, 'local'), { recursive: true, force: true });
   for (const [, task, owner, name] of code.matchAll(/pipeline\(\s*'([\w-]+)',\s*'([\w-]+)\/([\w.-]+)'/g)) {

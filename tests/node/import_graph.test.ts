@@ -27,7 +27,6 @@ const kLayers = [
   'web_types',
 ].map((names) => names.split(' '));
 
-/** Returns a module's folder, or its own name if it is at the top level. */
 function roomOf(module: string): string {
   return module.split('/')[0]!.replace(/(\.d)?\.(ts|js)$/, '');
 }
@@ -50,7 +49,6 @@ function upward(file: string, text: string): string[] {
     .map((target) => `${file} imports ${target}`);
 }
 
-/** Returns the modules that import themselves through others. */
 function circles(graph: Map<string, string[]>): string[] {
   const reach = (from: string, seen: Set<string>): Set<string> => {
     for (const next of graph.get(from) ?? []) if (!seen.has(next)) reach(next, seen.add(next));

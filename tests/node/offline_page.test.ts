@@ -44,7 +44,6 @@ const site = (address: string) => {
   return file(kPage, 'text/html');
 };
 
-/** Returns the page's response, after all stores have finished. */
 async function ask(path: string): Promise<Response> {
   const later: Promise<unknown>[] = [];
   let answer: Promise<Response> | undefined;

@@ -20,7 +20,6 @@ let root: string;
 let folders = 0;
 const newFolder = () => mkdtemp(join(root, `${++folders}-`));
 
-/** A checkpoint as safetensors, and the same from PyTorch. */
 interface Pair {
   safetensors: Files;
   pytorch: Files;
@@ -49,7 +48,6 @@ async function write(files: Files): Promise<string> {
   return folder;
 }
 
-/** Returns the model's results for a few texts. */
 async function vectors(source: Source, options: PipelineOptions = {}) {
   const embed = await pipeline('feature-extraction', source, { variant: 'simd', ...options });
   try {

@@ -30,7 +30,6 @@ async function failure(promise: Promise<unknown>): Promise<PeruseError> {
   return error as PeruseError;
 }
 
-/** All labels' scores for a few texts, as they are. */
 async function scores(source: Files | string, options: PipelineOptions = {}) {
   const classify = await pipeline('text-classification', source, { variant: 'simd', ...options });
   try {

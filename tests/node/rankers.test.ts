@@ -18,7 +18,6 @@ interface Case {
 
 const kTolerance = 1e-4;
 
-/** UTF-16 indices of the code points of a text. */
 function unitsOf(text: string): number[] {
   const units = [0];
   for (const char of text) units.push(units.at(-1)! + char.length);

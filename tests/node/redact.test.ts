@@ -142,7 +142,6 @@ describe('redact', () => {
   });
 });
 
-/** A classifier that gives these parts of the text that it reads, each with its type. */
 function giving(...parts: [string, string][]): Run {
   return async (inputs) =>
     inputs.map(({ text }) =>

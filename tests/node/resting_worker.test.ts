@@ -12,7 +12,6 @@ const kIndex = new URL('../../web/dist/index_node.js', import.meta.url).href;
 const kText = 'A gem of a film.';
 const { worker: kUsual, lettingGo: kUsualLettingGo } = patience;
 
-/** Returns the running workers that pipelines have started. */
 const alive = new Set<Worker>();
 let started = 0;
 const threads = createRequire(import.meta.url)('node:worker_threads') as { Worker: typeof Worker };
@@ -44,7 +43,6 @@ beforeEach(() => {
   started = 0;
 });
 
-/** Ends all idle workers. */
 afterEach(async () => {
   for (const worker of alive) void worker.terminate();
   await untilAlive(0);

@@ -30,7 +30,6 @@ async function wantedOf(name: string): Promise<Wanted[]> {
   return JSON.parse(await readFile(join(kFixtures, name, 'texts.json'), 'utf8')) as Wanted[];
 }
 
-/** All files of a folder by their paths in it. */
 async function filesOf(folder: string): Promise<Files> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

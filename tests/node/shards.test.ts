@@ -115,7 +115,6 @@ const kBad: [string, (good: Files) => Files, string, RegExp][] = [
   ],
 ];
 
-/** A shard, one of whose tensors has another name. */
 function renamed(shard: Uint8Array): Uint8Array {
   const copy = shard.slice();
   const name = bytes('layer');

@@ -33,7 +33,6 @@ interface Golden {
   decoded?: string;
 }
 
-/** UTF-16 index of each code point, and of the end. */
 function utf16Indices(text: string): number[] {
   const indices = [0];
   for (const character of text) indices.push(indices.at(-1)! + character.length);

@@ -18,7 +18,6 @@ async function load<T extends TaskOrAlias>(task: T, files: Files) {
   return made;
 }
 
-/** The checkpoint with its tensors' names and entries changed. */
 function withHeader(files: Files, change: (name: string, entry: TensorEntry) => [string, TensorEntry][]): Files {
   const { header, body } = splitSafetensors(files['model.safetensors']!);
   const entries = Object.entries(header).flatMap(([name, entry]): [string, TensorEntry][] =>

@@ -66,7 +66,7 @@ def main():
         randomise(model)
         folder = FOLDER / case
         shutil.rmtree(folder, ignore_errors=True)
-        model.peft_config["default"].base_model_name_or_path = f"tests/fixtures/tiny/{base}"  # Not where it lies on this machine.
+        model.peft_config["default"].base_model_name_or_path = f"tests/fixtures/tiny/{base}"  # Removes this machine's path.
         model.save_pretrained(folder)
         (folder / "README.md").unlink(missing_ok=True)
         # What is stored counts: peft sorts the keys of the patterns.

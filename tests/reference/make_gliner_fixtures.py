@@ -44,7 +44,7 @@ MODERNBERT = {"model_type": "modernbert", "hidden_size": 16, "num_attention_head
               "local_attention": 8, "global_attn_every_n_layers": 2, "pad_token_id": 0}
 HEAD = {"hidden_size": 8, "max_width": 4, "num_rnn_layers": 1, "span_mode": "markerV0"}
 
-# By name: what gliner_config.json says beside the encoder. A class_token_index of -1 is that of releases without a tokenizer.
+# By name: the members of gliner_config.json except the encoder. A class_token_index of -1 is that of releases without a tokenizer.
 CASES = {
     "markerV0": {},
     "markerV0-old": {"class_token_index": -1, "vocab_size": -1, "encoder_config": None},
@@ -73,7 +73,7 @@ CASES |= {
     "bi-fused": {"labels_encoder": "labels", "post_fusion_schema": "l2l-l2t-t2t", "num_post_fusion_layers": 1},
     "bi-fused-mean": {"labels_encoder": "labels", "post_fusion_schema": "t2l-t2t-l2t", "subtoken_pooling": "mean", "span_mode": "marker"},
     "bi-plain": {"labels_encoder": "labels", "hidden_size": 12, "labels_encoder_config": None},
-    # As the package saves one: its tokens are in the tokenizer of the texts, and the embeddings have no rows for them.
+    # As the package saves one: its tokens are in the tokenizer of the texts, but the embeddings lack rows for them.
     "bi-bert": {"labels_encoder": "labels", "encoder_config": BERT | {"max_position_embeddings": 56, "intermediate_size": 8}},
 }
 # The tokenizer has <<ENT>> alone: the package reads the pieces of <<SEP>>.

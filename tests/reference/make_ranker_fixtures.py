@@ -111,7 +111,7 @@ def plans():
     for label in NLI["label2id"]:
         yield "text-ranking", "convbert", "sequence", NLI, {}, None, {"label": label}
         yield "text-ranking", "deberta-v2", "sequence", NLI, {}, None, {"label": label}
-    for limit in (None, 96, 48, int(1e30)):  # DeBERTa v2 has no limit of its own: the configuration's is kept all the same
+    for limit in (None, 96, 48, int(1e30)):  # DeBERTa v2 has no limit of its own: the configuration's is kept
         yield "text-ranking", "deberta-v2", "sequence", NLI, {}, limit, {"label": "neutral"}
     for options in ({"function_to_apply": "softmax"}, {"function_to_apply": "sigmoid"}, {"max_length": 30}, {"max_length": 120}):
         yield "text-ranking", "deberta-v2", "sequence", NLI, {}, None, options | {"label": "entailment"}

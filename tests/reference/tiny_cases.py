@@ -14,7 +14,7 @@ class Case:
     config: dict
     dtype: str = "float16"  # storage type; half the size of float32 and no less of a test
     long: int = 34
-    extra_head: str = ""  # a pre-training head that has no class in transformers
+    extra_head: str = ""  # a pre-training head without a class in transformers
     choices: int = 0  # multiple choice only
     transformers: int = 4  # major version whose class computes the case
     published: dict = field(default_factory=dict)  # fields of config.json as the hub's files have them, in place of the class's

@@ -233,7 +233,6 @@ describe('what can not be inspected is one line', () => {
 
 describe('GLiNER and GLiClass', () => {
   const kFixtures = `${kRoot}tests/fixtures/`;
-  /** A folder of a fixture's checkpoint and some tokenizer. */
   async function assemble(kind: string, name: string, tokenizer: string | undefined): Promise<string> {
     const made = join(folder, name);
     await cp(`${kFixtures}${kind}/${name}`, made, { recursive: true });

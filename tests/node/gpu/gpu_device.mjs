@@ -16,7 +16,6 @@ export function swiftShaderEnvironment() {
 
 let gpu; // Dawn's instance: its devices are lost when it is garbage-collected.
 
-/** Returns an adapter of Dawn, or undefined if Dawn does not find one. */
 export async function requestAdapter() {
   const { create, globals } = await import('webgpu');
   Object.assign(globalThis, globals);

@@ -5,9 +5,7 @@ type Method = (...all: unknown[]) => unknown;
 
 export interface WatchedGpu {
   findGpu: () => Promise<GPU>;
-  /** Every device that was opened. */
   devices: GPUDevice[];
-  /** Calls of the devices' methods, by name. */
   calls: Map<string, number>;
   /** Instead of a device's own method. */
   tamper: Map<string, (own: Method) => Method>;

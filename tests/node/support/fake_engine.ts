@@ -19,7 +19,6 @@ export interface FakeBehaviour {
   shards?: string[];
   /** The result of an inspection; its arrays are zeros. */
   inspection?: object;
-  /** Batches per run. */
   steps?: number;
   /** reserve() finds no memory for more than this. */
   memory?: number;
@@ -84,7 +83,6 @@ export function fakeEngine(behaviour: FakeBehaviour = {}): { engine: Engine; rec
     step() {
       return JSON.stringify({ ok: true, more: --stepsLeft > 0 });
     }
-    /** All results come with the last step. */
     take() {
       const { inputs } = record.requests.at(-1) as { inputs: unknown[] };
       if (stepsLeft > 0) return answer('take', { parts: [] });

@@ -14,7 +14,6 @@ export const kTexts: TextExample[] = [kPlants, kTools].flatMap((things, label) =
   things.flatMap((thing) => kFrames.slice(0, 2).map((frame) => ({ text: frame(thing), label: ['plant', 'tool'][label]! }))),
 );
 
-/** The same things in a frame that is new. */
 export const kHeldBack: TextExample[] = [kPlants, kTools].flatMap((things, label) =>
   things.map((thing) => ({ text: kFrames[2]!(thing), label: ['plant', 'tool'][label]! })),
 );
@@ -45,7 +44,6 @@ export const kEntities: EntitiesExample[] = [
   ...kTools.map((thing) => ({ text: `The ${thing} is in the yard.`, entities: [] })),
 ];
 
-/** Where somebody is. */
 export const kAnswers: AnswerExample[] = ['Anna', 'Peter', 'Maria', 'John'].flatMap((name) =>
   ['garden', 'kitchen', 'cellar', 'attic'].map((place) => {
     const before = `${name} is in the `;

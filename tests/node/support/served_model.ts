@@ -67,7 +67,6 @@ export function expectWhole(record: FakeRecord): void {
   expect(record.files.get('config.json')).toBe(kFiles['config.json']);
 }
 
-/** Returns the server's requests since the last call: method and file. */
 export function asked(): string[] {
   return server.calls
     .splice(0)

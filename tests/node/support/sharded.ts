@@ -5,7 +5,6 @@ import { type Files, type readTensors, tinyText } from './tiny.js';
 export const kShards = [1, 2, 3].map((i) => `model-0000${i}-of-00003.safetensors`);
 export const kShardedFiles = ['config.json', 'tokenizer.json', 'model.safetensors.index.json', ...kShards];
 
-/** The folder's files. */
 export async function readSharded(read: (name: string) => Promise<Uint8Array>): Promise<Files> {
   return Object.fromEntries(await Promise.all(kShardedFiles.map(async (name) => [name, await read(name)] as const)));
 }

@@ -11,9 +11,7 @@ const kModels = fileURLToPath(new URL('../../../models/', import.meta.url));
 const kSentiment = join(kModels, 'peruse-sentiment-convbert-tiny');
 const kTagger = join(kModels, 'peruse-tagger-convbert-tiny');
 
-/** Three of each label. */
 const kFew = [...kPraise.slice(0, 3), ...kPraise.slice(-3)];
-/** Enough to compare methods. */
 const kMany = [...kPraise, ...kPraiseHeldBack];
 const kHead = { method: 'head' } as const;
 

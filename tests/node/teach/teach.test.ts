@@ -19,7 +19,6 @@ const kReader = `${kRoot}models/peruse-reader-deberta-tiny`;
 const folder = await mkdtemp(join(tmpdir(), 'peruse-taught-'));
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The share of the texts that get their label. */
 async function accuracy(taught: Taught<'text-classification'>, examples = kHeldBack): Promise<number> {
   const classify = await taught.pipeline();
   try {

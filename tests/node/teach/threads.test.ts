@@ -14,7 +14,6 @@ afterEach(() => {
   env.threads = 'auto';
 });
 
-/** Returns all results of a training run with this number of threads. */
 async function learnt(threads: number, { model = kSentiment, ...options }: { model?: string } & TeachOptions<'text-classification'>) {
   const taught = await teach('text-classification', model, kTexts, { epochs: 2, learning_rate: 2e-3, ...options, threads });
   const { losses, threads: worked, reason } = taught.report;
