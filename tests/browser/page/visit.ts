@@ -95,6 +95,7 @@ async function letWork(page: Page, site: string, path: string): Promise<Omit<Vis
   await page.goto(`${site}${path}`);
   await page.waitForFunction('globalThis.work');
   const result = (await page.evaluate('work()')) as Record<string, unknown>;
-  const elsewhere = urls.filter((url) => !url.startsWith(site) && !url.startsWith('data:'));
+  const own = [site, `blob:${site}`, 'data:'];
+  const elsewhere = urls.filter((url) => !own.some((start) => url.startsWith(start)));
   return { result, elsewhere, complaints };
 }

@@ -16,6 +16,8 @@ afterAll(() => rm(place, { recursive: true }));
 
 /** Options of `next build` for each bundler of a version. */
 const kBuilds: Record<string, Record<string, string[]>> = {
+  14: { webpack: [] },
+  15: { Turbopack: ['--turbopack'], webpack: [] },
   16: { Turbopack: [], webpack: ['--webpack'] },
 };
 

@@ -6,9 +6,10 @@ import { kFilesRemedy } from './files_browser.js';
 /** Compiles the build of that name: `own`, next to the bundle, or from the folder at a URL. */
 export async function compileFetched(name: string, own: () => URL, folder: string | undefined): Promise<WebAssembly.Module> {
   const url = folder === undefined ? ownAddress(name, own) : new URL(name, folder.endsWith('/') ? folder : `${folder}/`);
-  const refused = (reason: string) => new Error(`${url.href}: ${reason}. ${kFilesRemedy}`);
-  const response = await fetchAnywhere(url.href, { credentials: 'same-origin' }).catch((error: unknown) => {
-    throw new Error(`${url.href}: ${describe(error)}`);
+  const address = absolute(url.href);
+  const refused = (reason: string) => new Error(`${address}: ${reason}. ${kFilesRemedy}`);
+  const response = await fetchAnywhere(address, { credentials: 'same-origin' }).catch((error: unknown) => {
+    throw new Error(`${address}: ${describe(error)}`);
   });
   if (!response.ok) throw refused(`the server answered ${response.status}`);
   const type = response.headers.get('content-type') ?? '';
@@ -24,4 +25,9 @@ function ownAddress(name: string, own: () => URL): URL {
   } catch (error) {
     throw new Error(`this script has no address that ${name} could be next to (${describe(error)}). ${kFilesRemedy}`);
   }
+}
+
+/** Next 15 (Turbopack) starts workers from a blob and replaces `new URL()` by an object whose href is a path: no base for it is at hand there. */
+function absolute(href: string): string {
+  return href.startsWith('/') ? new URL(href, globalThis.location.origin).href : href;
 }
