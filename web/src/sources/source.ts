@@ -76,7 +76,7 @@ export interface MissingFile {
 
 /** A source opened. */
 export interface ModelFolder {
-  /** Throws if it can't be known whether the file is there. */
+  /** Throws if it is unknown whether the file exists. */
   open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile>;
 }
 

@@ -98,7 +98,7 @@ function joined(text: string, details: readonly Detail[]): Detail[] {
 /** Shorter words, such as 'I', occur with other meanings. */
 const kShortestRepeat = 3;
 
-/** Other occurrences, as whole words, of what was found: a model may find a name once and miss it in the next sentence. */
+/** Finds other occurrences, as whole words, of found details: a model may find a name once and miss it in the next sentence. */
 function repeatsOf(text: string, found: readonly Detail[]): Detail[] {
   const byFirstWord = new Map<string, Map<string, Detail>>();
   for (const detail of found) {

@@ -49,7 +49,7 @@ export interface Encoding {
 
 /** How to turn ids into a text. */
 export interface DecodeOptions {
-  /** Leave out [CLS], [SEP] and their kin. Default false. */
+  /** Omit special tokens such as [CLS] and [SEP]. Default false. */
   skip_special_tokens?: boolean;
 }
 

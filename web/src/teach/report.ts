@@ -1,7 +1,7 @@
 // What comes of a lesson: plain data.
 import type { TeachMetrics } from './options.js';
 
-/** How good a method is on examples that it had not seen, by cross-validation. */
+/** Accuracy of a method on unseen examples, by cross-validation. */
 export interface MethodScore {
   method: TeachReport['method'];
   /** The share of the examples that got their label. */
@@ -21,7 +21,7 @@ export interface TeachReport {
   method: 'head' | 'layers' | 'lora' | 'full';
   /** The highest, after the warm-up. */
   learning_rate: number;
-  /** In the model's order; of entities as their tokens are labelled (O, B-..., I-...); none for question answering and pre-training. */
+  /** In the model's order; for entities the labels of tokens (O, B-..., I-...); empty for question answering and pre-training. */
   labels: string[];
   /** Examples that were learnt from, and those that were held out. */
   examples: number;

@@ -40,7 +40,8 @@ export interface SavePlan {
 }
 
 /**
- * `present`: names in the folder. Refuses a folder with weights that this save would leave: a folder with an adapter and a model is neither.
+ * `present` lists the names in the folder. Throws if the folder has weights that this save would not replace: a folder with an adapter and
+ * a model would be neither.
  */
 export function planSave(files: ReadonlyMap<string, unknown>, present: readonly string[], where: string): SavePlan {
   const others = kWeights.filter((name) => present.includes(name) && !files.has(name));

@@ -44,7 +44,7 @@ export interface HostOf<S extends VerbTable<S>> {
 
 /** A pipeline's. */
 export interface Host extends HostOf<Verbs> {
-  /** A host in the same thread, whose pipeline may share this one's engine. Each is disposed of by itself. */
+  /** Returns a host in the same thread, whose pipeline may share this one's engine. Each must be disposed of separately. */
   beside(report: ProgressCallback): Host;
   /** Whether it, or a host that shares its weights, still works. */
   usable(): boolean;
