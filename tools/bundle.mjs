@@ -54,6 +54,7 @@ const kBundles = [
   { name: 'peruse', entry: 'index_bundle.ts' },
   { name: 'peruse-worker', entry: 'worker/worker.ts', builds: ['relaxed-threads'] },
   { name: 'peruse-gpu', entry: 'gpu/gpu_script.ts', others: kOthersOfGpu, format: 'iife', globals: gpuGlobal, builds: ['webgpu'] },
+  { name: 'peruse-onnx', entry: 'onnx/onnx_script.ts', format: 'iife' },
   { name: 'peruse-teach', entry: 'teach/index.ts', others: kOthersOfTeaching, builds: ['teach', 'teach-threads'] },
   { name: 'peruse-teach-worker', entry: 'teach/teach_worker.ts', builds: ['teach', 'teach-threads'] },
   { name: 'peruse-service-worker', entry: 'index_service_worker.ts', others: {} },

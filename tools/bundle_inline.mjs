@@ -32,15 +32,17 @@ async function scriptOf(entry, options, output) {
 }
 
 const kOthers = `export const startWithGpu = undefined;
+export const openOnnx = undefined;
 export const findGpuInNode = async () => undefined;
 export const hasGpu = () => false;
 export const embeddedBuild = undefined;
 export const workerCode = undefined;`;
 
-/** Left out: the GPU's part, which 'peruse/inline' refuses by name, and the bundle itself. */
+/** Left out: the GPU's part and the reader of ONNX files, which 'peruse/inline' refuses by name, and the bundle itself. */
 const kWithoutOthers = {
   name: 'without-others',
-  resolveId: (name) => (/gpu\/(choose_device|gpu_node)\.js$|bundle\/peruse-inline\.js$/.test(name) ? { id: '\0without-others' } : null),
+  resolveId: (name) =>
+    /gpu\/(choose_device|gpu_node)\.js$|onnx\/onnx_weights\.js$|bundle\/peruse-inline\.js$/.test(name) ? { id: '\0without-others' } : null,
   load: (id) => (id === '\0without-others' ? kOthers : null),
 };
 

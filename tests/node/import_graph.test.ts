@@ -19,6 +19,7 @@ const kLayers = [
   'worker',
   'gpu',
   'engine',
+  'onnx',
   'sources',
   'tasks cache',
   'env load_options',

@@ -116,6 +116,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
       bytes: Object.values(tiny.files).reduce((sum, file) => sum + file.length, 0),
       milliseconds: expect.any(Number),
       weights: {
+        file: 'model.safetensors',
         architecture: 'DebertaV2ForSequenceClassification',
         tensors: expect.any(Number),
         weightBytes: expect.any(Number),

@@ -116,17 +116,17 @@ test('a head that is not there is refused by name, as are talking heads', async 
   });
 });
 
-test('a folder that has ONNX files only is named as that', async () => {
+test('a folder that has ONNX files only is named as that, where safetensors were requested', async () => {
   const { files } = await readTiny('convbert-sequence');
   const folder = mkdtempSync(join(tmpdir(), 'peruse-onnx-'));
   try {
     for (const name of ['config.json', 'tokenizer.json']) writeFileSync(join(folder, name), files[name]!);
     mkdirSync(join(folder, 'onnx'));
     writeFileSync(join(folder, 'onnx/model.onnx'), 'x');
-    await expect(pipeline('text-classification', folder)).rejects.toMatchObject({
+    await expect(pipeline('text-classification', folder, { weights: 'safetensors' })).rejects.toMatchObject({
       code: 'not_found',
       message: expect.stringMatching(
-        /neither .*model\.safetensors .*nor .*pytorch_model\.bin .*; there is onnx\/model\.onnx \(ONNX: its original may be in another repository\)/,
+        /neither .*model\.safetensors .*nor .*pytorch_model\.bin .*; there is onnx\/model\.onnx \(ONNX, which weights: 'onnx' and peruse convert read\)/,
       ),
     });
   } finally {

@@ -7,8 +7,6 @@ export type OptionKind = 'boolean' | 'string' | 'number' | 'function' | 'signal'
 const kElsewhere: Record<string, string> = {
   quantized: "dtype: 'q8'",
   cache_dir: 'env.cacheFolder',
-  model_file_name: 'the folder of the model itself as the source',
-  subfolder: 'the folder of the model itself as the source',
   local_files: 'local_files_only',
   progressCallback: 'progress_callback',
   onProgress: 'progress_callback',

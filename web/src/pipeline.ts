@@ -8,13 +8,14 @@ import { env, envNotices, mostThreads } from './env.js';
 import { asArgumentError, checkSignal, describe, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from './errors.js';
 import { Listener } from './listener.js';
 import { checkLoadOptions, type OptionKind } from './load_options.js';
-import { type Dtype, describeLoad, kDtypes, loadNotes, type PipelineInfo } from './pipeline_info.js';
+import { describeLoad, kDtypes, loadNotes, type PipelineInfo } from './pipeline_info.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
 import type { ProgressCallback, ProgressInfo } from './progress.js';
 import { type HostLease, keyOfSource, leaseHost, type StartedHost } from './sharing.js';
 import { kBesideTokenizer, kForms, kVocabularies } from './sources/model_files.js';
 import { namedBase } from './sources/named_base.js';
+import { type OnnxDtype, weightsWish } from './sources/onnx_files.js';
 import { openFolder } from './sources/open_folder.js';
 import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
@@ -57,8 +58,20 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    * the CPU (docs/precision.md says what it costs). Default 'auto': 'q8' for a q8 checkpoint; for others on the CPU 'fp32', on
    * the GPU 'fp16', with float32 arithmetic: exact for checkpoints that are float16 (and most bfloat16), about
    * three digits for others, which 'fp32' holds in full.
+   *
+   * The other values name ONNX files, as in transformers.js: 'int8' is `onnx/model_int8.onnx`. Weights of 4 bits are stored as 'q8'.
    */
-  dtype?: 'auto' | Dtype;
+  dtype?: 'auto' | OnnxDtype;
+  /**
+   * Which files hold the weights. 'safetensors' means model.safetensors or pytorch_model.bin. 'onnx' means the ONNX file that `dtype` names,
+   * as in transformers.js. Default 'auto': safetensors, unless only ONNX files exist or the ONNX file of the requested `dtype` is the smaller
+   * download. `info.weights.file` names the file. Peruse takes the parameters of an ONNX file and computes with its own engine.
+   */
+  weights?: 'auto' | 'safetensors' | 'onnx';
+  /** The folder of ONNX files within the model's folder. Default 'onnx'; '' means the model's own folder. */
+  subfolder?: string;
+  /** The name of ONNX files without the suffix of the precision and '.onnx'. Default 'model'. */
+  model_file_name?: string;
   /**
    * A LoRA adapter (a folder of the library peft, named as a model is named): merged into the weights while they are read. A head
    * that was trained with it comes along; its labels are those of the model's config.json.
@@ -179,17 +192,20 @@ const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
   id2label: 'other',
   labels_encoder: 'other',
   local_files_only: 'boolean',
+  model_file_name: 'string',
   on_device_lost: 'other',
   progress_callback: 'function',
   revision: 'string',
   share: 'boolean',
   shader_f16: 'boolean',
   signal: 'signal',
+  subfolder: 'string',
   threads: 'other',
   token: 'string',
   variant: 'other',
   wasmModule: 'other',
   wasmPath: 'other',
+  weights: 'other',
   worker: 'other',
 };
 
@@ -232,6 +248,7 @@ async function load<T extends TaskOrAlias>(
   throwIfAborted(options.signal);
   const resolvedTask = resolveTask(task);
   const dtype = checkDevice(options);
+  const weights = weightsWish(options);
   const device = deviceWish(options);
   const onDeviceLost = checkDeviceLost(options);
   const wish = device === 'webgpu' ? gpuVariant(options) : options;
@@ -252,6 +269,7 @@ async function load<T extends TaskOrAlias>(
     device,
     options.shader_f16 === true,
     dtype,
+    weights,
     onDeviceLost,
     wasm,
     wantsWorker,
@@ -270,6 +288,7 @@ async function load<T extends TaskOrAlias>(
     const request = {
       task: engineTask(resolvedTask, options),
       dtype,
+      weights,
       id2label: options.id2label && labelNames(options.id2label),
       enhancedMaskDecoder: options.enhanced_mask_decoder,
       source: await send(spec),
@@ -313,7 +332,7 @@ async function load<T extends TaskOrAlias>(
 /** Lets a host go on in a worker, where that can load the very same: its files can be told to be unchanged. */
 async function allowMoving(host: MovingHost, spec: SourceSpec, request: LoadRequest, info: PipelineInfo): Promise<void> {
   const others = [request.adapter, request.encoder, request.labelsEncoder];
-  const before = await versionsOf(spec);
+  const before = await versionsOf(spec, info.weights.file);
   if (before === undefined || others.some((one) => one !== undefined) || info.device !== 'cpu') return;
   host.allow({
     async load(signal) {
@@ -323,7 +342,7 @@ async function allowMoving(host: MovingHost, spec: SourceSpec, request: LoadRequ
       try {
         const choice = { ...request.choice, threads: info.threads, threadsAreFree: false };
         await remote.call('load', { ...request, choice, share: false });
-        if ((await versionsOf(spec)) !== before) throw new Error('the files have changed');
+        if ((await versionsOf(spec, info.weights.file)) !== before) throw new Error('the files have changed');
         return remote;
       } catch (error) {
         remote.dispose();
@@ -336,11 +355,17 @@ async function allowMoving(host: MovingHost, spec: SourceSpec, request: LoadRequ
 }
 
 /** Tells the files of a folder on disk from others; undefined where that can't be told. */
-async function versionsOf(spec: SourceSpec): Promise<string | undefined> {
+async function versionsOf(spec: SourceSpec, weights: string): Promise<string | undefined> {
   if (spec.kind !== 'folder') return undefined;
   const folder = await openFolder(spec, platform().folderParts);
   const { signal } = new AbortController();
-  const names = ['config.json', ...kVocabularies.flat(), ...kBesideTokenizer, ...kForms.flatMap((form) => [form, `${form}.index.json`])];
+  const names = [
+    'config.json',
+    weights,
+    ...kVocabularies.flat(),
+    ...kBesideTokenizer,
+    ...kForms.flatMap((form) => [form, `${form}.index.json`]),
+  ];
   const files = await Promise.all(names.map((name) => folder.open(name, signal).catch(() => undefined)));
   return JSON.stringify(files.map((file) => (file?.found ? file.version : null)));
 }

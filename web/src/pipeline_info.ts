@@ -4,9 +4,10 @@ import type { GpuReport, ProbeReport } from './engine/reports.js';
 import type { Variant, VariantChoice } from './engine/variant.js';
 import type { Task } from './tasks/tasks.js';
 
-/** Precisions by the names of transformers.js, and the engine's names for them. */
-export const kDtypes = { fp32: 'f32', fp16: 'f16', q8: 'q8' } as const;
-export type Dtype = keyof typeof kDtypes;
+/** Precisions by the names of transformers.js, and the engine's names for them. Those after 'q8' are names of ONNX files. */
+export const kDtypes = { fp32: 'f32', fp16: 'f16', q8: 'q8', int8: 'q8', uint8: 'q8', q4: 'q8', q4f16: 'q8', bnb4: 'q8' } as const;
+/** Precisions in memory. */
+export type Dtype = 'fp32' | 'fp16' | 'q8';
 const kNames = { f32: 'fp32', f16: 'fp16', q8: 'q8' } as const;
 
 /** What was loaded, where it runs, and why nothing better. */
@@ -34,8 +35,8 @@ export interface PipelineInfo {
   bytes: number;
   /** From the call of pipeline() to its return. */
   milliseconds: number;
-  /** The engine's account of the weights: heads found, tensors unused. */
-  weights: Omit<LoadReport['weights'], 'dtype'>;
+  /** The file of the weights (or the index of several), and the engine's account of it: heads found, tensors unused. */
+  weights: { file: string } & Omit<LoadReport['weights'], 'dtype'>;
   /** Warnings that did not stop the load, for example that files could not be cached. */
   notices: readonly string[];
 }
@@ -66,7 +67,7 @@ export function describeLoad(
     shared: loaded.shared,
     bytes: loaded.bytes,
     milliseconds,
-    weights,
+    weights: { file: loaded.file, ...weights },
     notices: loaded.notices,
   };
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kTiny = join(kRoot, 'tests/fixtures/tiny');
+const kOnnx = join(kRoot, 'tests/fixtures/onnx');
 const kText = 't1 t2 t3 t4';
 
 const kTasks = {
@@ -28,6 +29,21 @@ export function tinyModels() {
     return [
       { name, task, call, files: { 'config.json': config, 'tokenizer.json': tokenizer, 'model.safetensors': read('model.safetensors') } },
     ];
+  });
+}
+
+/** The same for the ONNX files of the tests: each as the only file of weights of its model. */
+export function onnxModels() {
+  const models = new Map(tinyModels().map((model) => [model.name, model]));
+  const folders = readdirSync(kOnnx, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders.flatMap(({ name }) => {
+    const { files, ...rest } = models.get(name);
+    const { 'model.safetensors': _, ...beside } = files;
+    const names = readdirSync(join(kOnnx, name)).filter((one) => one.endsWith('.onnx') && one !== 'external.onnx');
+    return names.map((one) => {
+      const as = `onnx/model${/quant|int8/.test(one) ? '_quantized' : ''}.onnx`;
+      return { ...rest, name: `${name} ${one}`, files: { ...beside, [as]: new Uint8Array(readFileSync(join(kOnnx, name, one))) } };
+    });
   });
 }
 

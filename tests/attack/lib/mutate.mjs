@@ -10,6 +10,7 @@ const drawValue = (random) => structuredClone(random.pick(kValues));
 export function mutate(name, bytes, random) {
   if (/json$/.test(name) && random.chance(0.7)) return mutateJson(bytes, random);
   if (/safetensors$/.test(name) && random.chance(0.5)) return mutateHeader(bytes, random);
+  if (/onnx$/.test(name) && random.chance(0.8)) return mutateMessage(bytes, random);
   return mutateBytes(bytes, random);
 }
 
@@ -83,6 +84,92 @@ function changeSomewhere(value, random) {
   }
   return value;
 }
+
+// ---- ONNX: messages of protocol buffers ----------------------------------------------------------------------------------
+
+/** Changes a field somewhere inside the message; the lengths around it fit. */
+function mutateMessage(bytes, random) {
+  const fields = splitMessage(bytes);
+  if (fields.length === 0 || random.chance(0.05)) return mutateBytes(bytes, random);
+  // Large fields are the graph and its tensors: the way to the small ones, which say what the file is.
+  const at = random.chance(0.5)
+    ? fields.indexOf(fields.reduce((a, b) => (b.content.length > a.content.length ? b : a)))
+    : random.below(fields.length);
+  const field = fields[at];
+  const inner = field.type === 2 && random.chance(0.75);
+  switch (inner ? 9 : random.below(7)) {
+    case 0:
+      fields.splice(at, 1);
+      break;
+    case 1:
+      fields.splice(at, 0, field);
+      break;
+    case 2:
+      fields.splice(random.below(fields.length), 1, field);
+      break;
+    case 3:
+      field.number = random.pick([1, 2, 3, 4, 5, 7, 8, 9, 13, 14, 15, 20, 25, 2 ** 28]);
+      break;
+    case 4:
+      if (field.type === 0) field.content = writeVarint(random.pick([0, 1, 2, 3, 11, 16, 22, 255, 2 ** 31, 2 ** 53, 2 ** 63]));
+      else field.content = mutateBytes(field.content, random);
+      break;
+    case 5:
+      field.said = random.pick([0, 1, field.content.length + 1, 2 ** 31, 2 ** 62]);
+      break;
+    case 6:
+      field.content = new Uint8Array(random.pick([0, 1, 100, 100_000])).fill(random.below(256));
+      break;
+    default:
+      field.content = mutateMessage(field.content, random);
+  }
+  return new Uint8Array(Buffer.concat(fields.flatMap(writeField)));
+}
+
+/** The fields of a message; none if it is no message. */
+function splitMessage(bytes) {
+  const fields = [];
+  for (let at = 0; at < bytes.length; ) {
+    const [key, start] = readVarint(bytes, at);
+    const type = key % 8;
+    const field = { number: Math.floor(key / 8), type };
+    if (type === 0) at = readVarint(bytes, start)[1];
+    else if (type === 1) at = start + 8;
+    else if (type === 5) at = start + 4;
+    else if (type === 2) {
+      const [length, first] = readVarint(bytes, start);
+      at = first + length;
+      field.content = bytes.subarray(first, at);
+    } else return [];
+    field.content ??= bytes.subarray(start, at);
+    if (!(at <= bytes.length)) return [];
+    fields.push(field);
+  }
+  return fields;
+}
+
+function readVarint(bytes, at) {
+  let value = 0;
+  for (let shift = 0; ; ++shift) {
+    const byte = bytes[at++];
+    if (byte === undefined || shift > 9) return [0, Number.NaN];
+    value += (byte & 127) * 128 ** shift;
+    if (byte < 128) return [value, at];
+  }
+}
+
+function writeVarint(value) {
+  const bytes = [];
+  let left = BigInt(value);
+  for (; left > 127n; left >>= 7n) bytes.push(Number(left & 127n) | 128);
+  return Uint8Array.from([...bytes, Number(left)]);
+}
+
+const writeField = ({ number, type, content, said }) => [
+  writeVarint(number * 8 + type),
+  ...(type === 2 ? [writeVarint(said ?? content.length)] : []),
+  content,
+];
 
 /** A safetensors file whose header lies. */
 function mutateHeader(bytes, random) {

@@ -1,6 +1,6 @@
 // Broken files of every kind: loaded, and where they load, asked.
 import { pipeline } from '../../../web/dist/index_node.js';
-import { tinyModels, tokenizerFiles } from '../lib/models.mjs';
+import { onnxModels, tinyModels, tokenizerFiles } from '../lib/models.mjs';
 import { mutate } from '../lib/mutate.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
 import { measureOwnTime } from '../lib/own_time.mjs';
@@ -8,7 +8,7 @@ import { measureOwnTime } from '../lib/own_time.mjs';
 const kSlow = 20_000; // Milliseconds of its own, for files of a few KB.
 
 export async function run({ random, timeLeft, begin, count }) {
-  const models = tinyModels();
+  const models = [...tinyModels(), ...onnxModels()];
   const tokenizers = tokenizerFiles();
   for (let i = 0; timeLeft(); ++i) {
     const model = random.pick(models);

@@ -1,12 +1,19 @@
 // peruse convert: a checkpoint as safetensors, written to a folder.
 import { convertCheckpoint } from '../quantize/convert.js';
 import type { Command } from './command.js';
+import { kWeightsOptions, weightsOptions } from './model_options.js';
 import { kRewriteOptions, withRewriting } from './rewrite.js';
 
 export const convert: Command = {
-  summary: 'Write a checkpoint as safetensors to a folder, from pytorch_model.bin for example',
+  summary: 'Write a checkpoint as safetensors to a folder, from pytorch_model.bin or ONNX for example',
   usage: '<model> <folder>',
-  details: 'Every number stays as it is. Tied weights are written once. All other files of the model are copied.',
-  options: kRewriteOptions,
-  run: (positionals, values, io) => withRewriting(convertCheckpoint, positionals, values, io),
+  details: 'Numbers stay as they are; only 4-bit integers of ONNX files become float32. All other files of the model are copied.',
+  options: { ...kRewriteOptions, ...kWeightsOptions },
+  run: (positionals, values, io) =>
+    withRewriting(
+      (model, folder, options) => convertCheckpoint(model, folder, { ...options, ...weightsOptions(values) }),
+      positionals,
+      values,
+      io,
+    ),
 };

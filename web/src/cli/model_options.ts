@@ -21,12 +21,32 @@ export const kEncoderOptions: Options = {
   'labels-encoder': { type: 'string', value: 'id', help: "a bi-encoder's encoder of labels: where its tokenizer is" },
 };
 
+const kDtypes = ['auto', 'fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
+
+/** Options that choose the files of weights. */
+export const kWeightsOptions: Options = {
+  weights: { type: 'string', value: 'form', help: 'safetensors, onnx or auto: the files to read (auto)' },
+  dtype: { type: 'string', value: 'precision', help: 'of ONNX files: fp32, fp16, q8, int8, uint8, q4, q4f16 or bnb4 (q8)' },
+  subfolder: { type: 'string', value: 'name', help: 'the folder of ONNX files (onnx)' },
+  'model-file-name': { type: 'string', value: 'name', help: 'the name of ONNX files (model)' },
+};
+
+export function weightsOptions(values: Values): Pick<PipelineOptions, 'weights' | 'dtype' | 'subfolder' | 'model_file_name'> {
+  return given({
+    weights: choice(values, 'weights', ['auto', 'safetensors', 'onnx'] as const),
+    dtype: choice(values, 'dtype', kDtypes),
+    subfolder: text(values, 'subfolder'),
+    model_file_name: text(values, 'model-file-name'),
+  });
+}
+
 /** Options to find and run a model. */
 export const kModelOptions: Options = {
+  ...kWeightsOptions,
   dtype: {
     type: 'string',
     value: 'precision',
-    help: 'auto, fp32, fp16 or q8: precision of the weights (auto: as the checkpoint says, else fp32)',
+    help: 'precision: fp32, fp16, q8; of ONNX files also int8, uint8, q4, q4f16, bnb4 (auto)',
   },
   adapter: { type: 'string', value: 'source', help: 'a LoRA adapter (peft) to merge into the model: a folder, URL or hub id' },
   device: { type: 'string', value: 'device', help: 'cpu, webgpu or auto (cpu)' },
@@ -36,8 +56,6 @@ export const kModelOptions: Options = {
   ...kEncoderOptions,
   ...kSourceOptions,
 };
-
-const kDtypes = ['auto', 'fp32', 'fp16', 'q8'] as const;
 
 /** Loads the model, with a progress bar on a terminal, for the duration of `use`. */
 export async function withModel<T extends TaskOrAlias>(
@@ -55,7 +73,7 @@ export async function withModel<T extends TaskOrAlias>(
   const bar = io.errIsTty ? new ProgressBar(io) : undefined;
   const options: PipelineOptions = {
     revision: text(values, 'revision'),
-    dtype: choice(values, 'dtype', kDtypes),
+    ...weightsOptions(values),
     ...given({ adapter: text(values, 'adapter'), encoder: text(values, 'encoder'), labels_encoder: text(values, 'labels-encoder') }),
     device: choice(values, 'device', ['cpu', 'webgpu', 'auto']),
     threads: number(values, 'threads'),

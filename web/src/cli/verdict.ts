@@ -1,13 +1,9 @@
 // Whether Peruse runs a checkpoint, and for which tasks: asks the engine, with config.json and tensor headers only.
 
-import { startCpuEngine } from '../engine/builds.js';
-import type { Engine } from '../engine/engine.js';
-import { chooseVariant } from '../engine/variant.js';
-import { nodeWasm } from '../engine/wasm_node.js';
 import { PeruseError, show } from '../errors.js';
-import { nodePlatform } from '../platform/platform_node.js';
+import { withModel } from '../quantize/stand_in_engine.js';
 import { numberOf } from '../sources/json.js';
-import { kLabelsTokenizer, kVocabularies } from '../sources/model_files.js';
+import { kVocabularies } from '../sources/model_files.js';
 import { engineTask, kTasks, type Task } from '../tasks/tasks.js';
 import type { Checkpoint } from './checkpoint.js';
 
@@ -16,33 +12,6 @@ export interface Verdict {
   /** The error; undefined if it runs. */
   refused?: { code: string; message: string };
 }
-
-/** A placeholder for the checkpoint's tokenizer, because the engine does not open a model without one. */
-const kStandIn = JSON.stringify({
-  version: '1.0',
-  truncation: null,
-  padding: null,
-  normalizer: null,
-  decoder: null,
-  added_tokens: ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]'].map((content, id) => ({
-    id,
-    content,
-    special: true,
-    single_word: false,
-    lstrip: false,
-    rstrip: false,
-    normalized: false,
-  })),
-  pre_tokenizer: { type: 'WhitespaceSplit' },
-  post_processor: { type: 'BertProcessing', sep: ['[SEP]', 3], cls: ['[CLS]', 2] },
-  model: {
-    type: 'WordPiece',
-    unk_token: '[UNK]',
-    continuing_subword_prefix: '##',
-    max_input_chars_per_word: 100,
-    vocab: { '[PAD]': 0, '[UNK]': 1, '[CLS]': 2, '[SEP]': 3, '[MASK]': 4 },
-  },
-});
 
 export async function verdicts(checkpoint: Checkpoint): Promise<Verdict[]> {
   const all: Verdict[] = [];
@@ -93,18 +62,6 @@ function ownCode({ code }: { code: string }, { config }: Checkpoint): string {
 /** The model's program for a task, a line per operation. */
 export async function programOf(task: Task, { configBytes }: Checkpoint): Promise<string> {
   return withModel(task, 'auto', configBytes, (engine) => Promise.resolve(engine.program()));
-}
-
-async function withModel<T>(task: Task, dtype: string, config: Uint8Array, use: (engine: Engine) => Promise<T>): Promise<T> {
-  const engine = await startCpuEngine({ choice: chooseVariant(nodePlatform.features(false), { threads: 1 }), parts: nodeWasm });
-  try {
-    engine.addFile('config.json', config);
-    for (const folder of ['', kLabelsTokenizer]) engine.addFile(`${folder}tokenizer.json`, new TextEncoder().encode(kStandIn));
-    await engine.open({ task: engineTask(task), dtype });
-    return await use(engine);
-  } finally {
-    engine.dispose();
-  }
 }
 
 async function engineRefusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['refused']> {

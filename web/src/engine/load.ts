@@ -27,6 +27,15 @@ import {
   modulesOf,
   notFound,
 } from '../sources/model_files.js';
+import {
+  chooseOnnx,
+  engineDtype,
+  findOnnx,
+  kUsualWeights,
+  mayPreferOnnx,
+  type OnnxChoice,
+  type WeightsWish,
+} from '../sources/onnx_files.js';
 import { type FolderParts, openFolder } from '../sources/open_folder.js';
 import {
   eachChunk,
@@ -40,6 +49,7 @@ import {
 } from '../sources/read_files.js';
 import type { MissingFile, ModelFolder, SourceSpec } from '../sources/source.js';
 import type { Engine, WeightReport } from './engine.js';
+import { feedOnnx } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
 import type { DeviceChoice } from './reports.js';
 
@@ -52,6 +62,8 @@ export interface LoadReport {
   weights: WeightReport;
   /** The device, and the reason for it. */
   deviceChoice: DeviceChoice;
+  /** The file of the weights, or their index. */
+  file: string;
   /** Precision of the weights in memory. */
   dtype: WeightReport['dtype'];
   /** Number of compute threads. */
@@ -106,7 +118,19 @@ export interface Loaded {
   checkpoint: Checkpoint;
 }
 
+/** The folder has only ONNX files, which the engine is opened for in another way. */
+class OnlyOnnx extends Error {}
+
 export async function loadModel(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
+  try {
+    return await loadWeights(request, parts);
+  } catch (error) {
+    if (!(error instanceof OnlyOnnx)) throw error;
+    return loadWeights({ ...request, weights: { ...(request.weights ?? kUsualWeights), weights: 'onnx' } }, parts);
+  }
+}
+
+async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
   const start = performance.now();
   const notices = new Set<string>();
   const { report, signal } = parts;
@@ -123,8 +147,11 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
   const located = locateForTask(small);
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {}); // readTexts reports it
-  const loaded = parts.findLoaded && (await findLoaded(located, parts.findLoaded));
-  const starting = loaded ? Promise.resolve(loaded.engine.beside()) : parts.startEngine(configBytes);
+  const wish = request.weights ?? kUsualWeights;
+  const chosen = parts.findLoaded || mayPreferOnnx(wish) ? await chooseWeights(wish, await located) : {};
+  const { onnx } = chosen;
+  const loaded = chosen.file === undefined ? undefined : parts.findLoaded?.({ config: await configBytes, weights: chosen.version });
+  const starting = loaded ? Promise.resolve(loaded.beside()) : parts.startEngine(configBytes);
   try {
     const [texts, adapterConfigs, engine] = await Promise.all([
       readTexts(small, located),
@@ -138,17 +165,20 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
       bytes += content.length;
     }
     const { deviceChoice } = engine;
-    const { task, dtype, id2label, enhancedMaskDecoder } = request;
+    const { task, id2label, enhancedMaskDecoder } = request;
+    const dtype = onnx && request.dtype === 'auto' && engineDtype(onnx.dtype) === 'q8' ? 'q8' : request.dtype;
     await engine.open({ task, dtype, id2label, enhanced_mask_decoder: enhancedMaskDecoder });
     if (adapter) bytes += await feedAdapter(adapter, engine);
     const { job: found } = await located;
     const own = found === small ? job : found;
-    let version = loaded?.weights;
+    let { version, file = '' } = chosen;
     if (!loaded || engine.needsWeights()) {
-      version = await feedWeights(own, engine, (more) => {
+      const count = (more: number) => {
         bytes += more;
-      });
-      if (loaded && version !== loaded.weights) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
+      };
+      if (onnx) count(await feedOnnx(own, engine, onnx, modelTypeOf((await located).config), parts.folders.importOnnx));
+      else ({ version, file } = await feedWeights(own, engine, wish, count));
+      if (loaded && version !== chosen.version) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
     }
     const weights = await engine.finishWeights();
     if (hasOwnCode((await located).config)) notices.add(kOwnCode);
@@ -158,6 +188,7 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
       milliseconds,
       weights,
       deviceChoice,
+      file,
       dtype: weights.dtype,
       threads: engine.threads,
       notices: [...notices],
@@ -170,22 +201,33 @@ export async function loadModel(request: LoadRequest, parts: LoadParts): Promise
   }
 }
 
-interface LoadedBefore {
-  engine: Engine;
-  weights: string | undefined;
+/** The weights to load, as far as they are known before the load. */
+interface ChosenWeights {
+  /** The .onnx file; undefined for other forms. */
+  onnx?: OnnxChoice | undefined;
+  /** The file or its index, and its version; undefined if there are no weights, which is reported later. */
+  file?: string | undefined;
+  version?: string | undefined;
 }
 
-async function findLoaded(
-  located: ReturnType<typeof locateForTask>,
-  find: NonNullable<LoadParts['findLoaded']>,
-): Promise<LoadedBefore | undefined> {
-  const { job, config } = await located;
-  const found = await findWeights(job.folder, job.signal);
-  if (!found.found) return undefined; // reported later
+async function chooseWeights(
+  wish: WeightsWish,
+  { job: { folder, signal }, config }: Awaited<ReturnType<typeof locateForTask>>,
+): Promise<ChosenWeights> {
+  const chosen = mayPreferOnnx(wish) ? await chooseOnnx(folder, wish, parseObject(config.name, config.content), signal) : undefined;
+  if (chosen) return ofOnnx(chosen);
+  const found = await findWeights(folder, signal);
+  if (!found.found) return wish.weights === 'auto' ? ofOnnx(await findOnnx(folder, wish, signal)) : {};
   await found.file.close();
-  const weights = versionOf(found);
-  const engine = find({ config: config.content, weights });
-  return engine && { engine, weights };
+  return { file: found.name, version: versionOf(found) };
+}
+
+function ofOnnx(onnx: OnnxChoice | undefined): ChosenWeights {
+  return onnx ? { onnx, file: onnx.name, version: onnx.version && `${onnx.name} ${onnx.version}` } : {};
+}
+
+function modelTypeOf({ name, content }: NamedFile): string {
+  return String(parseObject(name, content).model_type ?? '');
 }
 
 /** Name and version of the file; undefined for shards, which do not share weights. */
@@ -297,17 +339,23 @@ async function feedAdapter(job: Job, engine: Engine): Promise<number> {
   throw notFound(missing);
 }
 
-/** Reports bytes to `count`; returns the version of the file. */
-async function feedWeights(job: Job, engine: Engine, count: (bytes: number) => void): Promise<string | undefined> {
+/** Reports bytes to `count`; returns the version and the name of the file. */
+async function feedWeights(
+  job: Job,
+  engine: Engine,
+  wish: WeightsWish,
+  count: (bytes: number) => void,
+): Promise<{ version: string | undefined; file: string }> {
   const weights = await findWeights(job.folder, job.signal);
+  if (!weights.found && wish.weights === 'auto' && (await findOnnx(job.folder, wish, job.signal))) throw new OnlyOnnx();
   if (!weights.found) throw await explainMissing(job.folder, weights.missing, job.signal);
   if (weights.sharded) {
     count(await feedShards(job, engine, weights));
-    return undefined;
+    return { version: undefined, file: weights.name };
   }
   const reporter = new ByteReporter(job.report, job.name, weights.name, weights.file.size, job.totals);
   reporter.start();
   count(await eachChunk(job, weights.file, reporter, (chunk) => engine.feedWeights(chunk)));
   reporter.finish();
-  return versionOf(weights);
+  return { version: versionOf(weights), file: weights.name };
 }

@@ -1,5 +1,6 @@
 // A load request, passed from pipeline() through the worker to the engine as plain data.
 
+import type { WeightsWish } from '../sources/onnx_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { WasmModule } from '../web_types.js';
 import type { DeviceWish, ProbeMemory } from './reports.js';
@@ -12,6 +13,8 @@ export interface LoadRequest {
   task: string;
   dtype: DtypeWish;
   source: SourceSpec;
+  /** The file of weights to load. Default: safetensors or a PyTorch file, else ONNX. */
+  weights?: WeightsWish;
   /** A LoRA adapter to merge into the weights while loading. */
   adapter?: SourceSpec;
   /** The caller named the adapter, whose files name the base model: the adapter's folder has priority (tokenizer, pooling). */

@@ -1,6 +1,7 @@
 // Where there is a web but no worker can be started, and nothing imported later: service workers, Cloudflare's workers.
 import { detectFeatures } from '../engine/features.js';
 import { PeruseError } from '../errors.js';
+import { openOnnx } from '../onnx/onnx_weights.js';
 import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
 import { browserHostParts } from '../worker/host_parts_browser.js';
@@ -10,7 +11,7 @@ export const alonePlatform: Platform = {
   worksInWorker: async () => false,
   features: () => detectFeatures({ inWorker: false, processors: 1, sharedMemory: false }),
   startWorker: () => Promise.reject(new PeruseError('worker_died', "The worker can't be started: there are none here.")),
-  startHere: async (report) => new LocalHost(report, browserHostParts),
+  startHere: async (report) => new LocalHost(report, { ...browserHostParts, importOnnx: async () => ({ openOnnx }) }),
   patterns: async () => findDetails,
   paths: webPaths,
   folderParts: {},

@@ -25,6 +25,6 @@ export interface QuantizeReport {
  * @throws PeruseError: those of loading, and 'unsupported' for a checkpoint that is quantised already.
  */
 export async function quantizeCheckpoint(source: Source, folder: string, options: QuantizeOptions = {}): Promise<QuantizeReport> {
-  const { encoded, ...rest } = await rewriteCheckpoint(source, folder, options, 'q8');
+  const { encoded, file: _, ...rest } = await rewriteCheckpoint(source, folder, options, 'q8');
   return { quantized: encoded, ...rest };
 }

@@ -6,17 +6,23 @@ import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.js';
 import '../index_node.js';
+import { explainOnnx } from '../engine/feed_onnx.js';
 import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { describe, PeruseError, show, throwIfAborted } from '../errors.js';
+import { openOnnx } from '../onnx/onnx_weights.js';
 import { platform } from '../platform/current.js';
 import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
-import { parseObject } from '../sources/json.js';
+import { isEncodable } from '../sources/encodable.js';
+import { parseObject, textOf } from '../sources/json.js';
 import { explainMissing, type FoundWeights, findWeights, notFound } from '../sources/model_files.js';
+import { chooseOnnx, engineDtype, type OnnxChoice, type WeightsWish } from '../sources/onnx_files.js';
+import type { OpenedOnnx } from '../sources/onnx_part.js';
 import { openFolder } from '../sources/open_folder.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, type ModelFolder, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import { filesBesideWeights, kModelFiles, openCheckpoint, wholeFile } from './checkpoint_files.js';
 import { readerModule } from './reader_module.js';
+import { withModel } from './stand_in_engine.js';
 
 export interface RewriteOptions extends SourceOptions {
   /** Told of the weights' bytes as they are read. */
@@ -35,43 +41,45 @@ export interface RewriteReport {
   /** Bytes of the weights before and after. */
   bytesBefore: number;
   bytesAfter: number;
+  /** The file that was read; of shards, their index. */
+  file: string;
 }
 
 const kForm = 'model.safetensors';
 const kMetadata = '__metadata__';
 
 /**
- * Without a `dtype`, all values stay as they are.
+ * Without a `dtype`, all values stay as they are. `wish`: which file of weights; ONNX files are read only with it.
  *
  * @throws PeruseError: those of loading.
  */
-export async function rewriteCheckpoint(source: Source, folder: string, options: RewriteOptions, dtype?: string): Promise<RewriteReport> {
+export async function rewriteCheckpoint(
+  source: Source,
+  folder: string,
+  options: RewriteOptions,
+  dtype?: string,
+  wish?: WeightsWish,
+): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
   throwIfAborted(signal);
   const target = checkFolderName(folder);
   const spec = await resolveSource(source, options, platform().paths);
   try {
-    return await rewrite(spec, target, options, signal, dtype);
+    return await rewrite(spec, target, options, signal, { dtype, wish });
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error; // The system's alone are about files.
     throw new PeruseError('invalid_argument', `The checkpoint can't be written to ${folder}: ${describe(error)}`, { cause: error });
   }
 }
 
-async function rewrite(
-  spec: SourceSpec,
-  folder: string,
-  options: RewriteOptions,
-  signal: AbortSignal,
-  dtype: string | undefined,
-): Promise<RewriteReport> {
+async function rewrite(spec: SourceSpec, folder: string, options: RewriteOptions, signal: AbortSignal, how: How): Promise<RewriteReport> {
   await makeFolder(folder);
   if (spec.kind === 'folder' && (await realpath(spec.path)) === (await realpath(folder))) {
     throw new PeruseError('invalid_argument', `A checkpoint can't be written over the one that it is made from: ${folder}.`);
   }
   const files = await openFolder(spec, platform().folderParts ?? {});
   await clear(folder, options.overwrite === true);
-  return new Job(spec.name, files, folder, options.progress_callback ?? (() => {}), signal, dtype).run();
+  return new Job(spec.name, files, folder, options.progress_callback ?? (() => {}), signal, how).run();
 }
 
 /** Removes the files of a model from the folder, or throws if it has any: two models in one folder would be read as one. */
@@ -86,9 +94,14 @@ async function clear(folder: string, overwrite: boolean): Promise<void> {
   }
 }
 
+interface How {
+  dtype: string | undefined;
+  wish: WeightsWish | undefined;
+}
+
 class Job {
   private readonly totals_ = new Totals();
-  private readonly report_: RewriteReport = { encoded: 0, copied: 0, bytesBefore: 0, bytesAfter: 0 };
+  private readonly report_: RewriteReport = { encoded: 0, copied: 0, bytesBefore: 0, bytesAfter: 0, file: '' };
   private config_: Uint8Array = new Uint8Array();
 
   constructor(
@@ -97,18 +110,20 @@ class Job {
     private readonly target_: string,
     private readonly progress_: ProgressCallback,
     private readonly signal_: AbortSignal,
-    private readonly dtype_: string | undefined,
+    private readonly how_: How,
   ) {}
 
   async run(): Promise<RewriteReport> {
     const { config: file, encoder, prefix } = await openCheckpoint(this.folder_, this.signal_);
     this.config_ = await wholeFile(file);
     const source = parseObject(file.where, this.config_);
-    const config = (await this.withReader(file.where, async (_, stored) => stored)) ?? source;
-    const weights = await findWeights(encoder, this.signal_);
-    if (!weights.found) throw await explainMissing(encoder, weights.missing, this.signal_);
-    if (weights.sharded) await this.rewriteShards(weights, encoder, prefix);
-    else await this.rewrite(`${prefix}${kForm}`, weights.file);
+    const { dtype, wish } = this.how_;
+    let config = await this.storedConfig(source, file.where, dtype);
+    const onnx = wish && (await chooseOnnx(encoder, wish, source, this.signal_));
+    if (!onnx) await this.rewriteFound(encoder, prefix);
+    else if (await this.rewriteOnnx(onnx, encoder, prefix, textOf(source.model_type))) {
+      config = await this.storedConfig(source, file.where, 'q8');
+    }
     for (const [name, content] of await filesBesideWeights(this.folder_, prefix, source, this.signal_)) {
       await writeWhole(this.target_, name, content);
     }
@@ -117,11 +132,39 @@ class Job {
     return this.report_;
   }
 
+  private storedConfig(source: object, where: string, dtype: string | undefined): Promise<object> {
+    return this.withReader(dtype, where, async (_, stored) => stored ?? source);
+  }
+
+  private async rewriteFound(encoder: ModelFolder, prefix: string): Promise<void> {
+    const weights = await findWeights(encoder, this.signal_);
+    if (!weights.found) throw await explainMissing(encoder, weights.missing, this.signal_);
+    this.report_.file = prefix + weights.name;
+    if (weights.sharded) await this.rewriteShards(weights, encoder, prefix);
+    else await this.rewrite(`${prefix}${kForm}`, weights.file);
+  }
+
+  /** Reads the parameters of the file as if it were safetensors. Returns whether some are rows of 8-bit integers. */
+  private async rewriteOnnx({ name, dtype }: OnnxChoice, folder: ModelFolder, prefix: string, modelType: string): Promise<boolean> {
+    const encoded = engineDtype(dtype) === 'q8' ? isEncodable : undefined;
+    const opened = await openOnnx({ folder, name, modelType, encoded, signal: this.signal_, report: () => {} });
+    if (opened.conflicts.length > 0) throw new PeruseError('unsupported', `${name}: ${opened.conflicts.slice(0, 3).join('; ')}.`);
+    await refuseIncomplete(name, this.config_, opened);
+    this.report_.file = prefix + name;
+    const { size, quantized } = opened;
+    await this.rewrite(`${prefix}${kForm}`, { found: true, where: name, size, chunks: () => opened.chunks(), close: async () => {} });
+    return quantized;
+  }
+
   /** `stored`: config.json of the result, if there is a dtype. */
-  private async withReader<T>(where: string, use: (reader: WeightsReader, stored: object | undefined) => Promise<T>): Promise<T> {
+  private async withReader<T>(
+    dtype: string | undefined,
+    where: string,
+    use: (reader: WeightsReader, stored: object | undefined) => Promise<T>,
+  ): Promise<T> {
     const reader = new WeightsReader(await readerModule(), where);
     try {
-      return await use(reader, this.dtype_ === undefined ? undefined : reader.encode(this.config_, this.dtype_));
+      return await use(reader, dtype === undefined ? undefined : reader.encode(this.config_, dtype));
     } finally {
       reader.dispose();
     }
@@ -149,7 +192,7 @@ class Job {
   private async rewrite(name: string, file: ModelFile): Promise<TensorEntry[]> {
     let output: NewFile | undefined;
     try {
-      return await this.withReader(file.where, async (reader) => {
+      return await this.withReader(this.how_.dtype, file.where, async (reader) => {
         output = await NewFile.open(this.target_, name);
         const entries = await this.write(name, file, reader, output.handle);
         await output.keep();
@@ -232,6 +275,21 @@ class TargetFile {
     this.bodyAt_ = header.length;
     await this.output_.write(header, 0, header.length, 0);
     if (at > 0) await this.output_.truncate(header.length + at);
+  }
+}
+
+/** Throws if the engine lacks a parameter of the encoder: a checkpoint without it would be written, and never load. */
+async function refuseIncomplete(name: string, config: Uint8Array, opened: OpenedOnnx): Promise<void> {
+  const chunks = opened.chunks()[Symbol.asyncIterator]();
+  try {
+    const { value: header } = await chunks.next();
+    await withModel('feature-extraction', opened.quantized ? 'q8' : 'auto', config, async (engine) =>
+      engine.feedWeights(header as Uint8Array),
+    );
+  } catch (error) {
+    throw explainOnnx(name, error, opened.conflicts);
+  } finally {
+    await chunks.return?.();
   }
 }
 

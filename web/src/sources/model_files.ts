@@ -121,8 +121,8 @@ const kTelling: readonly [string, string][] = [
   ['adapter_config.json', 'an adapter: the model is the one that it changes'],
   ['tf_model.h5', 'TensorFlow'],
   ['flax_model.msgpack', 'JAX'],
-  ['onnx/model.onnx', 'ONNX: its original may be in another repository'],
-  ['model.onnx', 'ONNX: its original may be in another repository'],
+  ['onnx/model.onnx', "ONNX, which weights: 'onnx' and peruse convert read"],
+  ['model.onnx', "ONNX, which subfolder: '' reads"],
 ];
 
 /** The files, with their folder once where it is one folder, and the reason once where it is one. */

@@ -9,6 +9,7 @@ import { CachedFolder } from './folder_cached.js';
 import { EitherFolder } from './folder_either.js';
 import { PortFolder } from './folder_port.js';
 import { UrlFolder, type UrlParts } from './folder_url.js';
+import type { ImportOnnx } from './onnx_part.js';
 import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
 
 /** Platform functions to open a folder. */
@@ -17,6 +18,8 @@ export interface FolderParts extends UrlParts {
   openDiskFolder?: (path: string) => ModelFolder;
   /** The platform's own cache for fetched files, if not the browser's. */
   openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;
+  /** Loads the reader of .onnx files. Programs that open none never call it. */
+  importOnnx?: ImportOnnx;
   /** Takes sentences about what went otherwise than one may expect, and does not hinder. */
   notice?: (sentence: string) => void;
 }

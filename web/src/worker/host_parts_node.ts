@@ -8,5 +8,6 @@ export const nodeHostParts: HostParts = {
   ...nodeFolderParts,
   findGpu: findGpuInNode,
   importGpu: () => import('../gpu/choose_device.js'),
+  importOnnx: () => import('../onnx/onnx_weights.js'),
   wasm: nodeWasm,
 };

@@ -1,0 +1,481 @@
+// ONNX files as containers of weights: the parameters are those of the checkpoint that was exported, and the answers onnxruntime's.
+// The files are made by tests/reference/make_onnx_fixtures.py.
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PeruseError, type PipelineOptions, pipeline } from '../../web/dist/index_node.js';
+import { openOnnx } from '../../web/dist/onnx/onnx_weights.js';
+import { convertCheckpoint } from '../../web/dist/quantize/convert.js';
+import { quantizeCheckpoint } from '../../web/dist/quantize/quantize.js';
+import { peruse } from './cli/run_in_test.js';
+import { startModelServer } from './support/model_server.js';
+import { type Files, splitSafetensors, tinyText } from './support/tiny.js';
+import { readTiny } from './support/tiny_files.js';
+
+const kFixtures = fileURLToPath(new URL('../fixtures/onnx/', import.meta.url));
+const { ids, files: expected } = JSON.parse(await readFile(join(kFixtures, 'expected.json'), 'utf8')) as {
+  ids: number[];
+  files: Record<string, { logits: number[]; weights?: Record<string, number[]> }>;
+};
+const kNames = Object.keys(expected);
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'peruse-onnx-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+const newFolder = () => mkdtemp(join(root, 'm-'));
+
+async function onnxFiles(name: string): Promise<Files> {
+  const [folder, file] = name.split('/') as [string, string];
+  const names = (await readdir(join(kFixtures, folder))).filter((one) => one.startsWith(file));
+  return Object.fromEntries(
+    await Promise.all(names.map(async (one) => [one, new Uint8Array(await readFile(join(kFixtures, folder, one)))])),
+  );
+}
+
+/** The folder of a model as the hub has it: no safetensors, and the file as onnx/<as>. */
+async function repository(name: string, as = 'model.onnx'): Promise<Files> {
+  const { files } = await readTiny(name.split('/')[0]!);
+  const { 'model.safetensors': _, ...beside } = files;
+  const own = Object.entries(await onnxFiles(name)).map(([file, content]) => [`onnx/${file.replace(name.split('/')[1]!, as)}`, content]);
+  return { ...beside, ...Object.fromEntries(own) };
+}
+
+async function opened(content: Uint8Array | Files, modelType = 'bert', name = 'model.onnx') {
+  const files = content instanceof Uint8Array ? { [name]: content } : content;
+  const folder = {
+    open: async (file: string) => {
+      const bytes = files[file];
+      if (!bytes) return { found: false, where: file, why: 'there is no such file' } as const;
+      const chunks = async function* () {
+        for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
+      };
+      return { found: true, where: file, size: bytes.length, chunks, close: async () => {} } as const;
+    },
+  };
+  const weights = await openOnnx({ folder, name, modelType, signal: new AbortController().signal, report: () => {} });
+  const parts: Uint8Array[] = [];
+  for await (const chunk of weights.chunks()) parts.push(chunk.slice());
+  const bytes = new Uint8Array(Buffer.concat(parts));
+  expect(bytes.length).toBe(weights.size);
+  return { bytes, conflicts: weights.conflicts };
+}
+
+function tensorsOf(file: Uint8Array): Map<string, { shape: number[]; values: Float32Array }> {
+  const { header, body } = splitSafetensors(file);
+  const tensors = new Map<string, { shape: number[]; values: Float32Array }>();
+  for (const [name, { dtype, shape, data_offsets: offsets }] of Object.entries(header)) {
+    if (name === '__metadata__') continue;
+    const bytes = body.slice(...offsets);
+    tensors.set(name, { shape, values: dtype === 'F32' ? new Float32Array(bytes.buffer) : halves(new Uint16Array(bytes.buffer)) });
+  }
+  return tensors;
+}
+
+function halves(bits: Uint16Array): Float32Array {
+  const value = (half: number) => {
+    const [sign, exponent, fraction] = [half & 0x8000 ? -1 : 1, (half >> 10) & 31, half & 1023];
+    return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
+  };
+  return Float32Array.from(bits, value);
+}
+
+describe('parameters', () => {
+  const floats = ['model', 'opset14', 'dynamo', 'external', 'model_fp16'];
+  test.each(kNames.filter((name) => floats.some((one) => name.endsWith(`/${one}.onnx`))))(
+    '%s has those of the checkpoint',
+    async (name) => {
+      const [folder, file] = name.split('/') as [string, string];
+      const { files } = await readTiny(folder);
+      const { model_type: modelType } = JSON.parse(new TextDecoder().decode(files['config.json'])) as { model_type: string };
+      const { bytes, conflicts } = await opened(await onnxFiles(name), modelType, file);
+      const found = tensorsOf(bytes);
+      expect(conflicts).toEqual([]);
+      for (const [tensor, { shape, values }] of tensorsOf(files['model.safetensors']!)) {
+        const own = found.get(tensor);
+        expect(own?.shape, tensor).toEqual(shape);
+        expect(
+          own!.values.every((value, index) => value === values[index]),
+          tensor,
+        ).toBe(true);
+      }
+    },
+  );
+
+  const fours = kNames.filter((name) => expected[name]!.weights);
+  test.each(fours)("%s has onnxruntime's weights of 4 bits", async (name) => {
+    const { bytes } = await opened(await onnxFiles(name), 'bert', name.split('/')[1]!);
+    const found = tensorsOf(bytes);
+    const weights = Object.entries(expected[name]!.weights!);
+    expect(weights.length).toBe(6);
+    for (const [tensor, values] of weights) {
+      const own = found.get(tensor)!.values;
+      values.forEach((value, index) => {
+        expect(Math.abs(own[index]! - value), `${tensor} ${index}`).toBeLessThan(2e-6);
+      });
+    }
+  });
+
+  test('the script that pages load reads them too', async () => {
+    await import('../../web/bundle/peruse-onnx.js' as string);
+    const part = (globalThis as unknown as Record<symbol, { openOnnx: typeof openOnnx }>)[Symbol.for('peruse.onnx')]!;
+    const content = (await onnxFiles('bert-sequence/model.onnx'))['model.onnx']!;
+    const file = {
+      found: true,
+      where: 'm',
+      size: 0,
+      chunks: async function* () {
+        yield content;
+      },
+      close: async () => {},
+    } as const;
+    const request = {
+      folder: { open: async () => file },
+      name: 'm',
+      modelType: 'bert',
+      signal: new AbortController().signal,
+      report: () => {},
+    };
+    expect(await part.openOnnx(request)).toMatchObject({ size: (await openOnnx(request)).size, quantized: false, conflicts: [] });
+  });
+
+  test('a product of one layer, byte by byte', async () => {
+    const hex =
+      '08081201703a740a1e0a01780a01771201791a0b2f612f622f4d61744d756c22064d61744d756c1201672a230802080310014201774a180000803f0000004000004040000080400000a0400000c0405a140a0178120f0a0d080112090a0312016e0a02080262140a0179120f0a0d080112090a0312016e0a02080342040a001012';
+    const { bytes } = await opened(new Uint8Array(Buffer.from(hex, 'hex')));
+    const found = tensorsOf(bytes).get('a.b.weight')!;
+    expect(found.shape).toEqual([3, 2]);
+    expect([...found.values]).toEqual([1, 4, 2, 5, 3, 6]);
+  });
+});
+
+async function logits(source: Files, options: PipelineOptions = {}): Promise<{ scores: number[]; file: string; dtype: string }> {
+  const classify = await pipeline('text-classification', source, { worker: false, ...options });
+  try {
+    const labels = (await classify(tinyText(ids), { top_k: null, function_to_apply: 'none' })) as { label: string; score: number }[];
+    labels.sort((a, b) => a.label.localeCompare(b.label));
+    return { scores: labels.map(({ score }) => score), file: classify.info.weights.file, dtype: classify.info.dtype };
+  } finally {
+    await classify.dispose();
+  }
+}
+
+describe('answers', () => {
+  // onnxruntime computes with the same weights; where Peruse stores 8 bits it quantises activations too, by row.
+  test.each(kNames.filter((name) => !/slim|dynamo|external/.test(name) || name.endsWith('quantized_unslimmed.onnx')))(
+    '%s',
+    async (name) => {
+      const dtype = /quant|int8/.test(name) ? 'q8' : 'fp32';
+      const as = dtype === 'q8' ? 'model_quantized.onnx' : 'model.onnx';
+      const { scores, file } = await logits(await repository(name, as), { weights: 'onnx', dtype });
+      expect(file).toBe(`onnx/${as}`);
+      const tolerance = dtype === 'q8' ? 0.05 : name.includes('fp16') ? 5e-3 : 2e-4;
+      scores.forEach((score, index) => {
+        expect(Math.abs(score - expected[name]!.logits[index]!), `${scores} ${expected[name]!.logits}`).toBeLessThan(tolerance);
+      });
+    },
+  );
+
+  test('without safetensors the quantised file is loaded, in its own integers', async () => {
+    const files = await repository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
+    const both = { ...files, ...(await repository('bert-sequence/model.onnx')) };
+    const auto = await logits(both);
+    expect(auto).toMatchObject({ file: 'onnx/model_quantized.onnx', dtype: 'q8' });
+    expect((await logits(both, { dtype: 'fp32' })).file).toBe('onnx/model.onnx');
+    expect((await logits(both, { dtype: 'q8' })).scores).toEqual(auto.scores);
+  });
+
+  test('auto prefers safetensors, unless the requested ONNX file is smaller', async () => {
+    const { files } = await readTiny('bert-sequence');
+    const tail = new Uint8Array(400_000); // A larger file of weights than the ONNX file.
+    const both = { ...files, ...(await repository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx')) };
+    expect((await logits(both)).file).toBe('model.safetensors');
+    expect((await logits({ ...both, 'model.safetensors': tail }, { dtype: 'q8' })).file).toBe('onnx/model_quantized.onnx');
+    expect((await logits(both, { dtype: 'q8', weights: 'safetensors' })).file).toBe('model.safetensors');
+  });
+
+  test('subfolder and model_file_name', async () => {
+    const files = await repository('bert-sequence/model.onnx', 'encoder_int8.onnx');
+    const moved = Object.fromEntries(Object.entries(files).map(([name, content]) => [name.replace(/^onnx\//, ''), content]));
+    const options = { subfolder: '', model_file_name: 'encoder', dtype: 'int8' } as const;
+    expect((await logits(moved, options)).file).toBe('encoder_int8.onnx');
+  });
+
+  test('external data are read, and named where they are missing', async () => {
+    const files = await repository('bert-sequence/external.onnx');
+    const [data] = Object.keys(files).filter((name) => name.endsWith('.onnx_data'));
+    // The graph names the file that it was saved with.
+    const named = { ...files, 'onnx/external.onnx': files['onnx/model.onnx']!, 'onnx/external.onnx_data': files[data!]! };
+    const options = { weights: 'onnx', dtype: 'fp32', model_file_name: 'external' } as const;
+    const { scores } = await logits(named, options);
+    expect(scores[0]!).toBeCloseTo(expected['bert-sequence/external.onnx']!.logits[0]!, 4);
+    const { 'onnx/external.onnx_data': _, ...without } = named;
+    await expect(logits(without, options)).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining("its weights are in external.onnx_data, which isn't beside it"),
+    });
+  });
+
+  test('from a server, once', async () => {
+    const files = await repository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
+    const server = await startModelServer(files);
+    try {
+      const steps: string[] = [];
+      const classify = await pipeline('text-classification', server.url, {
+        progress_callback: (progress) => {
+          if (progress.status === 'done') steps.push(progress.file);
+        },
+      });
+      expect(classify.info.weights.file).toBe('onnx/model_quantized.onnx');
+      expect(classify.info.worker).toBe(true);
+      expect(steps).toContain('onnx/model_quantized.onnx');
+      await classify.dispose();
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+// ---- Files that are written to do harm ----------------------------------------------------------------------------------
+
+type Part = Uint8Array | number | string;
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  for (let left = BigInt(value); ; ) {
+    const low = Number(left & 127n);
+    left >>= 7n;
+    bytes.push(left > 0n ? low | 128 : low);
+    if (left === 0n) return bytes;
+  }
+}
+
+/** A field: a number as a varint, text and bytes with their length (or with `said` instead). */
+function field(number: number, value: Part, said?: number): Uint8Array {
+  if (typeof value === 'number') return Uint8Array.from([...varint(number * 8), ...varint(value)]);
+  const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value;
+  return Buffer.concat([Uint8Array.from([...varint(number * 8 + 2), ...varint(said ?? bytes.length)]), bytes]);
+}
+
+const message = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
+const modelOf = (...graph: Uint8Array[]) => message(field(1, 8), field(7, message(...graph)));
+const nodeOf = (op: string, inputs: string[], ...more: Uint8Array[]) =>
+  field(1, message(...inputs.map((one) => field(1, one)), field(2, 'y'), field(3, `/a/b/${op}`), field(4, op), ...more));
+const attribute = (name: string, value: number) => field(5, message(field(1, name), field(3, value), field(20, 2)));
+const tensorOf = (name: string, dims: number[], bytes: number, type = 1, ...more: Uint8Array[]) =>
+  field(5, message(...dims.map((dim) => field(1, dim)), field(2, type), field(8, name), field(9, new Uint8Array(bytes)), ...more));
+const externalOf = (...pairs: [string, string][]) =>
+  field(
+    5,
+    message(
+      field(1, 2),
+      field(1, 2),
+      field(2, 1),
+      field(8, 'w'),
+      ...pairs.map(([key, value]) => field(13, message(field(1, key), field(2, value)))),
+      field(14, 1),
+    ),
+  );
+
+function hostile(): [what: string, content: Uint8Array, message: RegExp][] {
+  const product = nodeOf('MatMul', ['x', 'w']);
+  const blocks = (bits: number, block: number, ...rest: Uint8Array[]) =>
+    nodeOf(
+      'MatMulNBits',
+      ['x', 'w', 's', ''],
+      attribute('K', 32),
+      attribute('N', 1),
+      attribute('bits', bits),
+      attribute('block_size', block),
+      ...rest,
+    );
+  return [
+    ['a field that is longer than the file', message(field(1, 8), field(7, 'x', 2 ** 50)), /longer than its message|ends/],
+    ['a length beyond 2^63', message(field(1, 8), Uint8Array.from([0x3a, ...Array(9).fill(0xff), 1])), /longer than its message|key/],
+    ['a number without end', message(field(1, 8), Uint8Array.from(Array(12).fill(0x80))), /more than ten bytes/],
+    ['a group', message(field(1, 8), Uint8Array.from([0x0b])), /impossible key/],
+    ['field number 0', message(field(1, 8), Uint8Array.from([0x02, 0])), /impossible key/],
+    ['no graph', message(field(1, 8)), /no graph/],
+    ['two graphs', message(modelOf(product), field(7, product)), /two graphs/],
+    ['training_info', message(modelOf(product), field(20, 'x')), /training_info/],
+    ['functions', message(modelOf(product), field(25, 'x')), /functions/],
+    ['sparse tensors', modelOf(product, field(15, 'x')), /sparse/],
+    ['a node that is longer than the graph', modelOf(field(1, 'x', 1000)), /longer than its message/],
+    ['many nodes', modelOf(Buffer.concat(Array(65_537).fill(field(1, field(4, 'A'))))), /more than 65536 nodes/],
+    ['many inputs', modelOf(nodeOf('MatMul', Array(5000).fill('x'))), /more than 4096 inputs/],
+    ['a long name', modelOf(nodeOf('MatMul', ['x'.repeat(5000)])), /longer than 4096/],
+    ['two tensors of one name', modelOf(product, tensorOf('w', [1], 4), tensorOf('w', [1], 4)), /two tensors are named "w"/],
+    ['a negative size', modelOf(product, field(5, message(field(1, -1 >>> 0), field(2, 1), field(8, 'w')))), /instead of|impossible shape/],
+    ['sizes that overflow', modelOf(product, tensorOf('w', [2 ** 40, 2 ** 40], 4)), /impossible shape/],
+    ['a million sizes', modelOf(product, field(5, field(1, new Uint8Array(1_000_000)))), /more than 8 dimensions/],
+    ['bytes that do not fit the shape', modelOf(product, tensorOf('w', [2, 2], 12)), /has 12 bytes instead of 16/],
+    ['typed data of megabytes', modelOf(product, field(5, field(4, new Uint8Array(2 << 20)))), /a field of a tensor has/],
+    ['external data elsewhere', modelOf(product, externalOf(['location', '../../etc/passwd'])), /names a file of weights that is not read/],
+    ['external data by URL', modelOf(product, externalOf(['location', 'https://evil.example/w'])), /is not read/],
+    ['an impossible offset', modelOf(product, externalOf(['location', 'model.onnx_data'], ['offset', '-1'])), /impossible offset/],
+    ['external data of another length', modelOf(product, externalOf(['location', 'm'], ['length', '3'])), /has 3 bytes instead of 16/],
+    ['weights of 3 bits', modelOf(blocks(3, 32), tensorOf('w', [1, 1, 16], 16, 2), tensorOf('s', [1], 4)), /3 bits in blocks of 32/],
+    ['blocks of 0', modelOf(blocks(4, 0), tensorOf('w', [1, 1, 16], 16, 2), tensorOf('s', [1], 4)), /blocks of 0/],
+    ['too few scales', modelOf(blocks(4, 16), tensorOf('w', [1, 1, 16], 16, 2), tensorOf('s', [1], 4)), /do not make a matrix/],
+    [
+      'an order of columns',
+      modelOf(nodeOf('MatMulNBits', ['x', 'w', 's', '', 'g']), tensorOf('w', [1], 4), tensorOf('s', [1], 4), tensorOf('g', [1], 4)),
+      /g_idx/,
+    ],
+    ['packed weights', modelOf(nodeOf('QAttention', ['x', 'w'])), /QAttention.*packs weights/],
+    ['a factor of a product', modelOf(nodeOf('Gemm', ['x', 'w', ''], attribute('transA', 1)), tensorOf('w', [2, 2], 16)), /transA/],
+  ];
+}
+
+describe('refusals', () => {
+  test('a file whose parameters have no names', async () => {
+    const files = await repository('deberta-v2-sequence/slim.onnx');
+    await expect(logits(files, { weights: 'onnx', dtype: 'fp32' })).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/^onnx\/model\.onnx: parameters that the model needs have no name in this file: .*rel_embeddings/),
+    });
+  });
+
+  test.each([
+    ['version https://git-lfs', /is a pointer of Git LFS/],
+    ['<!DOCTYPE html>', /is an HTML page/],
+    ['{}', /is JSON/],
+    ['PK', /is no ONNX file/],
+  ])('%s', async (text, message) => {
+    await expect(opened(new TextEncoder().encode(text))).rejects.toMatchObject({
+      code: 'malformed_file',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test('a family whose files were never compared', async () => {
+    const content = (await onnxFiles('bert-sequence/model.onnx'))['model.onnx']!;
+    await expect(opened(content, 'albert')).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('"albert"') });
+  });
+
+  test('options that make no sense', async () => {
+    const files = await repository('bert-sequence/model.onnx');
+    for (const [options, message] of [
+      [{ weights: 'tf' }, /weights must be/],
+      [{ subfolder: '../secret' }, /subfolder must be/],
+      [{ model_file_name: '' }, /model_file_name must be/],
+      [{ weights: 'safetensors', dtype: 'q4' }, /is one of ONNX files/],
+      [{ dtype: 'q4' }, /model_q4\.onnx/],
+    ] as [PipelineOptions, RegExp][]) {
+      await expect(logits(files, options)).rejects.toThrow(message);
+    }
+  });
+
+  test.each(hostile())('a hostile file: %s', async (_, content, message) => {
+    const error = await opened(content).then(
+      () => undefined,
+      (reason: unknown) => reason as PeruseError,
+    );
+    expect(error).toBeInstanceOf(PeruseError);
+    expect(error!.message).toMatch(message);
+    expect(error!.message.length).toBeLessThan(400);
+    expect(['malformed_file', 'truncated_file', 'unsupported']).toContain(error!.code);
+  });
+
+  test('a list of a million numbers is not read', async () => {
+    const list = field(5, message(field(1, 'axes'), field(8, new Uint8Array(1_000_000))));
+    const { bytes } = await opened(modelOf(nodeOf('MatMul', ['x', 'w'], list), tensorOf('w', [2, 2], 16)));
+    expect(tensorsOf(bytes).get('a.b.weight')?.shape).toEqual([2, 2]);
+  });
+
+  test('damaged files give one typed error, or the parameters', async () => {
+    const whole = (await onnxFiles('bert-sequence/model_quantized.onnx'))['model_quantized.onnx']!;
+    let seed = 1;
+    const random = (below: number) => {
+      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+      return seed % below;
+    };
+    const codes = new Map<string, number>();
+    for (let round = 0; round < 150; ++round) {
+      const damaged = round % 3 === 0 ? whole.slice(0, random(whole.length)) : whole.slice();
+      for (let flips = round % 5; flips > 0; --flips) damaged[random(round % 2 ? 20_000 : damaged.length)] = random(256);
+      const code = await opened(damaged).then(
+        () => 'read',
+        (error: unknown) => (error instanceof PeruseError ? error.code : String((error as Error).stack)),
+      );
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+    }
+    expect([...codes.keys()].filter((code) => !['read', 'malformed_file', 'truncated_file', 'unsupported'].includes(code))).toEqual([]);
+    expect(codes.get('truncated_file')).toBeGreaterThan(10);
+  });
+});
+
+describe('convert', () => {
+  async function onDisk(files: Files): Promise<string> {
+    const folder = await newFolder();
+    await mkdir(join(folder, 'onnx'));
+    for (const [file, content] of Object.entries(files)) await writeFile(join(folder, file), content);
+    return folder;
+  }
+  async function converted(folder: string): Promise<Files> {
+    const names = await readdir(folder);
+    return Object.fromEntries(await Promise.all(names.map(async (name) => [name, new Uint8Array(await readFile(join(folder, name)))])));
+  }
+
+  test('floats are those of the checkpoint, and so are the answers', async () => {
+    const source = await onDisk(await repository('bert-sequence/model.onnx'));
+    const target = join(await newFolder(), 'out');
+    const report = await convertCheckpoint(source, target);
+    expect(report.file).toBe('onnx/model.onnx');
+    const files = await converted(target);
+    expect(Object.keys(files).sort()).toEqual(['config.json', 'model.safetensors', 'tokenizer.json']);
+    expect(report.tensors).toBe(tensorsOf(files['model.safetensors']!).size);
+    const original = (await readTiny('bert-sequence')).files;
+    expect((await logits(files)).scores).toEqual((await logits(original)).scores);
+  });
+
+  test('rows of 8-bit integers stay; the command names the file', async () => {
+    const model = await repository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx');
+    const source = await onDisk({ ...model, ...(await repository('bert-sequence/model.onnx')) });
+    const target = join(await newFolder(), 'out');
+    const { out, err } = await peruse(['convert', source, target, '--weights', 'onnx', '--dtype', 'q8']);
+    expect(err).toBe('');
+    expect(JSON.parse(out)).toMatchObject({ folder: target, file: 'onnx/model_quantized.onnx' });
+    const files = await converted(target);
+    const config = JSON.parse(new TextDecoder().decode(files['config.json'])) as { quantization_config?: object };
+    expect(config.quantization_config).toMatchObject({ quant_method: 'peruse-q8' });
+    const { header } = splitSafetensors(files['model.safetensors']!);
+    expect(header['bert.encoder.layer.0.attention.self.query.weight']).toMatchObject({ dtype: 'I8' });
+    expect(await logits(files)).toMatchObject({ scores: (await logits(model)).scores, dtype: 'q8' });
+  });
+
+  test('4-bit integers become float32, of which quantize makes 8-bit rows', async () => {
+    const source = await onDisk(await repository('bert-sequence/model_q4.onnx', 'model_q4.onnx'));
+    const [floats, rows] = [join(await newFolder(), 'out'), join(await newFolder(), 'out')];
+    expect(await convertCheckpoint(source, floats)).toMatchObject({ file: 'onnx/model_q4.onnx' });
+    await quantizeCheckpoint(floats, rows);
+    const direct = await logits(await repository('bert-sequence/model_q4.onnx', 'model_q4.onnx'), { dtype: 'q4' });
+    expect((await logits(await converted(rows))).scores).toEqual(direct.scores);
+  });
+
+  test('safetensors are read where they exist, unless ONNX is requested', async () => {
+    const { files } = await readTiny('bert-sequence');
+    const source = await onDisk({ ...files, ...(await repository('bert-sequence/model.onnx')) });
+    expect(await convertCheckpoint(source, join(await newFolder(), 'out'))).toMatchObject({ file: 'model.safetensors' });
+    const options = { weights: 'onnx', dtype: 'fp32' } as const;
+    expect(await convertCheckpoint(source, join(await newFolder(), 'out'), options)).toMatchObject({ file: 'onnx/model.onnx' });
+  });
+
+  test('a file that does not name every parameter is refused, and nothing is written', async () => {
+    const source = await onDisk(await repository('deberta-v2-sequence/slim.onnx'));
+    const target = join(await newFolder(), 'out');
+    await expect(convertCheckpoint(source, target)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/^onnx\/model\.onnx: parameters that the model needs have no name in this file: .*rel_embeddings/),
+    });
+    expect(await readdir(target)).toEqual([]);
+    await expect(convertCheckpoint(source, target, { subfolder: '..' })).rejects.toMatchObject({ code: 'invalid_argument' });
+    await expect(quantizeCheckpoint(source, target)).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining("there is onnx/model.onnx (ONNX, which weights: 'onnx' and peruse convert read)"),
+    });
+  });
+});

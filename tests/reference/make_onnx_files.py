@@ -1,0 +1,135 @@
+"""Exports tiny checkpoints to ONNX, as users' tools do it: torch's two exporters, onnxslim, and onnxruntime's quantisers.
+
+    python make_onnx_files.py --out-dir DIR [--only NAME ...] [--variants NAME ...]
+
+Each folder of DIR is a case of tests/fixtures/tiny, with a file for each variant. Requirements: requirements-onnx.txt.
+"""
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+
+import onnx
+import onnxslim
+import torch
+import transformers
+from onnxruntime.quantization import QuantType, matmul_bnb4_quantizer, matmul_nbits_quantizer, quantize_dynamic
+
+TINY = Path(__file__).resolve().parents[1] / "fixtures" / "tiny"
+OPSET = 18
+
+
+def inputs_of(model, choices):
+    shape = (1, 2, 9) if choices else (2, 9)
+    ids = torch.randint(5, model.config.vocab_size, shape, generator=torch.Generator().manual_seed(1))
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    if getattr(model.config, "type_vocab_size", 0) > 0 and model.config.model_type not in ("mpnet", "distilbert"):
+        inputs["token_type_ids"] = torch.zeros_like(ids)
+    return inputs
+
+
+def load(case):
+    folder = TINY / case["name"]
+    model_class = getattr(transformers, case["model"])
+    return model_class.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+
+
+def export(model, inputs, path, dynamo=False, opset=OPSET):
+    names = list(inputs)
+    model.config.return_dict = False
+    args = {"input_names": names, "opset_version": opset, "do_constant_folding": True}
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        axes = {name: {index: f"{name}_{index}" for index in range(value.dim())} for name, value in inputs.items()}
+        if dynamo:
+            shapes = {name: {index: torch.export.Dim.DYNAMIC for index in range(value.dim())} for name, value in inputs.items()}
+            torch.onnx.export(model, (), str(path), kwargs=inputs, dynamo=True, external_data=False, dynamic_shapes=shapes, **args)
+        else:
+            torch.onnx.export(model, ({**inputs},), str(path), dynamo=False, dynamic_axes=axes, output_names=["logits"], **args)
+
+
+def slim(source, target):
+    model = onnxslim.slim(str(source))
+    onnx.save(model, str(target))
+
+
+def has_conv(path):
+    return any(node.op_type == "Conv" for node in onnx.load(str(path)).graph.node)
+
+
+def quantize8(source, target, weight_type, per_channel=True, reduce_range=True):
+    quantize_dynamic(str(source), str(target), weight_type=weight_type, per_channel=per_channel, reduce_range=reduce_range,
+                     extra_options={"EnableSubgraph": True, "MatMulConstBOnly": True})
+
+
+def quantize4(source, target, block=32, symmetric=True, bits=4):
+    quantizer = matmul_nbits_quantizer.MatMulNBitsQuantizer(onnx.load(str(source)), block_size=block, is_symmetric=symmetric, bits=bits)
+    quantizer.process()
+    onnx.save(quantizer.model.model, str(target))
+
+
+def quantize_bnb4(source, target, kind=1):
+    quantizer = matmul_bnb4_quantizer.MatMulBnb4Quantizer(onnx.load(str(source)), quant_type=kind, block_size=64)
+    quantizer.process()
+    onnx.save(quantizer.model.model, str(target))
+
+
+def to_half(source, target):
+    from onnxconverter_common import float16
+    onnx.save(float16.convert_float_to_float16(onnx.load(str(source)), keep_io_types=True, disable_shape_infer=True), str(target))
+
+
+def external(source, target):
+    onnx.save_model(onnx.load(str(source)), str(target), save_as_external_data=True, location=target.name + "_data", size_threshold=256)
+
+
+def variants(model, inputs, folder):
+    """Yields name and function of each file."""
+    plain = folder / "model.onnx"
+    slimmed = folder / "slim.onnx"
+    yield "model", lambda: export(model, inputs, plain)
+    yield "slim", lambda: slim(plain, slimmed)
+    yield "opset14", lambda: export(model, inputs, folder / "opset14.onnx", opset=14)
+    yield "dynamo", lambda: export(model, inputs, folder / "dynamo.onnx", dynamo=True)
+    yield "dynamo_slim", lambda: slim(folder / "dynamo.onnx", folder / "dynamo_slim.onnx")
+    yield "fp16", lambda: to_half(slimmed, folder / "model_fp16.onnx")
+    yield "external", lambda: external(slimmed, folder / "external.onnx")
+    unsigned = lambda: QuantType.QUInt8 if has_conv(plain) else QuantType.QInt8
+    yield "quantized", lambda: quantize8(slimmed, folder / "model_quantized.onnx", unsigned())
+    yield "quantized_unslimmed", lambda: quantize8(plain, folder / "quantized_unslimmed.onnx", unsigned())
+    yield "int8", lambda: quantize8(slimmed, folder / "model_int8.onnx", QuantType.QInt8)
+    yield "uint8", lambda: quantize8(slimmed, folder / "model_uint8.onnx", QuantType.QUInt8)
+    yield "uint8_full", lambda: quantize8(slimmed, folder / "uint8_full.onnx", QuantType.QUInt8, False, False)
+    yield "q4", lambda: quantize4(slimmed, folder / "model_q4.onnx")
+    yield "q4_asymmetric", lambda: quantize4(slimmed, folder / "q4_asymmetric.onnx", 16, False)
+    yield "bnb4", lambda: quantize_bnb4(slimmed, folder / "model_bnb4.onnx")
+    yield "fp4", lambda: quantize_bnb4(slimmed, folder / "fp4.onnx", 0)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out-dir", type=Path, required=True)
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--variants", nargs="*")
+    options = parser.parse_args()
+    for case in json.loads((TINY / "cases.json").read_text())["cases"]:
+        if options.only and case["name"] not in options.only:
+            continue
+        if not hasattr(transformers, case["model"]) or case["head"] != "of the class":
+            continue
+        model = load(case)
+        inputs = inputs_of(model, case["choices"])
+        folder = options.out_dir / case["name"]
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, write in variants(model, inputs, folder):
+            if options.variants and name not in options.variants:
+                continue
+            try:
+                write()
+            except Exception as error:  # An exporter's own limits: said, and the others go on.
+                print(f"{case['name']} {name}: {type(error).__name__}: {str(error)[:150]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

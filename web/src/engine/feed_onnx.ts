@@ -1,0 +1,59 @@
+// Weights from an .onnx file: read by a part of the package that is loaded only now, and given to the engine as safetensors.
+import { describe, PeruseError } from '../errors.js';
+import { ByteReporter } from '../progress.js';
+import { isEncodable } from '../sources/encodable.js';
+import { engineDtype, type OnnxChoice } from '../sources/onnx_files.js';
+import type { ImportOnnx, OnnxPart } from '../sources/onnx_part.js';
+import type { Reading } from '../sources/read_files.js';
+import type { Engine } from './engine.js';
+
+export async function loadOnnxPart(importOnnx: ImportOnnx | undefined, name: string): Promise<OnnxPart> {
+  try {
+    const part = await importOnnx?.();
+    if (!part?.openOnnx) throw new Error("'peruse/inline' has none");
+    return part;
+  } catch (error) {
+    throw new PeruseError('unsupported', `${name} needs the reader of ONNX files, which could not be loaded: ${describe(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Gives the bytes that were read. */
+export async function feedOnnx(
+  job: Reading,
+  engine: Engine,
+  { name, dtype, size }: OnnxChoice,
+  modelType: string,
+  importOnnx: ImportOnnx | undefined,
+): Promise<number> {
+  const { openOnnx } = await loadOnnxPart(importOnnx, name);
+  const reporter = new ByteReporter(job.report, job.name, name, size, job.totals);
+  reporter.start();
+  let bytes = 0;
+  const report = (more: number) => {
+    bytes += more;
+    reporter.add(more);
+  };
+  const encoded = engineDtype(dtype) === 'q8' ? isEncodable : undefined;
+  const weights = await openOnnx({ folder: job.folder, name, modelType, encoded, signal: job.signal, report });
+  try {
+    for await (const chunk of weights.chunks()) await engine.feedWeights(chunk);
+  } catch (error) {
+    throw explainOnnx(name, error, weights.conflicts);
+  }
+  reporter.finish();
+  return bytes;
+}
+
+/** Turns the engine's report of missing or misshapen tensors into one about the file. */
+export function explainOnnx(name: string, error: unknown, conflicts: readonly string[]): unknown {
+  if (!(error instanceof PeruseError) || (error.code !== 'missing_tensor' && error.code !== 'shape_mismatch')) return error;
+  const why = conflicts.length > 0 ? ` (${conflicts.slice(0, 3).join('; ')})` : '';
+  const what = error.code === 'missing_tensor' ? 'parameters that the model needs have no name in this file' : 'parameters do not fit';
+  return new PeruseError(
+    'unsupported',
+    `${name}: ${what}: ${error.message.replace(/\.$/, '')}${why}; use model.safetensors of the original model.`,
+    { cause: error },
+  );
+}

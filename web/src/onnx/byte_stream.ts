@@ -1,0 +1,76 @@
+// Bytes of a file as a stream that is read forward: taken, skipped or passed on. One chunk of the file is in memory.
+import { PeruseError } from '../errors.js';
+
+export class ByteStream {
+  /** Bytes read so far. */
+  position = 0;
+  private readonly chunks_: AsyncIterator<Uint8Array>;
+  private chunk_: Uint8Array = new Uint8Array(0);
+  private at_ = 0;
+
+  /** `where_`: the file's name in messages. */
+  constructor(
+    chunks: AsyncIterable<Uint8Array>,
+    private readonly where_: string,
+  ) {
+    this.chunks_ = chunks[Symbol.asyncIterator]();
+  }
+
+  /** Returns true after the last byte. */
+  async ended(): Promise<boolean> {
+    while (this.at_ === this.chunk_.length) {
+      const { done, value } = await this.chunks_.next();
+      if (done) return true;
+      this.chunk_ = value;
+      this.at_ = 0;
+    }
+    return false;
+  }
+
+  /** Gives the next `count` bytes in parts. A part is valid until the next is asked for. */
+  async *pass(count: number): AsyncGenerator<Uint8Array> {
+    for (let left = count; left > 0; ) {
+      if (await this.ended()) throw new PeruseError('truncated_file', `${this.where_} ends after ${this.position} bytes, within a tensor.`);
+      const part = this.chunk_.subarray(this.at_, this.at_ + left);
+      this.at_ += part.length;
+      this.position += part.length;
+      left -= part.length;
+      yield part;
+    }
+  }
+
+  async skip(count: number): Promise<void> {
+    for await (const _ of this.pass(count));
+  }
+
+  /** A copy of the next `count` bytes. Its memory grows with the bytes that come, not with the number that a file claims. */
+  async take(count: number): Promise<Uint8Array<ArrayBuffer>> {
+    const parts: Uint8Array[] = [];
+    for await (const part of this.pass(count)) parts.push(part.slice());
+    const bytes = new Uint8Array(count);
+    let at = 0;
+    for (const part of parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return bytes;
+  }
+
+  async byte(): Promise<number> {
+    const byte = await this.peek();
+    if (byte === undefined) throw new PeruseError('truncated_file', `${this.where_} ends after ${this.position} bytes.`);
+    this.position += 1;
+    this.at_ += 1;
+    return byte;
+  }
+
+  /** The next byte, which stays; nothing at the end of the file. */
+  async peek(): Promise<number | undefined> {
+    return (await this.ended()) ? undefined : this.chunk_[this.at_];
+  }
+
+  /** Stops the reading of the file. */
+  async close(): Promise<void> {
+    await this.chunks_.return?.();
+  }
+}

@@ -1,0 +1,196 @@
+// ModelProto and GraphProto, read forward: the nodes, and what the initializers are. The graph is never executed.
+import { PeruseError } from '../errors.js';
+import type { ByteStream } from './byte_stream.js';
+import { fields, kBytes, kEightBytes, kVarint, malformed, numbersOf, splitKey, textOf, Varint } from './protobuf.js';
+import { kSmallBytes, parseTensor, type Tensor, TensorBuilder } from './tensor.js';
+
+export interface Node {
+  op: string;
+  domain: string;
+  name: string;
+  inputs: string[];
+  outputs: string[];
+  /** Integers: `i` or `ints`. */
+  numbers: Map<string, number[]>;
+  /** alpha, beta and the like. */
+  floats: Map<string, number>;
+  /** The value of a Constant. */
+  value?: Tensor;
+  /** pkg.torch.onnx.name_scopes: the modules around the node, outermost first. */
+  scopes?: string[];
+}
+
+export interface Graph {
+  nodes: Node[];
+  /** By name: initializers and the values of Constant nodes. */
+  tensors: Map<string, Tensor>;
+}
+
+const kMostNodes = 65_536;
+const kMostTensors = 65_536;
+const kMostNodeBytes = 64 << 20;
+/** Constants of more bytes are skipped. */
+const kMostConstantBytes = 1 << 16;
+const kMostNames = 4096;
+/** No attribute that is used has more; the rest of a longer list is left out. */
+const kMostNumbers = 16;
+
+/** Reads a whole .onnx file. */
+export async function readGraph(stream: ByteStream): Promise<Graph> {
+  const reader = new GraphReader(stream);
+  await reader.readModel();
+  return reader.graph;
+}
+
+class GraphReader {
+  readonly graph: Graph = { nodes: [], tensors: new Map() };
+  private nodeBytes_ = 0;
+  private hasGraph_ = false;
+
+  constructor(private readonly stream_: ByteStream) {}
+
+  async readModel(): Promise<void> {
+    while (!(await this.stream_.ended())) {
+      const { number, type } = splitKey(await this.varint());
+      if (number === 7 && type === kBytes) {
+        if (this.hasGraph_) throw malformed('the file has two graphs');
+        this.hasGraph_ = true;
+        await this.readGraph(await this.length());
+        continue;
+      }
+      const length = await this.skipped(type);
+      if (length > 0 && number === 20) throw new PeruseError('unsupported', 'ONNX: the file holds training_info, which is not read.');
+      if (length > 0 && number === 25) throw new PeruseError('unsupported', 'ONNX: the file holds functions, which are not read.');
+    }
+    if (!this.hasGraph_) throw malformed('the file has no graph');
+  }
+
+  private async readGraph(length: number): Promise<void> {
+    const end = this.stream_.position + length;
+    while (this.stream_.position < end) {
+      const { number, type } = splitKey(await this.varint());
+      if (type !== kBytes || (number !== 1 && number !== 5)) {
+        await this.skipped(type, end);
+        if (number === 15) throw new PeruseError('unsupported', 'ONNX: the file holds sparse initializers, which are not read.');
+        continue;
+      }
+      const size = await this.length(end);
+      if (number === 1) await this.readNode(size);
+      else await this.readTensor(size);
+    }
+    if (this.stream_.position !== end) throw malformed('the graph does not end with its last field');
+  }
+
+  private async readNode(size: number): Promise<void> {
+    this.nodeBytes_ += size;
+    if (this.nodeBytes_ > kMostNodeBytes) throw malformed(`the nodes have more than ${kMostNodeBytes} bytes`);
+    if (this.graph.nodes.length === kMostNodes) throw malformed(`the graph has more than ${kMostNodes} nodes`);
+    const node = parseNode(await this.stream_.take(size));
+    this.graph.nodes.push(node);
+    const [output] = node.outputs;
+    if (node.value && output !== undefined) this.add({ ...node.value, name: output });
+  }
+
+  private async readTensor(size: number): Promise<void> {
+    const end = this.stream_.position + size;
+    const builder = new TensorBuilder();
+    while (this.stream_.position < end) {
+      const { number, type } = splitKey(await this.varint());
+      if (type === kVarint) {
+        builder.push({ number, type, value: await this.varint(), bytes: new Uint8Array(0) });
+        continue;
+      }
+      const length = type === kBytes ? await this.length(end) : type === kEightBytes ? 8 : 4;
+      if (number === 9) {
+        const place = { offset: this.stream_.position, length };
+        if (length <= kSmallBytes) builder.setRaw({ bytes: await this.stream_.take(length) });
+        else {
+          await this.stream_.skip(length);
+          builder.setRaw({ place });
+        }
+      } else if ([1, 4, 5, 7, 8, 10, 11, 13].includes(number)) {
+        if (length > 1 << 20) throw malformed(`a field of a tensor has ${length} bytes`);
+        builder.push({ number, type, value: 0, bytes: await this.stream_.take(length) });
+      } else {
+        await this.stream_.skip(length);
+      }
+    }
+    if (this.stream_.position !== end) throw malformed('a tensor does not end with its last field');
+    this.add(builder.build());
+  }
+
+  private add(tensor: Tensor): void {
+    if (this.graph.tensors.has(tensor.name)) throw malformed(`two tensors are named "${tensor.name}"`);
+    if (this.graph.tensors.size === kMostTensors) throw malformed(`the graph has more than ${kMostTensors} tensors`);
+    this.graph.tensors.set(tensor.name, tensor);
+  }
+
+  private async varint(): Promise<number> {
+    const varint = new Varint();
+    while (!varint.push(await this.stream_.byte()));
+    return varint.value;
+  }
+
+  /** The length of a field, which must end before its message does. */
+  private async length(end = Number.MAX_SAFE_INTEGER): Promise<number> {
+    const length = await this.varint();
+    if (length < 0 || length > end - this.stream_.position) throw malformed('a field is longer than its message');
+    return length;
+  }
+
+  private async skipped(type: number, end?: number): Promise<number> {
+    if (type === kVarint) {
+      await this.varint();
+      return 1;
+    }
+    const length = type === kBytes ? await this.length(end) : type === kEightBytes ? 8 : 4;
+    await this.stream_.skip(length);
+    return length;
+  }
+}
+
+function parseNode(message: Uint8Array): Node {
+  const node: Node = { op: '', domain: '', name: '', inputs: [], outputs: [], numbers: new Map(), floats: new Map() };
+  for (const field of fields(message)) {
+    if (field.number === 1) node.inputs.push(textOf(field, 'the name of an input'));
+    else if (field.number === 2) node.outputs.push(textOf(field, 'the name of an output'));
+    else if (field.number === 3) node.name = textOf(field, 'the name of a node');
+    else if (field.number === 4) node.op = textOf(field, 'the operator of a node');
+    else if (field.number === 7) node.domain = textOf(field, 'the domain of a node');
+    else if (field.number === 5) parseAttribute(field.bytes, node);
+    else if (field.number === 9) parseMetadata(field.bytes, node);
+    if (node.inputs.length > kMostNames || node.outputs.length > kMostNames) {
+      throw malformed(`a node has more than ${kMostNames} inputs or outputs`);
+    }
+  }
+  return node;
+}
+
+/** Subgraphs (field 6) are not entered: no parameter is in them. */
+function parseAttribute(message: Uint8Array, node: Node): void {
+  let name = '';
+  const numbers: number[] = [];
+  let value: Uint8Array | undefined;
+  let float: number | undefined;
+  for (const field of fields(message)) {
+    if (field.number === 1) name = textOf(field, 'the name of an attribute');
+    else if (field.number === 2 && field.bytes.length === 4) float = new DataView(field.bytes.slice().buffer).getFloat32(0, true);
+    else if (field.number === 3 || field.number === 8) numbers.push(...numbersOf(field, kMostNumbers));
+    else if (field.number === 5) value = field.bytes;
+  }
+  if (float !== undefined) node.floats.set(name, float);
+  if (numbers.length > 0) node.numbers.set(name, numbers);
+  if (node.op !== 'Constant' && node.op !== '') return;
+  if (name === 'value' && value && value.length <= kMostConstantBytes + 1024) node.value = parseTensor(value);
+}
+
+function parseMetadata(message: Uint8Array, node: Node): void {
+  let key = '';
+  let value = '';
+  for (const field of fields(message)) {
+    if (field.number === 1) key = new TextDecoder().decode(field.bytes.subarray(0, 64));
+    else if (field.number === 2 && field.bytes.length <= 1 << 16) value = new TextDecoder().decode(field.bytes);
+  }
+  if (key === 'pkg.torch.onnx.name_scopes')
+    node.scopes = [...value.matchAll(/'([^']*)'|"([^"]*)"/g)].map((found) => found[1] ?? found[2] ?? '');
+}

@@ -1,0 +1,35 @@
+// The module of the model's class that a node belongs to, such as "bert.encoder.layer.0.attention.self.query".
+import type { Node } from './graph.js';
+
+/** Nothing where the exporter, or a tool after it, left no trace. */
+export function moduleOf(node: Node): string | undefined {
+  if (node.scopes && node.scopes.length >= 2) return node.scopes.at(-2) || undefined; // torch's newer exporter writes them.
+  return ofPath(node.name) ?? ofPath(node.outputs[0] ?? '');
+}
+
+/** "/a/b.0/c/MatMul_3" -> "a.b.0.c". */
+function ofPath(name: string): string | undefined {
+  if (!name.startsWith('/')) return undefined;
+  const parts = name.slice(1).split('/');
+  parts.pop();
+  return parts.length > 0 ? parts.join('.') : undefined;
+}
+
+/** Prefixes of names that wrappers add, and that families have of their own. */
+const kFamilyPrefix = /(^|\.)((?:bert|roberta|deberta|electra|distilbert|mpnet|convbert)\.)$/;
+const kFirstNames = ['embeddings.word_embeddings.weight', 'embeddings.tok_embeddings.weight'];
+
+/** Returns the prefix of a wrapper: "0.auto_model." for a sentence-transformers model, for example. */
+export function wrapperOf(names: Iterable<string>): string {
+  for (const name of names) {
+    const first = kFirstNames.find((one) => name.endsWith(one));
+    if (first === undefined) continue;
+    const before = name.slice(0, -first.length);
+    const family = kFamilyPrefix.exec(before)?.[2] ?? '';
+    const wrapper = before.slice(0, before.length - family.length);
+    if (first === kFirstNames[1] && wrapper === 'model.') return ''; // ModernBERT's own.
+    if (first === kFirstNames[1] && wrapper.endsWith('.model.')) return wrapper.slice(0, -'model.'.length);
+    return wrapper;
+  }
+  return '';
+}

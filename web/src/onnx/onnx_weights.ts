@@ -1,0 +1,122 @@
+// The weights of an .onnx file as a safetensors file: what its graph says of its parameters, and their bytes as they come.
+//
+// The file is read twice: once for the graph and its tensors' shapes, once for the bytes of the parameters. One tensor at a time is in memory,
+// and tables of embeddings are passed on as they come.
+import { PeruseError, throwIfAborted } from '../errors.js';
+import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
+import type { ModelFile } from '../sources/source.js';
+import { ByteStream } from './byte_stream.js';
+import { type Claims, claimParameters } from './claims.js';
+import { readGraph } from './graph.js';
+import { type Layout, lastPlace, layOut, type Output } from './outputs.js';
+import { Pass } from './pass.js';
+import { wholeBytes } from './values.js';
+
+/** @throws PeruseError 'unsupported' for a file whose parameters can't be told. */
+export async function openOnnx(request: OnnxRequest): Promise<OpenedOnnx> {
+  const claims = await named(request.name, () => readClaims(request));
+  const layout = layOut(claims, request.encoded);
+  return {
+    size: layout.header.length + layout.bodyBytes,
+    quantized: layout.outputs.some(({ dtype }) => dtype === 'I8'),
+    conflicts: claims.conflicts,
+    chunks: () => chunksOf(request, claims, layout),
+  };
+}
+
+async function readClaims(request: OnnxRequest): Promise<Claims> {
+  const file = await openPart(request, request.name);
+  const stream = new ByteStream(reported(file, request), request.name);
+  try {
+    await refuseOthers(stream);
+    return claimParameters(await readGraph(stream), request.modelType);
+  } finally {
+    await stream.close();
+  }
+}
+
+/** Kinds of other files, by their first byte. The first byte of an ONNX file is 8, the key of ir_version. */
+const kOthers = new Map([
+  ['v', 'a pointer of Git LFS, and not the file itself'],
+  ['<', 'an HTML page'],
+  ['{', 'JSON'],
+]);
+
+async function refuseOthers(stream: ByteStream): Promise<void> {
+  const first = await stream.peek();
+  if (first === 0x08) return;
+  if (first === undefined) throw new PeruseError('truncated_file', 'the file is empty');
+  throw new PeruseError('malformed_file', `it is ${kOthers.get(String.fromCharCode(first)) ?? 'no ONNX file'}`);
+}
+
+async function* reported(file: ModelFile, { report, signal }: OnnxRequest): AsyncGenerator<Uint8Array> {
+  for await (const chunk of file.chunks()) {
+    throwIfAborted(signal);
+    report(chunk.length);
+    yield chunk;
+  }
+}
+
+async function* chunksOf(request: OnnxRequest, claims: Claims, { header, outputs }: Layout): AsyncGenerator<Uint8Array> {
+  yield header;
+  for (const shape of claims.zeros.values()) yield new Uint8Array(4 * shape[0]!);
+  const files = new Map<string | undefined, Output[]>();
+  for (const output of outputs) {
+    const place = lastPlace(output);
+    if (place) files.set(place.file, [...(files.get(place.file) ?? []), output]);
+    else yield* wholeBytes(output.claim, output.dtype === 'I8', (tensor) => tensor.bytes!);
+  }
+  for (const [file, ofFile] of files) yield* chunksOfFile(request, file, ofFile, claims.copies);
+}
+
+async function* chunksOfFile(
+  request: OnnxRequest,
+  external: string | undefined,
+  outputs: readonly Output[],
+  copies: Claims['copies'],
+): AsyncGenerator<Uint8Array> {
+  const { name, signal } = request;
+  const path = external === undefined ? name : externalPath(name, external);
+  const file = await named(name, () => openPart(request, path));
+  const stream = new ByteStream(external === undefined ? file.chunks() : reported(file, request), path);
+  const pass = new Pass(stream, external, outputs, copies).run();
+  try {
+    for (;;) {
+      const { done, value } = await named(path, () => pass.next());
+      if (done) return;
+      throwIfAborted(signal);
+      yield value;
+    }
+  } finally {
+    await pass.return(undefined);
+    await stream.close();
+  }
+}
+
+/** Returns the path of external data. They must be in the folder of the file and named after it, so that a graph cannot name other files. */
+function externalPath(name: string, location: string): string {
+  const slash = name.lastIndexOf('/') + 1;
+  const own = name.slice(slash);
+  if (!location.startsWith(own) || /[/\\:%]/.test(location)) {
+    throw new PeruseError('unsupported', `${name}: it names a file of weights that is not read: ${location}`);
+  }
+  return name.slice(0, slash) + location;
+}
+
+async function openPart({ folder, name, signal }: OnnxRequest, path: string): Promise<ModelFile> {
+  const file = await folder.open(path, signal);
+  if (file.found) return file;
+  const what =
+    path === name ? `there is no ${file.where}` : `its weights are in ${path.slice(path.lastIndexOf('/') + 1)}, which isn't beside it`;
+  throw new PeruseError(file.offline ? 'offline' : 'not_found', `${what} (${file.why})`);
+}
+
+/** Puts the file's name before what is wrong with it. */
+async function named<T>(name: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof PeruseError) || error.code === 'aborted' || error.message.includes(name)) throw error;
+    throw new PeruseError(error.code, `${name}: ${error.message.replace(/^ONNX: /, '').replace(/\.$/, '')}.`, { cause: error });
+  }
+}

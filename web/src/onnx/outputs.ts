@@ -1,0 +1,102 @@
+// The parameters of a file as the tensors of a safetensors file: their types, their order and their header.
+import type { ParameterInfo } from '../sources/onnx_part.js';
+import { encodeHeader, type TensorEntry } from '../sources/safetensors.js';
+import type { Claim, Claims } from './claims.js';
+import { bytesOf, isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
+import { shapeOf } from './values.js';
+
+/** A parameter, and the tensors of the file that it is made of. */
+export interface Output {
+  name: string;
+  claim: Claim;
+  dtype: 'F32' | 'F16' | 'BF16' | 'I8';
+  members: Tensor[];
+}
+
+export interface Layout {
+  /** In the order of their bytes: those that are in memory, those of the file itself, those of external files. */
+  outputs: Output[];
+  header: Uint8Array;
+  bodyBytes: number;
+}
+
+/** Larger tensors with two names are written once; the second name refers to the first. */
+const kSharedBytes = 1 << 12;
+const kElementBytes = { F32: 4, F16: 2, BF16: 2, I8: 1 } as const;
+
+export function layOut(claims: Claims, encoded: ((tensor: ParameterInfo) => boolean) | undefined): Layout {
+  const all = [...claims.parameters].map(([name, claim]) => outputOf(name, claim, encoded));
+  const shared = sharedNames(all);
+  const outputs = all.filter(({ name }) => !Object.hasOwn(shared, name)).sort(compareOutputs);
+  const entries = entriesOf(claims.zeros, outputs);
+  return { outputs, header: encodeHeader(entries, { format: 'pt', ...shared }), bodyBytes: entries.at(-1)?.end ?? 0 };
+}
+
+/** Where the last of a parameter's bytes are; nothing if all are in memory. */
+export function lastPlace({ members }: Output): Tensor['place'] {
+  const places = members.flatMap(({ place }) => (place ? [place] : []));
+  return places.reduce<Tensor['place']>((last, place) => (last && place.offset < last.offset ? last : place), undefined);
+}
+
+function outputOf(name: string, claim: Claim, encoded: ((tensor: ParameterInfo) => boolean) | undefined): Output {
+  const { coding, tensor } = claim;
+  const sides = coding.kind === 'floats' ? [] : [coding.scale, ...('zero' in coding && coding.zero ? [coding.zero] : [])];
+  const isEncoded = scalesFitRows(claim) && encoded?.({ name, dtype: 'F32', shape: shapeOf(claim) }) === true;
+  return { name, claim, dtype: isEncoded ? 'I8' : coding.kind === 'floats' ? floatType(tensor) : 'F32', members: [tensor, ...sides] };
+}
+
+/** Whether scale and zero are the same for all of a row of the parameter. */
+function scalesFitRows({ coding, shape, transposed }: Claim): boolean {
+  if (coding.kind !== 'integers') return false;
+  const rowAxis = transposed ? shape.length - 1 : 0;
+  const fits = (one: Tensor | undefined) => one === undefined || sizeOf(one) === 1 || coding.axis === rowAxis;
+  return shape.length === 2 && fits(coding.scale) && fits(coding.zero);
+}
+
+function floatType(tensor: Tensor): 'F32' | 'F16' | 'BF16' {
+  if (!isFloat(tensor) || tensor.type === kTypes.F32) return 'F32';
+  return tensor.type === kTypes.F16 ? 'F16' : 'BF16';
+}
+
+function sharedNames(outputs: readonly Output[]): Record<string, string> {
+  const first = new Map<string, string>();
+  const numbers = new Map<Tensor, number>();
+  const shared: Record<string, string> = {};
+  for (const { name, claim, dtype } of outputs) {
+    if (bytesOf(claim.tensor) < kSharedBytes) continue;
+    const number = numbers.get(claim.tensor) ?? numbers.size;
+    numbers.set(claim.tensor, number);
+    const key = JSON.stringify([number, dtype, claim.transposed, claim.columns]);
+    const other = first.get(key);
+    if (other === undefined) first.set(key, name);
+    else {
+      shared[name] = other;
+      if (dtype === 'I8') shared[`${name}_scale`] = `${other}_scale`;
+    }
+  }
+  return shared;
+}
+
+function compareOutputs(a: Output, b: Output): number {
+  const [first, second] = [lastPlace(a), lastPlace(b)];
+  if (!first || !second) return first ? 1 : second ? -1 : 0;
+  const [fileA, fileB] = [first.file ?? '', second.file ?? ''];
+  return fileA === fileB ? first.offset - second.offset : fileA < fileB ? -1 : 1;
+}
+
+function entriesOf(zeros: Claims['zeros'], outputs: readonly Output[]): TensorEntry[] {
+  const entries: TensorEntry[] = [];
+  let at = 0;
+  const add = (name: string, dtype: string, shape: number[], elementBytes: number) => {
+    const end = at + shape.reduce((product, size) => product * size, elementBytes);
+    entries.push({ name, dtype, shape, begin: at, end });
+    at = end;
+  };
+  for (const [name, shape] of zeros) add(name, 'F32', shape, 4);
+  for (const { name, claim, dtype } of outputs) {
+    const shape = shapeOf(claim);
+    add(name, dtype, shape, kElementBytes[dtype]);
+    if (dtype === 'I8') add(`${name}_scale`, 'F32', [shape[0]!], 4);
+  }
+  return entries;
+}

@@ -1,0 +1,126 @@
+// One pass over a file with parameters, which gives their bytes in the order in which they are stored. A parameter waits until the last of
+// its tensors has come: files put codes and scales side by side, so about one tensor is in memory.
+import { PeruseError } from '../errors.js';
+import type { ByteStream } from './byte_stream.js';
+import type { Claims } from './claims.js';
+import type { Output } from './outputs.js';
+import type { Tensor } from './tensor.js';
+import { RowFitter, wholeBytes } from './values.js';
+
+const kMostWaitingBytes = 512 << 20;
+const kBatchElements = 1 << 18;
+
+export class Pass {
+  private readonly held_ = new Map<Tensor, Uint8Array>();
+  private heldBytes_ = 0;
+  private readonly hashes_ = new Map<Tensor, number>();
+  /** Parameters whose bytes are still to come, in order. */
+  private readonly waiting_: Output[];
+
+  /** `file_`: that of external data; nothing for the .onnx file itself. */
+  constructor(
+    private readonly stream_: ByteStream,
+    private readonly file_: string | undefined,
+    outputs: readonly Output[],
+    private readonly copies_: Claims['copies'],
+  ) {
+    this.waiting_ = [...outputs];
+  }
+
+  async *run(): AsyncGenerator<Uint8Array> {
+    const copies = this.copies_.flatMap(({ first, second }) => [first, second]);
+    const needed = new Set([...this.waiting_.flatMap(({ members }) => members), ...copies].filter((tensor) => this.isHere(tensor)));
+    for (const tensor of [...needed].sort((a, b) => a.place!.offset - b.place!.offset)) {
+      await this.reach(tensor);
+      const [next, ...others] = this.waiting_;
+      const alone = !copies.includes(tensor) && !others.some(({ members }) => members.includes(tensor));
+      if (alone && next?.claim.tensor === tensor && this.canStream(next)) {
+        yield* next.dtype === 'I8' ? this.integerRows(next) : this.stream_.pass(tensor.place!.length);
+        this.waiting_.shift();
+        continue;
+      }
+      const bytes = await this.stream_.take(tensor.place!.length);
+      if (copies.includes(tensor)) this.hashes_.set(tensor, hashOf(bytes));
+      this.hold(tensor, bytes);
+      yield* this.giveReady();
+      this.releaseUnneeded();
+    }
+    const [left] = this.waiting_;
+    if (left) throw new PeruseError('unsupported', `the tensors of ${left.name} are in two files, which is not read`);
+    this.compareCopies();
+  }
+
+  private isHere({ place }: Tensor): boolean {
+    return place !== undefined && place.file === this.file_;
+  }
+
+  private async reach(tensor: Tensor): Promise<void> {
+    const ahead = tensor.place!.offset - this.stream_.position;
+    if (ahead < 0) throw new PeruseError('unsupported', `the tensor "${tensor.name}" overlaps another one, which is not read`);
+    await this.stream_.skip(ahead);
+  }
+
+  /** Whether the bytes can be passed on, part by part. */
+  private canStream({ claim, dtype, members }: Output): boolean {
+    if (claim.transposed || claim.columns) return false;
+    return claim.coding.kind === 'floats' || (dtype === 'I8' && members.slice(1).every((side) => this.bytesOf(side)));
+  }
+
+  private bytesOf(tensor: Tensor): Uint8Array | undefined {
+    return tensor.bytes ?? this.held_.get(tensor);
+  }
+
+  private *giveReady(): Generator<Uint8Array> {
+    for (;;) {
+      const [next] = this.waiting_;
+      if (!next?.members.every((tensor) => this.bytesOf(tensor))) return;
+      yield* wholeBytes(next.claim, next.dtype === 'I8', (tensor) => this.bytesOf(tensor)!);
+      this.waiting_.shift();
+    }
+  }
+
+  private hold(tensor: Tensor, bytes: Uint8Array): void {
+    if (this.heldBytes_ > kMostWaitingBytes) {
+      throw new PeruseError(
+        'unsupported',
+        `codes and scales of weights are more than ${kMostWaitingBytes >> 20} MB apart, which is not read`,
+      );
+    }
+    this.heldBytes_ += bytes.length;
+    this.held_.set(tensor, bytes);
+  }
+
+  private releaseUnneeded(): void {
+    for (const [tensor, bytes] of this.held_) {
+      if (this.waiting_.some(({ members }) => members.includes(tensor))) continue;
+      this.heldBytes_ -= bytes.length;
+      this.held_.delete(tensor);
+    }
+  }
+
+  /** A table of integers, some rows at a time. */
+  private async *integerRows({ claim }: Output): AsyncGenerator<Uint8Array> {
+    const fitter = new RowFitter(claim, (tensor) => this.bytesOf(tensor)!);
+    const { rows, width } = fitter;
+    const batch = Math.max(1, Math.floor(kBatchElements / Math.max(1, width)));
+    for (let row = 0; row < rows; row += batch) {
+      const count = Math.min(batch, rows - row);
+      yield fitter.fit(row, await this.stream_.take(count * width));
+    }
+    yield new Uint8Array(fitter.scales.buffer);
+  }
+
+  private compareCopies(): void {
+    for (const { name, first, second } of this.copies_) {
+      if (!this.isHere(first) || !this.isHere(second) || this.hashes_.get(first) === this.hashes_.get(second)) continue;
+      throw new PeruseError('unsupported', `two tensors claim ${name}: ${first.name} and ${second.name}`);
+    }
+  }
+}
+
+/** FNV-1a of 32 bits: tells copies from different weights. */
+function hashOf(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}

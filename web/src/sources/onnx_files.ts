@@ -1,0 +1,130 @@
+// The .onnx files of a repository: their names, and whether one is loaded instead of safetensors.
+import { PeruseError, show } from '../errors.js';
+import { findWeights, notFound } from './model_files.js';
+import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+
+/** Suffixes by the precision that names a file, as in transformers.js. */
+const kSuffixes = {
+  fp32: '',
+  fp16: '_fp16',
+  q8: '_quantized',
+  int8: '_int8',
+  uint8: '_uint8',
+  q4: '_q4',
+  q4f16: '_q4f16',
+  bnb4: '_bnb4',
+} as const;
+export type OnnxDtype = keyof typeof kSuffixes;
+
+/** Without a precision the first that is there counts, as in transformers.js on the CPU. */
+const kByDefault: readonly OnnxDtype[] = ['q8', 'fp32', 'int8', 'uint8', 'fp16', 'q4f16', 'q4', 'bnb4'];
+/** Precisions that only ONNX files have. */
+const kOnlyOnnx: readonly OnnxDtype[] = ['int8', 'uint8', 'q4', 'q4f16', 'bnb4'];
+/** Precisions of which an ONNX file may be smaller than the safetensors. */
+const kSmaller: readonly OnnxDtype[] = ['fp16', 'q8'];
+
+/** Which weights to load. */
+export interface WeightsWish {
+  weights: 'auto' | 'safetensors' | 'onnx';
+  dtype: 'auto' | OnnxDtype;
+  /** Where .onnx files are, within the model's folder. */
+  subfolder: string;
+  /** Their name, without suffix and extension. */
+  modelFileName: string;
+}
+
+export const kUsualWeights: WeightsWish = { weights: 'auto', dtype: 'auto', subfolder: 'onnx', modelFileName: 'model' };
+
+/** The options of callers that choose a file of weights, by the names of transformers.js. */
+export interface WeightsOptions {
+  weights?: WeightsWish['weights'] | undefined;
+  dtype?: WeightsWish['dtype'] | undefined;
+  subfolder?: string | undefined;
+  model_file_name?: string | undefined;
+}
+
+/** Checks the options. The file must be within the model's folder. */
+export function weightsWish({ weights = 'auto', dtype = 'auto', subfolder, model_file_name }: WeightsOptions): WeightsWish {
+  if (!['auto', 'safetensors', 'onnx'].includes(weights)) {
+    throw new PeruseError('invalid_argument', `weights must be 'auto', 'safetensors' or 'onnx', not ${show(weights)}.`);
+  }
+  const wish = {
+    weights,
+    dtype,
+    subfolder: subfolder ?? kUsualWeights.subfolder,
+    modelFileName: model_file_name ?? kUsualWeights.modelFileName,
+  };
+  const isPath = (text: string) => /^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(text);
+  if (wish.subfolder !== '' && !isPath(wish.subfolder)) {
+    throw new PeruseError('invalid_argument', `subfolder must be a folder within the model's, such as 'onnx', not ${show(subfolder)}.`);
+  }
+  if (!isPath(wish.modelFileName)) {
+    throw new PeruseError('invalid_argument', `model_file_name must be a file's name without '.onnx', not ${show(model_file_name)}.`);
+  }
+  if (weights === 'safetensors' && !['auto', 'fp32', 'fp16', 'q8'].includes(dtype)) {
+    throw new PeruseError('invalid_argument', `dtype ${show(dtype)} is one of ONNX files: leave out weights: 'safetensors'.`);
+  }
+  return wish;
+}
+
+export interface OnnxChoice {
+  name: string;
+  dtype: OnnxDtype;
+  size: number;
+  version: string | undefined;
+}
+
+type Folder = Pick<ModelFolder, 'open'>;
+
+/** Whether an ONNX file may be loaded although there are other weights. */
+export function mayPreferOnnx({ weights, dtype }: WeightsWish): boolean {
+  return weights === 'onnx' || (weights === 'auto' && dtype !== 'auto' && [...kOnlyOnnx, ...kSmaller].includes(dtype));
+}
+
+/** Returns the .onnx file to load, or undefined if other weights are to be loaded or nothing exists. */
+export async function chooseOnnx(
+  folder: Folder,
+  wish: WeightsWish,
+  config: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<OnnxChoice | undefined> {
+  const { weights, dtype } = wish;
+  if (weights === 'safetensors') return undefined;
+  if (weights === 'onnx' || (dtype !== 'auto' && kOnlyOnnx.includes(dtype))) {
+    const missing: MissingFile[] = [];
+    const found = await findOnnx(folder, wish, signal, missing);
+    if (found) return found;
+    throw notFound(missing);
+  }
+  const others = await findWeights(folder, signal);
+  if (!others.found) return findOnnx(folder, wish, signal);
+  await others.file.close();
+  const { size } = others.file;
+  if (!mayPreferOnnx(wish) || (config.quantization_config ?? null) !== null || others.sharded) return undefined;
+  const found = await findOnnx(folder, wish, signal);
+  return found && found.size > 0 && found.size < size ? found : undefined;
+}
+
+/** Returns the first .onnx file of the requested precision that exists. */
+export async function findOnnx(
+  folder: Folder,
+  { dtype, subfolder, modelFileName }: WeightsWish,
+  signal: AbortSignal,
+  missing: MissingFile[] = [],
+): Promise<OnnxChoice | undefined> {
+  for (const one of dtype === 'auto' ? kByDefault : [dtype]) {
+    const name = `${subfolder === '' ? '' : `${subfolder}/`}${modelFileName}${kSuffixes[one]}.onnx`;
+    const file: ModelFile | MissingFile = await folder.open(name, signal);
+    if (file.found) {
+      await file.close();
+      return { name, dtype: one, version: file.version, size: file.size };
+    }
+    missing.push(file);
+  }
+  return undefined;
+}
+
+/** Returns the engine's precision for the weights of a file. Weights of 4 bits are stored as 8 bits. */
+export function engineDtype(dtype: OnnxDtype): 'f32' | 'f16' | 'q8' {
+  return dtype === 'fp32' ? 'f32' : dtype === 'fp16' ? 'f16' : 'q8';
+}
