@@ -73,10 +73,13 @@ Result<int32_t> VocabularyOfGliner(const text::Tokenizer& tokenizer, std::string
 // Adds the checkpoint's own task to an error about a missing head.
 Status WithTask(Status status, std::string_view architecture, std::string_view asked) {
   const std::string_view task = TaskOfClass(architecture);
-  const std::string hint = ". Use " + std::string(task) + " for a " + std::string(architecture);
+  const std::string name(architecture);
+  const std::string hint = ": use " + std::string(task);
+  const bool says_what_it_is = status.message().ends_with("it is a " + name);
   const bool has_hint = status.message().ends_with(hint);
-  if (status.code() != StatusCode::kMissingHead || has_hint || task.empty() || task == asked) return status;
-  return Status(status.code(), status.message() + hint);
+  if (status.code() != StatusCode::kMissingHead && !says_what_it_is) return status;
+  if (has_hint || task.empty() || task == asked) return status;
+  return Status(status.code(), status.message() + (says_what_it_is ? "" : ". It is a " + name) + hint);
 }
 
 // Files of tasks, which do not affect the tokenizer.

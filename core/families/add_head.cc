@@ -19,7 +19,7 @@ Status CheckHead(Head head, const ModelConfig& config) {
   const std::optional<Head> trained = ClassifierOfClass(config.architecture_class);
   if (!IsClassifier(head) || !trained || *trained == head) return OkStatus();
   return Status(StatusCode::kMissingHead, "the checkpoint has no head for " + std::string(HeadName(head)) +
-                                              ": config.json says that it is a " + config.architecture_class);
+                                              ": it is a " + config.architecture_class);
 }
 
 Status AddHead(Head head, const Family& family, const ModelConfig& config, Build& b, Value hidden) {
@@ -29,7 +29,9 @@ Status AddHead(Head head, const Family& family, const ModelConfig& config, Build
     return MalformedFile("config.json: id2label or num_labels leaves no label; a classifier needs one at least");
   }
   const auto no_such_head = [&] {
-    return Unsupported("model_type \"" + config.model_type + "\" has no head for " + std::string(HeadName(head)));
+    const std::string& name = config.architecture_class;
+    return Unsupported("model_type \"" + config.model_type + "\" has no head for " + std::string(HeadName(head)) +
+                       (name.empty() ? "" : ": it is a " + name));
   };
   b.BeginHead(HeadName(head));
   switch (head) {

@@ -25,7 +25,7 @@ void ConfigReader::Fail(Status status) {
 }
 
 void ConfigReader::Refuse(std::string_view field, std::string_view must) {
-  Fail(MalformedFile("config.json: " + std::string(field) + " is " + Quote(root_.FindMember(field)) + ", " +
+  Fail(MalformedFile("config.json: " + std::string(field) + " is " + Quote(root_.FindMember(field)) + "; it " +
                      std::string(must)));
 }
 

@@ -43,7 +43,7 @@ Status FeatureExtraction::CheckPooling() {
   }
   if (!request.dimensions) return OkStatus();
   const auto dimensions = static_cast<size_t>(*request.dimensions);
-  if (pooling_ == Pooling::kNone) return InvalidArgument("option dimensions goes with a pooling");
+  if (pooling_ == Pooling::kNone) return InvalidArgument("option dimensions needs a pooling other than \"none\"");
   if (dimensions > width_) {
     return InvalidArgument("option dimensions is " + std::to_string(dimensions) + " and a vector has " +
                            std::to_string(width_) + " numbers: name at most that many");
@@ -65,7 +65,8 @@ Status FeatureExtraction::Start() {
   const int32_t layer = request.layer < 0 ? request.layer + layers + 1 : request.layer;
   if (layer < 0 || layer > layers) {
     return InvalidArgument("option layer is " + std::to_string(request.layer) + " and the model has " +
-                           std::to_string(layers) + " layers");
+                           std::to_string(layers) + " layers: name one from " + std::to_string(-layers - 1) + " to " +
+                           std::to_string(layers));
   }
   output_ = {OutputKind::kHidden, layer};
   PERUSE_RETURN_IF_ERROR(CheckPooling());

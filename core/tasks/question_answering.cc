@@ -60,7 +60,7 @@ Result<text::EncodeOptions> QuestionAnswering::WindowOptions() const {
   const int32_t window = request.max_seq_len.value_or(std::min(limit, kDefaultWindow));
   if (window > limit) {
     return InvalidArgument("option max_seq_len is " + std::to_string(window) + " and the model takes " +
-                           std::to_string(limit) + " tokens");
+                           std::to_string(limit) + " tokens: name at most that many");
   }
   const int32_t stride = request.doc_stride.value_or(std::min(window / 2, kDefaultStride));
   if (stride > window) {

@@ -45,7 +45,8 @@ int32_t Begin(const text::Encoding& window) {
 }  // namespace
 
 Status TokenClassification::Start() {
-  if (!(request.recall >= 0 && request.recall <= 1)) return InvalidArgument("option recall must be from 0 to 1");
+  if (!(request.recall >= 0 && request.recall <= 1))
+    return InvalidArgument("option recall must be a number from 0 to 1");
   text::EncodeOptions options;
   if (request.stride || request.windows) {
     if (request.aggregation_strategy == Aggregation::kNone) {

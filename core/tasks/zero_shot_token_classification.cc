@@ -63,7 +63,7 @@ Status ZeroShotTokenClassification::ReadLabels() {
   }
   if (labels_.empty()) return InvalidArgument("option labels must name at least one label");
   if (request.threshold >= 0 && request.threshold <= 1) return OkStatus();
-  return InvalidArgument("option threshold must be from 0 to 1");
+  return InvalidArgument("option threshold must be a number from 0 to 1");
 }
 
 // <<ENT>> label <<ENT>> label ... <<SEP>>

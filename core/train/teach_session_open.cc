@@ -49,7 +49,7 @@ Status TeachSession::OpenParts(std::string_view request) {
   const bool one_of_many = !request_.pretrains() && request_.head != Head::kQuestionAnswering &&
                            request_.problem == ProblemType::kSingleLabel;
   if (one_of_many && model.id2label.size() < 2)
-    return InvalidArgument("there must be two labels at least to tell apart");
+    return InvalidArgument("there must be at least two labels: add examples of another one");
   int64_t limit = model.max_tokens;
   const std::optional<int64_t> tokenizer_limit = tokenizer_->model_max_length();
   if (tokenizer_limit && *tokenizer_limit > 0) limit = std::min(limit, *tokenizer_limit);

@@ -21,6 +21,9 @@ Status Misfits::ToStatus() const {
   if (!misshapen.empty()) code = StatusCode::kShapeMismatch;
   if (!missing_head.empty()) code = StatusCode::kMissingHead;
   if (!missing.empty()) code = StatusCode::kMissingTensor;
+  if (code == StatusCode::kMissingHead && misshapen.empty() && unreadable.empty() && int8.empty()) {
+    return Status(code, "the checkpoint has no tensors for " + head + ": " + missing_head.Text());
+  }
   return Status(code, "the weights do not fit config.json; tensors " + text);
 }
 

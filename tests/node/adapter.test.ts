@@ -131,5 +131,5 @@ test('what does not fit is one clear error', async () => {
     message: expect.stringContaining('adapter_model.safetensors'),
   });
   const other = await readCase('patterns', 'bert-token');
-  expect(await failing(other.adapter)).toMatchObject({ code: 'missing_tensor', message: expect.stringMatching(/the adapter changes/) });
+  expect(await failing(other.adapter)).toMatchObject({ code: 'missing_tensor', message: expect.stringMatching(/The adapter changes/) });
 });

@@ -280,7 +280,7 @@ describe('a bad source', () => {
 describe('the engine refuses', () => {
   test.each(['addFile', 'open', 'feedWeights', 'finishWeights'] as const)('in %s: its error reaches the caller', async (method) => {
     host = newHost({ replies: { [method]: { ok: false, code: 'malformed_file', message: 'the file is bad' } } });
-    await expect(load()).rejects.toMatchObject({ code: 'malformed_file', message: 'the file is bad' });
+    await expect(load()).rejects.toMatchObject({ code: 'malformed_file', message: 'The file is bad.' });
   });
 
   test('an unsupported model before any weights are fetched', async () => {

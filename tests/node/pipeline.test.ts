@@ -245,7 +245,7 @@ describe('bad checkpoints are one clear error each, and a good one loads afterwa
       'truncated_file',
       /safetensors|header/,
     ],
-    ['an empty file', (f) => ({ ...f, 'model.safetensors': new Uint8Array(0) }), 'truncated_file', /the weights end after 0 bytes/],
+    ['an empty file', (f) => ({ ...f, 'model.safetensors': new Uint8Array(0) }), 'truncated_file', /The weights end after 0 bytes/],
     ['a header that is not JSON', (f) => kEdit(f, (_, body) => joinSafetensors('{"a":', body)), 'malformed_file', /header|JSON/],
     [
       'a header of absurd length',

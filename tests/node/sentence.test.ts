@@ -108,7 +108,7 @@ test('what can not be is one clear error', async () => {
   expect(await failing({ prompt: 'a', prompt_name: 'query' })).toMatchObject(refused(/exclude each other/));
   expect(await failing({ prompt: 'a', pooling: 'mean' })).toMatchObject(refused(/pooling "sentence" only/));
   expect(await failing({ dimensions: 9, pooling: 'sentence' })).toMatchObject(refused(/dimensions is 9 and a vector has 8/));
-  expect(await failing({ dimensions: 2 })).toMatchObject(refused(/dimensions goes with a pooling/));
+  expect(await failing({ dimensions: 2 })).toMatchObject(refused(/dimensions needs a pooling/));
   await embed.dispose();
 
   const files = await filesOf(join(kFixtures, 'dense-tanh'));

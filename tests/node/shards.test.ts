@@ -97,7 +97,7 @@ const kBad: [string, (good: Files) => Files, string, RegExp][] = [
     'an index that names a tensor that no shard has',
     (f) => ({ ...f, [kShards[1]!]: renamed(f[kShards[1]!]!) }),
     'missing_tensor',
-    /the index names tensors that no file has.*layer/,
+    /The index names tensors that no file has.*layer/,
   ],
   [
     'an index that lacks a tensor',
@@ -105,7 +105,12 @@ const kBad: [string, (good: Files) => Files, string, RegExp][] = [
     'missing_head',
     /classifier\.bias/,
   ],
-  ['an index that is not JSON', (f) => ({ ...f, [kIndex]: bytes('{"weight_map":') }), 'malformed_file', /the index of the weights/],
+  [
+    'an index that is not JSON',
+    (f) => ({ ...f, [kIndex]: bytes('{"weight_map":') }),
+    'malformed_file',
+    /The index of the weights ends within its JSON/,
+  ],
   ['an index without a map', (f) => ({ ...f, [kIndex]: bytes('{}') }), 'malformed_file', /weight_map/],
   [
     'an index that leads elsewhere',

@@ -153,11 +153,11 @@ describe('a bundled model', () => {
     [() => tokenizer.encode('a', { truncation: true, max_length: -1 }), 'invalid_argument', 'max_length must be an integer of at least 0'],
     [() => tokenizer.encode('a', { truncation: true, max_length: 1 }), 'invalid_argument', 'leaves no room for the 2 special tokens'],
     [() => tokenizer.encode('a', { text_pair: 1 as never }), 'invalid_argument', 'text_pair must be a string'],
-    [() => tokenizer.windows('a b c d', { max_length: 4, stride: 2 }), 'invalid_argument', 'stride 2 must be less than the 2 tokens'],
+    [() => tokenizer.windows('a b c d', { max_length: 4, stride: 2 }), 'invalid_argument', 'Stride 2 must be less than the 2 tokens'],
     [() => tokenizer.decode([1.5]), 'invalid_argument', 'ids must be non-negative integers; got 1.5.'],
     [() => tokenizer.decode([-1]), 'invalid_argument', 'ids must be non-negative integers; got -1.'],
     [() => tokenizer.decode(undefined as never), 'invalid_argument', 'ids must be a list of token ids'],
-    [() => tokenizer.convert_ids_to_tokens([1e9]), 'invalid_argument', 'there is no token with id 1000000000'],
+    [() => tokenizer.convert_ids_to_tokens([1e9]), 'invalid_argument', 'There is no token with id 1000000000'],
     [() => tokenizer.convert_tokens_to_ids([3] as never), 'invalid_argument', 'Item 0 of tokens must be a string, not a number.'],
   ])('%s is refused', (call, code, message) => {
     const error = caught(call);
@@ -260,7 +260,7 @@ describe('loading', () => {
           throw new Error('mine');
         },
       }),
-    ).rejects.toMatchObject({ code: 'invalid_argument', message: 'progress_callback failed: mine' });
+    ).rejects.toMatchObject({ code: 'invalid_argument', message: 'progress_callback failed: mine.' });
   });
 
   test('after dispose() it says so', async () => {

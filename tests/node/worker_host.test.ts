@@ -63,7 +63,7 @@ describe('RemoteHost', () => {
     await host.call('load', kLoad);
     const error = await host.call('run', kRun).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PeruseError);
-    expect(error).toMatchObject({ code: 'empty_text', message: 'no text' });
+    expect(error).toMatchObject({ code: 'empty_text', message: 'No text.' });
   });
 
   test('rejects everything that waits when the worker dies, and all later calls', async () => {

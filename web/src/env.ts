@@ -65,7 +65,7 @@ const isTextOrNothing = (value: unknown) => value === undefined || isText(value)
 const has = (value: unknown, method: string) => typeof (value as Record<string, unknown>)[method] === 'function';
 
 const kChecks: Record<keyof Settings, Check> = {
-  remoteHost: ['a URL', isText],
+  remoteHost: ['an absolute URL', (value) => isText(value) && new URL(value as string).host !== ''],
   localModelPath: ['a path or a URL', isTextOrNothing],
   token: ['a string', isTextOrNothing],
   offline: ['true or false', (value) => typeof value === 'boolean'],

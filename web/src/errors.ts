@@ -58,14 +58,24 @@ export interface PlainError {
 const kLongestMessage = 1000;
 const kLongestValue = 100;
 
-/** The one class of error that Peruse throws. `message` is one sentence that names the thing at fault. */
+/** The text with a capital letter at its start. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Ends a message with one full stop, also if what it quotes has none or has one already. */
+function withFullStop(message: string): string {
+  return /[.!?]["')]?$/.test(message) ? message.replace(/([^.])\.\.$/, '$1.') : `${message}.`;
+}
+
+/** The one class of error that Peruse throws. `message` is one sentence or a few, and names the thing at fault. */
 export class PeruseError extends Error {
   /** 'AbortError' for 'aborted', as everywhere on the web; else 'PeruseError'. */
   override readonly name: 'PeruseError' | 'AbortError';
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(withoutMiddle(message, kLongestMessage), options);
+    super(withoutMiddle(withFullStop(message), kLongestMessage), options);
     this.code = code;
     this.name = code === 'aborted' ? 'AbortError' : 'PeruseError';
   }

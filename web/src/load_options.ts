@@ -1,5 +1,5 @@
 // The options of pipeline() and teach(): those that exist, and of what type.
-import { checkSignal, PeruseError, show } from './errors.js';
+import { capital, checkSignal, PeruseError, show } from './errors.js';
 
 export type OptionKind = 'boolean' | 'string' | 'number' | 'function' | 'signal' | 'other';
 
@@ -38,8 +38,5 @@ export function checkLoadOptions<O extends object>(given: O, kinds: Record<keyof
 
 function unknown(name: string, known: string[], whose: string): PeruseError {
   const hint = Object.hasOwn(kElsewhere, name) ? `; what you mean may be ${kElsewhere[name]}` : '';
-  return new PeruseError(
-    'invalid_argument',
-    `${whose[0]!.toUpperCase()}${whose.slice(1)} has no option '${name}'${hint}. It has ${known.join(', ')}.`,
-  );
+  return new PeruseError('invalid_argument', `${capital(whose)} has no option '${name}'${hint}. It has ${known.join(', ')}.`);
 }

@@ -101,7 +101,7 @@ TEST(ConfigTest, ConvBertHeadReduction) {
   EXPECT_EQ(heads(R"("hidden_size":32,"num_attention_heads":4,"head_ratio":4)"), std::pair(1, 16));
   EXPECT_EQ(heads(R"("hidden_size":32,"num_attention_heads":4,"head_ratio":8)"), std::pair(1, 16));
   ExpectError(Of("convbert", R"("conv_kernel_size":4)"), StatusCode::kMalformedFile,
-              "conv_kernel_size is 4, must be odd");
+              "conv_kernel_size is 4; it must be odd");
   ExpectError(Of("convbert", R"("num_groups":5)"), StatusCode::kMalformedFile, "num_groups");
   ExpectError(Of("convbert", R"("hidden_size":30,"num_attention_heads":8)"), StatusCode::kMalformedFile,
               "hidden_size 30");
@@ -256,7 +256,7 @@ TEST(ConfigTest, NumbersOutOfRangeAreRefused) {
 TEST(ConfigTest, FieldsOfAnotherKindAreRefused) {
   ExpectError(Of("bert", R"("is_decoder":"no")"), StatusCode::kMalformedFile, "is_decoder");
   ExpectError(Of("deberta-v2", R"("relative_attention":1)"), StatusCode::kMalformedFile,
-              "relative_attention is 1, must be true or false");
+              "relative_attention is 1; it must be true or false");
   ExpectError(Of("bert", R"("hidden_act":["gelu"])"), StatusCode::kMalformedFile, "name of an activation function");
   ExpectError(Of("bert", R"("problem_type":1)"), StatusCode::kMalformedFile, "problem_type");
   ExpectError(Of("bert", R"("id2label":["a"])"), StatusCode::kMalformedFile, "id2label");
@@ -268,7 +268,7 @@ TEST(ConfigTest, FieldsThatContradictEachOtherAreRefused) {
   ExpectError(Of("mpnet", R"("max_position_embeddings":2)"), StatusCode::kMalformedFile,
               "no place behind the padding token");
   ExpectError(Of("deberta-v2", R"("pooler_hidden_size":64)"), StatusCode::kMalformedFile,
-              "pooler_hidden_size is 64, must equal hidden_size 1536");
+              "pooler_hidden_size is 64; it must equal hidden_size 1536");
   std::string names = "\"id2label\":{\"0\":\"a\"";
   for (int i = 1; i <= 100000; ++i) names += ",\"" + std::to_string(i) + "\":\"a\"";
   ExpectError(Of("bert", names + "}"), StatusCode::kMalformedFile, "more than");

@@ -302,11 +302,11 @@ TEST(SentenceSessionErrors, OptionsThatDoNotGoTogether) {
   EXPECT_EQ(error(R"({"prompt_name":"nobody"})"),
             "the model has no prompt \"nobody\"; it has document, passage, query");
   EXPECT_EQ(error(R"({"pooling":"mean","prompt":"a "})"), "a prompt goes with pooling \"sentence\" only");
-  EXPECT_EQ(error(R"({"dimensions":2})"), "option dimensions goes with a pooling");
+  EXPECT_EQ(error(R"({"dimensions":2})"), "option dimensions needs a pooling other than \"none\"");
   EXPECT_EQ(error(R"({"pooling":"mean","dimensions":9})"),
             "option dimensions is 9 and a vector has 8 numbers: name at most that many");
-  EXPECT_EQ(error(R"({"layer":2})"), "option layer is 2 and the model has 1 layers");
-  EXPECT_EQ(error(R"({"layer":-3})"), "option layer is -3 and the model has 1 layers");
+  EXPECT_EQ(error(R"({"layer":2})"), "option layer is 2 and the model has 1 layers: name one from -2 to 1");
+  EXPECT_EQ(error(R"({"layer":-3})"), "option layer is -3 and the model has 1 layers: name one from -2 to 1");
 }
 
 // The other poolings, of the hidden states that the same call gives without one.

@@ -118,7 +118,7 @@ TEST(TokenClassification, RecallTakesAnIgnoredLabelOnlyWhereItIsSure) {
   }
   EXPECT_NE(run(R"("recall":0.71,"ignore_labels":["O","LOC"])").find(R"("entity":"I-PER")"), std::string::npos);
   EXPECT_EQ(run(R"("recall":1,"ignore_labels":["O","LOC","B-PER","I-PER"])"), "[[]]");
-  EXPECT_EQ(run(R"("recall":1.5)"), "invalid_argument: option recall must be from 0 to 1");
+  EXPECT_EQ(run(R"("recall":1.5)"), "invalid_argument: option recall must be a number from 0 to 1");
 }
 
 TEST(TokenClassification, LongTextsAreReadInWindowsWithoutDoubles) {

@@ -198,7 +198,7 @@ TEST(Gliner, TakesEmptyTextsAndRefusesWhatItCannotRead) {
   EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a"}],"options":{"labels":["x<<ENT>>y"]}})"),
             "invalid_argument: the label \"x<<ENT>>y\" contains a marker of the model");
   EXPECT_EQ(RunToEnd(session, R"({"inputs":[{"text":"a"}],"options":{"labels":["a"],"threshold":2}})"),
-            "invalid_argument: option threshold must be from 0 to 1");
+            "invalid_argument: option threshold must be a number from 0 to 1");
 }
 
 TEST(Gliner, RefusesOtherVariantsByName) {

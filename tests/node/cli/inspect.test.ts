@@ -175,7 +175,7 @@ describe('what can not be inspected is one line', () => {
       { 'config.json': kConfig, 'pytorch_model.bin': 'x' },
       /pytorch_model\.bin: .*end after 1 bytes.*truncated_file/,
     ],
-    ['no JSON', { 'config.json': '{', 'model.safetensors': 'x' }, /config\.json holds no valid JSON.*malformed_file/],
+    ['no JSON', { 'config.json': '{', 'model.safetensors': 'x' }, /config\.json ends within its JSON.*fetch it again.*malformed_file/],
     ['a file that is cut', { 'config.json': kConfig, 'model.safetensors': new Uint8Array(4) }, /end after 4 bytes.*truncated_file/],
     [
       'a header that is cut',

@@ -131,7 +131,7 @@ test('is cancelled at once', async () => {
 const loose = pretrain as unknown as (...given: unknown[]) => Promise<unknown>;
 
 test.each([
-  ['no objective', ['clm', kSentiment, kLines], 'unsupported', /^'clm' is nothing to pre-train by; there are 'mlm' and 'rtd'/],
+  ['no objective', ['clm', kSentiment, kLines], 'invalid_argument', /^The objective must be 'mlm' or 'rtd', not 'clm'/],
   ['no list', ['mlm', kSentiment, 'text'], 'invalid_argument', /^The lines must be a list, not a string/],
   ['an empty list', ['mlm', kSentiment, []], 'invalid_argument', /no lines/],
   ['no text', ['mlm', kSentiment, ['a', 7]], 'invalid_argument', /^line 1: it is a number, not a string/],
@@ -141,7 +141,7 @@ test.each([
   ['an option of teaching', ['mlm', kSentiment, ['a'], { method: 'lora' }], 'invalid_argument', /^Pre-training has no option 'method'/],
   ['a generator of mlm', ['mlm', kSentiment, ['a'], { generator: kReader }], 'invalid_argument', /^generator is for 'rtd'/],
   ['a type', ['mlm', kSentiment, ['a'], { mask_share: '1' }], 'invalid_argument', /^mask_share must be a number/],
-  ['a share of words', ['mlm', kSentiment, ['a'], { mask_share: 1 }], 'invalid_argument', /option mask_share is 1/],
+  ['a share of words', ['mlm', kSentiment, ['a'], { mask_share: 1 }], 'invalid_argument', /Option mask_share is 1/],
   ['no number', ['rtd', kSentiment, ['a'], { detection_weight: NaN }], 'invalid_argument', /^detection_weight is NaN/],
 ])('%s is refused', async (_, given, code, message) => {
   await expect(loose(...(given as unknown[]))).rejects.toMatchObject({

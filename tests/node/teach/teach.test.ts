@@ -212,16 +212,16 @@ test.each<[string, object[], object, string, RegExp]>([
     kTexts,
     { labels: ['plant', 'x'] },
     'invalid_argument',
-    /^example 16: its label "tool" is none of these: plant, x/,
+    /^Example 16: its label "tool" is none of these: plant, x/,
   ],
-  ['a text that is empty', [...kTexts, { text: ' ', label: 'tool' }], {}, 'empty_text', /^example 32: it has no text/],
-  ['one label only', kTexts.slice(0, 4), {}, 'invalid_argument', /two labels at least/],
+  ['a text that is empty', [...kTexts, { text: ' ', label: 'tool' }], {}, 'empty_text', /^Example 32: it has no text/],
+  ['one label only', kTexts.slice(0, 4), {}, 'invalid_argument', /at least two labels/],
   [
     'a label held out that nobody teaches',
     kTexts,
     { validation: [{ text: 'A', label: 'x' }] },
     'invalid_argument',
-    /^validation example 0: its label "x"/,
+    /^Validation example 0: its label "x"/,
   ],
   [
     'weights for a label that is none',
@@ -245,13 +245,13 @@ test.each<[string, object[], object, string, RegExp]>([
     'unsupported',
     /label_smoothing is for texts with one label each/,
   ],
-  ['more layers than there are', kTexts, { method: { layers: 99 } }, 'invalid_argument', /option layers is 99/],
+  ['more layers than there are', kTexts, { method: { layers: 99 } }, 'invalid_argument', /Option layers is 99/],
   [
     'a rate that is none',
     kTexts,
     { learning_rate: 1e30 },
     'invalid_argument',
-    /^option learning_rate is 1e\+30, which is not from 0 to 1$/,
+    /^Option learning_rate is 1e\+30, which is not from 0 to 1\.$/,
   ],
 ])('%s is refused by name', async (_, examples, options, code, message) => {
   const lesson = teach('text-classification', kSentiment, examples as typeof kTexts, options);
@@ -261,7 +261,7 @@ test.each<[string, object[], object, string, RegExp]>([
 test('a place outside the text is refused by the example’s number', async () => {
   const bad = [...kEntities.slice(0, 2), { text: 'A rose.', entities: [{ start: 2, end: 70, label: 'PLANT' }] }];
   await expect(teach('token-classification', kTagger, bad)).rejects.toMatchObject({
-    message: expect.stringMatching(/^example 2: an entity of it is not within/),
+    message: expect.stringMatching(/^Example 2: an entity of it is not within/),
   });
 });
 
@@ -269,7 +269,7 @@ test('a context of nothing is refused, though a question may have no answer', as
   const bad = [...kAnswers.slice(0, 2), { question: 'Where?', context: ' ', answer: null }];
   await expect(teach('question-answering', kReader, bad)).rejects.toMatchObject({
     code: 'empty_text',
-    message: expect.stringMatching(/^example 2: its context has no text/),
+    message: expect.stringMatching(/^Example 2: its context has no text/),
   });
 });
 
@@ -347,7 +347,7 @@ describe('cancelling', () => {
         throw new Error('not now');
       },
     });
-    await expect(lesson).rejects.toMatchObject({ code: 'invalid_argument', message: 'progress_callback failed: not now' });
+    await expect(lesson).rejects.toMatchObject({ code: 'invalid_argument', message: 'progress_callback failed: not now.' });
   });
 });
 

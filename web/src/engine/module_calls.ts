@@ -1,5 +1,5 @@
 // Calls into an Emscripten module (bindings/): texts are passed as staged UTF-8, replies are JSON.
-import { describe, type ErrorCode, PeruseError } from '../errors.js';
+import { capital, describe, type ErrorCode, PeruseError } from '../errors.js';
 
 export interface WasmModule {
   /** The module's memory. Growing replaces it: read the property again after every call. */
@@ -74,7 +74,7 @@ export class ModuleCalls<M extends WasmModule> {
 
   protected call(method: () => string): Reply {
     const reply = JSON.parse(this.guard(method)) as Reply | { ok: false; code: ErrorCode; message: string };
-    if (!reply.ok) throw new PeruseError(reply.code, reply.message);
+    if (!reply.ok) throw new PeruseError(reply.code, sentence(reply.message));
     return reply;
   }
 
@@ -89,6 +89,11 @@ export class ModuleCalls<M extends WasmModule> {
       throw new PeruseError('worker_died', `The engine stopped: ${this.state_.broken}`, { cause: error });
     }
   }
+}
+
+/** Gives a message of the core a capital letter, unless it starts with the name of a file, a tensor or a field. */
+function sentence(message: string): string {
+  return /^[a-z]+[ ,]/.test(message) ? capital(message) : message;
 }
 
 /** Converts a request to JSON. A string that exceeds the browser's limit is too large for the engine, too. */

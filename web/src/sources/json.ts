@@ -7,10 +7,19 @@ export function parseObject(where: string, content: Uint8Array): Record<string, 
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(content));
   } catch (error) {
-    throw new PeruseError('malformed_file', `${where} holds no valid JSON: ${describe(error).replace(/\.$/, '')}.`, { cause: error });
+    const why = endsEarly(content)
+      ? `ends within its JSON, after ${content.length} bytes: fetch it again`
+      : `holds no valid JSON: ${describe(error)}`;
+    throw new PeruseError('malformed_file', `${where} ${why}.`, { cause: error });
   }
   if (!isObject(value)) throw new PeruseError('malformed_file', `${where} must hold a JSON object, such as {"key": "value"}.`);
   return value;
+}
+
+/** Whether a file is empty, or starts as an object does and does not end as one. */
+function endsEarly(content: Uint8Array): boolean {
+  const text = new TextDecoder().decode(content).trim();
+  return text === '' || (text.startsWith('{') && !text.endsWith('}'));
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

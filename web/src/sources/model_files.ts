@@ -130,7 +130,10 @@ function listed(missing: readonly MissingFile[]): string {
   const one = (values: readonly string[]) => new Set(values).size === 1;
   const folders = missing.map(({ where }) => where.slice(0, where.lastIndexOf('/') + 1));
   const reasons = missing.map(({ why }) => why);
-  if (missing.length === 1 || folders[0] === '' || !one(folders) || !one(reasons)) {
+  if (missing.length > 1 && folders[0] === '' && one(folders) && one(reasons)) {
+    return `${missing.map(({ where }) => where).join(' nor ')} (${reasons[0]})`;
+  }
+  if (missing.length === 1 || !one(folders) || !one(reasons)) {
     return missing.map(({ where, why }) => `${where} (${why})`).join(' nor ');
   }
   const names = missing.map(({ where }) => where.slice(folders[0]!.length));

@@ -104,6 +104,8 @@ const kDots = /^\.*$/; // As a segment of a path it would lead elsewhere, or now
 const kFolderNames = /^(models?|assets?|static|public|weights|checkpoints?|files)\//;
 const kPathOrUrl = /^(\.{0,2}\/|\.{1,2}$|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/)/;
 
+const kScheme = /^[a-z][a-z0-9+.-]+:\/\//;
+
 export async function resolveSource(source: Source, options: SourceOptions, paths: PathResolver): Promise<SourceSpec> {
   if (source instanceof URL) return fromUrl(source, source.href, options);
   if (typeof source === 'string') return fromString(source, options, paths);
@@ -123,6 +125,7 @@ async function fromString(text: string, options: SourceOptions, paths: PathResol
   if (path !== undefined) return { kind: 'folder', name: text, path };
   if (kPathOrUrl.test(text)) {
     const base = paths.baseUrl();
+    if (base === undefined && kScheme.test(text)) return fromUrl(parseUrl(text, undefined), text, options);
     if (base === undefined) throw new PeruseError('not_found', noFolder(withoutCredentials(text)));
     return fromUrl(parseUrl(text, base), text, options);
   }

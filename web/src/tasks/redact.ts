@@ -323,7 +323,7 @@ async function askFinder(finder: DetailFinder, folded: readonly FoldedText[], si
     if (error instanceof PeruseError) throw error;
     throw new PeruseError('invalid_argument', `A finder failed: ${describe(error)}`, { cause: error });
   }
-  if (!Array.isArray(found) || found.length !== texts.length) {
+  if (!Array.isArray(found) || found.length !== texts.length || !found.every(Array.isArray)) {
     throw new PeruseError('invalid_argument', `A finder must return a list for each of the ${texts.length} texts, not ${show(found)}.`);
   }
   return texts.map((text, index) => found[index]!.map((detail: FoundDetail) => checkDetail(detail, text)));

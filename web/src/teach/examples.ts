@@ -1,5 +1,5 @@
 // The examples that teach() takes, and the plain form in which the engine takes them (core/train/teach_session.h).
-import { PeruseError, show } from '../errors.js';
+import { capital, PeruseError, show } from '../errors.js';
 import { nameOf } from '../tasks/call.js';
 
 /** What can be taught. */
@@ -121,7 +121,7 @@ export function fieldsOf(task: TeachTask): string[] {
 /** The examples as plain data, of the right types. `what`: 'example' or 'validation example'. Other fields are left out (notices.ts names them). */
 export function plainExamples(task: TeachTask, given: unknown, what: string): PlainExample[] {
   if (!Array.isArray(given)) throw new PeruseError('invalid_argument', `The ${what}s must be a list, not ${nameOf(given)}.`);
-  return Array.from(given as unknown[], (example, number) => plainExample(task, example, `${what} ${number}`));
+  return Array.from(given as unknown[], (example, number) => plainExample(task, example, `${capital(what)} ${number}`));
 }
 
 function plainExample(task: TeachTask, example: unknown, which: string): PlainExample {

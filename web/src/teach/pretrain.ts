@@ -30,7 +30,7 @@ export async function pretrainWith<O extends PretrainObjective>(
   let options: PretrainOptions;
   try {
     if (!Object.hasOwn(kTasks, objective)) {
-      throw new PeruseError('unsupported', `${show(objective)} is nothing to pre-train by; there are 'mlm' and 'rtd'.`);
+      throw new PeruseError('invalid_argument', `The objective must be 'mlm' or 'rtd', not ${show(objective)}.`);
     }
     options = checkLoadOptions(settings, kPretrainKinds as Record<keyof PretrainOptions, OptionKind>, 'pre-training');
     for (const name of ['generator', 'detection_weight'] as const) {

@@ -1,5 +1,5 @@
 // What the labels of texts mean: one label, several, or numbers. Class ids become names here.
-import { PeruseError } from '../errors.js';
+import { capital, PeruseError } from '../errors.js';
 import type { PlainExample, ProblemType } from './examples.js';
 
 type Kind = 'a string' | 'a list of strings' | 'a number' | 'a list of numbers' | 'an empty list' | 'probabilities';
@@ -33,7 +33,7 @@ function checkKinds({ examples, validation }: Sets): Kind {
     if (first && !goTogether(first.kind, kind)) {
       throw new PeruseError(
         'invalid_argument',
-        `${which}: its label is ${kind}, and that of ${first.which} ${first.kind}: all labels must be of one kind.`,
+        `${capital(which)}: its label is ${kind}, and that of ${first.which} ${first.kind}: all labels must be of one kind.`,
       );
     }
     if (!first || first.kind === 'an empty list') first = { kind, which };
@@ -92,7 +92,7 @@ function nameIds({ examples, validation }: Sets, labels: string[] | undefined): 
     if (!Number.isInteger(id) || id < 0 || id >= names.length) {
       throw new PeruseError(
         'invalid_argument',
-        `${which}: its label ${id} is no class id: there are ${names.length} labels, from 0 to ${names.length - 1}.`,
+        `${capital(which)}: its label ${id} is no class id: there are ${names.length} labels, from 0 to ${names.length - 1}.`,
       );
     }
     return names[id]!;
