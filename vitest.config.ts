@@ -8,6 +8,9 @@ const kIsolation = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
+/** Fails a test if nobody caught an error or a rejection in a page. In the other projects Vitest itself does. */
+const kUncaught = ['tests/browser/no_uncaught.ts'];
+
 /** The folder of an installed package, if its tests are to run (tools/test/tarball.mjs). */
 const kPackage = process.env.PERUSE_PACKAGE?.replaceAll('\\', '/');
 
@@ -79,7 +82,16 @@ export default defineConfig({
       inChromium('browser', kIsolation),
       inChromium('browser-plain', {}),
       inChromium('browser-gpu', {}, 'tests/browser/gpu/*.test.ts'),
-      { test: { name: 'page', include: ['tests/browser/page/*.test.ts'], environment: 'node', pool: 'forks', testTimeout: 120_000 } },
+      {
+        test: {
+          name: 'page',
+          include: ['tests/browser/page/*.test.ts'],
+          setupFiles: kUncaught,
+          environment: 'node',
+          pool: 'forks',
+          testTimeout: 120_000,
+        },
+      },
       {
         test: {
           name: 'others',
@@ -96,6 +108,7 @@ export default defineConfig({
           name: 'package',
           include: ['tests/packaging/*.test.ts'],
           globalSetup: ['tests/packaging/install.ts'],
+          setupFiles: kUncaught,
           environment: 'node',
           pool: 'forks',
           testTimeout: 120_000,
@@ -107,6 +120,7 @@ export default defineConfig({
           name: 'hosts',
           include: ['tests/packaging/hosts/*.test.ts'],
           globalSetup: ['tests/packaging/install.ts'],
+          setupFiles: kUncaught,
           environment: 'node',
           pool: 'forks',
           testTimeout: 300_000,
@@ -118,6 +132,7 @@ export default defineConfig({
           name: 'demo',
           include: ['tests/browser/demo/*.test.ts'],
           globalSetup: ['tests/browser/demo/demo.ts'],
+          setupFiles: kUncaught,
           environment: 'node',
           pool: 'forks',
           testTimeout: 60_000,

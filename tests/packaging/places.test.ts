@@ -8,6 +8,7 @@ import { chromium } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { kChromiumFlags, kChromiumPath } from '../browser/chromium.js';
 import { kIsolation, readFolder, type Site, tinyModels, visit } from '../browser/page/visit.js';
+import { noteUncaught } from '../browser/uncaught.js';
 
 const { folder } = inject('installed');
 const kBundle = join(folder, 'node_modules/peruse/web/bundle');
@@ -121,6 +122,7 @@ describe('an extension of Manifest V3', () => {
       ],
       ignoreDefaultArgs: ['--disable-extensions'],
     });
+    noteUncaught(context);
     try {
       const requests: string[] = [];
       context.on('request', (request) => requests.push(request.url()));
@@ -177,6 +179,7 @@ describe('a page that was not fetched over http', () => {
     });
     try {
       const tab = await browser.newPage();
+      noteUncaught(tab.context());
       await tab.goto(`file://${place}/index.html`);
       await tab.waitForFunction('globalThis.work');
       expect(await tab.evaluate('work()')).toEqual({ label: expect.stringMatching(/^LABEL_/), missing: 'not_found', variant: 'relaxed' });

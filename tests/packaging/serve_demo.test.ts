@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';
 import { afterEach, expect, inject, test } from 'vitest';
 import { kChromiumFlags, kChromiumPath } from '../browser/chromium.js';
+import { noteUncaught } from '../browser/uncaught.js';
 
 const { folder, demoTarball } = inject('installed');
 const kVersion = (JSON.parse(readFileSync(join(folder, 'node_modules/peruse/package.json'), 'utf8')) as { version: string }).version;
@@ -68,6 +69,7 @@ async function visit(url: string): Promise<{ answer: string; error: string; fail
   const browser = await chromium.launch({ executablePath: kChromiumPath, args: kChromiumFlags });
   try {
     const page = await browser.newPage();
+    noteUncaught(page.context());
     const failures: string[] = [];
     page.on('pageerror', (error) => failures.push(error.message));
     await page.goto(url);
@@ -161,6 +163,7 @@ test('serves the page with models that are elsewhere, and the page starts', asyn
   const browser = await chromium.launch({ executablePath: kChromiumPath, args: kChromiumFlags });
   try {
     const page = await browser.newPage();
+    noteUncaught(page.context());
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     page.on('requestfailed', (request) => errors.push(request.url()));

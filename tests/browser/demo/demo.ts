@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright';
 import { kChromiumFlags, kChromiumPath } from '../chromium.js';
+import { noteUncaught } from '../uncaught.js';
 import type { NamedFile } from './checkpoints.js';
 
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
@@ -63,6 +64,7 @@ async function visit(browser: Browser, url: string, { at, before, ...options }: 
   const complaints: string[] = [];
   const requests: string[] = [];
   context.on('request', (request) => requests.push(request.url()));
+  noteUncaught(context);
   const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {

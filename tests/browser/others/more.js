@@ -3,6 +3,11 @@ import { modelCache, pipeline } from './web/bundle/peruse.js';
 import { teach } from './web/bundle/peruse-teach.js';
 import { work } from './work.js';
 
+// Errors that nobody caught: the tests want none.
+globalThis.uncaught = [];
+addEventListener('error', (event) => uncaught.push(event.message));
+addEventListener('unhandledrejection', (event) => uncaught.push(String(event.reason)));
+
 const kSentiment = './models/peruse-sentiment-convbert-tiny/';
 
 async function classified(options) {

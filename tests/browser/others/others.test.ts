@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ModelServer, startModelServer } from '../../node/support/model_server.js';
 import { kIsolation, readFolder, type Site, tinyModels } from '../page/visit.js';
 import { startFirefox } from './firefox.js';
@@ -56,6 +56,9 @@ describe.each(kBrowsers)('%s', (name, start, expected) => {
       server = await startModelServer(await site(), { ...headers, 'Content-Security-Policy': kPolicy, etag: '"1"' });
       await browser.goto(`${server.url}index.html`);
       while ((await browser.evaluate('typeof globalThis.others')) !== 'function') await new Promise((resolve) => setTimeout(resolve, 50));
+    });
+    afterEach(async () => {
+      expect(await browser.evaluate('uncaught')).toEqual([]);
     });
     afterAll(() => server.close());
 

@@ -1,11 +1,12 @@
 // Serves a site on 127.0.0.1, opens it in Chromium, and returns its messages and requests.
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
 import { afterAll } from 'vitest';
 import { type Content, type ModelServer, startModelServer } from '../../node/support/model_server.js';
 import { readTiny } from '../../node/support/tiny_files.js';
 import { kChromiumFlags, kChromiumPath } from '../chromium.js';
+import { noteUncaught } from '../uncaught.js';
 
 export type Site = Record<string, Content>;
 
@@ -52,6 +53,12 @@ function theBrowser(): Promise<Browser> {
   return running;
 }
 
+async function newContext(): Promise<BrowserContext> {
+  const context = await (await theBrowser()).newContext();
+  noteUncaught(context);
+  return context;
+}
+
 /** A site that is served, and a page of it in Chromium, while `use` has them. */
 export async function withPage<T>(
   site: Site,
@@ -59,7 +66,7 @@ export async function withPage<T>(
   use: (page: Page, server: ModelServer) => Promise<T>,
 ): Promise<T> {
   const server = await startModelServer(site, headers);
-  const context = await (await theBrowser()).newContext();
+  const context = await newContext();
   try {
     return await use(await context.newPage(), server);
   } finally {
@@ -78,7 +85,7 @@ export function visit(site: Site, headers: Record<string, string>, query = ''): 
 
 /** The same of a site that somebody else serves. */
 export async function visitServed(url: string, path = 'index.html'): Promise<Omit<Visit, 'requests'>> {
-  const context = await (await theBrowser()).newContext();
+  const context = await newContext();
   try {
     return await letWork(await context.newPage(), url, path);
   } finally {
