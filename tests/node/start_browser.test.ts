@@ -6,12 +6,13 @@ import { unlessAborted } from '../../web/src/errors.js';
 import { patience } from '../../web/src/patience.js';
 import { startBrowserWorker } from '../../web/src/worker/start_browser.js';
 
-const kPatience = patience.threads;
+const kPatience = { ...patience };
 beforeEach(() => {
   patience.threads = 50;
+  patience.ending = 100;
 });
 afterEach(() => {
-  patience.threads = kPatience;
+  Object.assign(patience, kPatience);
 });
 
 type Answer = 'starts' | 'hangs' | 'is missing';
@@ -68,10 +69,16 @@ test('the others are started before anything is sent', async () => {
   expect(died).not.toHaveBeenCalled();
 });
 
-test('a worker that hangs while it starts them is replaced', async () => {
+const kEnd = { id: 0, verb: 'end' };
+
+// Chromium keeps the threads of a worker that is ended from outside, and a worker that starts slowly may have some already.
+test('a worker that hangs while it starts them is replaced, asked to end, and ended later', async () => {
   const { workers, started } = starting(['hangs', 'hangs', 'starts'], 2);
   const port = await started;
-  expect(workers.map(({ terminate }) => terminate.mock.calls.length)).toEqual([1, 1, 0]);
+  const ends = () => workers.map(({ terminate }) => terminate.mock.calls.length);
+  expect(workers.map(({ asked }) => asked.at(-1))).toEqual([kEnd, kEnd, { helpers: 1 }]);
+  expect(ends()[1]).toBe(0);
+  await vi.waitFor(() => expect(ends()).toEqual([1, 1, 0]));
   const heard = vi.fn();
   port.onMessage(heard);
   workers[2]!.onmessage!({ data: { kind: 'reply', id: 1, reply: null } });
@@ -81,7 +88,7 @@ test('a worker that hangs while it starts them is replaced', async () => {
 test('three that hang are an error that says what helps', async () => {
   const { workers, started } = starting(['hangs', 'hangs', 'hangs'], 2);
   await expect(started).rejects.toMatchObject({ code: 'worker_died', message: expect.stringContaining("'threads: 1'") });
-  expect(workers.map(({ terminate }) => terminate.mock.calls.length)).toEqual([1, 1, 1]);
+  await vi.waitFor(() => expect(workers.map(({ terminate }) => terminate.mock.calls.length)).toEqual([1, 1, 1]));
 });
 
 test('a script that is missing is no matter of threads', async () => {
@@ -104,7 +111,7 @@ test('who no longer wants the worker gets none, and it ends', async () => {
   await expect(unlessAborted(started, abort.signal, drop)).rejects.toMatchObject({ code: 'aborted' });
   expect(workers).toHaveLength(1);
   await vi.waitFor(() => expect(drop).toHaveBeenCalledOnce());
-  expect(workers[1]!.asked).toContainEqual({ id: 0, verb: 'end' });
+  expect(workers[1]!.asked).toContainEqual(kEnd);
 });
 
 test('a thread that failed before anybody listened says so', () => {

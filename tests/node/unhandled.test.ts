@@ -119,3 +119,24 @@ test.each(Object.keys(kFolders))('%s: an abort at any moment', async (task) => {
   }
   expect(unhandled).toEqual([]);
 });
+
+test.each(Object.keys(kFolders))('%s: a load that fails ends all its other reads', async (task) => {
+  const { openings } = await load(task, kFolders[task]!, () => {});
+  for (let failing = 0; failing < openings; ++failing) {
+    const signals: AbortSignal[] = [];
+    const folder = slowFolder(kFolders[task]!, (count) => {
+      if (count === failing) throw new PeruseError('network', 'no connection');
+    });
+    const watched: ModelFolder = {
+      open(file, signal) {
+        signals.push(signal);
+        return folder.open(file, signal);
+      },
+    };
+    const host = new LocalHost(() => {}, { startEngine: async () => fakeEngine().engine, openDiskFolder: () => watched });
+    const source = { kind: 'folder', name: 'm', path: 'm' } as const;
+    const request = { task, dtype: 'f32', source, choice: { variant: 'simd', threads: 1, reason: '' } } as const;
+    await expect(host.call('load', request)).rejects.toMatchObject({ code: 'network' });
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
+  }
+});

@@ -14,6 +14,8 @@ export const patience = {
   retryAfter: 60_000,
   /** For a browser to start the threads of a worker. */
   threads: 5000,
+  /** For a worker in a browser to end by itself. */
+  ending: 30_000,
   /** In Node, how long an idle worker waits for the next load. */
   worker: 10_000,
   /** In Node, how long a worker may take to end its last work. An idle one takes about ten. */

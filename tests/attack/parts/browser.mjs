@@ -6,7 +6,7 @@ import { Finding } from '../lib/outcome.mjs';
 
 const kMostPerRound = 100_000;
 const kEnoughRounds = 150; // of three loads each
-const kEndsWithin = 120_000; // milliseconds: a busy worker gets five seconds; a leaked thread stays forever
+const kEndsWithin = 120_000; // milliseconds: a busy worker gets half a minute; a leaked thread stays forever
 
 const kScript = `
 import { pipeline } from '/web/bundle/peruse.js';

@@ -4,8 +4,8 @@ import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { throwIfAborted } from '../errors.js';
-import { patience } from '../patience.js';
+import { throwIfAborted, unlessAborted } from '../errors.js';
+import { Late, patience, within } from '../patience.js';
 import { lock } from './locks.js';
 import { makeFolder } from './make_folder_node.js';
 
@@ -13,15 +13,19 @@ const kTouchEvery = 2000;
 const kStaleAfter = 10_000;
 const kAskEvery = 100;
 
-/** Waits for the lock; returns a function that releases it. If locking is impossible, continues without. */
+/** Waits for the lock; returns a function that releases it. If locking is impossible, or the disk does not answer, continues without. */
 export async function lockFile(path: string, signal: AbortSignal): Promise<() => void> {
   const releaseHere = await lock(path, signal);
-  let made: boolean;
+  const waiting = waitFor(path, signal);
+  let made = false;
   try {
-    made = await waitFor(path, signal);
+    made = await unlessAborted(within(patience.lock + patience.cache, waiting), signal);
   } catch (error) {
-    releaseHere();
-    throw error;
+    waiting.then((madeLate) => (madeLate ? rm(path, { force: true }) : undefined)).catch(() => {}); // Nobody holds it.
+    if (!(error instanceof Late)) {
+      releaseHere();
+      throw error;
+    }
   }
   if (!made) return releaseHere;
   const touching = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => {}), kTouchEvery);

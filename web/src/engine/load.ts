@@ -5,7 +5,7 @@
 //      JavaScript never holds them whole.
 //   4. The engine checks that nothing is missing.
 
-import { PeruseError, throwIfAborted } from '../errors.js';
+import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
 import { feedShards, naming } from '../sources/feed_shards.js';
 import { parseObject, textOf } from '../sources/json.js';
@@ -121,7 +121,22 @@ export interface Loaded {
 /** The folder has only ONNX files, which the engine is opened for in another way. */
 class OnlyOnnx extends Error {}
 
+/** Loads a model. If that fails, all reads end that are still under way. */
 export async function loadModel(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
+  throwIfAborted(parts.signal);
+  const stop = new AbortController();
+  const unfollow = onAbort(parts.signal, () => stop.abort(parts.signal.reason));
+  try {
+    return await loadEither(request, { ...parts, signal: stop.signal });
+  } catch (error) {
+    stop.abort();
+    throw error;
+  } finally {
+    unfollow();
+  }
+}
+
+async function loadEither(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
   try {
     return await loadWeights(request, parts);
   } catch (error) {
@@ -311,7 +326,7 @@ async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFi
     return files.map(({ name, content }) => ({ name: kLabelsTokenizer + name, content }));
   } catch (error) {
     if (!(error instanceof PeruseError) || error.code !== 'not_found' || job.labels) throw error;
-    throw new PeruseError('not_found', `${error.message.replace(/\.$/, '')}. ${labelsHint(needs)}.`, { cause: error });
+    throw new PeruseError('not_found', `${error.message} ${labelsHint(needs)}.`, { cause: error });
   }
 }
 

@@ -7,9 +7,6 @@ import type { Verbs, VerbTable } from './host.js';
 import type { Preparation } from './listen_browser.js';
 import type { WorkerMessage, WorkerPort } from './worker_host.js';
 
-/** What a worker may take to end by itself, in milliseconds. */
-const kGrace = 5000;
-
 /** How often a worker is started whose threads do not come about. */
 const kAttempts = 3;
 
@@ -44,7 +41,7 @@ export async function startBrowserWorker<S extends VerbTable<S> = Verbs, Progres
     try {
       return portOf(worker, reasonOf, threads > 1 ? await prepare(worker, threads - 1, reasonOf) : undefined);
     } catch (error) {
-      worker.terminate();
+      endWorker(worker);
       if (attempt === kAttempts) throw notStarted("the browser starts no threads in it. With 'threads: 1' it needs none.", error);
     }
   }
@@ -124,11 +121,15 @@ function portOf<S extends VerbTable<S>, Progress>(worker: Worker, reasonOf: Reas
       worker.onerror = (event) => listener(reasonOf(event));
       worker.onmessageerror = () => listener('a message could not be read.');
     },
-    // It ends by itself, when it has let its threads go: Chromium does not end those that wait (Atomics.wait) when the worker that started
-    // them was ended from outside, nor gives back the memory that they share.
-    terminate: () => {
-      worker.postMessage({ id: 0, verb: 'end' });
-      setTimeout(() => worker.terminate(), kGrace);
-    },
+    terminate: () => endWorker(worker),
   };
+}
+
+/**
+ * Asks a worker to end itself after its threads. If it is ended from outside, Chromium keeps its threads that wait (Atomics.wait), and the
+ * memory that they share. A worker that is only slow hears the wish in the end; one that hangs has no threads, and is ended later.
+ */
+function endWorker(worker: Worker): void {
+  worker.postMessage({ id: 0, verb: 'end' });
+  setTimeout(() => worker.terminate(), patience.ending);
 }
