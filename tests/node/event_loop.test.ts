@@ -1,5 +1,6 @@
 // Calls in the calling thread yield to the event loop: timers, signals and other requests run between them.
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -75,4 +76,38 @@ test.each(['classify', 'redact'])('Ctrl-C ends peruse %s in the middle of its li
   child.stdout.resume();
   child.kill('SIGINT');
   expect(await Promise.race([ended, wait(10_000, 'still there')])).toBe(130);
+});
+
+// Comparing all labels with each other, or reading all of them before the first turn, would take minutes.
+test('a call with 100,000 labels hears an abort before it has cost what 20,000 of them cost', async () => {
+  const read = (path: string) => readFileSync(`${kRoot}tests/fixtures/gliner/${path}`);
+  const files = {
+    'gliner_config.json': read('markerV0/gliner_config.json'),
+    'model.safetensors': read('markerV0/model.safetensors'),
+    'tokenizer.json': read('tokenizer/tokenizer.json'),
+    'tokenizer_config.json': read('tokenizer/tokenizer_config.json'),
+  };
+  const find = await pipeline('zero-shot-token-classification', files, { worker: false, variant: 'simd' });
+  const processor = async (count: number, signal?: AbortSignal) => {
+    const labels = Array.from({ length: count }, (_, i) => `label ${i}`);
+    const start = process.cpuUsage();
+    const end = await find('Anna lives in Paris with Bob.', labels, signal && { signal }).then(
+      () => 'done',
+      (error: { code: string }) => error.code,
+    );
+    const { user, system } = process.cpuUsage(start);
+    return { end, time: user + system };
+  };
+  try {
+    await processor(500);
+    const thousand = await processor(1000);
+    expect(thousand.end).toBe('done');
+    const controller = new AbortController();
+    setTimeout(() => controller.abort());
+    const aborted = await processor(100_000, controller.signal);
+    expect(aborted.end).toBe('aborted');
+    expect(aborted.time).toBeLessThan(20 * thousand.time);
+  } finally {
+    await find.dispose();
+  }
 });
