@@ -429,7 +429,7 @@ class Claiming {
 /** A name that an exporter has kept, without what quantisers add; nothing for one that it has made. */
 function ownName(name: string): string | undefined {
   const own = name.replace(/_(quantized|Q4|Bnb4|transposed|Transposed)$/, '');
-  if (/_(scales?|zero_points?|absmax)$/.test(own)) return undefined; // Of quantisers.
+  if (/_(scales?|zero_points?|absmax)$/.test(own)) return undefined; // quantisers add these
   return own.includes('.') && !own.includes('::') && !own.startsWith('/') ? own : undefined;
 }
 
