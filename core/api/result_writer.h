@@ -39,7 +39,7 @@ class ResultWriter : public JsonWriter {
   void Array(std::span<const float> values, const std::vector<int64_t>& dims);
   // The same; keeps `values`.
   void Array(std::vector<float> values, const std::vector<int64_t>& dims);
-  // By number.
+  // The arrays in the order of the calls of Array().
   const std::vector<std::span<const float>>& arrays() const { return arrays_; }
 
  private:

@@ -18,7 +18,8 @@ void ReadRope(ConfigReader& reader, JsonValue parameters, ops::RotaryAngles* ang
 // Refuses heads that do not divide the hidden size, or whose width is odd or not their quotient.
 void RequireRotaryHeads(ConfigReader& reader, const ModelConfig& config);
 
-// name.weight [out, in], and with `bias` name.bias [out], of one tensor below the other.
+// The linears of these names as one matrix: the rows of each weight `<name>.weight` [out, in] follow those of the name before, and with
+// `bias` so do the values of `<name>.bias` [out].
 Stack LinearsOf(Build& b, const std::vector<std::string>& names, int32_t in, int32_t out, bool bias);
 
 // Self-attention of a layer. projected: queries, keys and values [tokens, 3 * hidden]; window: as in ops::Attention.

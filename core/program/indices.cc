@@ -169,7 +169,7 @@ int32_t T5Bucket(int32_t distance, int32_t buckets, int32_t max_distance) {
   return direction + std::min(half - 1, exact + steps);
 }
 
-// Distances in (-reach, reach), a slice of those of the longest text so far.
+// Returns the slot of each distance in (-reach, reach). `values` keeps the slots for the longest text so far; shorter texts get a part of them.
 std::span<const int32_t> BatchIndices::FillSlots(const Index& index, int32_t reach, std::vector<int32_t>& values) {
   const size_t size = 2 * static_cast<size_t>(reach) - 1;
   if (values.size() < size) {

@@ -33,7 +33,7 @@ struct GroupsTransposed {
   bool operator==(const GroupsTransposed&) const = default;
 };
 
-// [out, in / groups, taps]: each row has its taps outermost.
+// The checkpoint has [out, in / groups, taps]; each row is stored as [taps, in / groups].
 struct TapsOutermost {
   bool operator==(const TapsOutermost&) const = default;
 };

@@ -26,7 +26,8 @@ struct TokenClassificationRequest {
   // means kTextTooLong.
   std::optional<int32_t> stride;
   std::optional<int32_t> max_length;  // tokens per window; unset means the model's limit
-  // Use windows even if `stride` and `max_length` are unset. The default window is max_position_embeddings tokens, sharing a quarter of that, at most 64.
+  // Use windows even if `stride` and `max_length` are unset. A window is then max_position_embeddings tokens, and windows share a quarter of
+  // that, at most 64 tokens.
   bool windows = false;
 };
 

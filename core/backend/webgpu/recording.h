@@ -85,7 +85,7 @@ class Recording final : public WebGpuBackend, public PlanRun {
   void GiveBack(int32_t buffer);
   // `capacity` is the minimum size of the buffer.
   int32_t UploadInts(std::span<const int32_t> values, int32_t capacity);
-  // Uploads the first row of each text.
+  // Uploads the number of the row at which each text starts, and returns the buffer.
   int32_t Starts();
   int32_t Slots(IndexId slots);
   // Allocates a contiguous [rows, cols] result that the host computes with write(memory).

@@ -192,7 +192,7 @@ class HeadTask {
     for (int64_t r = 0; r < rows; ++r) AddBandRow(bias_band_, last_run_, first + r, scores_ + r * sizes_.row);
   }
 
-  // scores[i, j] += query_i . position_key[slot(i - j)], a few queries at a time with the runs that they reach.
+  // scores[i, j] += query_i . position_key[slot(i - j)]. A tile of queries is multiplied by the keys of all distances from these queries.
   void AddContentToPosition(int64_t first, int64_t rows) {
     for (int64_t r = 0; r < rows; r += TileRows()) {
       const int64_t i = first + r;
