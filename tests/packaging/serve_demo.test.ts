@@ -115,10 +115,11 @@ test('where npm finds no models, the page says what to do', async () => {
   const registry = await startRegistry(false);
   const cache = await mkdtemp(join(tmpdir(), 'peruse-demo-cache-'));
   try {
-    // npm warns of each setting that it does not know, in lines before those of the error.
+    // As npm -s sets it. And npm warns of each setting that it does not know, in lines before those of the error.
     const unknown = Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((n) => [`npm_config_setting_of_another_version_${n}`, 'true']));
     const environment = {
       ...unknown,
+      npm_config_loglevel: 'silent',
       npm_config_registry: registry.url,
       npm_config_cache: join(cache, 'npm'),
       XDG_CACHE_HOME: cache,

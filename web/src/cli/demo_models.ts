@@ -44,7 +44,8 @@ function installedFrom(path: string): string | undefined {
 /** Installs a package into a folder; gives npm's words if it can't. */
 async function fetchPackage(name: string, place: string): Promise<string> {
   await makeFolder(place);
-  const quiet = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=0'];
+  // Errors only: npm -s makes the npm that it starts silent about them, and warnings may be longer than the error.
+  const quiet = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=0', '--loglevel=error'];
   const args = ['install', '--prefix', place, ...quiet, name];
   const npm = process.env.npm_execpath; // Set where npx runs this program.
   const child =
@@ -59,11 +60,10 @@ async function fetchPackage(name: string, place: string): Promise<string> {
   return code === 0 ? '' : reasonOf(words) || `npm ended with ${code}.`;
 }
 
-/** npm's lines of an error, without their prefix, warnings, the stack and the path of the log. */
+/** npm's lines of an error, without their prefix, the stack and the path of the log. */
 function reasonOf(words: string): string {
-  const lines = words.split('\n').filter((line) => !/^npm (warn|WARN|notice)\b/.test(line));
+  const lines = words.split('\n').map((line) => line.replace(/^npm (error|ERR!) ?/, '').trimEnd());
   return lines
-    .map((line) => line.replace(/^npm (error|ERR!) ?/, '').trimEnd())
     .filter((line) => line !== '' && !/^ +at |complete log/.test(line) && !/^(syscall|errno) /.test(line))
     .join('; ')
     .slice(0, kMostWords);
