@@ -8,7 +8,10 @@ const kIsolation = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
-/** Fails a test if nobody caught an error or a rejection in a page. In the other projects Vitest itself does. */
+/**
+ * Fails a test if nobody caught an error or a rejection in a page. The projects whose tests run in Node or in Chromium themselves do not need it:
+ * Vitest sees their errors. "package" and "hosts" drive pages without it.
+ */
 const kUncaught = ['tests/browser/no_uncaught.ts'];
 
 /** The folder of an installed package, if its tests are to run (tools/test/tarball.mjs). */

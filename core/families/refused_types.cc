@@ -11,7 +11,7 @@ struct RefusedType {
 
 constexpr std::string_view kRmsNorms = "its layers have RMS norms, and heads that share keys and values";
 constexpr std::string_view kEncoderDecoder = "it is an encoder with a decoder, with RMS norms";
-constexpr std::string_view kModernBert = "a ModernBERT, for example mmBERT";
+constexpr std::string_view kModernBert = "a ModernBERT, or an XLM-RoBERTa for languages other than English";
 constexpr std::string_view kEmbedder = "bge-m3 or multilingual-e5";
 
 constexpr RefusedType kRefused[] = {
