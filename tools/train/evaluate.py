@@ -1,6 +1,6 @@
 """Scores of a saved demo model, read back through transformers' own loaders.
 
-    python evaluate.py --task sentiment|reader|tagger|zero-shot --model-dir DIR [--data-dir DATA] [--json OUT.json] [--dev]
+    python evaluate.py --task sentiment|reader|tagger|zero-shot --model-dir DIR [--data-dir DATA] [--dev]
 
 The test halves are for reporting only; nothing was trained on them, or chosen by them but where a model's card says so. `--dev` leaves
 them out.
@@ -8,6 +8,7 @@ them out.
 
 import argparse
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,9 @@ import zero_shot
 from export_model import load
 from shared import attention, everyday, reading, redaction
 from shared.entities import NER_SETS, f1, ner_sentences, total_f1
+from shared.facts import FactMaker
 from shared.remarks import everyday_rows
+from shared.sorting import held_out_messages
 from shared.texts import DEFAULT_DATA_DIR, SENTIMENT_SETS, read_squad, reader_rows, sentiment_rows
 from shared.zero_shot_sets import label_table, labelled_sets
 
@@ -50,13 +53,13 @@ def evaluate_reader(model, tokenizer, data_dir, splits):
         sets["squad v1.1 dev half A"] = read_squad(data_dir / "squad" / "dev-v1.1-halfA.json.gz")
     result = {}
     for name, rows in sets.items():
-        exact, f1 = reading.scores(reading.predict(model, tokenizer, rows), rows)
-        result[name] = {"exact": round(exact, 2), "f1": round(f1, 2), "questions": len(rows)}
-        print(name, result[name], flush=True)
-    last = list(sets.values())[-1][::5]
-    exact, f1, declined = reader.declines(model, tokenizer, last)
-    result["every fifth of the last, where it may decline"] = {
-        "exact": round(exact, 2), "f1": round(f1, 2), "questions": len(last), "declined of as many with another passage": round(declined, 1)}
+        exact, f1_of_all = reading.scores(reading.predict(model, tokenizer, rows), rows)
+        result[name] = {"exact": round(exact, 2), "f1": round(f1_of_all, 2), "questions": len(rows)}
+    result["every fifth of the last"] = reader.measure(model, tokenizer, list(sets.values())[-1][::5])
+    result["made-up passages"] = reader.of_facts(model, tokenizer, FactMaker("dev", random.Random(3)).rows(1000))
+    if "test" in splits:
+        rows = [row for row in read_squad(data_dir / "squad" / "dev-v2.0-halfA.json.gz") if not row["answers"]]
+        result["squad v2.0 dev half A, unanswerable: declined"] = reader.declined(reading.predict(model, tokenizer, rows))
     return result
 
 
@@ -96,15 +99,10 @@ def evaluate_zero_shot(model, tokenizer, data_dir, splits):
     result = {}
     for split in splits:
         for what, (rows, names) in zero_shot_parts(data_dir, split).items():
-            result[f"{what}, {split}"] = {"texts": len(rows), "labels": len(names), "chance": chance(rows, names),
-                                          "accuracy": round(zero_shot.accuracy(model, tokenizer, rows, names), 1)}
-            print(what, result[f"{what}, {split}"], flush=True)
+            result[f"{what}, {split}"] = {"texts": len(rows), "labels": len(names), "accuracy": round(zero_shot.accuracy(model, tokenizer, rows, names), 1)}
+    if "dev" in splits:
+        result["messages of held-out templates"] = zero_shot.message_scores(model, tokenizer, *held_out_messages(200))
     return result
-
-
-def chance(rows, names):
-    """Percent that a random label is right for; some texts have several."""
-    return round(100 * sum(len(set(row.labels)) for row in rows) / len(rows) / len(names), 1)
 
 
 EVALUATE = {"sentiment": evaluate_sentiment, "reader": evaluate_reader, "tagger": evaluate_tagger, "zero-shot": evaluate_zero_shot}
@@ -115,16 +113,13 @@ def main():
     parser.add_argument("--task", choices=list(EVALUATE), required=True)
     parser.add_argument("--model-dir", type=Path, required=True)
     parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
-    parser.add_argument("--json", type=Path)
     parser.add_argument("--dev", action="store_true", help="leave the test halves unseen")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    tokenizer = Tokenizer.from_file(str(args.model_dir / "tokenizer.json"))
-    result = EVALUATE[args.task](load(args.model_dir), tokenizer, args.data_dir, ["dev"] if args.dev else ["dev", "test"])
-    result["everyday"] = everyday.score(args.task, args.model_dir)
+    model, tokenizer = load(args.model_dir), Tokenizer.from_file(str(args.model_dir / "tokenizer.json"))
+    result = EVALUATE[args.task](model, tokenizer, args.data_dir, ["dev"] if args.dev else ["dev", "test"])
+    result["everyday"] = everyday.score(args.task, model, args.model_dir)
     print(json.dumps(result, indent=1, ensure_ascii=False))
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

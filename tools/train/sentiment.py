@@ -2,30 +2,26 @@
 
     python sentiment.py --weights MODEL_DIR --out-dir OUT --rounds 14
 
-Most texts of a round are sentences that carry no label: varied at every showing, and labelled softly by a teacher
-(`shared/opinion_teacher.py`, kept in OUT). Remarks with negation and understatement are made by a grammar (`shared/remarks.py`), and
-what says neither counts half. Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the model of the best round.
+A third of a round's texts are sentences that carry no label, varied at every showing: the model that the recipe goes on from labels them
+softly, so that it forgets little. Remarks with negation and understatement are made by a grammar (`shared/remarks.py`), and what says
+neither counts half. Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the model of the best round.
 """
 
 import random
-import time
-from pathlib import Path
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 from transformers import ConvBertForSequenceClassification
 
-from shared.opinion_teacher import OpinionTeacher, best_temperature
-from shared.opinions import feelings, labelled_rows, neither, product_sentences, review_sentences, varied
+from shared.opinions import feelings, labelled_rows, neither, varied
 from shared.remarks import RemarkMaker
-from shared.texts import sentiment_rows
+from shared.texts import passages, sentences, sentiment_rows
 from shared.training import MAX_LENGTH, Run, equal_length_batches, hide_words, load_model, recipe_parser, single_thread, train_rounds
 
 LABELLED = {"rt-polarity": 2400, "pros-cons": 1800, "feelings": 2400, "movie-reviews": 24}  # texts of a round
-TAUGHT = {"film": 4000, "product": 600, "phrase": 400}  # softly labelled texts of a round
-REMARKS, NEITHER = 3600, 900  # made-up remarks, and comments and queries that say neither
-TEACHER_REPEATS = {"rt-polarity": 2}
+UNLABELLED = {"film": 2500, "product": 600, "phrase": 400}  # texts of a round that the model before training labels
+REMARKS, NEITHER = 5000, 900  # made-up remarks, and comments and queries that say neither
 LONGEST = 6000  # characters of a whole review that is shown
 CHOICE_WEIGHTS = {"rt-polarity": 0.4, "pros-cons": 0.2, "feelings": 0.15, "remarks": 0.25}
 MOST_HELD_OUT = 1100  # texts of a set that choose
@@ -41,41 +37,29 @@ def encode(tokenizer, rows):
 
 
 class Texts:
-    """Labelled rows, and what the teacher labels, drawn again for every round."""
+    """Labelled rows, and what the model before training labels, drawn again for every round."""
 
-    def __init__(self, data_dir, teacher_path, seed, share):
-        self.rows, self.neither, self.seed, self.share = labelled_rows(data_dir), neither(data_dir, "train"), seed, share
-        sentences = review_sentences(self.rows["movie-reviews"])
-        if not teacher_path.exists():
-            began = time.process_time()
-            teacher_path.parent.mkdir(parents=True, exist_ok=True)
-            OpinionTeacher.fit(self.rows | {"movie-reviews": sentences}, TEACHER_REPEATS).save(teacher_path)
-            print(f"teacher fitted in {time.process_time() - began:.0f} processor seconds", flush=True)
-        self.teacher = OpinionTeacher.load(teacher_path)
-        film = [text for _, text in sentences] + [text for _, text in self.rows["rt-polarity"]] * 2
-        phrases = [text for _, text in self.rows["pros-cons"]]
-        self.plain = {  # name -> (texts, sets whose weights of the teacher they are read with)
-            "film": (film, ["rt-polarity"]), "phrase": (phrases, ["pros-cons"]),
-            "product": (product_sentences(data_dir), ["rt-polarity", "pros-cons"])}
-        rows = sentiment_rows(data_dir, "rt-polarity", "dev")
-        logits, labels = self.teacher.logits([text for _, text in rows], ["rt-polarity"]), np.array([label for label, _ in rows])
-        self.temperature = best_temperature(logits, labels)
-        print(f"teacher on rt-polarity dev: {((logits > 0) == labels).mean() * 100:.2f}, temperature {self.temperature:.1f}", flush=True)
+    def __init__(self, data_dir, before, tokenizer, args):
+        self.rows, self.neither, self.args = labelled_rows(data_dir), neither(data_dir, "train"), args
+        self.before, self.tokenizer = before, tokenizer
+        film = [one for _, text in self.rows["movie-reviews"] for one in sentences(text, 6, 60)] + [text for _, text in self.rows["rt-polarity"]] * 2
+        product = [one for passage in passages(data_dir, "train", ("amazon-reviews",)) for one in sentences(passage, 6, 60)]
+        self.plain = {"film": film, "product": product, "phrase": [text for _, text in self.rows["pros-cons"]]}
+
+    def count(self, most):
+        return int(self.args.share * most)
 
     def round(self, number):
         """(chance of POSITIVE, text) rows."""
-        rng = random.Random(f"{self.seed} {number}")
-        drawn = []
+        rng, drawn = random.Random(f"{self.args.seed} {number}"), []
         for name, count in LABELLED.items():
-            drawn += [(float(label), text[:LONGEST]) for label, text in rng.sample(self.rows[name], int(self.share * count))]
-        for name, count in TAUGHT.items():
-            texts, sets = self.plain[name]
-            shown = [varied(text, texts, rng) for text in rng.sample(texts, int(self.share * count))]
-            logits = torch.from_numpy(self.teacher.logits(shown, sets)) / self.temperature
-            drawn += list(zip(torch.sigmoid(logits).tolist(), shown))
+            drawn += [(float(label), text[:LONGEST]) for label, text in rng.sample(self.rows[name], self.count(count))]
+        shown = [varied(text, texts, rng) for name, texts in self.plain.items() for text in rng.sample(texts, self.count(UNLABELLED[name]))]
+        logits = torch.from_numpy(predict(self.before, encode(self.tokenizer, [(0, text) for text in shown])))
+        drawn += list(zip(torch.softmax(logits, 1)[:, 1].tolist(), shown))
         maker = RemarkMaker("train", rng)
-        drawn += [maker.remark() for _ in range(int(self.share * REMARKS))]
-        return drawn + [(0.5, text) for text in rng.sample(self.neither, int(self.share * NEITHER))]
+        drawn += [maker.remark() for _ in range(self.count(REMARKS))]
+        return drawn + [(0.5, text) for text in rng.sample(self.neither, self.count(NEITHER))]
 
 
 @torch.no_grad()
@@ -122,7 +106,8 @@ def main():
     single_thread(args.seed)
     model, tokenizer = load_model(ConvBertForSequenceClassification, args.weights, args.dropout)
     mask_id = tokenizer.token_to_id("[MASK]")
-    texts, judge = Texts(args.data_dir, args.out_dir / "teacher.pt", args.seed, args.share), Judge(args.data_dir, tokenizer)
+    before = load_model(ConvBertForSequenceClassification, args.weights, 0.0)[0]
+    texts, judge = Texts(args.data_dir, before, tokenizer, args), Judge(args.data_dir, tokenizer)
 
     def loss(batch):
         ids, labels = torch.tensor([ids for ids, _ in batch]), torch.tensor([[1 - label, label] for _, label in batch], dtype=torch.float32)

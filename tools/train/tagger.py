@@ -6,12 +6,9 @@ Goes on from OUT/checkpoint.pt after the last whole round; OUT/best is the model
 """
 
 import random
-from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
-from tokenizers import Tokenizer
 from torch.nn import functional as F
 from transformers import ConvBertForTokenClassification
 
@@ -28,20 +25,6 @@ MAX_PIECES = 126  # of a training text
 RENAMED = 0.45  # share of the corpora's names that are exchanged for others
 MADE_UP = {"PER": ("full", "full", "first"), "ORG": ("org",), "LOC": ("city", "city", "country")}
 NUMBER = {label: index for index, label in enumerate(LABELS)}
-
-
-def load_tagger(folder, dropout):
-    """A saved tagger with the labels of LABELS: those that it lacks begin as CARD, less likely."""
-    names = dict(enumerate(LABELS))
-    model, tokenizer = load_model(ConvBertForTokenClassification, folder, dropout, id2label=names,
-                                  label2id={name: number for number, name in names.items()}, ignore_mismatched_sizes=True)
-    saved = load_file(Path(folder) / "model.safetensors")
-    with torch.no_grad():
-        for name, value in (("weight", model.classifier.weight), ("bias", model.classifier.bias)):
-            rows = saved[f"classifier.{name}"].float()
-            new = rows[[NUMBER["B-CARD"], NUMBER["I-CARD"]]][:len(LABELS) - len(rows)] - (2.0 if name == "bias" else 0.0)
-            value.copy_(torch.cat([rows, new]))
-    return model, tokenizer
 
 
 def targets_of(sentence, name):
@@ -191,7 +174,7 @@ class Judge:
 def main():
     args = recipe_parser(__doc__, "rounds", rate=6e-4, batch=32, dropout=0.1, word_dropout=0.06).parse_args()
     single_thread(args.seed)
-    model, tokenizer = load_tagger(args.weights, args.dropout)
+    model, tokenizer = load_model(ConvBertForTokenClassification, args.weights, args.dropout)
     vocab = tokenizer.get_vocab()
     real = cached(args.out_dir / "texts.pickle", lambda: RealTexts(args.data_dir, "train"))
     held_out = cached(args.out_dir / "held_out.pickle", lambda: HeldOut(args.data_dir))

@@ -6,9 +6,7 @@ Does a text entail "This example is ...", for labels that it has not seen? Goes 
 weights that was best on the choosing parts, whose labels were not trained on where they are called new.
 """
 
-import argparse
 import random
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -16,10 +14,10 @@ from torch.nn import functional as F
 from transformers import DebertaV2ForSequenceClassification
 
 from shared import attention
-from shared.texts import DEFAULT_DATA_DIR
-from shared.training import Run, linear_rate, load_model, single_thread
+from shared.sorting import held_out_messages
+from shared.training import Run, load_model, recipe_parser, single_thread, trapezoid_rate
 from shared.zero_shot_draws import LABELS, Source
-from shared.zero_shot_sets import label_table, labelled_sets, parts_of
+from shared.zero_shot_sets import Labelled, label_table, labelled_sets, parts_of
 
 ENTAILMENT = 0  # of the two classes
 TEMPLATES = ["This example is {}.", "This text is about {}.", "This example is about {}.", "The topic is {}.", "{}."]
@@ -130,23 +128,25 @@ def choosing_parts(data_dir):
     return parts
 
 
+def message_scores(model, tokenizer, messages, names):
+    """Percent of messages whose label is right, by dimension, under two names of every label."""
+    found = {}
+    for name, listed in messages.items():
+        for number in (0, 1):
+            rows = [Labelled(message.text, [message.labels[name]]) for message in listed]
+            found.setdefault(name, []).append(accuracy(model, tokenizer, rows, {key: some[number] for key, some in names[name].items()}))
+    return {name: round(float(np.mean(values)), 1) for name, values in found.items()}
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
-    parser.add_argument("--weights", type=Path, required=True, help="folder of a saved zero-shot model")
-    parser.add_argument("--out-dir", type=Path, required=True)
-    parser.add_argument("--steps", type=int, required=True)
-    parser.add_argument("--batch-tokens", type=int, default=2048)
-    parser.add_argument("--rate", type=float, default=1e-4)
-    parser.add_argument("--loss-weight", type=float, default=0.5, help="of each pair by itself")
-    parser.add_argument("--evaluate-every", type=int, default=500, help="steps")
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
+    # The weight of the loss is that of each pair by itself.
+    args = recipe_parser(__doc__, "steps", batch_tokens=2048, rate=2e-4, loss_weight=0.5, evaluate_every=400).parse_args()
     single_thread(args.seed)
     attention.use()
     model, tokenizer = load_model(DebertaV2ForSequenceClassification, args.weights, 0.0)
     before = load_model(DebertaV2ForSequenceClassification, args.weights, 0.0)[0].eval()
     run, held_out = Run(model, args.weights, args.out_dir), choosing_parts(args.data_dir)
+    messages = held_out_messages(60)
     source = Source(args.data_dir, tokenizer.get_vocab(), args.seed + run.number)
     batches, losses = Batches(source, tokenizer, args.batch_tokens, random.Random(args.seed + run.number)), []
     while run.number < args.steps:
@@ -154,12 +154,13 @@ def main():
         model.train()
         with torch.no_grad():
             opinion = before(**inputs).logits
-        losses.append(run.step(loss_of(model(**inputs).logits, opinion, truth, args.loss_weight), args.rate * linear_rate(run.number / args.steps)))
+        losses.append(run.step(loss_of(model(**inputs).logits, opinion, truth, args.loss_weight), args.rate * trapezoid_rate(run.number / args.steps, decay=0.98)))
         run.number += 1
         if run.number % args.evaluate_every == 0 or run.number == args.steps:
             scores = {name: round(accuracy(run.average.model, tokenizer, rows, names), 1) for name, (rows, names) in held_out.items()}
-            choice = float(np.mean(list(scores.values())))
-            print(f"step {run.number} loss {np.mean(losses):.3f} choosing parts: {scores} mean {choice:.2f}", flush=True)
+            sorted_right = message_scores(run.average.model, tokenizer, *messages)
+            choice = (float(np.mean(list(scores.values()))) + float(np.mean(list(sorted_right.values())))) / 2
+            print(f"step {run.number} loss {np.mean(losses):.3f} choosing parts: {scores} messages: {sorted_right} choice {choice:.2f}", flush=True)
             losses = []
             run.keep(choice)
             run.save()

@@ -29,7 +29,7 @@ export function entitySentences(folder, set) {
 
 /** Intents of Snips, none of which the demo model was trained on, and the words that name them: { rows: [{ text, name }], names }. */
 export function snips(folder) {
-  const table = fileURLToPath(new URL('../../../tools/train/shared/zero_shot_labels.tsv', import.meta.url));
+  const table = fileURLToPath(new URL('../../../models/training/labels.tsv', import.meta.url));
   const lines = readFileSync(table, 'utf8').split('\n');
   const nameOf = new Map(
     lines

@@ -12,67 +12,20 @@ import unicodedata
 
 from faker import Faker
 
+from shared.date_rules import DAYS, MONTHS, SHORT_MONTHS
+from shared.templates import word_lists
+
 # The weight of each country in a draw. Other scripts than Latin are left out: the vocabulary lacks their words.
 LOCALES = {
     "en_US": 6, "en_GB": 5, "en_IN": 3, "en_NZ": 1, "en_CA": 1, "de_DE": 3, "fr_FR": 3, "es_ES": 3, "es_MX": 1, "it_IT": 3, "nl_NL": 2,
     "pt_BR": 2, "pt_PT": 1, "pl_PL": 2, "sv_SE": 2, "da_DK": 1, "no_NO": 1, "fi_FI": 1, "cs_CZ": 1, "hr_HR": 1, "hu_HU": 1, "ro_RO": 1,
     "tr_TR": 2, "id_ID": 1, "vi_VN": 1, "yo_NG": 1, "zu_ZA": 1, "ga_IE": 1, "ja_JP": 2, "zh_CN": 2, "ko_KR": 1}
-# Faker has these only in their own scripts; the usual spellings.
-ROMAN = {
-    "ja_JP": ("Haruto Yuto Sota Ren Kenji Hiroshi Takeshi Akira Daichi Satoshi Yui Hina Sakura Aoi Yuki Keiko Naoko Emi Haruka Mei".split(),
-              "Sato Suzuki Takahashi Tanaka Watanabe Ito Yamamoto Nakamura Kobayashi Kato Yoshida Yamada Sasaki Mori Ikeda Ogawa".split()),
-    "zh_CN": ("Wei Fang Min Jing Lei Qiang Yan Jie Ying Ping Hui Xin Ming Li Na Jun Chen Hao Yu Xia Mei Lan Bo Tao Ning Rui".split(),
-              "Wang Li Zhang Liu Chen Yang Huang Zhao Wu Zhou Xu Sun Ma Zhu Hu Guo Lin He Gao Luo Zheng Liang Xie Tang Deng Feng".split()),
-    "ko_KR": ("Minjun Seojun Jiho Jisoo Hyunwoo Sungmin Jiwoo Seoyeon Minseo Hayoon Eunji Soojin Yuna Minji Jina Taeyang".split(),
-              "Kim Lee Park Choi Jung Kang Cho Yoon Jang Lim Han Shin Seo Kwon Hwang Ahn Song Yoo".split()),
-    "ar": ("Ahmed Mohamed Omar Ali Hassan Youssef Khalid Tariq Karim Samir Fatima Aisha Layla Noor Zainab Amina Yasmin Salma Huda Mariam".split(),
-           "Hassan Ibrahim Khalil Haddad Mansour Saleh Rahman Nasser Farouk Aziz Hussein Khoury Najjar Abdullah Qasim".split()),
-    "he": ("Noam Eitan Yael Tamar Avi Moshe Shira Noa Amit Oren Dalia Rivka".split(), "Cohen Levi Mizrahi Peretz Biton Friedman Katz Shapiro".split()),
-    "ru": ("Ivan Dmitri Sergei Alexei Mikhail Nikolai Olga Natasha Svetlana Irina Tatiana Anastasia Oksana Taras".split(),
-           "Ivanov Petrov Smirnov Volkov Sokolova Kuznetsov Popova Morozov Shevchenko Kovalenko Bondarenko Tkachenko".split()),
-    "el": ("Giorgos Nikos Dimitris Kostas Eleni Katerina Sofia Despina Yannis Stavros".split(), "Papadopoulos Nikolaidis Georgiou Pappas Vlahos".split()),
-    "short": ("Zoe Zoey Ann Tom Tim Max Ben Sam Liz Kate Meg Joe Bob Dan Dave Mike Nick Pete Phil Rob Ron Steve Tony Will Jim Jack Harry Charlie "
-              "Alfie Archie Freddie Theo Leo Finn Luca Noah Liam Ava Mia Ella Ellie Evie Lily Isla Poppy Ruby Rosie Daisy Sue Pam Jan Jo Kim Lou "
-              "Fran Beth Becky Debbie Mandy Sandy Cathy Patty Nicky Alex Chris Pat Jamie Robin Jude Eli Ian Ivo Ada Eva Ida Ina Uwe Udo Jana "
-              "Lena Nina Mira Tina Toni Gus Hal Ned Ted Val Viv Wes Zach Zack Abby Addy Bea Cleo Dot Edie Gwen Hope Grace Faith Joy Rose Iris "
-              "Ivy Olive Hazel Violet Jasmine Amber Pearl Mark Frank Grant Drew Chase Hunter Mason Taylor Jordan Morgan Bailey Parker Summer "
-              "April June May Dawn Autumn Jade Rocky Buddy Luna Bella Milo Oscar Felix Otto Hugo Bruno Emil Anton Maya Leila Priya Raj Anil "
-              "Sanjay Ravi Arjun Neha Pooja Deepa Kiran Nia Kwame Kofi Ama Chidi Ngozi Femi Tunde Thabo Lerato Sipho".split(), [])}
-CITIES = """London Paris Berlin Madrid Rome Vienna Lisbon Dublin Oslo Athens Warsaw Prague Budapest Zurich Geneva Brussels Amsterdam Hamburg
-Munich Cologne Milan Naples Turin Barcelona Seville Porto Lyon Nice Bordeaux Leeds Bristol Manchester Liverpool Glasgow Edinburgh Cardiff
-Belfast Cork Boston Chicago Denver Seattle Dallas Houston Austin Miami Atlanta Detroit Phoenix Portland Toronto Montreal Vancouver Calgary
-Sydney Melbourne Perth Auckland Mumbai Delhi Bangalore Chennai Kolkata Lahore Karachi Dhaka Lagos Nairobi Accra Cairo Tunis Istanbul Ankara
-Tehran Baghdad Dubai Doha Moscow Kyiv Riga Vilnius Tallinn Helsinki Stockholm Copenhagen Gothenburg Malmo Bergen Tokyo Osaka Kyoto Seoul
-Busan Beijing Shanghai Shenzhen Taipei Hanoi Bangkok Manila Jakarta Singapore Lima Bogota Quito Santiago Cordoba Recife""".split()
-COMPANY_PARTS = ("Alpine Atlas Apex Nova Orion Vertex Summit Harbor Cobalt Maple Northwind Bluebird Redwood Sterling Quantum Pioneer Lakeside "
-                 "Evergreen Beacon Granite Falcon Meridian Horizon Delta Omega Titan Phoenix Crystal Silver Golden Global United Northern "
-                 "Central Metro City Capital First Prime").split()
-COMPANY_KINDS = ("Bank Insurance Logistics Airlines Systems Energy Foods Motors Pharma Telecom Media Software Consulting Partners Group "
-                 "Holdings Industries Labs Solutions Services Clinic Hospital University College School Museum Council Bakery Plumbing Hotels").split()
-COMPANY_FORMS = ["", "", "", " Ltd", " Inc.", " Inc", " LLC", " GmbH", " AG", " S.A.", " plc", " & Co.", " & Sons", " Corp.", " BV", " SpA"]
-MONTHS = "January February March April May June July August September October November December".split()
-FOREIGN_MONTHS = ("janvier février mars avril mai juin juillet août septembre octobre novembre décembre enero marzo abril junio julio agosto "
-                  "octubre Januar Februar März Mai Juni Juli Oktober Dezember gennaio maggio giugno settembre").split()
-SHORT_MONTHS = "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec".split()
-DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-STREETS = ("Street St Road Rd Avenue Ave Lane Drive Close Way Court Square Place Boulevard Blvd Crescent Terrace Hill Gardens Row Park "
-           "Highway Parkway").split()
-STREET_NAMES = ("Mill Church High Station Park Victoria Green Main Oak Maple Elm Cedar Pine King Queen Bridge School Garden River Lake Hill "
-                "Market Abbey Chestnut Spring Forest Meadow Orchard Rose Sunset Washington Lincoln Franklin Jackson Albert George Windsor").split()
-FOREIGN_STREETS = ["{}straße", "{}strasse", "{}weg", "{}gasse", "rue {}", "rue de {}", "avenue {}", "calle {}", "via {}", "Rua {}", "ulica {}",
-                   "{}straat", "{}gatan", "plaza {}", "Piazza {}"]
-DOMAINS = ("example.com example.org gmail.com outlook.com yahoo.com hotmail.com icloud.com mail.com post.net office.io company.co.uk firma.de "
-           "web.de gmx.de school.edu studio.fr orange.fr libero.it proton.me aol.com").split()
-PATHS = ["", "", "", "/", "/help", "/news/2021", "/a?id=42", "/docs/index.html", "/u/profile", "/shop/item/123", "/login?next=%2Fhome", "/~{}",
-         "/{}", "/track/8H2K9", "/s/Xy3-_kQ", "/reset?token=ab12cd34&u=7", ":8080/admin", "/watch?v=dQw4", "#top", "/photos/2024/summer.jpg"]
+# First and last names that Faker has only in their own scripts, in the usual spellings; places, parts of companies, and more.
+WORDS = word_lists("words.txt")
+ROMAN = {locale: (WORDS[f"{locale}_first"], WORDS.get(f"{locale}_last", [])) for locale in ("ja_JP", "zh_CN", "ko_KR", "ar", "he", "ru", "el", "short")}
+CITIES, COUNTRIES = WORDS["cities"], WORDS["countries"]
 IBANS = [("DE", 22), ("GB", 22), ("FR", 27), ("ES", 24), ("NL", 18), ("CH", 21), ("IT", 27), ("AT", 20), ("BE", 16), ("PL", 28), ("SE", 24)]
-COUNTRIES = """Germany France Spain Italy Poland Portugal Ireland Norway Sweden Finland Denmark Austria Switzerland Greece Turkey Egypt Morocco
-Kenya Nigeria Ghana India Pakistan China Japan Korea Vietnam Thailand Indonesia Australia Canada Mexico Brazil Argentina Chile Peru England
-Scotland Wales USA UK Ukraine Romania Hungary Croatia Israel Iran Iraq Texas California Florida""".split()
-# Names among them are the usual word far more often, in lower case.
-PLAIN_WORDS = {"will", "hope", "joy", "may", "mark", "april", "june", "rose", "dawn", "summer", "grace", "faith", "pat", "dot", "chase", "hunter",
-               "grant", "frank", "drew", "jack", "in", "an", "so", "do", "to", "my", "he", "long", "young", "day", "may", "will", "price", "way",
-               "no", "sun", "son", "song", "hill", "wood", "best", "good", "love", "king", "may", "can", "van", "de", "la", "ha", "hai", "van"}
+PLAIN_WORDS = set(WORDS["plain_words"])  # names that are the usual word far more often, in lower case
 
 
 def part_of(name):
@@ -113,7 +66,7 @@ class Details:
         everywhere = set(ROMAN["short"][0])  # too usual to be held out
         self.weights = [LOCALES.get(locale, 8 if locale == "short" else 1) for locale in found]
         self.columns = [[self.kept(names, everywhere if part == "train" else ()) for names in columns] for columns in found.values()]
-        self.cities, self.countries, self.heads = self.kept(CITIES), self.kept(COUNTRIES), self.kept(COMPANY_PARTS)
+        self.cities, self.countries, self.heads = self.kept(CITIES), self.kept(COUNTRIES), self.kept(WORDS["company_heads"])
 
     def kept(self, names, always=()):
         return [name for name in names if self.part is None or part_of(name) == self.part or name in always]
@@ -170,10 +123,11 @@ class Details:
         rng, chance = self.rng, self.rng.random()
         if chance < 0.35:
             return rng.choice(self.column(3))
+        kind = rng.choice(WORDS["company_kinds"]) + rng.choice(WORDS["company_forms"])
         if chance < 0.75:
-            return f"{rng.choice(self.heads)} {rng.choice(COMPANY_KINDS)}{rng.choice(COMPANY_FORMS)}"
+            return f"{rng.choice(self.heads)} {kind}"
         if chance < 0.85:
-            return f"{self.last()} {rng.choice(COMPANY_KINDS)}{rng.choice(COMPANY_FORMS)}"
+            return f"{self.last()} {kind}"
         if chance < 0.93:
             return f"{rng.choice(['University of', 'Bank of', 'Museum of', 'City of'])} {rng.choice(self.cities)}"
         return "".join(rng.choice(string.ascii_uppercase) for _ in range(rng.randint(3, 4)))
@@ -182,9 +136,9 @@ class Details:
         rng = self.rng
         number = rng.choice([f"{rng.randint(1, 99)}", f"{rng.randint(100, 9999)}", f"{rng.randint(1, 99)}{rng.choice('abcABC')}"])
         if rng.random() < 0.3:
-            name = rng.choice(FOREIGN_STREETS).format(rng.choice([self.last(), self.city(), self.first()]))
+            name = rng.choice(WORDS["foreign_streets"]).format(rng.choice([self.last(), self.city(), self.first()]))
             return rng.choice([f"{name} {number}", f"{number} {name}", f"{name}, {number}"])
-        name = f"{rng.choice([*STREET_NAMES, self.last(), self.city()])} {rng.choice(STREETS)}"
+        name = f"{rng.choice([*WORDS['street_names'], self.last(), self.city()])} {rng.choice(WORDS['streets'])}"
         return rng.choice(["", "", "", "", f"Flat {rng.randint(1, 40)}, ", f"Apt {rng.randint(1, 40)}, ", f"Unit {rng.randint(1, 9)}, "]) + f"{number} {name}"
 
     def code(self):
@@ -202,13 +156,13 @@ class Details:
     def date(self):
         rng = self.rng
         month, day, year = rng.choice(MONTHS), rng.randint(1, 31), rng.choice([rng.randint(1930, 2030), rng.randint(2018, 2027)])
-        number, short = rng.randint(1, 12), rng.choice(SHORT_MONTHS)
+        number, short, foreign = rng.randint(1, 12), rng.choice(SHORT_MONTHS), rng.choice(WORDS["foreign_months"])
         nth = f"{day}{'st' if day in (1, 21, 31) else 'nd' if day in (2, 22) else 'rd' if day in (3, 23) else 'th'}"
         return rng.choice([
             f"{month} {day}, {year}", f"{day} {month} {year}", f"{month} {day}", f"{day} {month}", f"{month} {year}", f"{year}", f"{month}",
             f"{day:02}/{number:02}/{year}", f"{day}.{number}.{year}", f"{day:02}.{number:02}.{year}", f"{year}-{number:02}-{day:02}", rng.choice(DAYS),
             f"{rng.choice(DAYS)}, {month} {day}", f"{day} {short} {year}", f"{number}/{day}/{year % 100:02}", f"{nth} of {month}", f"{month} {nth}",
-            f"{day}-{short}-{year}", f"{day} {rng.choice(FOREIGN_MONTHS)} {year}", f"{day}. {rng.choice(FOREIGN_MONTHS)} {year}", f"{short} {day}",
+            f"{day}-{short}-{year}", f"{day} {foreign} {year}", f"{day}. {foreign} {year}", f"{short} {day}",
             f"{rng.choice(DAYS)} {day} {month}", f"{day}-{number}-{year}", f"{number:02}/{day:02}", f"{nth} {month} {year}"])
 
     def amount(self):
@@ -227,7 +181,7 @@ class Details:
 
     def host(self):
         if self.rng.random() < 0.6:
-            return self.rng.choice(DOMAINS)
+            return self.rng.choice(WORDS["domains"])
         name = re.sub(r"[^a-z]", "", unicodedata.normalize("NFKD", self.rng.choice([self.last(), self.org()])).lower()) or "site"
         return self.rng.choice(["", "", "", "mail.", "shop.", "my."]) + name + self.rng.choice([".com", ".org", ".net", ".io", ".de", ".fr", ".co.uk", ".eu", ".app"])
 
@@ -246,7 +200,7 @@ class Details:
             f"{d(3)} {d(4)}", f"+34 {d(3)} {d(2)} {d(2)} {d(2)}", f"{d(10)}", f"+{d(11)}", f"{d(3)}-{d(4)} ext. {d(3)}"])
 
     def link(self):
-        path = self.rng.choice(PATHS).format(self.user())
+        path = self.rng.choice(WORDS["paths"]).format(self.user())
         start = self.rng.choice(["https://", "https://", "http://", "www.", "https://www.", ""])
         return start + (self.host() if start or path else "www." + self.host()) + path
 

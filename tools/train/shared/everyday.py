@@ -5,20 +5,16 @@ ones are found, each with its type (dates and other details are not counted).
 """
 
 import json
-from pathlib import Path
 
-import torch
-from transformers import (AutoModelForQuestionAnswering, AutoModelForSequenceClassification, AutoModelForTokenClassification,
-                          AutoTokenizer, pipeline)
+from transformers import AutoTokenizer, pipeline
 
 from shared.entities import TYPES
 from shared.reading import normalise
+from shared.templates import MODELS
 
-FILE = Path(__file__).resolve().parents[3] / "models" / "everyday.jsonl"
-PIPELINES = {"reader": ("question-answering", AutoModelForQuestionAnswering),
-             "sentiment": ("text-classification", AutoModelForSequenceClassification),
-             "tagger": ("token-classification", AutoModelForTokenClassification),
-             "zero-shot": ("zero-shot-classification", AutoModelForSequenceClassification)}
+FILE = MODELS / "everyday.jsonl"
+PIPELINES = {"reader": "question-answering", "sentiment": "text-classification", "tagger": "token-classification",
+             "zero-shot": "zero-shot-classification"}
 
 
 def answer(run, name, item):
@@ -37,11 +33,10 @@ def answer(run, name, item):
     return said, sorted(said) == sorted([one["text"], one["type"]] for one in item["entities"])
 
 
-def score(task, model_dir):
-    name, model_class = PIPELINES[task]
+def score(task, model, model_dir):
+    name = PIPELINES[task]
     items = [item for item in map(json.loads, FILE.read_text(encoding="utf-8").splitlines()) if item["task"] == name]
-    run = pipeline(name, model=model_class.from_pretrained(model_dir, dtype=torch.float32),
-                   tokenizer=AutoTokenizer.from_pretrained(model_dir), device="cpu")
+    run = pipeline(name, model=model.eval(), tokenizer=AutoTokenizer.from_pretrained(model_dir), device="cpu")
     wrong, right = [], 0
     for item in items:
         said, is_right = answer(run, name, item)

@@ -1,10 +1,9 @@
 """Texts for the tagger as people write them: templates and real sentences filled with made-up details, and ordinary text without any.
 
-A message is a text with spans (first character, one past the last, type). Templates are in message_templates.txt; real sentences get
+A message is a text with spans (first character, one past the last, type). Templates are in models/training/messages.txt; real sentences get
 names in the place of "[NAME]" (GoEmotions), of pronouns and of words such as "my boss", and in the slots of Snips and Restaurant8k.
 """
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -14,13 +13,11 @@ from pathlib import Path
 from shared.date_rules import DAYS, MONTHS, with_details
 from shared.details import KIND_OF, PLAIN_WORDS, name_words
 from shared.entities import Sentence, spans as spans_of
-from shared.texts import emotion_rows, intent_rows, open_text, passages, read_lines
+from shared.templates import bucket, expanded, template_lines
+from shared.texts import emotion_rows, intent_rows, open_text, passages, read_lines, sentences
 
-TEMPLATES = Path(__file__).with_name("message_templates.txt")
-CHOICE = re.compile(r"\[([^\[\]]*)\]")
 SLOT = re.compile(r"\{(\w+)\}")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 NOT_PLAIN = re.compile(r"\[|http|www\.|@|\.com|\.org|#|\{|\}|\d{5}|>|\bu/|\br/")
 PEOPLE = "wife|husband|mom|mum|mother|dad|father|brother|sister|friend|boss|girlfriend|boyfriend|son|daughter|ex|roommate|cousin|aunt|uncle"
 PLACED = [  # what real sentences have in the place of a detail: pattern, its replacement
@@ -42,20 +39,13 @@ class Message:
     slots: list  # (start, end, slot): what the spans are made of, for measuring
 
 
-def template_part(line):
-    return {0: "dev", 1: "test"}.get(hashlib.sha256(line.encode()).digest()[0] % 12, "train")
-
-
 def templates(part):
-    lines = [line for line in TEMPLATES.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    return [line for line in lines if part is None or template_part(line) == part]
+    return [line for line in template_lines("messages.txt") if {0: "dev", 1: "test"}.get(bucket(line, 12), "train") == part]
 
 
 def expand(template, rng):
     """One of the texts that a template stands for."""
-    while match := CHOICE.search(template):
-        template = template[:match.start()] + rng.choice(match[1].split("|")) + template[match.end():]
-    return template.replace(",?", rng.choice([",", ""])).replace(":?", rng.choice([":", ""]))
+    return expanded(template, rng).replace(",?", rng.choice([",", ""])).replace(":?", rng.choice([":", ""]))
 
 
 def filled(template, details, body=None):
@@ -115,10 +105,6 @@ def joined(messages, space):
     return Message(text, spans, slots)
 
 
-def sentences(text):
-    return [part.strip() for part in SENTENCE_END.split(text) if 1 <= part.count(" ") < 45]
-
-
 class RealTexts:
     """Sentences of the data sets: `ordinary` ones without names, and `slotted` ones with slots, of the part 'train' or 'dev'."""
 
@@ -126,14 +112,14 @@ class RealTexts:
         self.folder, self.part = Path(data_dir), part
         emotions = [text.replace('""', '"').strip('"') for text, _ in emotion_rows(data_dir, part)]
         queries = [text for text, _ in intent_rows(data_dir, part)]
-        prose = [one for passage in passages(data_dir, part) for one in sentences(passage)]
+        prose = [one for passage in passages(data_dir, part) for one in sentences(passage, 1, 45)]
         if part == "train":
             classified = self.folder / "classification"
             queries += [line.split("\t")[1] for line in read_lines(classified / "banking77-train.tsv.gz")]
             queries += [line.split("\t")[1] for line in read_lines(classified / "pros-cons-train.tsv.gz")][::6]
         self.common = self.common_words(emotions + prose)
         self.names = {word for word in name_words() if word not in self.common} - PLAIN_WORDS
-        comments = [one for text in emotions if "[" not in text for one in [text, *sentences(text)]]
+        comments = [one for text in emotions if "[" not in text for one in [text, *sentences(text, 1, 45)]]
         self.ordinary = [text for text in dict.fromkeys(comments + queries + prose) if self.is_ordinary(text)]
         self.slotted = [*self.named_comments(emotions), *self.placed(self.ordinary), *self.snips(), *self.bookings()]
 
@@ -156,7 +142,7 @@ class RealTexts:
     def named_comments(self, emotions):
         for text in emotions:
             if "[NAME]" in text and "[RELIGION]" not in text:
-                for one in sentences(text) or [text]:
+                for one in sentences(text, 1, 45) or [text]:
                     if "[NAME]" in one and self.is_ordinary(one.replace("[NAME]", "they")):
                         yield one.replace("[NAME]", "{NAME}")
 

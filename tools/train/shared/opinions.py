@@ -1,16 +1,9 @@
-"""What the sentiment classifier learns from: labelled texts of four kinds, texts that say neither, and sentences for its teacher to label."""
+"""What the sentiment classifier learns from: labelled texts of four kinds, texts that say neither, and variations of texts."""
 
-import re
-
-from shared.texts import SENTIMENT_SETS, emotion_rows, intent_rows, passages, sentiment_rows
+from shared.texts import SENTIMENT_SETS, emotion_rows, intent_rows, sentiment_rows
 
 POSITIVE = set("admiration amusement approval caring excitement gratitude joy love optimism pride relief".split())
 NEGATIVE = set("anger annoyance disappointment disapproval disgust embarrassment fear grief nervousness remorse sadness".split())
-
-
-def sentences(text):
-    found = [part.strip() for part in re.split(r"(?<=[.!?])\s+", text)]
-    return [part for part in found if 6 <= part.count(" ") < 60]
 
 
 def feelings(data_dir, split):
@@ -28,15 +21,6 @@ def neither(data_dir, split):
 def labelled_rows(data_dir):
     """{set: [(label, text)]} of the training parts."""
     return {name: sentiment_rows(data_dir, name, "train") for name in SENTIMENT_SETS} | {"feelings": feelings(data_dir, "train")}
-
-
-def review_sentences(rows):
-    """Sentences of whole reviews with the label of the review."""
-    return [(label, sentence) for label, text in rows for sentence in sentences(text)]
-
-
-def product_sentences(data_dir):
-    return [sentence for passage in passages(data_dir, "train", ("amazon-reviews",)) for sentence in sentences(passage)]
 
 
 def varied(text, others, rng):

@@ -4,6 +4,7 @@ One rule is left out: the pipeline adds up the scores of equal answers, here the
 """
 
 import collections
+import math
 import re
 import string
 
@@ -46,8 +47,8 @@ def best_span(start_logits, end_logits, encoding):
 
 
 @torch.no_grad()
-def predict(model, tokenizer, rows, max_length=384, stride=128, batch_tokens=8192, may_decline=False):
-    """Answer text for every row, "" where it declines. Batches are padded, which changes nothing for DeBERTa."""
+def predict(model, tokenizer, rows, max_length=384, stride=128, batch_tokens=8192):
+    """(best answer, score of no answer by that of the answer) for every row. Batches are padded, which changes nothing for DeBERTa."""
     model.eval()
     jobs = [(number, encoding) for number, row in enumerate(rows)
             for encoding in windows(tokenizer, row["question"], row["context"], max_length, stride)]
@@ -69,7 +70,7 @@ def predict(model, tokenizer, rows, max_length=384, stride=128, batch_tokens=819
             least_none[number] = min(least_none[number], none)
             if score > best[number][0]:
                 best[number] = (score, rows[number]["context"][start:end])
-    return ["" if may_decline and none > score else text for (score, text), none in zip(best, least_none)]
+    return [(text, none / max(score, 1e-12)) for (score, text), none in zip(best, least_none)]
 
 
 def normalise(text):
@@ -88,8 +89,8 @@ def exact_and_f1(prediction, golds):
     return exact, max(f1(gold) for gold in golds)
 
 
-def scores(predictions, rows):
-    """(exact match, F1) in percent."""
-    pairs = [exact_and_f1(p, [text for _, text in row["answers"]]) for p, row in zip(predictions, rows)]
+def scores(predictions, rows, limit=math.inf):
+    """(exact match, F1) in percent. It declines where no answer scores more than `limit` times as high as the answer."""
+    pairs = [exact_and_f1("" if none > limit else text, [text for _, text in row["answers"]]) for (text, none), row in zip(predictions, rows)]
     exact, f1 = np.mean(pairs, axis=0) * 100
     return float(exact), float(f1)

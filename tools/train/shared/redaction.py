@@ -4,15 +4,14 @@ A token is hidden if its best label is not O or, with a threshold, if the chance
 """
 
 import random
-from pathlib import Path
 
 import torch
 
 from shared.details import Details
 from shared.messages import MessageMaker, RealTexts
+from shared.templates import MODELS
 from shared.training import equal_length_batches
 
-EVERYDAY = Path(__file__).resolve().parents[3] / "models" / "everyday_messages.txt"
 LIMITS = (None, 0.7, 0.8, 0.9)  # None: the best label decides
 
 
@@ -92,7 +91,7 @@ def false_alarms(read, limit):
 def everyday_cases():
     """{section: [(text, name)]}: every message with four of its section's names; ordinary ones with None."""
     cases, names, number = {}, [], 0
-    for line in EVERYDAY.read_text(encoding="utf-8").splitlines():
+    for line in (MODELS / "everyday_messages.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("= "):
             section, names, number = line[2:], [], 0
             cases[section] = []

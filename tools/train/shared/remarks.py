@@ -3,38 +3,19 @@
 The grammar could say some of the remarks that measure the model ("not bad at all"): it leaves these out.
 """
 
-import hashlib
 import re
-from pathlib import Path
 
-TEMPLATES = Path(__file__).with_name("remark_templates.txt")
-EVERYDAY = Path(__file__).resolve().parents[3] / "models" / "everyday_remarks.tsv"
-CHOICE = re.compile(r"\[([^\[\]]*)\]")
+from shared.templates import MODELS, expanded, is_held_out, single_spaced, template_lines, word_lists
+
 WORD = re.compile(r"\{(\w+)\}")
 VALUES = {"+": 1.0, "-": 0.0, "0": 0.5}
 BEFORE = ["Honestly, ", "I must say, ", "Well, ", "Sorry, but ", "To be fair, ", "Hi, ", "For me ", "I think ", "wow, ", "In short: ", "hmm, ", "OK, "]
 AFTER = ["!", "!!", "...", " :)", " :(", ", really", ", to be honest", " I think", ", you know", ""]
 
 
-def read_templates():
-    """([(value, template)], {name: words})"""
-    rows, words = [], {}
-    for line in TEMPLATES.read_text(encoding="utf-8").splitlines():
-        kind, _, rest = line.partition(" ")
-        if kind in VALUES:
-            rows.append((VALUES[kind], rest))
-        elif kind.startswith("{"):
-            words[kind[1:-1]] = [word.strip() for word in rest.split("|")] if "|" in rest else rest.split()
-    return rows, words
-
-
-def is_held_out(template):
-    return hashlib.sha256(template.encode()).digest()[0] % 10 == 0
-
-
 def everyday_rows():
     """(label, text) of the remarks that measure the model."""
-    lines = EVERYDAY.read_text(encoding="utf-8").splitlines()
+    lines = (MODELS / "everyday_remarks.tsv").read_text(encoding="utf-8").splitlines()
     return [(int(label), text) for label, text in (line.split("\t") for line in lines if not line.startswith("#"))]
 
 
@@ -45,22 +26,18 @@ def words_of(text):
 class RemarkMaker:
     def __init__(self, part, rng):
         """`part`: 'train' or 'dev', the templates that are held out."""
-        rows, self.words = read_templates()
+        rows = [(VALUES[line[0]], line[2:]) for line in template_lines("remarks.txt")]
         self.rows = [row for row in rows if is_held_out(row[1]) == (part == "dev")]
         self.by_value = {value: [text for other, text in self.rows if other == value] for value in VALUES.values()}
-        self.rng, self.measured = rng, {words_of(text) for _, text in everyday_rows()}
+        self.rng, self.words, self.measured = rng, word_lists("remarks.txt"), {words_of(text) for _, text in everyday_rows()}
 
-    def expanded(self, template):
-        rng = self.rng
-        while match := CHOICE.search(template):
-            template = template[:match.start()] + rng.choice(match[1].split("|")) + template[match.end():]
-        text = WORD.sub(lambda match: rng.choice(self.words[match[1]]), template)
-        text = re.sub(r"\s+", " ", text).strip()
+    def filled(self, template):
+        text = single_spaced(WORD.sub(lambda match: self.rng.choice(self.words[match[1]]), expanded(template, self.rng)))
         return re.sub(r"\b([Aa]) (?=[aeiou])", r"\1n ", text)
 
     def plain(self, value):
         while True:
-            text = self.expanded(self.rng.choice(self.by_value[value]))
+            text = self.filled(self.rng.choice(self.by_value[value]))
             if words_of(text) not in self.measured:
                 return text
 

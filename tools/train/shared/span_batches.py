@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from shared.span_examples import Example, assemble
+from shared.span_examples import NO_ANSWER, Example, assemble
 
 
 class Renamed:
@@ -34,25 +34,54 @@ class Renamed:
         return Example(question, context, example.answers)
 
 
-class Exchanged:
-    """Examples of which some have a passage that belongs to another question: no answer, which is marked at [CLS]."""
+class Unanswered:
+    """Examples of which some are asked where the answer is not: marked at [CLS].
 
-    def __init__(self, examples, share, rng):
-        self.examples, self.share, self.rng = examples, share, rng
+    A third each get the passage of a question nearby in the list, often of one article, the passage of any other, or their own without
+    the sentences that hold the answer. That a passage is short says nothing, for others lose sentences without an answer.
+    """
+
+    SHORTENED = 0.2  # share of the answerable ones that lose sentences
+
+    def __init__(self, examples, share, rng, sentence_ends):
+        self.examples, self.share, self.rng, self.ends = examples, share, rng, sorted(sentence_ends)
 
     def __len__(self):
         return len(self.examples)
 
     def __getitem__(self, number):
-        example = self.examples[number]
-        if self.rng.random() >= self.share:
+        example, chance = self.examples[number], self.rng.random()
+        if chance < self.share / 3:
+            return self.without_answer(example)
+        if chance < self.share:
+            near = number + self.rng.choice((-40, -20, -10, -5, 5, 10, 20, 40))
+            other = self.examples[near % len(self) if self.rng.random() < 0.5 else self.rng.randrange(len(self))]
+            return example if np.array_equal(other.context, example.context) else Example(example.question, other.context, NO_ANSWER)
+        return self.shortened(example) if self.rng.random() < self.SHORTENED else example
+
+    def sentences(self, context):
+        """[(first token, one past the last)]"""
+        cuts = [0, *(np.flatnonzero(np.isin(context, self.ends)) + 1).tolist(), len(context)]
+        return [(a, b) for a, b in zip(cuts, cuts[1:]) if b > a]
+
+    def without_answer(self, example):
+        kept = [(a, b) for a, b in self.sentences(example.context) if not any(first < b and last >= a for first, last in example.answers)]
+        if not kept:
             return example
-        # Neighbours in the list are often of one article: the harder half of the exchanges.
-        near = number + self.rng.choice((-40, -20, -10, 10, 20, 40))
-        other = self.examples[near % len(self) if self.rng.random() < 0.5 else self.rng.randrange(len(self))]
-        if np.array_equal(other.context, example.context):
-            return example
-        return Example(example.question, other.context, [(-1, -1)])
+        context = np.concatenate([example.context[a:b] for a, b in kept])
+        said = [" ".join(map(str, example.context[first:last + 1])) for first, last in example.answers]
+        text = f" {' '.join(map(str, context))} "
+        return example if any(f" {words} " in text for words in said) else Example(example.question, context, NO_ANSWER)
+
+    def shortened(self, example):
+        answer, parts, shift, answers = self.rng.choice(example.answers), [], 0, None
+        for a, b in self.sentences(example.context):
+            if a <= answer[1] and b > answer[0] or self.rng.random() < 0.5:
+                if a <= answer[0] < b:
+                    answers = [(answer[0] - a + shift, answer[1] - a + shift)]
+                parts.append(example.context[a:b])
+                shift += b - a
+        return Example(example.question, np.concatenate(parts), answers)
 
 
 class Joined:
@@ -124,10 +153,7 @@ class Batches:
         for row, (values, _) in enumerate(items):
             ids[row, :len(values)] = torch.from_numpy(values)
             mask[row, :len(values)] = 1
-        answers = torch.tensor([answer for _, answer in items])
-        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": self.types(ids)}, answers[:, 0], answers[:, 1]
-
-    def types(self, ids):
-        """1 from the passage on: after the first [SEP]."""
         separators = (ids == self.sep_id).long()
-        return (separators.cumsum(1) - separators).clamp(max=1)
+        types = (separators.cumsum(1) - separators).clamp(max=1)  # 1 after the first [SEP]
+        answers = torch.tensor([answer for _, answer in items])
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}, answers[:, 0], answers[:, 1]

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+NO_ANSWER = [(-1, -1)]
+
 
 @dataclass
 class Example:
@@ -19,7 +21,7 @@ def token_span(offsets, start, end):
 
 
 def encode_rows(tokenizer, rows):
-    """Examples of SQuAD-schema rows; rows whose answers do not map to tokens are left out."""
+    """Examples of SQuAD-schema rows; rows whose answers do not map to tokens are left out, those without answers have NO_ANSWER."""
     contexts = list({row["context"]: None for row in rows})
     encoded = dict(zip(contexts, tokenizer.encode_batch(contexts, add_special_tokens=False)))
     questions = tokenizer.encode_batch([row["question"].strip() for row in rows], add_special_tokens=False)
@@ -27,7 +29,7 @@ def encode_rows(tokenizer, rows):
     for row, question in zip(rows, questions):
         context = encoded[row["context"]]
         spans = [token_span(context.offsets, start, start + len(text)) for start, text in row["answers"]]
-        spans = [span for span in spans if span]
+        spans = [span for span in spans if span] if row["answers"] else NO_ANSWER
         if spans:
             examples.append(Example(np.array(question.ids, np.uint16), np.array(context.ids, np.uint16), spans))
     return examples

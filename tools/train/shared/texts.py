@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import lzma
+import re
 from pathlib import Path
 
 DEFAULT_DATA_DIR = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -20,6 +21,11 @@ def open_text(path):
 def read_lines(path):
     with open_text(path) as file:
         return [line.rstrip("\n") for line in file]
+
+
+def sentences(text, least, most):
+    """The sentences of a text that have at least `least` spaces and fewer than `most`; a sentence ends at a point before a space."""
+    return [part.strip() for part in re.split(r"(?<=[.!?])\s+", text) if least <= part.strip().count(" ") < most]
 
 
 def part_of(key):

@@ -79,13 +79,6 @@ def single_thread(seed):
     torch.manual_seed(seed)
 
 
-def linear_rate(progress, warmup=0.02):
-    """Factor on the peak learning rate: linear warm-up, then linear decay to 1 %."""
-    if progress < warmup:
-        return max(progress / warmup, 0.01)
-    return max((1 - progress) / (1 - warmup), 0.01)
-
-
 def trapezoid_rate(progress, warmup=0.02, decay=0.35):
     """Factor on the peak rate: linear warm-up, constant, then linear decay; the constant part may be made longer while it lasts."""
     return min(max(progress / warmup, 0.01), 1.0, max((1 - progress) / decay, 0.01))

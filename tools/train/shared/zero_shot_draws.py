@@ -9,22 +9,19 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from shared.texts import general_documents, passages, reader_rows
-from shared.zero_shot_sets import label_table, labelled_sets, parts_of, sentences
+from shared.sorting import DIMENSIONS, SortingMaker
+from shared.templates import word_lists
+from shared.texts import general_documents, passages, reader_rows, sentences
+from shared.zero_shot_sets import beginning, label_table, labelled_sets, parts_of
 
 SET_SHARES = {"clinc150": 6, "clinc150-domains": 4, "banking77": 2, "goemotions": 4, "opinions": 2, "products": 1,
               "subjectivity": 0.5, "subjects": 2}
 OTHER_TEXTS = {"questions": 6000, "sentences": 12000, "countries": 1500}
 MOST_PHRASES = 6000
 LABELS = 6  # of each text
-TRUE_SHARE = 0.5  # of draws from the labelled sets
+SHARES = {"labelled": 0.3, "message": 0.35, "any": 0.35}  # of draws from the labelled sets, everyday messages, and any words
 HARD = 0.4  # share of the wrong labels that come from the same group
-STOP_WORDS = set("""a about after all also am an and any are as at back be because been before being both but by can can't could did
-didn't do does doesn't don't down each even every few for from get give go going good got had has have he her here hers him his how i i'd
-i'll i'm i've if in into is isn't it it's its just know let like ll made make many may me might more most much must my need new no not now
-of off on one only or other our out over own please re really said same say see she should so some such take tell than that that's the
-their them then there these they they're thing this those through to too two under until up us use used ve very want was way we well were
-what what's when where which while who why will with without won't would yes you you're your""".split())
+STOP_WORDS = set(word_lists("words.txt")["stop_words"])
 
 
 def content_words(phrase):
@@ -58,10 +55,9 @@ def plain_texts(data_dir, rng):
         return rng.sample(found, min(most, len(found)))
 
     questions = (row["question"] for rows in reader_rows(data_dir, "train").values() for row in rows)
-    split = (sentence for passage in passages(data_dir, "train") for sentence in re.split(r"(?<=[.!?]) +", passage))
-    countries = (sentences(paragraph) for document in general_documents(data_dir, "factbook") for paragraph in document[1:])
-    return [*some(questions, OTHER_TEXTS["questions"]), *some((one for one in split if 4 < len(one.split()) < 40), OTHER_TEXTS["sentences"]),
-            *some(countries, OTHER_TEXTS["countries"])]
+    countries = (beginning(paragraph) for document in general_documents(data_dir, "factbook") for paragraph in document[1:])
+    split = (one for passage in passages(data_dir, "train") for one in sentences(passage, 4, 39))
+    return [text for name, found in (("questions", questions), ("sentences", split), ("countries", countries)) for text in some(found, OTHER_TEXTS[name])]
 
 
 def any_phrases(texts, words):
@@ -97,6 +93,7 @@ class Source:
         labelled = [row.text for by_label in self.rows.values() for rows in by_label.values() for row in rows[:100]]
         self.texts = [*plain_texts(data_dir, self.rng), *labelled]
         self.phrases = any_phrases(self.texts, words)
+        self.messages = SortingMaker("train", self.rng)
 
     def labelled(self):
         rng = self.rng
@@ -115,14 +112,27 @@ class Source:
             phrases.append(rng.choice(self.names[name][wrong_key]))
         return Draw(row.text, phrases, [1.0] + [0.0] * (len(phrases) - 1))
 
+    def message(self):
+        """An everyday message with a label of one dimension, the others of it, and wrong ones of other dimensions."""
+        rng, names = self.rng, self.messages.names
+        dimension = rng.choice(DIMENSIONS)
+        message = self.messages.message(dimension)
+        wrong = {name: [(name, key) for key in names[name] if key != true] for name, true in message.labels.items()}
+        first = rng.sample(wrong.pop(dimension), min(len(names[dimension]) - 1, LABELS - 1))
+        others = [label for listed in wrong.values() for label in listed]
+        wrong = first + rng.sample(others, min(len(others), LABELS - 1 - len(first)))
+        phrases = [rng.choice(names[name][key]) for name, key in [(dimension, message.labels[dimension]), *wrong]]
+        return Draw(message.text, phrases, [1.0] + [0.0] * (len(phrases) - 1))
+
     def any(self):
         names = self.names[self.rng.choice(list(self.names))]
         of_a_set = [self.rng.choice(names[key]) for key in self.rng.sample(list(names), min(2, len(names)))]
         return Draw(self.rng.choice(self.texts), of_a_set + self.rng.sample(self.phrases, LABELS - len(of_a_set)), None)
 
     def draws(self, count):
-        """Draws with LABELS labels each, half of them of the labelled sets."""
-        return [self.filled(self.labelled() if self.rng.random() < TRUE_SHARE else self.any()) for _ in range(count)]
+        """Draws with LABELS labels each."""
+        kinds = self.rng.choices(list(SHARES), SHARES.values(), k=count)
+        return [self.filled(getattr(self, kind)()) for kind in kinds]
 
     def filled(self, draw):
         """The draw with other phrases as wrong labels where its set has fewer than LABELS."""

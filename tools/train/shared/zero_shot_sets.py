@@ -1,6 +1,6 @@
 """Texts with labels for the zero-shot model, and readable names of the labels.
 
-`zero_shot_labels.tsv` has a row for each label: set, key in the data, part, names. The first name is the one that is scored; the
+`models/training/labels.tsv` has a row for each label: set, key in the data, part, names. The first name is the one that is scored; the
 others are paraphrases for training. Texts of a label whose part is not "train" are never trained on, nor is its name:
 "dev" labels are for choosing, "test" labels for reporting.
 """
@@ -12,9 +12,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from shared.templates import MODELS
 from shared.texts import emotion_rows, general_documents, intent_rows, part_of, read_lines, sentiment_rows
 
-LABELS_FILE = Path(__file__).with_name("zero_shot_labels.tsv")
+LABELS_FILE = MODELS / "training" / "labels.tsv"
 LONGEST_TEXT = 60  # words of a text that is longer
 
 
@@ -38,14 +39,9 @@ def cut(text):
     return " ".join(text.split()[:LONGEST_TEXT])
 
 
-def domains(folder):
-    """The domain of every CLINC150 intent."""
-    listed = json.loads((folder / "clinc150-domains.json").read_text(encoding="utf-8"))
-    return {intent: domain for domain, intents in listed.items() for intent in intents}
-
-
 def clinc150(folder, split):
-    domain_of = domains(folder)
+    listed = json.loads((folder / "clinc150-domains.json").read_text(encoding="utf-8"))
+    domain_of = {intent: domain for domain, intents in listed.items() for intent in intents}
     return [Labelled(text, [intent], domain_of[intent]) for text, intent in intent_rows(folder.parent, split)]
 
 
@@ -91,7 +87,7 @@ def books(folder):
     return found
 
 
-def sentences(paragraph):
+def beginning(paragraph):
     """The paragraph's beginning, some whole sentences if it is long."""
     text = ""
     for sentence in re.split(r"(?<=[.!?]) +", paragraph):
@@ -104,7 +100,7 @@ def sentences(paragraph):
 def subjects(folder, split):
     """Two paragraphs or so of every document of the textbooks; a document, whole, is in one part."""
     kept = [(key, document) for key, document in books(folder) if part_of(key + document[0]) == split]
-    return [Labelled(sentences(paragraph), [key]) for key, document in kept
+    return [Labelled(beginning(paragraph), [key]) for key, document in kept
             for paragraph in document[1::max(1, len(document) // 3)] if len(paragraph.split()) >= 12]
 
 
