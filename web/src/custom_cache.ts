@@ -1,13 +1,11 @@
-// The interface of a caller's own cache: env.cache.
-
 /**
- * A store for model files: the part of the web's `Cache` that Peruse uses, so a `Cache` is one. Addresses are the keys. `match` must return
- * what `put` received, including headers; a body that fails must not be stored.
+ * A store for model files, keyed by address: the part of the web's `Cache` that Peruse uses, so a `Cache` is one. `match` must return what
+ * `put` received, including headers. `put` must not store a body that fails.
  */
 export interface CustomCache {
   match(url: string): Promise<Response | undefined>;
   put(url: string, response: Response): Promise<void>;
-  /** Like `keys`, only needed by {@link modelCache}. */
+  /** Like `keys`, required only by {@link modelCache}. */
   delete?(url: string): Promise<boolean>;
   keys?(): Promise<readonly (string | { url: string })[]>;
 }

@@ -1,4 +1,3 @@
-// Settings for the whole library.
 import type { CustomCache } from './custom_cache.js';
 import {
   getTransformersJs,
@@ -12,35 +11,35 @@ import { PeruseError, show } from './errors.js';
 
 export type { CustomCache } from './custom_cache.js';
 
-/** The settings that are stored: {@link Env} without the names of transformers.js. */
+/** The settings that are stored: {@link Env} without transformers.js's names, which only set others. */
 export type Settings = Omit<Env, keyof TransformersJsEnv>;
 
-/** Settings for the whole library; a pipeline takes what holds when it is called. */
+/** Settings for the whole library. A pipeline uses the values at the time of the call of `pipeline()`. */
 export interface Env extends TransformersJsEnv {
-  /** The hub that ids like 'user/model' are looked up in. */
+  /** The hub in which ids like 'user/model' are looked up. */
   remoteHost: string;
-  /** A folder (in Node a path, in a page a URL) in which a hub id is looked for first, as `<folder>/user/model/`. */
+  /** A folder (a URL in a page) in which a hub id is looked up first, as `<folder>/user/model/`. */
   localModelPath: string | undefined;
-  /** For models that their owners share with some people only. Sent to `remoteHost` and to nobody else. */
+  /** A hub token for private or gated models. It is sent to `remoteHost` only. */
   token: string | undefined;
-  /** Ask no server for anything but, in a page, its own for `localModelPath`: what is not stored fails with 'offline'. */
+  /** Send no request to a server, except a page's to its own for `localModelPath`. A file that is not stored throws 'offline'. */
   offline: boolean;
-  /** Keep fetched model files (true), or not (false), or in a cache of your own. */
+  /** Store downloaded model files (true), do not store them (false), or store them in this cache. */
   cache: boolean | CustomCache;
-  /** In Node: the folder for them. Default: `peruse/models` in $XDG_CACHE_HOME or ~/.cache. */
+  /** In Node: the folder for downloaded files. Default: `peruse/models` in $XDG_CACHE_HOME or ~/.cache. */
   cacheFolder: string | undefined;
   /**
-   * In a page: URL of a folder that holds the package's files (workers and builds), as `npx peruse copy-files <folder>` writes it. For bundlers
-   * that leave these files behind (esbuild, Rollup, Angular). Default: where the bundler has put them.
+   * In a page: URL of a folder with the workers and builds, written by `npx peruse copy-files <folder>`. Required for bundlers
+   * that omit these files (esbuild, Rollup, Angular). Default: the location that the bundler chose.
    */
   filesPath: string | URL | undefined;
-  /** URL of a folder that holds the engine's builds, instead of the package's own. */
+  /** The URL of a folder with the engine's builds, instead of the package's own. */
   wasmPath: string | URL | undefined;
-  /** At most so many threads, 1 to 16; fewer where the machine has fewer processors, or the page no shared memory. */
+  /** The maximum number of threads, 1 to 16. Fewer run if the machine has fewer processors, or if the page lacks shared memory. */
   threads: number | 'auto';
   /**
-   * Told in sentences what loading decided: the build and why, the head and its tensors, tensors of the checkpoint that nothing
-   * needs. For example `console.debug`. Default: nobody is told; `info` of a pipeline has the same as data.
+   * Receives sentences about a load: the build and the reason for it, the head and its tensors, unused tensors of the checkpoint. For example
+   * `console.debug`. A pipeline's `info` has the same as data.
    */
   debug: ((message: string) => void) | undefined;
 }
@@ -80,7 +79,7 @@ const kChecks: Record<keyof Settings, Check> = {
   debug: ['a function', (value) => value === undefined || typeof value === 'function'],
 };
 
-/** A number of threads, which may come as text. */
+/** Whether the value is a number of threads, as a number or as text. */
 function isCount(value: unknown): boolean {
   const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   return Number.isInteger(count) && (count as number) >= 1 && (count as number) <= 16;
@@ -91,7 +90,7 @@ export function envNotices(): string[] {
   return [...shared.notices];
 }
 
-/** Also false for a value whose getters throw. */
+/** The result of the check; false if it throws, for example in a getter. */
 function holds(check: () => boolean): boolean {
   try {
     return check();
@@ -113,7 +112,6 @@ function set(settings: Settings, name: string | symbol, value: unknown): boolean
   return Reflect.set(settings, name, meant);
 }
 
-/** Access to the settings for transformers.js's names. */
 function ownSettings(settings: Settings): OwnSettings {
   return {
     set: (name, value) => void set(settings, name, value),
@@ -128,7 +126,7 @@ interface Shared {
   notices: Set<string>;
 }
 
-/** The package is several bundles, each with a copy of this module; all share one object per thread. */
+/** Key of the object that all bundles of the package share in one thread: each bundle has its own copy of this module. */
 const kShared = Symbol.for('peruse.env');
 
 function makeShared(): Shared {
@@ -144,7 +142,6 @@ const scope = globalThis as { [kShared]?: Shared };
 scope[kShared] ??= makeShared();
 const shared = scope[kShared];
 
-/** `env.threads` if it is a number. */
 export function mostThreads(): number | undefined {
   return env.threads === 'auto' ? undefined : env.threads;
 }

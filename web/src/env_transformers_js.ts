@@ -3,7 +3,7 @@
 import type { CustomCache } from './custom_cache.js';
 import { PeruseError, show } from './errors.js';
 
-/** Settings by their names in transformers.js. Where Peruse has a counterpart, they set it; `info.notices` names those that do nothing. */
+/** Settings by their names in transformers.js. Each sets Peruse's counterpart; `info.notices` names those without one. */
 export interface TransformersJsEnv {
   /** The opposite of `offline`. */
   allowRemoteModels: boolean;
@@ -13,7 +13,6 @@ export interface TransformersJsEnv {
   useBrowserCache: boolean;
   /** In Node: sets `cache`. */
   useFSCache: boolean;
-  /** With `customCache`: sets `cache` to it. */
   useCustomCache: boolean;
   /** With `useCustomCache`: the cache to use. */
   customCache: CustomCache | null;
@@ -29,14 +28,13 @@ export interface TransformersJsEnv {
   useWasmCache: boolean;
 }
 
-/** Settings of onnxruntime. */
+/** Settings of onnxruntime; only `wasm.numThreads` has an effect. */
 export interface OnnxSettings {
   [setting: string]: unknown;
   readonly wasm: Record<string, unknown>;
   readonly webgpu: Record<string, unknown>;
 }
 
-/** The values as set, shared by all bundles of the package. */
 export class TransformersJsState {
   readonly values: Record<string, unknown> = {
     allowLocalModels: true,
@@ -52,7 +50,6 @@ export class TransformersJsState {
   backends: TransformersJsEnv['backends'] | undefined;
 }
 
-/** Access to Peruse's settings. */
 export interface OwnSettings {
   set(name: string, value: unknown): void;
   get(name: string): unknown;
@@ -60,7 +57,7 @@ export interface OwnSettings {
   notice(sentence: string): void;
 }
 
-/** Settings that cannot be ignored without harm, with the replacement. */
+/** Settings that throw if set, because ignoring them would change results or requests. Each with a remedy. */
 export const kRefused: Record<string, string> = {
   remotePathTemplate: "Pass the URL of the model's folder to pipeline() instead.",
   fetch: "Pass the model's files to pipeline() instead.",
@@ -75,7 +72,7 @@ const kIgnored: Record<string, string> = {
 
 const kBooleans = new Set(['allowLocalModels', 'useBrowserCache', 'useFSCache', 'useCustomCache', 'useFS', 'useWasmCache']);
 
-/** Sets a setting of transformers.js. Returns false for other names. */
+/** Sets a transformers.js setting. Returns false if the name is not one. */
 export function setTransformersJs(state: TransformersJsState, name: string, value: unknown, own: OwnSettings): boolean {
   if (name === 'allowRemoteModels') {
     checkBoolean(name, value);
@@ -105,7 +102,6 @@ export function setTransformersJs(state: TransformersJsState, name: string, valu
   return true;
 }
 
-/** The value of a setting of transformers.js, or undefined. */
 export function getTransformersJs(state: TransformersJsState, name: string, own: OwnSettings): unknown {
   if (name === 'allowRemoteModels') return !own.get('offline');
   if (name === 'backends') {
@@ -119,7 +115,7 @@ function checkBoolean(name: string, value: unknown): void {
   if (typeof value !== 'boolean') throw new PeruseError('invalid_argument', `env.${name} must be true or false, not ${show(value)}.`);
 }
 
-/** As in transformers.js: a custom cache first; else the cache of the host. */
+/** Sets `cache` by transformers.js's precedence: a custom cache, then the host's. */
 function setCache(values: Record<string, unknown>, own: OwnSettings): void {
   const { useCustomCache, customCache } = values;
   const usual = inNode() ? values.useFSCache : values.useBrowserCache;
@@ -140,7 +136,7 @@ function makeBackends(own: OwnSettings): TransformersJsEnv['backends'] {
   return { onnx: settingsOf('env.backends.onnx', own, { wasm, webgpu }) as unknown as OnnxSettings };
 }
 
-/** An object that accepts every setting, with a notice for those that `use` does not use. Assigning a part assigns its members. */
+/** An object that accepts every setting and adds a notice for each that `use` rejects. Assigning an object assigns its members. */
 function settingsOf(
   path: string,
   own: OwnSettings,

@@ -1,28 +1,26 @@
 /**
- * Why a call failed. The first group comes from the core (core/base/status.h, StatusCode); the second belongs to loading
- * and to the worker.
+ * Why a call failed.
  *
- * - `invalid_argument`: the request makes no sense (unknown option, bad range, wrong type).
+ * - `invalid_argument`: an unknown option, a value out of range, or a wrong type.
  * - `empty_text`: a text that must not be empty is empty.
- * - `text_too_long`: more tokens than the model takes, and truncation was not asked for.
+ * - `text_too_long`: more tokens than the model accepts, without truncation.
  * - `malformed_file`: a file's bytes contradict its format.
- * - `truncated_file`: a file ended before it should.
- * - `unsupported`: well-formed, but something that Peruse (or this machine) does not do.
+ * - `truncated_file`: a file ends too early.
+ * - `unsupported`: valid, but Peruse (or this machine) does not implement it.
  * - `missing_tensor`, `shape_mismatch`, `missing_head`: the checkpoint does not fit its configuration or the task.
  * - `out_of_memory`: an allocation failed.
- * - `not_found`: a file that was asked for does not exist.
+ * - `not_found`: a required file does not exist.
  * - `aborted`: the caller's signal cancelled the call.
  * - `disposed`: the pipeline was used after `dispose()`.
- * - `internal`: a fault of Peruse itself; please report it.
- * - `unauthorized`: a server wants a permission: a gated or private model without a token that opens it.
- * - `offline`: the file is not stored here, and the library was told to ask no server.
+ * - `internal`: a bug in Peruse; please report it.
+ * - `unauthorized`: a gated or private model, without a token that grants access.
+ * - `offline`: the file is not stored on this machine, and `env.offline` forbids requests.
  * - `network`: a server could not be reached, answered with an error, or the connection broke.
- * - `no_wasm`: the WebAssembly engine could not be started here.
- * - `no_gpu`: this machine has no WebGPU, or no adapter that Peruse can use.
- * - `gpu_lost`: the GPU device went away (driver reset, too long a sleep); the next call recovers, unless the pipeline was
- *   loaded with `on_device_lost: 'refuse'`.
- * - `gpu_failed`: the GPU's driver refused a shader or a command.
- * - `worker_died`: the engine stopped in the middle of its work; load the pipeline again.
+ * - `no_wasm`: the WebAssembly engine could not be started.
+ * - `no_gpu`: this machine lacks WebGPU or a suitable adapter.
+ * - `gpu_lost`: the GPU device was lost (driver reset, long sleep). The next call recovers, unless `on_device_lost` is 'refuse'.
+ * - `gpu_failed`: the GPU's driver rejected a shader or a command.
+ * - `worker_died`: the engine stopped during its work; load the pipeline again.
  */
 export type ErrorCode =
   | 'invalid_argument'
@@ -48,29 +46,28 @@ export type ErrorCode =
   | 'gpu_failed'
   | 'worker_died';
 
-/** An error as plain data for messages between threads. */
+/** A PeruseError as plain data, for messages between threads. */
 export interface PlainError {
   code: ErrorCode;
   message: string;
 }
 
-/** Maximum message length; the middle of a longer message, which may quote a caller or a file, is cut. */
+/** Maximum length of a message, which may quote a caller or a file. The middle of a longer one is cut. */
 const kLongestMessage = 1000;
 const kLongestValue = 100;
 
-/** The text with a capital letter at its start. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Ends a message with one full stop, also if what it quotes has none or has one already. */
+/** Ends a message with exactly one full stop. */
 function withFullStop(message: string): string {
   return /[.!?]["')]?$/.test(message) ? message.replace(/([^.])\.\.$/, '$1.') : `${message}.`;
 }
 
-/** The one class of error that Peruse throws. `message` is one sentence or a few, and names the thing at fault. */
+/** The only class of error that Peruse throws. `message` names the option, field or file at fault. */
 export class PeruseError extends Error {
-  /** 'AbortError' for 'aborted', as everywhere on the web; else 'PeruseError'. */
+  /** 'AbortError' for the code 'aborted', as for web APIs; otherwise 'PeruseError'. */
   override readonly name: 'PeruseError' | 'AbortError';
   readonly code: ErrorCode;
 
@@ -80,14 +77,13 @@ export class PeruseError extends Error {
     this.name = code === 'aborted' ? 'AbortError' : 'PeruseError';
   }
 
-  /** Compares names, because the package is several bundles with separate classes. */
+  /** Compares names, because each bundle of the package has its own PeruseError class. */
   static override [Symbol.hasInstance](value: unknown): value is PeruseError {
     if (!(value instanceof Error)) return false;
     return value.name === 'PeruseError' || (value.name === 'AbortError' && (value as Partial<PeruseError>).code === 'aborted');
   }
 }
 
-/** The message of any thrown value. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : show(error);
   // Node's fetch only says "fetch failed"; the cause has the reason.
@@ -104,7 +100,6 @@ function withoutMiddle(text: string, most: number): string {
   return `${begin}...${end}`;
 }
 
-/** Formats any value for a message. */
 export function show(value: unknown): string {
   try {
     if (typeof value === 'string') return `'${withoutMiddle(value, kLongestValue)}'`;
@@ -114,13 +109,13 @@ export function show(value: unknown): string {
   }
 }
 
-/** Converts an error that occurred while reading a caller's arguments, for example in a getter, to 'invalid_argument'. */
+/** Converts an error thrown while reading a caller's arguments, for example by a getter, to 'invalid_argument'. */
 export function asArgumentError(error: unknown): PeruseError {
   if (error instanceof PeruseError) return error;
   return new PeruseError('invalid_argument', `The arguments can't be read: ${describe(error)}`, { cause: error });
 }
 
-/** Converts any other error to 'internal'. */
+/** Returns a PeruseError unchanged, and wraps any other error as 'internal'. */
 export function toPeruseError(error: unknown): PeruseError {
   return error instanceof PeruseError ? error : new PeruseError('internal', describe(error), { cause: error });
 }
@@ -134,7 +129,7 @@ export function fromPlainError(error: PlainError): PeruseError {
   return new PeruseError(error.code, error.message);
 }
 
-/** Checks a signal from a caller, which may come from another realm. */
+/** Checks a caller's signal by its members, because it may come from another realm. */
 export function checkSignal(signal: unknown): AbortSignal | undefined {
   if (signal === undefined) return undefined;
   const given = signal as AbortSignal;
@@ -155,12 +150,12 @@ export function abortError(signal: AbortSignal): PeruseError {
   return new PeruseError('aborted', 'The call was cancelled by its signal.', { cause: signal.reason });
 }
 
-/** Actions by signal. */
+/** Pending actions of each signal. */
 const following = new WeakMap<AbortSignal, { acts: Set<() => void>; listener: () => void }>();
 
 /**
- * Calls `act` when the signal fires, unless the returned function is called first. Each signal gets one listener for all actions, because
- * Node reports more than ten listeners as a leak, and a load opens more files than that in parallel.
+ * Calls `act` when the signal fires, unless the returned function is called first. Each signal gets one listener for all actions: Node warns
+ * of a leak at more than ten, and a load opens more files than that in parallel.
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   let entry = following.get(signal);
@@ -184,7 +179,7 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
   };
 }
 
-/** Awaits the promise, or throws 'aborted' as soon as the signal fires; a later result is passed to `drop`. */
+/** Awaits the promise, or throws 'aborted' as soon as the signal fires. A result that arrives later is passed to `drop`. */
 export async function unlessAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,

@@ -1,4 +1,4 @@
-// The package's public API, common to all platforms.
+// The package's public API, for all platforms.
 
 export type { WeightReport } from './engine/engine.js';
 export type { GpuReport, MemoryReport, ProbeReport, UsageReport } from './engine/reports.js';

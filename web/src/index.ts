@@ -1,4 +1,3 @@
-// Peruse's public API in browsers.
 import { setPlatform } from './platform/current.js';
 import { browserPlatform } from './platform/platform_browser.js';
 

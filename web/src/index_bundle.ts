@@ -1,5 +1,5 @@
-// Entry of web/bundle/peruse.js: the public API in browsers (index.ts), and exports for the other bundles (tools/bundle.mjs). Sets the
-// platform itself, because bundlers drop side effects of intermediate modules.
+// Entry of web/bundle/peruse.js: the public API in browsers, and exports for the other bundles (tools/bundle.mjs). Sets the platform itself,
+// because bundlers drop side effects of intermediate modules.
 import { setPlatform } from './platform/current.js';
 import { browserPlatform } from './platform/platform_browser.js';
 

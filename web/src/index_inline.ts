@@ -3,10 +3,7 @@ import { inlineInBrowser } from './inline/platform_browser.js';
 import { inlineInNode } from './inline/platform_node.js';
 import { setPlatform } from './platform/current.js';
 
-/**
- * Whether this is Node or a compatible runtime (Bun, Deno), also under jsdom. Pages of Electron do not count, because they start workers as
- * browsers do.
- */
+/** Whether this is Node, Bun or Deno, also under jsdom. Pages of Electron do not count: they start workers as browsers do. */
 function isNode(): boolean {
   const { process } = globalThis as { process?: { getBuiltinModule?: unknown; type?: string } };
   return typeof process?.getBuiltinModule === 'function' && process.type !== 'renderer';
@@ -15,4 +12,4 @@ function isNode(): boolean {
 setPlatform(isNode() ? inlineInNode : inlineInBrowser);
 
 export * from './face.js';
-export { embeddedBuild, workerCode } from './inline/unpack.js'; // for platform_node.ts
+export { embeddedBuild, workerCode } from './inline/unpack.js'; // used by platform_node.ts

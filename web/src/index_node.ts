@@ -1,4 +1,3 @@
-// The public API in Node.
 import { setPlatform } from './platform/current.js';
 import { nodePlatform } from './platform/platform_node.js';
 

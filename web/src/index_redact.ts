@@ -11,7 +11,7 @@ export type { PatternRedactor } from './tasks/pattern_redactor.js';
 export { findDetails, findPatterns } from './tasks/patterns.js';
 export * from './tasks/redact.js';
 
-/** `pipeline` of 'peruse' for redaction without a model: a few kilobytes, because it does not contain the engine. */
+/** `pipeline` of 'peruse' for redaction without a model, in a few kilobytes: it does not contain the engine. */
 export async function pipeline(task: 'redact', source: null, settings: RedactFinders): Promise<PatternRedactor> {
   if (task !== 'redact' || (source !== null && source !== undefined)) {
     const words = `not pipeline(${show(task)}, ${show(source)})`;

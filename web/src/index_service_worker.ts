@@ -1,4 +1,4 @@
-// The public API in one file for service workers and other places that can neither start workers nor import later.
+// The public API in one file, for service workers and other hosts that can neither start workers nor import scripts later.
 import { alonePlatform } from './platform/alone.js';
 import { setPlatform } from './platform/current.js';
 

@@ -1,4 +1,3 @@
-// `peruse/tokenizer` in browsers, their workers and other places that fetch files.
 import { compileFetched } from './engine/fetch_wasm.js';
 import { filesFolder } from './engine/files_browser.js';
 import { webPaths } from './platform/platform.js';
@@ -8,7 +7,7 @@ setTokenizerParts({
   paths: webPaths,
   folders: {},
   compile: async (folder) => {
-    const own = () => new URL('./peruse-tokenizer.wasm', import.meta.url); // written so that bundlers find the file
+    const own = () => new URL('./peruse-tokenizer.wasm', import.meta.url); // this form lets bundlers find the file
     return compileFetched('peruse-tokenizer.wasm', own, folder ?? (await filesFolder(import.meta.url)));
   },
 });

@@ -1,4 +1,3 @@
-// `peruse/tokenizer` in Node.
 import { compileRead } from './engine/read_wasm_node.js';
 import { nodePaths } from './platform/paths_node.js';
 import { nodeFolderParts } from './sources/folder_parts_node.js';

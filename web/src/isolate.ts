@@ -1,33 +1,32 @@
-// peruse/isolate: makes a page cross-origin isolated, which threads need, where its host can't send the two headers. A service
-// worker, which the page's own origin must serve (web/bundle/peruse-isolate-worker.js), adds them.
+// peruse/isolate: makes a page cross-origin isolated, which threads require, if its host cannot send the two headers. A service worker
+// of the page's own origin (web/bundle/peruse-isolate-worker.js) adds them.
 
-/** What became of the wish. */
+/** The result of isolate(). */
 export interface Isolation {
   isolated: boolean;
-  /** Why not. */
+  /** Why the page is not isolated. */
   reason?: string;
 }
 
-/** Where the service worker's file lies, and what it covers. */
+/** Options of isolate(). */
 export interface IsolateOptions {
-  /** Address of `peruse-isolate-worker.js` on the page's own origin. Default: in the page's folder. */
+  /** URL of `peruse-isolate-worker.js` on the page's own origin. Default: in the page's folder. */
   script?: string | URL;
   /**
-   * 'require-corp', the default, works in every browser; what the page takes from other origins must then allow it (CORS or
-   * Cross-Origin-Resource-Policy). 'credentialless' asks other origins without cookies instead; Safari does not know it.
+   * The value of Cross-Origin-Embedder-Policy. 'require-corp', the default, works in every browser, but resources of other origins must allow
+   * it (by CORS or Cross-Origin-Resource-Policy). 'credentialless' requests them without cookies; Safari does not support it.
    */
   embedder?: 'require-corp' | 'credentialless';
 }
 
 const kTried = 'peruse-isolate';
 const kEmbedders: readonly unknown[] = ['require-corp', 'credentialless'];
-/** How long a service worker may take to become active and to take the page over, in milliseconds. */
+/** Maximum time in milliseconds for a service worker to activate and take control of the page. */
 const kPatience = 5000;
 
 /**
- * Call it before anything else. On the first visit the page is loaded once more, and the promise never settles; from then on it is
- * isolated from its start. Resolves with `isolated: false` and the reason where that can't be: pipelines then run on one thread.
- * It never rejects.
+ * Call it before anything else. On the first visit it reloads the page, and the promise never settles; afterwards the page is isolated from
+ * its start. If that is impossible, resolves with `isolated: false` and the reason, and pipelines run on one thread. Never rejects.
  */
 export async function isolate({ script = 'peruse-isolate-worker.js', embedder = 'require-corp' }: IsolateOptions = {}): Promise<Isolation> {
   try {
@@ -46,7 +45,7 @@ export async function isolate({ script = 'peruse-isolate-worker.js', embedder = 
   return new Promise(() => {});
 }
 
-/** Where storage is forbidden nothing was noted. */
+/** Removes the mark of a reload from session storage, if storage is allowed. */
 function forgetTry(): void {
   try {
     sessionStorage.removeItem(kTried);
@@ -61,7 +60,7 @@ function whyNot(): string | undefined {
   return 'The page was loaded again by way of the service worker, and is not isolated all the same.';
 }
 
-/** Makes the page's requests go by way of the service worker. Returns why they can't. */
+/** Routes the page's requests through the service worker. Returns the reason if that fails. */
 async function takeOver(script: string | URL, embedder: string): Promise<string | undefined> {
   const url = new URL(script, document.baseURI);
   url.searchParams.set('embedder', embedder);

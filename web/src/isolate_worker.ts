@@ -1,4 +1,4 @@
-// The service worker of peruse/isolate: what it passes on to pages and workers has the headers that isolate them. It keeps nothing.
+// The service worker of peruse/isolate: adds the headers of isolation to responses for pages and workers. It stores nothing.
 
 interface FetchEvent extends Event {
   request: Request;
@@ -12,7 +12,7 @@ declare const self: {
   location: { href: string };
 };
 
-// Any other value could be no header's, and every page of the site would fail.
+// Accepts known values only: an invalid header would make every page of the site fail.
 const kEmbedder = new URL(self.location.href).searchParams.get('embedder') === 'credentialless' ? 'credentialless' : 'require-corp';
 const kNeedHeaders = ['document', 'iframe', 'frame', 'worker', 'sharedworker'];
 
@@ -25,7 +25,7 @@ self.addEventListener('fetch', (event) => {
 
 async function withHeaders(request: Request): Promise<Response> {
   const response = await fetch(request);
-  if (response.status === 0 || response.type === 'opaqueredirect') return response; // Nothing of these can be changed.
+  if (response.status === 0 || response.type === 'opaqueredirect') return response; // opaque responses cannot be changed
   try {
     return isolated(response);
   } catch {

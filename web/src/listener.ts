@@ -1,4 +1,4 @@
-// A caller's progress callback. It may throw or return a rejected promise, which makes the load fail with that error.
+// A caller's progress callback. If it throws or returns a rejected promise, the load fails with that error.
 import { describe, PeruseError } from './errors.js';
 import type { ProgressInfo } from './progress.js';
 
@@ -24,14 +24,14 @@ export class Listener<Progress = ProgressInfo> {
     }
   }
 
-  /** Throws what the callback threw. */
+  /** Throws the callback's error, if any. */
   check(): void {
     if (this.failure_) throw this.failure_;
   }
 
-  /** What the promise gives, unless the callback fails first. */
+  /** Awaits the promise, or throws as soon as the callback fails. */
   async unlessFailed<T>(promise: Promise<T>): Promise<T> {
-    promise.catch(() => {}); // irrelevant if the callback has failed
+    promise.catch(() => {});
     return Promise.race([promise, this.failed_]);
   }
 

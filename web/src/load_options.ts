@@ -1,9 +1,9 @@
-// The options of pipeline() and teach(): those that exist, and of what type.
+// Checks the names and types of the options of pipeline() and teach().
 import { capital, checkSignal, PeruseError, show } from './errors.js';
 
 export type OptionKind = 'boolean' | 'string' | 'number' | 'function' | 'signal' | 'other';
 
-/** How others call things, and what there is instead. */
+/** Option names of other libraries, and Peruse's counterpart of each. */
 const kElsewhere: Record<string, string> = {
   quantized: "dtype: 'q8'",
   cache_dir: 'env.cacheFolder',
@@ -14,7 +14,7 @@ const kElsewhere: Record<string, string> = {
   auth_token: 'token',
 };
 
-/** A copy of the options, each of which must exist and be of its type; what is checked by its user is 'other'. `whose`: for messages. */
+/** Returns a copy of the options after checking names and types; options of the kind 'other' are checked later. `whose` is for messages. */
 export function checkLoadOptions<O extends object>(given: O, kinds: Record<keyof O, OptionKind>, whose = 'a load'): O {
   if (typeof given !== 'object' || given === null) {
     throw new PeruseError('invalid_argument', `The options of ${whose} must be an object, not ${show(given)}.`);
@@ -23,7 +23,7 @@ export function checkLoadOptions<O extends object>(given: O, kinds: Record<keyof
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(kinds, name)) throw unknown(name, Object.keys(kinds), whose);
     const kind = kinds[name as keyof O];
-    if (value === undefined || (value === null && (kind === 'function' || kind === 'other'))) continue; // transformers.js' defaults are null.
+    if (value === undefined || (value === null && (kind === 'function' || kind === 'other'))) continue; // null is transformers.js's default
     if (kind === 'signal') checkSignal(value);
     else if (kind !== 'other' && typeof value !== kind) {
       throw new PeruseError(

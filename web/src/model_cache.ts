@@ -1,5 +1,3 @@
-// The files that Peruse keeps: what there is, and how to be rid of it.
-
 import { FileStore, type LockingCache } from './cache/file_store.js';
 import { type CustomCache, env } from './env.js';
 import { describe, PeruseError } from './errors.js';
@@ -10,14 +8,14 @@ import { hubFolder, resolveSource } from './sources/source.js';
 /** A stored file. */
 export interface CachedFile {
   url: string;
-  /** 0 if the server had not said it. */
+  /** Size in bytes; 0 if the server did not report it. */
   bytes: number;
   storedAt: Date;
 }
 
-/** The model files that Peruse keeps (see `env.cache`). */
+/** The model files that Peruse has stored (see `env.cache`). */
 export const modelCache = {
-  /** All of them. */
+  /** Lists all stored files. */
   async list(): Promise<CachedFile[]> {
     const cache = await current();
     if (cache === undefined) return [];
@@ -31,10 +29,7 @@ export const modelCache = {
     return files;
   },
 
-  /**
-   * Removes a model's files, and says how many there were. A hub id without a revision means all its revisions; the next load
-   * fetches what the hub has then.
-   */
+  /** Removes a model's files and returns their number. A hub id without a revision means all its revisions. */
   async delete(source: string | URL, options: { revision?: string } = {}): Promise<number> {
     const spec = await resolveSource(source, { revision: options.revision }, { ...platform().paths, findFolder: async () => undefined });
     const remote = spec.kind === 'either' ? spec.second : spec;
@@ -44,7 +39,7 @@ export const modelCache = {
     return removeWhere((url) => url.origin === base.origin && url.pathname.startsWith(base.pathname) && url.search === base.search);
   },
 
-  /** Removes everything, and says how many files there were. */
+  /** Removes all files and returns their number. */
   async clear(): Promise<number> {
     const removed = await removeWhere(() => true);
     await (await current())?.tidy?.(kAbandoned);
@@ -52,7 +47,7 @@ export const modelCache = {
   },
 };
 
-/** Nobody writes to a file so long without adding to it, in milliseconds. */
+/** Age in milliseconds after which a partly written file counts as abandoned. */
 const kAbandoned = 10 * 60_000;
 
 async function current(): Promise<LockingCache | undefined> {
@@ -60,7 +55,7 @@ async function current(): Promise<LockingCache | undefined> {
   return openCache({ custom: env.cache === true ? undefined : env.cache, folder: env.cacheFolder }, platform().folderParts);
 }
 
-/** An unreadable entry is an error here, not an absent one. */
+/** Opens the cache so that an unreadable entry throws instead of counting as absent. */
 function openStore(cache: LockingCache): FileStore {
   return new FileStore(cache, (why) => {
     throw new PeruseError('internal', `The cache can't be read: ${why}.`);

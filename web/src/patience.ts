@@ -1,35 +1,35 @@
-// How long Peruse waits for others. No wait on a server, a cache or a lock is without end.
+// Time limits: no wait for a server, a cache or a lock is endless.
 
-/** All in milliseconds. Tests shorten them. */
+/** Limits in milliseconds. Tests shorten them. */
 export const patience = {
-  /** For a server's first byte, or its next. */
+  /** For the first or next byte from a server. */
   server: 60_000,
-  /** For a cache to answer, and to take or give its next bytes. */
+  /** For a cache to answer, or to read or write its next bytes. */
   cache: 10_000,
-  /** For another load of the same file, which holds its lock. */
+  /** For another load of the same file to release its lock. */
   lock: 300_000,
-  /** Before each further attempt at a server that is too busy. */
+  /** Delays before repeated requests to a server that is too busy. */
   retries: [500, 2000, 8000],
-  /** A server that wants to be left alone for longer than this (Retry-After) is not waited for. */
+  /** Longest accepted Retry-After of a server; a longer one fails. */
   retryAfter: 60_000,
-  /** For a browser to start the threads of a worker. */
+  /** For a browser to start a worker's threads. */
   threads: 5000,
   /** For a worker in a browser to end by itself. */
   ending: 30_000,
-  /** In Node, how long an idle worker waits for the next load. */
+  /** For the next load, in Node: an idle worker ends after this time. */
   worker: 10_000,
-  /** In Node, how long a worker may take to end its last work. An idle one takes about ten. */
+  /** For a worker in Node to end its last work; usually ten milliseconds. */
   lettingGo: 5000,
 };
 
-/** Says that something took longer than it may. */
+/** Thrown by `within` after the time limit. */
 export class Late extends Error {}
 
-/** Returns the promise's result, or throws Late after the time limit; a later result is dropped. */
+/** Returns the promise's result, or throws Late after the time limit. A result that arrives later is dropped. */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    // In two parts: where this thread itself was busy, what came meanwhile is heard between them.
+    // Two timeouts: if this thread was busy, messages that arrived meanwhile are handled between them.
     timer = setTimeout(() => {
       timer = setTimeout(() => reject(new Late()), milliseconds / 10);
     }, milliseconds * 0.9);

@@ -1,14 +1,14 @@
-// peruse/phone-numbers: telephone numbers by the numbering plans of all countries, for `redact`. Needs the package libphonenumber-js.
+// peruse/phone-numbers: telephone numbers of all countries, for `redact`. Requires the package libphonenumber-js.
 import { type CountryCode, findPhoneNumbersInText } from 'libphonenumber-js';
 import type { PatternFinder } from './tasks/pattern_names.js';
 
-/** Options to find phone numbers. */
+/** Options of phoneNumbers(). */
 export interface PhoneNumberOptions {
-  /** The country whose national numbers are found, for example 'DE'. Without it only international numbers ('+49 ...') are. */
+  /** The country whose national numbers are found, for example 'DE'. Without it, only international numbers ('+49 ...') are found. */
   country?: CountryCode;
 }
 
-/** Makes a pattern for `redact`: valid telephone numbers in any usual notation, of the type 'PHONE'. */
+/** Returns a pattern for `redact` that finds valid telephone numbers in any usual notation, with the type 'PHONE'. */
 export function phoneNumbers({ country }: PhoneNumberOptions = {}): PatternFinder {
   return {
     type: 'PHONE',

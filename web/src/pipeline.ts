@@ -42,30 +42,28 @@ import { RemoteHost } from './worker/worker_host.js';
 
 /** How to load a model, and where to run it. */
 export interface PipelineOptions extends SourceOptions, VariantWish {
-  /** Told of every file and its bytes while loading. */
+  /** Receives each file's name and bytes during loading. */
   progress_callback?: ProgressCallback;
   /** Cancels loading. */
   signal?: AbortSignal;
   /**
-   * Where to compute. 'cpu', the default ('wasm' is the same), loads nothing of the GPU's part. 'auto' takes the GPU where it
-   * is faster: both run a few layers of the model's size, once per session and size; without a working GPU
-   * it is the CPU. `info` has the result. 'webgpu' requires the GPU; otherwise the error is 'no_gpu'. In Node the GPU needs
-   * the npm package `webgpu`.
+   * The device. 'cpu' (default) and 'wasm' load no GPU code. 'auto' times a few layers of the model's size on both devices, once per session
+   * and size, and takes the faster one; without a working GPU that is the CPU. 'webgpu' requires the GPU or throws 'no_gpu'; in Node it needs
+   * the npm package `webgpu`. `info.device` is the result.
    */
   device?: 'auto' | 'cpu' | 'wasm' | 'webgpu';
   /**
-   * Precision of the weights in memory. 'q8': linear layers and words as 8-bit integers, a quarter of the memory and faster on
-   * the CPU (docs/precision.md says what it costs). Default 'auto': 'q8' for a q8 checkpoint; for others on the CPU 'fp32', on
-   * the GPU 'fp16', with float32 arithmetic: exact for checkpoints that are float16 (and most bfloat16), about
-   * three digits for others, which 'fp32' holds in full.
+   * Precision of the weights in memory. 'q8' stores linear layers and token embeddings as 8-bit integers: a quarter of the memory, and faster
+   * on the CPU (docs/precision.md has the accuracy). 'fp32' is exact. 'fp16' is exact for float16 and most bfloat16 checkpoints, and keeps
+   * about three digits of others. Arithmetic is float32. Default 'auto': 'q8' for q8 checkpoints; otherwise 'fp32' on the CPU, 'fp16' on the GPU.
    *
-   * The other values name ONNX files, as in transformers.js: 'int8' is `onnx/model_int8.onnx`. Weights of 4 bits are stored as 'q8'.
+   * All values also name ONNX files, as in transformers.js: 'int8' is `onnx/model_int8.onnx`. Weights of 4 bits are stored as 'q8'.
    */
   dtype?: 'auto' | OnnxDtype;
   /**
-   * Which files hold the weights. 'safetensors' means model.safetensors or pytorch_model.bin. 'onnx' means the ONNX file that `dtype` names,
-   * as in transformers.js. Default 'auto': safetensors, unless only ONNX files exist or the ONNX file of the requested `dtype` is the smaller
-   * download. `info.weights.file` names the file. Peruse takes the parameters of an ONNX file and computes with its own engine.
+   * The files with the weights. 'safetensors' means model.safetensors or pytorch_model.bin. 'onnx' means the ONNX file that `dtype` names.
+   * Default 'auto': safetensors, unless only ONNX files exist or the ONNX file of the requested `dtype` is the smaller download. Peruse reads
+   * only the parameters of an ONNX file, and computes with its own engine.
    */
   weights?: 'auto' | 'safetensors' | 'onnx';
   /** The folder of ONNX files within the model's folder. Default 'onnx'; '' means the model's own folder. */
@@ -73,94 +71,87 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
   /** The name of ONNX files without the suffix of the precision and '.onnx'. Default 'model'. */
   model_file_name?: string;
   /**
-   * A LoRA adapter (a folder of the library peft, named as a model is named): merged into the weights while they are read. A head
-   * that was trained with it comes along; its labels are those of the model's config.json.
+   * A LoRA adapter (a folder written by peft), merged into the weights during loading. A head that was trained with it replaces the model's;
+   * `id2label` names its labels.
    */
   adapter?: Source;
-  /**
-   * For an old GLiNER release, which only names its encoder (`model_name` in gliner_config.json): where that one's config.json and
-   * tokenizer are.
-   */
+  /** For an old GLiNER checkpoint that only names its encoder (`model_name` in gliner_config.json): the folder with config.json and tokenizer. */
   encoder?: Source;
-  /**
-   * For a bi-encoder (GLiNER, GLiClass) whose folder lacks a tokenizer for labels: the location of its label encoder's tokenizer, and of
-   * its config.json if that is missing too.
-   */
+  /** For a bi-encoder (GLiNER, GLiClass) without a tokenizer for labels: its label encoder's folder. */
   labels_encoder?: Source;
   /**
-   * What a call does that finds the GPU lost (a driver reset, a laptop that slept). 'recover', the default, loads the model
-   * again from its source first; bytes that were given as the source are kept for that. 'refuse' fails with 'gpu_lost'. The
-   * call in which it is lost fails with 'gpu_lost' either way.
+   * What a call does if the GPU device was lost before it (driver reset, sleep). 'recover' (default) loads the model again; bytes given as
+   * the source are kept for that. 'refuse' throws 'gpu_lost'. A call during which the device is lost always throws 'gpu_lost'.
    */
   on_device_lost?: 'recover' | 'refuse';
   /**
-   * On a GPU that has the feature shader-f16, multiply float16 weights in half precision and add up in float32: faster, and
-   * about three digits. Default false. Its shaders are compiled by the tests, but no adapter that has it has run them yet.
+   * Multiply float16 weights in half precision on a GPU with the feature shader-f16, and add in float32: faster, about three digits.
+   * Default false. Tests compile these shaders, but no adapter with the feature has run them yet.
    */
   shader_f16?: boolean;
   /**
-   * For fill-mask with DeBERTa: predict through the enhanced mask decoder, as in pre-training, with the checkpoint's absolute
-   * positions. Default false, as in transformers, which leaves it out.
+   * For fill-mask with DeBERTa: predict through the enhanced mask decoder with absolute positions, as in pre-training. Default false, as in
+   * transformers.
    */
   enhanced_mask_decoder?: boolean;
   /**
-   * The names of the labels, in place of those of config.json: a list, or an object with the keys 0, 1, ... An adapter stores only
-   * how many labels its classifier has; without this option they are LABEL_0, LABEL_1, ...
+   * Names of the labels, instead of those in config.json: a list, or an object with the keys 0, 1, ... Useful for adapters, which store only the
+   * number of labels; without this option they are LABEL_0, LABEL_1, ...
    */
   id2label?: readonly string[] | Readonly<Record<number, string>>;
   /**
-   * Share weights with another pipeline that has loaded the same checkpoint in the same way for another task; both then work in the same
-   * thread, or on the same GPU device. Default true. With false the pipeline has its own engine and works in parallel.
+   * Share weights, and the thread or GPU device, with a pipeline that has loaded the same checkpoint with the same options for another task.
+   * Default true. With false, the pipeline has its own engine and works in parallel.
    */
   share?: boolean;
   /**
-   * Work in a worker? Default 'auto': yes in browsers; in Node for models on a server, and for others whose weights take more than 64 MB.
-   * In Node a model in a folder begins in the calling thread and goes on in a worker once a call has taken longer than 50 ms.
+   * Whether to compute in a worker. Default 'auto': in browsers yes. In Node yes for models from a server or with weights of more than 64 MB;
+   * other models begin in the calling thread, and move to a worker after a call that took longer than 50 ms.
    */
   worker?: boolean | 'auto';
-  /** URL of a folder that holds the engine's builds (peruse-*.wasm), instead of the package's own. Default: `env.wasmPath`. */
+  /** The URL of a folder with the engine's builds (peruse-*.wasm), instead of the package's own. Default: `env.wasmPath`. */
   wasmPath?: string | URL;
   /**
-   * The engine's build, compiled, where none may be compiled while the program runs (Cloudflare's workers): 'peruse-simd.wasm' or
-   * 'peruse-relaxed.wasm', with `variant` of the same name.
+   * The compiled build 'peruse-simd.wasm' or 'peruse-relaxed.wasm', for hosts that do not allow compilation at run time (Cloudflare's
+   * workers). Set `variant` to the same name.
    */
   wasmModule?: WasmModule;
 }
 
-/** The options of a task's pipeline: those of loading, and the task's own. */
+/** Options of pipeline() for a task: loading options, and the task's own. */
 export type PipelineOptionsOf<T extends TaskOrAlias> = PipelineOptions & ('redact' extends T ? RedactPipelineOptions : unknown);
 
-/** A loaded model: call it as its task is called. */
+/** A loaded model: a function with the signature of its task. */
 export type Pipeline<T extends Task = Task> = TaskCall<T> & {
   readonly task: T;
   readonly info: PipelineInfo;
-  /** Tokens, attention maps, span kernels and hidden states of one text or pair. Costs nothing unless called. */
+  /** Returns tokens, attention maps, span kernels and hidden states of one text or pair. */
   readonly inspect: InspectCall;
   /** The model's tokenizer: `await classify.tokenizer.count('A text.')`. */
   readonly tokenizer: PipelineTokenizer;
-  /** The engine's memory. */
+  /** Reports the engine's memory. */
   memory(): Promise<MemoryReport>;
-  /** Calls, tokens and time since loading. */
+  /** Counts calls, tokens and time since loading. */
   usage(): Promise<UsageReport>;
   /** @internal */
   readonly [kVectorSearch]: VectorSearch;
   /**
-   * Gives the model's memory back. Later calls fail with 'disposed'; calls under way with 'aborted'. In Node an idle worker (11 MB) stays for
-   * ten seconds, for the next load.
+   * Frees the model's memory. Later calls throw 'disposed'; running calls throw 'aborted'. In Node an idle worker (11 MB) waits ten seconds
+   * for the next load.
    */
   dispose(): Promise<void>;
-  /** The same, for `await using`. */
+  /** Calls dispose(), for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Makes a redactor of patterns and finders, without a model: `pipeline('redact', null, { patterns: true })`. */
+/** Returns a redactor with patterns and finders, without a model: `pipeline('redact', null, { patterns: true })`. */
 export async function pipeline(task: 'redact', source: null, settings: RedactFinders): Promise<PatternRedactor>;
 /**
  * Loads a model.
  *
- * @param task What to do, for example 'text-classification' or 'question-answering'.
- * @param source Where the model is: a URL or path of a folder, a hub id, or its files. See {@link Source}.
- * @throws PeruseError with a `code` that says why. A failed load leaves nothing behind.
+ * @param task The task, for example 'text-classification' or 'question-answering'.
+ * @param source The model: a URL or path of a folder, a hub id, or files. See {@link Source}.
+ * @throws PeruseError. A failed load frees everything that it allocated.
  */
 export async function pipeline<T extends TaskOrAlias>(
   task: T,
@@ -218,7 +209,7 @@ const kRedactOptionKinds: Record<keyof RedactPipelineOptions, OptionKind> = {
 
 type LoadOptions = PipelineOptions & RedactPipelineOptions;
 
-/** A source that is an adapter's folder means the model that it names, with the adapter. */
+/** Replaces a source that is an adapter's folder by the base model that the adapter names, with the adapter. */
 async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: LoadOptions): Promise<Pipeline<ResolvedTask<T>>> {
   throwIfAborted(given.signal);
   checkNamed(resolveTask(task), source);
@@ -227,7 +218,7 @@ async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: 
     return await load(task, await resolve(), given);
   } catch (error) {
     if (!(error instanceof PeruseError) || error.code !== 'not_found' || given.adapter !== undefined) throw error;
-    const adapter = await resolve().catch(() => undefined); // A dropped folder can be read only once.
+    const adapter = await resolve().catch(() => undefined); // a dropped folder can be read only once
     if (adapter === undefined) throw error;
     const signal = given.signal ?? new AbortController().signal;
     const base = await namedBase(adapter, given, platform().paths, platform().folderParts, signal);
@@ -236,7 +227,7 @@ async function loadNamed<T extends TaskOrAlias>(task: T, source: Source, given: 
   }
 }
 
-/** `leading`: an adapter that the caller named instead of the model. */
+/** `leading` is an adapter that the caller passed as the source, instead of the base model. */
 async function load<T extends TaskOrAlias>(
   task: T,
   spec: SourceSpec,
@@ -264,7 +255,7 @@ async function load<T extends TaskOrAlias>(
   const report = (progress: ProgressInfo) => listener.tell(progress);
   const worker = checkWorker(options);
   const wantsWorker = worker ?? (await platform().worksInWorker(spec));
-  const first = chooseVariant(platform().features(wantsWorker), wish, mostThreads()); // Refuses what can't be, before anything starts.
+  const first = chooseVariant(platform().features(wantsWorker), wish, mostThreads()); // rejects impossible requests before anything starts
   const key = sharingKey(options, leading ? undefined : spec, [
     device,
     options.shader_f16 === true,
@@ -282,7 +273,7 @@ async function load<T extends TaskOrAlias>(
   const loading = new AbortController();
   try {
     const choice = withTrouble(chooseVariant(platform().features(inWorker), wish, mostThreads()), trouble);
-    const notices = envNotices(); // of this thread
+    const notices = envNotices();
     const notice = (sentence: string) => notices.push(sentence);
     const send = (one: SourceSpec) => (inWorker ? sendable(one, loading.signal, { ...platform().folderParts, notice }) : one);
     const request = {
@@ -308,7 +299,7 @@ async function load<T extends TaskOrAlias>(
     const { name } = leading ?? spec;
     report({ status: 'ready', task: resolvedTask, model: name });
     listener.check();
-    if (loaded.deviceChoice.device === 'cpu' || onDeviceLost === 'refuse') loading.abort(); // Nothing will be read again.
+    if (loaded.deviceChoice.device === 'cpu' || onDeviceLost === 'refuse') loading.abort(); // the source will not be read again
     const { probe, probeKey } = loaded.deviceChoice;
     if (probe && probeKey !== undefined) kProbes[probeKey] = probe;
     loaded.notices.push(...notices);
@@ -329,7 +320,7 @@ async function load<T extends TaskOrAlias>(
   }
 }
 
-/** Lets a host go on in a worker, where that can load the very same: its files can be told to be unchanged. */
+/** Allows the host to move to a worker, if the versions of the model's files show that a second load would read the same bytes. */
 async function allowMoving(host: MovingHost, spec: SourceSpec, request: LoadRequest, info: PipelineInfo): Promise<void> {
   const others = [request.adapter, request.encoder, request.labelsEncoder];
   const before = await versionsOf(spec, info.weights.file);
@@ -354,7 +345,7 @@ async function allowMoving(host: MovingHost, spec: SourceSpec, request: LoadRequ
   });
 }
 
-/** Tells the files of a folder on disk from others; undefined where that can't be told. */
+/** Versions of a disk folder's files; undefined if they cannot be determined. */
 async function versionsOf(spec: SourceSpec, weights: string): Promise<string | undefined> {
   if (spec.kind !== 'folder') return undefined;
   const folder = await openFolder(spec, platform().folderParts);
@@ -381,7 +372,7 @@ function giveBack({ host, release }: HostLease): void {
   release();
 }
 
-/** A key of everything that pipelines must have in common to share an engine; undefined if this one does not share. */
+/** A key of everything that pipelines must have in common to share an engine; undefined if the pipeline must not share. */
 function sharingKey(
   { share = true, adapter, encoder, labels_encoder, id2label, enhanced_mask_decoder }: PipelineOptions,
   spec: SourceSpec | undefined,
@@ -390,12 +381,12 @@ function sharingKey(
   const beside = [adapter, encoder, labels_encoder, id2label].some((one) => one !== undefined);
   const alone = !share || beside || enhanced_mask_decoder === true;
   const source = spec && keyOfSource(spec);
-  // A compiled build cannot be part of a text key, so such pipelines do not share.
+  // A compiled module cannot be part of the key.
   if (alone || source === undefined || settings.some((one) => one instanceof WebAssembly.Module)) return undefined;
   return JSON.stringify([source, ...settings]);
 }
 
-/** In a worker; or in this thread, if the caller wants that, or leaves it to us and no worker can be started. */
+/** Starts a worker, or a host in this thread if `demanded` is false, or if it is undefined and no worker can be started. */
 async function startHost(wanted: boolean, demanded: boolean | undefined, threads: number, report: ProgressCallback): Promise<StartedHost> {
   if (!wanted) {
     const host = await platform().startHere(report);
@@ -433,7 +424,7 @@ function resolveTask(task: string): Task {
   throw new PeruseError('invalid_argument', `There is no task ${show(task)}. Use one of ${known}.`);
 }
 
-/** Refuses a call without a model: transformers.js would download a default one. */
+/** Throws if no model is named: Peruse has no default models, unlike transformers.js. */
 function checkNamed(task: Task, source: unknown): void {
   if (source !== undefined && source !== null) return;
   const example = kExampleModels[task];
@@ -444,7 +435,7 @@ function checkNamed(task: Task, source: unknown): void {
   );
 }
 
-/** Refuses devices and precisions that don't exist; gives the engine's name of the precision. */
+/** Checks device and precision. Returns the engine's name of the precision. */
 function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): DtypeWish {
   if (!['auto', 'cpu', 'wasm', 'webgpu'].includes(device)) {
     throw new PeruseError('invalid_argument', `device must be 'auto', 'cpu', 'wasm' or 'webgpu', not ${show(device)}.`);
@@ -459,7 +450,7 @@ function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): Dtype
   );
 }
 
-/** The labels in order: of a list, or of an object whose keys count from 0. */
+/** Converts `id2label` to a list. */
 function labelNames(labels: NonNullable<PipelineOptions['id2label']>): string[] {
   const names = Array.isArray(labels) ? [...labels] : Array.from(Object.keys(labels), (_, i) => (labels as Record<number, string>)[i]);
   if (names.length > 0 && names.every((name) => typeof name === 'string')) return names;
@@ -475,7 +466,7 @@ function checkDeviceLost({ on_device_lost: wish = 'recover' }: PipelineOptions):
   throw new PeruseError('invalid_argument', `on_device_lost must be 'recover' or 'refuse', not ${show(wish)}.`);
 }
 
-/** On a GPU the engine only records, for which one thread is enough. */
+/** Requests one thread: with a GPU, the CPU only records commands. */
 function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): VariantWish {
   if (variant !== 'auto' || (threads !== 'auto' && threads !== 1)) {
     throw new PeruseError('invalid_argument', "variant and threads are choices of the CPU: leave them out with device 'webgpu'.");
@@ -483,7 +474,7 @@ function gpuVariant({ variant = 'auto', threads = 'auto' }: PipelineOptions): Va
   return { threads: 1 };
 }
 
-/** What `device: 'auto'` found out in this session. */
+/** Results of `device: 'auto'` in this session. */
 const kProbes: ProbeMemory = {};
 
 function assemble(task: Task, host: Host, info: PipelineInfo, defaults: RedactPipelineOptions, onDispose: () => void): Pipeline {
@@ -514,7 +505,7 @@ function assemble(task: Task, host: Host, info: PipelineInfo, defaults: RedactPi
       set: (request: SetVectors) => ask('setVectors', request),
       nearest: (request: NearestRequest) => ask('nearest', request),
     },
-    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // Browsers learnt it in 2025.
+    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // missing in browsers before 2025
   };
   const makeCall = kTasks[task] as (run: Run, context: RedactContext) => (...given: unknown[]) => Promise<unknown>;
   const call = makeCall((inputs, options, signal) => ask('run', { inputs, options }, signal), {
@@ -525,7 +516,7 @@ function assemble(task: Task, host: Host, info: PipelineInfo, defaults: RedactPi
   return Object.assign(typed(call), { ...call }, members) as unknown as Pipeline;
 }
 
-/** A call whose every failure is a PeruseError, whatever its arguments do while they are read. */
+/** Wraps a call so that it throws only PeruseErrors, also if reading its arguments throws. */
 function typed<A extends unknown[], R>(call: (...given: A) => Promise<R>): (...given: A) => Promise<R> {
   return async (...given) => {
     try {

@@ -1,47 +1,46 @@
-// What a caller learns of a loaded model: as data (`info`) and in sentences (`env.debug`).
+// Describes a loaded model: as data (`info`) and in sentences (`env.debug`).
 import type { LoadReport } from './engine/load.js';
 import type { GpuReport, ProbeReport } from './engine/reports.js';
 import type { Variant, VariantChoice } from './engine/variant.js';
 import type { Task } from './tasks/tasks.js';
 
-/** Precisions by the names of transformers.js, and the engine's names for them. Those after 'q8' are names of ONNX files. */
+/** The engine's precision for each precision of transformers.js. Those after 'q8' only name ONNX files. */
 export const kDtypes = { fp32: 'f32', fp16: 'f16', q8: 'q8', int8: 'q8', uint8: 'q8', q4: 'q8', q4f16: 'q8', bnb4: 'q8' } as const;
-/** Precisions in memory. */
 export type Dtype = 'fp32' | 'fp16' | 'q8';
 const kNames = { f32: 'fp32', f16: 'fp16', q8: 'q8' } as const;
 
-/** What was loaded, where it runs, and why nothing better. */
+/** What was loaded, where it runs, and the reason for each choice. */
 export interface PipelineInfo {
   task: Task;
   /** The model, as the caller named it. */
   model: string;
-  /** The build of the CPU. On a GPU 'simd', which only records. */
+  /** The build of the CPU; with a GPU 'simd'. */
   variant: Variant;
-  /** Threads of the CPU that compute; 1 on a GPU. */
+  /** Number of computing CPU threads; with a GPU 1. */
   threads: number;
-  /** Why this device, build and number of threads. */
+  /** Reason for this device, build and number of threads. */
   reason: string;
   device: 'cpu' | 'webgpu';
   dtype: Dtype;
-  /** The adapter and what was got of it, on a GPU. */
+  /** The GPU adapter, its features and limits. */
   gpu?: GpuReport;
-  /** The times that device 'auto' chose by. */
+  /** Times by which `device: 'auto'` chose. */
   probe?: ProbeReport;
-  /** In a worker, or in the caller's own thread. */
+  /** Whether it runs in a worker. */
   worker: boolean;
-  /** It works with the weights of a pipeline that has loaded the same checkpoint for another task. */
+  /** Whether it uses the weights of a pipeline that has loaded the same checkpoint for another task. */
   shared: boolean;
-  /** Bytes read: all files. */
+  /** Bytes read, of all files. */
   bytes: number;
-  /** From the call of pipeline() to its return. */
+  /** Time of the whole load, in milliseconds. */
   milliseconds: number;
-  /** The file of the weights (or the index of several), and the engine's account of it: heads found, tensors unused. */
+  /** The file with the weights (or the index of several), found heads and unused tensors. */
   weights: { file: string } & Omit<LoadReport['weights'], 'dtype'>;
   /** Warnings that did not stop the load, for example that files could not be cached. */
   notices: readonly string[];
 }
 
-/** From the engine's account to the caller's. */
+/** Converts the engine's load report to PipelineInfo. */
 export function describeLoad(
   task: Task,
   model: string,
@@ -77,7 +76,7 @@ function threadNote(choice: VariantChoice, { threads }: LoadReport): string {
   return `More than ${count(threads, 'thread')} did not help here (measured).`;
 }
 
-/** What loading decided, in sentences. */
+/** Returns sentences about what loading decided. */
 export function loadNotes({ model, task, variant, threads, reason, device, dtype, weights, notices }: PipelineInfo): string[] {
   const { architecture, tensors, headTensors, extraTensors } = weights;
   const where = device === 'webgpu' ? 'the GPU' : `the CPU, build ${variant}, ${count(threads, 'thread')}`;

@@ -1,6 +1,6 @@
-// Progress of loading, in the words of transformers.js.
+// Progress of loading, in transformers.js's format.
 
-/** A file is looked for, is coming, or has come. */
+/** A file is requested ('initiate'), begins ('download') or is complete ('done'). */
 export interface FileProgress {
   status: 'initiate' | 'download' | 'done';
   /** The model, as the caller named it. */
@@ -8,7 +8,7 @@ export interface FileProgress {
   file: string;
 }
 
-/** Bytes of a file have come. */
+/** Bytes of a file have arrived. */
 export interface BytesProgress {
   status: 'progress';
   name: string;
@@ -16,15 +16,14 @@ export interface BytesProgress {
   /** Per cent of `total`; 0 while the total is unknown. */
   progress: number;
   loaded: number;
-  /** Bytes of the file; 0 if the server does not say. */
+  /** Size of the file in bytes; 0 if the server does not report it. */
   total: number;
-  /** The same of all files together. Its total is known once the weights, nearly all of it, are begun; it never falls. */
+  /** Progress of all files together; it never decreases. The total is known once the weights, nearly all of it, have begun. */
   overall: Bytes;
 }
 
-/** How much of something has come. */
+/** Progress in bytes. */
 export interface Bytes {
-  /** Per cent of `total`; 0 while the total is unknown. */
   progress: number;
   loaded: number;
   total: number;
@@ -37,23 +36,21 @@ export interface ReadyProgress {
   model: string;
 }
 
-/** A report of loading. */
 export type ProgressInfo = FileProgress | BytesProgress | ReadyProgress;
-/** Takes reports of loading. */
 export type ProgressCallback = (progress: ProgressInfo) => void;
 
 const kMillisecondsBetweenReports = 40;
 
 const bytesOf = (loaded: number, total: number): Bytes => ({ progress: total > 0 ? (loaded / total) * 100 : 0, loaded, total });
 
-/** What the files of one load add up to. `last`: the files without one of which the total says nothing. */
+/** Adds up the files of one load. The total is unknown until one of the `last` files (the weights) has begun. */
 export class Totals {
   private readonly files_ = new Map<string, { loaded: number; total: number }>();
-  private most_ = 0; // per cent reported so far
+  private most_ = 0; // percent reported so far
 
   constructor(private readonly last_?: readonly string[]) {}
 
-  /** Takes a file's state; gives that of all. */
+  /** Records a file's bytes. Returns the progress of all files. */
   with(file: string, loaded: number, total: number): Bytes {
     this.files_.set(file, { loaded, total });
     const files = [...this.files_.values()];
@@ -62,7 +59,7 @@ export class Totals {
       files.reduce((sum, one) => sum + one.loaded, 0),
       known ? files.reduce((sum, one) => sum + one.total, 0) : 0,
     );
-    this.most_ = Math.max(this.most_, bytes.progress); // A total that was told wrongly grows.
+    this.most_ = Math.max(this.most_, bytes.progress); // never decreases, even if a server reported a wrong size
     return { ...bytes, progress: this.most_ };
   }
 }
@@ -88,7 +85,7 @@ export class ByteReporter {
 
   add(bytes: number): void {
     this.loaded_ += bytes;
-    // A compressed transfer announces its compressed length; the bytes that arrive are more.
+    // A server may report the compressed size, which is less than the bytes that arrive.
     if (this.total_ > 0 && this.loaded_ > this.total_) this.total_ = this.loaded_;
     const now = Date.now();
     if (now - this.reportedAt_ < kMillisecondsBetweenReports) return;

@@ -1,32 +1,31 @@
-// Semantic search: texts as vectors, and the nearest of them to a query.
 import { PeruseError, show } from './errors.js';
 import { type CallOptions, checkString } from './tasks/call.js';
 import type { FeatureExtractionCall, FeatureExtractionOptions } from './tasks/feature_extraction.js';
 import { kVectorSearch, type VectorSearch } from './tasks/vector_search.js';
 
-/** What SemanticIndex takes of a pipeline for feature-extraction. */
+/** The part of a feature-extraction pipeline that SemanticIndex uses. */
 export type Embedder = FeatureExtractionCall & { readonly [kVectorSearch]: VectorSearch };
 
-/** How texts become vectors: as feature-extraction's options of these names. */
+/** The options of feature-extraction that determine vectors. */
 export type EmbedOptions = Pick<FeatureExtractionOptions, 'pooling' | 'prompt' | 'prompt_name' | 'truncation'>;
 
-/** Options of an index. */
+/** Options of a SemanticIndex. */
 export interface SemanticIndexOptions {
-  /** Vectors that were stored: `vectors` of an earlier index, as it was made with the same model and options. */
+  /** Stored vectors: `vectors` of an index with the same model and options. */
   vectors?: Float32Array;
-  /** Keep the first so many numbers of each vector (Matryoshka). */
+  /** Keep only this many first numbers of each vector (Matryoshka embeddings). */
   dimensions?: number;
-  /** 'cosine' (the default): of the angle between two vectors; 'dot': their product. */
+  /** 'cosine' (default) compares directions; 'dot' is the dot product. */
   similarity?: 'cosine' | 'dot';
 }
 
-/** One search: how many to find, and how the query becomes a vector. */
+/** Options of a search. */
 export interface SearchOptions extends EmbedOptions, CallOptions {
-  /** How many to find. Default 10. */
+  /** Maximum number of hits. Default 10. */
   top_k?: number;
 }
 
-/** A text that was found: the number under which it was added, and how near it is. */
+/** A found text: its number in the order of addition, and its similarity to the query. */
 export interface SearchHit {
   index: number;
   score: number;
@@ -36,18 +35,18 @@ const kTextsAtOnce = 64;
 let indexes = 0;
 
 /**
- * Vectors of texts, to be searched:
+ * Searches texts by meaning:
  *
  *     const index = new SemanticIndex(await pipeline('feature-extraction', 'user/embedder'));
  *     await index.add(texts, { prompt_name: 'passage' });
  *     await index.search('a question', { top_k: 3, prompt_name: 'query' });   // [{ index, score }, ...]
  *
- * The vectors are one Float32Array, which can be stored, and given to a new index.
+ * `vectors` is one Float32Array, which can be stored and passed to a new index.
  */
 export class SemanticIndex {
   private readonly number_ = ++indexes;
-  private vectors_ = new Float32Array(0); // with room at its end
-  private used_ = 0; // numbers
+  private vectors_ = new Float32Array(0); // has spare capacity at its end
+  private used_ = 0; // numbers in use
   private width_: number | undefined;
   private sent_ = false;
   private readonly fixed_: FeatureExtractionOptions;
@@ -76,12 +75,12 @@ export class SemanticIndex {
     return this.width_ === undefined ? 0 : this.used_ / this.width_;
   }
 
-  /** Their vectors, row by row: a copy. */
+  /** A copy of all vectors, row by row. */
   get vectors(): Float32Array {
     return copyOf(this.vectors_.subarray(0, this.used_));
   }
 
-  /** Adds texts, which get the numbers from `size` on: all of them, or none if the call fails. */
+  /** Adds texts, numbered from `size` on. A failed call adds none of them. */
   async add(texts: readonly string[], options: EmbedOptions & CallOptions = {}): Promise<void> {
     checkOptions(options);
     if (!Array.isArray(texts)) throw new PeruseError('invalid_argument', `Texts must be a list, not ${show(texts)}.`);
@@ -97,7 +96,7 @@ export class SemanticIndex {
     this.append(vectors);
   }
 
-  /** The texts that are nearest to `query`, the nearest first. */
+  /** Returns the texts that are most similar to the query, best first. */
   async search(query: string, options: SearchOptions = {}): Promise<SearchHit[]> {
     checkOptions(options);
     const { top_k = 10, ...rest } = options;
@@ -117,7 +116,7 @@ export class SemanticIndex {
     return hits.map(({ row, score }) => ({ index: row, score }));
   }
 
-  /** Gives the engine's memory back; the vectors stay, and a search sends them again. */
+  /** Frees the engine's copy of the vectors. The next search sends them again. */
   async release(): Promise<void> {
     this.sent_ = false;
     await this.embed_[kVectorSearch].set({ index: this.number_, width: 1, data: new Float32Array(0) });
@@ -154,7 +153,7 @@ export class SemanticIndex {
     if (numbers > 0) this.sent_ = false;
   }
 
-  /** The engine gets the rows with the first search after they changed, and again if it lost them. */
+  /** Sends the rows to the engine if they have changed or the engine has lost them, and searches. */
   private async nearest(query: Float32Array, top_k: number) {
     const search = this.embed_[kVectorSearch];
     const request = { index: this.number_, query, top_k };
@@ -173,7 +172,7 @@ function checkOptions(options: unknown): void {
   throw new PeruseError('invalid_argument', `Options must be an object, not ${show(options)}.`);
 }
 
-/** Numbers of the caller's, which may be a proxy, or more than memory holds twice. */
+/** Copies a caller's numbers, which may be a proxy or too large to copy. */
 function copyOf(vectors: Float32Array): Float32Array<ArrayBuffer> {
   if (!ArrayBuffer.isView(vectors) || !(vectors instanceof Float32Array)) {
     throw new PeruseError('invalid_argument', `vectors must be a Float32Array, not ${show(vectors)}.`);
@@ -192,7 +191,7 @@ function newVectors(length: number): Float32Array<ArrayBuffer> {
   }
 }
 
-/** An error about an input, with its number among all texts of the call. */
+/** An error about an input, renumbered by its position among all texts of the call. */
 function renumbered(error: unknown, first: number): unknown {
   if (!(error instanceof PeruseError) || first === 0) return error;
   const message = error.message.replace(/\binput (\d+)/i, (words, number: string) => words.replace(number, String(Number(number) + first)));

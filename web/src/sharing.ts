@@ -1,5 +1,4 @@
-// Pipelines for different tasks of one checkpoint work in one host (a worker, or the caller's thread) and share an engine and
-// its weights (worker/engine_group.ts).
+// Pipelines for different tasks of one checkpoint share a host (a worker, or the calling thread), an engine and its weights.
 import type { ProgressCallback } from './progress.js';
 import type { SourceSpec } from './sources/source.js';
 import type { Task } from './tasks/tasks.js';
@@ -8,13 +7,12 @@ import type { Host } from './worker/host.js';
 export interface StartedHost {
   host: Host;
   inWorker: boolean;
-  /** Why not in a worker. */
+  /** Why no worker was started. */
   trouble?: string;
 }
 
-/** A host that the pipeline may share with others. */
 export interface HostLease extends StartedHost {
-  /** When the pipeline is disposed of. */
+  /** To be called when the pipeline is disposed. */
   release(): void;
 }
 
@@ -25,7 +23,7 @@ interface SharedHost {
 
 const kSharedHosts = new Map<string, SharedHost[]>();
 
-/** The host of a pipeline of the same key and another task, or a new one. Without a key a host is never shared. */
+/** Returns the host of a pipeline with the same key and another task, or a new host. Without a key, the host is always new. */
 export async function leaseHost(
   key: string | undefined,
   task: Task,
@@ -50,7 +48,7 @@ export async function leaseHost(
   }
 }
 
-/** A second release does nothing: the task may be another pipeline's by then. */
+/** Ignores a second release, after which another pipeline may use the task. */
 function once(release: () => void): () => void {
   let released = false;
   return () => {
@@ -67,7 +65,7 @@ function release(key: string, shared: SharedHost, task: Task): void {
   else kSharedHosts.delete(key);
 }
 
-/** A key of a source's content; undefined if its content may change. */
+/** A key of the source's content; undefined if the content may change. */
 export function keyOfSource(spec: SourceSpec): string | undefined {
   switch (spec.kind) {
     case 'folder':

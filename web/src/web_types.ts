@@ -1,10 +1,8 @@
-// Web types in the package's own declarations. For a program without TypeScript's DOM library, which has no such names, they accept any
-// object.
+// Web types in the package's own declarations. Without TypeScript's DOM library, which declares them, they accept any object.
 
 /** WebAssembly.Module: a compiled module. */
 export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer M } } } ? M : object;
 
-/** WebAssembly.Instance. */
 export type WasmInstance = typeof globalThis extends { WebAssembly: { Instance: { prototype: infer I } } } ? I : object;
 
 /** One end of a MessageChannel. */

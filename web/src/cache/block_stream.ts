@@ -1,11 +1,10 @@
-// A queue of a file's blocks for a cache: it holds a few MB at most, and every wait has a time limit.
+// A queue of a file's blocks for a cache, limited to a few MB. Every wait has a time limit.
 import { Late, patience, within } from '../patience.js';
 import { Sealer } from './blocks.js';
 
-const kBytesAhead = 4 << 20; // How far a download may be ahead of the cache.
+const kBytesAhead = 4 << 20; // maximum lead of the download over the cache
 
 export class BlockStream {
-  /** The stream that the cache reads. */
   readonly readable: ReadableStream<Uint8Array>;
   private readonly sealer_: Sealer;
   private controller_!: ReadableStreamDefaultController<Uint8Array>;
@@ -30,18 +29,17 @@ export class BlockStream {
     );
   }
 
-  /** Queues the file's next bytes, and waits while the queue is full. Throws Late if the cache stops reading. */
+  /** Queues bytes; waits while the queue is full. Throws Late if the cache stops reading. */
   async write(bytes: Uint8Array): Promise<void> {
     for (const block of await this.sealer_.add(bytes)) await this.enqueue(block);
   }
 
-  /** Ends the file. */
   async end(): Promise<void> {
     await this.enqueue(await this.sealer_.end());
     if (!this.left_) this.controller_.close();
   }
 
-  /** Aborts an incomplete file. */
+  /** Aborts the file. */
   fail(error: unknown): void {
     if (!this.left_) this.controller_.error(error);
     this.left_ = true;

@@ -1,33 +1,31 @@
-// The storage format of a file: blocks of 1 MiB, each followed by a seal; the last one is shorter (and may be empty). A seal is the SHA-256
-// of the block's SHA-256, the file's name and version, and the block's number. So damage is detected before the engine gets a damaged byte,
-// even if blocks are swapped, come from another file, or are cut off.
+// The stored form of a file: blocks of 1 MiB, the last one shorter or empty, each followed by a seal. A seal is the SHA-256 of the block's
+// SHA-256, the file's name and version, and the block's number. It detects damaged, swapped, foreign and missing blocks.
 import { Sha256 } from './sha256.js';
 
 const kBlockBytes = 1 << 20;
 const kDigestBytes = 32;
 const kSealedBytes = kBlockBytes + kDigestBytes;
 
-/** Size of a file, given the size of its stored form. */
+/** Size of a file, from the size of its stored form. */
 export function contentBytes(stored: number): number {
   return Math.max(0, stored - kDigestBytes * Math.ceil(stored / kSealedBytes));
 }
 
-/** Size of a file's stored form. */
+/** Size of the stored form, from the size of a file. */
 export function sealedBytes(content: number): number {
   return content + kDigestBytes * (Math.floor(content / kBlockBytes) + 1);
 }
 
-/** Converts a file's bytes to the stored form. */
 export class Sealer {
   private sealed_ = 0;
 
-  /** `file` is the file's name and version. */
+  /** `file_` is the file's name and version. */
   constructor(private readonly file_: string) {}
 
   private block_ = new Uint8Array(kSealedBytes);
   private filled_ = 0;
 
-  /** Returns the blocks that these bytes complete. Copies the bytes before it returns its promise. */
+  /** Returns the blocks that these bytes complete. Copies the bytes before its first await. */
   async add(bytes: Uint8Array): Promise<Uint8Array[]> {
     const full: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; ) {
@@ -43,7 +41,6 @@ export class Sealer {
     return Promise.all(full.map((block) => this.seal(block, kBlockBytes)));
   }
 
-  /** Returns the last block. */
   async end(): Promise<Uint8Array> {
     return this.seal(this.block_, this.filled_);
   }
@@ -55,8 +52,8 @@ export class Sealer {
 }
 
 /**
- * Yields a stored file by block; each is checked while the caller works on the preceding one. Throws a string that says what is wrong with
- * the stored bytes. `file` is as given to the Sealer.
+ * Yields the blocks of a stored file, and checks the next one while the caller uses the current one. Throws a string that describes the
+ * damage. `file` is the name and version that the Sealer got.
  */
 export async function* unseal(pieces: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
   let checked: Promise<Uint8Array> | undefined;
@@ -64,7 +61,7 @@ export async function* unseal(pieces: AsyncIterable<Uint8Array>, file: string): 
   let index = 0;
   for await (const block of regroup(pieces)) {
     const next = check(block, file, index++);
-    next.catch(() => {}); // awaited below, or no longer needed
+    next.catch(() => {}); // awaited below, or not needed any more
     if (checked) yield await checked;
     checked = next;
     last = block.length < kSealedBytes;
@@ -74,7 +71,7 @@ export async function* unseal(pieces: AsyncIterable<Uint8Array>, file: string): 
   if (rest.length > 0) yield rest;
 }
 
-/** The same bytes in pieces of one sealed block; the last may be shorter. */
+/** Yields the same bytes in pieces of one sealed block; the last may be shorter. */
 async function* regroup(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let block = new Uint8Array(kSealedBytes);
   let filled = 0;
@@ -110,7 +107,7 @@ async function sealOf(content: Uint8Array, file: string, index: number): Promise
   return digest(sealed);
 }
 
-/** Uses the platform's asynchronous implementation if available. */
+/** SHA-256, by the platform's implementation if available. */
 async function digest(bytes: Uint8Array): Promise<Uint8Array> {
   const subtle = (globalThis.crypto as Crypto | undefined)?.subtle as SubtleCrypto | undefined;
   if (subtle) return new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));

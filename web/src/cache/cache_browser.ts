@@ -1,10 +1,9 @@
-// Cache Storage, in which browsers store model files.
 import type { CustomCache } from '../env.js';
 import { kStoreVersion } from './file_store.js';
 
 const kPrefix = 'peruse-models-v';
 
-/** Returns undefined where a page may not store anything: without https, in a sandboxed frame, in some private windows. */
+/** Opens Cache Storage; undefined if the page must not store anything: without https, in sandboxed frames, in some private windows. */
 export async function openBrowserCache(): Promise<CustomCache | undefined> {
   if (typeof caches === 'undefined') return undefined;
   try {

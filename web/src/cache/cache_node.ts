@@ -1,5 +1,5 @@
-// A folder on disk with the web's Cache interface. An entry is a small JSON file that names the file with the body; it is written last and
-// renamed into place, so an entry is either complete or absent.
+// A folder on disk with the web's Cache interface. An entry is a JSON file that names the file with the body. It is written last, and
+// renamed, so that every entry is complete.
 import { createHash, randomUUID } from 'node:crypto';
 import { lstat, open, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -10,27 +10,26 @@ import { makeFolder } from './make_folder_node.js';
 
 const kChunkBytes = 1 << 20;
 const kDay = 24 * 3600 * 1000;
-/** Number of entries to read in parallel: each needs a file handle. */
+/** Number of entries to read in parallel, limited because each needs a file handle. */
 const kAtOnce = 32;
 
-// Names of a DiskCache's files; it never removes others.
+// Names of this cache's files. It never removes others.
 const kEntry = /^[0-9a-f]{40}\.json$/;
 const kBody = /^[0-9a-f]{40}-[0-9a-f-]{36}\.body$/;
-/** Unfinished bodies and entries, and locks. */
+/** Incomplete bodies and entries, and locks. */
 const kPassing = /^[0-9a-f]{40}(-[0-9a-f-]{36}\.body\.part|\.json\.[0-9a-f]{40}-[0-9a-f-]{36}\.body|\.lock)$/;
 
 interface Entry {
   url: string;
   status: number;
   headers: [string, string][];
-  /** The file with the body. */
+  /** Name of the file with the body. */
   body: string;
   bytes: number;
   /** Hash of the JSON of the members above. */
   sha256?: string;
 }
 
-/** The default of `env.cacheFolder`. */
 export function defaultCacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'peruse', 'models');
 }
@@ -53,7 +52,7 @@ export class DiskCache implements LockingCache {
       return undefined;
     }
     const headers = new Headers(entry.headers);
-    if (entry.status === 200) headers.set('content-length', String(entry.bytes)); // known now, whatever the server sent
+    if (entry.status === 200) headers.set('content-length', String(entry.bytes)); // the actual length, whatever the server sent
     return new Response(entry.status === 200 ? readLazily(path) : null, { status: entry.status, headers });
   }
 
@@ -95,7 +94,7 @@ export class DiskCache implements LockingCache {
     return urls;
   }
 
-  /** Removes files left by killed processes (files that no entry names), and damaged entries. */
+  /** Removes damaged entries, and bodies without an entry, which killed processes leave. */
   async tidy(unusedFor: number): Promise<void> {
     const names = await namesIn(this.folder_);
     const bodies = new Set<string>();
@@ -186,7 +185,7 @@ async function writeBody(path: string, body: ReadableStream<Uint8Array> | null):
   }
 }
 
-/** Opens the file when its first bytes are requested, so that an unread response does not hold a file open. */
+/** Opens the file when its first bytes are requested, so that unread responses do not hold files open. */
 function readLazily(path: string): ReadableStream<Uint8Array> {
   let file: Awaited<ReturnType<typeof open>> | undefined;
   return new ReadableStream<Uint8Array>(

@@ -1,4 +1,4 @@
-// Stores files in any Cache-like object: metadata of bodies, and integrity checks.
+// Stores files in any object with the web's Cache interface, with metadata and integrity checks.
 import type { CustomCache } from '../env.js';
 import { describe } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
@@ -6,14 +6,13 @@ import { BlockStream } from './block_stream.js';
 import { contentBytes, sealedBytes, unseal } from './blocks.js';
 import { lock } from './locks.js';
 
-/** The version of the storage format; entries of other versions are ignored. */
+/** Version of the storage format. Entries of other versions are ignored. */
 export const kStoreVersion = 3;
 
-/** A server's headers of a file. */
 export interface ServerHeaders {
   etag?: string;
   lastModified?: string;
-  /** Length as announced, which may be that of a compressed transfer; 0 if unknown. */
+  /** Announced length, which may be that of a compressed body; 0 if unknown. */
   size: number;
   /** Real length; 0 if unknown. */
   bytes: number;
@@ -24,7 +23,7 @@ export interface StoredFile extends ServerHeaders {
   missing: boolean;
   /** Milliseconds since 1970. */
   storedAt: number;
-  /** The bytes, each checked before it is returned. Throws DamagedEntry. */
+  /** Yields checked bytes. Throws DamagedEntry. */
   chunks(): AsyncGenerator<Uint8Array>;
 }
 
@@ -32,7 +31,7 @@ export interface StoredFile extends ServerHeaders {
 export class DamagedEntry extends Error {
   constructor(
     message: string,
-    /** Whether all bytes returned before are good. */
+    /** Whether all bytes before the damage are valid. */
     readonly soundSoFar: boolean,
   ) {
     super(message);
@@ -42,7 +41,7 @@ export class DamagedEntry extends Error {
 /** A cache that can prevent parallel downloads of a file. */
 export interface LockingCache extends CustomCache {
   lock?(url: string, signal: AbortSignal): Promise<() => void>;
-  /** Removes files without an entry after `unusedFor` milliseconds without a change. */
+  /** Removes files without an entry if their last change was more than `unusedFor` milliseconds ago. */
   tidy?(unusedFor: number): Promise<void>;
 }
 
@@ -53,10 +52,9 @@ const kSize = 'x-peruse-announced';
 const kChunkBytes = 1 << 20;
 const kNoAnswer = 'the cache does not answer';
 
-/** A file being stored. */
 export interface Saving {
   stream: BlockStream;
-  /** Resolves when it is stored, rejects if storing fails. */
+  /** Resolves when the file is stored; rejects if storing fails. */
   saved: Promise<void>;
 }
 
@@ -69,7 +67,7 @@ export class FileStore {
     private readonly onFault_: (why: string) => void = () => {},
   ) {}
 
-  /** Waits for the file's lock; returns a function that releases it. */
+  /** Waits for the file's lock. Returns a function that releases it. */
   async lock(url: string, signal: AbortSignal): Promise<() => void> {
     return this.cache_.lock?.(url, signal) ?? lock(`peruse ${url}`, signal);
   }
@@ -85,7 +83,7 @@ export class FileStore {
     const { headers, status } = response;
     const length = Number(headers.get('content-length')) || 0;
     const inBlocks = headers.get(kForm) === kBlocks;
-    const isPlain = !headers.has(kForm) && !headers.has(kStoredAt); // possible in a caller's own cache only: Peruse did not store it
+    const isPlain = !headers.has(kForm) && !headers.has(kStoredAt); // stored by someone else in a caller's own cache
     if (status !== 404 && !inBlocks && !isPlain) return undefined;
     const etag = headers.get('etag') ?? undefined;
     const lastModified = headers.get('last-modified') ?? undefined;
@@ -100,7 +98,7 @@ export class FileStore {
     };
   }
 
-  /** Starts to store a file, whose bytes are written to the stream. */
+  /** Begins to store a file, whose bytes are written to the returned stream. */
   save(url: string, { size, bytes, etag, lastModified }: ServerHeaders): Saving {
     const headers = new Headers({
       [kStoredAt]: String(Date.now()),
@@ -119,7 +117,7 @@ export class FileStore {
     return { stream, saved: put() };
   }
 
-  /** Stores that the server returned 404. */
+  /** Records that the server returned 404. */
   async saveMissing(url: string): Promise<void> {
     const headers = { [kStoredAt]: String(Date.now()) };
     await this.ask(async () => this.cache_.put(url, new Response(null, { status: 404, headers })));
@@ -141,7 +139,7 @@ export class FileStore {
   }
 }
 
-/** A file's name and version, part of its blocks' seals. */
+/** Name and version of a file, which are part of its blocks' seals. */
 function nameOf(url: string, { etag, lastModified }: Pick<ServerHeaders, 'etag' | 'lastModified'>): string {
   return JSON.stringify([url, etag ?? lastModified ?? '']);
 }

@@ -1,5 +1,5 @@
-// A lock for processes and threads that share a folder: a file that the holder creates, and touches regularly, so that an abandoned one is
-// recognised. If two hold it nevertheless, both download, and the stored file is still valid.
+// A lock file for processes and threads that share a folder. Its holder touches it regularly, so that an abandoned lock is recognised. If
+// two processes hold it nevertheless, both download the file, and the stored file is still valid.
 import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -13,7 +13,7 @@ const kTouchEvery = 2000;
 const kStaleAfter = 10_000;
 const kAskEvery = 100;
 
-/** Waits for the lock; returns a function that releases it. If locking is impossible, or the disk does not answer, continues without. */
+/** Waits for the lock. Returns a function that releases it. If locking fails or the disk does not answer, continues without. */
 export async function lockFile(path: string, signal: AbortSignal): Promise<() => void> {
   const releaseHere = await lock(path, signal);
   const waiting = waitFor(path, signal);
@@ -21,7 +21,7 @@ export async function lockFile(path: string, signal: AbortSignal): Promise<() =>
   try {
     made = await unlessAborted(within(patience.lock + patience.cache, waiting), signal);
   } catch (error) {
-    waiting.then((madeLate) => (madeLate ? rm(path, { force: true }) : undefined)).catch(() => {}); // Nobody holds it.
+    waiting.then((madeLate) => (madeLate ? rm(path, { force: true }) : undefined)).catch(() => {}); // removes a lock that was created after the time limit
     if (!(error instanceof Late)) {
       releaseHere();
       throw error;
@@ -58,7 +58,7 @@ async function waitFor(path: string, signal: AbortSignal): Promise<boolean> {
   return false;
 }
 
-/** Returns false if it exists. */
+/** Creates the lock file. Returns false if it exists. */
 async function make(path: string): Promise<boolean> {
   try {
     await writeFile(path, `${process.pid} ${hostname()}`, { flag: 'wx' });
@@ -79,7 +79,7 @@ async function isLeft(path: string): Promise<boolean> {
 
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0); // does not send a signal
+    process.kill(pid, 0); // tests whether the process exists, without a signal
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';

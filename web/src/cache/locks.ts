@@ -1,10 +1,10 @@
-// Named locks: for all tabs and workers of a site if the platform has Web Locks, else for this thread.
+// Named locks: for all tabs and workers of a site by Web Locks, or otherwise for this thread.
 import { onAbort, throwIfAborted } from '../errors.js';
 import { patience } from '../patience.js';
 
 const held = new Map<string, Promise<void>>();
 
-/** Waits for the lock; returns a function that releases it. After a time limit continues without the lock. */
+/** Waits for the lock. Returns a function that releases it. After a time limit, continues without the lock. */
 export async function lock(name: string, signal: AbortSignal): Promise<() => void> {
   throwIfAborted(signal);
   const waiting = new AbortController();
@@ -22,7 +22,7 @@ export async function lock(name: string, signal: AbortSignal): Promise<() => voi
   }
 }
 
-/** Returns undefined if Web Locks are unavailable, or forbidden for this page (a sandboxed frame). */
+/** Returns undefined if Web Locks are unavailable or forbidden (in a sandboxed frame). */
 async function fromWebLocks(name: string, signal: AbortSignal): Promise<(() => void) | undefined> {
   const locks = (globalThis.navigator as Navigator | undefined)?.locks;
   if (locks === undefined) return undefined;
@@ -58,7 +58,7 @@ async function lockHere(name: string, signal: AbortSignal): Promise<() => void> 
   });
   held.set(name, mine);
   return () => {
-    if (held.get(name) === mine) held.delete(name); // not a later holder's, if this is called twice
+    if (held.get(name) === mine) held.delete(name); // keeps a later holder's lock if this is called twice
     resolve();
   };
 }

@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Creates the folder and its parents. Node's `recursive` option never returns where creating folders is forbidden (/proc). */
+/** Creates the folder and its parents. Node's `recursive` option never returns if creating folders is forbidden (/proc). */
 export async function makeFolder(path: string): Promise<void> {
   if (await isFolder(path)) return;
   const parent = dirname(path);

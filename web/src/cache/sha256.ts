@@ -1,4 +1,4 @@
-// Incremental SHA-256 (FIPS 180-4). WebCrypto only hashes complete buffers.
+// Incremental SHA-256 (FIPS 180-4); WebCrypto hashes only complete buffers.
 
 export interface Hasher {
   update(bytes: Uint8Array): void;
@@ -7,7 +7,7 @@ export interface Hasher {
 
 const kBlock = 64;
 
-// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, and of the square roots of the first 8.
+// First 32 fractional bits of the cube roots of the first 64 primes, and of the square roots of the first 8.
 const kPrimes: number[] = [];
 for (let n = 2; kPrimes.length < 64; ++n) if (kPrimes.every((prime) => n % prime !== 0)) kPrimes.push(n);
 const fraction = (x: number) => ((x - Math.floor(x)) * 2 ** 32) | 0;

@@ -1,5 +1,5 @@
-// Writes files to a folder on disk (Node). An unfinished file has a temporary name. Symbolic links within the folder are not followed: one
-// with the file's name is replaced, one in its path is an error.
+// Writes files to a folder in Node, under a temporary name until they are complete. Symbolic links are not followed: a link with the file's
+// name is replaced, and a link in its path throws.
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { PeruseError, show } from '../errors.js';
 import { makeFolder } from './make_folder_node.js';
 
-/** Checks a folder name from a caller. Throws 'invalid_argument' if it is blank, which would mean the current folder. */
+/** Checks a folder name from a caller. A blank one, which would mean the current folder, throws 'invalid_argument'. */
 export function checkFolderName(folder: unknown): string {
   if (typeof folder === 'string' && folder.trim() !== '') return folder;
   throw new PeruseError('invalid_argument', `Name a folder to write to; got ${show(folder)}.`);
@@ -27,12 +27,12 @@ export async function writeWhole(folder: string, name: string, content: Uint8Arr
 
 const kPartials = new Set<string>();
 
-/** Removes unfinished files, before the process ends. */
+/** Removes incomplete files before the process ends. */
 export function removePartialFiles(): void {
   for (const path of kPartials) rmSync(path, { force: true });
 }
 
-/** An unfinished file. Ends with either keep() or drop(). */
+/** A file being written. Must be ended with keep() or drop(). */
 export class NewFile {
   private constructor(
     readonly handle: FileHandle,

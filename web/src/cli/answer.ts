@@ -1,4 +1,3 @@
-// peruse answer: answers a question from a text.
 import { type Command, flag, needed, number, UsageError } from './command.js';
 import { given, kModelOptions, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';

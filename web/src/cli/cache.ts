@@ -1,4 +1,3 @@
-// peruse cache: lists and removes cached model files.
 import { modelCache } from '../model_cache.js';
 import { type Command, text, UsageError } from './command.js';
 import { jsonLine } from './printable.js';

@@ -1,4 +1,4 @@
-// Describes a checkpoint by config.json and the headers of its weights files, without their bodies.
+// Describes a checkpoint from config.json and the headers of its weights files.
 import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
 import { PeruseError } from '../errors.js';
 import { nodePlatform } from '../platform/platform_node.js';
@@ -25,28 +25,28 @@ import { type MissingFile, type ModelFile, resolveSource, type SourceOptions } f
 import { nodeHostParts } from '../worker/host_parts_node.js';
 
 export interface Checkpoint {
-  /** config.json; for a GLiNER, its equivalent. */
+  /** config.json, or gliner_config.json. */
   config: Record<string, unknown>;
-  /** Messages about missing files other than weights and tokenizer. */
+  /** Messages about missing configuration files. */
   lacks: string[];
   configBytes: Uint8Array;
   files: string[];
-  /** The tokenizer's files; empty if there are no supported ones. */
+  /** Names of the tokenizer's files; empty if none is supported. */
   tokenizer: string[];
   tensors: Map<string, TensorInfo>;
-  /** A safetensors header of all tensors, as if they were in one such file. */
+  /** One safetensors header for all tensors of all files. */
   header: Uint8Array;
-  /** Bytes of the tensors, counting tied ones once. */
+  /** Bytes of the tensors; tied ones count once. */
   bytes: number;
 }
 
-/** Opens a file, of which at most `firstBytes` bytes will be read. */
+/** Opens a file. At most `firstBytes` bytes of it will be read. */
 type Open = (file: string, firstBytes?: number) => Promise<ModelFile | MissingFile>;
 
-/** Enough for most headers; larger ones are read again. */
+/** Numbers of bytes to try for a header; few headers need more than the first. */
 const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
 
-/** Locations of encoders that a repository only names. */
+/** Folders of encoders that a repository only names. */
 export interface Encoders {
   encoder?: string;
   labels_encoder?: string;
@@ -89,13 +89,12 @@ export async function readCheckpoint(model: string, options: SourceOptions & Enc
 }
 
 interface FoundConfig {
-  /** Opens files of the folder with the weights. */
   open: Open;
   name: string;
   content: Uint8Array;
 }
 
-/** Finds config.json, in the folder or in a module's folder (modules.json), or a GLiNER's own file. */
+/** Finds config.json, in the folder or in a module's folder (modules.json), or gliner_config.json. */
 async function findConfig(open: Open): Promise<FoundConfig> {
   const config = await open('config.json');
   if (config.found) return { open, name: 'config.json', content: await whole(config) };
@@ -108,7 +107,7 @@ async function findConfig(open: Open): Promise<FoundConfig> {
   return { open: within, name: 'config.json', content: await whole(found(await within('config.json'))) };
 }
 
-/** Adds the configurations of encoders that are only named, if known, and the vocabulary size of the weights. */
+/** Adds configurations of encoders that are only named, if known, and the vocabulary size of the weights. */
 async function glinerConfig(
   said: Record<string, unknown>,
   tensors: Checkpoint['tensors'],
@@ -118,7 +117,7 @@ async function glinerConfig(
   const config = { ...said };
   const rows = tensors.get('token_rep_layer.bert_layer.model.embeddings.word_embeddings.weight')?.shape[0];
   if (labelsEncoderOf(config) === undefined && numberOf(config.vocab_size, -1) < 0 && rows !== undefined) {
-    // The second to last row is the markers'.
+    // The second to last row is the embedding of the entity marker.
     Object.assign(config, { vocab_size: rows, class_token_index: rows - 2 });
   }
   const open = (which: 'encoder' | 'labels') => {
@@ -133,7 +132,6 @@ async function glinerConfig(
   }
 }
 
-/** Opens files of the first folder, or else of the second. */
 function firstOf(first: Open, second: Open): Open {
   return async (name, most) => {
     const own = await first(name, most);
@@ -172,7 +170,7 @@ async function tokenizerFiles(open: Open): Promise<string[]> {
   return [];
 }
 
-/** An error about missing files that also says which files exist. */
+/** An error about missing files that lists the files that exist instead. */
 function explain(open: Open, missing: readonly MissingFile[]): Promise<PeruseError> {
   return explainMissing({ open: (name) => open(name, 1) }, missing, new AbortController().signal);
 }
@@ -186,7 +184,7 @@ async function whole(file: ModelFile): Promise<Uint8Array> {
 
 interface WeightFile {
   name: string;
-  /** Its first bytes, if already read. */
+  /** Its opened beginning. */
   start?: ModelFile;
 }
 
@@ -203,7 +201,7 @@ async function weightFiles(open: Open): Promise<WeightFile[]> {
   return names.map((name) => ({ name }));
 }
 
-/** Reads enough of a file to know its tensors. */
+/** Reads the header of a weights file. */
 async function readHeader(open: Open, { name, start }: WeightFile): Promise<readonly TensorInfo[]> {
   for (const most of kFirstReads) {
     const file = most === kFirstReads[0] && start ? start : found(await open(name, most));
@@ -213,7 +211,7 @@ async function readHeader(open: Open, { name, start }: WeightFile): Promise<read
   throw new PeruseError('malformed_file', `${name}: the list of its tensors is longer than ${kFirstReads.at(-1)!} bytes.`);
 }
 
-/** Returns undefined if more than `most` bytes are needed. */
+/** Returns undefined if the header needs more than `most` bytes. */
 async function readStart(name: string, file: ModelFile, most: number): Promise<readonly TensorInfo[] | undefined> {
   const reader = new WeightsReader(await readerModule(), name);
   try {

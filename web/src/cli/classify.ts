@@ -1,4 +1,3 @@
-// peruse classify: classifies texts; with --labels, by any labels (zero-shot).
 import { type Command, choice, flag, list, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';

@@ -1,19 +1,17 @@
-// The interface of a command of `peruse`. Each command is in its own file and listed in commands.ts.
+// The interface of a subcommand of `peruse`. commands.ts lists all of them.
 import type { ParseArgsConfig } from 'node:util';
 import type { Io } from './io.js';
 
-/** An option, with its --help text. */
 export interface Option {
   type: 'string' | 'boolean';
   short?: string;
-  /** Placeholder of the value in --help, for options with a value. */
+  /** Placeholder of the value in --help. */
   value?: string;
   help: string;
 }
 
 export type Options = Record<string, Option>;
 
-/** Parsed options by name. */
 export type Values = { [name: string]: string | boolean | undefined };
 
 export interface Command {
@@ -21,16 +19,14 @@ export interface Command {
   summary: string;
   /** The arguments, for example '<model> [text ...]'. */
   usage: string;
-  /** Further text for --help. */
   details?: string;
   options: Options;
   run(positionals: string[], values: Values, io: Io): Promise<void>;
 }
 
-/** An invalid command line: exit code 2, and a hint at --help. */
+/** An invalid command line: exit code 2, with a hint at --help. */
 export class UsageError extends Error {}
 
-/** Converts to the form of node:util's parseArgs. */
 export function parseArgsOptions(options: Options): NonNullable<ParseArgsConfig['options']> {
   return Object.fromEntries(Object.entries(options).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]));
 }
@@ -52,7 +48,7 @@ export function number(values: Values, name: string): number | undefined {
   return parsed;
 }
 
-/** Splits at commas; requires at least one item. */
+/** Splits a value at commas. Throws UsageError without items. */
 export function list(values: Values, name: string): string[] | undefined {
   const items = text(values, name)
     ?.split(',')
@@ -62,14 +58,14 @@ export function list(values: Values, name: string): string[] | undefined {
   return items;
 }
 
-/** The value of an option with a fixed set of values. */
+/** The value of an option with fixed values. */
 export function choice<const T extends string>(values: Values, name: string, words: readonly T[]): T | undefined {
   const value = text(values, name);
   if (value === undefined || words.includes(value as T)) return value as T | undefined;
   throw new UsageError(`--${name} takes ${words.join(' or ')}, not '${value}'`);
 }
 
-/** The positional arguments, of which the named ones are required. */
+/** The positional arguments. Throws UsageError if a named one is missing. */
 export function needed<const Names extends readonly string[]>(
   positionals: string[],
   names: Names,

@@ -1,13 +1,12 @@
-// Compressed files, as web servers send them: each is compressed once.
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Larger files are sent uncompressed, because compressing takes seconds and memory. */
+/** Maximum size in bytes; compressing larger files takes seconds and memory. */
 const kLargest = 16e6;
-/** brotli level from 0 to 11: level 5 takes 60 ms for the engine and reduces it to a third; level 11 takes 2 s. */
+/** brotli level, 0 to 11. Level 5 takes 60 ms for the engine, level 11 takes 2 s. */
 const kQuality = 5;
-/** Sent uncompressed: compressed formats, and weights, which would only shrink by a tenth and lose the length that progress bars need. */
+/** Files that are sent uncompressed: compressed formats, and weights, which shrink by a tenth only and need a length for progress bars. */
 const kAsTheyAre = /\.(png|jpg|woff2|safetensors)$/;
 const kFormats = ['br', 'gzip'] as const;
 
@@ -19,7 +18,7 @@ interface FileVersion {
   modified: number;
 }
 
-/** Returns the best encoding in the header `Accept-Encoding`, or undefined. */
+/** Returns the best encoding in an `Accept-Encoding` header, or undefined. */
 export function acceptedEncoding(header: string | undefined): Encoding | undefined {
   const accepted = new Map<string, number>();
   for (const part of (header ?? '').toLowerCase().split(',')) {
@@ -29,7 +28,7 @@ export function acceptedEncoding(header: string | undefined): Encoding | undefin
   return kFormats.find((format) => (accepted.get(format) ?? accepted.get('*') ?? 0) > 0);
 }
 
-/** Compresses files and keeps the results in memory until the file changes. */
+/** Compresses files and caches the results until a file changes. */
 export class CompressedFiles {
   private readonly kept_ = new Map<string, { version: string; bytes: Promise<Buffer> }>();
 

@@ -1,4 +1,3 @@
-// peruse convert: a checkpoint as safetensors, written to a folder.
 import { convertCheckpoint } from '../quantize/convert.js';
 import type { Command } from './command.js';
 import { kWeightsOptions, weightsOptions } from './model_options.js';

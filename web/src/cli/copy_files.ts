@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, PeruseError } from '../errors.js';
 import { type Command, needed, UsageError } from './command.js';
 
-/** Scripts that a page or worker starts by address, and the engine's builds. Other bundles are imported. */
+/** Scripts that are started by address, and the engine's builds. Other bundles are imported. */
 const kLoadedLater = /^peruse-(?:(?:teach-|isolate-)?worker|gpu)\.js$|^peruse-[\w-]+\.wasm$/;
 
 export const copyFiles: Command = {
@@ -36,7 +36,7 @@ only the files that it needs.`,
   },
 };
 
-/** Servers map folders with these names to the root. */
+/** Servers publish folders with these names as their root. */
 function hint(folder: string): string {
   const path = folder.replaceAll('\\', '/').replace(/^\.?\/+|\/+$/g, '');
   const served = /(?:^|\/)(?:public|static)\/(.+)$/.exec(path)?.[1];

@@ -1,4 +1,4 @@
-// Where `peruse serve-demo` finds the demo models: in the package peruse-demo, which npm fetches the first time.
+// Finds the demo models for `peruse serve-demo`: in the package peruse-demo, which npm downloads the first time.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,10 +13,9 @@ const kName = 'peruse-demo';
 const kPackage = fileURLToPath(new URL('../../../', import.meta.url));
 const kMostWords = 400;
 
-/** The folder of the demo models, or the reason why it could not be found. */
 export type DemoModels = { folder: string; why?: undefined } | { folder?: undefined; why: string };
 
-/** Looks in this repository, then in the package peruse-demo where it is installed; else lets npm fetch it into the cache folder. */
+/** Searches this repository and installed packages; otherwise npm installs peruse-demo into the cache folder. */
 export async function findDemoModels(io: Io): Promise<DemoModels> {
   const own = join(kPackage, 'models');
   if (existsSync(own)) return { folder: own };
@@ -32,7 +31,7 @@ export async function findDemoModels(io: Io): Promise<DemoModels> {
   return fetched === undefined ? { why: why || `npm installed no ${kName}.` } : { folder: fetched };
 }
 
-/** The models of the package as a module at `path` finds it. */
+/** The models of the package that a module at `path` would import. */
 function installedFrom(path: string): string | undefined {
   try {
     return join(dirname(createRequire(pathToFileURL(path)).resolve(`${kName}/package.json`)), 'models');
@@ -41,13 +40,13 @@ function installedFrom(path: string): string | undefined {
   }
 }
 
-/** Installs a package into a folder; gives npm's words if it can't. */
+/** Installs a package into a folder. Returns npm's error message if that fails. */
 async function fetchPackage(name: string, place: string): Promise<string> {
   await makeFolder(place);
-  // Errors only: npm -s makes the npm that it starts silent about them, and warnings may be longer than the error.
+  // Errors only, because npm's warnings may be longer than the error. (With npm -s, a started npm prints nothing.)
   const quiet = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=0', '--loglevel=error'];
   const args = ['install', '--prefix', place, ...quiet, name];
-  const npm = process.env.npm_execpath; // Set where npx runs this program.
+  const npm = process.env.npm_execpath; // set if npx runs this program
   const child =
     npm !== undefined && /[\\/]np[mx]-cli\.js$/.test(npm)
       ? spawn(process.execPath, [npm.replace(/npx-cli\.js$/, 'npm-cli.js'), ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -60,7 +59,7 @@ async function fetchPackage(name: string, place: string): Promise<string> {
   return code === 0 ? '' : reasonOf(words) || `npm ended with ${code}.`;
 }
 
-/** npm's lines of an error, without their prefix, the stack and the path of the log. */
+/** The lines of npm's error, without prefix, stack and log path. */
 function reasonOf(words: string): string {
   const lines = words.split('\n').map((line) => line.replace(/^npm (error|ERR!) ?/, '').trimEnd());
   return lines
@@ -69,7 +68,7 @@ function reasonOf(words: string): string {
     .slice(0, kMostWords);
 }
 
-/** files.json of the page (tools/site.mjs), with the models' files among those that the service worker stores. */
+/** The page's files.json (tools/site.mjs) with the models' files added to the list for the service worker. */
 export function filesWithModels(page: string, models: string | undefined): string {
   const listed = JSON.parse(readFileSync(join(page, 'files.json'), 'utf8')) as { version: string; inUse: string[]; bytesInUse: number };
   if (models === undefined) return JSON.stringify(listed);

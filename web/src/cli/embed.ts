@@ -1,4 +1,3 @@
-// peruse embed: converts texts to vectors.
 import { type Command, choice, flag, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
@@ -31,7 +30,7 @@ export const embed: Command = {
       for await (const batch of textBatches(texts, io)) {
         const vectors = await embedder(batch, options);
         vectors.forEach(({ data }, index) => {
-          const embedding = Array.from(data, (value) => Number(value.toPrecision(9))); // 9 digits distinguish all float32 values
+          const embedding = Array.from(data, (value) => Number(value.toPrecision(9))); // 9 digits identify any float32
           io.out(jsonLine({ text: batch[index], embedding }));
         });
       }

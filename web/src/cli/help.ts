@@ -1,4 +1,3 @@
-// Generates --help texts from the commands.
 import type { Command, Options } from './command.js';
 import { kCommands } from './commands.js';
 

@@ -1,7 +1,7 @@
-// Lines of a stream, without their ends (\n, \r\n or \r).
+// Splits a stream into lines, at \n, \r\n or \r.
 import { PeruseError } from '../errors.js';
 
-/** Maximum line length: a line is one string, and Node's strings are limited to 512 MB. */
+/** Maximum line length; Node's strings are limited to 512 MB. */
 const kLongestLine = 64 << 20;
 
 export async function* linesOf(stream: AsyncIterable<Uint8Array>, longest = kLongestLine): AsyncGenerator<string> {
@@ -9,7 +9,7 @@ export async function* linesOf(stream: AsyncIterable<Uint8Array>, longest = kLon
   let parts: string[] = []; // of the unfinished line
   let length = 0;
   let lineNumber = 1;
-  let afterReturn = false; // the line ended with \r, so a following \n belongs to it
+  let afterReturn = false; // the line ended with \r; a following \n belongs to it
   const take = (part: string) => {
     length += part.length;
     if (length <= longest) return parts.push(part);

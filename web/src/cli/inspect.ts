@@ -1,4 +1,4 @@
-// peruse inspect: describes a checkpoint, whether and how Peruse runs it, and how much memory it needs.
+// peruse inspect: reports whether Peruse runs a checkpoint, for which tasks, and how much memory it needs.
 import { numberOf } from '../sources/json.js';
 import { type Checkpoint, elements, readCheckpoint } from './checkpoint.js';
 import { type Command, flag, needed, text } from './command.js';
@@ -6,7 +6,7 @@ import { kEncoderOptions, kSourceOptions } from './model_options.js';
 import { jsonLine, printable } from './printable.js';
 import { labelsOf, programOf, type Verdict, verdicts } from './verdict.js';
 
-/** Bytes of memory, by `dtype` of pipeline(). */
+/** Bytes of memory for each `dtype`. */
 type Memory = Record<'fp32' | 'fp16' | 'q8', number>;
 
 export const inspect: Command = {
@@ -41,21 +41,17 @@ export const inspect: Command = {
   },
 };
 
-/**
- * Estimates the memory of the weights: matrices in the given precision, the rest in float32; embedding tables as in the file, but never
- * wider than the precision.
- */
+/** Estimates the memory of the weights: matrices in the given precision, embedding tables at most as wide as in the file, others float32. */
 export function estimateMemory({ config, tensors }: Checkpoint): Memory {
   const folded = foldedBytes((config.encoder_config as Record<string, unknown> | null | undefined) ?? config);
   const memory: Memory = { fp32: folded, fp16: folded, q8: folded };
   for (const [name, tensor] of tensors) {
-    if (tensor.same_as !== undefined) continue; // stored once or not at all
-    if (/\.pos_(key_|query_|q_)?proj\./.test(name)) continue; // freed after folding
+    if (tensor.same_as !== undefined) continue; // tied weights do not need further memory
+    if (/\.pos_(key_|query_|q_)?proj\./.test(name)) continue; // freed after loading
     const count = elements(tensor);
     const isMatrix = tensor.shape.length >= 2;
     const isTable = isMatrix && /embeddings\.weight$/.test(name);
     if (tensor.dtype === 'I8') {
-      // Stored quantised.
       for (const dtype of ['fp32', 'fp16', 'q8'] as const) memory[dtype] += count;
       continue;
     }
@@ -67,7 +63,7 @@ export function estimateMemory({ config, tensors }: Checkpoint): Memory {
   return memory;
 }
 
-/** DeBERTa's relative positions, projected by each layer while loading: keys and queries for every distance, in float32. */
+/** Bytes of DeBERTa's relative positions, which each layer projects for keys and queries while loading, in float32. */
 function foldedBytes(config: Record<string, unknown>): number {
   if (config.relative_attention !== true) return 0;
   const size = (key: string) => numberOf(config[key]);
@@ -127,7 +123,7 @@ function asText(model: string, checkpoint: Checkpoint, found: Verdict[], memory:
   ];
 }
 
-/** Counts tied parameters once. */
+/** Counts parameters; tied ones count once. */
 function countParameters(tensors: Checkpoint['tensors']): number {
   return [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? elements(tensor) : 0), 0);
 }

@@ -1,16 +1,13 @@
-// Input and output of a command: the process's streams, or a test's.
+// Input and output of a command: the process's, or a test's.
 import { linesOf } from './input_lines.js';
 
 export interface Io {
-  /** Lines of standard input, without line ends. */
   lines(): AsyncIterable<string>;
-  /** All of standard input. */
   all(): Promise<string>;
-  /** Whether standard input is a terminal. */
   inputIsTty: boolean;
   out(line: string): void;
   err(text: string): void;
-  /** Whether standard error is a terminal, which enables progress bars. */
+  /** Whether standard error is a terminal, so that progress bars are shown. */
   errIsTty: boolean;
   columns: number;
   environment: Readonly<Record<string, string | undefined>>;

@@ -1,9 +1,9 @@
-// Progress of a training run, on standard error.
+// Progress of a training run on standard error.
 import type { TeachProgress } from '../teach/index_node.js';
 import type { Io } from './io.js';
 import { ProgressBar } from './progress_bar.js';
 
-/** A bar for the model's bytes, then a line per epoch; on a terminal also each step. */
+/** Shows a bar while loading and a line for each epoch; on a terminal also each step. */
 export class LessonProgress {
   private readonly bar_: ProgressBar | undefined;
   private last_: TeachProgress | undefined;

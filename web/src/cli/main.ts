@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The command `peruse`: `peruse <command> ...`. Results go to stdout as JSON lines, everything else to stderr. Exit codes: 0 success; 1
-// failure (one line on stderr says why); 2 invalid command line; 129, 130 and 143 after SIGHUP, SIGINT or SIGTERM.
+// The command `peruse`. Results go to stdout as JSON lines, everything else to stderr. Exit codes: 0 success; 1 failure, with a line on
+// stderr; 2 invalid command line; 129, 130 and 143 after SIGHUP, SIGINT and SIGTERM.
 import '../index_node.js';
 import { removePartialFiles } from '../cache/write_file_node.js';
 import { processIo } from './io.js';
@@ -16,7 +16,7 @@ for (const [signal, code] of [
     process.exit(code);
   });
 }
-// A reader that has seen enough (`| head`) closes the pipe, which is not an error.
+// A reader such as `head` may close the pipe early, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 process.exitCode = await runCli(process.argv.slice(2), processIo());

@@ -1,4 +1,4 @@
-// Shared by commands that run a model: options to find and load it, and input texts.
+// Options and input of all commands that run a model.
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
 import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
@@ -8,14 +8,13 @@ import type { Io } from './io.js';
 import { printable } from './printable.js';
 import { ProgressBar } from './progress_bar.js';
 
-/** Options to find a model. */
 export const kSourceOptions: Options = {
   revision: { type: 'string', value: 'name', help: 'branch, tag or commit of a hub id (main)' },
   token: { type: 'string', value: 'token', help: "the hub's access token, for gated models ($HF_TOKEN)" },
   offline: { type: 'boolean', help: 'ask no server: use only what was fetched before' },
 };
 
-/** Locations of encoders that a GLiNER or GLiClass model only names. */
+/** Folders of encoders that a GLiNER or GLiClass model only names. */
 export const kEncoderOptions: Options = {
   encoder: { type: 'string', value: 'source', help: "an old GLiNER's encoder: where its configuration and tokenizer are" },
   'labels-encoder': { type: 'string', value: 'id', help: "a bi-encoder's encoder of labels: where its tokenizer is" },
@@ -23,7 +22,7 @@ export const kEncoderOptions: Options = {
 
 const kDtypes = ['auto', 'fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
 
-/** Options that choose the files of weights. */
+/** Options that choose the weights file. */
 export const kWeightsOptions: Options = {
   weights: { type: 'string', value: 'form', help: 'safetensors, onnx or auto: the files to read (auto)' },
   dtype: { type: 'string', value: 'precision', help: 'of ONNX files: fp32, fp16, q8, int8, uint8, q4, q4f16 or bnb4 (q8)' },
@@ -40,7 +39,6 @@ export function weightsOptions(values: Values): Pick<PipelineOptions, 'weights' 
   });
 }
 
-/** Options to find and run a model. */
 export const kModelOptions: Options = {
   ...kWeightsOptions,
   dtype: {
@@ -57,7 +55,7 @@ export const kModelOptions: Options = {
   ...kSourceOptions,
 };
 
-/** Loads the model, with a progress bar on a terminal, for the duration of `use`. */
+/** Loads the model, shows progress on a terminal, calls `use`, and disposes of the model. */
 export async function withModel<T extends TaskOrAlias>(
   task: T,
   model: string,
@@ -122,7 +120,6 @@ export async function allTexts(given: readonly string[], io: Io): Promise<string
   return texts;
 }
 
-/** Removes undefined entries. */
 export function given<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T;
 }

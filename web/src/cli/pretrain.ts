@@ -1,4 +1,3 @@
-// peruse pretrain: continues pre-training on plain text, and writes the model to a folder.
 import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
 import { describe, PeruseError } from '../errors.js';
@@ -85,7 +84,7 @@ async function readValidation(given: string | undefined): Promise<string[] | num
   return Number.isNaN(share) ? readLines(given) : share;
 }
 
-/** Skips empty lines. */
+/** Returns the non-empty lines. */
 async function readLines(file: string): Promise<string[]> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new PeruseError('not_found', `${file} can't be read: ${describe(error)}`, { cause: error });

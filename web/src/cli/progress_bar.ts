@@ -1,4 +1,3 @@
-// The progress of loading on one line of a terminal.
 import type { ProgressInfo } from '../progress.js';
 import type { Io } from './io.js';
 import { printable } from './printable.js';

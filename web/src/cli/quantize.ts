@@ -1,4 +1,3 @@
-// peruse quantize: writes a checkpoint with 8-bit weights to a folder.
 import { quantizeCheckpoint } from '../quantize/quantize.js';
 import type { Command } from './command.js';
 import { kRewriteOptions, withRewriting } from './rewrite.js';

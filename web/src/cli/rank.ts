@@ -1,4 +1,3 @@
-// peruse rank: sorts documents by how well they answer a query.
 import { type Command, needed, number, text } from './command.js';
 import { allTexts, given, kModelOptions, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';

@@ -1,12 +1,10 @@
-// peruse redact: removes personal data from texts.
-
 import { Placeholders } from '../tasks/placeholders.js';
 import { kPlaceholders, type Redaction, type RedactOptions } from '../tasks/redact.js';
 import { type Command, choice, flag, needed, number, text, UsageError } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
 
-/** '--rules CREDITCARDNUMBER=luhn,IBAN=iban' */
+/** Parses '--rules CREDITCARDNUMBER=luhn,IBAN=iban'. */
 function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | undefined {
   if (list === undefined) return undefined;
   const rules = list.split(',').map((item): [string, 'luhn' | 'iban'] => {
@@ -17,7 +15,7 @@ function rulesOf(list: string | undefined): Record<string, 'luhn' | 'iban'> | un
   return Object.fromEntries(rules);
 }
 
-/** The placeholders of one line only, so that a line's reader does not see those of others. */
+/** The mapping of one line's placeholders, because its reader must not see those of other lines. */
 function ownMapping({ entities }: Redaction): Record<string, string> {
   return Object.fromEntries(entities.map(({ placeholder, text: original }) => [placeholder, original]));
 }

@@ -1,4 +1,3 @@
-// Runs a command line: finds the command, parses its options, prints one-line errors.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describe, PeruseError } from '../errors.js';
@@ -8,7 +7,7 @@ import { commandHelp, generalHelp } from './help.js';
 import type { Io } from './io.js';
 import { printable } from './printable.js';
 
-/** Returns the exit code. */
+/** Runs a command line. Returns the exit code. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && rest.length === 0)) {

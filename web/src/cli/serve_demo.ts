@@ -1,4 +1,3 @@
-// peruse serve-demo: serves the demo page on this machine.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, PeruseError } from '../errors.js';

@@ -1,5 +1,5 @@
-// A static server for the demo page: on this machine only, unless a host is given. It sends the headers for cross-origin isolation, which
-// WebAssembly threads need, and the demo page's content security policy, which also applies to workers.
+// A static server for the demo page, by default for this machine only. It sends the headers of cross-origin isolation, which threads need,
+// and the page's content security policy, which also applies to workers.
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ const kTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
-  '.md': 'text/plain; charset=utf-8', // browsers display it, while they would save text/markdown
+  '.md': 'text/plain; charset=utf-8', // browsers would save text/markdown
   '.mjs': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
@@ -39,11 +39,11 @@ const kLooksAgain = 200; // milliseconds
 export interface ServeOptions {
   /** 0 selects a free port. */
   port?: number;
-  /** The address to listen on. Default '127.0.0.1', which only this machine can reach; '0.0.0.0' is every address of the machine. */
+  /** The address to listen on. Default '127.0.0.1', for this machine only; '0.0.0.0' means every address of the machine. */
   host?: string;
-  /** Generated files, by address ('/files.json'). */
+  /** Content of generated files by address ('/files.json'). */
   generated?: Readonly<Record<string, string>>;
-  /** False omits the isolation headers, as on a plain static host. */
+  /** False omits the isolation headers, like a plain static host. */
   isolated?: boolean;
   later?: Later;
 }
@@ -52,7 +52,6 @@ export interface ServeOptions {
 export interface Later {
   /** Prefixes of their addresses. */
   below: readonly string[];
-  /** Settles when all are built. */
   until: Promise<unknown>;
 }
 
@@ -63,7 +62,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** The state that all requests share. */
+/** State that all requests share. */
 interface Site {
   mounts: [string, string][];
   generated: Readonly<Record<string, string>>;
@@ -72,7 +71,7 @@ interface Site {
   compressed: CompressedFiles;
 }
 
-/** Serves folders: `folders` maps prefixes of addresses ('/', '/models/') to folders; the longest matching prefix counts. */
+/** Serves folders. `folders` maps prefixes of addresses ('/', '/models/') to folders; the longest matching prefix is used. */
 export async function serveFolders(
   folders: Record<string, string>,
   { port = 0, host = '127.0.0.1', generated = {}, isolated = true, later }: ServeOptions = {},
@@ -112,7 +111,7 @@ function isEvery(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-/** Addresses at which other machines reach a server that listens on `host`. */
+/** The machine's addresses at which others reach a server that listens on `host`. */
 function othersCallIt(host: string): string[] {
   if (/^(127\.|localhost$|::1$)/.test(host)) return [];
   if (!isEvery(host)) return [host];
@@ -146,10 +145,7 @@ async function answer(
   await pipeline(createReadStream(file.path), response); // closes the file if the client disconnects
 }
 
-/**
- * Whether the request names this machine. Otherwise a page of another site could read these files through a host name that resolves to this
- * machine (DNS rebinding); numeric addresses are safe.
- */
+/** Whether the request names this machine. A page of another site could otherwise read the files through DNS rebinding. */
 function isOwnName(header: string | undefined, host: string): boolean {
   const name = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/
     .exec(header ?? '')?.[1]
@@ -169,7 +165,7 @@ interface FoundFile {
   modified: number;
 }
 
-/** Returns the file at the address, after it exists. */
+/** Finds the file, if necessary after it has been built. */
 async function awaitFile(mounts: [string, string][], address: string, mayCome: () => boolean): Promise<FoundFile | undefined> {
   for (;;) {
     const isLast = !mayCome(); // evaluated first, so that the last file is looked up once more
@@ -196,7 +192,7 @@ async function findFile(mounts: [string, string][], address: string): Promise<Fo
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return undefined;
   const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
-  // links must not leave the folder
+  // Links must not leave the folder.
   return real.startsWith(realRoot + sep) ? { path, size: found.size, modified: Math.floor(found.mtimeMs) } : undefined;
 }
 

@@ -1,4 +1,3 @@
-// peruse tag: finds entities in texts; with --labels, of any labels (zero-shot).
 import { type Command, choice, flag, list, needed, number } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';

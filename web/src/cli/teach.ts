@@ -1,4 +1,3 @@
-// peruse teach: trains a model on labelled lines, and writes it to a folder.
 import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
 import { describe, PeruseError } from '../errors.js';
@@ -103,7 +102,6 @@ async function readValidation(given: string | undefined): Promise<TeachExample[]
   return Number.isNaN(share) ? readExamples(given) : share;
 }
 
-/** Parses the non-empty lines. */
 async function readExamples(file: string): Promise<TeachExample[]> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new PeruseError('not_found', `${file} can't be read: ${describe(error)}`, { cause: error });

@@ -1,4 +1,4 @@
-// Whether Peruse runs a checkpoint, and for which tasks: asks the engine, with config.json and tensor headers only.
+// Asks the engine whether it runs a checkpoint, and for which tasks, with config.json and tensor headers only.
 
 import { PeruseError, show } from '../errors.js';
 import { withModel } from '../quantize/stand_in_engine.js';
@@ -9,7 +9,7 @@ import type { Checkpoint } from './checkpoint.js';
 
 export interface Verdict {
   task: Task;
-  /** The error; undefined if it runs. */
+  /** The error; undefined if the engine runs it. */
   refused?: { code: string; message: string };
 }
 
@@ -19,10 +19,10 @@ export async function verdicts(checkpoint: Checkpoint): Promise<Verdict[]> {
   return all;
 }
 
-/** The engine's limit. */
+/** The engine's maximum. */
 const kMostLabels = 65_536;
 
-/** Label names; LABEL_0, LABEL_1, ... if config.json only gives their number. */
+/** Label names; LABEL_0, LABEL_1, ... if config.json has only their number. */
 export function labelsOf({ config }: Checkpoint): string[] {
   const names = config.id2label;
   if (typeof names === 'object' && names !== null)
@@ -31,7 +31,7 @@ export function labelsOf({ config }: Checkpoint): string[] {
   return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : []; // the engine rejects more
 }
 
-/** Zero-shot classification needs certain labels, which the engine only checks in a call. */
+/** Checks the labels for zero-shot classification, which the engine checks only in a call. */
 function unfitLabels(task: Task, labels: string[]): Verdict['refused'] {
   if (task === 'zero-shot-classification' && !labels.some((label) => /^entail/i.test(label))) {
     return { code: 'unsupported', message: 'no label is called entailment: the model was not trained for natural language inference' };
@@ -40,7 +40,7 @@ function unfitLabels(task: Task, labels: string[]): Verdict['refused'] {
 }
 
 async function refusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['refused']> {
-  // With missing files the engine cannot be asked about a GLiNER; for other tasks it still rejects the checkpoint.
+  // If files are missing, the engine can check a checkpoint for every task except GLiNER's.
   const refused = checkpoint.lacks.length > 0 && isGlinerTask(task) ? undefined : await engineRefusal(task, checkpoint);
   if (refused !== undefined) return { ...refused, message: refused.message + ownCode(refused, checkpoint) };
   if (checkpoint.lacks.length > 0) return { code: 'not_found', message: checkpoint.lacks.join(' ') };
@@ -49,7 +49,7 @@ async function refusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['ref
   return { code: 'not_found', message: `there is no tokenizer that Peruse reads, none of ${names}` };
 }
 
-/** The task whose models have their own configuration file. */
+/** Whether models of the task have their own configuration file. */
 function isGlinerTask(task: Task): boolean {
   return engineTask(task) === 'zero-shot-token-classification';
 }
@@ -59,7 +59,7 @@ function ownCode({ code }: { code: string }, { config }: Checkpoint): string {
   return '; the repository brings Python code of its own for it (auto_map), which is never run';
 }
 
-/** The model's program for a task, a line per operation. */
+/** Returns the model's operations for a task, one per line. */
 export async function programOf(task: Task, { configBytes }: Checkpoint): Promise<string> {
   return withModel(task, 'auto', configBytes, (engine) => Promise.resolve(engine.program()));
 }

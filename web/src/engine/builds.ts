@@ -1,4 +1,4 @@
-// Starts a build of the engine. Builds have different wasm files; builds with the same kind of threading share a JavaScript loader.
+// Starts a build of the engine. All builds with threads share a JavaScript loader, and so do all builds without.
 import createPlain from '../../wasm/glue.mjs';
 import createThreaded from '../../wasm/glue-threads.mjs';
 import { Engine, type EngineModule, type EngineModuleFactory, type HelperWorker } from './engine.js';
@@ -7,22 +7,19 @@ import { type Started, startModule } from './start_build.js';
 import { threadsThatHelp } from './thread_probe.js';
 import type { Variant } from './variant.js';
 
-/** Variants compute on the CPU. 'webgpu' can compute on a GPU, where the CPU only records commands, without threads. */
+/** The builds for the CPU, and 'webgpu', whose CPU part only records commands for a GPU. */
 export type Build = Variant | 'webgpu';
 
-/** Platform functions to start an engine. */
 export interface WasmParts {
-  /** Compiles a build, from the package's own files or from the folder at a URL. */
+  /** Compiles a build of the package, or of the folder at a URL. */
   compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module>;
-  /** Starts a worker that becomes a thread of the engine (helpers.ts). */
   startHelper(): HelperWorker;
-  /** Ends helpers that were prepared but are not needed. */
+  /** Ends threads that were started in advance but are not needed. */
   dropHelpers?(): void;
 }
 
-/** A request for an engine: the load request, and resources of the platform. */
 export interface EngineRequest extends LoadRequest {
-  /** The content of config.json, which determines a probe's sizes. */
+  /** The content of config.json, from which a speed probe takes its sizes. */
   config: Promise<Uint8Array>;
   parts: WasmParts;
 }

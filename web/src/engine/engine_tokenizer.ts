@@ -1,13 +1,12 @@
-// The TypeScript side of the C++ tokenizer (bindings/tokenizer_binding.h): that of peruse-tokenizer.wasm, or of a model in an engine.
+// The TypeScript side of bindings/tokenizer_binding.h: the tokenizer in peruse-tokenizer.wasm, or of a model in an engine.
 import { kCells, type TokenizerEngine } from '../tasks/tokenizer_calls.js';
 import { ModuleCalls, type Staged, type WasmModule } from './module_calls.js';
 
-/** The module that the loader (web/wasm/glue-tokenizer.mjs) resolves to. */
 export interface TokenizerModule extends WasmModule {
   Tokenizer: new () => TokenizerBinding;
 }
 
-/** Methods return JSON, except reserve(), cells() and delete(); those with `bytes` read that many bytes from the staging buffer. */
+/** Methods except reserve(), cells() and delete() return JSON. Those with `bytes` read that number of bytes from the staging buffer. */
 export interface TokenizerBinding extends Staged {
   addFile(name: string, bytes: number): string;
   open(): string;
@@ -20,7 +19,6 @@ export interface TokenizerBinding extends Staged {
   delete(): void;
 }
 
-/** A tokenizer's description (TokenizerSession::Open). */
 export interface TokenizerReport {
   vocab_size: number;
   max_length: number | null;
@@ -46,7 +44,7 @@ export class EngineTokenizer extends ModuleCalls<WasmModule> implements Tokenize
     return this.call(() => this.tokenizer_.open()).about as TokenizerReport;
   }
 
-  /** Returns the cells of every window, token by token. */
+  /** Returns one array per window: kCells integers for each token. */
   encode(request: object): Int32Array[] {
     const bytes = this.stageJson(this.tokenizer_, request);
     const windows = this.call(() => this.tokenizer_.encode(bytes)).windows as number[];

@@ -1,6 +1,4 @@
-// The event loop of the thread that computes: a worker's, or the caller's.
-
-/** Lets waiting messages and timers run. Uses a message, because repeated timeouts take 4 ms. */
+/** Runs waiting messages and timers. Uses a message, because repeated timeouts take 4 ms each. */
 export function letEventsIn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -12,14 +10,11 @@ export function letEventsIn(): Promise<void> {
   });
 }
 
-/** Maximum work between turns of the event loop, in milliseconds. */
+/** Longest work, in milliseconds, without a turn of the event loop. */
 const kLongestTurn = 10;
 let worked = 0;
 
-/**
- * Records work of this thread, and runs the event loop if it adds up to kLongestTurn with earlier work. Promises alone never do, so
- * consecutive calls would block timers, sockets and signals.
- */
+/** Records work of this thread, and runs the event loop after kLongestTurn of work. Promises alone would block timers, sockets and signals. */
 export async function afterWork(milliseconds: number): Promise<void> {
   worked += milliseconds;
   if (worked < kLongestTurn) return;

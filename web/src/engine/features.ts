@@ -46,7 +46,7 @@ function validates(bytes: number[]): boolean {
   return WebAssembly.validate(new Uint8Array(bytes));
 }
 
-/** The features available to an engine in this environment. `inWorker` means a worker, which may block. */
+/** Returns the available features. `inWorker` means a worker, which may block. */
 export function detectFeatures(environment: { inWorker: boolean; processors: number; sharedMemory: boolean }): Features {
   const wasm = typeof WebAssembly === 'object' && typeof WebAssembly.validate === 'function';
   return {

@@ -1,4 +1,4 @@
-// Weights from an .onnx file: read by a part of the package that is loaded only now, and given to the engine as safetensors.
+// Feeds weights of an .onnx file to the engine as safetensors. The reader of .onnx files is loaded on demand.
 import { describe, PeruseError } from '../errors.js';
 import { ByteReporter } from '../progress.js';
 import { isEncodable } from '../sources/encodable.js';
@@ -19,7 +19,7 @@ export async function loadOnnxPart(importOnnx: ImportOnnx | undefined, name: str
   }
 }
 
-/** Gives the bytes that were read. */
+/** Returns the number of bytes read. */
 export async function feedOnnx(
   job: Reading,
   engine: Engine,
@@ -46,7 +46,7 @@ export async function feedOnnx(
   return bytes;
 }
 
-/** Turns the engine's report of missing or misshapen tensors into one about the file. */
+/** Adds what the file lacks to the engine's error about missing or misshapen tensors. */
 export function explainOnnx(name: string, error: unknown, conflicts: readonly string[]): unknown {
   if (!(error instanceof PeruseError) || (error.code !== 'missing_tensor' && error.code !== 'shape_mismatch')) return error;
   const why = conflicts.length > 0 ? ` (${conflicts.slice(0, 3).join('; ')})` : '';

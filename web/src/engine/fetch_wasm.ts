@@ -1,9 +1,8 @@
-// Compiles a build from a fetched file.
 import { describe } from '../errors.js';
 import { fetchAnywhere } from '../sources/fetching.js';
 import { kFilesRemedy } from './files_browser.js';
 
-/** Compiles the build of that name: `own`, next to the bundle, or from the folder at a URL. */
+/** Fetches and compiles a build: `name` in the folder at a URL, or else the file at `own`, next to the bundle. */
 export async function compileFetched(name: string, own: () => URL, folder: string | undefined): Promise<WebAssembly.Module> {
   const url = folder === undefined ? ownAddress(name, own) : new URL(name, folder.endsWith('/') ? folder : `${folder}/`);
   const address = absolute(url.href);
@@ -14,7 +13,7 @@ export async function compileFetched(name: string, own: () => URL, folder: strin
   if (!response.ok) throw refused(`the server answered ${response.status}`);
   const type = response.headers.get('content-type') ?? '';
   if (/^text\/html\b/i.test(type)) throw refused('the server answered with an HTML page');
-  // Streaming requires the WebAssembly content type, which many servers do not send.
+  // Streaming requires this content type, which many servers do not send.
   return type.startsWith('application/wasm') ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
 }
 
@@ -27,7 +26,7 @@ function ownAddress(name: string, own: () => URL): URL {
   }
 }
 
-/** Next 15 (Turbopack) starts workers from a blob and replaces `new URL()` by an object whose href is a path: no base for it is at hand there. */
+/** Resolves a path in Next 15 (Turbopack), which starts workers from a blob and replaces `new URL()` by an object with a path as href. */
 function absolute(href: string): string {
   return href.startsWith('/') ? new URL(href, globalThis.location.origin).href : href;
 }

@@ -1,27 +1,25 @@
-// Starts the engine's threads in browsers.
 import type { HelperWorker } from './engine.js';
 import { Helper } from './helpers.js';
 
-const kPrepared: Helper[] = []; // started, but not in use yet
+const kPrepared: Helper[] = []; // started in advance
 
-/** Returns a prepared thread, or a new one. */
+/** Returns a thread that was started in advance, or starts one. */
 export function startHelper(): HelperWorker {
   return kPrepared.shift() ?? newHelper();
 }
 
-/** A failed start is retried when the thread is needed, and reported then. */
+/** Starts threads in advance. A failed one is started again when it is needed, which then reports the failure. */
 export function prepareHelpers(count: number): void {
   try {
     while (kPrepared.length < count) kPrepared.push(newHelper());
   } catch {}
 }
 
-/** Ends the prepared threads. */
 export function dropHelpers(): void {
   for (const helper of kPrepared.splice(0)) helper.terminate();
 }
 
-/** Starts this worker's script again, because a bundler may have renamed its file. */
+/** Starts this worker's own script, whose name a bundler may have changed. */
 function newHelper(): Helper {
   const worker = new Worker(location.href, { type: isModule() ? 'module' : 'classic', name: 'peruse' });
   const helper = new Helper(
@@ -35,8 +33,8 @@ function newHelper(): Helper {
 }
 
 /**
- * Whether this worker is a module; bundlers may have made it a classic script. importScripts throws a TypeError in a module; in a classic
- * script it rejects the invalid address. (Without an address Firefox does not throw in either.)
+ * Whether this worker is a module; a bundler may have made it a classic script. importScripts() with an invalid address throws a TypeError
+ * only in a module. (Without an address it does not throw in Firefox.)
  */
 function isModule(): boolean {
   try {

@@ -1,4 +1,3 @@
-// The engine's threads in Node.
 import { parentPort } from 'node:worker_threads';
 import type { HelperWorker, ModuleFactory } from './engine.js';
 import { becomeHelper, Helper, isForHelper } from './helpers.js';
@@ -6,12 +5,12 @@ import { type InstalledFile, newNodeWorker } from './installed_node.js';
 
 const kEnding = new Set<Promise<unknown>>();
 
-/** Waits until ended helpers have exited, because they hold the engine's memory. */
+/** Waits until ended threads have exited and freed the engine's memory. */
 export async function helpersHaveGone(): Promise<void> {
   await Promise.all(kEnding);
 }
 
-/** `file` is the worker's. It keeps the process alive until it has loaded; afterwards it does not, because it is idle between calls. */
+/** Starts a thread. It keeps the process alive only until it has loaded, because later it may be idle. */
 export function startNodeHelper(file: InstalledFile): HelperWorker {
   const worker = newNodeWorker(file);
   const helper = new Helper(
@@ -28,7 +27,7 @@ export function startNodeHelper(file: InstalledFile): HelperWorker {
   return helper;
 }
 
-/** Passes messages to the listener; or becomes a thread of the engine if the first message requests that. `glue` is the build's loader. */
+/** Passes messages to the listener. If the first message is the loader's 'load', makes this worker a thread of the engine instead. */
 export function listenOrHelp<Message>(glue: ModuleFactory<never>, listener: (message: Message) => void): void {
   const port = parentPort!;
   port.once('message', (first: Message) => {
@@ -38,7 +37,7 @@ export function listenOrHelp<Message>(glue: ModuleFactory<never>, listener: (mes
   });
 }
 
-/** Makes this thread look like a web worker to the loader. */
+/** Defines the globals of a web worker, for the loader. */
 function help(glue: ModuleFactory<never>, first: { data: unknown }): void {
   const port = parentPort!;
   const scope = globalThis as unknown as { onmessage: (event: { data: unknown }) => void };
@@ -48,7 +47,7 @@ function help(glue: ModuleFactory<never>, first: { data: unknown }): void {
     importScripts: () => {},
     postMessage: (message: unknown) => port.postMessage(message),
   };
-  // Defined instead of assigned, because some are read-only in Deno.
+  // Some of these names are read-only in Deno, so they cannot be assigned.
   for (const [name, value] of Object.entries(names)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   port.on('message', (data: unknown) => scope.onmessage({ data }));
   becomeHelper(glue, first);

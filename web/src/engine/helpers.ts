@@ -1,12 +1,11 @@
-// The engine's own threads. A worker of the package becomes one if its first message is the loader's 'load', with the compiled build and
-// the shared memory.
+// The engine's threads. A worker of the package becomes one if its first message is the loader's 'load' with build and shared memory.
 import type { HelperWorker, ModuleFactory } from './engine.js';
 
 export function isForHelper(message: unknown): boolean {
   return (message as { cmd?: unknown } | null)?.cmd === 'load';
 }
 
-/** Makes this worker a thread of the engine. The build's loader recognises it by the worker's name, and listens from then on. */
+/** Makes this worker a thread of the engine: the loader recognises a thread by the worker's name. */
 export function becomeHelper(glue: ModuleFactory<never>, first: { data: unknown }): void {
   const scope = globalThis as unknown as { name: string; onmessage: (event: { data: unknown }) => void };
   Object.defineProperty(scope, 'name', { value: 'em-pthread', configurable: true, writable: true });
@@ -14,7 +13,6 @@ export function becomeHelper(glue: ModuleFactory<never>, first: { data: unknown 
   scope.onmessage(first);
 }
 
-/** Adapts a platform's worker for the loader. */
 export class Helper implements HelperWorker {
   onmessage: HelperWorker['onmessage'] = null;
   onerror: HelperWorker['onerror'] = null;
@@ -41,7 +39,7 @@ export class Helper implements HelperWorker {
     this.onmessage?.({ data });
   }
 
-  /** Reports a failure: the loader would wait for a missing helper forever, and throws on an error event. */
+  /** Reports a failure. Without that the loader would wait for the thread forever. */
   fail(error: { message: string }): void {
     if (this.isLoaded_) {
       this.onerror?.(error);

@@ -1,9 +1,7 @@
-// Loads a model, in this order:
-//   1. The engine's build starts while config.json and the tokenizer's files are read.
-//   2. The engine opens them, and rejects unsupported models before weights are downloaded.
-//   3. The weights (sources/model_files.ts), one file or the shards of an index, go to the engine in chunks as they arrive;
-//      JavaScript never holds them whole.
-//   4. The engine checks that nothing is missing.
+// Loads a model:
+//   1. The engine's build starts, while config.json and the tokenizer's files are read.
+//   2. The engine opens these files, and rejects an unsupported model before its weights are downloaded.
+//   3. The weights go to the engine in chunks as they arrive; JavaScript never holds the whole file.
 
 import { onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
@@ -54,39 +52,31 @@ import type { LoadRequest } from './load_request.js';
 import type { DeviceChoice } from './reports.js';
 
 export interface LoadReport {
-  /** Bytes read, from all files. */
   bytes: number;
-  /** Time from the call to readiness. */
   milliseconds: number;
-  /** The engine's report on the weights: heads found, unused tensors, precision. */
   weights: WeightReport;
-  /** The device, and the reason for it. */
   deviceChoice: DeviceChoice;
-  /** The file of the weights, or their index. */
+  /** The file with the weights, or the index of several. */
   file: string;
-  /** Precision of the weights in memory. */
   dtype: WeightReport['dtype'];
-  /** Number of compute threads. */
   threads: number;
-  /** Warnings, for example that files could not be cached. */
   notices: string[];
   /** Whether it shares the weights of another task. */
   shared: boolean;
 }
 
-/** A checkpoint's identity, by which two tasks recognise that they can share weights. */
+/** Identifies a checkpoint: two tasks of the same checkpoint can share weights. */
 export interface Checkpoint {
   config: Uint8Array;
-  /** Name and version of the weights file; undefined if its version is unknown. */
+  /** Name and version of the weights file; undefined if the version is unknown. */
   weights: string | undefined;
 }
 
-/** Environment of a load. */
 export interface LoadParts {
   folders: FolderParts;
-  /** Receives the content of config.json, which may determine the device. */
+  /** Starts an engine; config.json may determine its device. */
   startEngine: (config: Promise<Uint8Array>) => Promise<Engine>;
-  /** Returns an engine that has loaded this checkpoint for another task, if any. */
+  /** Returns an engine with this checkpoint loaded for another task. */
   findLoaded?: ((checkpoint: Checkpoint) => Engine | undefined) | undefined;
   report: ProgressCallback;
   signal: AbortSignal;
@@ -94,14 +84,14 @@ export interface LoadParts {
 
 interface Job extends Reading {
   task: string;
-  /** Folder of a bi-encoder's label encoder, if the caller gave one. */
+  /** A bi-encoder's label encoder, if the caller named its folder. */
   labels?: ModelFolder;
 }
 
-/** The engine's name for the config.json in an adapter's folder. */
+/** The name by which the engine gets the config.json of an adapter's folder. */
 const kAdapterModelConfig = 'adapter/config.json';
 
-/** Added to errors about a model whose config.json names Python code. */
+/** Added to errors about a model with its own Python code. */
 const kOwnCode =
   'config.json names Python code of its own (auto_map), which is not run: the model is computed as its model_type says, and its code may do something else.';
 
@@ -109,7 +99,7 @@ function hasOwnCode({ name, content }: NamedFile): boolean {
   return new TextDecoder().decode(content).includes('"auto_map"') && (parseObject(name, content).auto_map ?? null) !== null;
 }
 
-/** The task whose models have their own configuration file. */
+/** The only task whose models have a configuration file of their own. */
 const kGliner = 'zero-shot-token-classification';
 
 export interface Loaded {
@@ -118,10 +108,10 @@ export interface Loaded {
   checkpoint: Checkpoint;
 }
 
-/** The folder has only ONNX files, which the engine is opened for in another way. */
+/** Thrown if the folder has only ONNX files, for which the engine must be opened differently. */
 class OnlyOnnx extends Error {}
 
-/** Loads a model. If that fails, all reads end that are still under way. */
+/** Loads a model. After a failure, cancels all pending reads. */
 export async function loadModel(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
   throwIfAborted(parts.signal);
   const stop = new AbortController();
@@ -161,7 +151,7 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
   const small: Job = { ...job, labels, folder: encoder ? firstOf(leading, encoder) : leading };
   const located = locateForTask(small);
   const configBytes = located.then(({ config }) => config.content);
-  configBytes.catch(() => {}); // readTexts reports it
+  configBytes.catch(() => {});
   const wish = request.weights ?? kUsualWeights;
   const chosen = parts.findLoaded || mayPreferOnnx(wish) ? await chooseWeights(wish, await located) : {};
   const { onnx } = chosen;
@@ -211,16 +201,15 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
     };
     return { engine, report, checkpoint: { config: await configBytes, weights: version } };
   } catch (error) {
-    starting.then((started) => started.dispose()).catch(() => {}); // `error` is reported; this only cleans up
+    starting.then((started) => started.dispose()).catch(() => {}); // the load's error is thrown; this only frees memory
     throw error;
   }
 }
 
-/** The weights to load, as far as they are known before the load. */
+/** The choice of weights, before the download. */
 interface ChosenWeights {
-  /** The .onnx file; undefined for other forms. */
   onnx?: OnnxChoice | undefined;
-  /** The file or its index, and its version; undefined if there are no weights, which is reported later. */
+  /** The file or the index of shards, and its version; undefined if no weights were found, which fails later. */
   file?: string | undefined;
   version?: string | undefined;
 }
@@ -245,7 +234,7 @@ function modelTypeOf({ name, content }: NamedFile): string {
   return String(parseObject(name, content).model_type ?? '');
 }
 
-/** Name and version of the file; undefined for shards, which do not share weights. */
+/** Name and version of the file; undefined for shards, which are not shared. */
 function versionOf({ name, file, sharded }: FoundWeights): string | undefined {
   return sharded || file.version === undefined ? undefined : `${name} ${file.version}`;
 }
@@ -258,7 +247,7 @@ async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): P
   const forTask = () =>
     job.task === 'feature-extraction' ? readModules(job) : job.task === 'text-ranking' ? readThoseThere(job, [kModules, kPrompts]) : [];
   const beside = Promise.all([readTokenizer(job), forTask()]);
-  beside.catch(() => {}); // errors in config.json are reported first, because they matter more
+  beside.catch(() => {}); // errors in config.json have priority
   const { job: encoder, config } = await located;
   const forLabels = await readLabelsTokenizer(job, config);
   const classifier = job.task === 'text-classification' && !hasClassifier(config) ? await readModules(job) : [];
@@ -266,13 +255,13 @@ async function readTexts(job: Job, located: ReturnType<typeof locateForTask>): P
   return [config, ...(await readTokenizer(encoder)), ...(await forTask()), ...classifier];
 }
 
-/** Whether config.json's class is a text classifier; otherwise sentence-transformers' modules may contain one. */
+/** Whether the class in config.json is a text classifier. If not, sentence-transformers' modules may contain one. */
 function hasClassifier(config: NamedFile): boolean {
   const { architectures } = parseObject(config.name, config.content);
   return [architectures].flat().some((name) => textOf(name).endsWith('ForSequenceClassification'));
 }
 
-/** Reads sentence-transformers' files about text vectors, which the engine parses (core/tasks/sentence_modules.h). */
+/** Reads sentence-transformers' files, which core/tasks/sentence_modules.h parses. */
 export async function readModules(job: Reading): Promise<NamedFile[]> {
   const modules = await readThoseThere(job, [kModules]);
   if (modules.length === 0) return [];
@@ -288,7 +277,7 @@ export async function readModules(job: Reading): Promise<NamedFile[]> {
   return [...modules, ...read.flat()];
 }
 
-/** Opens files of the first folder, or else of the second. */
+/** Opens files of the first folder, or of the second if the first lacks them. */
 function firstOf(first: Pick<ModelFolder, 'open'>, second: Pick<ModelFolder, 'open'>): ModelFolder {
   return {
     async open(file, signal) {
@@ -298,11 +287,11 @@ function firstOf(first: Pick<ModelFolder, 'open'>, second: Pick<ModelFolder, 'op
   };
 }
 
-/** Reads config.json, or a GLiNER's own file, and inserts the configurations of encoders that it only names. */
+/** Reads config.json or gliner_config.json, and inserts configurations of encoders that it names. */
 async function readConfig(job: Job): Promise<NamedFile> {
   const name = 'config.json';
   const file = await job.folder.open(kGlinerConfig, job.signal);
-  if (!file.found) return readNeeded(job, name); // not a GLiNER: the engine reports what it is
+  if (!file.found) return readNeeded(job, name); // not a GLiNER; the engine reports it
   const { content } = await readWhole(job, kGlinerConfig, file);
   const config = parseObject(kGlinerConfig, content);
   const full = await completeConfig(
@@ -313,7 +302,7 @@ async function readConfig(job: Job): Promise<NamedFile> {
   return { name, content: full === config ? content : new TextEncoder().encode(JSON.stringify(full)) };
 }
 
-/** Reads a bi-encoder's tokenizer for labels, its own or the label encoder's. */
+/** Reads a bi-encoder's tokenizer for labels, from its own or its label encoder's folder. */
 async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFile[]> {
   if (!job.task.startsWith('zero-shot-')) return [];
   const needs = labelsEncoderOf(parseObject(config.name, config.content));
@@ -330,7 +319,7 @@ async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFi
   }
 }
 
-/** Reads adapter_config.json, and the config.json of its folder, which has the labels of the adapter's classifier. */
+/** Reads adapter_config.json, and the config.json in its folder, which has the labels of the adapter's classifier. */
 async function readAdapterConfigs(job: Job): Promise<NamedFile[]> {
   const [own, model] = await Promise.all([readNeeded(job, kAdapterConfig), readThoseThere(job, ['config.json'])]);
   return [own, ...model.map(({ content }) => ({ name: kAdapterModelConfig, content }))];
@@ -354,7 +343,7 @@ async function feedAdapter(job: Job, engine: Engine): Promise<number> {
   throw notFound(missing);
 }
 
-/** Reports bytes to `count`; returns the version and the name of the file. */
+/** Feeds the weights and reports bytes to `count`. Returns name and version of the file. */
 async function feedWeights(
   job: Job,
   engine: Engine,

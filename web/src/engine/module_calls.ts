@@ -2,32 +2,32 @@
 import { capital, describe, type ErrorCode, PeruseError } from '../errors.js';
 
 export interface WasmModule {
-  /** The module's memory. Growing replaces it: read the property again after every call. */
+  /** The module's memory. It is replaced when memory grows: read the property again after every call. */
   readonly HEAPU8: Uint8Array;
 }
 
-/** The part of a bound object used to pass text in. */
+/** The staging buffer of a bound object, through which texts are passed. */
 export interface Staged {
-  /** Reserves bytes and returns their address, or 0 when memory runs out. */
+  /** Reserves bytes and returns their address, or 0 without memory. */
   reserve(bytes: number): number;
 }
 
 export type Reply = { ok: true } & Record<string, unknown>;
 
-/** State that all callers of a module share. */
+/** State that all callers of one module share. */
 interface ModuleState {
   broken?: string;
   users: number;
 }
 
-/** Throws PeruseError; after 'worker_died' the module is broken and unusable. */
+/** Calls into a module. Throws PeruseError; after 'worker_died' the module is unusable. */
 export class ModuleCalls<M extends WasmModule> {
   private readonly state_: ModuleState;
   private gone_ = false;
 
   constructor(
     protected readonly module_: M,
-    /** Returns the module's last output, which explains more than the following trap. */
+    /** Returns the module's last output, which may explain a trap. */
     protected readonly lastWords_: () => string = () => '',
     /** An existing caller of the same module. */
     other?: ModuleCalls<M>,
@@ -36,17 +36,16 @@ export class ModuleCalls<M extends WasmModule> {
     this.state_.users += 1;
   }
 
-  /** Whether the module still works. */
   healthy(): boolean {
     return !this.gone_ && this.state_.broken === undefined;
   }
 
-  /** Whether this is the module's only caller. */
+  /** Whether this is the only caller of the module. */
   protected isLast(): boolean {
     return !this.gone_ && this.state_.users === 1;
   }
 
-  /** Ends all calls; `release` is the last, unless the module is broken. Returns whether this was the module's only caller. */
+  /** Ends this caller. Runs `release` unless the module is broken. Returns whether this was the only caller. */
   protected leave(release: () => void): boolean {
     if (this.gone_) return false;
     try {
@@ -78,7 +77,7 @@ export class ModuleCalls<M extends WasmModule> {
     return reply;
   }
 
-  /** Anything that the module throws is a trap, after which its memory is unreliable. */
+  /** Runs a call into the module. Anything that it throws is a trap, after which the module's memory is unreliable. */
   protected guard<T>(method: () => T): T {
     const broken = this.gone_ ? 'It was disposed of.' : this.state_.broken;
     if (broken !== undefined) throw new PeruseError('worker_died', `The engine has stopped: ${broken}`);
@@ -91,12 +90,12 @@ export class ModuleCalls<M extends WasmModule> {
   }
 }
 
-/** Gives a message of the core a capital letter, unless it starts with the name of a file, a tensor or a field. */
+/** Capitalizes a message of the core, unless it starts with a file, tensor or field. */
 function sentence(message: string): string {
   return /^[a-z]+[ ,]/.test(message) ? capital(message) : message;
 }
 
-/** Converts a request to JSON. A string that exceeds the browser's limit is too large for the engine, too. */
+/** Converts a request to JSON. A string above the browser's limit throws 'out_of_memory'. */
 function toUtf8(value: unknown): Uint8Array {
   try {
     const json = JSON.stringify(value, (_, item: unknown) => (typeof item === 'string' ? wellFormed(item) : item));
@@ -107,10 +106,7 @@ function toUtf8(value: unknown): Uint8Array {
   }
 }
 
-/**
- * Replaces each lone surrogate by U+FFFD. Indices into the result are valid for the caller's string, and the result has an exact UTF-8
- * form.
- */
+/** Replaces lone surrogates by U+FFFD, so that the text has an exact UTF-8 form; string indices stay valid. */
 export function wellFormed(text: string): string {
   return text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
 }

@@ -1,4 +1,4 @@
-// Compiles the engine's builds from disk in Node, each once per thread.
+// Compiles builds from disk in Node, each once per thread.
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,6 @@ import { type InstalledFile, installedFile } from './installed_node.js';
 
 const kCompiled = new Map<string, Promise<WebAssembly.Module>>();
 
-/** Compiles a build of the package, or the file of its name in the folder at a URL. */
 export async function compileRead(file: InstalledFile, folder: string | undefined): Promise<WebAssembly.Module> {
   const url = folder === undefined ? installedFile(file) : new URL(basename(file.path), folder.endsWith('/') ? folder : `${folder}/`);
   const compiled = kCompiled.get(url.href) ?? read(url).then((bytes) => WebAssembly.compile(bytes));

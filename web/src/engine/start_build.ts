@@ -1,12 +1,9 @@
-// Starts a build: its compiled wasm and its JavaScript loader become a module.
+// Starts a build: makes a module of its compiled wasm and its JavaScript loader.
 import { describe, PeruseError } from '../errors.js';
 import type { HelperWorker, ModuleFactory } from './engine.js';
 
-/** Platform functions to start a build. */
 export interface BuildParts {
-  /** Compiles the build, from the package's own files or from the folder at a URL. */
   compile(folder: string | undefined): Promise<WebAssembly.Module>;
-  /** Starts a worker that becomes a thread of the engine (helpers.ts). */
   startHelper(): HelperWorker;
 }
 
@@ -15,7 +12,7 @@ export interface Started<M> {
   lastWords: () => string;
 }
 
-/** `wasm` is the compiled build, or a folder that replaces the package's own. */
+/** `wasm` is a compiled build, or the URL of a folder that replaces the package's own. */
 export async function startModule<M>(
   factory: ModuleFactory<M>,
   build: string,
@@ -45,7 +42,7 @@ export async function startModule<M>(
   }
 }
 
-/** The loader does not notice a failed instance or helper, and does not end the other helpers. */
+/** Runs the loader. It does not notice a failed instance or thread, so this reports it, and ends the other threads. */
 function instantiate<M>(
   factory: ModuleFactory<M>,
   compiled: WebAssembly.Module,

@@ -1,10 +1,10 @@
-// Measures how many threads help on this machine. Processors may share a core without reporting it; then a second thread makes short
-// operations slower. So a small layer is timed with fewer threads too, for some tens of milliseconds.
+// Measures how many threads help, by timing a small layer for some tens of milliseconds. Processors that share a core do not report it, and
+// make short operations slower.
 
 import { Engine, type EngineModule } from './engine.js';
 import { letEventsIn } from './events.js';
 
-/** A small encoder's layer: larger ones have longer operations, so threads cost a smaller share. */
+/** A layer of a small encoder, because threads cost short operations most. */
 const kSmallModel = JSON.stringify({
   model_type: 'bert',
   vocab_size: 64,
@@ -19,16 +19,16 @@ const kRuns = 8;
 /** More threads must take less than this share of the time of fewer. */
 const kGain = 0.95;
 
-/** Returns the number of threads to compute with, at most `most`, the number that the module has. */
+/** Returns the number of threads to use, at most `most`, the number that the module has started. */
 export async function threadsThatHelp(module: EngineModule, most: number): Promise<number> {
   return fewestFast(most, async (threads) => {
     const time = timeOf(module, threads);
-    await letEventsIn(); // threads of an ended session are returned in an event
+    await letEventsIn(); // threads of an ended session become free in an event
     return time;
   });
 }
 
-/** Returns the smallest of `most` and its halves that is as fast as more threads. `time` measures one run. */
+/** Returns the smallest of `most`, its half, its quarter, ... that is about as fast as more threads. `time` measures one run. */
 export async function fewestFast(most: number, time: (threads: number) => Promise<number>): Promise<number> {
   let best = 1;
   let bestTime = await time(1);
@@ -42,7 +42,7 @@ export async function fewestFast(most: number, time: (threads: number) => Promis
   return best;
 }
 
-/** 2 and 4 of 4, 3 of 3, 2, 4 and 8 of 8. */
+/** Numbers of threads to try: 2 and 4 of 4; 3 of 3; 2, 4 and 8 of 8. */
 function halvesOf(most: number): number[] {
   const counts: number[] = [];
   for (let threads = most; threads > 1; threads = Math.floor(threads / 2)) counts.unshift(threads);

@@ -1,52 +1,47 @@
-// Chooses the engine's build: a pure function of the machine's features and the caller's request.
+// Chooses the engine's build from the machine's features and the caller's request.
 import { PeruseError, show } from '../errors.js';
 
-/** The builds of the engine: plain or relaxed SIMD, with or without threads. Each exists with and without GPU support. */
+/** The builds for the CPU: plain or relaxed SIMD, with or without threads. */
 export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';
 
 export const kVariants: readonly Variant[] = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 
-/** Features of the machine. */
 export interface Features {
   wasm: boolean;
   simd: boolean;
   relaxedSimd: boolean;
-  /** Why relaxed SIMD is unavailable, if not because of the machine. */
+  /** Why relaxed SIMD is unavailable, if the machine would support it. */
   whyPlain?: string;
-  /** WebAssembly threads: shared memory and atomics are supported. */
+  /** WebAssembly supports shared memory and atomics. */
   threads: boolean;
-  /** Memory can be shared with workers: the page is cross-origin isolated, or it is Node. */
+  /** Memory can be shared with workers: a cross-origin isolated page, or Node. */
   sharedMemory: boolean;
-  /** The engine's thread may block (a worker, or Node), which threads require. */
+  /** This thread may block (a worker, or Node), which threads require. */
   mayBlock: boolean;
-  /** Logical processors. */
   processors: number;
 }
 
-/** The caller's request; 'auto' and undefined leave the choice to `chooseVariant`. */
+/** The requested build and threads; 'auto' and undefined leave the choice to Peruse. */
 export interface VariantWish {
-  /** The build of the engine. */
+  /** The build of the engine. Default 'auto'. */
   variant?: Variant | 'auto';
-  /** Number of threads, 1 to 16. */
+  /** Number of threads, 1 to 16. Default 'auto'. */
   threads?: number | 'auto';
 }
 
 export interface VariantChoice {
   variant: Variant;
   threads: number;
-  /** The caller did not choose the number of threads: fewer may be used if more do not help. */
+  /** The number of threads may be reduced if more do not help. */
   threadsAreFree?: boolean;
-  /** One sentence: why this build, and why no better one. */
+  /** One sentence: why this build, and no better one. */
   reason: string;
 }
 
 const kMostThreads = 16;
-const kDefaultMostThreads = 4; // More gain little for small encoders, and the page needs its cores too.
+const kDefaultMostThreads = 4; // more gain little for small encoders, and the page needs cores too
 
-/**
- * Chooses the build. `mostThreads` limits the default number of threads. Throws 'no_wasm' if no build runs, 'unsupported' if the request
- * cannot be met.
- */
+/** Chooses the build. `mostThreads` limits the default number of threads. Throws 'no_wasm' or, for an impossible request, 'unsupported'. */
 export function chooseVariant(features: Features, wish: VariantWish = {}, mostThreads?: number): VariantChoice {
   checkWasm(features);
   const wanted = wish.variant ?? 'auto';
@@ -60,7 +55,7 @@ export function chooseVariant(features: Features, wish: VariantWish = {}, mostTh
   return { variant: threads > 1 ? `${base}-threads` : base, threads, ...free, reason: `${simdReason}; ${reason}.` };
 }
 
-/** Chooses only the number of threads, for plain SIMD, with a reason. Like chooseVariant. */
+/** Chooses the number of threads for plain SIMD. Throws like chooseVariant. */
 export function chooseThreads(features: Features, wish: VariantWish['threads'], mostThreads?: number): Omit<VariantChoice, 'variant'> {
   checkWasm(features);
   const { threads, reason } = countThreads(features, checkWish('auto', wish), mostThreads);
@@ -81,7 +76,7 @@ function countThreads(features: Features, wished: VariantWish['threads'] = 'auto
   return { threads, reason: threadReason(threads, wished, noThreads, features, most) };
 }
 
-/** Returns the requested number of threads; numeric strings, for example from an address, are accepted. */
+/** Checks the requested number of threads, which may be a numeric string. */
 function checkWish(variant: string, asked: number | 'auto' | undefined): number | 'auto' | undefined {
   const threads = typeof asked === 'string' && /^\d+$/.test(asked) ? Number(asked) : asked;
   if (variant !== 'auto' && !kVariants.includes(variant as Variant)) {
@@ -132,8 +127,7 @@ function whyNoThreads(features: Features): string | undefined {
 function threadCount(features: Features, threads: number | 'auto', most: number | undefined): number {
   if (threads !== 'auto') return threads;
   if (most !== undefined) return Math.min(most, features.processors);
-  // Processors that share a core also share its multipliers, which is not reported: half of them are assumed to be cores. Two processors
-  // seldom share a core.
+  // Processors of one core share its multipliers. Machines do not report that, so half of more than two processors count as cores.
   const cores = features.processors <= 2 ? features.processors : Math.ceil(features.processors / 2);
   return Math.max(1, Math.min(kDefaultMostThreads, cores));
 }

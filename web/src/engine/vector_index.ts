@@ -2,7 +2,6 @@
 import { describe, PeruseError } from '../errors.js';
 import type { VectorHit } from '../tasks/vector_search.js';
 
-/** A vector index (bindings/vector_index_binding.cc). */
 export interface EngineVectorIndex {
   resize(rows: number): number;
   query(): number;
@@ -11,7 +10,6 @@ export interface EngineVectorIndex {
   delete(): void;
 }
 
-/** The part of the engine's module (engine.ts) that an index uses. */
 interface IndexModule {
   readonly HEAPU8: Uint8Array;
   readonly VectorIndex: new (width: number) => EngineVectorIndex;
@@ -27,7 +25,6 @@ export class VectorIndex {
     this.index_ = new module_.VectorIndex(width_);
   }
 
-  /** Replaces the rows. */
   set(data: Float32Array): void {
     const rows = data.length / this.width_;
     const address = this.call(() => this.index_.resize(rows)) >>> 0;

@@ -1,10 +1,10 @@
-// The engine's files if they are fetched. Part of the bundles, which are in the same folder as the files (tools/bundle.mjs).
+// The engine's files for bundles, which are in the same folder as the files.
 
 import type { Build, WasmParts } from './builds.js';
 import { compileFetched } from './fetch_wasm.js';
 import { dropHelpers, startHelper } from './helper_browser.js';
 
-/** Spelled out so that bundlers find the files. */
+/** One expression per file, so that bundlers find them. */
 const kFiles: Record<Build, () => URL> = {
   simd: () => new URL('./peruse-simd.wasm', import.meta.url),
   relaxed: () => new URL('./peruse-relaxed.wasm', import.meta.url),

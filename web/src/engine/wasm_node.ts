@@ -1,10 +1,9 @@
-// The engine's files and threads in Node.
 import type { Build, WasmParts } from './builds.js';
 import { startNodeHelper } from './helper_node.js';
 import type { InstalledFile } from './installed_node.js';
 import { compileRead } from './read_wasm_node.js';
 
-/** The worker in one file (tools/bundle.mjs), so that a bundler only needs to copy this file. */
+/** The worker as one file, so that a bundler needs to copy only that. */
 export const kNodeWorker: InstalledFile = {
   path: 'dist/node/worker.mjs',
   own() {

@@ -1,8 +1,7 @@
-// Reads the tensors of a weights file in any format with the engine's parsers, for tools that copy or describe them.
+// Reads the tensors of a weights file of any format with the engine's parsers, for the commands that copy or describe checkpoints.
 import { describe, type ErrorCode, PeruseError } from '../errors.js';
 import type { WasmModule } from './module_calls.js';
 
-/** The Embind class. Replies are JSON, as in Session. */
 interface EngineWeightsReader {
   reserve(bytes: number): number;
   encode(bytes: number, dtype: string): string;
@@ -11,24 +10,23 @@ interface EngineWeightsReader {
   delete(): void;
 }
 
-/** The module of the training build's JavaScript loader, as tools use it. */
+/** The module of the training build, which contains the reader. */
 export interface ToolModule extends WasmModule {
   WeightsReader: new () => EngineWeightsReader;
 }
 
-/** A tensor's description in a file. */
 export interface TensorInfo {
   name: string;
   /** safetensors' name: 'F32', 'BF16', 'I64', ... */
   dtype: string;
   shape: number[];
-  /** An earlier tensor with the same bytes (tied weights): this one gets no pieces. */
+  /** An earlier tensor with the same bytes (tied weights), which are delivered only once. */
   same_as?: string;
 }
 
-/** The next bytes of a tensor. A tensor is complete before the next one starts. */
+/** Consecutive bytes of a tensor. A tensor is complete before the next one starts. */
 export interface TensorPiece {
-  /** Its index in the header. */
+  /** Index of the tensor in the header. */
   tensor: number;
   /** Valid until the next call. */
   bytes: Uint8Array;
@@ -36,15 +34,13 @@ export interface TensorPiece {
 
 interface Read {
   header?: TensorInfo[];
-  /** Tensor, address, bytes. */
+  /** Tuples of tensor index, address and number of bytes. */
   pieces: [number, number, number][];
 }
 
-/** Report on a file. */
 export interface ReadReport {
-  /** Number of encoded tensors. */
   encoded: number;
-  /** Bytes of all tensors in the file, counting tied ones once. */
+  /** Bytes of all tensors in the file; tied ones count once. */
   bytes: number;
 }
 
@@ -54,7 +50,7 @@ export class WeightsReader {
   private readonly reader_: EngineWeightsReader;
   private header_: TensorInfo[] | undefined;
 
-  /** `where_` names the file, for messages. */
+  /** `where_` names the file in messages. */
   constructor(
     private readonly module_: ToolModule,
     private readonly where_: string,
@@ -62,15 +58,12 @@ export class WeightsReader {
     this.reader_ = new module_.WeightsReader();
   }
 
-  /** Set once enough of the file has arrived. */
+  /** The tensors of the file; undefined until enough of it has arrived. */
   get header(): readonly TensorInfo[] | undefined {
     return this.header_;
   }
 
-  /**
-   * Converts following tensors to the format of this dtype. `config` is the model's config.json. Returns config.json of the result. Call it
-   * before feed().
-   */
+  /** Converts the following tensors to `dtype`. `config` is the model's config.json. Returns the config.json of the result. Call before feed(). */
   encode(config: Uint8Array, dtype: string): Record<string, unknown> {
     this.stage(config);
     return this.answer<{ config: Record<string, unknown> }>(() => this.reader_.encode(config.length, dtype)).config;

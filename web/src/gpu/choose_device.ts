@@ -1,5 +1,5 @@
-// Chooses between CPU and GPU and starts the engine there. Device 'webgpu' requires the GPU; 'auto' takes the faster one by a short timed
-// probe, or the CPU without a working GPU.
+// Chooses between CPU and GPU and starts the engine there. 'webgpu' requires the GPU; 'auto' takes the faster one by a timed probe, or the
+// CPU without a working GPU.
 
 import createGpu from '../../wasm/glue-webgpu.mjs';
 import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, startCpuEngine } from '../engine/builds.js';
@@ -15,7 +15,7 @@ const kOpenLimit = 2000; // milliseconds that device 'auto' waits for a GPU devi
 export async function startWithGpu(request: EngineRequest, findGpu: () => Promise<GPU | undefined>): Promise<Engine> {
   const onCpu = (reason: string) => startCpuEngine(request, `the CPU, because ${reason}`);
   if (request.device === 'webgpu') return startOnGpu(request, await openGpu(await findGpu(), request.shaderF16));
-  // The GPU would compile its shaders again, and everything else would wait for it.
+  // The GPU would compile its shaders again and delay all other work.
   if (Object.values(request.probes ?? {}).some(({ gaveUp }) => gaveUp === 'unfinished')) {
     return onCpu(`the GPU could not run a short text within ${kGpuLimit / 1000} s when it was asked first (probe).`);
   }
@@ -72,12 +72,11 @@ async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise
     },
   });
   if (deviceChoice.device === 'webgpu') {
-    modules.cpu?.module.PThread?.terminateAllThreads(); // no longer needed
+    modules.cpu?.module.PThread?.terminateAllThreads(); // not needed any more
     const { module, lastWords } = modules.gpu ?? (await startGpuBuild(request));
     return new OwningGpuEngine(module, gpu, lastWords, deviceChoice);
   }
-  // Deferred, because destroying a device waits for shaders that still compile, in Node on this thread, in Chromium on one that all pages
-  // share.
+  // Destroying a device waits for shaders that still compile: in Node in this thread, in Chromium in one that all pages share.
   void gpu.pipelines.settled().then(() => {
     gpu.device.destroy();
   });
@@ -85,7 +84,7 @@ async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise
   return new Engine(module, request.choice.threads, lastWords, undefined, deviceChoice);
 }
 
-/** Uses the result of an earlier probe for this size, or starts the modules and probes now. */
+/** Uses an earlier probe for this size, or runs one. */
 async function decide(
   request: EngineRequest,
   gpu: OpenedGpu,
@@ -106,7 +105,7 @@ async function decide(
         dtype: request.dtype,
       });
     } catch (error) {
-      // An error in config.json is reported again, more clearly, when the CPU opens it.
+      // If config.json is invalid, the CPU engine reports that more clearly.
       return { device: 'cpu', reason: `the CPU, because the GPU failed its probe: ${describe(error)}` };
     }
   }
@@ -128,14 +127,14 @@ function reasonOf(device: DeviceChoice['device'], { cpuMilliseconds, gpuMillisec
     : `the GPU, because a short text takes it ${gpu} and the CPU ${cpu} (probe).`;
 }
 
-/** Everything that determines the speed: the sizes in config.json, and the machine. */
+/** A key of everything that determines the speed: the sizes in config.json, and the machine. */
 function keyOf(request: EngineRequest, gpu: OpenedGpu, config: Uint8Array): string {
   let sizes: unknown[] = [];
   try {
     const json = JSON.parse(new TextDecoder().decode(config)) as Record<string, unknown>;
     sizes = ['hidden_size', 'num_hidden_layers', 'intermediate_size', 'num_attention_heads'].map((name) => json[name]);
   } catch {
-    // the engine reports invalid config.json
+    // the engine reports an invalid config.json
   }
   const { vendor, architecture, description } = gpu.report;
   return JSON.stringify([...sizes, request.dtype, request.choice.variant, request.choice.threads, vendor, architecture, description]);

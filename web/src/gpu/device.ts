@@ -8,11 +8,11 @@ export interface OpenedGpu {
   report: GpuReport;
 }
 
-const kMostBindingBytes = 2 ** 31 - 4; // the engine counts in 32-bit integers
+const kMostBindingBytes = 2 ** 31 - 4; // the engine uses 32-bit offsets
 
 /**
- * Opens a device. WebGPU's defaults are enough. Requests the adapter's largest bindings, because a matrix over 128 MiB then takes one
- * dispatch instead of several, and 'shader-f16' if the caller wants it. Throws 'no_gpu' with the reason.
+ * Opens a device with the adapter's largest bindings, so that a matrix over 128 MiB needs only one dispatch, and with 'shader-f16' on
+ * request. Throws 'no_gpu' with the reason.
  */
 export async function openGpu(gpu: GPU | undefined, shaderF16 = false): Promise<OpenedGpu> {
   if (gpu === undefined) throw new PeruseError('no_gpu', 'There is no WebGPU here (browsers have it on secure pages only).');
@@ -25,7 +25,7 @@ export async function openGpu(gpu: GPU | undefined, shaderF16 = false): Promise<
       requiredFeatures: features,
       requiredLimits: { maxStorageBufferBindingSize: bytes, maxBufferSize: Math.max(bytes, adapter.limits.maxBufferSize) },
     });
-    // Older browsers lack this property and such features.
+    // Missing in older browsers.
     const language = gpu.wgslLanguageFeatures as WGSLLanguageFeatures | undefined;
     const { vendor, architecture, description } = adapter.info;
     return {

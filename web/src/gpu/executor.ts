@@ -1,12 +1,12 @@
-// Replays the engine's command streams on a GPUDevice: the same in a browser and, over Dawn, in Node.
+// Replays the engine's command streams on a GPUDevice, in a browser or, with Dawn, in Node.
 //
-// A run is one pass, one submit and one readback. Shaders, pipelines, buffers and bind groups are cached, so that a warm call creates
-// nothing. Pipelines compile in parallel as soon as the stream names them; a run waits for those that it needs.
+// A run is one pass, one submit and one readback. Shaders, pipelines, buffers and bind groups are cached. Pipelines compile in parallel
+// as soon as the stream names them; a run waits for those that it needs.
 import { describe, PeruseError } from '../errors.js';
 import { gpuFailure, PipelineCache } from './pipelines.js';
 import { type Dispatch, readCommands, type StreamSpan } from './stream.js';
 
-const kParameterSlot = 256; // bytes; minUniformBufferOffsetAlignment by default
+const kParameterSlot = 256; // bytes; the default of minUniformBufferOffsetAlignment
 const kBindGroupsKept = 8192;
 // WebGPU's constants, which are not globals in Node.
 const kUsage = { mapRead: 0x1, copySource: 0x4, copyDestination: 0x8, uniform: 0x40, storage: 0x80 };
@@ -18,7 +18,6 @@ interface Download {
   address: number;
 }
 
-/** Counts since an executor was created. */
 export interface GpuCounts {
   buffers: number;
   bufferBytes: number;
@@ -37,7 +36,7 @@ export class GpuExecutor {
   private parameters_: GPUBuffer | undefined;
   private staging_: GPUBuffer | undefined;
   private failure_: PeruseError | undefined;
-  /** Resolves when the device is lost or the executor disposed of, because promises of the device may then never settle. */
+  /** Resolves when the device is lost or the executor is disposed: promises of the device may then never settle. */
   private readonly end_: Promise<PeruseError>;
   private endWith_: (error: PeruseError) => void = () => undefined;
 
@@ -58,8 +57,8 @@ export class GpuExecutor {
   }
 
   /**
-   * Replays a stream; downloads are in the engine's memory when it resolves. One call at a time. Errors: 'gpu_lost', 'out_of_memory',
-   * 'gpu_failed' (the driver rejects a shader or command). After an error the executor is unusable.
+   * Replays a stream. When it resolves, downloads are in the engine's memory. One call at a time. Throws 'gpu_lost', 'out_of_memory' or
+   * 'gpu_failed'; afterwards the executor is unusable.
    */
   async replay(memory: () => Uint8Array, span: StreamSpan): Promise<void> {
     if (this.failure_ !== undefined) throw this.failure_;
@@ -68,7 +67,6 @@ export class GpuExecutor {
     if (this.failure_ !== undefined) throw this.failure_;
   }
 
-  /** Why the executor is unusable. */
   get failure(): PeruseError | undefined {
     return this.failure_;
   }
@@ -127,7 +125,7 @@ export class GpuExecutor {
         }
       }
     } finally {
-      // Awaits both in parallel: a lost device rejects both, and an unhandled rejection would reach the page's console.
+      // A lost device rejects both promises; awaiting them one by one would leave one rejection unhandled.
       const [validation, memoryError] = await Promise.all([this.device_.popErrorScope(), this.device_.popErrorScope()]);
       refused = memoryError ?? validation;
     }
@@ -161,7 +159,7 @@ export class GpuExecutor {
     if (staging !== undefined) await this.readBack(staging, memory, downloads);
   }
 
-  /** Call after every await: a disposed executor must not use the device or the engine's memory. */
+  /** Must be called after every await: a disposed executor must not use the device or the engine's memory. */
   private goOn(): void {
     if (this.failure_ !== undefined) throw this.failure_;
   }
@@ -178,7 +176,7 @@ export class GpuExecutor {
     );
   }
 
-  /** Writes all dispatches' parameters in one call. */
+  /** Writes the parameters of all dispatches in one call. */
   private uploadParameters(dispatches: Dispatch[]): GPUBuffer {
     const bytes = Math.max(dispatches.length, 1) * kParameterSlot;
     if (this.parameters_ === undefined || this.parameters_.size < bytes) {
@@ -209,7 +207,7 @@ export class GpuExecutor {
     return made;
   }
 
-  /** Copies downloads into one mappable buffer. */
+  /** Copies downloads to one mappable buffer. */
   private stage(encoder: GPUCommandEncoder, downloads: Download[]): GPUBuffer | undefined {
     const bytes = downloads.reduce((sum, download) => sum + download.bytes, 0);
     if (bytes === 0) return undefined;
@@ -261,7 +259,7 @@ export class GpuExecutor {
     this.bindGroups_.clear();
   }
 
-  /** A lost device first makes another call fail, and is reported a little later. */
+  /** Waits for the report of a lost device, which comes a little after the failed call. */
   private async explain(error: unknown): Promise<PeruseError> {
     const ended = await Promise.race([
       this.end_,

@@ -1,5 +1,4 @@
-// The engine on a GPU. Its calls only record; this class replays the commands, so the calls are asynchronous. Loaded only for device
-// 'webgpu' or 'auto'.
+// The engine on a GPU. The module only records commands; this class replays them, so its calls are asynchronous.
 
 import { Engine, type EngineModule, type OpenRequest, type Session, type WeightReport } from '../engine/engine.js';
 import type { DeviceChoice } from '../engine/reports.js';
@@ -16,7 +15,7 @@ interface GpuSession extends Session {
   replayed(): void;
 }
 
-/** State that engines of one module share: they record into one stream, so they take turns to record and replay. */
+/** State that engines of one module share. They record into one stream, so they record and replay in turns. */
 interface Replaying {
   executor: GpuExecutor;
   last: Promise<unknown>;
@@ -26,7 +25,7 @@ export class GpuEngine extends Engine {
   private readonly replaying_: Replaying;
   private left_ = false;
 
-  /** The caller owns the device; dispose() does not close it. `other` is an engine whose module and weights to share. */
+  /** The caller owns the device. `other` is an engine whose module and weights are shared. */
   constructor(
     module: EngineModule,
     protected readonly gpu_: OpenedGpu,
@@ -45,7 +44,7 @@ export class GpuEngine extends Engine {
   override open(request: OpenRequest): Promise<void> {
     return this.inTurn(async () => {
       await super.open(request);
-      await this.replay(); // starts shader compilation while weights arrive
+      await this.replay(); // compiles shaders while weights arrive
     });
   }
 
@@ -80,19 +79,16 @@ export class GpuEngine extends Engine {
     return super.healthy() && this.replaying_.executor.failure === undefined;
   }
 
-  /**
-   * The module's last engine stops running GPU work immediately; before that, the work may be another engine's, and the session is deleted
-   * in turn.
-   */
+  /** The module's last engine stops GPU work immediately. Earlier ones wait, because the work may be another engine's. */
   override release(): boolean {
     this.left_ = true;
     if (this.isLast()) {
-      this.replaying_.executor.dispose(); // first, because running commands access the session's memory
+      this.replaying_.executor.dispose(); // first, because running commands use the session's memory
       return super.release();
     }
     return this.leave(() => {
       const { replaying_: replaying, session } = this;
-      // Records freed buffers; the other engines replay that with their next call, which also reports a broken module.
+      // Records freed buffers, which the other engines' next call replays. That call also reports a broken module.
       replaying.last = replaying.last.then(() => session.delete()).catch(() => undefined);
     });
   }
@@ -132,13 +128,13 @@ export class GpuEngine extends Engine {
     this.stay();
   }
 
-  /** Call after every await. */
+  /** Must be called after every await. */
   private stay(): void {
     if (this.left_) throw new PeruseError('aborted', 'The pipeline was disposed of.');
   }
 }
 
-/** The only engine on its device, except those that share its weights. */
+/** An engine that also owns its device. */
 export class OwningGpuEngine extends GpuEngine {
   override beside(): OwningGpuEngine {
     return new OwningGpuEngine(this.module_, this.gpu_, this.lastWords_, this.deviceChoice, this);

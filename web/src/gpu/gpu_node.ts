@@ -1,4 +1,4 @@
-// WebGPU in Node: the npm package `webgpu` (Dawn), which the caller installs in addition to this one.
+// WebGPU in Node: the npm package `webgpu` (Dawn), which the caller installs.
 import { describe, PeruseError } from '../errors.js';
 
 interface DawnPackage {
@@ -6,7 +6,7 @@ interface DawnPackage {
   globals: Record<string, unknown>;
 }
 
-let gpu: GPU | undefined; // Dawn's instance; collecting it invalidates its devices
+let gpu: GPU | undefined; // if Dawn's instance is garbage-collected, its devices become invalid
 
 export function hasGpu(): boolean {
   return gpu !== undefined;

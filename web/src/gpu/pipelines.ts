@@ -1,4 +1,4 @@
-// A device's compute pipelines: each is compiled once, asynchronously, at the first request.
+// A device's compute pipelines. Each is compiled once, at its first request.
 import { PeruseError } from '../errors.js';
 
 export class PipelineCache {
@@ -7,7 +7,7 @@ export class PipelineCache {
 
   constructor(private readonly device_: GPUDevice) {}
 
-  /** Returns the pipeline of `main` in that WGSL; rejects if the driver rejects it. */
+  /** Returns the pipeline of the WGSL's function `main`. Rejects if the driver does. */
   get(wgsl: string, constants: Record<string, number>): Promise<GPUComputePipeline> {
     const key = JSON.stringify(constants) + wgsl;
     const known = this.pipelines_.get(key);
@@ -21,7 +21,7 @@ export class PipelineCache {
     return pipeline;
   }
 
-  /** Resolves when all compilations have succeeded or failed. */
+  /** Resolves when all compilations have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.pipelines_.values());
   }

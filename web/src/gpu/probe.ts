@@ -1,16 +1,13 @@
-// Measures whether CPU or GPU is faster for a model size. Times the CPU first; the GPU then has a limited time to beat it.
+// Measures whether CPU or GPU is faster for a model size. After the CPU, the GPU has a limited time to beat it.
 import { Engine, type EngineModule } from '../engine/engine.js';
 import type { ProbeReport } from '../engine/reports.js';
 import type { OpenedGpu } from './device.js';
 import { GpuEngine } from './gpu_engine.js';
 
-/**
- * Limit in milliseconds for the GPU's part, including shader compilation. A GPU needs a tenth of it; a software implementation may take
- * minutes.
- */
+/** Limit in milliseconds for the GPU, with shader compilation. A GPU needs a tenth of it; software adapters may take minutes. */
 export const kGpuLimit = 3000;
-const kHopeless = 2; // A GPU run that takes this many times the CPU's time ends the probe ...
-const kShortestChance = 20; // ... but not before this many milliseconds, because a first run creates resources.
+const kHopeless = 2; // the probe ends after a GPU run of this many times the CPU's time,
+const kShortestChance = 20; // but not before this many milliseconds, because a first run creates resources
 const kTimedRuns = 3;
 const kLongRun = 100; // milliseconds; one run of this length is enough
 
@@ -19,11 +16,9 @@ export interface ProbeJob {
   gpu: OpenedGpu;
   /** Called when the CPU's time is known. */
   startGpuBuild: () => Promise<EngineModule>;
-  /** Number of CPU threads. */
   threads: number;
-  /** The content of config.json. */
   config: Uint8Array;
-  /** The engine's name, or 'auto'. */
+  /** A precision by the engine's name, or 'auto'. */
   dtype: string;
 }
 
@@ -46,7 +41,7 @@ async function timeCpu({ cpuModule, threads, config, dtype }: ProbeJob): Promise
   try {
     engine.addFile('config.json', config);
     const layers = await engine.probe(1, dtype);
-    // Layers run one after another on the CPU, so one is representative.
+    // One layer is representative: the CPU runs layers one after another.
     let best = Infinity;
     for (let i = 0; i < kTimedRuns && (i === 0 || best <= kLongRun); i++) {
       best = Math.min(best, await timed(() => engine.probe(1, dtype)));
@@ -79,7 +74,7 @@ async function timed(run: () => unknown): Promise<number> {
   return performance.now() - start;
 }
 
-/** Returns the result of `work`, or undefined if it takes longer; `work` is not cancelled. */
+/** Returns the result of `work`, or undefined if it takes longer. Does not cancel `work`. */
 export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => {

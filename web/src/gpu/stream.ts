@@ -1,11 +1,11 @@
-// Reads the command stream that core/backend/webgpu records (the format: core/backend/webgpu/command_stream.h).
+// Reads the command stream of core/backend/webgpu/command_stream.h.
 
 export type Command =
   | { kind: 'shader'; id: number; text: string }
   | { kind: 'pipeline'; id: number; shader: number; constants: Record<string, number> }
   | { kind: 'buffer'; id: number; bytes: number }
   | { kind: 'free'; id: number }
-  /** Bytes in the engine's memory, valid until the engine runs again. */
+  /** `bytes` are in the engine's memory, and valid until the engine runs again. */
   | { kind: 'write'; id: number; offset: number; bytes: Uint8Array }
   | { kind: 'dispatch'; dispatch: Dispatch }
   | { kind: 'download'; id: number; bytes: number; address: number }
@@ -20,16 +20,13 @@ export interface Dispatch {
   buffers: number[];
 }
 
-/** Location of a stream in the engine's memory: a byte address, a multiple of four, and a length in 32-bit words. */
+/** Location of a stream in the engine's memory: a byte address, and a length in 32-bit words. */
 export interface StreamSpan {
   address: number;
   words: number;
 }
 
-/**
- * Yields the commands in order. Calls `memory` for each command, because growing replaces the memory. Throws a plain Error on an invalid
- * stream, which is a bug of Peruse.
- */
+/** Yields the commands in order. `memory` is called again for each, because growing replaces it. Throws an Error for an invalid stream. */
 export function* readCommands(memory: () => Uint8Array, span: StreamSpan): Generator<Command> {
   for (let at = 0; at < span.words; ) {
     const heap = memory();
@@ -51,7 +48,7 @@ function readCommand(record: Uint32Array): Command {
     if (index * 4 + count > record.byteLength) throw new Error(`GPU commands: record ${record[0]} is too short`);
     return new Uint8Array(record.buffer, record.byteOffset + index * 4, count);
   };
-  // TextDecoder rejects shared memory, so the bytes are copied first.
+  // TextDecoder rejects shared memory, so this copies the bytes.
   const textAt = (index: number, count: number): string => new TextDecoder().decode(bytesAt(index, count).slice());
 
   switch (word(0)) {

@@ -1,4 +1,4 @@
-/** What tools/bundle_inline.mjs puts into peruse-inline.js: gzip, as base64. */
+/** The contents of peruse-inline.js, gzipped and in base64, from tools/bundle_inline.mjs. */
 declare module 'peruse-embedded' {
   /** The engine's builds: plain SIMD without and with threads. */
   export const builds: { simd: string; 'simd-threads': string };

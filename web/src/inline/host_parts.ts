@@ -1,4 +1,4 @@
-// Parts of a host in peruse/inline in browsers: the compiled engine arrives with the request.
+// Dependencies of a host in peruse/inline in browsers: the compiled engine arrives with the load request.
 import { compileFetched } from '../engine/fetch_wasm.js';
 import { dropHelpers, startHelper } from '../engine/helper_browser.js';
 import type { HostParts } from '../worker/host.js';

@@ -1,4 +1,3 @@
-// peruse/inline does not contain GPU support.
 export async function noGpu(): Promise<never> {
   throw new Error("it is not in 'peruse/inline': import from 'peruse'.");
 }

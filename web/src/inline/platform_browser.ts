@@ -1,4 +1,4 @@
-// The browser platform of peruse/inline: the worker starts from a blob, the engine is embedded.
+// The browser platform of peruse/inline: the worker starts from a blob, and the engine is embedded.
 import { detectFeatures } from '../engine/features.js';
 import type { Features } from '../engine/variant.js';
 import { type Platform, webPaths } from '../platform/platform.js';
@@ -11,7 +11,6 @@ import { embeddedBuild, workerCode } from './unpack.js';
 
 const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
 
-/** Features of the embedded builds. */
 export function plainOnly(features: Features): Features {
   return { ...features, relaxedSimd: false, whyPlain: "'peruse/inline' holds no other build" };
 }

@@ -1,4 +1,4 @@
-// The Node platform of peruse/inline: the worker starts from its source text, the engine is embedded.
+// The Node platform of peruse/inline: the worker starts from its source text, and the engine is embedded.
 import { embedWorker } from '../engine/installed_node.js';
 import { kNodeWorker } from '../engine/wasm_node.js';
 import type { Platform } from '../platform/platform.js';
@@ -18,7 +18,7 @@ export const inlineInNode: Platform = {
     return takeNodeWorker(kNodeWorker, []);
   },
   startHere: async (report) => {
-    embedWorker(await workerCode('node')); // Its threads.
+    embedWorker(await workerCode('node')); // for threads
     return new LocalHost(report, { ...nodeHostParts, importGpu: noGpu });
   },
   build: embeddedBuild,

@@ -1,11 +1,11 @@
-// Unpacks what is embedded in peruse-inline.js.
+// Unpacks the embedded contents of peruse-inline.js.
 import { builds, workers } from 'peruse-embedded';
 import type { Variant } from '../engine/variant.js';
 import { PeruseError } from '../errors.js';
 
 const kCompiled = new Map<Variant, Promise<WebAssembly.Module>>();
 
-/** Compiles an embedded build, once in a thread. Throws 'no_wasm'. */
+/** Compiles an embedded build, once per thread. Throws 'no_wasm'. */
 export function embeddedBuild(variant: Variant): Promise<WebAssembly.Module> {
   const compiled = kCompiled.get(variant) ?? compile(variant);
   kCompiled.set(variant, compiled);
@@ -26,14 +26,13 @@ async function compile(variant: Variant): Promise<WebAssembly.Module> {
   }
 }
 
-/** The script of the workers, for browsers or for Node. */
 export async function workerCode(platform: keyof typeof workers): Promise<string> {
   return new TextDecoder().decode(await unpack(workers[platform]));
 }
 
 async function unpack(packed: string): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  const zlib = globalThis.process?.getBuiltinModule?.('node:zlib'); // First, because jsdom, in Node, lacks the streams of a browser.
+  const zlib = globalThis.process?.getBuiltinModule?.('node:zlib'); // preferred, because jsdom lacks the browser's streams
   if (zlib) return new Uint8Array(zlib.gunzipSync(bytes));
   if (typeof DecompressionStream !== 'function') throw new Error('there is no DecompressionStream here');
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));

@@ -1,4 +1,4 @@
-// The worker that peruse/inline starts in browsers: an engine's room, or one of its threads.
+// The worker of peruse/inline in browsers: a host, or a thread of an engine.
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { closeLater, listen, type WorkerScope } from '../worker/listen_browser.js';

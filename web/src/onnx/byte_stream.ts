@@ -1,14 +1,13 @@
-// Bytes of a file as a stream that is read forward: taken, skipped or passed on. One chunk of the file is in memory.
+// Reads a file forward, with one chunk in memory.
 import { PeruseError } from '../errors.js';
 
 export class ByteStream {
-  /** Bytes read so far. */
   position = 0;
   private readonly chunks_: AsyncIterator<Uint8Array>;
   private chunk_: Uint8Array = new Uint8Array(0);
   private at_ = 0;
 
-  /** `where_`: the file's name in messages. */
+  /** `where_` names the file in messages. */
   constructor(
     chunks: AsyncIterable<Uint8Array>,
     private readonly where_: string,
@@ -16,7 +15,7 @@ export class ByteStream {
     this.chunks_ = chunks[Symbol.asyncIterator]();
   }
 
-  /** Returns true after the last byte. */
+  /** Whether all bytes have been read. */
   async ended(): Promise<boolean> {
     while (this.at_ === this.chunk_.length) {
       const { done, value } = await this.chunks_.next();
@@ -27,7 +26,7 @@ export class ByteStream {
     return false;
   }
 
-  /** Gives the next `count` bytes in parts. A part is valid until the next is asked for. */
+  /** Yields the next `count` bytes in parts. A part is valid until the next is requested. */
   async *pass(count: number): AsyncGenerator<Uint8Array> {
     for (let left = count; left > 0; ) {
       if (await this.ended()) throw new PeruseError('truncated_file', `${this.where_} ends after ${this.position} bytes, within a tensor.`);
@@ -43,7 +42,7 @@ export class ByteStream {
     for await (const _ of this.pass(count));
   }
 
-  /** A copy of the next `count` bytes. Its memory grows with the bytes that come, not with the number that a file claims. */
+  /** Returns a copy of the next `count` bytes. Allocates as bytes arrive, because the count may be false. */
   async take(count: number): Promise<Uint8Array<ArrayBuffer>> {
     const parts: Uint8Array[] = [];
     for await (const part of this.pass(count)) parts.push(part.slice());
@@ -64,12 +63,11 @@ export class ByteStream {
     return byte;
   }
 
-  /** The next byte, which stays; nothing at the end of the file. */
+  /** Returns the next byte without consuming it; undefined at the end of the file. */
   async peek(): Promise<number | undefined> {
     return (await this.ended()) ? undefined : this.chunk_[this.at_];
   }
 
-  /** Stops the reading of the file. */
   async close(): Promise<void> {
     await this.chunks_.return?.();
   }

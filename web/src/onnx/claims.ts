@@ -1,33 +1,33 @@
-// Finds the parameter that each constant is: the node that uses a constant, and the module of that node, name it.
+// Determines which parameter each constant of an ONNX graph is, from the node that uses it and the module of that node.
 //
-// A parameter that two nodes claim for different constants is left out, with the reason in `conflicts`; what nobody can name is left out
-// too. The engine, which knows what it needs, refuses the file then: nothing is guessed.
+// A parameter to which two nodes assign different constants is omitted and reported in `conflicts`. Constants without a name are omitted.
+// Nothing is guessed: the engine rejects a file without the parameters that it needs.
 import { PeruseError } from '../errors.js';
 import { type Coding, Constants, integers, type Stored } from './constants.js';
 import type { Graph, Node } from './graph.js';
 import { moduleOf, wrapperOf } from './modules.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 
-/** A parameter and the constant that it is. */
+/** A constant that was identified as a parameter. */
 export interface Claim extends Stored {
-  /** The columns of the stored matrix that are the parameter's, if not all. */
+  /** The columns of the stored matrix that belong to the parameter, if not all. */
   columns?: { first: number; count: number };
-  /** The shape is written as [n, 1]. */
+  /** Whether the parameter's shape is [n, 1]. */
   asColumn?: boolean;
 }
 
 export interface Claims {
   /** By the parameter's name. */
   parameters: Map<string, Claim>;
-  /** Further constants that must equal the parameter's. */
+  /** Further constants for a parameter, which must have equal bytes. */
   copies: { name: string; first: Tensor; second: Tensor }[];
-  /** Parameters that are zeros: tools remove an addition of them. */
+  /** Parameters that are zeros, because tools remove additions of zeros. */
   zeros: Map<string, number[]>;
-  /** Why parameters were left out. */
+  /** Why parameters were omitted. */
   conflicts: string[];
 }
 
-/** Values of model_type whose ONNX files were compared with their checkpoints. */
+/** Values of `model_type` whose ONNX files have been compared with their checkpoints. */
 export const kOnnxTypes: readonly string[] = [
   'bert',
   'camembert',
@@ -42,11 +42,11 @@ export const kOnnxTypes: readonly string[] = [
   'xlm-roberta',
 ];
 
-/** Operators that pack weights in ways of their own. */
+/** Operators with weights in a format of their own. */
 const kPacked =
   /^(QAttention|QEmbedLayerNormalization|MultiHeadAttention|PackedAttention|PackedMultiHeadAttention|GroupQueryAttention|QOrdered\w+|DynamicQuantizeMatMul|MatMulIntegerToFloat)$/;
 
-/** `modelType`: model_type of config.json. */
+/** `modelType` is `model_type` in config.json. */
 export function claimParameters(graph: Graph, modelType: string): Claims {
   if (!kOnnxTypes.includes(modelType)) {
     throw new PeruseError('unsupported', `ONNX files of models of type "${modelType.slice(0, 40)}" are not read; use model.safetensors`);
@@ -67,9 +67,9 @@ class Claiming {
   private readonly constants_: Constants;
   private readonly claims_: Claims = { parameters: new Map(), copies: [], zeros: new Map(), conflicts: [] };
   private readonly conflicting_ = new Set<string>();
-  /** Modules of products whose weight was found: candidates for a bias of zeros. */
+  /** Names of linear layers with weights, for which a bias of zeros may have been removed. */
   private readonly linears_ = new Map<string, number>();
-  /** Constants of DeBERTa's first version that are added in a module "attention.self". */
+  /** Biases in modules "attention.self" of DeBERTa's first version. */
   private readonly selfBiases_ = new Map<string, { order: number; stored: Stored }[]>();
   private readonly used_ = new Set<Tensor>();
 
@@ -165,9 +165,7 @@ class Claiming {
     this.claims_.conflicts.push(`two tensors claim ${name}: ${first.name} and ${second.name}`);
   }
 
-  // ---- Products -----------------------------------------------------------------------------------------------------
-
-  /** The constant is [in, out]. A grouped linear (three axes) keeps its own name. */
+  /** Identifies a product's weight, stored as [in, out]. Grouped linear layers (three axes) keep their own name. */
   private claimProduct(node: Node, stored: Stored | undefined, name: string | undefined): void {
     if (stored === undefined) return;
     if (stored.shape.length === 3) this.claimOwn(stored.tensor.name);
@@ -179,7 +177,7 @@ class Claiming {
     this.linears_.set(weight.slice(0, -'.weight'.length), turned.transposed ? turned.shape[1]! : turned.shape[0]!);
   }
 
-  /** The scale of X_quantized has the name X_scale; the zero point is the node's. */
+  /** Finds scale (X_scale of X_quantized) and zero point (from the node). */
   private integerOperand(node: Node): Stored | undefined {
     const codes = this.constants_.tensor(node.inputs[1]);
     if (!codes) return undefined;
@@ -187,7 +185,7 @@ class Claiming {
     return scale && integers(codes, scale, this.constants_.tensor(node.inputs[3]), codes.dims.length - 1);
   }
 
-  /** Without the names of modules: the bias that is added to the product names its layer. */
+  /** Names a weight by the bias that is added to its product, if the graph lacks module names. */
   private weightOfBias(node: Node): string | undefined {
     let output = node.outputs[0];
     for (let steps = 0; steps < 3 && output !== undefined; ++steps) {
@@ -205,7 +203,7 @@ class Claiming {
     return undefined;
   }
 
-  /** X.weight, where a bias with the name X.bias is added in one place only. */
+  /** Names a weight X.weight by a bias X.bias that is added only once. */
   private weightOfOwnBias(bias: string | undefined): string | undefined {
     if (!bias?.endsWith('.bias') || ownName(bias) === undefined) return undefined;
     if ((this.constants_.consumers.get(bias) ?? []).length !== 1) return undefined;
@@ -249,12 +247,10 @@ class Claiming {
     if (weight && !weight.transposed) this.claim(named('weight') ?? ownName(weight.tensor.name), weight);
     const bias = node.op === 'Conv' ? this.constants_.find(node.inputs[2]) : undefined;
     if (bias?.shape.length !== 1) return;
-    // onnxslim moves the addition after a convolution into it, and names its constant after the module of the addition.
+    // onnxslim merges an addition into the convolution before it, and names the bias after the addition.
     const [, adder] = /^\/(.+)\/Add(?:_\d+)?_output_0_bias$/.exec(bias.tensor.name) ?? [];
     this.claim(adder === undefined ? (named('bias') ?? ownName(bias.tensor.name)) : `${adder.replaceAll('/', '.')}.bias`, bias);
   }
-
-  // ---- Tables, vectors ----------------------------------------------------------------------------------------------
 
   private claimTable(stored: Stored | undefined, node: Node, name: string | undefined): void {
     if (stored?.shape.length !== 2 || stored.transposed || (node.numbers.get('axis')?.[0] ?? 0) !== 0) return;
@@ -292,7 +288,7 @@ class Claiming {
     }
   }
 
-  /** A layer norm's factors, where an older exporter wrote the norm as single operations. */
+  /** Identifies a layer norm's weight if an older exporter wrote the norm as single operations. */
   private claimFactor(node: Node, name: string | undefined): void {
     for (const input of node.inputs) {
       const stored = this.constants_.find(input);
@@ -329,7 +325,7 @@ class Claiming {
     }
   }
 
-  /** One matrix [in, 3 * out] of queries, keys and values, as onnxruntime's optimiser joins them. */
+  /** Splits one matrix [in, 3 * out] of queries, keys and values, which onnxruntime's optimiser creates. */
   private claimAttention(node: Node, module: string | undefined): void {
     if (node.numbers.has('qkv_hidden_sizes')) {
       throw new PeruseError('unsupported', `node ${node.name} (Attention) has qkv_hidden_sizes, which are not read`);
@@ -346,14 +342,12 @@ class Claiming {
     });
   }
 
-  // ---- Names --------------------------------------------------------------------------------------------------------
-
   private claimOwn(name: string | undefined): void {
     const stored = this.constants_.find(name);
     if (stored && !stored.transposed) this.claim(ownName(stored.tensor.name), stored);
   }
 
-  /** Initializers that no node has named keep their own names. */
+  /** Initializers that no node has identified keep their own names. */
   private claimOwnNames(): void {
     for (const tensor of this.graph_.tensors.values()) {
       const name = ownName(tensor.name);
@@ -367,7 +361,7 @@ class Claiming {
     }
   }
 
-  /** Two names of the bias of a masked-LM head. */
+  /** Adds the second name of a masked-LM head's bias. */
   private claimAliases(): void {
     for (const [name, claim] of [...this.claims_.parameters]) {
       const other = name.replace(/(predictions|lm_head)\.decoder\.bias$/, '$1.bias');
@@ -376,7 +370,7 @@ class Claiming {
     }
   }
 
-  /** A module that is called twice has its weights twice, the second time under the name <module>_1. */
+  /** Drops weights of a second call of a module, whose names contain <module>_1. */
   private dropSecondCalls(): void {
     for (const name of [...this.claims_.parameters.keys()]) {
       const [, module, part] = /^(.*\.\w+_proj)_\d+\.(weight|bias)$/.exec(name) ?? [];
@@ -386,7 +380,7 @@ class Claiming {
     }
   }
 
-  /** Tools remove additions of zeros: where everything else of the file has its place, and the family's linears have biases. */
+  /** Adds biases of zeros, which tools remove, if everything else was identified and the family's linear layers have biases. */
   private addZeros(): void {
     if (this.modelType_ === 'modernbert' || this.leftOver()) return;
     for (const [module, width] of this.linears_) {
@@ -426,10 +420,10 @@ class Claiming {
   }
 }
 
-/** A name that an exporter has kept, without what quantisers add; nothing for one that it has made. */
+/** The exported name without a quantiser's suffix; undefined for names that an exporter invented. */
 function ownName(name: string): string | undefined {
   const own = name.replace(/_(quantized|Q4|Bnb4|transposed|Transposed)$/, '');
-  if (/_(scales?|zero_points?|absmax)$/.test(own)) return undefined; // quantisers add these
+  if (/_(scales?|zero_points?|absmax)$/.test(own)) return undefined; // parts of quantised tensors
   return own.includes('.') && !own.includes('::') && !own.startsWith('/') ? own : undefined;
 }
 
@@ -448,7 +442,7 @@ function checkBlocks(node: Node, codes: Tensor, [rows = 0, width = 0]: number[],
   const packed = codes.dims.length === 3 ? Math.ceil(width / coding.block) * coding.block : width;
   const bytes = coding.kind === 'bnb4' ? Math.ceil((rows * width) / 2) : (rows * packed * coding.bits) / 8;
   const zero = coding.kind === 'blocks' ? coding.zero : undefined;
-  const zeros = zero && (zero.type === kTypes.U8 && bits === 4 ? 2 * sizeOf(zero) : sizeOf(zero)); // Rows of nibbles are padded to bytes.
+  const zeros = zero && (zero.type === kTypes.U8 && bits === 4 ? 2 * sizeOf(zero) : sizeOf(zero)); // rows of nibbles are padded to bytes
   const fits = Math.ceil(has) === Math.ceil(bytes) && sizeOf(coding.scale) === blocks && (zeros === undefined || zeros >= blocks);
   if (rows < 1 || width < 1 || !fits || !isFloat(coding.scale)) {
     throw new PeruseError(

@@ -1,10 +1,10 @@
-// Finds the constant behind an operand: an initializer, also if operators cast, transpose or dequantise it.
+// Finds the constant from which an operand is computed by casts, transposes or dequantisation.
 import type { Graph, Node } from './graph.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 
-/** A tensor as a parameter: how its values are stored. */
+/** A parameter as the file stores it. */
 export interface Stored {
-  /** The values, or their codes. */
+  /** The values, or their integer codes. */
   tensor: Tensor;
   /** Shape of the parameter, or of its transpose if `transposed`. */
   shape: number[];
@@ -12,21 +12,20 @@ export interface Stored {
   coding: Coding;
 }
 
-/** How the codes of a tensor become values. */
+/** How a tensor's codes become values. */
 export type Coding =
   | { kind: 'floats' }
-  /** (code - zero) * scale; scale and zero are one number, or one for each index of `axis` of the stored shape. */
+  /** (code - zero) * scale. Scale and zero are one number, or one for each index of `axis` of the stored shape. */
   | { kind: 'integers'; scale: Tensor; zero?: Tensor; axis: number }
-  /** The same with a scale for each `block` codes of a row. `zero`: codes like those of the tensor, or floats. */
+  /** The same with a scale for each `block` codes of a row. `zero` contains codes or floats. */
   | { kind: 'blocks'; scale: Tensor; zero?: Tensor; bits: number; block: number; missingZero: number }
-  /** A table of 16 values, times a number for each `block` codes. */
+  /** An entry of a table of 16 values, times a number for each `block` codes. */
   | { kind: 'bnb4'; scale: Tensor; block: number; table: 'fp4' | 'nf4' };
 
 const kFloats: Coding = { kind: 'floats' };
 const kMostSteps = 16;
 const kPassing = new Set(['Identity', 'Cast', 'Squeeze', 'Unsqueeze', 'Reshape']);
 
-/** Looks things up in a graph. */
 export class Constants {
   readonly producers = new Map<string, Node>();
   readonly consumers = new Map<string, Node[]>();
@@ -46,7 +45,7 @@ export class Constants {
     return name === undefined || name === '' ? undefined : this.graph.tensors.get(name);
   }
 
-  /** Returns the constant that a value is; undefined if the value depends on the input. */
+  /** Returns the constant of a value; undefined if the value depends on the input. */
   find(name: string | undefined): Stored | undefined {
     let transposed = false;
     for (let at = name, steps = 0; at !== undefined && at !== '' && steps < kMostSteps; ++steps) {
@@ -72,13 +71,13 @@ export class Constants {
     return undefined;
   }
 
-  /** Returns floats, or integers whose scale is found by name: X_quantized, X_scale, X_zero_point. */
+  /** Returns floats, or integers whose scale has a matching name: X_quantized, X_scale, X_zero_point. */
   private stored(tensor: Tensor): Stored | undefined {
     if (isFloat(tensor)) return { tensor, shape: tensor.dims, transposed: false, coding: kFloats };
     return this.byName(tensor, tensor.dims.length - 1);
   }
 
-  /** Scale and zero point by the names that onnxruntime's quantiser gives them. */
+  /** Finds scale and zero point by the names that onnxruntime's quantiser assigns. */
   byName(tensor: Tensor, axis: number): Stored | undefined {
     if ((tensor.type !== kTypes.I8 && tensor.type !== kTypes.U8) || !tensor.name.endsWith('_quantized')) return undefined;
     const base = tensor.name.slice(0, -'_quantized'.length);

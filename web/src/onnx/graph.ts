@@ -1,4 +1,4 @@
-// ModelProto and GraphProto, read forward: the nodes, and what the initializers are. The graph is never executed.
+// Reads nodes and initializers of ModelProto and GraphProto, forward. The graph is never executed.
 import { PeruseError } from '../errors.js';
 import type { ByteStream } from './byte_stream.js';
 import { fields, kBytes, kEightBytes, kVarint, malformed, numbersOf, splitKey, textOf, Varint } from './protobuf.js';
@@ -10,11 +10,11 @@ export interface Node {
   name: string;
   inputs: string[];
   outputs: string[];
-  /** Integers: `i` or `ints`. */
+  /** Integer attributes. */
   numbers: Map<string, number[]>;
-  /** alpha, beta and the like. */
+  /** Float attributes, for example alpha. */
   floats: Map<string, number>;
-  /** The value of a Constant. */
+  /** The value of a Constant node. */
   value?: Tensor;
   /** pkg.torch.onnx.name_scopes: the modules around the node, outermost first. */
   scopes?: string[];
@@ -22,20 +22,19 @@ export interface Node {
 
 export interface Graph {
   nodes: Node[];
-  /** By name: initializers and the values of Constant nodes. */
+  /** Initializers and values of Constant nodes, by name. */
   tensors: Map<string, Tensor>;
 }
 
 const kMostNodes = 65_536;
 const kMostTensors = 65_536;
 const kMostNodeBytes = 64 << 20;
-/** Constants of more bytes are skipped. */
+/** Larger Constant nodes are skipped. In bytes. */
 const kMostConstantBytes = 1 << 16;
 const kMostNames = 4096;
-/** No attribute that is used has more; the rest of a longer list is left out. */
+/** Longest list of numbers to keep; no attribute that is used has more. */
 const kMostNumbers = 16;
 
-/** Reads a whole .onnx file. */
 export async function readGraph(stream: ByteStream): Promise<Graph> {
   const reader = new GraphReader(stream);
   await reader.readModel();
@@ -131,7 +130,7 @@ class GraphReader {
     return varint.value;
   }
 
-  /** The length of a field, which must end before its message does. */
+  /** Reads the length of a field, which must end before its message does. */
   private async length(end = Number.MAX_SAFE_INTEGER): Promise<number> {
     const length = await this.varint();
     if (length < 0 || length > end - this.stream_.position) throw malformed('a field is longer than its message');
@@ -166,7 +165,7 @@ function parseNode(message: Uint8Array): Node {
   return node;
 }
 
-/** Subgraphs (field 6) are not entered: no parameter is in them. */
+/** Skips subgraphs (field 6), which contain no parameters. */
 function parseAttribute(message: Uint8Array, node: Node): void {
   let name = '';
   const numbers: number[] = [];

@@ -1,13 +1,13 @@
-// The module of the model's class that a node belongs to, such as "bert.encoder.layer.0.attention.self.query".
+// The module of the model's class that a node belongs to, for example "bert.encoder.layer.0.attention.self.query".
 import type { Node } from './graph.js';
 
-/** Nothing where the exporter, or a tool after it, left no trace. */
+/** Returns undefined if the exporter, or a tool after it, left no trace of modules. */
 export function moduleOf(node: Node): string | undefined {
-  if (node.scopes && node.scopes.length >= 2) return node.scopes.at(-2) || undefined; // torch's newer exporter writes them.
+  if (node.scopes && node.scopes.length >= 2) return node.scopes.at(-2) || undefined; // torch's newer exporter
   return ofPath(node.name) ?? ofPath(node.outputs[0] ?? '');
 }
 
-/** "/a/b.0/c/MatMul_3" -> "a.b.0.c". */
+/** Converts "/a/b.0/c/MatMul_3" to "a.b.0.c". */
 function ofPath(name: string): string | undefined {
   if (!name.startsWith('/')) return undefined;
   const parts = name.slice(1).split('/');
@@ -15,11 +15,11 @@ function ofPath(name: string): string | undefined {
   return parts.length > 0 ? parts.join('.') : undefined;
 }
 
-/** Prefixes of names that wrappers add, and that families have of their own. */
+/** Prefixes of families, and of wrappers around them. */
 const kFamilyPrefix = /(^|\.)((?:bert|roberta|deberta|electra|distilbert|mpnet|convbert)\.)$/;
 const kFirstNames = ['embeddings.word_embeddings.weight', 'embeddings.tok_embeddings.weight'];
 
-/** Returns the prefix of a wrapper: "0.auto_model." for a sentence-transformers model, for example. */
+/** Returns the prefix of a wrapper, for example "0.auto_model." for a sentence-transformers model. */
 export function wrapperOf(names: Iterable<string>): string {
   for (const name of names) {
     const first = kFirstNames.find((one) => name.endsWith(one));
@@ -27,7 +27,7 @@ export function wrapperOf(names: Iterable<string>): string {
     const before = name.slice(0, -first.length);
     const family = kFamilyPrefix.exec(before)?.[2] ?? '';
     const wrapper = before.slice(0, before.length - family.length);
-    if (first === kFirstNames[1] && wrapper === 'model.') return ''; // ModernBERT's own.
+    if (first === kFirstNames[1] && wrapper === 'model.') return ''; // ModernBERT's own prefix
     if (first === kFirstNames[1] && wrapper.endsWith('.model.')) return wrapper.slice(0, -'model.'.length);
     return wrapper;
   }

@@ -1,4 +1,4 @@
-// Entry of peruse-onnx.js, the reader of ONNX files for browsers. Any bundler can copy the file as it is: it imports and exports nothing.
+// Entry of peruse-onnx.js, the ONNX reader for browsers. It neither imports nor exports, so bundlers can copy the file unchanged.
 import type { OnnxPart } from '../sources/onnx_part.js';
 import { openOnnx } from './onnx_weights.js';
 

@@ -1,7 +1,7 @@
-// The weights of an .onnx file as a safetensors file: what its graph says of its parameters, and their bytes as they come.
+// The weights of an .onnx file as the bytes of a safetensors file.
 //
-// The file is read twice: once for the graph and its tensors' shapes, once for the bytes of the parameters. One tensor at a time is in memory,
-// and tables of embeddings are passed on as they come.
+// The file is read twice: first its graph, then the bytes of the parameters. One tensor at a time is in memory; embedding tables are
+// streamed.
 import { PeruseError, throwIfAborted } from '../errors.js';
 import type { OnnxRequest, OpenedOnnx } from '../sources/onnx_part.js';
 import type { ModelFile } from '../sources/source.js';
@@ -12,7 +12,7 @@ import { type Layout, lastPlace, layOut, type Output } from './outputs.js';
 import { Pass } from './pass.js';
 import { wholeBytes } from './values.js';
 
-/** @throws PeruseError 'unsupported' for a file whose parameters can't be told. */
+/** @throws PeruseError 'unsupported' for a file whose parameters cannot be identified. */
 export async function openOnnx(request: OnnxRequest): Promise<OpenedOnnx> {
   const claims = await named(request.name, () => readClaims(request));
   const layout = layOut(claims, request.encoded);
@@ -35,7 +35,7 @@ async function readClaims(request: OnnxRequest): Promise<Claims> {
   }
 }
 
-/** Kinds of other files, by their first byte. The first byte of an ONNX file is 8, the key of ir_version. */
+/** Other formats, by their first byte. An ONNX file begins with 8, the key of ir_version. */
 const kOthers = new Map([
   ['v', 'a pointer of Git LFS, and not the file itself'],
   ['<', 'an HTML page'],
@@ -93,7 +93,7 @@ async function* chunksOfFile(
   }
 }
 
-/** Returns the path of external data. They must be in the folder of the file and named after it, so that a graph cannot name other files. */
+/** Returns the path of external data. It must begin with the file's own path, so that a graph cannot name other files. */
 function externalPath(name: string, location: string): string {
   const slash = name.lastIndexOf('/') + 1;
   const own = name.slice(slash);
@@ -111,7 +111,7 @@ async function openPart({ folder, name, signal }: OnnxRequest, path: string): Pr
   throw new PeruseError(file.offline ? 'offline' : 'not_found', `${what} (${file.why})`);
 }
 
-/** Puts the file's name before what is wrong with it. */
+/** Adds the file's name to error messages. */
 async function named<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -1,11 +1,11 @@
-// The parameters of a file as the tensors of a safetensors file: their types, their order and their header.
+// The parameters of a file as tensors of a safetensors file: types, order and header.
 import type { ParameterInfo } from '../sources/onnx_part.js';
 import { encodeHeader, type TensorEntry } from '../sources/safetensors.js';
 import type { Claim, Claims } from './claims.js';
 import { bytesOf, isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 import { shapeOf } from './values.js';
 
-/** A parameter, and the tensors of the file that it is made of. */
+/** A parameter, and the tensors of the file from which it is computed. */
 export interface Output {
   name: string;
   claim: Claim;
@@ -14,13 +14,13 @@ export interface Output {
 }
 
 export interface Layout {
-  /** In the order of their bytes: those that are in memory, those of the file itself, those of external files. */
+  /** In the order of their bytes: in memory, in the file, in external files. */
   outputs: Output[];
   header: Uint8Array;
   bodyBytes: number;
 }
 
-/** Larger tensors with two names are written once; the second name refers to the first. */
+/** Larger tensors with two names are written once. In bytes. */
 const kSharedBytes = 1 << 12;
 const kElementBytes = { F32: 4, F16: 2, BF16: 2, I8: 1 } as const;
 
@@ -32,7 +32,7 @@ export function layOut(claims: Claims, encoded: ((tensor: ParameterInfo) => bool
   return { outputs, header: encodeHeader(entries, { format: 'pt', ...shared }), bodyBytes: entries.at(-1)?.end ?? 0 };
 }
 
-/** Where the last of a parameter's bytes are; nothing if all are in memory. */
+/** Location of a parameter's last bytes; undefined if all are in memory. */
 export function lastPlace({ members }: Output): Tensor['place'] {
   const places = members.flatMap(({ place }) => (place ? [place] : []));
   return places.reduce<Tensor['place']>((last, place) => (last && place.offset < last.offset ? last : place), undefined);
@@ -45,7 +45,7 @@ function outputOf(name: string, claim: Claim, encoded: ((tensor: ParameterInfo) 
   return { name, claim, dtype: isEncoded ? 'I8' : coding.kind === 'floats' ? floatType(tensor) : 'F32', members: [tensor, ...sides] };
 }
 
-/** Whether scale and zero are the same for all of a row of the parameter. */
+/** Whether each row of the parameter has one scale and zero point. */
 function scalesFitRows({ coding, shape, transposed }: Claim): boolean {
   if (coding.kind !== 'integers') return false;
   const rowAxis = transposed ? shape.length - 1 : 0;

@@ -1,5 +1,5 @@
-// One pass over a file with parameters, which gives their bytes in the order in which they are stored. A parameter waits until the last of
-// its tensors has come: files put codes and scales side by side, so about one tensor is in memory.
+// One pass over a file, which yields the bytes of its parameters in the order of the file. Tensors of one parameter are stored close
+// together, so about one parameter is in memory.
 import { PeruseError } from '../errors.js';
 import type { ByteStream } from './byte_stream.js';
 import type { Claims } from './claims.js';
@@ -14,10 +14,10 @@ export class Pass {
   private readonly held_ = new Map<Tensor, Uint8Array>();
   private heldBytes_ = 0;
   private readonly hashes_ = new Map<Tensor, number>();
-  /** Parameters whose bytes are still to come, in order. */
+  /** Parameters that are not complete, in order. */
   private readonly waiting_: Output[];
 
-  /** `file_`: that of external data; nothing for the .onnx file itself. */
+  /** `file_` names external data; undefined means the .onnx file itself. */
   constructor(
     private readonly stream_: ByteStream,
     private readonly file_: string | undefined,
@@ -60,7 +60,7 @@ export class Pass {
     await this.stream_.skip(ahead);
   }
 
-  /** Whether the bytes can be passed on, part by part. */
+  /** Whether the parameter's bytes can be streamed. */
   private canStream({ claim, dtype, members }: Output): boolean {
     if (claim.transposed || claim.columns) return false;
     return claim.coding.kind === 'floats' || (dtype === 'I8' && members.slice(1).every((side) => this.bytesOf(side)));
@@ -98,7 +98,7 @@ export class Pass {
     }
   }
 
-  /** A table of integers, some rows at a time. */
+  /** Yields an integer table, some rows at a time. */
   private async *integerRows({ claim }: Output): AsyncGenerator<Uint8Array> {
     const fitter = new RowFitter(claim, (tensor) => this.bytesOf(tensor)!);
     const { rows, width } = fitter;
@@ -118,7 +118,7 @@ export class Pass {
   }
 }
 
-/** FNV-1a of 32 bits: tells copies from different weights. */
+/** FNV-1a of 32 bits: detects weights that are not equal. */
 function hashOf(bytes: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -1,7 +1,7 @@
-// The wire format of protocol buffers: fields of a message, each a key and a value. Every length is checked against its message.
+// Reads protocol buffers. Every length is checked against that of its message.
 import { PeruseError } from '../errors.js';
 
-/** Encodings of a value. ONNX does not use groups (3, 4): they are malformed. */
+/** Wire types. ONNX does not use groups (3, 4), which count as malformed. */
 export const kVarint = 0;
 export const kEightBytes = 1;
 export const kBytes = 2;
@@ -12,7 +12,7 @@ export interface Field {
   type: number;
   /** Value of a varint, exact up to 2^53; two's complement for negative numbers. */
   value: number;
-  /** Value of another type. */
+  /** Value of another wire type. */
   bytes: Uint8Array;
 }
 
@@ -23,12 +23,11 @@ export function malformed(what: string): PeruseError {
   return new PeruseError('malformed_file', `ONNX: ${what}.`);
 }
 
-/** Puts a varint together, byte by byte. */
 export class Varint {
   private bits_ = 0n;
   private count_ = 0;
 
-  /** Takes a byte; true after the last. */
+  /** Adds a byte. Returns true after the last. */
   push(byte: number): boolean {
     if (this.count_ === kLongestVarint) throw malformed('a number has more than ten bytes');
     this.bits_ |= BigInt(byte & 127) << BigInt(7 * this.count_++);
@@ -49,7 +48,6 @@ export function splitKey(key: number): { number: number; type: number } {
   return { number, type };
 }
 
-/** Reads varints of a packed field. */
 export function* varints(bytes: Uint8Array): Generator<number> {
   for (let at = 0; at < bytes.length; ) {
     const [value, next] = readVarint(bytes, at);
@@ -69,7 +67,7 @@ function readVarint(bytes: Uint8Array, at: number): [value: number, next: number
   }
 }
 
-/** The fields of a message that is in memory, in order. */
+/** The fields of a message in memory, in order. */
 export function* fields(message: Uint8Array): Generator<Field> {
   for (let at = 0; at < message.length; ) {
     const [key, afterKey] = readVarint(message, at);
@@ -87,7 +85,7 @@ export function* fields(message: Uint8Array): Generator<Field> {
   }
 }
 
-/** The numbers of a repeated field, which are packed or come one by one: not more than `most`. */
+/** At most `most` numbers of a repeated field, packed or single. */
 export function numbersOf(field: Field, most = Number.POSITIVE_INFINITY): number[] {
   if (field.type === kVarint) return [field.value];
   const numbers: number[] = [];

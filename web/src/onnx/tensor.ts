@@ -1,7 +1,7 @@
-// TensorProto: a tensor's name, type, shape, and place in the file. Only small tensors are read with the graph.
+// TensorProto: a tensor's name, type, shape and location in the file. Only small tensors are read with the graph.
 import { type Field, fields, kFourBytes, malformed, numbersOf, textOf } from './protobuf.js';
 
-/** TensorProto.data_type of those that are read. */
+/** Supported values of TensorProto.data_type. */
 export const kTypes = { F32: 1, U8: 2, I8: 3, I32: 6, I64: 7, BOOL: 9, F16: 10, F64: 11, BF16: 16, U4: 21, I4: 22 } as const;
 
 const kBits: Readonly<Record<number, number>> = {
@@ -26,25 +26,24 @@ export interface Tensor {
   name: string;
   dims: number[];
   type: number;
-  /** Little-endian values, in C order: in memory, or in a file. */
+  /** Little-endian values in C order; undefined if they are in a file. */
   bytes?: Uint8Array;
   place?: Place;
 }
 
-/** Bytes of a file. `file`: of external data; else the model's own. */
+/** Location of bytes. `file` names external data; undefined means the .onnx file. */
 export interface Place {
   file?: string;
   offset: number;
   length: number;
 }
 
-/** Tensors of more bytes stay in the file. */
+/** Larger tensors stay in the file. In bytes. */
 export const kSmallBytes = 1 << 16;
-/** Values that are written one by one (float_data, ...) are those of small tensors. */
+/** Largest list of values in float_data and similar fields, in bytes. */
 const kMostTypedBytes = 1 << 20;
 const kMostDims = 8;
 
-/** Collects the fields of a tensor. */
 export class TensorBuilder {
   private name_ = '';
   private readonly dims_: number[] = [];
@@ -55,7 +54,7 @@ export class TensorBuilder {
   private readonly external_ = new Map<string, string>();
   private isExternal_ = false;
 
-  /** Takes any field but raw_data (9), which `setRaw` takes. */
+  /** Adds any field except raw_data (9), for which there is `setRaw`. */
   push(field: Field): void {
     switch (field.number) {
       case 1:
@@ -96,7 +95,7 @@ export class TensorBuilder {
     const shape = `[${this.dims_.join(', ')}]`;
     if (!Number.isSafeInteger(count * 64)) throw malformed(`the tensor "${this.name_}" has the impossible shape ${shape}`);
     const tensor: Tensor = { name: this.name_, dims: this.dims_, type: this.type_ };
-    if (bits === undefined) return tensor; // Text, complex numbers: no parameter.
+    if (bits === undefined) return tensor; // text or complex numbers
     const length = Math.ceil((count * bits) / 8);
     const found = this.isExternal_ ? { place: this.externalPlace(length) } : (this.raw_ ?? { bytes: this.typedValues() });
     const has = found.place?.length ?? found.bytes?.length ?? 0;
@@ -114,7 +113,7 @@ export class TensorBuilder {
     this.external_.set(key, value);
   }
 
-  /** The file's name is checked where it is opened (onnx_weights.ts). */
+  /** The name of the external file is checked when it is opened (onnx_weights.ts). */
   private externalPlace(length: number): Place {
     const number = (key: string, missing: number) => {
       const text = this.external_.get(key);
@@ -126,7 +125,7 @@ export class TensorBuilder {
     return { file: this.external_.get('location') ?? '', offset: number('offset', 0), length: number('length', length) };
   }
 
-  /** Values of float_data, int32_data, ...: as raw_data would hold them. */
+  /** Converts float_data, int32_data, ... to the form of raw_data. */
   private typedValues(): Uint8Array {
     const parts = this.typed_.map(({ field }) => this.typedField(field));
     const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -160,7 +159,7 @@ export class TensorBuilder {
   }
 }
 
-/** A tensor that is in memory as a message: the value of a Constant node. */
+/** Parses the tensor of a Constant node. */
 export function parseTensor(message: Uint8Array): Tensor {
   const builder = new TensorBuilder();
   for (const field of fields(message)) {
@@ -170,7 +169,6 @@ export function parseTensor(message: Uint8Array): Tensor {
   return builder.build();
 }
 
-/** Number of elements. */
 export function sizeOf({ dims }: Pick<Tensor, 'dims'>): number {
   return dims.reduce((product, size) => product * size, 1);
 }

@@ -1,38 +1,38 @@
-// Values of a stored parameter: floats, or rows of 8-bit integers with a scale each.
+// Converts stored parameters to floats, or to rows of int8 with a scale each.
 import type { Claim } from './claims.js';
 import type { Coding } from './constants.js';
 import { kTypes, sizeOf, type Tensor } from './tensor.js';
 
-/** All bytes of a tensor. */
+/** Returns all bytes of a tensor. */
 export type BytesOf = (tensor: Tensor) => Uint8Array;
 
 const kMostLevels = 127;
 
-/** Values as floats of 32 bits. For 'floats' of 16 bits too. */
+/** Converts values to float32. */
 function floatsOf(claim: Claim, bytes: BytesOf): Float32Array<ArrayBuffer> {
   const stored = storedFloats(claim, bytes);
   return oriented(claim, stored);
 }
 
-/** Bytes of 'floats' in the order of the parameter, in the type of the file. */
+/** Reorders floats to the parameter's order, without changing their type. */
 function reorderedBytes(claim: Claim, bytes: Uint8Array): Uint8Array {
   if (!claim.transposed && !claim.columns) return bytes;
-  const own = bytes.slice(); // Aligned.
+  const own = bytes.slice(); // aligned copy
   const values = claim.tensor.type === kTypes.F32 ? new Float32Array(own.buffer) : new Uint16Array(own.buffer);
   return new Uint8Array(oriented(claim, values).buffer);
 }
 
-/** Makes rows of 8-bit integers: those of the file where they fit, else the row is rounded again. */
+/** Converts integers to rows of int8. Keeps the file's codes if they fit; otherwise rounds the row again. */
 export class RowFitter {
   readonly rows: number;
   readonly width: number;
-  /** Scales of the rows that `fit` has returned. */
+  /** Scales of the rows converted so far. */
   readonly scales: Float32Array<ArrayBuffer>;
   private readonly claim_: Claim;
   private readonly given_: Float32Array;
   private readonly zeros_: ArrayLike<number>;
 
-  /** Precondition: the coding is 'integers', with one scale and zero, or one for each row. */
+  /** Precondition: the coding is 'integers', with one scale and zero point for all rows or for each row. */
   constructor(claim: Claim, bytes: BytesOf) {
     [this.rows, this.width] = matrixOf(claim);
     const { scale, zero } = claim.coding as Coding & { kind: 'integers' };
@@ -42,12 +42,11 @@ export class RowFitter {
     this.scales = new Float32Array(this.rows);
   }
 
-  /** Takes the codes of whole rows. */
+  /** Converts whole rows, beginning with row `first`. */
   fit(first: number, bytes: Uint8Array): Uint8Array {
     return this.fitCodes(first, codesOf(this.claim_.tensor, bytes));
   }
 
-  /** Takes the codes of all rows, as they are stored. */
   fitAll(bytes: Uint8Array): Uint8Array {
     return this.fitCodes(0, oriented(this.claim_, codesOf(this.claim_.tensor, bytes)));
   }
@@ -64,7 +63,7 @@ export class RowFitter {
   }
 }
 
-/** The bytes of a parameter whose tensors are all in memory. */
+/** Yields the bytes of a parameter whose tensors are all in memory. */
 export function* wholeBytes(claim: Claim, encoded: boolean, bytes: BytesOf): Generator<Uint8Array> {
   if (encoded) {
     const fitter = new RowFitter(claim, bytes);
@@ -77,7 +76,7 @@ export function* wholeBytes(claim: Claim, encoded: boolean, bytes: BytesOf): Gen
   }
 }
 
-/** Writes code - zero to `out` and returns the scale; a row with larger differences is rounded to steps that fit. */
+/** Writes code - zero to `out` and returns the scale. Rounds again if a difference exceeds int8. */
 function fitRow(codes: ArrayLike<number>, zero: number, scale: number, out: Int8Array): number {
   let largest = 0;
   for (let i = 0; i < codes.length; ++i) largest = Math.max(largest, Math.abs(codes[i]! - zero));
@@ -89,14 +88,13 @@ function fitRow(codes: ArrayLike<number>, zero: number, scale: number, out: Int8
   return Math.fround((scale * largest) / kMostLevels);
 }
 
-/** Rows and columns of the parameter: what follows the first axis is one row. */
+/** Rows and columns of the parameter; axes after the first one form a row. */
 export function matrixOf(claim: Claim): [rows: number, width: number] {
   const shape = shapeOf(claim);
   const rows = shape[0] ?? 1;
   return [rows, rows === 0 ? 0 : shape.reduce((product, size) => product * size, 1) / rows];
 }
 
-/** The parameter's shape. */
 export function shapeOf({ shape, transposed, columns, asColumn }: Claim): number[] {
   const cut = columns ? [...shape.slice(0, -1), columns.count] : shape;
   if (asColumn) return [...cut, 1];
@@ -135,7 +133,7 @@ function integerFloats(
   return values;
 }
 
-/** Codes of a row are padded to whole blocks in MatMulNBits, and not in the other forms. */
+/** In MatMulNBits each row of codes is padded to whole blocks; in other operators it is not. */
 function blockFloats(
   { tensor, shape }: Claim,
   { scale, zero, bits, block, missingZero }: Coding & { kind: 'blocks' },
@@ -157,7 +155,7 @@ function blockFloats(
   return values;
 }
 
-/** Zero points: floats, or codes whose rows are padded to whole bytes. */
+/** Zero points: floats, or codes in rows that are padded to whole bytes. */
 function zerosOf(zero: Tensor, bits: number, rows: number, blocks: number, bytes: BytesOf): (index: number) => number {
   const all = bytes(zero);
   if (zero.type !== kTypes.U8 && zero.type !== kTypes.U4 && zero.type !== kTypes.I4 && zero.type !== kTypes.I8) {
@@ -171,7 +169,7 @@ function zerosOf(zero: Tensor, bits: number, rows: number, blocks: number, bytes
   return (index) => codes(Math.floor(index / blocks) * stride + (index % blocks));
 }
 
-/** The low half of a byte comes first. */
+/** Unpacks codes of less than a byte, the low bits first. */
 function smallCodes(bytes: Uint8Array, bits: number, signed: boolean): (index: number) => number {
   if (bits === 8) return signed ? (index) => (bytes[index]! << 24) >> 24 : (index) => bytes[index]!;
   return (index) => {
@@ -188,7 +186,7 @@ const kNf4 = [
 const kFp4Half = [0, 0.005208333333, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25];
 const kFp4 = [...kFp4Half, ...kFp4Half.map((value) => -value)];
 
-/** The high half of a byte comes first. */
+/** Unpacks bitsandbytes' 4-bit codes, the high half of a byte first. */
 function bnbFloats(
   { tensor, shape }: Claim,
   { scale, block, table }: Coding & { kind: 'bnb4' },
@@ -205,7 +203,7 @@ function bnbFloats(
   return values;
 }
 
-/** The stored matrix, or some of its columns, as the parameter's rows. */
+/** A matrix of any of the stored types. */
 type Values = Float32Array<ArrayBuffer> | Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>;
 
 function oriented<T extends Values>({ shape, transposed, columns }: Claim, stored: T): T {
@@ -227,7 +225,7 @@ function codesOf(tensor: Tensor, bytes: Uint8Array): Int8Array<ArrayBuffer> | Ui
   return tensor.type === kTypes.I8 ? new Int8Array(own.buffer, own.byteOffset, own.length) : own;
 }
 
-/** Exact. */
+/** Converts to float32, exactly. */
 function toFloats(tensor: Tensor, bytes: Uint8Array): Float32Array<ArrayBuffer> {
   const values = new Float32Array(sizeOf(tensor));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -1,4 +1,4 @@
-// Where there is a web but no worker can be started, and nothing imported later: service workers, Cloudflare's workers.
+// The platform of service workers and Cloudflare's workers, which can neither start workers nor import scripts later.
 import { detectFeatures } from '../engine/features.js';
 import { PeruseError } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';

@@ -1,4 +1,3 @@
-// The platform that the package runs on.
 import type { Platform } from './platform.js';
 
 let current: Platform | undefined;
@@ -8,7 +7,7 @@ export function platform(): Platform {
   return current;
 }
 
-/** Called once by each of the package's entries. */
+/** Called once by each entry of the package. */
 export function setPlatform(next: Platform): void {
   current = next;
 }

@@ -1,4 +1,3 @@
-// Locates the engine's builds if they are outside the package.
 import { PeruseError, show } from '../errors.js';
 
 export interface EngineFiles {
@@ -6,14 +5,13 @@ export interface EngineFiles {
   wasmModule?: WebAssembly.Module | undefined;
 }
 
-/** The options wasmPath and wasmModule: a build, compiled, or the folder that holds it. `base`: what an address may be relative to. */
+/** The options wasmPath and wasmModule: a compiled build, or the URL of a folder with builds. `base` resolves relative addresses. */
 export function engineFiles({ wasmPath, wasmModule }: EngineFiles, base: string | undefined): string | WebAssembly.Module | undefined {
   if (wasmModule === undefined) return engineFolder(wasmPath, base);
   if (wasmModule instanceof WebAssembly.Module) return wasmModule;
   throw new PeruseError('invalid_argument', 'wasmModule must be a WebAssembly.Module.');
 }
 
-/** The option wasmPath as an address. */
 export function engineFolder(path: string | URL | undefined, base: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   try {

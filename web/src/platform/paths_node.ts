@@ -1,4 +1,3 @@
-// In Node a path is that of a folder.
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { PathResolver } from '../sources/source.js';

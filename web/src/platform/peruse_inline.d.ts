@@ -1,4 +1,4 @@
-/** The bundle itself, as the package's other files import it, while it is not made yet. Then tools/bundle_inline.mjs declares the same. */
+/** Declares the bundle before it is built; tools/bundle_inline.mjs writes the same declarations. */
 declare module '*/peruse-inline.js' {
   export function embeddedBuild(variant: string): Promise<WebAssembly.Module>;
   export function workerCode(platform: 'browser' | 'node'): Promise<string>;

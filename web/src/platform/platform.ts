@@ -1,4 +1,4 @@
-// What differs between a browser and Node: one object each.
+// The differences between browsers and Node.
 
 import type { Features, Variant } from '../engine/variant.js';
 import type { ProgressCallback } from '../progress.js';
@@ -9,22 +9,21 @@ import type { Host } from '../worker/host.js';
 import type { WorkerPort } from '../worker/worker_host.js';
 
 export interface Platform {
-  /** Whether a model's work goes to a worker unless the caller says otherwise. */
+  /** Whether a model runs in a worker by default. */
   worksInWorker(source: SourceSpec): Promise<boolean>;
-  /** The machine's features, for an engine in a worker or in this thread. */
+  /** Features for an engine in a worker or in this thread. */
   features(inWorker: boolean): Features;
-  /** Starts the package's own worker, for work that needs so many threads, its own among them. Throws 'worker_died' if it can't be. */
+  /** Starts a worker, for work with this number of threads, including itself. Throws 'worker_died'. */
   startWorker(threads: number): Promise<WorkerPort>;
-  /** A host in this thread. */
+  /** Makes a host in this thread. */
   startHere(report: ProgressCallback): Promise<Host>;
-  /** URL of a folder that holds the package's files, if they are not next to its scripts. */
+  /** The URL of the folder with workers and builds, if they are not next to the scripts. */
   filesFolder?(): Promise<string | undefined>;
-  /** Compiles a build, where the builds are part of the program. */
+  /** Compiles an embedded build, if there is one. */
   build?(variant: Variant): Promise<WebAssembly.Module | undefined>;
   /** Loads the patterns of redact. */
   patterns(): Promise<FindDetails>;
   paths: PathResolver;
-  /** For folders that this thread reads. */
   folderParts: FolderParts;
 }
 

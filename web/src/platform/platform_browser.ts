@@ -1,4 +1,4 @@
-// The browser platform: the engine runs in a module worker, whose file is next to this one, or in this thread.
+// The browser platform: the engine runs in a module worker, or in this thread.
 import { detectFeatures } from '../engine/features.js';
 import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
 import { describe, PeruseError } from '../errors.js';
@@ -9,7 +9,7 @@ import { startBrowserWorker, workerScript } from '../worker/start_browser.js';
 import type { WorkerPort } from '../worker/worker_host.js';
 import { type Platform, webPaths } from './platform.js';
 
-const kHasWorkers = typeof Worker === 'function'; // Service workers can't start any.
+const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
 
 export const browserPlatform: Platform = {
   worksInWorker: async () => kHasWorkers,
@@ -32,12 +32,12 @@ async function startWorker(threads: number): Promise<WorkerPort> {
   return startBrowserWorker(workerScript('peruse-worker.js', await filesFolder(here), newWorker, here), threads);
 }
 
-/** Spelled out so that bundlers find the file. */
+/** Written out so that bundlers find the file. */
 function newWorker(): Worker {
   return new Worker(new URL('./peruse-worker.js', import.meta.url), { type: 'module', name: 'peruse' });
 }
 
-/** The worker's file, in this thread. */
+/** Imports the worker's file into this thread. */
 async function startHere(report: ProgressCallback): Promise<Host> {
   const { LocalHost, browserHostParts } = await import('../worker/worker.js').catch((error: unknown) => {
     throw notHere(error);
@@ -45,7 +45,7 @@ async function startHere(report: ProgressCallback): Promise<Host> {
   return new LocalHost(report, browserHostParts);
 }
 
-/** The patterns' file, which is that of peruse/redact. */
+/** Loads the patterns from the file of peruse/redact. */
 async function patterns(): Promise<FindDetails> {
   const { findDetails } = await import('../tasks/patterns.js').catch((error: unknown) => {
     const message = `The patterns of redact could not be loaded (peruse-redact.js): ${describe(error)} ${kFilesRemedy}`;

@@ -1,4 +1,4 @@
-// Node: folders on disk, and worker_threads.
+// The Node platform: folders on disk, and worker_threads.
 import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import type { Platform } from './platform.js';
 
 const kWeights = /\.(safetensors|bin)$/;
 
-/** With this many bytes of weights a call takes tens of milliseconds, for which a server should not block. */
+/** Bytes of weights with which a call takes tens of milliseconds, too long to block a server. */
 const kLongWork = 64 << 20;
 
 export const nodePlatform: Platform = {
@@ -28,7 +28,7 @@ export const nodePlatform: Platform = {
     return takeNodeWorker(kNodeWorker, Object.values(kNodeBuilds));
   },
   startHere: async (report) => {
-    await useEmbeddedWorker(); // Its threads.
+    await useEmbeddedWorker(); // for threads
     return new LocalHost(report, nodeHostParts);
   },
   build: async (variant) => (hasFiles() ? undefined : (await embedded()).embeddedBuild(variant)),
@@ -37,19 +37,18 @@ export const nodePlatform: Platform = {
   folderParts: nodeFolderParts,
 };
 
-/** In Node every thread may block, and memory can always be shared. */
 function features(): Features {
   const found = detectFeatures({ inWorker: true, processors: availableParallelism(), sharedMemory: true });
   return hasFiles() ? found : { ...found, relaxedSimd: false, whyPlain: "the package's files are not next to the program" };
 }
 
-/** Whether the worker and the builds are where Node finds them: not in a program that is one file, nor where some bundlers have been. */
+/** Whether worker and builds are files: not in programs of a single file, or after some bundlers. */
 function hasFiles(): boolean {
   const { simd, relaxed, 'simd-threads': simdThreads, 'relaxed-threads': relaxedThreads } = kNodeBuilds;
   return [kNodeWorker, simd, relaxed, simdThreads, relaxedThreads].every(isInstalled);
 }
 
-/** What peruse/inline holds: every bundler puts an import of a script into the program. */
+/** Loads peruse/inline, which every bundler includes because it is an imported script. */
 function embedded() {
   return import('../../bundle/peruse-inline.js');
 }
@@ -58,7 +57,7 @@ async function useEmbeddedWorker(): Promise<void> {
   if (!hasFiles()) embedWorker(await (await embedded()).workerCode('node'));
 }
 
-/** Bytes of the weights files. Unknown for servers; models on a hub are rarely small, so they count as large. */
+/** Bytes of the weights files. Models on a server count as large. */
 async function weightBytes(source: SourceSpec): Promise<number> {
   if (source.kind === 'bytes') {
     return sum(

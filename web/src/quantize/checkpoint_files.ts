@@ -1,4 +1,4 @@
-// Files of a checkpoint except its weights.
+// The files of a checkpoint, except its weights.
 import {
   explainMissing,
   kAdapterConfig,
@@ -20,7 +20,7 @@ import type { ModelFile, ModelFolder } from '../sources/source.js';
 
 const kTokenizerFiles = [...kVocabularies.flat(), ...kBesideTokenizer, ...kBesideVocabulary];
 
-/** Every file that may be a part of a model, in its own folder. */
+/** Names of all files that may belong to a model. */
 export const kModelFiles: readonly string[] = [
   'config.json',
   kModules,
@@ -35,14 +35,13 @@ export const kModelFiles: readonly string[] = [
 ];
 
 export interface OpenedCheckpoint {
-  /** config.json. */
   config: ModelFile;
-  /** The folder of config.json and the weights, and its path within the model's folder: '', or with a slash at its end. */
+  /** The folder with config.json and weights. `prefix` is its path in the model's folder: '', or with a slash at its end. */
   encoder: ModelFolder;
   prefix: string;
 }
 
-/** Opens a model's folder: config.json is in it, or in the folder that modules.json names first (older sentence-transformers). */
+/** Opens a model's folder. config.json is in it, or in the first module's folder (older sentence-transformers). */
 export async function openCheckpoint(folder: ModelFolder, signal: AbortSignal): Promise<OpenedCheckpoint> {
   const config = await folder.open('config.json', signal);
   if (config.found) return { config, encoder: folder, prefix: '' };
@@ -55,10 +54,7 @@ export async function openCheckpoint(folder: ModelFolder, signal: AbortSignal): 
   return { config: found, encoder: within, prefix };
 }
 
-/**
- * Reads what a model's folder holds besides config.json and weights, by name: the tokenizer, that of a bi-encoder's labels, and what
- * sentence-transformers wrote (modules, pooling, dense layers, prompts, limits).
- */
+/** Reads the model's other small files by name: tokenizers, and sentence-transformers' files. */
 export async function filesBesideWeights(
   folder: ModelFolder,
   prefix: string,

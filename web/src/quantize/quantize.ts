@@ -1,28 +1,24 @@
-// quantizeCheckpoint(): writes a q8 checkpoint (Node). docs/precision.md describes q8 and its accuracy.
-//
-// The engine chooses the tensors and encodes their rows. The result loads like any checkpoint, bit-identical to quantising the original
-// while loading.
+// quantizeCheckpoint(): writes a q8 checkpoint in Node. Its results are bit-identical to those of the original loaded as 'q8'.
+// docs/precision.md describes q8.
 import type { Source } from '../sources/source.js';
 import { type RewriteOptions, rewriteCheckpoint } from './rewrite_checkpoint.js';
 
 export type QuantizeOptions = RewriteOptions;
 
-/** What was written. */
+/** Report of quantizeCheckpoint(). */
 export interface QuantizeReport {
-  /** Tensors that became int8. */
+  /** Number of int8 tensors. */
   quantized: number;
-  /** Tensors that were copied. */
+  /** Number of copied tensors. */
   copied: number;
-  /** Bytes of the weights before. */
   bytesBefore: number;
-  /** Bytes of the weights after. */
   bytesAfter: number;
 }
 
 /**
- * Writes the checkpoint of `source` to `folder` with linear layers and word embeddings as 8-bit integers (dtype 'q8').
+ * Writes the checkpoint of `source` to `folder` with linear layers and token embeddings as 8-bit integers (dtype 'q8').
  *
- * @throws PeruseError: those of loading, and 'unsupported' for a checkpoint that is quantised already.
+ * @throws PeruseError, 'unsupported' for a checkpoint that is already quantised.
  */
 export async function quantizeCheckpoint(source: Source, folder: string, options: QuantizeOptions = {}): Promise<QuantizeReport> {
   const { encoded, file: _, ...rest } = await rewriteCheckpoint(source, folder, options, 'q8');

@@ -1,4 +1,4 @@
-// The build of the engine that reads weights files for tools (Node): the one that trains.
+// Starts the build of the engine that contains the weights reader: the training build.
 import createPlain from '../../wasm/glue-teach.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import type { InstalledFile } from '../engine/installed_node.js';
@@ -17,7 +17,7 @@ const kBuild: InstalledFile = {
 let module: Promise<ToolModule> | undefined;
 
 export function readerModule(): Promise<ToolModule> {
-  const factory = createPlain as unknown as ModuleFactory<ToolModule>; // All loaders are declared as the engine's.
+  const factory = createPlain as unknown as ModuleFactory<ToolModule>; // all loaders are declared as the engine's
   module ??= startModule(factory, 'teach', 1, undefined, {
     compile: (folder) => compileRead(kBuild, folder),
     startHelper: nodeWasm.startHelper,

@@ -1,6 +1,5 @@
-// Writes a checkpoint again as safetensors, as it is or in another dtype (Node). The engine reads the source and encodes tensors.
-//
-// One pass over each weights file. Memory holds one chunk, or one tensor if it is scattered in a PyTorch file.
+// Writes a checkpoint as safetensors, in its own dtype or another (Node). The engine parses the source and encodes tensors. Memory holds one
+// chunk of a file, or one tensor if it is scattered in a PyTorch file.
 import { type FileHandle, lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../cache/make_folder_node.js';
@@ -25,34 +24,29 @@ import { readerModule } from './reader_module.js';
 import { withModel } from './stand_in_engine.js';
 
 export interface RewriteOptions extends SourceOptions {
-  /** Told of the weights' bytes as they are read. */
+  /** Receives progress of reading the weights. */
   progress_callback?: ProgressCallback;
-  /** Cancels; nothing half-written is left behind. */
+  /** Cancels, and removes incomplete files. */
   signal?: AbortSignal;
-  /** Replaces a model that the folder holds. Default false, which refuses such a folder. */
+  /** Replace a model in the folder. By default throws if there is one. */
   overwrite?: boolean;
 }
 
 export interface RewriteReport {
-  /** Tensors in the new dtype. */
+  /** Number of tensors in the new dtype. */
   encoded: number;
-  /** Tensors that were copied. */
+  /** Number of copied tensors. */
   copied: number;
-  /** Bytes of the weights before and after. */
   bytesBefore: number;
   bytesAfter: number;
-  /** The file that was read; of shards, their index. */
+  /** The file that was read, or the index of shards. */
   file: string;
 }
 
 const kForm = 'model.safetensors';
 const kMetadata = '__metadata__';
 
-/**
- * Without a `dtype`, all values stay as they are. `wish`: which file of weights; ONNX files are read only with it.
- *
- * @throws PeruseError: those of loading.
- */
+/** Without `dtype`, values do not change. `wish` chooses the weights file; without it, ONNX files are not read. Throws PeruseError. */
 export async function rewriteCheckpoint(
   source: Source,
   folder: string,
@@ -67,7 +61,7 @@ export async function rewriteCheckpoint(
   try {
     return await rewrite(spec, target, options, signal, { dtype, wish });
   } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error; // The system's alone are about files.
+    if (!(error instanceof Error && 'syscall' in error)) throw error; // only the file system's errors are about files
     throw new PeruseError('invalid_argument', `The checkpoint can't be written to ${folder}: ${describe(error)}`, { cause: error });
   }
 }
@@ -82,7 +76,7 @@ async function rewrite(spec: SourceSpec, folder: string, options: RewriteOptions
   return new Job(spec.name, files, folder, options.progress_callback ?? (() => {}), signal, how).run();
 }
 
-/** Removes the files of a model from the folder, or throws if it has any: two models in one folder would be read as one. */
+/** Removes a model from the folder, or throws if there is one: two models in a folder would be read as one. */
 async function clear(folder: string, overwrite: boolean): Promise<void> {
   for (const name of kModelFiles) {
     const path = join(folder, name);
@@ -127,7 +121,7 @@ class Job {
     for (const [name, content] of await filesBesideWeights(this.folder_, prefix, source, this.signal_)) {
       await writeWhole(this.target_, name, content);
     }
-    // Last: a folder without it is no checkpoint.
+    // Written last: a folder without it is no checkpoint.
     await writeWhole(this.target_, `${prefix}config.json`, `${JSON.stringify(config, null, 2)}\n`);
     return this.report_;
   }
@@ -144,7 +138,7 @@ class Job {
     else await this.rewrite(`${prefix}${kForm}`, weights.file);
   }
 
-  /** Reads the parameters of the file as if it were safetensors. Returns whether some are rows of 8-bit integers. */
+  /** Copies the parameters of an ONNX file. Returns whether some are int8. */
   private async rewriteOnnx({ name, dtype }: OnnxChoice, folder: ModelFolder, prefix: string, modelType: string): Promise<boolean> {
     const encoded = engineDtype(dtype) === 'q8' ? isEncodable : undefined;
     const opened = await openOnnx({ folder, name, modelType, encoded, signal: this.signal_, report: () => {} });
@@ -156,7 +150,7 @@ class Job {
     return quantized;
   }
 
-  /** `stored`: config.json of the result, if there is a dtype. */
+  /** `stored` is config.json of the result, if there is a dtype. */
   private async withReader<T>(
     dtype: string | undefined,
     where: string,
@@ -188,7 +182,7 @@ class Job {
     await writeWhole(this.target_, `${prefix}${kForm}.index.json`, written);
   }
 
-  /** Returns what the written file holds. */
+  /** Writes one weights file. Returns its header's entries. */
   private async rewrite(name: string, file: ModelFile): Promise<TensorEntry[]> {
     let output: NewFile | undefined;
     try {
@@ -219,17 +213,17 @@ class Job {
     reporter.finish();
     const { entries } = target!;
     this.report_.encoded += encoded;
-    this.report_.copied += entries.length - 2 * encoded; // An encoded tensor is two: rows and scales.
+    this.report_.copied += entries.length - 2 * encoded; // an encoded tensor has two entries: rows and scales
     this.report_.bytesBefore += bytes;
     this.report_.bytesAfter += entries.reduce((sum, { begin, end }) => sum + end - begin, 0);
     return entries;
   }
 }
 
-/** A safetensors file being written, whose tensors come in any order. */
+/** A safetensors file whose tensors are written in any order. */
 class TargetFile {
   readonly entries: TensorEntry[];
-  /** By tensor of the header. A second name of the same tensor is left out, as in transformers; the metadata name the tensor. */
+  /** By index of the source's header. Second names of tied tensors are omitted, as in transformers, and listed in the metadata. */
   private readonly places_: ({ entry: TensorEntry; written: number } | undefined)[];
 
   private constructor(
@@ -261,7 +255,7 @@ class TargetFile {
 
   private bodyAt_ = 0;
 
-  /** Wide types first, so that every tensor is aligned, else in the source's order. */
+  /** Assigns offsets: wide types first, so that every tensor is aligned; otherwise in the source's order. */
   private async layOut(metadata: object): Promise<void> {
     this.entries.sort((a, b) => dtypeBits(b.dtype) - dtypeBits(a.dtype));
     let at = 0;
@@ -278,7 +272,7 @@ class TargetFile {
   }
 }
 
-/** Throws if the engine lacks a parameter of the encoder: a checkpoint without it would be written, and never load. */
+/** Throws if a parameter of the encoder is missing, because the result could not be loaded. */
 async function refuseIncomplete(name: string, config: Uint8Array, opened: OpenedOnnx): Promise<void> {
   const chunks = opened.chunks()[Symbol.asyncIterator]();
   try {
@@ -293,12 +287,12 @@ async function refuseIncomplete(name: string, config: Uint8Array, opened: Opened
   }
 }
 
-/** 'pytorch_model-00001-of-00002.bin' is 'model-00001-of-00002.safetensors' then; other names keep what they are called. */
+/** Renames 'pytorch_model-00001-of-00002.bin' to 'model-00001-of-00002.safetensors'; other names stay. */
 function safetensorsName(shard: string): string {
   return shard.endsWith('.safetensors') ? shard : `${shard.replace(/\.bin$/, '').replace(/^pytorch_model/, 'model')}.safetensors`;
 }
 
-/** Throws if two of the sources would be written under one name. */
+/** Throws if two source files would get the same name. */
 function refuseSameNames(pairs: readonly (readonly [target: string, source: string])[]): Map<string, string> {
   const sources = new Map<string, string>();
   for (const [target, source] of pairs) {

@@ -1,4 +1,4 @@
-// An engine that is asked whether it runs a checkpoint, from config.json and what its weights' header says of the tensors (Node).
+// Checks in Node whether the engine runs a checkpoint, with config.json and tensor headers only.
 import { startCpuEngine } from '../engine/builds.js';
 import type { Engine } from '../engine/engine.js';
 import { chooseVariant } from '../engine/variant.js';
@@ -7,7 +7,7 @@ import { nodePlatform } from '../platform/platform_node.js';
 import { kLabelsTokenizer } from '../sources/model_files.js';
 import { engineTask, type Task } from '../tasks/tasks.js';
 
-/** A placeholder for the checkpoint's tokenizer, because the engine does not open a model without one. */
+/** A substitute for the checkpoint's tokenizer, without which the engine does not open a model. */
 const kStandIn = JSON.stringify({
   version: '1.0',
   truncation: null,
@@ -34,7 +34,6 @@ const kStandIn = JSON.stringify({
   },
 });
 
-/** Opens the model that config.json describes for a task. */
 export async function withModel<T>(task: Task, dtype: string, config: Uint8Array, use: (engine: Engine) => Promise<T>): Promise<T> {
   const engine = await startCpuEngine({ choice: chooseVariant(nodePlatform.features(false), { threads: 1 }), parts: nodeWasm });
   try {

@@ -1,20 +1,19 @@
-// Weights in several files: an index, and the files that it names.
+// Sharded weights: an index, and the files that it names.
 import { PeruseError } from '../errors.js';
 import { ByteReporter } from '../progress.js';
 import { isObject, parseObject } from './json.js';
 import { type FoundWeights, notFound } from './model_files.js';
 import { eachChunk, type Reading, readWhole } from './read_files.js';
 
-/** What reads weights in several files. */
 export interface ShardReader {
-  /** Gives the files' names. */
+  /** Returns the files' names. */
   setShardIndex(index: Uint8Array): string[];
-  /** On a GPU a promise, which is waited for. */
+  /** On a GPU returns a promise, which must be awaited. */
   feedWeights(chunk: Uint8Array): void | Promise<void>;
   endShard(name: string): void;
 }
 
-/** Weights in several files. Their progress is that of one file, with the bytes of all. */
+/** Feeds all files. Reports progress as of one file with the bytes of all. */
 export async function feedShards(job: Reading, engine: ShardReader, { form, name, file: indexFile }: FoundWeights): Promise<number> {
   const index = await readWhole(job, name, indexFile);
   const shards = await naming(name, async () => engine.setShardIndex(index.content));
@@ -26,21 +25,21 @@ export async function feedShards(job: Reading, engine: ShardReader, { form, name
     if (!file.found) throw notFound([file], `, which ${name} names`);
     await naming(shard, async () => {
       bytes += await eachChunk(job, file, reporter, (chunk) => engine.feedWeights(chunk));
-      engine.endShard(shard); // Says so if it was not whole.
+      engine.endShard(shard); // throws if the file was incomplete
     });
   }
   reporter.finish();
   return bytes;
 }
 
-/** The tensors' bytes, as the index gives them; 0 if it doesn't. Only progress depends on it. */
+/** The total in the index; 0 without it. Used for progress only. */
 function totalSize(name: string, index: Uint8Array): number {
   const { metadata } = parseObject(name, index);
   const size = isObject(metadata) && typeof metadata.total_size === 'number' ? metadata.total_size : 0;
   return Number.isSafeInteger(size) && size > 0 ? size : 0;
 }
 
-/** What the engine says, with the name of the file that it says it of. */
+/** Adds the file's name to an error of the engine. */
 export async function naming<T>(file: string, feed: () => Promise<T>): Promise<T> {
   try {
     return await feed();

@@ -1,12 +1,11 @@
-// How files are fetched, where platforms differ.
 import { describe, onAbort } from '../errors.js';
 
-/** A response, and what redirects on the way to it said. */
+/** A response, and headers of redirects before it. */
 export interface Fetched {
   response: Response;
-  /** The hub names a large file's hash on the first redirect, which only Node can see. */
+  /** The hub's hash of a large file, which it sends with its first redirect. Only Node sees it. */
   linkedEtag?: string | undefined;
-  /** Not all headers are shown (CORS): that the body was compressed on the way may be hidden, and then its length is another. */
+  /** Some headers are hidden (CORS): if one says that the body was compressed, its length is another. */
   hidden?: boolean;
 }
 
@@ -16,24 +15,22 @@ export type FetchFile = (
     method: 'GET' | 'HEAD';
     headers: Record<string, string>;
     signal: AbortSignal;
-    /** 'no-store' avoids a second copy in the browser's own cache. */
+    /** 'no-store' avoids a second copy in the browser's HTTP cache. */
     cache: 'default' | 'no-store';
   },
 ) => Promise<Fetched>;
 
-/**
- * A browser follows redirects by itself; by the Fetch standard it drops Authorization when one leads to another origin.
- */
+/** Browsers follow redirects, and drop Authorization if one leads to another origin. */
 export const fetchInBrowser: FetchFile = async (url, init) => {
   const { cache, ...rest } = init;
-  // 'default' goes without saying, and Cloudflare's workers refuse the word.
+  // 'default' must be omitted, because Cloudflare's workers reject the option.
   const response = await fetchAnywhere(url, cache === 'default' ? rest : init).catch((error: unknown) => {
     throw init.signal.aborted ? error : new Error(`${describe(error)}${whatItMayBe(url)}`);
   });
   return { response, linkedEtag: response.headers.get('x-linked-etag') ?? undefined, hidden: response.type === 'cors' };
 };
 
-/** A browser tells a page nothing of why it fetched nothing. */
+/** Possible reasons for a failed request, which browsers do not reveal. */
 function whatItMayBe(url: string): string {
   const here = globalThis.location as Location | undefined;
   if (here === undefined || new URL(url).origin === here.origin) return '';
@@ -44,8 +41,8 @@ function whatItMayBe(url: string): string {
 }
 
 /**
- * fetch(), and for schemes that are not the web's XMLHttpRequest, which may read what fetch may not (file:, those of apps in a web
- * view). It does not tell a file that is not there from one that may not be read.
+ * Calls fetch(), or XMLHttpRequest for schemes such as file: and those of web views, which fetch() cannot read. XMLHttpRequest does not
+ * distinguish a missing file from a forbidden one.
  */
 export async function fetchAnywhere(url: string, init: RequestInit): Promise<Response> {
   try {

@@ -1,4 +1,4 @@
-// Fetching in Node: redirects are followed here, one by one, so that a token never leaves its host and headers on the way are seen.
+// Follows redirects one by one in Node, so that a token is sent only to its host, and headers of redirects are read.
 import { createHash } from 'node:crypto';
 import type { Hasher } from '../cache/sha256.js';
 import type { FetchFile } from './fetching.js';

@@ -1,8 +1,8 @@
-// A model's files that the caller holds.
+// A model's folder as files in memory.
 import { describe, PeruseError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
-const kChunkBytes = 1 << 20; // Bounds the staging buffer inside the engine.
+const kChunkBytes = 1 << 20; // bounds the engine's staging buffer
 
 export class BytesFolder implements ModelFolder {
   constructor(

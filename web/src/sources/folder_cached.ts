@@ -1,5 +1,5 @@
-// A model's folder at a URL, with cached files. Cached files are complete: an entry is created when its last byte has arrived and been
-// checked. Parallel loads of a file share one download: the others wait for it and read the stored file. Cache failures are ignored.
+// A folder at a URL with cached files. An entry is created after a file's last byte has arrived and been checked. Parallel loads of a file
+// share one download: the others wait and read the stored file. Cache failures do not stop a load.
 import { DamagedEntry, type FileStore, type Saving, type ServerHeaders, type StoredFile } from '../cache/file_store.js';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
@@ -7,10 +7,10 @@ import { type RemoteFile, type UrlFolder, versionOf } from './folder_url.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 export interface CachedFolderOptions {
-  /** Cached files are used without asking the server. */
+  /** Use cached files without a request. */
   immutable: boolean;
   offline: boolean;
-  /** Takes sentences about what the cache could not do. */
+  /** Receives warnings about the cache. */
   notice: (sentence: string) => void;
 }
 
@@ -38,7 +38,7 @@ export class CachedFolder implements ModelFolder {
     try {
       const meanwhile = await this.store_.find(url);
       if (meanwhile && meanwhile.storedAt !== stored?.storedAt) {
-        // Another load has fetched it while this one waited.
+        // Another load fetched the file while this one waited for the lock.
         release();
         return this.fromStore(file, meanwhile, signal);
       }
@@ -68,7 +68,7 @@ export class CachedFolder implements ModelFolder {
     return { found: true, where, size: stored.bytes, version, chunks: () => this.reading(file, stored, signal), close: async () => {} };
   }
 
-  /** Whether the server still has what is stored. If it can't be reached, what is stored is the best there is. */
+  /** Whether the server's file equals the stored one. If the server is unreachable, the stored file is used. */
   private async isCurrent(file: string, stored: StoredFile, signal: AbortSignal): Promise<boolean> {
     const now = await this.remote_.look(file, signal);
     return now === 'unreachable' || (now !== undefined && isSame(now, stored));
@@ -106,7 +106,7 @@ export class CachedFolder implements ModelFolder {
     }
   }
 
-  /** The file's chunks as they come; each goes to the store too. A store that fails (a full disk, say) is given up, not the load. */
+  /** Yields the file's chunks, and stores each. If storing fails, for example because the disk is full, the load continues. */
   private async *storing(url: string, remote: RemoteFile, release: () => void): AsyncGenerator<Uint8Array> {
     const saving = this.broken_ ? undefined : new Storing(this.store_.save(url, remote));
     let whole = false;
@@ -127,19 +127,19 @@ export class CachedFolder implements ModelFolder {
   }
 }
 
-/** By tag, or else by date and announced length. Nothing of these is no proof. */
+/** Compares tags, or else date and length. Without these, the file counts as changed. */
 function isSame(now: ServerHeaders, stored: ServerHeaders): boolean {
   if (now.etag !== undefined || stored.etag !== undefined) return weak(now.etag) === weak(stored.etag);
   if (now.lastModified === undefined || now.lastModified !== stored.lastModified) return false;
   return now.size === 0 || stored.size === 0 || now.size === stored.size;
 }
 
-/** A server that compresses on the way makes its tags weak ones. */
+/** Servers that compress the body make their tags weak. */
 function weak(etag: string | undefined): string | undefined {
   return etag?.replace(/^W\//, '');
 }
 
-/** A file being stored while somebody else reads it, until the store fails. */
+/** Stores a file in parallel with its use, until storing fails. */
 class Storing {
   private why_: string | undefined;
   private over_ = false;
@@ -156,7 +156,7 @@ class Storing {
     );
   }
 
-  /** Gives the bytes to the store; waits for it where it is far behind. */
+  /** Passes bytes to the store. Waits if the store is far behind. */
   async add(chunk: Uint8Array): Promise<void> {
     if (this.over_) return;
     try {
@@ -166,7 +166,7 @@ class Storing {
     }
   }
 
-  /** Says why the file is not stored; nothing if it is. */
+  /** Returns why the file was not stored, or undefined. */
   async finish(whole: boolean): Promise<string | undefined> {
     this.ended_ = true;
     try {

@@ -1,4 +1,4 @@
-// Two folders, of which the first counts if it has a config.json.
+// The first of two folders that has a config.json.
 import { PeruseError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
@@ -17,7 +17,7 @@ export class EitherFolder implements ModelFolder {
 
   private async choose(signal: AbortSignal): Promise<ModelFolder> {
     const config = await this.first_.open('config.json', signal).catch((error: unknown) => {
-      if (error instanceof PeruseError && error.code === 'network') return undefined; // A page's own server, without a connection.
+      if (error instanceof PeruseError && error.code === 'network') return undefined; // the page's own server is unreachable
       throw error;
     });
     if (!config?.found) return this.second_;

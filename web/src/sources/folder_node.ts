@@ -1,4 +1,3 @@
-// A model's folder on disk (Node).
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, PeruseError, throwIfAborted } from '../errors.js';
@@ -34,10 +33,10 @@ async function* readFile(where: string): AsyncGenerator<Uint8Array> {
   const file = await open(where, 'r').catch((error: unknown) => {
     throw cannotRead(where, error);
   });
-  // Two buffers in turn: while the engine takes one chunk, the next is read.
+  // Two buffers: the next chunk is read while the engine uses the current one.
   const read = (buffer: Uint8Array) => {
     const reading = file.read(buffer, 0, buffer.length);
-    reading.catch(() => {}); // Told when it is waited for.
+    reading.catch(() => {}); // reported when it is awaited
     return { buffer, reading };
   };
   try {
@@ -50,7 +49,7 @@ async function* readFile(where: string): AsyncGenerator<Uint8Array> {
       if (bytesRead === 0) return;
       next = read(other);
       other = buffer;
-      yield buffer.subarray(0, bytesRead); // Valid until the next chunk is asked for.
+      yield buffer.subarray(0, bytesRead); // valid until the next chunk is requested
     }
   } finally {
     await file.close(); // waits for running reads

@@ -1,4 +1,3 @@
-// What folders need from Node.
 import { DiskCache } from '../cache/cache_node.js';
 import { fetchInNode, nodeSha256 } from './fetching_node.js';
 import { DiskFolder } from './folder_node.js';

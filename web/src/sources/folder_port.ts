@@ -1,5 +1,5 @@
-// A folder that another thread reads: PortFolder asks, serveFolder answers. For what can't be sent to a worker (a cache of the
-// caller's own).
+// A folder that another thread reads: PortFolder sends requests, serveFolder replies. For sources that cannot be sent to a worker, such as
+// a caller's own cache.
 import { fromPlainError, PeruseError, type PlainError, throwIfAborted, toPlainError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
@@ -68,7 +68,7 @@ export class PortFolder implements ModelFolder {
   }
 }
 
-/** Answers until the signal fires, which also stops what is being read. */
+/** Serves requests until the signal fires, which also cancels reads. */
 export function serveFolder(folder: ModelFolder, port: MessagePort, signal: AbortSignal): void {
   const open = new Map<number, { file: ModelFile; chunks?: AsyncIterator<Uint8Array> }>();
   const answer = async (question: Question): Promise<Omit<Answer, 'id'>> => {
@@ -95,7 +95,7 @@ export function serveFolder(folder: ModelFolder, port: MessagePort, signal: Abor
     const { id } = event.data;
     const said = await answer(event.data).catch((error: unknown) => ({ error: toPlainError(error) }));
     if ('chunk' in said) {
-      const chunk = (said.chunk as Uint8Array).slice(); // A message with a view of a buffer carries the whole buffer.
+      const chunk = (said.chunk as Uint8Array).slice(); // posting a view would copy its whole buffer
       port.postMessage({ id, chunk }, [chunk.buffer]);
     } else {
       port.postMessage({ id, ...said });

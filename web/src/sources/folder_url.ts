@@ -7,7 +7,7 @@ import { Late, patience, within } from '../patience.js';
 import { type Fetched, type FetchFile, fetchInBrowser } from './fetching.js';
 import type { MissingFile, ModelFile, ModelFolder, UrlSpec } from './source.js';
 
-/** How to fetch and hash; tests and Node put their own in. */
+/** How to fetch and hash on this platform. */
 export interface UrlParts {
   fetchFile?: FetchFile;
   sha256?: () => Hasher;
@@ -15,17 +15,16 @@ export interface UrlParts {
 
 export interface RemoteFile extends ModelFile, ServerHeaders {}
 
-/** A file that a server does not have. */
+/** A file that the server does not have. */
 export interface MissingRemoteFile extends MissingFile {
-  /** It said so itself (404), rather than by sending a page. */
+  /** The server returned 404, instead of an HTML page. */
   certain: boolean;
 }
 
-/** A response on its way. */
+/** A response whose body may still be arriving. */
 interface Answer extends Fetched {
-  /** Ends the transfer. */
   stop(): void;
-  /** Lets go of the caller's signal. */
+  /** Removes the listener from the caller's signal. */
   done(): void;
 }
 
@@ -33,7 +32,7 @@ export class UrlFolder implements ModelFolder {
   private readonly fetchFile_: FetchFile;
   private readonly sha256_: () => Hasher;
 
-  /** `kept`: somebody keeps the files. */
+  /** `kept`: a cache stores the files. */
   constructor(
     private readonly spec_: Omit<UrlSpec, 'kind'>,
     parts: UrlParts = {},
@@ -49,12 +48,12 @@ export class UrlFolder implements ModelFolder {
     return url.href;
   }
 
-  /** `firstBytes`: no more than so many are wanted; a server may send more. */
+  /** `firstBytes` is the number of bytes to request; a server may send more. */
   async open(file: string, signal: AbortSignal, firstBytes?: number): Promise<RemoteFile | MissingRemoteFile> {
     const where = this.address(file);
     const range: Record<string, string> = firstBytes === undefined ? {} : { Range: `bytes=0-${firstBytes - 1}` };
     const answer = await this.askPatiently(where, signal, range).catch((error: unknown) => {
-      // Requests for missing files of an extension fail, because no server returns 404.
+      // Requests for missing files of an extension fail instead of returning 404.
       if (!/^[a-z]+-extension:/.test(where) || signal.aborted) throw error;
       return undefined;
     });
@@ -81,7 +80,7 @@ export class UrlFolder implements ModelFolder {
     };
   }
 
-  /** What the server says of the file now; undefined if it does not say. */
+  /** Requests the headers of the file. Returns undefined if the server does not send them. */
   async look(file: string, signal: AbortSignal): Promise<ServerHeaders | 'unreachable' | undefined> {
     let answer: Answer;
     try {
@@ -96,7 +95,7 @@ export class UrlFolder implements ModelFolder {
     return response.ok && whyMissing(response) === undefined ? readHeaders(answer) : undefined;
   }
 
-  /** A server that is too busy is asked again, after the time that it names or a growing one. */
+  /** Repeats the request while the server is too busy, after its Retry-After or growing delays. */
   private async askPatiently(url: string, signal: AbortSignal, more: Record<string, string>): Promise<Answer> {
     for (let attempt = 0; ; ++attempt) {
       const answer = await this.ask('GET', url, signal, more);
@@ -129,7 +128,7 @@ export class UrlFolder implements ModelFolder {
 
   private async refuseUnlessMissing(where: string, response: Response): Promise<void> {
     const { status } = response;
-    const reason = response.headers.get('x-error-code'); // The hub's own word for it.
+    const reason = response.headers.get('x-error-code'); // the hub's own code
     if ((status === 404 || status === 410) && reason !== 'RevisionNotFound' && reason !== 'RepoNotFound') return;
     await response.body?.cancel();
     if (reason === 'RevisionNotFound') {
@@ -153,7 +152,7 @@ export class UrlFolder implements ModelFolder {
     return new PeruseError('unauthorized', `${where}: the server answered ${status}: ${what}${hint}.`);
   }
 
-  /** The hub's ETag of a large file is its SHA-256; other servers' may be anything, and so may that of wherever a hub redirects to. */
+  /** The SHA-256 of the file, which is the hub's ETag of large files. Other servers' ETags are not hashes. */
   private knownHash(where: string, { response, linkedEtag }: Fetched): string | undefined {
     if (!this.spec_.hub) return undefined;
     const atHub = response.url === '' || new URL(response.url).origin === new URL(where).origin;
@@ -184,7 +183,7 @@ export class UrlFolder implements ModelFolder {
       throwIfAborted(signal);
       throw brokenBody(where, loaded, size, error);
     } finally {
-      // Nothing to do if the body has ended; else this stops the transfer: the caller left early, or the body hangs.
+      // Stops the transfer if the caller left early or the body hangs.
       reader.cancel().catch(() => {});
       stop();
       forget();
@@ -216,7 +215,7 @@ function isTooBusy({ status }: Response): boolean {
   return status === 429 || (status >= 502 && status <= 504);
 }
 
-/** What the server asks for, in milliseconds: it gives seconds or a date. */
+/** Retry-After (seconds or a date) in milliseconds. */
 function retryAfter({ headers }: Response): number | undefined {
   const text = headers.get('retry-after');
   if (text === null) return undefined;
@@ -238,16 +237,16 @@ async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   throwIfAborted(signal);
 }
 
-/** Many servers answer every address that they do not know with the page of an app: status 200, but HTML. */
+/** Why the file counts as missing: many servers return an HTML page with status 200 for every unknown address. */
 function whyMissing(response: Response): string | undefined {
   if (!response.ok) return `the server answered ${response.status}`;
   const type = response.headers.get('content-type') ?? '';
   return /^text\/html\b/i.test(type) ? 'the server answered with an HTML page' : undefined;
 }
 
-/** What tells one content of an address from another. */
+/** A value that changes with the file's content. */
 export function versionOf({ etag, lastModified }: ServerHeaders): string | undefined {
-  return etag?.replace(/^W\//, '') ?? lastModified; // A server that compresses on the way makes its tags weak ones.
+  return etag?.replace(/^W\//, '') ?? lastModified; // servers that compress the body make their tags weak
 }
 
 function readHeaders({ response, hidden }: Fetched): ServerHeaders {
@@ -260,7 +259,7 @@ function readHeaders({ response, hidden }: Fetched): ServerHeaders {
   };
 }
 
-/** The body's length, or 0 if the server does not say or speaks of the compressed length. */
+/** Length of the body; 0 if the server does not send it or sends the compressed length. */
 function announcedLength(response: Response): number {
   const encoding = response.headers.get('content-encoding');
   if (encoding && encoding !== 'identity') return 0;

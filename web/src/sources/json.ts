@@ -1,7 +1,7 @@
-// Files of models that hold a JSON object. A file may hold anything, so nothing else in web/src parses one.
+// Parses JSON files of models. No other file of web/src does, because a file may hold anything.
 import { describe, PeruseError } from '../errors.js';
 
-/** Parses a file that must hold a JSON object. `where` names the file in errors. Throws `malformed_file`. */
+/** Parses a file that must hold a JSON object. `where` names it in errors. Throws 'malformed_file'. */
 export function parseObject(where: string, content: Uint8Array): Record<string, unknown> {
   let value: unknown;
   try {
@@ -16,7 +16,7 @@ export function parseObject(where: string, content: Uint8Array): Record<string, 
   return value;
 }
 
-/** Whether a file is empty, or starts as an object does and does not end as one. */
+/** Whether a file is empty, or begins like an object but does not end like one. */
 function endsEarly(content: Uint8Array): boolean {
   const text = new TextDecoder().decode(content).trim();
   return text === '' || (text.startsWith('{') && !text.endsWith('}'));
@@ -26,7 +26,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// String() and Number() throw for an object with a member "toString", which a file may hold.
+// String() and Number() throw for an object with its own member "toString".
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,9 +1,8 @@
-// The files that a model has.
 import { PeruseError } from '../errors.js';
 import { parseObject, textOf } from './json.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
-/** The tokenizer: the first of these that is there. Only tokenizer.json says everything. */
+/** The tokenizer's files: the first list whose files exist is used. */
 export const kVocabularies: readonly (readonly [string, ...string[]])[] = [
   ['tokenizer.json'],
   ['vocab.txt'],
@@ -15,28 +14,28 @@ export const kVocabularies: readonly (readonly [string, ...string[]])[] = [
 export const kBesideTokenizer: readonly string[] = ['tokenizer_config.json'];
 export const kBesideVocabulary: readonly string[] = ['added_tokens.json', 'special_tokens_map.json'];
 
-/** What sentence-transformers writes: the modules of a model, its prompts, and limits. */
+/** sentence-transformers' list of modules. */
 export const kModules = 'modules.json';
 export const kPrompts = 'config_sentence_transformers.json';
 export const kSentenceConfigs = ['bert', 'roberta', 'distilbert', 'xlm-roberta'].map((name) => `sentence_${name}_config.json`);
 
-/** The modules in modules.json, the encoder first; empty without the file, or if the engine will reject it. */
+/** The modules in modules.json, the encoder first. Empty without the file, or if the engine will reject it. */
 export function modulesOf(found: readonly { content: Uint8Array }[]): { folder: string; type: string }[] {
   try {
     const list = found.flatMap(({ content }) => JSON.parse(new TextDecoder().decode(content)) as Record<string, unknown>[]);
     const modules = list.map(({ path, type }) => ({ folder: textOf(path), type: textOf(type).split('.').at(-1)! }));
     return modules.every(({ folder }) => folder === '' || /^[^./\\:?#%][^/\\:?#%]*$/.test(folder)) ? modules : [];
   } catch {
-    return []; // The engine says what is wrong with it.
+    return []; // the engine reports the error
   }
 }
 
-/** The configuration of a GLiNER, which replaces config.json. */
+/** A GLiNER's configuration, which replaces config.json. */
 export const kGlinerConfig = 'gliner_config.json';
-/** Where a bi-encoder's second tokenizer is, in its own folder and for the engine. */
+/** Folder of a bi-encoder's tokenizer for labels, also in the engine. */
 export const kLabelsTokenizer = 'labels_tokenizer/';
 
-/** The labels' encoder that a configuration names: a bi-encoder's, of GLiNER or GLiClass. */
+/** The label encoder that the configuration of a bi-encoder (GLiNER or GLiClass) names. */
 export function labelsEncoderOf(config: Record<string, unknown>): string | undefined {
   if (config.model_type === 'GLiClass') {
     return textOf(config.architecture_type).startsWith('bi-encoder') ? textOf(config.label_model_name) : undefined;
@@ -45,15 +44,12 @@ export function labelsEncoderOf(config: Record<string, unknown>): string | undef
   return name === undefined ? undefined : textOf(name);
 }
 
-/** What to do about a labels' encoder that is only named. */
+/** The remedy if the label encoder is only named. */
 export function labelsHint(name: string): string {
   return `The model reads labels by an encoder of their own: the option labels_encoder, '${name}' say, tells where its files are`;
 }
 
-/**
- * A gliner_config.json with the configurations of encoders that it names only: `open` opens config.json of one of them, if it is
- * known where that is.
- */
+/** Inserts the configurations of encoders that a gliner_config.json only names. `open` opens an encoder's config.json, if it is known. */
 export async function completeConfig(
   config: Record<string, unknown>,
   open: (which: 'encoder' | 'labels') => Promise<ModelFile | MissingFile> | undefined,
@@ -76,27 +72,27 @@ export async function completeConfig(
   return full;
 }
 
-/** The forms that weights come in. The first that is there counts. */
+/** Files of weights; the first that exists is used. */
 export const kForms = ['model.safetensors', 'pytorch_model.bin'] as const;
 
-/** A LoRA adapter: what it is, and its weights, of which the first that is there counts. */
+/** Files of a LoRA adapter: its configuration, and its weights, of which the first that exists is used. */
 export const kAdapterConfig = 'adapter_config.json';
 export const kAdapterWeights: readonly string[] = ['adapter_model.safetensors', 'adapter_model.bin'];
 
 export interface FoundWeights {
   found: true;
-  /** The form's one file, also when there are several: 'model.safetensors' or 'pytorch_model.bin'. */
+  /** 'model.safetensors' or 'pytorch_model.bin', also if the weights are sharded. */
   form: string;
-  /** What `file` is. */
+  /** Name of `file`. */
   name: string;
-  /** The weights, or the index that names the files they are in. */
+  /** The weights, or the index of shards. */
   file: ModelFile;
   sharded: boolean;
 }
 
 export interface MissingWeights {
   found: false;
-  /** The single files that are not there. */
+  /** The missing single files. */
   missing: MissingFile[];
 }
 
@@ -115,7 +111,7 @@ export async function findWeights(folder: Pick<ModelFolder, 'open'>, signal: Abo
   return { found: false, missing };
 }
 
-/** Files that explain why a repository lacks the needed ones. */
+/** Files whose presence explains why a repository lacks the needed ones. */
 const kTelling: readonly [string, string][] = [
   [kGlinerConfig, 'a GLiNER model'],
   ['adapter_config.json', 'an adapter: the model is the one that it changes'],
@@ -125,7 +121,7 @@ const kTelling: readonly [string, string][] = [
   ['model.onnx', "ONNX, which subfolder: '' reads"],
 ];
 
-/** The files, with their folder once where it is one folder, and the reason once where it is one. */
+/** Lists files, with a common folder and a common reason only once. */
 function listed(missing: readonly MissingFile[]): string {
   const one = (values: readonly string[]) => new Set(values).size === 1;
   const folders = missing.map(({ where }) => where.slice(0, where.lastIndexOf('/') + 1));
@@ -140,17 +136,16 @@ function listed(missing: readonly MissingFile[]): string {
   return `${names.join(' nor ')} in ${folders[0]} (${reasons[0]})`;
 }
 
-/** That none of the files is there. */
 export function notFound(missing: readonly MissingFile[], reason = ''): PeruseError {
   if (missing.length === 0) return new PeruseError('not_found', `${reason}.`);
   const code = missing.some(({ offline }) => offline) ? 'offline' : 'not_found';
   return new PeruseError(code, `${missing.length > 1 ? 'Found neither' : 'Did not find'} ${listed(missing)}${reason}.`);
 }
 
-/** If nothing of a model is there, the address is probably another one. */
+/** Added if no file of a model exists in the folder: the address is probably wrong. */
 const kRemedy = "The source must be the model's folder, which holds config.json, the tokenizer's files and the weights";
 
-/** The same, also naming files that exist instead. */
+/** Returns notFound(), with the files that exist instead. */
 export async function explainMissing(
   folder: Pick<ModelFolder, 'open'>,
   missing: readonly MissingFile[],
@@ -159,7 +154,7 @@ export async function explainMissing(
   if (missing.some(({ offline }) => offline)) return notFound(missing);
   const there = await Promise.all(
     kTelling.map(async ([name, what]) => {
-      const file = await folder.open(name, signal).catch(() => undefined); // What is missing matters more.
+      const file = await folder.open(name, signal).catch(() => undefined); // the missing file matters more
       if (!file?.found) return [];
       await file.close();
       return [`${name} (${what})`];

@@ -1,12 +1,11 @@
-// A folder with a LoRA adapter and no config.json, as sentence-transformers and peft save it: its adapter_config.json names the model
-// that it changes.
+// A folder with a LoRA adapter and no config.json, as peft and sentence-transformers save it. Its adapter_config.json names the base model.
 import { PeruseError } from '../errors.js';
 import { parseObject } from './json.js';
 import { kAdapterConfig } from './model_files.js';
 import { type FolderParts, openFolder } from './open_folder.js';
 import { kHubId, type PathResolver, resolveSource, type SourceOptions, type SourceSpec } from './source.js';
 
-/** The source of the model that an adapter's folder names, or undefined if it is no such folder. */
+/** Returns the source of the base model, or undefined if the folder is not an adapter's. */
 export async function namedBase(
   adapter: SourceSpec,
   options: SourceOptions,
@@ -31,7 +30,7 @@ export async function namedBase(
       `${adapter.name} is an adapter, and ${kAdapterConfig} names no model that can be found here: load that model with the option adapter.`,
     );
   }
-  // A folder of this machine is not for files from elsewhere to name.
+  // A downloaded file must not name a folder of this machine.
   const known = isLocal ? paths : { ...paths, findFolder: async () => undefined };
   return resolveSource(name, { ...options, revision: typeof revision === 'string' ? revision : undefined }, known);
 }

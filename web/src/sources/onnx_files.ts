@@ -1,9 +1,9 @@
-// The .onnx files of a repository: their names, and whether one is loaded instead of safetensors.
+// Names of .onnx files, and whether one is loaded instead of safetensors.
 import { PeruseError, show } from '../errors.js';
 import { findWeights, notFound } from './model_files.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
-/** Suffixes by the precision that names a file, as in transformers.js. */
+/** Suffixes of file names by precision, as in transformers.js. */
 const kSuffixes = {
   fp32: '',
   fp16: '_fp16',
@@ -16,26 +16,25 @@ const kSuffixes = {
 } as const;
 export type OnnxDtype = keyof typeof kSuffixes;
 
-/** Without a precision the first that is there counts, as in transformers.js on the CPU. */
+/** Order in which files are tried if no precision is requested, as in transformers.js on the CPU. */
 const kByDefault: readonly OnnxDtype[] = ['q8', 'fp32', 'int8', 'uint8', 'fp16', 'q4f16', 'q4', 'bnb4'];
 /** Precisions that only ONNX files have. */
 const kOnlyOnnx: readonly OnnxDtype[] = ['int8', 'uint8', 'q4', 'q4f16', 'bnb4'];
-/** Precisions of which an ONNX file may be smaller than the safetensors. */
+/** Precisions whose ONNX file may be smaller than the safetensors. */
 const kSmaller: readonly OnnxDtype[] = ['fp16', 'q8'];
 
-/** Which weights to load. */
 export interface WeightsWish {
   weights: 'auto' | 'safetensors' | 'onnx';
   dtype: 'auto' | OnnxDtype;
-  /** Where .onnx files are, within the model's folder. */
+  /** Folder of .onnx files within the model's folder. */
   subfolder: string;
-  /** Their name, without suffix and extension. */
+  /** Name of .onnx files, without suffix and extension. */
   modelFileName: string;
 }
 
 export const kUsualWeights: WeightsWish = { weights: 'auto', dtype: 'auto', subfolder: 'onnx', modelFileName: 'model' };
 
-/** The options of callers that choose a file of weights, by the names of transformers.js. */
+/** Options that choose a weights file, by the names of transformers.js. */
 export interface WeightsOptions {
   weights?: WeightsWish['weights'] | undefined;
   dtype?: WeightsWish['dtype'] | undefined;
@@ -76,7 +75,7 @@ export interface OnnxChoice {
 
 type Folder = Pick<ModelFolder, 'open'>;
 
-/** Whether an ONNX file may be loaded although there are other weights. */
+/** Whether an ONNX file may be loaded although other weights exist. */
 export function mayPreferOnnx({ weights, dtype }: WeightsWish): boolean {
   return weights === 'onnx' || (weights === 'auto' && dtype !== 'auto' && [...kOnlyOnnx, ...kSmaller].includes(dtype));
 }
@@ -124,7 +123,7 @@ export async function findOnnx(
   return undefined;
 }
 
-/** Returns the engine's precision for the weights of a file. Weights of 4 bits are stored as 8 bits. */
+/** Returns the engine's precision for a file. Weights of 4 bits are stored as 8 bits. */
 export function engineDtype(dtype: OnnxDtype): 'f32' | 'f16' | 'q8' {
   return dtype === 'fp32' ? 'f32' : dtype === 'fp16' ? 'f16' : 'q8';
 }

@@ -1,7 +1,7 @@
-// The part of the package that reads .onnx files, as its users see it. It is loaded only where such a file is opened.
+// Types of the .onnx reader, which is loaded only when such a file is opened.
 import type { ModelFolder } from './source.js';
 
-/** A tensor as the engine knows it. */
+/** A parameter of the engine's model. */
 export interface ParameterInfo {
   name: string;
   dtype: string;
@@ -10,23 +10,23 @@ export interface ParameterInfo {
 
 export interface OnnxRequest {
   folder: Pick<ModelFolder, 'open'>;
-  /** The file within the folder, such as "onnx/model.onnx". */
+  /** The file within the folder, for example "onnx/model.onnx". */
   name: string;
-  /** model_type of config.json. */
+  /** `model_type` in config.json. */
   modelType: string;
-  /** Returns true for parameters that stay rows of 8-bit integers if the file has them. Without it all become floats. */
+  /** Returns true for parameters that stay int8 if the file has them so. Without it, all are converted to floats. */
   encoded?: ((tensor: ParameterInfo) => boolean) | undefined;
   signal: AbortSignal;
-  /** Told of the bytes of the file (and of its external data), each once. */
+  /** Receives the number of each byte range read, from the file and its external data. */
   report(bytes: number): void;
 }
 
-/** The weights as the bytes of a safetensors file. */
+/** The weights as bytes of a safetensors file. */
 export interface OpenedOnnx {
   size: number;
-  /** Some of it are rows of 8-bit integers, with their scales. */
+  /** Whether some weights are int8 with scales. */
   quantized: boolean;
-  /** Why parameters were left out. */
+  /** Why parameters were omitted. */
   conflicts: readonly string[];
   chunks(): AsyncIterable<Uint8Array>;
 }
@@ -35,5 +35,4 @@ export interface OnnxPart {
   openOnnx(request: OnnxRequest): Promise<OpenedOnnx>;
 }
 
-/** Loads the part. */
 export type ImportOnnx = () => Promise<OnnxPart>;

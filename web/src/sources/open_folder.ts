@@ -1,4 +1,4 @@
-// Opens a source where the engine runs.
+// Opens a source in the engine's thread.
 import { openBrowserCache } from '../cache/cache_browser.js';
 import { FileStore } from '../cache/file_store.js';
 import type { CustomCache } from '../env.js';
@@ -12,15 +12,13 @@ import { UrlFolder, type UrlParts } from './folder_url.js';
 import type { ImportOnnx } from './onnx_part.js';
 import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
 
-/** Platform functions to open a folder. */
 export interface FolderParts extends UrlParts {
-  /** Opens a folder on disk, if the platform has disks. */
+  /** Opens a folder on disk; undefined on platforms without disks. */
   openDiskFolder?: (path: string) => ModelFolder;
-  /** The platform's own cache for fetched files, if not the browser's. */
+  /** Opens the platform's cache for downloads, instead of the browser's. */
   openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;
-  /** Loads the reader of .onnx files. Programs that open none never call it. */
   importOnnx?: ImportOnnx;
-  /** Takes sentences about what went otherwise than one may expect, and does not hinder. */
+  /** Receives warnings that do not stop the load. */
   notice?: (sentence: string) => void;
 }
 
@@ -66,7 +64,7 @@ export async function openCache(
   });
 }
 
-/** Whether a source holds something that can't be sent to a worker. */
+/** Whether a source cannot be sent to a worker. */
 export function staysHere(source: SourceSpec): boolean {
   if (source.kind === 'either') return staysHere(source.first) || staysHere(source.second);
   return source.kind === 'url' && source.keep?.custom !== undefined;

@@ -1,21 +1,20 @@
-// The files of a model that are read whole: its configuration and its tokenizer.
+// Reads the small files of a model: configuration and tokenizer.
 import { PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, type ProgressCallback, type Totals } from '../progress.js';
 import { explainMissing, kBesideTokenizer, kBesideVocabulary, kModules, kVocabularies, modulesOf, notFound } from './model_files.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
-/** A configuration or a tokenizer is never larger: what is would fill memory before anybody could say what is wrong with it. */
+/** Maximum size of a small file, in bytes. A larger one would exhaust memory before it could be rejected. */
 const kLargestFile = 256 << 20;
 
-/** Refuses a file that is too large to be read whole. */
 export function checkLength(where: string, bytes: number): void {
   if (bytes <= kLargestFile) return;
   throw new PeruseError('malformed_file', `${where} has more than ${kLargestFile >> 20} MB: that is no configuration and no tokenizer.`);
 }
 
-/** A folder that is being read, and who is told. */
+/** A folder to read, and callbacks for progress. */
 export interface Reading {
-  /** How the caller named the model. */
+  /** The model, as the caller named it. */
   name: string;
   folder: ModelFolder;
   report: ProgressCallback;
@@ -28,12 +27,11 @@ export interface NamedFile {
   content: Uint8Array;
 }
 
-/** Reads a tokenizer's files. */
 export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
   return (await Promise.all([readVocabulary(reading), readThoseThere(reading, kBesideTokenizer)])).flat();
 }
 
-/** The folder of the encoder within that of a sentence-transformers model: what modules.json names first. */
+/** The folder of the first module in modules.json, which holds the encoder. */
 export async function encoderWithin<R extends Reading>(reading: R): Promise<R | undefined> {
   const [encoder] = modulesOf(await readThoseThere(reading, [kModules]));
   if (encoder === undefined || encoder.folder === '') return undefined;
@@ -41,7 +39,7 @@ export async function encoderWithin<R extends Reading>(reading: R): Promise<R | 
   return { ...reading, folder: { open } };
 }
 
-/** Where config.json, tokenizer and weights are: in the folder, or in one within it that modules.json names. */
+/** Finds config.json, tokenizer and weights: in the folder, or in that of the first module in modules.json. */
 export async function locate<R extends Reading>(reading: R): Promise<{ job: R; config: NamedFile }> {
   const file = await reading.folder.open('config.json', reading.signal);
   if (file.found) return { job: reading, config: await readWhole(reading, 'config.json', file) };
@@ -92,7 +90,7 @@ export async function readWhole(reading: Reading, name: string, file: ModelFile)
   const reporter = new ByteReporter(reading.report, reading.name, name, file.size, reading.totals);
   reporter.start();
   await eachChunk(reading, file, reporter, (chunk) => {
-    parts.push(chunk.slice()); // A chunk is valid only until the next.
+    parts.push(chunk.slice()); // the chunk is only valid until the next one
     length += chunk.length;
     checkLength(file.where, length);
   });
@@ -107,13 +105,13 @@ export async function readWhole(reading: Reading, name: string, file: ModelFile)
   return { name, content };
 }
 
-/** A page where JSON should be is the commonest sign of a wrong address: better said than "unexpected '<'". */
+/** Rejects HTML with a clear message, because a wrong address often returns a page. */
 function refuseHtml(where: string, content: Uint8Array): void {
   const first = content.find((byte) => byte > 0x20);
   if (first === 0x3c) throw new PeruseError('malformed_file', `${where} is an HTML page, not JSON: is the address right?`);
 }
 
-/** Gives the file's bytes to `take`, part by part, and says how many there were. */
+/** Passes the file's chunks to `take`. Returns the number of bytes. */
 export async function eachChunk(
   reading: Reading,
   file: ModelFile,

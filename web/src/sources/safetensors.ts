@@ -1,16 +1,15 @@
-// Writes the header of a safetensors file: 8 bytes of length, JSON; the tensors' bytes follow, one after the other. Files are read
-// by the engine (engine/weights_reader.ts).
+// Writes the header of a safetensors file: 8 bytes with its length, then JSON. The tensors' bytes follow.
 
 export interface TensorEntry {
   name: string;
   dtype: string;
   shape: number[];
-  /** Bytes from the first tensor's first byte. */
+  /** Offset in bytes from the first tensor. */
   begin: number;
   end: number;
 }
 
-/** The first number of a type's name, as in F32 and F8_E4M3; BOOL is a byte. */
+/** Bits of a data type: the first number of its name, as in F32 and F8_E4M3; 8 for BOOL. */
 export function dtypeBits(dtype: string): number {
   return Number(/\d+/.exec(dtype)?.[0] ?? 8);
 }
@@ -19,7 +18,7 @@ export function tensorBytes({ dtype, shape }: Pick<TensorEntry, 'dtype' | 'shape
   return (dtypeBits(dtype) * shape.reduce((product, size) => product * size, 1)) / 8;
 }
 
-/** The bytes of a header (the length included) for tensors whose offsets are set; the body after it is aligned to 8. */
+/** Returns the header's bytes, with its length. Aligned to 8 bytes. */
 export function encodeHeader(tensors: readonly TensorEntry[], metadata: unknown): Uint8Array {
   const entries = tensors.map(({ name, dtype, shape, begin, end }) => [name, { dtype, shape, data_offsets: [begin, end] }]);
   const head = metadata === undefined ? [] : [['__metadata__', metadata]];

@@ -1,10 +1,9 @@
-// Sources on their way to a worker.
 import { serveFolder } from './folder_port.js';
 import { type FolderParts, openFolder, staysHere } from './open_folder.js';
 import type { SourceSpec } from './source.js';
 import { compact } from './source_files.js';
 
-/** A source in a form that can go to the worker. Files that cannot be sent are read in this thread until the signal fires. */
+/** Converts a source so that a worker can receive it. Files that cannot be sent are read in this thread until the signal fires. */
 export async function sendable(spec: SourceSpec, signal: AbortSignal, parts: FolderParts): Promise<SourceSpec> {
   if (!staysHere(spec)) return spec.kind === 'bytes' ? compact(spec) : spec;
   const { port1, port2 } = new MessageChannel();

@@ -1,4 +1,4 @@
-// Where a model's files come from: what the caller may say, and the plain form that crosses to the worker.
+// Sources of model files: the caller's form, and the plain form for workers.
 
 import { type CustomCache, env } from '../env.js';
 import { PeruseError, show } from '../errors.js';
@@ -6,101 +6,100 @@ import type { Port } from '../web_types.js';
 import { type FilesSource, type FilesSpec, readFiles } from './source_files.js';
 
 /**
- * Where the model is:
- * - a URL (`https://.../`, `./models/x/`, a `URL`): a folder; relative ones are relative to the page;
+ * A model's location:
+ * - a URL of a folder (`https://.../`, `./models/x/`, a `URL`), relative to the page;
  * - a hub id (`user/model`);
  * - in Node, the path of a folder;
- * - files: an object or a Map from name to content, a list of `File`s (of `<input type="file" webkitdirectory>`, say), a
- *   directory handle, or the `dataTransfer` of a drop.
+ * - files: an object or a Map from name to content, a list of `File`s (for example of `<input type="file" webkitdirectory>`), a directory
+ *   handle, or the `dataTransfer` of a drop.
  */
 export type Source = string | URL | FilesSource;
 
-/** A source in plain form. `name` is how messages and progress call it. */
+/** A source in plain form. `name` is its name in messages and progress reports. */
 export type SourceSpec =
   | UrlSpec
   | { kind: 'folder'; name: string; path: string }
   | FilesSpec
-  /** The first, if it has a config.json; else the second. */
+  /** The first folder if it has a config.json, otherwise the second. */
   | { kind: 'either'; name: string; first: SourceSpec; second: SourceSpec }
-  /** Read by the other end of the port (folder_port.ts). */
+  /** Read by the thread at the port's other end (folder_port.ts). */
   | { kind: 'port'; name: string; port: Port };
 
 export interface UrlSpec {
   kind: 'url';
   name: string;
   base: string;
-  /** On the hub: what its headers mean is known. */
+  /** A folder on the hub, whose headers have a known meaning. */
   hub?: boolean;
-  /** Sent to the hub with every request. */
+  /** A token for the hub. */
   token?: string;
-  /** Ask no server. */
+  /** Send no request. */
   offline?: boolean;
-  /** What to say beside 'not found', where a caller may have meant something else. */
+  /** Added to a 'not found' message if the caller may have meant something else. */
   hint?: string;
-  /** Keep the files; without it they are fetched every time. */
+  /** How to cache the files; undefined means not to. */
   keep?: KeepPolicy;
 }
 
 export interface KeepPolicy {
-  /** Where, if not in the platform's own folder. */
+  /** The caller's own cache. */
   custom?: CustomCache;
-  /** Node's folder, if not the usual one. */
+  /** The folder in Node, if not the default. */
   folder?: string;
-  /** The revision names the content: what is stored is used without asking the server. */
+  /** The revision determines the content, so cached files are used without a request. */
   immutable: boolean;
 }
 
-/** A file that was found. */
+/** A file that exists. */
 export interface ModelFile {
   found: true;
   /** Its URL or path. */
   where: string;
-  /** Its length in bytes; 0 if unknown. */
+  /** Length in bytes; 0 if unknown. */
   size: number;
-  /** Changes when the file does; undefined where nobody says. */
+  /** A value that changes with the content; undefined if unknown. */
   version?: string | undefined;
-  /** Its bytes, in order, once. A chunk is valid until the next is asked for. */
+  /** Yields the bytes once, in order. A chunk is valid until the next is requested. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Lets go of a file whose bytes are not wanted. */
+  /** Closes a file without reading all of its bytes. */
   close(): Promise<void>;
 }
 
-/** A file that isn't there, and how we know. */
+/** A file that does not exist, and the evidence. */
 export interface MissingFile {
   found: false;
   where: string;
   why: string;
-  /** Nobody was asked, because the library is offline. */
+  /** No request was sent, because the library is offline. */
   offline?: boolean;
 }
 
-/** A source opened. */
 export interface ModelFolder {
   /** Throws if it is unknown whether the file exists. */
   open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile>;
 }
 
-/** How a source is looked up. */
+/** How to look up a source. */
 export interface SourceOptions {
   /** Branch, tag or commit of a hub id. Default 'main'. */
   revision?: string;
-  /** The hub's access token, instead of `env.token`. */
+  /** An access token for the hub. Default: `env.token`. */
   token?: string;
-  /** Ask no server, whatever `env.offline` says. */
+  /** Send no request, even if `env.offline` is false. */
   local_files_only?: boolean;
 }
 
-/** A platform's interpretation of strings that are not hub ids. */
+/** Interprets strings that are not hub ids. */
 export interface PathResolver {
-  /** The base for relative URLs, if there is one. */
+  /** Base of relative URLs, if the platform has one. */
   baseUrl(): string | undefined;
-  /** The folder that the string names, if folders exist here and it names one. */
+  /** Returns the folder on disk that the string names, if any. */
   findFolder(text: string): Promise<string | undefined>;
 }
 
 export const kHubId = /^[A-Za-z0-9][\w.-]*(\/[\w.-]+)?$/;
-const kDots = /^\.*$/; // As a segment of a path it would lead elsewhere, or nowhere.
-/** Names that are usual for folders, and improbable for users of the hub. */
+const kDots = /^\.*$/; // as a path segment it would lead to another folder
+/** Names that are common for folders and improbable for users of the hub. */
 const kFolderNames = /^(models?|assets?|static|public|weights|checkpoints?|files)\//;
 const kPathOrUrl = /^(\.{0,2}\/|\.{1,2}$|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*:\/\/)/;
 
@@ -145,7 +144,7 @@ async function fromString(text: string, options: SourceOptions, paths: PathResol
   return local === undefined ? remote : { kind: 'either', name: text, first: local, second: remote };
 }
 
-/** The address of a hub id's files; without a revision, that of all its revisions. */
+/** The URL of a hub id's files; without a revision, the common prefix of all revisions. */
 export function hubFolder(id: string, revision: string | undefined): URL {
   if (revision !== undefined && (typeof revision !== 'string' || revision.split('/').some((part) => kDots.test(part)))) {
     throw new PeruseError('invalid_argument', `A revision is the name of a branch, a tag or a commit, not '${String(revision)}'.`);
@@ -166,7 +165,7 @@ async function inLocalFolder(id: string, folder: string, options: SourceOptions,
   const base = paths.baseUrl();
   if (base === undefined) return undefined;
   const spec = fromUrl(parseUrl(text, base), id, options);
-  if (new URL(spec.base).origin === new URL(base).origin) delete spec.offline; // The page's own server is no stranger.
+  if (new URL(spec.base).origin === new URL(base).origin) delete spec.offline; // the page's own server is allowed
   return spec;
 }
 
@@ -178,12 +177,12 @@ function parseUrl(text: string, base: string | undefined): URL {
   }
 }
 
-/** Removes the user name and the password of an address, for messages. */
+/** Removes user name and password from an address, for messages. */
 function withoutCredentials(text: string): string {
   return text.replace(/\/\/[^/?#]*@/, '//');
 }
 
-/** A model's page on the hub (`https://huggingface.co/user/model`, also with `/tree/revision`) is what one copies: its files' folder. */
+/** Converts the URL of a model's page on the hub (`https://huggingface.co/user/model`, `/tree/revision`) to that of its files. */
 function fromPage(url: URL, options: SourceOptions): URL {
   const [, id, revision] = /^\/([\w.-]+\/[\w.-]+)(?:\/tree\/([^/]+))?\/?$/.exec(url.pathname) ?? [];
   if (id === undefined || url.origin !== hubAddress().origin || hubAddress().pathname !== '/') return url;
@@ -216,13 +215,13 @@ function fromUrl(given: URL, name: string, options: SourceOptions): UrlSpec {
   return spec;
 }
 
-/** Apps in a web view have schemes of their own (app:, tauri:, capacitor:, file:): what a page came by, its models may come by. */
+/** Whether the URL has the page's own scheme: apps in web views (app:, tauri:, capacitor:, file:) load models by it. */
 function isOwnScheme(url: URL): boolean {
   const here = globalThis.location as Location | undefined;
   return here !== undefined && url.protocol === here.protocol && !/^(blob|data):$/.test(url.protocol);
 }
 
-/** On the hub a revision stays what it was when it was fetched; elsewhere an address may hold something new tomorrow. */
+/** Files of a hub revision do not change. At other addresses they may, so a request checks them. */
 function keepPolicy({ hub, base }: UrlSpec): KeepPolicy {
   const policy: KeepPolicy = { immutable: hub === true && new URL(base).pathname.includes('/resolve/') };
   if (typeof env.cache === 'object') policy.custom = env.cache;

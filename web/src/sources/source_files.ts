@@ -1,23 +1,22 @@
-// Files as a source: in a page chosen, dropped or given by a handle; anywhere as bytes.
 import { describe, PeruseError } from '../errors.js';
 
-/** What a file may hold. */
+/** Content of a file. */
 export type FileContent = Uint8Array | ArrayBuffer | Blob | string;
 
-/** The part of a FileSystemDirectoryHandle that Peruse uses. */
+/** The part of FileSystemDirectoryHandle that Peruse uses. */
 export interface DirectoryHandle {
   readonly kind: 'directory';
   readonly name: string;
   values(): AsyncIterable<{ readonly kind: 'file' | 'directory'; readonly name: string; getFile?(): Promise<File> }>;
 }
 
-/** The part of a drop's DataTransfer that Peruse uses. */
+/** The part of DataTransfer that Peruse uses. */
 export interface DroppedFiles {
   readonly files: ArrayLike<File>;
   readonly items: ArrayLike<{ readonly kind: string; webkitGetAsEntry(): unknown }>;
 }
 
-/** Files by name, files chosen or dropped, or a directory. */
+/** Files by name, chosen or dropped files, or a directory. */
 export type FilesSource =
   | Record<string, FileContent>
   | Map<string, FileContent>
@@ -28,18 +27,17 @@ export type FilesSource =
 
 type Files = Map<string, Uint8Array | Blob>;
 
-/** Files in plain form. */
 export interface FilesSpec {
   kind: 'bytes';
   name: string;
   files: Files;
-  /** For blobs, which never change: their identities. */
+  /** Identities of blobs, which never change. */
   versions?: Map<string, string>;
-  /** Buffers that nobody else needs: a worker may have them. */
+  /** Buffers without other users, which can be transferred to a worker. */
   own?: ArrayBuffer[];
 }
 
-/** To be sent: a message with a view of a buffer carries the whole buffer. */
+/** Copies views of larger buffers, because posting a view would copy its whole buffer. */
 export function compact(spec: FilesSpec): FilesSpec {
   const files: Files = new Map();
   const own: ArrayBuffer[] = [];
@@ -52,7 +50,7 @@ export function compact(spec: FilesSpec): FilesSpec {
   return { ...spec, files, own };
 }
 
-/** Reads names now and contents later. Dropped items must be read within the event, so nothing is awaited before. */
+/** Reads names now, contents later. Must not await first: dropped items are valid only during the event. */
 export async function readFiles(source: FilesSource): Promise<FilesSpec> {
   const files = await gather(source);
   if (files.size === 0) throw new PeruseError('invalid_argument', 'The source holds no files.');
@@ -72,10 +70,7 @@ function versionsOf(files: Files): Map<string, string> {
   return versions;
 }
 
-/**
- * Returns the files of a source by name. Call it within the drop or change event, which releases its files afterwards; the result is a
- * source for later use.
- */
+/** Returns the files of a source by name, for later use. Call it within the drop or change event, which releases its files afterwards. */
 export async function filesOf(source: FilesSource): Promise<Map<string, Uint8Array | Blob>> {
   return (await readFiles(source)).files;
 }
@@ -114,10 +109,10 @@ function toBytes(name: string, content: FileContent): Uint8Array | Blob {
   throw new PeruseError('invalid_argument', `The content of '${name}' must be a Uint8Array, an ArrayBuffer, a Blob or a string.`);
 }
 
-/** Folders within a model's that are the model's: those of sentence-transformers' modules. */
+/** Folders of sentence-transformers' modules, the only subfolders of a model. */
 const kModuleFolder = /^\d+_\w+$/;
 
-/** Files of a chosen folder have paths relative to it. Files in subfolders are ignored, unless the folder has modules. */
+/** Paths are relative to the chosen folder. Ignores files in subfolders other than modules. */
 function fromList(list: readonly File[]): Files {
   const files: Files = new Map();
   list.forEach((file, index) => {
@@ -141,7 +136,7 @@ async function fromDirectoryHandle(directory: DirectoryHandle): Promise<Files> {
   return files;
 }
 
-/** A drop: some files, or one folder. */
+/** Reads a drop of files or of one folder. */
 async function fromDrop(drop: DroppedFiles): Promise<Files> {
   const items = Array.from(drop.items).filter((item) => item.kind === 'file');
   const entries = items.map((item) => item.webkitGetAsEntry() as FileSystemEntry | null);
@@ -158,7 +153,7 @@ async function fromDirectoryEntry(directory: FileSystemDirectoryEntry): Promise<
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => {
       reader.readEntries(resolve, reject);
     });
-    if (some.length === 0) return files; // It gives a hundred at a time.
+    if (some.length === 0) return files; // readEntries() returns at most a hundred per call
     for (const entry of some) {
       if (entry.isDirectory && kModuleFolder.test(entry.name)) {
         const within = await fromDirectoryEntry(entry as FileSystemDirectoryEntry);

@@ -1,38 +1,35 @@
-// Shared by the calls of all tasks: requests to the engine, and checks of arguments.
+// Requests to the engine and checks of arguments, shared by all tasks.
 import { PeruseError, show } from '../errors.js';
 
-/** Options that every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Cancels the call: the caller gets the error immediately; the engine stops before its next batch. */
+  /** Cancels the call: it throws immediately, and the engine stops before its next batch. */
   signal?: AbortSignal;
   /**
-   * Factor of each attention head's result, `[layer][head]`: 0 disables a head, 1 leaves it unchanged. The same as
-   * transformers' `head_mask`. Does not affect the convolution heads of ConvBERT.
+   * Factors for the results of attention heads, `[layer][head]`, as in transformers: 0 disables a head, 1 leaves it unchanged. ConvBERT's
+   * convolution heads are not affected.
    */
   head_mask?: readonly (readonly number[])[];
 }
 
-/** Nothing was chosen: every option has its default. */
+/** The type of options if the caller passes none. */
 export type NoOptions = Record<never, never>;
 
-/** One input of a task, as core/tasks describes it. */
+/** One input of a task, as JSON for core/tasks. */
 export type EngineInput = Record<string, string | readonly string[]>;
 
-/** Runs inputs through the engine: one result each, in order. */
+/** Runs inputs through the engine. Returns one result for each, in order. */
 export type Run = (inputs: EngineInput[], options: Record<string, unknown>, signal?: AbortSignal) => Promise<unknown[]>;
 
-/** The names of a task's own options: the compiler sees to it that none is forgotten. */
+/** The names of a task's own options; the type requires every name. */
 export type OptionNames<O extends CallOptions> = Record<Exclude<keyof O, keyof CallOptions>, true>;
 
-/**
- * The options for the engine: those that were given, which must be known. Whether their values make sense is the engine's
- * business, and it says so by name.
- */
+/** Returns the options for the engine. Checks their names; the engine checks their values. */
 export function engineOptions(task: string, known: Record<string, true>, options: object): Record<string, unknown> {
   return checkedOptions(task, { ...known, head_mask: true }, options);
 }
 
-/** The same of a call that reaches no model. */
+/** Checks the names of options that the engine does not receive. */
 export function checkedOptions(task: string, known: Record<string, true>, options: object): Record<string, unknown> {
   if (typeof options !== 'object' || options === null) {
     throw new PeruseError('invalid_argument', `Options must be an object, not ${nameOf(options)}.`);
@@ -51,7 +48,7 @@ export function checkedOptions(task: string, known: Record<string, true>, option
 
 const kDeepest = 4;
 
-/** A copy that JSON carries as it is: JSON itself would drop some values, turn others into null, which means something, or call them. */
+/** A copy of the value for JSON, which would otherwise drop some values, convert others to null, or call toJSON(). */
 function plain(name: string, value: unknown, depth = 0): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
@@ -61,7 +58,6 @@ function plain(name: string, value: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(`${name}.${key}`, item, depth + 1)]));
 }
 
-/** One or several inputs, as a list. */
 export function asList(input: unknown): readonly unknown[] {
   return Array.isArray(input) ? input : [input];
 }
@@ -76,7 +72,7 @@ export function checkStrings(value: unknown, what: string): string[] {
   return value.map((item, index) => checkString(item, `Item ${index} of ${what}`));
 }
 
-/** Labels: a list, or one string with commas between them. */
+/** Returns labels from a list, or from one string with commas between them. */
 export function labelList(labels: unknown, what: string): string[] {
   if (typeof labels !== 'string') return checkStrings(labels, what);
   return labels
@@ -85,20 +81,19 @@ export function labelList(labels: unknown, what: string): string[] {
     .filter((label) => label !== '');
 }
 
-/** A value in words, for messages. */
+/** Describes a value for messages. */
 export function nameOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Results of one input or of several, as they were asked for. */
+/** One result for one input, a list for a list. */
 export type OneOrMany<I, R> = I extends readonly unknown[] ? R[] : R;
 
-/** The call of a task that reads texts, one or several, each by itself. */
+/** The call of a task that reads one text or several independent ones. */
 export type TextsCall<O extends CallOptions, R> = <I extends string | readonly string[]>(texts: I, options?: O) => Promise<OneOrMany<I, R>>;
 
-/** Makes such a call. */
 export function textsCall<O extends CallOptions, R>(task: string, known: OptionNames<O>, run: Run): TextsCall<O, R> {
   const call = async (texts: unknown, options: O = {} as O) => {
     const settings = engineOptions(task, known, options);

@@ -1,11 +1,11 @@
-// Check digits: whether a number with the form of a card, say, can be one. Spaces, dashes and other signs between its characters do
+// Check digits of cards and accounts. Ignores separators between the characters, and accepts the digits of every script.
 // not count, nor does the script of its digits.
 import { foldText, type TextRange } from './text_folding.js';
 
-/** 'formless': the text does not have the form of such a number, so its check digits say nothing. */
+/** 'formless' means that the text does not have the form of such a number. */
 export type Verdict = 'right' | 'wrong' | 'formless';
 
-/** Card numbers: ISO/IEC 7812-1, 12 to 19 digits, the last of which is Luhn's check digit. */
+/** Card numbers (ISO/IEC 7812-1): 12 to 19 digits, the last of which is Luhn's check digit. */
 function luhn(code: string): Verdict {
   if (!/^\d{12,19}$/.test(code)) return 'formless';
   let sum = 0;
@@ -16,7 +16,7 @@ function luhn(code: string): Verdict {
   return sum % 10 === 0 ? 'right' : 'wrong';
 }
 
-/** ISO 13616: 15 to 34 letters and digits, a country and two check digits first; remainder 1 modulo 97 (ISO/IEC 7064). */
+/** Bank accounts (ISO 13616): country, two check digits, 15 to 34 letters and digits in all; remainder 1 modulo 97. */
 function iban(code: string): Verdict {
   if (!/^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(code)) return 'formless';
   let remainder = 0;
@@ -27,18 +27,17 @@ function iban(code: string): Verdict {
   return remainder === 1 ? 'right' : 'wrong';
 }
 
-/** `begins`: what the beginning of such a number looks like; `shortest` and `longest`: its characters. */
+/** `begins` matches the first characters of such a number; `shortest` and `longest` limit its length. */
 const kRules = {
   luhn: { check: luhn, begins: /^\d*$/, shortest: 12, longest: 19 },
   iban: { check: iban, begins: /^(?:[A-Z]{0,2}|[A-Z]{2}\d{1,2}|[A-Z]{2}\d{2}[A-Z\d]+)$/, shortest: 15, longest: 34 },
 };
 
-/** 'luhn': card numbers; 'iban': international bank account numbers. */
+/** 'luhn' checks card numbers, 'iban' international bank account numbers. */
 export type ChecksumName = keyof typeof kRules;
 
 export const kChecksums = Object.keys(kRules) as ChecksumName[];
 
-/** What the check digits of a text say. */
 export function checksum(rule: ChecksumName, text: string): Verdict {
   return kRules[rule].check(codeOf(foldText(text).text));
 }
@@ -48,10 +47,10 @@ function codeOf(folded: string): string {
 }
 
 const kGroup = /[\p{L}\p{N}]+/gu;
-/** What separates the groups of one number. */
+/** Separators between the groups of one number. */
 const kSeparators = /^[^\p{L}\p{N}]{1,3}$/u;
 
-/** Groups of letters and digits, in the order of a folded text. */
+/** Ranges of the groups of letters and digits in a folded text. */
 function groupsOf(text: string, from = 0, to = text.length): TextRange[] {
   return [...text.slice(from, to).matchAll(kGroup)].map(({ 0: group, index }) => ({
     start: from + index,
@@ -59,7 +58,7 @@ function groupsOf(text: string, from = 0, to = text.length): TextRange[] {
   }));
 }
 
-/** The numbers that begin with a group and have right check digits, from the shortest on. */
+/** The ranges with right check digits that begin with a group, shortest first. */
 function* numbersFrom(rule: ChecksumName, text: string, groups: readonly TextRange[], first: number): Generator<TextRange> {
   const { check, begins, shortest, longest } = kRules[rule];
   const { start } = groups[first]!;
@@ -74,7 +73,7 @@ function* numbersFrom(rule: ChecksumName, text: string, groups: readonly TextRan
   }
 }
 
-/** Finds the numbers with right check digits in a folded text: the longest acceptable one of those that begin at one position. */
+/** Finds numbers with right check digits in a folded text. At each position the longest acceptable one wins. */
 export function numbersIn(rule: ChecksumName, text: string, isAcceptable: (range: TextRange) => boolean = () => true): TextRange[] {
   const groups = groupsOf(text);
   const found: TextRange[] = [];
@@ -86,13 +85,10 @@ export function numbersIn(rule: ChecksumName, text: string, isAcceptable: (range
   return found;
 }
 
-/** How far from its part a number's other groups are looked for, in characters. */
+/** Maximum distance, in characters, of a number's other groups from the given part. */
 const kReach = 48;
 
-/**
- * Returns the numbers with right check digits that a part of a folded text belongs to, from the first to the last character, or
- * undefined. They may be longer than the part: taggers break long numbers in two.
- */
+/** Returns the range of a number with right check digits that contains `part`, or undefined. Taggers may find only a part of a long number. */
 export function numberAround(rule: ChecksumName, text: string, part: TextRange): TextRange | undefined {
   const groups = groupsOf(text, Math.max(0, part.start - kReach), part.end + kReach);
   const found = groups

@@ -1,9 +1,9 @@
-// Finders for `redact` made of pipelines: any number of models find details in one text.
+// Finders for `redact`: further models that find details in the same texts.
 import type { DetailFinder } from './redact.js';
 import type { TokenClassificationCall, TokenClassificationOptions } from './token_classification.js';
 import type { ZeroShotTokenClassificationCall, ZeroShotTokenClassificationOptions } from './zero_shot_token_classification.js';
 
-/** Makes a finder of a pipeline for token-classification. Long texts are read in windows that share 64 tokens. */
+/** Makes a finder of a token-classification pipeline. It reads long texts in windows that share 64 tokens. */
 export function entityFinder(tag: TokenClassificationCall, options: Omit<TokenClassificationOptions, 'signal'> = {}): DetailFinder {
   return async (texts, given) => {
     const found = await tag(texts, { stride: 64, ...options, ...given, aggregation_strategy: groups(options.aggregation_strategy) });
@@ -15,7 +15,7 @@ function groups(strategy: TokenClassificationOptions['aggregation_strategy']): '
   return strategy === undefined || strategy === 'none' ? 'simple' : strategy;
 }
 
-/** Makes a finder of a pipeline for zero-shot-token-classification (GLiNER) and the labels of the details to find. */
+/** Makes a finder of a zero-shot-token-classification pipeline (GLiNER) with the labels of the details to find. */
 export function labelFinder(
   extract: ZeroShotTokenClassificationCall,
   labels: string | readonly string[],

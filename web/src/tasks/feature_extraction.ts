@@ -1,4 +1,4 @@
-// feature-extraction: the encoder's hidden states, as they are or pooled to one vector a text.
+// feature-extraction: the encoder's hidden states, or one pooled vector for each text.
 import { PeruseError, show } from '../errors.js';
 import { asList, type CallOptions, checkString, engineOptions, type OptionNames, type Run } from './call.js';
 import type { NumberArray } from './results.js';
@@ -7,27 +7,27 @@ import { asRows, type BinaryPrecision, packBits, type Rows } from './vectors.js'
 /** Options of feature extraction. */
 export interface FeatureExtractionOptions extends CallOptions {
   /**
-   * 'none': every token, special ones included. Else one vector: the first token's ('cls' or 'first_token'), the last token's
-   * ('last_token' or 'eos'), the mean, the maximum; or 'sentence', which is what the model's own folder says as
-   * sentence-transformers saved it, whole: prompts, limit of length (longer texts are cut), pooling, dense layers,
-   * normalisation; a folder that says nothing means 'mean'. Default: 'sentence' with a prompt, else 'none'.
+   * 'none' returns a vector for each token, special tokens included. The others return one vector for each text: the first token's ('cls' or
+   * 'first_token'), the last token's ('last_token' or 'eos'), the mean, the maximum, or 'sentence': whatever the model's sentence-transformers
+   * files say about prompts, length limit, pooling, dense layers and normalisation, or else the mean. Default: 'sentence' if a prompt is
+   * given, otherwise 'none'.
    */
   pooling?: 'none' | 'cls' | 'first_token' | 'last_token' | 'eos' | 'mean' | 'max' | 'sentence';
-  /** A text to put before each text, for 'sentence'. Default: the folder's default prompt, which '' leaves out. */
+  /** For 'sentence': a text to put before each text. Default: the model's default prompt; '' means no prompt. */
   prompt?: string;
-  /** The same by its name in the folder: 'query', say. */
+  /** The prompt by its name in the model's files, for example 'query'. */
   prompt_name?: string;
-  /** Keep the first so many numbers of each vector, for models that were trained for that (Matryoshka); `normalize` comes after. */
+  /** Keep only this many first numbers of each vector, before `normalize`, for models trained for that (Matryoshka embeddings). */
   dimensions?: number;
-  /** Which hidden state: 0 is the embeddings, 1 the first layer, and so on; -1, the default, the last. */
+  /** The hidden state to return: 0 means the embeddings, 1 the first layer's output, -1 (default) the last layer's. */
   layer?: number;
-  /** Divide each vector by its length. Default false. */
+  /** Scale each vector to length 1. Default false. */
   normalize?: boolean;
-  /** Cut a text that exceeds the model's limit. By default such a text is an error, 'text_too_long'. */
+  /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
   truncation?: boolean;
-  /** Pack each vector to one bit for each number: 32 times smaller. Needs a pooling. Default false. */
+  /** Store one bit for each number of a pooled vector: 32 times smaller. Default false. */
   quantize?: boolean;
-  /** What packed vectors hold: 'binary', the default, signed bytes; 'ubinary' unsigned ones. */
+  /** Type of the bytes with `quantize`: 'binary' (default) is signed, 'ubinary' unsigned. */
   precision?: BinaryPrecision;
 }
 
@@ -37,18 +37,18 @@ export type Features = Rows;
 /** A vector packed to bits: dims are [1, hidden size / 8]. */
 export type PackedFeatures = Rows<Int8Array | Uint8Array>;
 
-/** Results of several texts: a list, which with pooling is a matrix too. */
+/** Results of several texts: a list, and with pooling also a matrix. */
 export type FeaturesList<F> = F[] & {
-  /** [texts, hidden size]; without pooling texts differ in length, and it throws. */
+  /** [texts, hidden size]. Throws without pooling, because texts have different numbers of tokens. */
   readonly dims: number[];
-  /** The vectors as lists; without pooling a list of vectors for each text. */
+  /** The vectors as lists; without pooling, a list of vectors for each text. */
   tolist(): number[][] | number[][][];
 };
 
 type FeaturesOf<O> = O extends { quantize: true } ? PackedFeatures : Features;
 type Result<I, F> = I extends readonly unknown[] ? FeaturesList<F> : F;
 
-/** `extract(text)`, `extract([text, ...])`: texts differ in length, so several give a list and not one tensor. */
+/** `extract(text)`, or `extract([text, ...])`, which returns a list. */
 export type FeatureExtractionCall = <I extends string | readonly string[], O extends FeatureExtractionOptions = FeatureExtractionOptions>(
   texts: I,
   options?: O,
@@ -66,10 +66,8 @@ const kOptions: OptionNames<FeatureExtractionOptions> = {
   precision: true,
 };
 
-/** The engine's names of poolings that transformers.js calls otherwise. */
 const kPoolings: Record<string, string> = { first_token: 'cls', eos: 'last_token' };
 
-/** Makes the call. */
 export function featureExtraction(run: Run): FeatureExtractionCall {
   const call = async (texts: unknown, options: FeatureExtractionOptions = {}) => {
     const { quantize, precision, pooling, ...rest } = engineOptions('feature-extraction', kOptions, options);
@@ -96,7 +94,7 @@ function checkPrecision(quantize: unknown, precision: unknown = 'binary'): Binar
   return quantize === true ? precision : undefined;
 }
 
-/** The list, with `dims` and `tolist()` of the matrix that its vectors are. */
+/** Adds `dims` and `tolist()` to a list of results. */
 function asMatrix<F extends Features | PackedFeatures>(list: F[], isPooled: boolean): FeaturesList<F> {
   const dims = () => {
     if (isPooled) return [list.length, list[0]?.dims[1] ?? 0];

@@ -1,34 +1,30 @@
-// fill-mask: what could stand where a text has the mask token.
+// fill-mask: tokens that fit a text at its mask token.
 import { asList, type CallOptions, checkString, checkStrings, engineOptions, type OptionNames, type Run } from './call.js';
 
 /** Options of fill-mask. */
 export interface FillMaskOptions extends CallOptions {
-  /** How many proposals per mask, best first. Default 5. */
+  /** Number of proposals for each mask, best first. Default 5. */
   top_k?: number;
-  /**
-   * Weigh these tokens only. A target that is no token of the vocabulary stands for its first token. The probabilities stay
-   * those among all tokens.
-   */
+  /** Propose only these tokens. A word with several tokens counts as its first one. Scores remain probabilities among all tokens. */
   targets?: string | readonly string[];
 }
 
-/** A token that could stand where the mask is. */
+/** A token that fits at the mask. */
 export interface MaskProposal {
   score: number;
-  /** The token's id. */
+  /** Id of the token. */
   token: number;
   token_str: string;
-  /** The text with this mask filled in. */
+  /** The text with this token instead of the mask. */
   sequence: string;
 }
 
-/** A text with one mask: its proposals; with several: a list of proposals for each, in order. */
+/** A list of proposals for a text with one mask; with several masks, such a list for each. */
 export type FillMaskOutput = MaskProposal[] | MaskProposal[][];
 
 /**
- * `fill('The [MASK] barked.')`; the mask is written as the model's tokenizer writes it. Several masks of a text are filled
- * independently of each other, and their sequences keep special tokens. A text that is longer than the model takes is
- * refused with 'text_too_long', since cutting it could lose the mask.
+ * `fill('The [MASK] barked.')`, with the mask token of the model's tokenizer. Several masks are filled independently, and their sequences
+ * contain special tokens. A text above the model's limit throws 'text_too_long', because cutting could remove the mask.
  */
 export type FillMaskCall = <I extends string | readonly string[]>(
   texts: I,
@@ -37,7 +33,6 @@ export type FillMaskCall = <I extends string | readonly string[]>(
 
 const kOptions: OptionNames<FillMaskOptions> = { top_k: true, targets: true };
 
-/** Makes the call. */
 export function fillMask(run: Run): FillMaskCall {
   const call = async (texts: unknown, options: FillMaskOptions = {}) => {
     const settings = engineOptions('fill-mask', kOptions, options);

@@ -1,4 +1,4 @@
-// Letters of other scripts that look like Latin ones (after Unicode UTS #39, confusables).
+// Letters of other scripts that look like Latin ones (from Unicode UTS #39, confusables).
 
 const kTwins = [
   // Cyrillic
@@ -9,23 +9,22 @@ const kTwins = [
   'αa εe ηn ιi κk νv οo ρp τt υu χx γy ϲc ϳj ωw',
   // Armenian
   'ՕO ՍU օo ոn սu հh ցg յj զq',
-  // Latin itself: letters of phonetic alphabets, small capitals
+  // Latin: phonetic letters and small capitals
   'ɑa ɡg ɩi ʟL ᴀA ʙB ᴄC ᴅD ᴇE ꜰF ɢG ʜH ɪI ᴊJ ᴋK ᴍM ɴN ᴏO ᴘP ʀR ꜱS ᴛT ᴜU ᴠV ᴡW ʏY ᴢZ',
 ];
 
-/** The Latin letter that a letter looks like. Each of the two is one UTF-16 unit. */
+/** Maps a letter to the Latin letter that it resembles. Each is one UTF-16 unit. */
 export const kLatinTwins: ReadonlyMap<string, string> = new Map(
   kTwins.flatMap((line) => line.split(' ').map((pair): [string, string] => [pair[0]!, pair[1]!])),
 );
 
-/** The scripts of these letters, besides Latin. */
 const kScripts = [/\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u];
 const kWord = /[\p{L}\p{N}\p{M}]+/gu;
 const kNotLatin = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]|[\u0250-\u02af\u1d00-\u1dbf\ua730-\ua731]/gu;
 
 /**
- * Replaces look-alike letters in words that are Latin in disguise: words without any other foreign letter, which hold a Latin
- * letter or a digit too, or whose script no other word of the text is written in. Keeps the length.
+ * Replaces look-alike letters in words that imitate Latin: all their foreign letters have look-alikes, and either they also contain a Latin
+ * letter or digit, or no other word of the text uses that script. Keeps the length.
  */
 export function replaceHomoglyphs(text: string): string {
   if (!kNotLatin.test(text)) return text;

@@ -1,74 +1,73 @@
-// inspect(): what a model computes on its way to an answer: attention maps, span kernels and hidden states.
 import { PeruseError } from '../errors.js';
 import { type CallOptions, type EngineInput, engineOptions, nameOf, type OptionNames } from './call.js';
 import type { NumberArray } from './results.js';
 import type { TextPair } from './text_classification.js';
 
-/** What to give: the tokens only, unless more is asked for. */
+/** What inspect() returns in addition to the tokens. */
 export interface InspectOptions extends CallOptions {
-  /** Attention probabilities of every layer and head, and their diagonal concentration. */
+  /** Return attention probabilities of every layer and head, and their diagonal concentration. */
   output_attentions?: boolean;
-  /** DeBERTa's attention scores before the softmax, in their three terms. 'unsupported' for other models. */
+  /** Return DeBERTa's attention scores before the softmax, split into their three terms. 'unsupported' for other models. */
   output_attention_terms?: boolean;
-  /** Only of these layers, counted from 0, in this order; of hidden states what these layers read. Default: all. */
+  /** Only these layers, counted from 0, in this order. For hidden states: the inputs of these layers. Default: all. */
   layers?: readonly number[];
-  /** The kernels of ConvBERT's span-based dynamic convolution (and of DynamicConv's). 'unsupported' for other models. */
+  /** Return the convolution kernels of ConvBERT and DynamicConv. 'unsupported' for other models. */
   output_span_kernels?: boolean;
-  /** The embedding output, and the output of every layer. */
+  /** Return the embedding output and the output of every layer. */
   output_hidden_states?: boolean;
-  /** Cut a text that exceeds the model's limit. By default such a text is an error, 'text_too_long'. */
+  /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
   truncation?: boolean;
 }
 
 /** A token as the model sees it. */
 export interface InspectedToken {
-  /** Its string in the vocabulary, for example '##ing' or '\u2581the'. */
+  /** The token in the vocabulary, for example '##ing' or '\u2581the'. */
   token: string;
   id: number;
-  /** UTF-16 indices of the text it came from: `text.slice(start, end)`. 0 and 0 for special tokens. */
+  /** UTF-16 indices into the text: `text.slice(start, end)`. 0 and 0 for special tokens. */
   start: number;
   end: number;
-  /** Added by the tokenizer: [CLS], [SEP] and their kin. */
+  /** Whether the tokenizer added it, for example [CLS] or [SEP]. */
   special: boolean;
   /** 0 for `text`, 1 for `text_pair`, null for special tokens. */
   sequence: 0 | 1 | null;
 }
 
 /**
- * What DeBERTa's attention scores of a layer are the sum of (He et al., 2020, equation 4): each [heads, tokens, tokens], the score of head h
- * for query i and key j at `data[(h * tokens + i) * tokens + j]`. They are logits, already scaled by 1 / sqrt(head size * number of terms):
- * the softmax of a row of the sum is the row of `attentions`, and a difference of 1 makes one key weigh e times as much as another.
+ * The terms whose sum is a layer's attention scores in DeBERTa (He et al., 2020, equation 4). Each is [heads, tokens, tokens]: the score of
+ * head h for query i and key j is `data[(h * tokens + i) * tokens + j]`. Scores are scaled logits: the softmax of a row of the sum is the
+ * row of `attentions`.
  */
 export interface AttentionTerms {
-  /** What the two words say to each other. */
+  /** Score of the query's content with the key's content. */
   content_to_content: NumberArray;
-  /** Score of the query's content with the key's relative position. Absent if the model lacks this term (`pos_att_type`). */
+  /** Score of the query's content with the key's relative position. Absent if `pos_att_type` lacks it. */
   content_to_position?: NumberArray;
-  /** Score of the query's relative position with the key's content. Absent if the model lacks this term. */
+  /** Score of the query's relative position with the key's content. Absent if `pos_att_type` lacks it. */
   position_to_content?: NumberArray;
 }
 
-/** What inspect() gives. The arrays are the caller's own. */
+/** The result of inspect(). */
 export interface Inspection {
   tokens: InspectedToken[];
   /**
-   * With `output_attentions`, by layer, [heads, tokens, tokens]: the weight that head h gives, at token i (the query), to token j (the
-   * key) is `data[(h * tokens + i) * tokens + j]`; a row sums to 1. ConvBERT: its attention heads. DeBERTa: with the position terms.
+   * With `output_attentions`: for each layer [heads, tokens, tokens]. The weight of head h from token i (query) to token j (key) is
+   * `data[(h * tokens + i) * tokens + j]`; each row sums to 1. For ConvBERT, only its attention heads.
    */
   attentions?: NumberArray[];
   /**
-   * With `output_attentions`, `[layer][head]`: the ConvBERT paper's measure of how local a map is: the weight within four
-   * tokens of the diagonal, over the rest. Infinity for texts of at most five tokens.
+   * With `output_attentions`, `[layer][head]`: how local a map is, as in the ConvBERT paper: the weight within four tokens of the diagonal,
+   * divided by the remaining weight. Infinity for texts of at most five tokens.
    */
   diagonal_concentration?: number[][];
   /**
-   * With `output_span_kernels`, by layer, [tokens, heads, kernel_size]: tap k of head h at token t weighs token t + k -
-   * (kernel_size - 1) / 2; the taps of a head at a token sum to 1.
+   * With `output_span_kernels`: for each layer [tokens, heads, kernel_size]. Tap k of head h at token t is the weight of token
+   * t + k - (kernel_size - 1) / 2. The taps of a head at a token sum to 1.
    */
   span_kernels?: NumberArray[];
-  /** With `output_attention_terms`, by layer. */
+  /** With `output_attention_terms`: one for each layer. */
   attention_terms?: AttentionTerms[];
-  /** With `output_hidden_states`, [tokens, hidden_size]: the embedding output, then the output of every layer. */
+  /** With `output_hidden_states`: [tokens, hidden_size] for the embedding output and each layer's output. */
   hidden_states?: NumberArray[];
 }
 
@@ -89,7 +88,6 @@ export interface InspectRequest {
   options: Record<string, unknown>;
 }
 
-/** Makes the call, given what reaches the engine. */
 export function inspectCall(inspect: (request: InspectRequest, signal?: AbortSignal) => Promise<Inspection>): InspectCall {
   return async (input, options = {}) =>
     inspect({ input: checkInput(input), options: engineOptions('inspect', kOptions, options) }, options.signal);
@@ -102,7 +100,7 @@ function checkInput(input: unknown): EngineInput {
   throw new PeruseError('invalid_argument', `The input is ${nameOf(input)}; inspect takes a string or { text, text_pair }, one at a time.`);
 }
 
-/** Restores infinity, which the engine writes as null because JSON lacks it. */
+/** Restores infinity, which JSON represents as null. */
 export function withInfinities(found: Inspection): Inspection {
   const concentrations: (number | null)[][] | undefined = found.diagonal_concentration;
   if (concentrations === undefined) return found;

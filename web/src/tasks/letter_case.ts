@@ -1,17 +1,17 @@
-// A second reading for models that know names by their capitals: of texts in capitals or in small letters alone.
+// A second reading of texts in capitals or in small letters alone, for models that recognise names by their capitals.
 
-/** A copy of a text, of the same length, in which names look as a model knows them. */
+/** A copy of a text, of the same length, in which names are capitalized. */
 export interface Recased {
   text: string;
-  /** Whether only names of persons count in it: its other capitals say nothing. */
+  /** Whether to accept only names of persons from it, because other words were capitalized at random. */
   namesOnly: boolean;
 }
 
 const kWord = /\p{L}[\p{L}\p{M}]*/gu;
-/** Two words in capitals or more: one alone is mostly an abbreviation. */
+/** Two words or more in capitals; a single one is usually an abbreviation. */
 const kShouted = /\p{Lu}[\p{Lu}\p{M}]+(?:[ '-]+\p{Lu}[\p{Lu}\p{M}]+)+/gu;
 
-/** Returns the copy, or undefined for a text whose capitals are where a model expects them. */
+/** Returns the copy, or undefined if the text has normal letter case. */
 export function recased(text: string): Recased | undefined {
   const capitals = text.match(/\p{Lu}/gu)?.length ?? 0;
   const small = text.match(/\p{Ll}/gu)?.length ?? 0;
@@ -20,14 +20,14 @@ export function recased(text: string): Recased | undefined {
   return copy === text ? undefined : { text: copy, namesOnly: capitals < 9 * small };
 }
 
-/** 'ANNA' and 'anna' as 'Anna', unless that changes the length. */
+/** Changes 'ANNA' and 'anna' to 'Anna', unless that changes the length. */
 function capitalized(word: string): string {
   const [first = ''] = word;
   const changed = first.toUpperCase() + word.slice(first.length).toLowerCase();
   return changed.length === word.length ? changed : word;
 }
 
-/** Whether a model's type means a person's name: 'PER', 'PERSON', 'GIVENNAME', 'last_name'. */
+/** Whether a model's label means a person's name: 'PER', 'PERSON', 'GIVENNAME', 'last_name'. */
 export function isPersonType(type: string): boolean {
   return /^per(son)?$|(given|first|last|middle|sur|full|person)_?name/i.test(type);
 }

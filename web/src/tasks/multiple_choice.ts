@@ -1,18 +1,17 @@
-// multiple-choice: which of several continuations fits a prompt.
+// multiple-choice: how well each of several continuations fits a prompt.
 import { type CallOptions, checkString, checkStrings, engineOptions, type Run } from './call.js';
 
 /** A choice and its score. */
 export interface ChoiceScore {
-  /** The choice's index in the caller's list. */
+  /** Index of the choice in the caller's list. */
   choice: number;
-  /** Probabilities: all choices together make 1. */
+  /** Probability; those of all choices sum to 1. */
   score: number;
 }
 
-/** `choose(prompt, choices)`: best first. */
+/** `choose(prompt, choices)` returns the choices, best first. */
 export type MultipleChoiceCall = (prompt: string, choices: readonly string[], options?: CallOptions) => Promise<ChoiceScore[]>;
 
-/** Makes the call. */
 export function multipleChoice(run: Run): MultipleChoiceCall {
   return async (prompt, choices, options = {}) => {
     const settings = engineOptions('multiple-choice', {}, options);

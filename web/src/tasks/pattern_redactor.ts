@@ -1,18 +1,17 @@
-// pipeline('redact', null, { patterns }): redaction without a model, and so without an engine.
+// pipeline('redact', null, { patterns }): redaction without a model, and therefore without the engine.
 import { PeruseError } from '../errors.js';
 import type { FindDetails } from './pattern_names.js';
 import { type RedactCall, type RedactFinders, redact } from './redact.js';
 
-/** A redactor without a model. Call it as a pipeline for redact; the options of models are refused. */
+/** A redactor without a model. It is called like a pipeline for redact, and throws for options of models. */
 export type PatternRedactor = RedactCall & {
   readonly task: 'redact';
-  /** Does nothing: there is no memory to give back. Code that disposes of pipelines may call it. */
+  /** Does nothing, because no memory needs to be freed. */
   dispose(): Promise<void>;
-  /** The same, for `await using`. */
+  /** The same as dispose(), for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Makes a redactor of patterns and finders. */
 export function patternRedactor(
   { patterns, finders, fail_closed, ...rest }: RedactFinders,
   loadPatterns: () => Promise<FindDetails>,

@@ -1,4 +1,4 @@
-// Private details whose form gives them away, found in a folded text without a model. The time is linear in the text's length.
+// Finds private details by their form, in time linear in the text's length.
 import { numbersIn } from './checksums.js';
 import { type FindDetails, kPatternNames, type PatternFinder, type PatternMatch, type PatternName } from './pattern_names.js';
 import { findEmails, findLinks } from './patterns/addresses.js';
@@ -23,7 +23,7 @@ const kPatterns: Record<PatternName, (text: string) => readonly TextRange[]> = {
   PHONE: (text: string) => [...findPhones(text), ...findSpokenNumbers(text)],
 };
 
-/** Finds details in a folded text, in its order, without overlaps. The caller's patterns come first, in their order. */
+/** Finds details in a folded text, in text order, without overlaps. The caller's own patterns have priority. */
 export const findDetails: FindDetails = (text, patterns) => {
   const finders = [
     ...patterns.filter((one) => typeof one !== 'string'),
@@ -42,23 +42,23 @@ export const findDetails: FindDetails = (text, patterns) => {
 };
 
 /**
- * Finds private details by their form, without a model: e-mail addresses, telephone numbers, cards and the like. Returns them in the
- * order of the text, without overlaps; the indices are those of the text.
+ * Finds private details by their form, without a model: e-mail addresses, telephone numbers, cards and others. Returns ranges in text order,
+ * without overlaps.
  */
 export function findPatterns(text: string, patterns: readonly (PatternName | PatternFinder)[] = kPatternNames): PatternMatch[] {
   const folded = foldText(text);
   return findDetails(folded.text, patterns).map(({ type, ...range }) => ({ type, ...folded.original(range) }));
 }
 
-/** Shorter numbers are mostly something else. */
+/** Shorter card numbers are usually something else. */
 const kFewestCardDigits = 13;
 const kUsualCardDigits = 16;
 
-/** The numbers of card issuers begin with 2 to 6 (ISO/IEC 7812); ISBNs and most product numbers do not. */
+/** Finds card numbers. Those begin with 2 to 6 (ISO/IEC 7812), unlike ISBNs and most product numbers. */
 function findCards(text: string): TextRange[] {
   return numbersIn('luhn', text, ({ start, end }) => {
     const digits = text.slice(start, end).replaceAll(/\D/g, '');
-    const isRest = /\d[^\p{L}\p{N}]{1,3}$/u.test(text.slice(Math.max(0, start - 5), start)); // part of a longer row of digits
+    const isRest = /\d[^\p{L}\p{N}]{1,3}$/u.test(text.slice(Math.max(0, start - 5), start)); // part of a longer number
     return /^[2-6]/.test(digits) && digits.length >= kFewestCardDigits && (!isRest || digits.length === kUsualCardDigits);
   });
 }

@@ -1,15 +1,15 @@
-// Placeholders: numbers what is taken out of texts, and puts it back.
+// Placeholders such as [PER_1]: assigns them, and restores the texts that they replace.
 import { PeruseError } from '../errors.js';
 import { checkString, nameOf } from './call.js';
 import { foldText, type TextRange } from './text_folding.js';
 
-/** What restore() takes for a placeholder that is written as it was given. */
+/** A placeholder as `redact` writes it. */
 const kBrackets = /\[[^[\]]+\]/g;
 
 const wordsWith = (separator: string) => String.raw`\p{L}[\p{L}\p{N}]{0,30}(?:${separator}[\p{L}\p{N}]{1,30}){0,5}?`;
 /**
  * A placeholder as a language model may write it: '[per_1]', '[PER 1]', '(PER_1)', '\[PER\_1\]', "[PER_1's]", 'PER_1'. Without brackets it
- * needs the underscore before its number. Lengths are limited, so that the time is linear.
+ * needs the underscore. Lengths are limited, so that matching takes linear time.
  */
 const kVariant = new RegExp(
   String.raw`\\?[[({<【［「] ?(?<name>${wordsWith('(?:\\\\?_|[ -])')})(?:\\?_|[ -])?(?<number>\d{1,6})(?<suffix>['’]?s)? ?\\?[\])}>】］」]` +
@@ -17,13 +17,13 @@ const kVariant = new RegExp(
   'giu',
 );
 
-/** A placeholder that a text contains, in any of the variants. */
+/** A placeholder found in a text. */
 interface Written extends TextRange {
-  /** As the text has it. */
+  /** As the text spells it. */
   written: string;
-  /** The placeholder that it is a variant of: '[PER_1]'. */
+  /** The usual spelling: '[PER_1]'. */
   placeholder: string;
-  /** The possessive that a language model put into the brackets: "'s". */
+  /** A possessive within the brackets: "'s". */
   suffix: string;
 }
 
@@ -35,24 +35,21 @@ function writtenIn(text: string): Written[] {
   });
 }
 
-/** A text with what `redact` took out put back. */
+/** A text with its details restored. */
 export interface Restoration {
   text: string;
-  /** The placeholders that were put back, each once. */
+  /** The placeholders that were replaced, each once. */
   restored: string[];
-  /** Placeholders that the text contains, as they are written there, and that stand for nothing known: '[PER_9]'. */
+  /** Placeholders in the text that the mapping lacks, as they are spelled there: '[PER_9]'. */
   unrestored: string[];
 }
 
-/**
- * Puts back what `redact` took out: every placeholder of the mapping becomes the text that it stands for, also one whose letter case,
- * brackets or possessive a language model changed.
- */
+/** Replaces each placeholder of the mapping by its text, also if a language model changed its letter case, brackets or possessive. */
 export function restore(text: string, mapping: Readonly<Record<string, string>>): string {
   return restoreAll(text, mapping).text;
 }
 
-/** As `restore`, and reports which placeholders it put back and which it could not. */
+/** Like `restore`, and also reports the restored and the unknown placeholders. */
 export function restoreAll(text: string, mapping: Readonly<Record<string, string>>): Restoration {
   if (typeof mapping !== 'object' || mapping === null) {
     throw new PeruseError('invalid_argument', `The mapping must be an object, not ${nameOf(mapping)}.`);
@@ -75,7 +72,7 @@ export function restoreAll(text: string, mapping: Readonly<Record<string, string
   return { text: result + text.slice(at), restored: [...restored], unrestored: [...unrestored] };
 }
 
-/** The placeholders of a text: those that are written exactly as a known one, and variants elsewhere. */
+/** The placeholders of a text: exact spellings have priority over variants. */
 function literalFirst(text: string, isKnown: (placeholder: string) => boolean): Written[] {
   const literal = [...text.matchAll(kBrackets)]
     .filter(([written]) => isKnown(written))
@@ -90,21 +87,21 @@ function typeOf(placeholder: string): string {
   return placeholder.replace(/_\d+\]$/, '');
 }
 
-/** The form in which a session compares texts: 'MARY  MILLER' and 'Mary Miller' are one person. */
+/** The form in which a session compares texts: 'MARY  MILLER' equals 'Mary Miller'. */
 export function sameWords(text: string): string {
   return foldText(text).text.trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
 
-/** Assigns placeholders: the same text of a type gets the same placeholder, and never one that a text already contains. */
+/** Assigns placeholders: equal texts of a type get the same one, and none equals a placeholder in the caller's texts. */
 export class Placeholders {
   private readonly byText_ = new Map<string, string>();
   private readonly texts_ = new Map<string, string>();
   private readonly counts_ = new Map<string, number>();
-  /** Placeholders that the texts themselves contain. */
+  /** Placeholders that the caller's texts contain. */
   private readonly written_ = new Set<string>();
   private mapping_: Readonly<Record<string, string>> | undefined;
 
-  /** `form`: texts of one form have one placeholder. */
+  /** Texts with the same `form` get the same placeholder. */
   constructor(
     mapping: Readonly<Record<string, string>> = {},
     private readonly form_: (text: string) => string = (text) => text,
@@ -112,13 +109,13 @@ export class Placeholders {
     for (const [placeholder, text] of Object.entries(mapping)) this.add(placeholder, typeOf(placeholder), text);
   }
 
-  /** Notes the placeholders that a text contains; all texts of a call come before the first placeholder is made. */
+  /** Records the placeholders that a text contains. Must be called for all texts before the first placeholder is assigned. */
   note(text: string): void {
     for (const { placeholder } of writtenIn(text)) this.written_.add(placeholder);
     for (const [written] of text.matchAll(kBrackets)) this.written_.add(written);
   }
 
-  /** Placeholders of earlier texts that a text contains, in any variant: restore() would take them for what was taken out there. */
+  /** Ranges in which a text contains placeholders of earlier texts, in any spelling. restore() would replace them. */
   standingIn(text: string): TextRange[] {
     return literalFirst(text, (written) => this.texts_.has(written))
       .filter(({ placeholder }) => this.texts_.has(placeholder))
@@ -139,7 +136,7 @@ export class Placeholders {
     }
   }
 
-  /** The text behind each placeholder. Returns the same frozen object until a placeholder is added. */
+  /** The text of each placeholder. Returns the same frozen object until a placeholder is added. */
   mapping(): Readonly<Record<string, string>> {
     this.mapping_ ??= Object.freeze(Object.fromEntries(this.texts_));
     return this.mapping_;

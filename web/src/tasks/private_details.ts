@@ -1,19 +1,18 @@
-// What patterns, models and other finders found in a text becomes one list of details to replace.
+// Merges the results of patterns, models and other finders into one list of details to replace.
 import { describe, PeruseError } from '../errors.js';
 import { type ChecksumName, checksum, numberAround } from './checksums.js';
 import type { PatternMatch } from './pattern_names.js';
 import type { FoldedText, TextRange } from './text_folding.js';
 
-/** Whether a found text is really of its type: check digits by name, or a function of the text as it was read (folded). */
+/** Whether a found text really has its type: the name of a checksum, or a function of the folded text. */
 export type RedactionRule = ChecksumName | ((text: string) => boolean);
 
-/** A detail to replace. */
 export interface Detail extends TextRange {
   type: string;
   score: number;
 }
 
-/** What of the finders' results counts. */
+/** Which details to accept. */
 export interface Selection {
   types?: readonly string[];
   threshold?: number;
@@ -21,8 +20,8 @@ export interface Selection {
 }
 
 /**
- * Returns the details to replace, as ranges of the original text, in its order and without overlaps. `matches` are the results of the
- * patterns in the folded text, `readings` those of the model and of other finders.
+ * Returns the details to replace, as ranges of the original text, in text order, without overlaps. `matches` come from patterns, `readings`
+ * from the model and other finders; both refer to the folded text.
  */
 export function detailsOf(
   folded: FoldedText,
@@ -46,8 +45,8 @@ export function detailsOf(
 }
 
 /**
- * Merges details that overlap: all their characters are replaced, under the type of the one with the highest score. If scores are
- * equal, the longer one decides, then the one that was found first: patterns come before the model, and the model before other finders.
+ * Merges overlapping details to one that covers all of them, with the type of the highest score. Ties go to the longer one, then to the
+ * first: patterns precede the model, and the model precedes other finders.
  */
 export function merged(found: readonly Detail[]): Detail[] {
   const apart: Detail[] = [];
@@ -68,7 +67,7 @@ export function merged(found: readonly Detail[]): Detail[] {
   return apart;
 }
 
-/** Returns the part to replace under a rule: the part found, the whole number that it belongs to, or undefined to leave it alone. */
+/** Applies a rule. Returns the part, the whole number that contains it, or undefined to leave it unchanged. */
 function underRule(rule: RedactionRule, text: string, part: TextRange): TextRange | undefined {
   const found = text.slice(part.start, part.end);
   if (typeof rule === 'function') return calling('A rule', () => rule(found)) ? part : undefined;
@@ -77,7 +76,7 @@ function underRule(rule: RedactionRule, text: string, part: TextRange): TextRang
   return checksum(rule, found) === 'wrong' ? undefined : part;
 }
 
-/** Details without white space around them; those of one type that touch are one. */
+/** Trims white space from details, and joins adjacent ones of the same type. */
 function joined(text: string, details: readonly Detail[]): Detail[] {
   const found: Detail[] = [];
   for (const { type, score, start, end } of details) {
@@ -95,10 +94,10 @@ function joined(text: string, details: readonly Detail[]): Detail[] {
   return found;
 }
 
-/** Shorter words, such as 'I', occur with other meanings. */
+/** Minimum length of a repeated detail; shorter words, such as 'I', have other meanings. */
 const kShortestRepeat = 3;
 
-/** Finds other occurrences, as whole words, of found details: a model may find a name once and miss it in the next sentence. */
+/** Finds further occurrences of details as whole words: a model may miss a name that it found in another sentence. */
 function repeatsOf(text: string, found: readonly Detail[]): Detail[] {
   const byFirstWord = new Map<string, Map<string, Detail>>();
   for (const detail of found) {
@@ -118,7 +117,7 @@ function repeatsOf(text: string, found: readonly Detail[]): Detail[] {
   return repeats;
 }
 
-/** Calls a function of the caller's. An error that it throws is reported under its name. */
+/** Calls a function of the caller's, which `what` names in the error if it throws. */
 export function calling<T>(what: string, call: () => T): T {
   try {
     return call();

@@ -1,28 +1,27 @@
-// question-answering: the span of a context that answers a question.
 import { PeruseError } from '../errors.js';
 import { asList, type CallOptions, checkString, engineOptions, type NoOptions, type OptionNames, type Run } from './call.js';
 
 /** Options of question answering. */
 export interface QuestionAnsweringOptions extends CallOptions {
-  /** How many answers to return, best first. Default 1, which returns one object; any other number returns a list. */
+  /** Number of answers, best first. Default 1, which returns an object; other numbers return a list. */
   top_k?: number;
-  /** Tokens that neighbouring windows of a long context share. Default min(max_seq_len / 2, 128). */
+  /** Number of tokens that neighbouring windows of a long context share. Default min(max_seq_len / 2, 128). */
   doc_stride?: number;
-  /** Longest answer, in tokens. Default 15. */
+  /** Maximum length of an answer, in tokens. Default 15. */
   max_answer_len?: number;
-  /** Tokens per window, question included. Default min(what the model takes, 384). */
+  /** Number of tokens in a window, with the question. Default: the model's limit, at most 384. */
   max_seq_len?: number;
-  /** Let "no answer" (an empty string) compete with the answers. Default false. */
+  /** Whether "no answer" (an empty string) competes with the answers. Default false. */
   handle_impossible_answer?: boolean;
-  /** Widen answers to whole words. Default true. */
+  /** Extend answers to whole words. Default true. */
   align_to_words?: boolean;
 }
 
-/** An answer, cut from the context. */
+/** A part of the context that answers the question. */
 export interface Answer {
   answer: string;
   score: number;
-  /** UTF-16 indices into the caller's context: `context.slice(start, end) === answer`. */
+  /** UTF-16 indices into the context: `context.slice(start, end) === answer`. */
   start: number;
   end: number;
 }
@@ -35,10 +34,10 @@ type AnswerOrList<O> = O extends { top_k: infer K }
       : Answer[]
   : Answer;
 
-/** One question: an answer, or a list where `top_k` is not 1. Several: one such result each. */
+/** An answer for one question, or a list if `top_k` is not 1. For several questions, a list of these results. */
 export type QuestionAnsweringOutput<Q, O> = Q extends readonly unknown[] ? AnswerOrList<O>[] : AnswerOrList<O>;
 
-/** `answer(question, context)`; with lists, question i is asked of context i. A long context is read in windows, all of it. */
+/** `answer(question, context)`. With lists, each question has its own context. A long context is read in windows. */
 export interface QuestionAnsweringCall {
   <const O extends QuestionAnsweringOptions = NoOptions>(
     question: string,
@@ -62,7 +61,6 @@ const kOptions: OptionNames<QuestionAnsweringOptions> = {
   align_to_words: true,
 };
 
-/** Makes the call. */
 export function questionAnswering(run: Run): QuestionAnsweringCall {
   const call = async (question: unknown, context: unknown, options: QuestionAnsweringOptions = {}) => {
     const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };
@@ -75,12 +73,12 @@ export function questionAnswering(run: Run): QuestionAnsweringCall {
   return call as QuestionAnsweringCall;
 }
 
-/** The answer in the caller's own words: the engine has read lone surrogates as U+FFFD. */
+/** Cuts the answer from the caller's context, in which the engine has replaced lone surrogates. */
 function cutFrom(context: string, answer: Answer): Answer {
   return { ...answer, answer: context.slice(answer.start, answer.end) };
 }
 
-/** As the pipeline of Python takes it. */
+/** Whether it is `{ question, context }`, as in transformers. */
 function isOneObject(question: unknown): boolean {
   return typeof question === 'object' && question !== null && 'question' in question && 'context' in question;
 }

@@ -1,4 +1,4 @@
-// redact: private details that patterns, a model and other finders find in a text are replaced by placeholders, and can be put back.
+// redact: replaces private details, found by patterns, a model and other finders, by placeholders, and restores them.
 import { describe, PeruseError, show } from '../errors.js';
 import {
   asList,
@@ -27,10 +27,10 @@ export { type Restoration, restore, restoreAll } from './placeholders.js';
 export type { RedactionRule } from './private_details.js';
 export type { TextRange } from './text_folding.js';
 
-/** A detail that a finder of the caller's returns. */
+/** A detail that the caller's finder returns. */
 export interface FoundDetail {
   type: string;
-  /** UTF-16 indices into the text that the finder was given. */
+  /** UTF-16 indices into the text that the finder received. */
   start: number;
   end: number;
   /** From 0 to 1. Default 1. */
@@ -38,28 +38,28 @@ export interface FoundDetail {
 }
 
 /**
- * Finds details in texts, in addition to the model: a list for each text. `entityFinder` and `labelFinder` make finders of pipelines.
- * The texts are normalised copies (docs/tasks/redact.md, "Unusual spelling").
+ * Finds details in addition to the model: returns a list for each text. `entityFinder` and `labelFinder` make finders of pipelines. The
+ * texts are normalised copies (docs/tasks/redact.md, "Unusual spelling").
  */
 export type DetailFinder = (
   texts: readonly string[],
   options: { signal?: AbortSignal },
 ) => readonly (readonly FoundDetail[])[] | Promise<readonly (readonly FoundDetail[])[]>;
 
-/** What finds details: options of `pipeline('redact', ...)`, and of a call, where they count instead. */
+/** How to find details. Options of a call replace those of `pipeline('redact', ...)`. */
 export interface RedactFinders {
-  /** Replace what these patterns find, without the model: names, or patterns of your own; true means all names. Default false. */
+  /** Find details by these patterns, without the model: names, or your own; true means all names. Default false. */
   patterns?: boolean | readonly (PatternName | PatternFinder)[];
-  /** More finders, for example a second model. Default: none. */
+  /** Further finders, for example a second model. */
   finders?: readonly DetailFinder[];
   /**
-   * Throw 'unsupported' if a part of a text cannot be read: letters or digits that the model's tokenizer does not know, or half of a
-   * character (a lone surrogate). Also replaces every other occurrence of a found detail. Default false.
+   * Throw 'unsupported' if the model cannot read a part of a text: letters or digits that its tokenizer does not know, or a lone surrogate.
+   * Also replaces every other occurrence of a found detail. Default false.
    */
   fail_closed?: boolean;
 }
 
-/** Options of `pipeline('redact', ...)` only. */
+/** Options of `pipeline('redact', ...)`. */
 export interface RedactPipelineOptions extends RedactFinders {
   /** For a GLiNER model: the labels of the details to find, for example 'person' and 'street address'. */
   labels?: string | readonly string[];
@@ -67,36 +67,33 @@ export interface RedactPipelineOptions extends RedactFinders {
 
 /** Options of redaction. */
 export interface RedactOptions extends CallOptions, RedactFinders {
-  /** The types to replace, as the model names them ('EMAIL'). Default: all. */
+  /** The types to replace, as the model names them, for example 'EMAIL'. Default: all. */
   types?: readonly string[];
-  /** Leave entities alone whose score is lower. Default 0; with a GLiNER model 0.5. */
+  /** Minimum score of a detail. Default 0; with a GLiNER model 0.5. */
   threshold?: number;
   /**
-   * Replace a token if the probability of label 'O' (not private) is below this value, from 0 to 1. A higher value finds more
-   * details and more false alarms. With 0, the default, the best label decides.
+   * Replace a token if the probability of its label 'O' (not private) is below this value, 0 to 1. Higher values find more details and cause
+   * more false alarms. With 0 (default), the label with the highest probability decides.
    */
   recall?: number;
-  /** Returns the replacement of an entity. Default: its placeholder, '[EMAIL_1]'. */
+  /** Returns the replacement of an entity. Default: its placeholder, for example '[EMAIL_1]'. */
   replacer?: (entity: FoundEntity) => string;
   /**
-   * By type, a rule that leaves entities alone: 'luhn' (card numbers) and 'iban' those whose check digits are wrong, a function
-   * those for which it returns false. Default: none.
+   * A check for each type; entities that fail it are not replaced. 'luhn' (cards) and 'iban' verify check digits; a function returns whether
+   * the text has the type.
    */
   rules?: Readonly<Record<string, RedactionRule>>;
-  /**
-   * Placeholders of earlier calls: the same text gets the same placeholder again. One that stands literally in a text is itself
-   * replaced, so that `restore` does not mistake it.
-   */
+  /** The `mapping` of earlier calls: equal texts get the same placeholder. Such a placeholder that occurs in a text is itself replaced. */
   mapping?: Readonly<Record<string, string>>;
-  /** How tokens become entities (token-classification). Default 'simple'. */
+  /** How to join tokens to entities (as for token-classification). Default 'simple'. */
   aggregation_strategy?: 'simple' | 'first' | 'max' | 'average';
-  /** Tokens that neighbouring windows of a long text share. Default: 64, or a quarter of a shorter window. */
+  /** Number of tokens that neighbouring windows of a long text share. Default: 64, but at most a quarter of the window. */
   stride?: number;
-  /** Tokens of a window. Default: what the model takes, at most 512. */
+  /** Number of tokens in a window. Default: the model's limit, at most 512. */
   max_length?: number;
 }
 
-/** An entity, about to be replaced. */
+/** An entity before its replacement. */
 export interface FoundEntity {
   type: string;
   text: string;
@@ -104,7 +101,7 @@ export interface FoundEntity {
   /** UTF-16 indices into the caller's text. */
   start: number;
   end: number;
-  /** '[EMAIL_1]': the same for the same text, wherever it stands. */
+  /** For example '[EMAIL_1]'; the same for all occurrences of a text. */
   placeholder: string;
 }
 
@@ -113,32 +110,31 @@ export interface RedactedEntity extends FoundEntity {
   replacement: string;
 }
 
-/** A text without its entities. */
+/** A redacted text. */
 export interface Redaction {
   text: string;
-  /** In the order of the text. */
   entities: RedactedEntity[];
-  /** The text behind each placeholder, including those of `options.mapping` and of all texts of the call: one frozen object for all. */
+  /** The original text of each placeholder of all texts of the call and of `options.mapping`. Frozen. */
   readonly mapping: Readonly<Record<string, string>>;
 }
 
-/** `redact(text)`, `redact([text, ...])`: long texts are read in windows, all of them. */
+/** `redact(text)`, `redact([text, ...])`. Long texts are read in windows. */
 export interface RedactCall {
   <I extends string | readonly string[]>(texts: I, options?: RedactOptions): Promise<OneOrMany<I, Redaction>>;
-  /** Starts a conversation: the same words of a type have the same placeholder in all its texts, whatever their letter case. */
+  /** Starts a conversation: equal words of a type get the same placeholder in all its texts, in any letter case. */
   session(options?: SessionOptions): RedactionSession;
 }
 
-/** What a session continues: the `mapping` of an earlier one. */
+/** Options of a session: the `mapping` of an earlier session continues it. */
 export type SessionOptions = Pick<RedactOptions, 'mapping'>;
 
-/** A conversation. */
+/** A conversation with common placeholders. */
 export interface RedactionSession {
-  /** As the pipeline's call, without the option `mapping`. */
+  /** Redacts texts, like the pipeline. */
   redact<I extends string | readonly string[]>(texts: I, options?: Omit<RedactOptions, 'mapping'>): Promise<OneOrMany<I, Redaction>>;
-  /** Puts back the details of all texts of the session, and reports the placeholders that it could not restore. */
+  /** Restores the details of all texts of the session, and reports unknown placeholders. */
   restore(text: string): Restoration;
-  /** The text behind each placeholder: store it to continue the session later. */
+  /** The original text of each placeholder. Store it to continue the session later. */
   readonly mapping: Readonly<Record<string, string>>;
 }
 
@@ -155,23 +151,20 @@ const kOptions: OptionNames<RedactOptions> = {
   ...kModelOptions,
 };
 
-/** For callers within the package that make many calls: placeholders that stay from call to call, instead of `mapping`. */
+/** An internal option: the placeholders of earlier calls, instead of `mapping`. */
 export const kPlaceholders = Symbol('placeholders');
 
-/** The type of an earlier text's placeholder if a text contains it. */
+/** The type of a placeholder that a text already contains. */
 const kStanding = 'PLACEHOLDER';
 
-/** Parts of a pipeline that a call uses in addition to the engine. */
 export interface RedactContext {
-  /** Options of the pipeline. */
   defaults?: RedactPipelineOptions;
-  /** Loads the patterns. */
   loadPatterns?: () => Promise<FindDetails>;
-  /** The model's tokenizer, for `fail_closed`. */
+  /** For `fail_closed`. */
   tokenizer?: PipelineTokenizer;
 }
 
-/** Makes the call. Without `run` there is no model. */
+/** Without `run` there is no model. */
 export function redact(run: Run | undefined, { defaults = {}, loadPatterns, tokenizer }: RedactContext = {}): RedactCall {
   checkFinders(defaults);
   const labels = defaults.labels === undefined ? undefined : labelList(defaults.labels, 'labels');
@@ -215,9 +208,9 @@ function sessionOf(call: RedactCall, options: SessionOptions): RedactionSession 
 type Choice = Selection &
   Pick<RedactOptions, 'replacer' | 'mapping' | 'finders' | 'fail_closed'> & { patterns: readonly (PatternName | PatternFinder)[] };
 
-/** Parts the options that TypeScript uses, checked, from those of the engine. */
+/** Separates the options of this file, checked, from those of the engine. */
 function checkedOptions(options: RedactOptions, defaults: RedactPipelineOptions): { choice: Choice; settings: Record<string, unknown> } {
-  if (typeof options !== 'object' || options === null) engineOptions('redact', kOptions, options); // Which refuses it.
+  if (typeof options !== 'object' || options === null) engineOptions('redact', kOptions, options); // throws
   const { replacer, rules = {}, types, threshold, mapping = {}, patterns, finders, fail_closed, ...rest } = options;
   const settings = engineOptions('redact', kOptions, rest);
   const refuse = (name: string, wish: string, value: unknown) => {
@@ -249,7 +242,7 @@ function checkedOptions(options: RedactOptions, defaults: RedactPipelineOptions)
   return { choice, settings };
 }
 
-/** Checks what finds details, in the options of a pipeline or of a call. */
+/** Checks patterns and finders. */
 export function checkFinders({ patterns = false, finders = [], fail_closed = false }: RedactFinders): void {
   if (typeof fail_closed !== 'boolean') {
     throw new PeruseError('invalid_argument', `fail_closed must be true or false, not ${nameOf(fail_closed)}.`);
@@ -270,7 +263,7 @@ export function checkFinders({ patterns = false, finders = [], fail_closed = fal
   }
 }
 
-/** Reads folded texts: for each, lists of details. */
+/** Reads folded texts. Returns lists of details for each. */
 type Read = (folded: readonly FoldedText[], signal: AbortSignal | undefined) => Promise<Detail[][][]>;
 
 function withoutModel(settings: Record<string, unknown>): Read {
@@ -295,7 +288,7 @@ function readByModel(run: Run, settings: Record<string, unknown>, labels: readon
   };
 }
 
-/** Reads each text, and a second time with other letter case if its own hides names from a model. */
+/** Reads each text, and if its letter case hides names from the model, a copy with other letter case. */
 async function readTwice(
   run: Run,
   settings: Record<string, unknown>,
@@ -307,7 +300,7 @@ async function readTwice(
   const found = ((await run(inputs, settings, signal)) as EntityGroup[][]).map((entities) =>
     entities.map(({ entity_group: type, score, start, end }) => ({ type, score, start, end })),
   );
-  let next = folded.length; // Readings of copies follow those of the texts.
+  let next = folded.length; // results of the copies follow those of the texts
   return copies.map((copy, index) => {
     const second = copy === undefined ? [] : (found[next++] ?? []);
     return [found[index]!, copy?.namesOnly ? second.filter(({ type }) => isPersonType(type)) : second];
@@ -338,7 +331,7 @@ function checkDetail({ type, start, end, score = 1 }: FoundDetail, text: string)
   );
 }
 
-/** Throws if letters or digits outside of the details cannot be read. */
+/** Throws if the model cannot read letters or digits outside of the details. */
 async function checkReadable(
   originals: readonly string[],
   folded: readonly FoldedText[],
@@ -362,7 +355,6 @@ async function checkReadable(
   }
 }
 
-/** The text with its details replaced. */
 function replaceAll(text: string, details: readonly Detail[], replacer: RedactOptions['replacer'], placeholders: Placeholders): Redaction {
   const entities: RedactedEntity[] = [];
   const standing = placeholders.standingIn(text).map((range) => ({ type: kStanding, score: 1, ...range }));

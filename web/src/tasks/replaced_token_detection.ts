@@ -1,10 +1,9 @@
-// replaced-token-detection: which tokens of a text another model probably put there.
+// replaced-token-detection: which tokens of a text another model has probably inserted.
 import { type CallOptions, type Run, type TextsCall, textsCall } from './call.js';
 
-/** A token, and how likely it is not the original. */
+/** A token, with the probability that it was replaced. */
 export interface TokenReplacement {
   word: string;
-  /** Probability that the token was replaced. */
   score: number;
   replaced: boolean;
   index: number;
@@ -13,10 +12,9 @@ export interface TokenReplacement {
   end: number;
 }
 
-/** `detect(text)`, `detect([text, ...])`: one item per token, special tokens left out. */
+/** `detect(text)`, `detect([text, ...])` return an item for each token, without special tokens. */
 export type ReplacedTokenDetectionCall = TextsCall<CallOptions, TokenReplacement[]>;
 
-/** Makes the call. */
 export function replacedTokenDetection(run: Run): ReplacedTokenDetectionCall {
   return textsCall<CallOptions, TokenReplacement[]>('replaced-token-detection', {}, run);
 }

@@ -1,4 +1,4 @@
-// What the engine gives back: parts of results, and arrays of numbers, which never travel as text.
+// Results of the engine: JSON, and arrays of numbers, which are not converted to text.
 
 /** Numbers with their dimensions. */
 export interface NumberArray {
@@ -7,13 +7,13 @@ export interface NumberArray {
   data: Float32Array;
 }
 
-/** A part of the result of one input. Where an input gets several parts, they are lists. */
+/** A part of the result of one input. If an input has several parts, they are lists. */
 export interface ResultPart {
   input: number;
   value: unknown;
 }
 
-/** Puts parts where they belong: the result of an input is its part, or its lists joined. */
+/** Adds parts to `results`: the result of an input is its part, or the concatenation of its lists. */
 export function joinParts(results: unknown[], parts: readonly ResultPart[]): void {
   for (const { input, value } of parts) {
     const before = results[input];
@@ -22,7 +22,7 @@ export function joinParts(results: unknown[], parts: readonly ResultPart[]): voi
   }
 }
 
-/** An array in the engine's JSON (core/api/result_writer.h): its floats are in the engine's memory. */
+/** An array in the engine's JSON (core/api/result_writer.h). Its numbers are in the engine's memory. */
 interface EngineArray {
   array: number;
   dims: number[];
@@ -32,7 +32,7 @@ function isEngineArray(value: object): value is EngineArray {
   return 'array' in value && 'dims' in value;
 }
 
-/** The value with every array's floats in place, copied by `floats(array, count)`. */
+/** Replaces each array by its numbers, which `floats(array, count)` copies. */
 export function fillArrays<T>(value: T, floats: (array: number, count: number) => Float32Array): T {
   if (typeof value !== 'object' || value === null) return value;
   if (isEngineArray(value)) {
@@ -47,7 +47,7 @@ export function fillArrays<T>(value: T, floats: (array: number, count: number) =
   return value;
 }
 
-/** The memory of all arrays in a result, which a worker hands over instead of copying. */
+/** The buffers of all arrays in a result, which a worker transfers instead of copying. */
 export function buffersOf(value: unknown): ArrayBuffer[] {
   if (typeof value !== 'object' || value === null) return [];
   if (value instanceof Float32Array || value instanceof Uint8Array) return [value.buffer as ArrayBuffer];

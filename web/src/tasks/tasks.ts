@@ -1,4 +1,4 @@
-// The tasks: one map from names to the functions that make their calls. All types of pipelines are derived from it.
+// Maps the name of each task to the function that creates its call. All types of pipelines are derived from this map.
 import { featureExtraction } from './feature_extraction.js';
 import { fillMask } from './fill_mask.js';
 import { multipleChoice } from './multiple_choice.js';
@@ -25,7 +25,7 @@ export const kTasks = {
   redact,
 };
 
-/** A published model for each task: what a message names to a caller who named none. Nothing is loaded that the caller did not name. */
+/** An example model for each task, for the error message if the caller named no model. It is never loaded. */
 export const kExampleModels: Partial<Record<Task, string>> = {
   'text-classification': 'distilbert/distilbert-base-uncased-finetuned-sst-2-english',
   'question-answering': 'deepset/minilm-uncased-squad2',
@@ -39,24 +39,24 @@ export const kExampleModels: Partial<Record<Task, string>> = {
   redact: 'iiiorg/piiranha-v1-detect-personal-information',
 };
 
-/** Returns the engine's name of a task: `redact` reads entities, with labels (GLiNER) or without. */
+/** Returns the engine's name of a task: `redact` uses a tagger, or with labels a GLiNER. */
 export function engineTask(task: Task, { labels }: { labels?: unknown } = {}): string {
   if (task !== 'redact') return task;
   return labels === undefined ? 'token-classification' : 'zero-shot-token-classification';
 }
 
-/** Other names, which transformers.js takes too. */
+/** Other names of tasks, from transformers.js. */
 export const kAliases = {
   'sentiment-analysis': 'text-classification',
   ner: 'token-classification',
 } as const;
 
-/** A task. */
+/** The name of a task. */
 export type Task = keyof typeof kTasks;
-/** A task, or another name for one. */
+/** The name of a task, or an alias. */
 export type TaskOrAlias = Task | keyof typeof kAliases;
-/** The task that a name or another name stands for. */
+/** The task of a name or alias. */
 export type ResolvedTask<T extends TaskOrAlias> = T extends keyof typeof kAliases ? (typeof kAliases)[T] : Extract<T, Task>;
 
-/** How a task's pipeline is called. */
+/** The signature of a task's pipeline. */
 export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]>;

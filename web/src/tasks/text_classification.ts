@@ -1,8 +1,7 @@
-// text-classification: labels with scores for a text or a pair of texts.
 import { PeruseError } from '../errors.js';
 import { asList, type CallOptions, engineOptions, type NoOptions, nameOf, type OptionNames, type Run } from './call.js';
 
-/** Two texts that belong together, for models trained on pairs. */
+/** A pair of texts, for models trained on pairs. */
 export interface TextPair {
   text: string;
   text_pair: string;
@@ -10,24 +9,21 @@ export interface TextPair {
 
 /** Options of text classification. */
 export interface TextClassificationOptions extends CallOptions {
-  /** How many labels to return, best first; null returns all of them. Default 1. */
+  /** Number of labels, best first; null means all. Default 1. */
   top_k?: number | null;
-  /** How logits become scores. By default the model's configuration decides. */
+  /** How to convert logits to scores. By default the model's configuration decides. */
   function_to_apply?: 'sigmoid' | 'softmax' | 'none';
-  /** Cut a text that exceeds the model's limit. By default such a text is an error, 'text_too_long'. */
+  /** Cut a text that exceeds the model's limit. By default such a text throws 'text_too_long'. */
   truncation?: boolean;
-  /** Divides the logits. Default 1. */
+  /** Divisor of the logits. Default 1. */
   temperature?: number;
-  /**
-   * Read a long text in windows that share this many tokens. A score is then the highest that any window gives its label
-   * (`windows`), or all scores are those of one window (`window_label`).
-   */
+  /** Read a long text in windows that share this many tokens, and combine their scores by `windows` or `window_label`. */
   stride?: number;
-  /** Tokens to cut to with `truncation`, or of a window. Default: what the model takes, for windows at most 512 as a rule. */
+  /** Number of tokens after cutting (with `truncation`) or in a window. Default: the model's limit; for windows usually at most 512. */
   max_length?: number;
-  /** What windows make together: of each label the highest score, or the mean. Default 'max'. */
+  /** How to combine a label's scores of all windows: the highest, or the mean. Default 'max'. */
   windows?: 'max' | 'mean';
-  /** The window where this label's score is highest speaks for the text. */
+  /** Return the scores of the window in which this label's score is highest. */
   window_label?: string;
 }
 
@@ -35,14 +31,14 @@ export interface TextClassificationOptions extends CallOptions {
 export interface LabelScore {
   label: string;
   score: number;
-  /** With `stride`, unless the scores are means: the window that the score comes from, as UTF-16 indices of the text. */
+  /** With `stride`, unless scores are means: the range of the window with this score, in UTF-16 indices. */
   start?: number;
   end?: number;
 }
 
 type ClassifierInput = string | TextPair;
 
-/** One text: its labels, best first. Several texts: one label each, or, where `top_k` is not 1, a list of labels each. */
+/** A list of labels for one text. For several texts one label each, or a list each if `top_k` is not 1. */
 export type TextClassificationOutput<I, O> = I extends readonly unknown[]
   ? O extends { top_k: infer K }
     ? K extends 1 | undefined
@@ -74,7 +70,6 @@ const kOptions: OptionNames<TextClassificationOptions> = {
   window_label: true,
 };
 
-/** Makes the call. */
 export function textClassification(run: Run): TextClassificationCall {
   const call = async (input: unknown, options: TextClassificationOptions = {}) => {
     const settings = { top_k: 1, ...engineOptions(kTask, kOptions, options) };

@@ -1,5 +1,5 @@
-// A copy of a text in which what reads the same is written the same. Finders of private details read the copy; the offsets of what
-// they find map back to the text itself.
+// Folding: a normalised copy of a text, in which different spellings of the same characters are equal. Finders of private details read the
+// copy, and their offsets are mapped back to the text.
 import { replaceHomoglyphs } from './homoglyphs.js';
 
 /** A range of UTF-16 indices. */
@@ -11,25 +11,24 @@ export interface TextRange {
 /** A text, folded. */
 export interface FoldedText {
   readonly text: string;
-  /** The part of the original text that a part of `text` stands for. */
+  /** Maps a range of the folded text to the original text. */
   original(range: TextRange): TextRange;
 }
 
 /**
- * Folds a text:
- * - compatibility characters become what they stand for (Unicode's NFKC): full-width, mathematical, superscript, circled ones;
- * - decimal digits of every script become 0 to 9;
- * - invisible characters are removed: zero-width spaces, soft hyphens, direction marks, variation selectors;
- * - every space and tab becomes ' ', every hyphen, minus sign and en dash '-', and so does a longer dash between digits;
- * - letters of other scripts that look like Latin ones become these where the word is Latin in disguise (homoglyphs.ts).
- * Line ends and letter case stay.
+ * Folds a text. Line ends and letter case stay.
+ * - Compatibility characters (full-width, mathematical, superscript, circled) are replaced by Unicode's NFKC.
+ * - Decimal digits of every script become 0 to 9.
+ * - Invisible characters are removed: zero-width spaces, soft hyphens, direction marks, variation selectors.
+ * - Spaces and tabs become ' '. Hyphens, minus signs, en dashes, and longer dashes between digits become '-'.
+ * - Letters that resemble Latin ones are replaced in words that imitate Latin (homoglyphs.ts).
  */
 export function foldText(text: string): FoldedText {
   if (/^[\n\r -~]*$/.test(text)) return { text, original: ({ start, end }) => ({ start, end }) };
   return new Folding(text);
 }
 
-/** A character with the marks and the invisible characters that follow it. */
+/** A character with the marks and invisible characters that follow it. */
 const kCharacter = /.[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]*/gsu;
 const kInvisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Me}]|(?![\s\x85])\p{Cc}/gu;
 const kSpace = /[\p{Zs}\t\v\f\x85]/gu;
@@ -38,7 +37,7 @@ const kLongDash = /(?<=\d ?)[\u2014\u2015\u2e3a\u2e3b\u301c\u3030](?= ?\d)/g;
 
 class Folding implements FoldedText {
   readonly text: string;
-  /** Where the character that a UTF-16 unit of `text` comes from starts and ends. */
+  /** For each UTF-16 unit of `text`: start and end of its character in the original. */
   private readonly starts_: number[] = [];
   private readonly ends_: number[] = [];
 
@@ -52,7 +51,7 @@ class Folding implements FoldedText {
       }
       folded += plain;
     }
-    this.text = replaceHomoglyphs(folded.replaceAll(kLongDash, '-')); // Both keep the length.
+    this.text = replaceHomoglyphs(folded.replaceAll(kLongDash, '-')); // neither changes the length
   }
 
   original({ start, end }: TextRange): TextRange {
@@ -65,7 +64,7 @@ function foldCharacter(character: string): string {
   if (/^[\n\r -~]$/.test(character)) return character;
   const visible = character.replaceAll(kInvisible, '');
   const compatible = visible.normalize('NFKC');
-  const isAccent = compatible.startsWith(' ') && !/^\p{Zs}/u.test(visible); // An accent by itself would become a space and a mark.
+  const isAccent = compatible.startsWith(' ') && !/^\p{Zs}/u.test(visible); // NFKC turns a spacing accent into a space and a mark
   return (isAccent ? visible : compatible)
     .replaceAll(/\P{ASCII}/gu, enclosed)
     .replaceAll(/\p{Nd}/gu, decimal)
@@ -73,7 +72,7 @@ function foldCharacter(character: string): string {
     .replaceAll(kHyphen, '-');
 }
 
-/** Enclosed digits and letters that NFKC leaves: first, last, and what the first one is. */
+/** Enclosed digits and letters that NFKC does not change: first, last, and the character of the first. */
 const kEnclosed: readonly (readonly [number, number, string])[] = [
   [0x2776, 0x277e, '1'],
   [0x2780, 0x2788, '1'],
@@ -92,7 +91,7 @@ function enclosed(character: string): string {
   return range === undefined ? character : String.fromCharCode(range[2].charCodeAt(0) + code - range[0]);
 }
 
-/** A decimal digit's value: scripts have theirs in a row, from zero to nine. */
+/** Value of a decimal digit: every script has its digits in a row, from zero to nine. */
 function decimal(digit: string): string {
   let value = 0;
   while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(digit.codePointAt(0)! - value - 1))) ++value;

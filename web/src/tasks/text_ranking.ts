@@ -1,24 +1,24 @@
-// text-ranking: which documents answer a query best, by a cross-encoder that reads query and document together.
+// text-ranking: scores documents for a query with a cross-encoder.
 import { PeruseError } from '../errors.js';
 import { type CallOptions, checkString, checkStrings, engineOptions, nameOf, type OptionNames, type Run } from './call.js';
 
 /** Options of ranking. */
 export interface TextRankingOptions extends CallOptions {
-  /** How many documents to return. Default: all. */
+  /** Maximum number of documents to return. Default: all. */
   top_k?: number;
   /** Also return the documents' texts. Default false. */
   return_documents?: boolean;
-  /** How the logit becomes a score. By default what the model's configuration says (sentence-transformers), else 'sigmoid' for one label. */
+  /** How to convert the logit to a score. Default: as the model's sentence-transformers files say; otherwise 'sigmoid' for a single label. */
   function_to_apply?: 'sigmoid' | 'softmax' | 'none';
   /** The label to rank by, for a model with several labels. */
   label?: string;
-  /** Tokens that query and document are cut to. Default: the model's limit, at most its `max_position_embeddings`. */
+  /** Maximum number of tokens of query and document; longer documents are cut. Default: the model's limit. */
   max_length?: number;
 }
 
 /** A document and its score. */
 export interface RankedDocument {
-  /** The document's index in the caller's list. */
+  /** Index of the document in the caller's list. */
   corpus_id: number;
   score: number;
   /** Scores of all labels, in the model's order, if it has several. */
@@ -26,7 +26,7 @@ export interface RankedDocument {
   text?: string;
 }
 
-/** `rank(query, documents)`: best first. A document that is too long is cut. */
+/** `rank(query, documents)` returns the documents, best first. A document that is too long is cut. */
 export type TextRankingCall = (query: string, documents: readonly string[], options?: TextRankingOptions) => Promise<RankedDocument[]>;
 
 const kOptions: OptionNames<TextRankingOptions> = {
@@ -37,7 +37,6 @@ const kOptions: OptionNames<TextRankingOptions> = {
   max_length: true,
 };
 
-/** Makes the call. */
 export function textRanking(run: Run): TextRankingCall {
   return async (query, documents, options = {}) => {
     const { return_documents = false, ...settings } = engineOptions('text-ranking', kOptions, options);

@@ -1,21 +1,20 @@
-// token-classification: labelled spans of a text (named entities, parts of speech).
 import { type CallOptions, type NoOptions, type OneOrMany, type OptionNames, type Run, textsCall } from './call.js';
 
 /** Options of token classification. */
 export interface TokenClassificationOptions extends CallOptions {
   /**
-   * 'none' (the default): one item per token. 'simple': neighbouring tokens of one label become one item. 'first', 'max',
-   * 'average': words first, each labelled by its first token, its surest token or its tokens' mean.
+   * 'none' (default) returns an item for each token. 'simple' joins neighbouring tokens with the same label. 'first', 'max' and 'average'
+   * label whole words, by the word's first token, by its highest score, or by the mean of its scores.
    */
   aggregation_strategy?: 'none' | 'simple' | 'first' | 'max' | 'average';
-  /** Labels to leave out. Default ['O']. */
+  /** Labels to omit. Default ['O']. */
   ignore_labels?: readonly string[];
   /**
-   * Read a text that is longer than the model takes in windows that share this many tokens; needs an aggregation strategy.
-   * Without it such a text is refused with 'text_too_long'.
+   * Read a long text in windows that share this many tokens. Requires an aggregation strategy. By default a text above the model's limit
+   * throws 'text_too_long'.
    */
   stride?: number;
-  /** Tokens of a window, with `stride`. Default: what the model takes. */
+  /** With `stride`: number of tokens in a window. Default: the model's limit. */
   max_length?: number;
 }
 
@@ -27,21 +26,18 @@ interface Labelled {
   end: number;
 }
 
-/** A labelled token: what the strategy 'none' gives. */
+/** A labelled token, for the aggregation strategy 'none'. */
 export interface TokenEntity extends Labelled {
-  /** The token's label. */
   entity: string;
-  /** The token's number. */
+  /** Position of the token in the text. */
   index: number;
 }
 
-/** A labelled group of tokens: what every other strategy gives. */
+/** A labelled group of tokens, for every other aggregation strategy. */
 export interface EntityGroup extends Labelled {
-  /** The group's label. */
   entity_group: string;
 }
 
-/** What a strategy gives. */
 type EntityOf<S> = unknown extends S ? TokenEntity : S extends 'none' | undefined ? TokenEntity : EntityGroup;
 
 /** The entities of one text. */
@@ -60,7 +56,6 @@ const kOptions: OptionNames<TokenClassificationOptions> = {
   max_length: true,
 };
 
-/** Makes the call. */
 export function tokenClassification(run: Run): TokenClassificationCall {
   return textsCall<TokenClassificationOptions, unknown>('token-classification', kOptions, run) as TokenClassificationCall;
 }

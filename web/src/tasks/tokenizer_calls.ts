@@ -1,59 +1,56 @@
-// The calls of a tokenizer: how their arguments become requests of the engine, and its replies results. `peruse/tokenizer` makes them at
-// once; a pipeline sends the request to where its engine is.
+// Converts calls of a tokenizer to requests, and the engine's replies to results. `peruse/tokenizer` runs them directly; a pipeline sends
+// them to its engine.
 import { PeruseError, show } from '../errors.js';
 import { checkedOptions, checkString, checkStrings } from './call.js';
 
-/** How to count the tokens of a text. */
+/** Options of count(). */
 export interface CountOptions {
   /** The second text of a pair. */
   text_pair?: string;
-  /** Put [CLS], [SEP] and their kin where the model expects them. Default true. */
+  /** Add the model's special tokens, for example [CLS] and [SEP]. Default true. */
   add_special_tokens?: boolean;
 }
 
-/** How to encode a text. */
+/** Options of encode(). */
 export interface EncodeOptions extends CountOptions {
-  /**
-   * Cut what is longer than `max_length`: from the longer text of a pair first (true, 'longest_first'), or from one of the two.
-   * By default nothing is cut.
-   */
+  /** Cut to `max_length`: the longer text of a pair first (true, 'longest_first'), or only one of the two. Default: cut nothing. */
   truncation?: boolean | 'longest_first' | 'only_first' | 'only_second';
-  /** Tokens to cut to, special tokens included. Default: `tokenizer.max_length`; where that says nothing, nothing is cut. */
+  /** Maximum number of tokens, with special tokens. Default: `tokenizer.max_length`, or no limit if that is unknown. */
   max_length?: number;
 }
 
-/** How to cut a text into windows. */
+/** Options of windows(). */
 export interface WindowOptions extends CountOptions {
   /** Which text of a pair to cut. Default 'longest_first'. */
   truncation?: 'longest_first' | 'only_first' | 'only_second';
-  /** Tokens of a window, special tokens included. Default: `tokenizer.max_length`; where that says nothing, there is one window. */
+  /** Number of tokens in a window, with special tokens. Default: `tokenizer.max_length`, or no limit if that is unknown. */
   max_length?: number;
-  /** Tokens that a window shares with the one before. Default 0. */
+  /** Number of tokens that neighbouring windows share. Default 0. */
   stride?: number;
 }
 
-/** A text as tokens. All lists have the same length, an item for each token. */
+/** A text as tokens. Each list has an item for each token. */
 export interface Encoding {
   ids: number[];
-  /** 0 for the first text and 1 for the second, where the tokenizer tells them apart. */
+  /** 0 for the first text, 1 for the second, if the tokenizer distinguishes them. */
   type_ids: number[];
-  /** UTF-16 indices of the text that the token came from: `text.slice(start, end)`. 0 and 0 for special tokens. */
+  /** UTF-16 indices into the text: `text.slice(start, end)`. 0 and 0 for special tokens. */
   offsets: [start: number, end: number][];
-  /** The number of the word within its text; null for special tokens. */
+  /** Number of the word in its text; null for special tokens. */
   word_ids: (number | null)[];
   /** 0 for the text, 1 for `text_pair`, null for special tokens. */
   sequence_ids: (0 | 1 | null)[];
-  /** 1: added by the tokenizer. */
+  /** 1 for special tokens. */
   special_tokens_mask: (0 | 1)[];
 }
 
-/** How to turn ids into a text. */
+/** Options of decode(). */
 export interface DecodeOptions {
   /** Omit special tokens such as [CLS] and [SEP]. Default false. */
   skip_special_tokens?: boolean;
 }
 
-/** The calls, by name. */
+/** The calls of a tokenizer. */
 export interface TokenizerCalls {
   encode(text: string, options?: EncodeOptions): Encoding;
   windows(text: string, options?: WindowOptions): Encoding[];
@@ -65,20 +62,19 @@ export interface TokenizerCalls {
 
 export type TokenizerCall = keyof TokenizerCalls;
 
-/** A pipeline's tokenizer: the calls of `Tokenizer` of peruse/tokenizer, awaited, because the pipeline may work in a worker. */
+/** A pipeline's tokenizer: the calls of `Tokenizer` in peruse/tokenizer, as promises. */
 export type PipelineTokenizer = {
   readonly [C in TokenizerCall]: (...given: Parameters<TokenizerCalls[C]>) => Promise<ReturnType<TokenizerCalls[C]>>;
 };
 
-/** A call with checked arguments: plain data. */
+/** A call with checked arguments, as plain data. */
 export interface TokenizerRequest {
   call: TokenizerCall;
   request: object;
 }
 
-/** The engine's side (engine/engine_tokenizer.ts). */
 export interface TokenizerEngine {
-  /** The cells of every window, token by token. */
+  /** Returns one array per window: kCells integers for each token. */
   encode(request: object): Int32Array[];
   count(request: object): number;
   decode(request: object): string;
@@ -86,7 +82,7 @@ export interface TokenizerEngine {
   tokensToIds(tokens: readonly string[]): (number | null)[];
 }
 
-/** Numbers for each token: id, type id, word, sequence, special, start, end (TokenizerSession::kCells). */
+/** Integers for each token: id, type id, word, sequence, special, start, end. */
 export const kCells = 7;
 
 const kCount = { text_pair: true, add_special_tokens: true } as const;
@@ -115,17 +111,16 @@ const kCalls: Record<TokenizerCall, (engine: TokenizerEngine, request: object) =
   convert_tokens_to_ids: (engine, request) => engine.tokensToIds((request as { tokens: string[] }).tokens).map((id) => id ?? undefined),
 };
 
-/** The request of a call. Throws 'invalid_argument' for arguments that make no sense. */
+/** Makes a request of a call's arguments. Throws 'invalid_argument'. */
 export function tokenizerRequest(call: TokenizerCall, [input, options = {}]: readonly unknown[]): TokenizerRequest {
   return { call, request: kRequests[call](input, options as object) };
 }
 
-/** The result of a request. */
 export function runTokenizerCall(engine: TokenizerEngine, { call, request }: TokenizerRequest): unknown {
   return kCalls[call](engine, request);
 }
 
-/** The calls of a pipeline: `ask` sends a request to the engine. */
+/** `ask` sends a request to the engine. */
 export function pipelineTokenizer(ask: (request: TokenizerRequest) => Promise<unknown>): PipelineTokenizer {
   const names = Object.keys(kRequests) as TokenizerCall[];
   const calls = names.map((name) => [name, async (...given: unknown[]) => ask(tokenizerRequest(name, given))]);

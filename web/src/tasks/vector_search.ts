@@ -1,6 +1,6 @@
-// Search among vectors: what crosses to the engine.
+// Messages for searching vectors in the engine.
 
-/** A vector that was found: its row and its product with the query. */
+/** A found vector: its row, and its dot product with the query. */
 export interface VectorHit {
   row: number;
   score: number;
@@ -19,12 +19,11 @@ export interface NearestRequest {
   top_k: number;
 }
 
-/** How a pipeline reaches the engine's search. */
 export interface VectorSearch {
   set(request: SetVectors): Promise<null>;
-  /** Null if the engine does not have the rows, or has lost them. */
+  /** Returns null if the engine does not have the rows. */
   nearest(request: NearestRequest): Promise<VectorHit[] | null>;
 }
 
-/** The member of a pipeline that searches; for semantic_index.ts alone. */
+/** The member of a pipeline that semantic_index.ts uses. */
 export const kVectorSearch = Symbol('peruse.vectorSearch');

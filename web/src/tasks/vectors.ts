@@ -1,10 +1,10 @@
-// Arithmetic on vectors, with the names and results of transformers.js: cos_sim, dot, mean_pooling, and packing to bits.
+// Arithmetic on vectors, with the names and results of transformers.js.
 import { PeruseError } from '../errors.js';
 import type { NumberArray } from './results.js';
 
 type Vector = ArrayLike<number>;
 
-/** The sum of the products of two vectors' numbers. */
+/** The dot product of two vectors. */
 export function dot(a: Vector, b: Vector): number {
   checkLengths(a, b);
   let sum = 0;
@@ -12,7 +12,7 @@ export function dot(a: Vector, b: Vector): number {
   return sum;
 }
 
-/** The cosine of the angle between two vectors: from -1 to 1. */
+/** The cosine of the angle between two vectors, from -1 to 1. */
 export function cos_sim(a: Vector, b: Vector): number {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 }
@@ -22,9 +22,8 @@ function checkLengths(a: Vector, b: Vector): void {
   throw new PeruseError('invalid_argument', `The vectors have ${a.length} and ${b.length} numbers; they must have the same length.`);
 }
 
-/** A matrix with its rows as lists. */
+/** A matrix. */
 export interface Rows<D extends Vector = Float32Array> {
-  /** [rows, numbers in a row]. */
   dims: number[];
   /** Row by row. */
   data: D;
@@ -32,7 +31,7 @@ export interface Rows<D extends Vector = Float32Array> {
   tolist(): number[][];
 }
 
-/** `dims` and `data`, with `tolist()`, which is neither cloned, printed nor compared. */
+/** Adds a `tolist()` that is not cloned, printed or compared. */
 export function asRows<D extends Float32Array | Int8Array | Uint8Array>(dims: number[], data: D): Rows<D> {
   const [rows = 0, width = 0] = dims;
   const tolist = () => Array.from({ length: rows }, (_, row) => Array.from(data.subarray(row * width, (row + 1) * width)));
@@ -43,7 +42,7 @@ export function asRows<D extends Float32Array | Int8Array | Uint8Array>(dims: nu
  * The mean of the tokens' vectors: one vector for each text.
  *
  * @param last_hidden_state [texts, tokens, numbers], or [tokens, numbers] for one text.
- * @param attention_mask [texts, tokens], or [tokens]: tokens with 0 do not count. Default: all count.
+ * @param attention_mask [texts, tokens], or [tokens]; tokens with 0 are excluded. Default: all tokens count.
  */
 export function mean_pooling(last_hidden_state: NumberArray, attention_mask?: { dims: number[]; data: ArrayLike<number | bigint> }): Rows {
   const { dims, data } = last_hidden_state;
@@ -75,10 +74,10 @@ export function mean_pooling(last_hidden_state: NumberArray, attention_mask?: { 
   return asRows([texts, width], means);
 }
 
-/** How vectors are packed to one bit for each number: 1 above zero. 'ubinary': eight to a byte, the first highest; 'binary': the byte minus 128. */
+/** Eight numbers become one byte, the first number its highest bit, set for numbers above zero ('ubinary'); 'binary' subtracts 128. */
 export type BinaryPrecision = 'binary' | 'ubinary';
 
-/** Packs [rows, width] to [rows, width / 8], as `quantize_embeddings` of sentence-transformers does. */
+/** Packs [rows, width] to [rows, width / 8], like `quantize_embeddings` of sentence-transformers. */
 export function packBits({ dims, data }: NumberArray, precision: BinaryPrecision): Rows<Int8Array | Uint8Array> {
   const [rows = 0, width = 0] = dims;
   if (dims.length !== 2 || width % 8 !== 0) {

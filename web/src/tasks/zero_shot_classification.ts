@@ -1,9 +1,9 @@
-// zero-shot-classification: labels of the caller's choice, judged by a model of natural-language inference.
+// zero-shot-classification: scores labels of the caller's choice, with a model for natural-language inference.
 import { asList, type CallOptions, checkString, engineOptions, labelList, type OneOrMany, type OptionNames, type Run } from './call.js';
 
 /** Options of zero-shot classification. */
 export interface ZeroShotClassificationOptions extends CallOptions {
-  /** The sentence that the label is put into, at {}. Default 'This example is {}.' */
+  /** The sentence into which a label is inserted, at {}. Default 'This example is {}.' */
   hypothesis_template?: string;
   /** Score each label independently. By default the scores of all labels sum to 1. */
   multi_label?: boolean;
@@ -17,10 +17,7 @@ export interface ZeroShotClassificationOutput {
   scores: number[];
 }
 
-/**
- * `classify(texts, labels)`; labels are a list, or one string with commas between them. A text that is longer than the model
- * takes is cut, the label never.
- */
+/** `classify(texts, labels)`: labels are a list, or one string with commas. A long text is cut, a label never. */
 export type ZeroShotClassificationCall = <I extends string | readonly string[]>(
   texts: I,
   candidate_labels: string | readonly string[],
@@ -29,7 +26,6 @@ export type ZeroShotClassificationCall = <I extends string | readonly string[]>(
 
 const kOptions: OptionNames<ZeroShotClassificationOptions> = { hypothesis_template: true, multi_label: true };
 
-/** Makes the call. */
 export function zeroShotClassification(run: Run): ZeroShotClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotClassificationOptions = {}) => {
     const settings = {

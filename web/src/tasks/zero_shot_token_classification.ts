@@ -1,4 +1,4 @@
-// zero-shot-token-classification: entities of the caller's labels, found by a GLiNER model.
+// zero-shot-token-classification: finds entities with labels of the caller's choice, with a GLiNER model.
 import {
   asList,
   type CallOptions,
@@ -13,15 +13,15 @@ import {
 
 /** Options of zero-shot token classification. */
 export interface ZeroShotTokenClassificationOptions extends CallOptions {
-  /** Leave out what is not likelier than this. Default 0.5. */
+  /** Minimum score, exclusive. Default 0.5. */
   threshold?: number;
-  /** No two entities overlap. Default true; else one may lie within another. */
+  /** Return no overlapping entities. Default true; with false, an entity may contain another. */
   flat_ner?: boolean;
   /** The same words may have several labels. Default false. */
   multi_label?: boolean;
 }
 
-/** A part of a text with its label. */
+/** A labelled part of a text. */
 export interface LabelledSpan {
   label: string;
   text: string;
@@ -31,10 +31,7 @@ export interface LabelledSpan {
   end: number;
 }
 
-/**
- * `extract(texts, labels)`; labels are a list, or one string with commas between them. A text that is longer than the model
- * reads in one window is split into overlapping windows.
- */
+/** `extract(texts, labels)`: labels are a list, or one string with commas. A long text is read in overlapping windows. */
 export type ZeroShotTokenClassificationCall = <I extends string | readonly string[]>(
   texts: I,
   labels: string | readonly string[],
@@ -43,7 +40,6 @@ export type ZeroShotTokenClassificationCall = <I extends string | readonly strin
 
 const kOptions: OptionNames<ZeroShotTokenClassificationOptions> = { threshold: true, flat_ner: true, multi_label: true };
 
-/** Makes the call. */
 export function zeroShotTokenClassification(run: Run): ZeroShotTokenClassificationCall {
   const call = async (texts: unknown, labels: unknown, options: ZeroShotTokenClassificationOptions = {}) => {
     const settings = { ...engineOptions('zero-shot-token-classification', kOptions, options), labels: labelList(labels, 'labels') };

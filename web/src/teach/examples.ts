@@ -1,66 +1,64 @@
-// The examples that teach() takes, and the plain form in which the engine takes them (core/train/teach_session.h).
+// Examples for teach(), and their plain form for the engine (core/train/teach_session.h).
 import { capital, PeruseError, show } from '../errors.js';
 import { nameOf } from '../tasks/call.js';
 
-/** What can be taught. */
+/** A task that teach() supports. */
 export type TeachTask = 'text-classification' | 'zero-shot-classification' | 'token-classification' | 'question-answering';
 
-/** Tasks whose examples are texts with labels. A GLiClass, which reads the labels with the text, is taught as 'zero-shot-classification'. */
+/** Whether examples of the task are texts with labels. 'zero-shot-classification' means a GLiClass, which reads the labels with the text. */
 export function labelsTexts(task: TeachTask | PretrainTask): boolean {
   return task === 'text-classification' || task === 'zero-shot-classification';
 }
 
-/** What plain text teaches, in the engine's words. */
+/** The engine's names of the pre-training objectives. */
 export type PretrainTask = 'masked-lm' | 'replaced-token-detection';
 
-/** A text, or a pair of texts, and what it is. */
+/** A text, or a pair of texts, with its label. */
 export interface TextExample {
   text: string;
-  /** The second text, for models of pairs. */
   text_pair?: string;
   /**
-   * A label; a list of labels, which may be empty, for multi-label; a number or a list of numbers for regression. With `labels`, or a
-   * `problem_type` of classification, numbers are class ids: places in `labels`, else LABEL_0, LABEL_1, ...
+   * A label; for multi-label a list of labels, which may be empty; for regression a number or a list of numbers. With `labels`, or with a
+   * `problem_type` of classification, numbers are class ids: indices into `labels`, or LABEL_0, LABEL_1, ...
    */
   label?: string | readonly string[] | number | readonly number[];
-  /** In place of `label`: how probable each label is, in the order of `labels`. What another model says can be taught so. */
+  /** Instead of `label`: the probability of each label, in the order of `labels`. Use it to learn from another model's answers. */
   probabilities?: readonly number[];
 }
 
-/** An entity by its position in a text: UTF-16 indices, the end behind its last character. */
+/** An entity's range in a text, in UTF-16 indices; `end` is exclusive. */
 export interface EntitySpan {
   start: number;
   end: number;
-  /** Its kind, without B- and I-. */
+  /** The kind of entity, without B- and I-. */
   label: string;
 }
 
-/** A text and the entities in it. */
+/** A text with its entities. */
 export interface EntitiesExample {
   text: string;
-  /** May be empty. */
   entities: readonly EntitySpan[];
 }
 
-/** A question, a text, and where in it the answer is. */
+/** A question, a context, and the range of the answer in the context. */
 export interface AnswerExample {
   question: string;
   context: string;
-  /** UTF-16 indices of the context; null if it does not answer the question. */
+  /** UTF-16 indices into the context; null if it does not answer the question. */
   answer: { start: number; end: number } | null;
 }
 
-/** The example type of each task. */
+/** The type of a task's examples. */
 export type TeachExample<T extends TeachTask = TeachTask> = T extends 'text-classification' | 'zero-shot-classification'
   ? TextExample
   : T extends 'token-classification'
     ? EntitiesExample
     : AnswerExample;
 
-/** How the labels of texts are meant, in the words of config.json. */
+/** Meaning of labels, by the names of config.json. */
 export type ProblemType = 'single_label_classification' | 'multi_label_classification' | 'regression';
 
-/** An example as it goes to the engine: plain data. */
+/** An example for the engine, as plain data. */
 export type PlainExample = Record<string, unknown>;
 
 type Fields = Record<string, (value: unknown) => string | undefined>;
@@ -77,7 +75,7 @@ function aLabel(value: unknown): string | undefined {
   return 'is neither a label nor a list of labels nor a number';
 }
 
-/** Half a surrogate pair would reach the model's files as another character. */
+/** Rejects lone surrogates: the model's files would contain another character. */
 function checkText(label: unknown, which: string): void {
   const broken = [label].flat().find((name) => typeof name === 'string' && !isWhole(name));
   if (broken !== undefined)
@@ -110,15 +108,14 @@ const kFields: Record<TeachTask, Fields> = {
   'question-answering': { question: aString, context: aString, answer: aSpanOrNull },
 };
 
-/** The engine's names, where they are others. */
 const kEngineNames: Record<string, string> = { text_pair: 'pair' };
 
-/** Names of the fields that an example of the task may have. */
+/** Names of the fields of a task's examples. */
 export function fieldsOf(task: TeachTask): string[] {
   return Object.keys(kFields[task]);
 }
 
-/** The examples as plain data, of the right types. `what`: 'example' or 'validation example'. Other fields are left out (notices.ts names them). */
+/** Converts examples to plain data, and checks types. `what` is 'example' or 'validation example'. Omits unknown fields. */
 export function plainExamples(task: TeachTask, given: unknown, what: string): PlainExample[] {
   if (!Array.isArray(given)) throw new PeruseError('invalid_argument', `The ${what}s must be a list, not ${nameOf(given)}.`);
   return Array.from(given as unknown[], (example, number) => plainExample(task, example, `${capital(what)} ${number}`));
@@ -146,7 +143,7 @@ function plainExample(task: TeachTask, example: unknown, which: string): PlainEx
   return plain;
 }
 
-/** Kinds of entities: the engine writes O, B- and I- itself. */
+/** Checks a kind of entity. The labels O, B-... and I-... of its tokens are created by the engine. */
 export function checkKind(kind: string, what: string): void {
   if (kind !== 'O' && !/^[BI]-/.test(kind)) return;
   const remedy = kind === 'O' ? 'leave out what is no entity' : `use '${kind.slice(2)}' and mark a whole entity by its start and end`;
@@ -160,7 +157,7 @@ function copied(name: string, value: unknown): unknown {
   return Array.isArray(value) ? [...(value as unknown[])] : value;
 }
 
-/** Every label that the examples name, and how many of them do. */
+/** Counts the examples of each label. */
 export function labelCounts(task: TeachTask | PretrainTask, examples: readonly PlainExample[]): Map<string, number> {
   const counts = new Map<string, number>();
   const named = ({ label, entities: spans }: PlainExample): unknown[] =>

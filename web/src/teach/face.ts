@@ -1,4 +1,4 @@
-// What peruse/teach exports beside teach(), whatever the platform.
+// Exports of peruse/teach on all platforms, except teach() and pretrain().
 export type {
   AnswerExample,
   EntitiesExample,

@@ -1,8 +1,6 @@
-// Files of the package that teaching uses in Node.
 import type { InstalledFile } from '../engine/installed_node.js';
 import type { TeachBuild } from './lesson.js';
 
-/** The worker, in one file (tools/bundle.mjs). */
 export const kTeachWorker: InstalledFile = {
   path: 'dist/node/teach_worker.mjs',
   own() {

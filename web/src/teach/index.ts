@@ -1,4 +1,3 @@
-// peruse/teach in browsers.
 import '../index.js';
 import { filesFolder } from '../engine/files_browser.js';
 import type { Source } from '../sources/source.js';
@@ -13,7 +12,7 @@ import { type TeachParts, teachWith } from './teach.js';
 
 export * from './face.js';
 
-/** Spelled out so that bundlers find the file. */
+/** Written out so that bundlers find the file. */
 function newWorker(): Worker {
   return new Worker(new URL('./peruse-teach-worker.js', import.meta.url), { type: 'module', name: 'peruse' });
 }
@@ -27,12 +26,12 @@ const kParts: TeachParts = {
 };
 
 /**
- * Teaches a model from examples, here: nothing leaves the machine. It works in a worker of its own, which ends with it.
+ * Trains a model on examples, on this machine, in a worker of its own.
  *
  * @param task 'text-classification', 'token-classification', 'question-answering', or 'zero-shot-classification' (a GLiClass).
- * @param source The model to start from, as in pipeline(): a URL or path of a folder, a hub id, or its files.
- * @param examples At least two of different labels. They are counted from 0 in messages.
- * @throws PeruseError with a `code` that says why; an example that can't be used is named by its number.
+ * @param source The model to start from, as in pipeline(): a URL or path of a folder, a hub id, or files.
+ * @param examples At least two with different labels. Messages count them from 0.
+ * @throws PeruseError. For an unusable example, the message contains its number.
  */
 export async function teach<T extends TeachTask>(
   task: T,
@@ -44,13 +43,13 @@ export async function teach<T extends TeachTask>(
 }
 
 /**
- * Goes on with a model's pre-training on plain text, here: nothing leaves the machine. Works as teach() does.
+ * Continues a model's pre-training on plain text, on this machine, in a worker of its own.
  *
- * @param objective 'mlm': masked words are told; for any model. 'rtd': a generator, which is trained beside, replaces words, and the model
- *   finds which; how ELECTRA, ConvBERT and DeBERTa v3 were trained.
- * @param source The model to go on with, as in pipeline(). Of 'rtd' the discriminator.
- * @param lines Texts; what is too long for the model is read in pieces. They are counted from 0 in messages.
- * @throws PeruseError with a `code` that says why.
+ * @param objective 'mlm' predicts masked words, with any model. 'rtd' trains a generator that replaces words, and the model to find them: the
+ *   pre-training of ELECTRA, ConvBERT and DeBERTa v3.
+ * @param source The model to continue, as in pipeline(); for 'rtd' the discriminator.
+ * @param lines Texts. Longer ones than the model accepts are split. Messages count them from 0.
+ * @throws PeruseError.
  */
 export async function pretrain<O extends PretrainObjective>(
   objective: O,

@@ -1,4 +1,3 @@
-// peruse/teach in Node.
 import '../index_node.js';
 import { startNodeWorker } from '../worker/start_node.js';
 import { kTeachBuilds, kTeachWorker } from './files_node.js';
@@ -14,10 +13,10 @@ const kParts: TeachParts = {
   saveToDisk,
 };
 
-/** As in browsers (index.ts), in a worker thread. */
+/** Trains a model on examples; see index.ts. */
 export const teach: typeof teachInBrowser = async (task, source, examples, options = {}) =>
   teachWith(kParts, task, source, examples, options);
 
-/** As in browsers (index.ts), in a worker thread. */
+/** Continues a model's pre-training on plain text; see index.ts. */
 export const pretrain: typeof pretrainInBrowser = async (objective, source, lines, options = {}) =>
   pretrainWith(kParts, objective, source, lines, options);

@@ -1,4 +1,4 @@
-// A lesson, where the engine runs: loads the model, gives it the examples, works through the steps and takes what was learnt.
+// A training run in the engine's thread: loads the model, adds the examples, runs the steps, and collects the trained model.
 import createPlain from '../../wasm/glue-teach.mjs';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { HelperWorker, ModuleFactory } from '../engine/engine.js';
@@ -19,41 +19,37 @@ import type { TeachProgress } from './options.js';
 import type { LessonResult, TeachReport } from './report.js';
 import { type Plan, type StepMade, type TeachModule, Trainer, type WeightsTaken } from './trainer.js';
 
-/** The builds that train: one thread, or several. Both compute the same, to the bit. */
+/** The builds for training, with one thread or several. Their results are bit-identical. */
 export type TeachBuild = 'teach' | 'teach-threads';
 
-/** All that a lesson is made of: plain data. */
+/** A training run, as plain data. */
 export interface LessonRequest {
   task: TeachTask | PretrainTask;
   source: SourceSpec;
   /** For replaced-token detection; undefined means a new generator. */
   generator?: SourceSpec | undefined;
-  /** Threads to work with, and why so many. */
   choice: Pick<VariantChoice, 'threads' | 'reason'>;
-  /** URL of the folder with the engine's builds, instead of the package's own. */
+  /** The URL of a folder with the engine's builds, instead of the package's own. */
   wasm?: string | undefined;
   examples: PlainExample[];
   validation: PlainExample[];
-  /** The engine chooses if it is undefined. */
+  /** Undefined: the engine chooses. */
   method?: { method: string; layers?: number } | undefined;
   labels?: string[] | undefined;
   problem?: ProblemType | undefined;
   classWeights?: Record<string, number> | undefined;
-  /** Warnings about the examples. */
   notices: string[];
-  /** Settings for the engine, unchanged. */
+  /** Settings that only the engine reads. */
   settings: Record<string, unknown>;
 }
 
-/** What a teaching worker does. */
 export interface TeachVerbs {
   teach: { takes: LessonRequest; gives: LessonResult };
 }
 
 export interface LessonParts extends FolderParts {
-  /** Compiles a build, the package's own or that of the folder whose URL is given. */
+  /** Compiles a build of the package, or of the folder at a URL. */
   compile(build: TeachBuild, folder: string | undefined): Promise<WebAssembly.Module>;
-  /** Starts a worker that becomes a thread of the engine (engine/helpers.ts). */
   startHelper(): HelperWorker;
 }
 
@@ -93,11 +89,11 @@ class Lesson {
 
   async run(): Promise<LessonResult> {
     const starting = this.start();
-    starting.catch(() => {}); // errors in the files are reported first
+    starting.catch(() => {}); // errors in the files have priority
     try {
       return await this.teach(starting);
     } finally {
-      starting.then((trainer) => trainer.dispose()).catch(() => {}); // the worker's end frees what a broken engine cannot
+      starting.then((trainer) => trainer.dispose()).catch(() => {}); // ending the worker frees what a broken engine cannot
     }
   }
 
@@ -137,7 +133,7 @@ class Lesson {
     const { choice, wasm } = this.request_;
     const build: TeachBuild = choice.threads > 1 ? 'teach-threads' : 'teach';
     const glue = choice.threads > 1 ? createThreaded : createPlain;
-    const factory = glue as unknown as ModuleFactory<TeachModule>; // All glue is declared as the engine's.
+    const factory = glue as unknown as ModuleFactory<TeachModule>; // all loaders are declared as the engine's
     const { module, lastWords } = await startModule(factory, build, choice.threads, wasm, {
       compile: (folder) => this.parts_.compile(build, folder),
       startHelper: () => this.parts_.startHelper(),
@@ -167,7 +163,7 @@ class Lesson {
     return request;
   }
 
-  /** The labels to teach; nothing: those of the model. */
+  /** The labels to teach; undefined means the model's own. */
   private labels(known: readonly string[]): string[] | undefined {
     const { task, labels, examples, problem } = this.request_;
     if (labels !== undefined || task === 'question-answering') return labels;
@@ -231,7 +227,7 @@ class Lesson {
   private async work(trainer: Trainer, plan: Plan): Promise<void> {
     let step: StepMade;
     do {
-      await letEventsIn(); // A wish to stop may have come.
+      await letEventsIn(); // receives messages, such as a cancellation
       throwIfAborted(this.signal_);
       step = trainer.step();
       const { more: _, ...progress } = step;
@@ -265,7 +261,7 @@ function pretrains(task: LessonRequest['task']): boolean {
   return task === 'masked-lm' || task === 'replaced-token-detection';
 }
 
-/** What config.json calls its labels, in their order. */
+/** The label names in config.json, in order. */
 function modelLabels(texts: readonly NamedFile[]): string[] {
   const config = texts.find(({ name }) => name === 'config.json');
   try {
@@ -274,7 +270,7 @@ function modelLabels(texts: readonly NamedFile[]): string[] {
       .sort(([a], [b]) => Number(a) - Number(b))
       .map(([, label]) => String(label));
   } catch {
-    return []; // The engine says what is wrong with it.
+    return []; // the engine reports the error
   }
 }
 

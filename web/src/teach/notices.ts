@@ -1,8 +1,8 @@
-// Warnings about examples and options that can be taught but may not be meant so.
+// Warnings about examples and options that are valid but perhaps not intended.
 import { type EntitySpan, fieldsOf, labelCounts, type PlainExample, type TeachTask } from './examples.js';
 import type { TeachOptions } from './options.js';
 
-/** At most so many examples are named in a warning. */
+/** Maximum number of examples that a warning names. */
 const kNamed = 5;
 
 function numbers(list: readonly number[]): string {
@@ -10,7 +10,7 @@ function numbers(list: readonly number[]): string {
   return `${list.length === 1 ? 'Example' : 'Examples'} ${list.length > kNamed ? `${shown} and ${list.length - kNamed} more` : shown}`;
 }
 
-/** Fields of the caller's examples that the task does not read. */
+/** Fields of the examples that the task does not read. */
 export function unreadFields(task: TeachTask, given: readonly object[]): string[] {
   const known = fieldsOf(task);
   const unread = new Map<string, number[]>();
@@ -24,7 +24,7 @@ export function unreadFields(task: TeachTask, given: readonly object[]): string[
   );
 }
 
-/** Labels that differ only by case or white space. */
+/** Labels that differ only in letter case or white space. */
 function similarLabels(labels: Iterable<string>): string[] {
   const groups = new Map<string, string[]>();
   for (const label of labels) {
@@ -38,7 +38,7 @@ function similarLabels(labels: Iterable<string>): string[] {
   return notices;
 }
 
-/** Examples of one text with different labels. */
+/** Examples with the same text and different labels. */
 function contradictions(task: TeachTask, examples: readonly PlainExample[]): string[] {
   if (task === 'question-answering') return [];
   const seen = new Map<string, { index: number; label: string }>();
@@ -60,7 +60,6 @@ function blankEntities(examples: readonly PlainExample[]): string[] {
   return blank.length === 0 ? [] : [`${numbers(blank)}: an entity is white space, which no token holds; it is not taught.`];
 }
 
-/** What is odd about the examples. */
 export function exampleNotices(task: TeachTask, examples: readonly PlainExample[]): string[] {
   return [
     ...similarLabels(labelCounts(task, examples).keys()),
@@ -85,7 +84,7 @@ const kOfSteps = [
 ] as const;
 const kOfLora = ['lora_alpha', 'lora_rank', 'lora_targets'] as const;
 
-/** Options that the method does not use. `solved`: the head of texts, which is a logistic regression. */
+/** Options without effect for the method. `solved` means a head for texts that is solved as a logistic regression. */
 export function unusedOptions(options: TeachOptions, method: string, solved: boolean, validates: boolean): string[] {
   const unused: string[] = [];
   const given = (names: readonly (keyof TeachOptions)[], why: string) => {

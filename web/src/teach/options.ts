@@ -1,11 +1,11 @@
-// The options of teach(), and what the engine gets of them.
+// The options of teach(), and their conversion to the engine's settings.
 import { PeruseError, show } from '../errors.js';
 import { checkLoadOptions, type OptionKind } from '../load_options.js';
 import type { ProgressInfo } from '../progress.js';
 import type { SourceOptions } from '../sources/source.js';
 import type { ProblemType, TeachExample, TeachTask } from './examples.js';
 
-/** The trained part: the head, on features that are computed once; the head and the last layers; low-rank pairs; or everything. */
+/** The trained part: the head, on features that are computed once; the head and the last layers; low-rank pairs (LoRA); or everything. */
 export type TeachMethod = 'head' | 'lora' | 'full' | { layers: number };
 
 /** Metrics of a model on examples. The task determines which exist. */
@@ -13,107 +13,103 @@ export interface TeachMetrics {
   loss: number;
   examples: number;
   accuracy?: number;
-  /** The mean over the labels; of entities, whole ones. */
+  /** The mean over the labels; for token classification, over whole entities. */
   f1?: number;
   mean_squared_error?: number;
-  /** Rows are the true labels, columns the predicted ones, in the order of the report's `labels`. */
+  /** Rows are true labels and columns are predicted labels, in the order of the report's `labels`. */
   confusion?: number[][];
 }
 
-/** How far it has come. */
+/** Progress of a training run. */
 export interface TeachProgress {
   phase: 'loading' | 'features' | 'training' | 'validation';
-  /** Updates so far, of so many; 0 while that is not known. */
+  /** Number of updates so far, and in total; 0 while unknown. */
   step: number;
   steps: number;
-  /** From 1; 0 before the first. */
+  /** From 1; 0 before the first epoch. */
   epoch: number;
   epochs: number;
   /** Loss of the last update; null before the first. */
   loss: number | null;
   learning_rate: number;
-  /** Replaced-token detection: the generator's part of the loss. */
+  /** For replaced-token detection: the generator's part of the loss. */
   generator_loss?: number;
-  /** Once an epoch, where there are examples for it. */
+  /** Metrics on the validation examples, once per epoch. */
   validation?: TeachMetrics;
-  /** While loading: a file and its bytes. */
+  /** During loading: a file and its bytes. */
   load?: ProgressInfo;
 }
 
 /** Training options. Defaults are those of Hugging Face's Trainer unless stated otherwise. */
 export interface TeachOptions<T extends TeachTask = TeachTask> extends SourceOptions {
   /**
-   * What is trained. Default: for texts with one label each, 'head' or 'full', whichever cross-validation finds better where that takes seconds
-   * (`report.compared`), else 'full', but 'head' of a sentence embedder and of models that would take minutes; for other tasks 'full'.
-   * 'lora' keeps the model and gives an adapter.
+   * The trained part. Default for texts with one label each: 'head' or 'full', whichever is better in cross-validation (`report.compared`). If
+   * that would take more than seconds, 'full', or 'head' for sentence embedders and slow models. For other tasks: 'full'. 'lora' creates an
+   * adapter.
    */
   method?: TeachMethod;
-  /** Passes over the examples. Default: as many as make 150 updates, at least 3. Unused by 'head' for texts, which is solved directly. */
+  /** Passes over the examples. Default: enough for 150 updates, at least 3. Unused for heads of texts, which are solved directly. */
   epochs?: number;
-  /** The highest, after the warm-up. Default: by the method and the model's width, see docs/teach.md: for 'full' 5e-5 at 768, 1e-3 at 128. */
+  /** The highest learning rate, after the warm-up. Default: depends on method and width (docs/teach.md); for 'full' 5e-5 at width 768. */
   learning_rate?: number;
   /**
-   * Examples that are held out, to measure by: a list, or a share of the examples, drawn by the seed: of each label alike, and never the only
-   * text of a label. The best state is kept. With fewer than 30 texts a share holds nothing out: `report.accuracy` is by cross-validation.
+   * Examples for validation: a list, or a share to hold out, drawn from each label by the seed. The weights of the best epoch are kept. With
+   * fewer than 30 texts, a share holds out nothing, and `report.accuracy` comes from cross-validation.
    */
   validation?: readonly TeachExample<T>[] | number;
-  /** Scale-invariant fine-tuning (He et al., 2020): steadier, at about three times the work. `true` is a weight of 4. */
+  /** Scale-invariant fine-tuning (He et al., 2020): more stable, about three times the work. `true` means a weight of 4. */
   sift?: boolean | { weight: number };
-  /** Seed of all random numbers: the same seed gives the same result. Default 42. */
+  /** Seed of all random numbers; the same seed gives the same result. Default 42. */
   seed?: number;
-  /** Told of loading and of every step. */
+  /** Receives progress of loading and of every step. */
   progress_callback?: (progress: TeachProgress) => void;
-  /** Cancels, and frees all memory immediately. */
+  /** Cancels the run and frees all memory immediately. */
   signal?: AbortSignal;
   /**
-   * The labels, in the order that the model is to have; of entities their kinds. Default: the model's own, if it knows all that the
-   * examples name, else those that the examples name, by alphabet. Labels other than the model's make a new classifier (`report.fresh`).
+   * The model's labels in order; for token classification, kinds of entities. Default: the model's own if they include all labels of the
+   * examples, otherwise those of the examples, sorted. Labels other than the model's create a new classifier (`report.fresh`).
    */
   labels?: readonly string[];
-  /**
-   * The meaning of text labels. Default: by their type: a string, a list of strings, numbers. Whole numbers need this option, unless
-   * `labels` names what class ids mean.
-   */
+  /** The meaning of labels. Default: by type (string, list of strings, number). Whole numbers require this option or `labels`. */
   problem_type?: ProblemType;
   /** Stop after this number of validations without improvement. Default 0, which means never. */
   patience?: number;
-  /** Examples of one update. Default 16. */
+  /** Number of examples in an update. Default 16. */
   batch_size?: number;
-  /** Maximum tokens in memory; a larger batch is computed in parts. Default 2048. */
+  /** Maximum number of tokens in one computation; larger batches are split. Default 2048. */
   batch_tokens?: number;
-  /** Default 0.01; none for biases and norms. */
+  /** Weight decay, except for biases and norms. Default 0.01. */
   weight_decay?: number;
-  /** The share of the steps in which the learning rate rises. Default 0.1. */
+  /** Share of the steps in which the learning rate rises. Default 0.1. */
   warmup?: number;
-  /** The largest norm of the gradient. Default 1. */
+  /** Maximum norm of the gradient. Default 1. */
   clip?: number;
-  /** Each layer learns by this factor less than the one above it. Default 1. */
+  /** Factor between the learning rates of a layer and the layer above it. Default 1. */
   layer_decay?: number;
   /** Dropout of hidden states. Default 0.1. */
   dropout?: number;
   /** Dropout of attention probabilities. Default 0.1. */
   attention_dropout?: number;
-  /** Default 0. */
+  /** Label smoothing. Default 0. */
   label_smoothing?: number;
-  /** How much each label's examples count, by label; those that are not named count 1. */
+  /** Weight of each label's examples in the loss. Default 1. */
   class_weights?: Readonly<Record<string, number>>;
-  /** The rank of LoRA's pairs. Default 8. */
+  /** Rank of LoRA's pairs. Default 8. */
   lora_rank?: number;
-  /** LoRA's scale is this over the rank. Default 16. */
+  /** Numerator of LoRA's scale, `lora_alpha / lora_rank`. Default 16. */
   lora_alpha?: number;
-  /** The linear layers that LoRA changes, by the ends of their names. Default: query and value. */
+  /** Suffixes of the names of the linear layers that LoRA changes. Default: query and value. */
   lora_targets?: readonly string[];
-  /** Leave the embeddings of words as they are: less memory. Default false. */
+  /** Do not train token embeddings, which saves memory. Default false. */
   freeze_words?: boolean;
-  /** Tokens of an example at most; what is longer is cut, contexts are read in windows. Default: what the model takes, at most 512. */
+  /** Maximum number of tokens: longer texts are cut, contexts are read in windows. Default: the model's limit, at most 512. */
   max_length?: number;
-  /** Threads to work with, 1 to 16. Default 'auto': as a pipeline's, at most `env.threads`. What is learnt does not depend on how many. */
+  /** Number of threads, 1 to 16. Default 'auto', at most `env.threads`. It does not change the result. */
   threads?: number | 'auto';
-  /** URL of a folder that holds the engine's builds (peruse-teach.wasm, peruse-teach-threads.wasm), instead of the package's own. Default: `env.wasmPath`. */
+  /** The URL of a folder with peruse-teach.wasm and peruse-teach-threads.wasm. Default: `env.wasmPath`, or the package's own. */
   wasmPath?: string | URL;
 }
 
-/** The kinds of teach()'s options. */
 export const kKinds: Record<keyof TeachOptions, OptionKind> = {
   attention_dropout: 'number',
   batch_size: 'number',
@@ -148,7 +144,7 @@ export const kKinds: Record<keyof TeachOptions, OptionKind> = {
   weight_decay: 'number',
 };
 
-/** Options passed to the engine unchanged, which validates them. */
+/** Options that only the engine checks. */
 const kPassedOn = [
   'attention_dropout',
   'batch_size',
@@ -169,12 +165,12 @@ const kPassedOn = [
   'weight_decay',
 ] as const;
 
-/** A weight that the paper's authors publish. */
+/** The weight in the paper's published code. */
 const kSift = 4;
 
 const kProblems: readonly ProblemType[] = ['single_label_classification', 'multi_label_classification', 'regression'];
 
-/** A copy of the options, which must exist and be of their types. */
+/** Returns a copy of the options after checking names and types. */
 export function checkTeachOptions<T extends TeachTask>(given: TeachOptions<T>): TeachOptions<T> {
   const options = checkLoadOptions(given, kKinds as Record<keyof TeachOptions<T>, OptionKind>, 'teaching');
   const { labels, lora_targets: targets, problem_type: problem, class_weights: weights } = options;
@@ -195,7 +191,7 @@ export function checkTeachOptions<T extends TeachTask>(given: TeachOptions<T>): 
   return options;
 }
 
-/** The method, as the engine takes it. */
+/** Returns the engine's form of the method. */
 export function engineMethod(method: TeachMethod): { method: string; layers?: number } {
   if (method === 'head' || method === 'lora' || method === 'full') return { method };
   const { layers, ...rest } = typeof method === 'object' && method !== null ? method : { layers: undefined };
@@ -204,7 +200,7 @@ export function engineMethod(method: TeachMethod): { method: string; layers?: nu
   throw new PeruseError('invalid_argument', `method must be 'head', 'lora', 'full' or { layers: n } with n from 1, not ${given}.`);
 }
 
-/** What the engine's `open` takes beside task, labels and method. */
+/** Returns the engine's settings, except task, labels and method. */
 export function engineSettings(options: TeachOptions): Record<string, unknown> {
   const settings: Record<string, unknown> = {};
   for (const name of kPassedOn) {

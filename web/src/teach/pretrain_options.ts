@@ -1,9 +1,8 @@
-// The options of pretrain().
 import type { OptionKind } from '../load_options.js';
 import type { Source } from '../sources/source.js';
 import { kKinds, type TeachOptions } from './options.js';
 
-/** What text teaches: masked words ('mlm'), or which words a generator replaced ('rtd'). */
+/** Objective of pre-training: predict masked words ('mlm'), or find words that a generator has replaced ('rtd'). */
 export type PretrainObjective = 'mlm' | 'rtd';
 
 /** Pre-training options. Defaults are those of teach() unless stated otherwise. */
@@ -21,17 +20,17 @@ export interface PretrainOptions
     | 'sift'
     | 'validation'
   > {
-  /** Lines that are held out, to measure by: a list, or a share of the lines, drawn by the seed. The best state is kept. */
+  /** Lines for validation: a list, or a share to hold out, drawn by the seed. The weights of the best epoch are kept. */
   validation?: readonly string[] | number;
-  /** How many of a text's words are masked. Default 0.15. */
+  /** Share of a text's words that are masked. Default 0.15. */
   mask_share?: number;
-  /** 'rtd': weight of the discriminator's loss relative to the generator's. Default 50 (ELECTRA), or 10 for DeBERTa. */
+  /** For 'rtd': weight of the discriminator's loss relative to the generator's. Default 50 (ELECTRA), or 10 for DeBERTa. */
   detection_weight?: number;
-  /** 'rtd': the generator to go on with. Default: a new one, smaller than the model. */
+  /** For 'rtd': the generator to continue with. Default: a new one, smaller than the model. */
   generator?: Source;
 }
 
-/** The task of the pipeline that a pre-trained model is for. */
+/** The pipeline task of a pre-trained model. */
 export type PretrainedTask<O extends PretrainObjective = PretrainObjective> = O extends 'mlm' ? 'fill-mask' : 'replaced-token-detection';
 
 const {
@@ -47,7 +46,6 @@ const {
   ...kShared
 } = kKinds;
 
-/** The kinds of pretrain()'s options: those of teach() that mean something there, and its own. */
 export const kPretrainKinds: Record<string, OptionKind> = {
   ...kShared,
   detection_weight: 'number',

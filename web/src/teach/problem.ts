@@ -1,4 +1,4 @@
-// What the labels of texts mean: one label, several, or numbers. Class ids become names here.
+// Determines what the labels of texts mean: one label, several, or numbers. Replaces class ids by names.
 import { capital, PeruseError } from '../errors.js';
 import type { PlainExample, ProblemType } from './examples.js';
 
@@ -16,13 +16,13 @@ interface Sets {
   validation: PlainExample[];
 }
 
-/** Whether two kinds of labels can be taught together. */
+/** Whether examples with these kinds of labels can be taught together. */
 function goTogether(a: Kind, b: Kind): boolean {
   if (a === b || a === 'probabilities' || b === 'probabilities') return true;
   return [a, b].includes('an empty list') && [a, b].some((kind) => kind.startsWith('a list'));
 }
 
-/** The kind that all examples have. */
+/** Returns the kind of all examples. Throws if they differ. */
 function checkKinds({ examples, validation }: Sets): Kind {
   const named: [PlainExample, string][] = examples.map((example, index) => [example, `example ${index}`]);
   named.push(...validation.map((example, index): [PlainExample, string] => [example, `validation example ${index}`]));
@@ -51,8 +51,8 @@ const areIds = (examples: readonly PlainExample[]) =>
   examples.every(({ label }) => label === undefined || [label].flat().every((id) => Number.isInteger(id) && (id as number) >= 0));
 
 /**
- * Returns the problem type and the labels. Numbers without a `problem_type` are refused if they may be class ids: whole and not
- * negative. With `labels`, or a `problem_type` of classification, such numbers become the names of their labels in `sets`.
+ * Returns the problem type and the labels. Rejects whole, non-negative numbers without a `problem_type`, which may be class ids. With
+ * `labels`, or a `problem_type` of classification, replaces such numbers by label names in `sets`.
  */
 export function readProblem(
   sets: Sets,
@@ -80,7 +80,7 @@ export function readProblem(
   return { problem: problem ?? classes, labels: nameIds(sets, own) };
 }
 
-/** Replaces ids by names: those of `labels`, else LABEL_0, LABEL_1, ... as transformers calls them. */
+/** Replaces class ids by names from `labels`, or LABEL_0, LABEL_1, ... as in transformers. */
 function nameIds({ examples, validation }: Sets, labels: string[] | undefined): string[] {
   const all = [...examples, ...validation];
   const idsOf = ({ label }: PlainExample) => (label === undefined ? [] : ([label].flat() as number[]));

@@ -1,72 +1,67 @@
-// What comes of a lesson: plain data.
 import type { TeachMetrics } from './options.js';
 
 /** Accuracy of a method on unseen examples, by cross-validation. */
 export interface MethodScore {
   method: TeachReport['method'];
-  /** The share of the examples that got their label. */
+  /** Share of examples with the right label. */
   accuracy: number;
   folds: number;
 }
 
-/** The score of what is kept: by label, and the examples to look at again. */
+/** Accuracy of the trained model, by label, and the examples to check. */
 export interface AccuracyReport extends MethodScore {
   labels: { label: string; examples: number; right: number }[];
-  /** Examples that got another label, by their number: is theirs right? `score`: how probable the other one was. */
+  /** Examples whose predicted label differs, by number: perhaps their label is wrong. `score` is the predicted label's probability. */
   wrong: { example: number; label: string; predicted: string; score: number }[];
 }
 
-/** What came of a lesson. */
+/** Result of a training run. */
 export interface TeachReport {
   method: 'head' | 'layers' | 'lora' | 'full';
-  /** The highest, after the warm-up. */
+  /** The highest learning rate, after the warm-up. */
   learning_rate: number;
-  /** In the model's order; for entities the labels of tokens (O, B-..., I-...); empty for question answering and pre-training. */
+  /** In the model's order; for token classification O, B-... and I-...; empty for question answering and pre-training. */
   labels: string[];
-  /** Examples that were learnt from, and those that were held out. */
+  /** Numbers of training and validation examples. */
   examples: number;
   validation_examples: number;
-  /** Updates, and tokens read for them. */
+  /** Number of updates, and of tokens read for them. */
   steps: number;
   tokens: number;
-  /** Losses by update, and by epoch. */
+  /** Losses of each update and of each epoch. */
   losses: number[];
   epochs: { loss: number; generator_loss?: number; validation?: TeachMetrics }[];
-  /** The epoch whose state was kept, from 1; null means the last, without validation. */
+  /** The epoch whose weights were kept, from 1; null means the last, without validation. */
   best_epoch: number | null;
-  /** Metrics of that state. */
+  /** Metrics of the kept weights. */
   validation?: TeachMetrics;
-  /**
-   * Texts with one label each, where cross-validation took seconds or was free (of the head it is): how good the model is on texts that it
-   * has not seen. `accuracy.method` differs from `method` where only the former was measured.
-   */
+  /** For texts with one label each: accuracy on unseen texts. `accuracy.method` differs from `method` if only the former was measured. */
   accuracy?: AccuracyReport;
-  /** All methods that were scored, when teach() chose between them. */
+  /** The methods between which teach() chose. */
   compared?: MethodScore[];
-  /** 'head' of texts: the strength of the regularisation that cross-validation chose. */
+  /** For heads of texts: strength of the regularisation, chosen by cross-validation. */
   l2?: number;
-  /** Numbers in the model, and how many of them were trained. */
+  /** Number of parameters, and of those that were trained. */
   parameters: number;
   trained_parameters: number;
-  /** Tensors that started at random. */
+  /** Tensors that started with random values. */
   fresh: string[];
-  /** The engine's estimate for weights, gradients, moments and the largest batch, and the size of its whole memory. */
+  /** Bytes: an estimate for weights, gradients, moments and the largest batch; and the engine's whole memory. */
   memory: { planned_bytes: number; heap_bytes: number };
-  /** Time. */
   milliseconds: { loading: number; teaching: number };
-  /** That worked, and why so many. What was learnt does not depend on how many. */
+  /** Number of threads, and the reason for it. */
   threads: number;
   reason: string;
-  /** Sentences about what went otherwise than one may expect: files that could not be kept, say. */
+  /** Warnings, for example that files could not be cached. */
   notices: string[];
 }
 
 export interface LessonResult {
   report: TeachReport;
-  /** What the engine made: config.json, and the weights or an adapter. */
+  /** Files that the engine wrote: config.json, and weights or an adapter. */
   made: Map<string, Uint8Array<ArrayBuffer>>;
-  /** The model's small files, as they came. */
+  /** The model's small files, unchanged. */
   texts: Map<string, Uint8Array<ArrayBuffer>>;
-  /** The model's weights as they came, by the files' names: for an adapter, which is nothing without them. */
+  /** The model's weights files, unchanged, if an adapter was trained, which needs them. */
   base?: Map<string, Blob>;
 }

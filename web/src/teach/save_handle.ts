@@ -2,20 +2,20 @@
 import { PeruseError, show } from '../errors.js';
 import { planSave } from './save_plan.js';
 
-/** The part of a FileSystemDirectoryHandle that saving uses. */
+/** The part of FileSystemDirectoryHandle that save() uses. */
 export interface WritableDirectory {
-  /** For files in folders: a generator's, or the layers of a sentence embedder. */
+  /** Creates a subfolder, for generators and sentence embedders. */
   getDirectoryHandle?(name: string, options: { create: true }): Promise<WritableDirectory>;
   getFileHandle(
     name: string,
     options: { create: true },
   ): Promise<{ createWritable(): Promise<{ write(content: Uint8Array<ArrayBuffer>): Promise<void>; close(): Promise<void> }> }>;
-  /** Names in the directory, and removing one: without them a directory that holds another model is not noticed. */
+  /** With `keys` and `removeEntry`, save() detects another model in the directory. */
   keys?(): AsyncIterable<string>;
   removeEntry?(name: string): Promise<void>;
 }
 
-/** Saves of this thread, one after another: two handles may be of one directory. */
+/** Completes when the last save of this thread has ended: two handles may name the same directory. */
 let last: Promise<void> = Promise.resolve();
 
 export async function saveToHandle(directory: WritableDirectory, files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>): Promise<void> {
@@ -42,6 +42,6 @@ async function writeAll(directory: WritableDirectory, files: ReadonlyMap<string,
     const within = folder === undefined ? directory : await directory.getDirectoryHandle!(folder, { create: true });
     const stream = await (await within.getFileHandle(name, { create: true })).createWritable();
     await stream.write(files.get(path)!);
-    await stream.close(); // Only now there is something of the file.
+    await stream.close(); // only this creates the file
   }
 }

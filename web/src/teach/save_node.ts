@@ -1,4 +1,3 @@
-// Saves a taught model to a folder on disk.
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -9,8 +8,8 @@ import { describe, PeruseError } from '../errors.js';
 import { planSave } from './save_plan.js';
 
 /**
- * Writes the files to a new folder next to the target first. A target that does not exist becomes that folder in one step; in one that exists
- * the files get their names one by one (save_plan.ts). Saves to one folder wait for each other.
+ * Writes the files to a temporary folder next to the target. If the target does not exist, renames the folder; otherwise moves the files one
+ * by one, in the order of save_plan.ts. Saves to one folder run one after another.
  */
 export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
   const target = resolve(checkFolderName(folder));
@@ -42,6 +41,6 @@ async function moveInto(target: string, staged: string, files: ReadonlyMap<strin
   for (const name of removed) await rm(join(target, name));
   for (const name of written) {
     await makeFolder(dirname(join(target, name)));
-    await rename(join(staged, name), join(target, name)); // A link of this name is replaced, not followed.
+    await rename(join(staged, name), join(target, name)); // replaces a link of this name instead of following it
   }
 }

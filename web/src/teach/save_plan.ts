@@ -1,10 +1,10 @@
-// In which order a taught model's files are written, so that a folder is at every moment one model or none.
+// The order of a save: at every moment the folder holds one complete model, or none that can be loaded.
 import { PeruseError } from '../errors.js';
 
-/** What makes a folder a model, or an adapter: removed before anything is written, and written last. */
+/** The files without which a folder is no model or adapter: removed first, and written last. */
 export const kMarks = ['config.json', 'adapter_config.json'];
 
-/** Files of weights. A folder holds those of one model alone. */
+/** Files of weights. A folder must hold those of one model only. */
 const kWeights = [
   'model.safetensors',
   'model.safetensors.index.json',
@@ -14,7 +14,7 @@ const kWeights = [
   'adapter_model.bin',
 ];
 
-/** Small files of models, which another model's save removes unless it writes them. */
+/** Other files of models; a save removes those that it does not write. */
 const kSmall = [
   'added_tokens.json',
   'config_sentence_transformers.json',
@@ -33,16 +33,13 @@ const kSmall = [
 ];
 
 export interface SavePlan {
-  /** To be removed first. */
+  /** Files to remove first. */
   removed: string[];
-  /** To be written, in this order. */
+  /** Files to write, in this order. */
   written: string[];
 }
 
-/**
- * `present` lists the names in the folder. Throws if the folder has weights that this save would not replace: a folder with an adapter and
- * a model would be neither.
- */
+/** Throws if the folder has weights that this save would not replace. `present` lists the names in the folder. */
 export function planSave(files: ReadonlyMap<string, unknown>, present: readonly string[], where: string): SavePlan {
   const others = kWeights.filter((name) => present.includes(name) && !files.has(name));
   if (others.length > 0) {

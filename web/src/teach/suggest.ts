@@ -1,28 +1,27 @@
-// Which texts to label next: those that the model is least sure of, and of these such as differ from each other (Lewis and Gale, 1994; the
-// trade between both is the greedy one of Carbonell and Goldstein, 1998).
+// Chooses texts to label next: uncertain ones (Lewis and Gale, 1994) that differ from each other, traded off greedily (Carbonell and
+// Goldstein, 1998).
 import { PeruseError, show } from '../errors.js';
 import { checkString } from '../tasks/call.js';
 
 /** A text to label next. */
 export interface Suggestion {
-  /** Its place in the list. */
+  /** Index in the caller's list. */
   index: number;
   text: string;
-  /** How unsure the model is, from 0 to 1: 1 less the difference of its two best probabilities. */
+  /** From 0 to 1: 1 minus the difference of the two best probabilities. */
   uncertainty: number;
-  /** What it would answer. */
+  /** The label that the model predicts. */
   label: string;
 }
 
-/** What suggesting asks of the taught model. */
 export interface SuggestParts {
-  /** Labels with scores by text, best first. */
+  /** Returns labels and scores of each text, best first. */
   classify(texts: string[]): Promise<{ label: string; score: number }[][]>;
-  /** Unit vectors by text. */
+  /** Returns a unit vector for each text. */
   embed(texts: string[]): Promise<Float32Array[]>;
 }
 
-/** Number of texts that are compared with each other, per text to return. */
+/** Number of candidates that are compared, for each text to return. */
 const kCandidates = 8;
 
 export async function suggest(parts: SuggestParts, texts: unknown, count: number, severalLabels: boolean): Promise<Suggestion[]> {
@@ -30,7 +29,7 @@ export async function suggest(parts: SuggestParts, texts: unknown, count: number
   if (!Number.isInteger(count) || count < 1) {
     throw new PeruseError('invalid_argument', `suggest() takes the number of texts to give, at least 1, not ${show(count)}.`);
   }
-  const first = new Map<string, number>(); // A text that is there twice is suggested once.
+  const first = new Map<string, number>(); // the first of equal texts
   for (const [index, text] of (texts as unknown[]).entries()) {
     const own = checkString(text, `text ${index}`);
     if (own.trim() !== '' && !first.has(own)) first.set(own, index);
@@ -51,9 +50,9 @@ function uncertaintyOf(scores: readonly { score: number }[], severalLabels: bool
   return scores.length < 2 ? 0 : 1 - (scores[0]!.score - scores[1]!.score);
 }
 
-/** The first, then again and again the one with the largest product of its uncertainty and its distance from those taken. */
+/** Takes the most uncertain candidate, then repeatedly the one with the largest product of uncertainty and distance from those taken. */
 function spread(candidates: readonly Suggestion[], vectors: readonly Float32Array[], count: number): Suggestion[] {
-  const nearest = candidates.map(() => -1); // The largest cosine with one that is taken.
+  const nearest = candidates.map(() => -1); // largest cosine with a taken candidate
   const taken: Suggestion[] = [];
   const left = new Set(candidates.keys());
   while (taken.length < count && left.size > 0) {

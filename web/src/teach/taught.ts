@@ -10,45 +10,43 @@ import { type Suggestion, type SuggestParts, suggest } from './suggest.js';
 
 export type { WritableDirectory };
 
-/** What a taught model's pipeline does. */
+/** The task of a taught model's pipeline. */
 export type TaughtTask = TeachTask | 'fill-mask' | 'replaced-token-detection';
 
-/** A model that was taught. */
+/** A trained model. */
 export interface Taught<T extends TaughtTask = TeachTask> {
   readonly task: T;
-  /** Losses, figures of each epoch, time, memory. */
+  /** Losses, metrics of each epoch, time, memory. */
   readonly report: TeachReport;
   /**
-   * The model as files, by name: config.json, model.safetensors and the tokenizer's; after 'lora' the adapter's
-   * (adapter_config.json, adapter_model.safetensors), config.json with the labels, and the tokenizer's. After replaced-token detection also the generator's, under generator/.
+   * The model's files by name: config.json, model.safetensors and the tokenizer's. After 'lora': adapter_config.json,
+   * adapter_model.safetensors, config.json with the labels, and the tokenizer's. After 'rtd' also the generator's, in generator/.
    */
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
-  /** A pipeline of the model, from memory: nothing is fetched. It is a model of its own, to be disposed of by itself. */
+  /** Loads the model from memory. The pipeline must be disposed of separately. */
   pipeline(options?: PipelineOptions): Promise<Pipeline<T>>;
   /**
-   * Writes `files` to a directory (of `showDirectoryPicker()` or the page's own file system), in Node to a folder by its path. A model that
-   * is there is replaced, and never mixed with the new one; a folder with weights in other files (an adapter's, a model's) is refused.
+   * Writes `files` to a directory handle, or in Node to a folder. Replaces a model in it completely; throws if the folder has weights that
+   * would remain, for example an adapter's next to a model.
    */
   save(to: WritableDirectory | string): Promise<void>;
   /**
-   * Teaches the same model again, on the earlier examples and these together: nothing is forgotten, and the result is that of one
-   * teach() of all. The options are those of before (not the signal), with these changes. Not of pre-training.
+   * Trains the original model again, on the earlier examples and these: the result is that of one teach() with all of them. Options default
+   * to the earlier ones, except the signal. Not after pretrain().
    */
   more(examples: readonly TeachExample<T & TeachTask>[], options?: TeachOptions<T & TeachTask>): Promise<Taught<T>>;
-  /** Returns which of these unlabelled texts to label next, best first: those it is least sure of, unlike each other. For text classification. */
+  /** Returns which of these unlabelled texts to label next, best first: uncertain ones that differ from each other. For text classification. */
   suggest(texts: readonly string[], count?: number): Promise<Suggestion[]>;
-  /** Lets go of the files. Pipelines that were made stay. */
+  /** Frees the files. Pipelines made from them keep working. */
   dispose(): Promise<void>;
-  /** The same, for `await using`. */
+  /** The same as dispose(), for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Writes files to a folder on disk, if the platform has disks. */
 export type SaveToDisk = (folder: string, files: ReadonlyMap<string, Uint8Array>) => Promise<void>;
 
 type Files = Map<string, Uint8Array<ArrayBuffer>>;
 
-/** Teaches again with more examples. */
 export type TeachMore<T extends TaughtTask> = (
   examples: readonly TeachExample<T & TeachTask>[],
   options: TeachOptions<T & TeachTask>,
@@ -103,17 +101,17 @@ export function assembleTaught<T extends TaughtTask>(
       return suggest(suggestParts(source, load), texts, count, severalLabels(result));
     },
     dispose,
-    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // Browsers learnt it in 2025.
+    ...(Symbol.asyncDispose ? { [Symbol.asyncDispose]: dispose } : {}), // missing in browsers before 2025
   };
   return taught as unknown as Taught<T>;
 }
 
-/** With what was made, the tokenizer's files as they came. */
+/** The engine's files, and the tokenizer's. */
 function filesOf({ made, texts }: LessonResult): Files {
   return new Map([...texts, ...made]);
 }
 
-/** Sources of a pipeline. An adapter is applied to the weights on which it was trained. */
+/** Sources of a pipeline. An adapter needs the weights on which it was trained. */
 function sourcesOf({ made, texts, base }: LessonResult): { source: Map<string, FileContent>; adapter?: Map<string, FileContent> } {
   if (base === undefined) return { source: new Map([...texts, ...made].filter(([file]) => !file.startsWith('generator/'))) };
   const source = new Map<string, FileContent>([...texts, ...base]);
@@ -126,7 +124,7 @@ function severalLabels({ made }: LessonResult): boolean {
   return problem === 'multi_label_classification';
 }
 
-/** Pipelines of the taught model, for a call each. */
+/** Loads a pipeline of the taught model for each call. */
 function suggestParts(source: Map<string, FileContent>, load: PipelineOptions): SuggestParts {
   return {
     async classify(texts) {

@@ -16,7 +16,6 @@ import { readProblem } from './problem.js';
 import type { LessonResult } from './report.js';
 import { assembleTaught, type SaveToDisk, type Taught, type TeachMore } from './taught.js';
 
-/** Platform functions for training. */
 export interface TeachParts {
   startWorker: (threads: number) => Promise<WorkerPort<TeachVerbs, TeachProgress>>;
   saveToDisk?: SaveToDisk;
@@ -24,7 +23,7 @@ export interface TeachParts {
 
 const kTasks: readonly TeachTask[] = ['text-classification', 'zero-shot-classification', 'token-classification', 'question-answering'];
 
-/** Each of the package's entries makes its teach() of its parts. */
+/** Implements teach() with the platform's parts. */
 export async function teachWith<T extends TeachTask>(
   parts: TeachParts,
   task: T,
@@ -56,7 +55,7 @@ export async function teachWith<T extends TeachTask>(
   return assembleTaught(task, result, parts.saveToDisk, more);
 }
 
-/** Everything of a request that is known before the model is. */
+/** Returns everything of a training run that does not depend on the model. */
 function prepare<T extends TeachTask>(
   task: T,
   examples: readonly TeachExample<T>[],
@@ -85,7 +84,7 @@ function prepare<T extends TeachTask>(
   };
 }
 
-/** A lesson in a worker of its own. */
+/** Runs a training run in a worker of its own. */
 export async function runLesson(
   { startWorker }: TeachParts,
   { source, generator }: { source: Source; generator?: Source | undefined },
@@ -116,7 +115,7 @@ export async function runLesson(
   } catch (error) {
     throw toPeruseError(error);
   } finally {
-    host?.dispose(); // Its worker has all of the engine's memory.
+    host?.dispose(); // ends the worker, which frees the engine's memory
     reading.abort();
   }
 }

@@ -1,4 +1,4 @@
-// The worker that teaches, in browsers, or one of its engine's threads.
+// The training worker in browsers, or one of its engine's threads.
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { compileFetched } from '../engine/fetch_wasm.js';
@@ -8,7 +8,7 @@ import { serveHosts, type WorkerRequest } from '../worker/worker_host.js';
 import { type LessonParts, type TeachBuild, TeachHost, type TeachVerbs } from './lesson.js';
 import type { TeachProgress } from './options.js';
 
-/** Spelled out so that bundlers find the files. */
+/** Written out so that bundlers find the files. */
 const kFiles: Record<TeachBuild, () => URL> = {
   teach: () => new URL('./peruse-teach.wasm', import.meta.url),
   'teach-threads': () => new URL('./peruse-teach-threads.wasm', import.meta.url),

@@ -1,4 +1,4 @@
-// The worker that teaches, in Node, or one of its engine's threads.
+// The training worker in Node, or one of its engine's threads.
 import { parentPort } from 'node:worker_threads';
 import createThreaded from '../../wasm/glue-teach-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';

@@ -1,4 +1,4 @@
-// The C++ teacher as TypeScript sees it (bindings/teach_binding.cc, core/train/teach_session.h): synchronous, one lesson.
+// Synchronous calls of the C++ trainer (bindings/teach_binding.cc, core/train/teach_session.h), for one training run.
 
 import { ModuleCalls, type Staged, type WasmModule } from '../engine/module_calls.js';
 import { PeruseError } from '../errors.js';
@@ -6,7 +6,7 @@ import type { PlainExample } from './examples.js';
 import type { TeachMetrics } from './options.js';
 import type { AccuracyReport, MethodScore } from './report.js';
 
-/** Every method but reserve(), fileAddress() and delete() returns JSON: `{"ok":true,...}` or `{"ok":false,"code","message"}`. */
+/** Methods except reserve(), fileAddress() and delete() return JSON: `{"ok":true,...}` or `{"ok":false,"code","message"}`. */
 interface Teacher extends Staged {
   addFile(name: string, bytes: number): string;
   open(bytes: number): string;
@@ -24,9 +24,9 @@ interface Teacher extends Staged {
   delete(): void;
 }
 
-/** What the glue of the build that teaches resolves to. */
+/** The module of the training build. */
 export interface TeachModule extends WasmModule {
-  /** The threads, in builds that have them. */
+  /** Emscripten's worker threads; only in the build with threads. */
   PThread?: { terminateAllThreads(): void };
   Teacher: new () => Teacher;
 }
@@ -34,7 +34,7 @@ export interface TeachModule extends WasmModule {
 export interface WeightsTaken {
   tensors: number;
   parameters: number;
-  /** Tensors initialised at random, because the checkpoint lacks the name or has another shape. */
+  /** Tensors with random initial values, because the checkpoint lacks the name or has another shape. */
   fresh: string[];
 }
 
@@ -70,14 +70,13 @@ export interface EngineReport {
   l2?: number;
   accuracy?: AccuracyReport;
   compared?: MethodScore[];
-  /** Warnings about the examples and what was learnt. */
   notices: string[];
   losses: number[];
   epochs: { loss: number; generator_loss?: number; validation?: TeachMetrics }[];
   labels: string[];
 }
 
-/** Bounds the engine's buffers for a file and for examples. */
+/** Maximum number of bytes in one call of the engine. */
 const kPartBytes = 1 << 22;
 const kExamplesAtOnce = 256;
 
@@ -89,7 +88,7 @@ export class Trainer extends ModuleCalls<TeachModule> {
     this.teacher_ = this.guard(() => new module.Teacher());
   }
 
-  /** Gives all memory back, and ends the threads. */
+  /** Frees all memory and ends the threads. */
   dispose(): void {
     if (this.leave(() => this.teacher_.delete())) this.module_.PThread?.terminateAllThreads();
   }
@@ -104,7 +103,7 @@ export class Trainer extends ModuleCalls<TeachModule> {
     this.call(() => this.teacher_.open(bytes));
   }
 
-  /** For weights in several files: sets the index and returns their names. */
+  /** Sets the index of sharded weights. Returns the files' names. */
   setShardIndex(index: Uint8Array): string[] {
     this.stage(this.teacher_, index, 'the index of the weights');
     return this.call(() => this.teacher_.setShardIndex(index.length)).files as string[];
@@ -158,7 +157,6 @@ export class Trainer extends ModuleCalls<TeachModule> {
     return content;
   }
 
-  /** Bytes of the engine's whole memory. */
   heapBytes(): number {
     return this.guard(() => this.module_.HEAPU8.length);
   }

@@ -1,11 +1,10 @@
-// Platform functions for the tokenizer.
 import type { FolderParts } from '../sources/open_folder.js';
 import type { PathResolver } from '../sources/source.js';
 
 export interface TokenizerParts {
   paths: PathResolver;
   folders: FolderParts;
-  /** Compiles peruse-tokenizer.wasm, the package's own or that of the folder whose URL is given. */
+  /** Compiles peruse-tokenizer.wasm of the package, or of the folder at a URL. */
   compile(folder: string | undefined): Promise<WebAssembly.Module>;
 }
 
@@ -16,7 +15,7 @@ export function tokenizerParts(): TokenizerParts {
   return current;
 }
 
-/** Called once by each of the package's entries. */
+/** Called once by each entry of the package. */
 export function setTokenizerParts(next: TokenizerParts): void {
   current = next;
 }

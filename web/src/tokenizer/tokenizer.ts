@@ -1,5 +1,3 @@
-// Tokenizer: texts to token ids and back, without a model.
-
 import createModule from '../../wasm/glue-tokenizer.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { EngineTokenizer, type TokenizerModule, type TokenizerReport } from '../engine/engine_tokenizer.js';
@@ -29,19 +27,19 @@ import { tokenizerParts } from './parts.js';
 
 /** How to load a tokenizer. */
 export interface TokenizerOptions extends SourceOptions {
-  /** Told of every file and its bytes while loading. */
+  /** Receives each file's name and bytes during loading. */
   progress_callback?: ProgressCallback;
   /** Cancels loading. */
   signal?: AbortSignal;
-  /** URL of a folder that holds peruse-tokenizer.wasm, instead of the package's own. Default: `env.wasmPath`. */
+  /** The URL of a folder with peruse-tokenizer.wasm, instead of the package's own. Default: `env.wasmPath`. */
   wasmPath?: string | URL;
-  /** peruse-tokenizer.wasm, compiled, where nothing may be compiled while the program runs (Cloudflare's workers). */
+  /** The compiled peruse-tokenizer.wasm, for hosts that do not allow compilation at run time (Cloudflare's workers). */
   wasmModule?: WasmModule;
 }
 
 export type { CountOptions, DecodeOptions, EncodeOptions, Encoding, WindowOptions } from '../tasks/tokenizer_calls.js';
 
-const kModule = createModule as unknown as ModuleFactory<TokenizerModule>; // All glue is declared as the engine's.
+const kModule = createModule as unknown as ModuleFactory<TokenizerModule>; // all loaders are declared as the engine's
 
 const kLoadOptions: Record<keyof TokenizerOptions, OptionKind> = {
   local_files_only: 'boolean',
@@ -53,14 +51,11 @@ const kLoadOptions: Record<keyof TokenizerOptions, OptionKind> = {
   wasmPath: 'other',
 };
 
-/** The tokenizer of a model, alone. Its calls are not awaited; they run in this thread. */
+/** A model's tokenizer, without the model. Its calls are synchronous. */
 export class Tokenizer {
   /** One more than the largest id. */
   readonly vocab_size: number;
-  /**
-   * `model_max_length` of tokenizer_config.json, or undefined. A pipeline also reads config.json, and takes the smaller of
-   * this and the size of the model's position table.
-   */
+  /** `model_max_length` in tokenizer_config.json, or undefined. A pipeline's tokenizer also considers the model's position table. */
   readonly max_length: number | undefined;
   /** `cls_token`, `sep_token`, `mask_token`, `pad_token` and `unk_token`, if they exist. */
   readonly special_tokens: Readonly<Record<string, { id: number; token: string }>>;
@@ -74,10 +69,10 @@ export class Tokenizer {
   }
 
   /**
-   * Loads a tokenizer: that of a model's folder, of which no weights are read.
+   * Loads a model's tokenizer, without its weights.
    *
-   * @param source Where the model is: a URL or path of a folder, a hub id, or its files. See {@link Source}.
-   * @throws PeruseError with a `code` that says why.
+   * @param source The model: a URL or path of a folder, a hub id, or files. See {@link Source}.
+   * @throws PeruseError.
    */
   static async from_pretrained(source: Source, options: TokenizerOptions = {}): Promise<Tokenizer> {
     try {
@@ -88,37 +83,37 @@ export class Tokenizer {
     }
   }
 
-  /** The tokens of a text, or of a pair. */
+  /** Converts a text, or a pair, to tokens. */
   encode(text: string, options: EncodeOptions = {}): Encoding {
     return this.call('encode', text, options);
   }
 
-  /** A long text in windows, all of it. */
+  /** Splits a long text into windows. */
   windows(text: string, options: WindowOptions = {}): Encoding[] {
     return this.call('windows', text, options);
   }
 
-  /** How many tokens a text, or a pair, has. */
+  /** Counts the tokens of a text or a pair. */
   count(text: string, options: CountOptions = {}): number {
     return this.call('count', text, options);
   }
 
-  /** The text of token ids. Ids that do not exist are left out. */
+  /** Converts token ids to a text. Omits unknown ids. */
   decode(ids: readonly number[], options: DecodeOptions = {}): string {
     return this.call('decode', ids, options);
   }
 
-  /** The tokens' strings in the vocabulary: '##ing', '\u2581the'. An id that does not exist is an error. */
+  /** Returns the tokens of ids in the vocabulary: '##ing', '\u2581the'. Throws for unknown ids. */
   convert_ids_to_tokens(ids: readonly number[]): string[] {
     return this.call('convert_ids_to_tokens', ids);
   }
 
-  /** The ids of strings of the vocabulary; undefined for one that does not exist. */
+  /** Returns the ids of tokens in the vocabulary; undefined for unknown ones. */
   convert_tokens_to_ids(tokens: readonly string[]): (number | undefined)[] {
     return this.call('convert_tokens_to_ids', tokens);
   }
 
-  /** Gives the memory back. Later calls fail with 'disposed'. */
+  /** Frees the memory. Later calls throw 'disposed'. */
   dispose(): void {
     const engine = this.engine_;
     this.engine_ = undefined;
@@ -150,7 +145,7 @@ async function load(source: Source, options: TokenizerOptions): Promise<{ engine
       throw new Error('the tokenizer has no threads');
     },
   });
-  starting.catch(() => {}); // What is wrong with the files matters more.
+  starting.catch(() => {}); // errors in the files have priority
   const files = await listener.unlessFailed(readFiles(reading));
   const { module, lastWords } = await starting;
   throwIfAborted(options.signal);
@@ -167,7 +162,7 @@ async function load(source: Source, options: TokenizerOptions): Promise<{ engine
   }
 }
 
-/** Those of the tokenizer, and config.json, which may name its class. */
+/** Reads the tokenizer's files, and config.json, which may name its class. */
 async function readFiles(reading: Reading): Promise<NamedFile[]> {
   const config = await readThoseThere(reading, ['config.json']);
   if (config.length > 0) return [...config, ...(await readTokenizer(reading))];

@@ -1,4 +1,3 @@
-// The tokenizer's build in Node.
 import type { InstalledFile } from '../engine/installed_node.js';
 
 export const kTokenizerBuild: InstalledFile = {

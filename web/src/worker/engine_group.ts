@@ -1,4 +1,4 @@
-// The engines of one thread that tasks of one checkpoint may share.
+// The engines of one thread, for tasks of the same checkpoint to share weights.
 import type { Engine } from '../engine/engine.js';
 import type { Checkpoint, Loaded } from '../engine/load.js';
 
@@ -6,7 +6,7 @@ export class EngineGroup {
   private readonly loaded_ = new Map<Engine, Checkpoint>();
   private last_: Promise<unknown> = Promise.resolve();
 
-  /** Loads one after another, so that the second finds what the first has brought. */
+  /** Runs loads one after another, so that each can find the weights of earlier ones. */
   async load(one: (find: ((checkpoint: Checkpoint) => Engine | undefined) | undefined) => Promise<Loaded>): Promise<Loaded> {
     const turn = this.last_.then(async () => {
       const loaded = await one(this.loaded_.size > 0 ? (checkpoint) => this.find(checkpoint) : undefined);

@@ -1,4 +1,4 @@
-// A host runs the verbs of one pipeline's engine: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
+// A host runs the calls of one pipeline: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
 
 import type { EngineRequest, WasmParts } from '../engine/builds.js';
 import type { Engine, RunRequest } from '../engine/engine.js';
@@ -17,7 +17,7 @@ import type { NearestRequest, SetVectors, VectorHit } from '../tasks/vector_sear
 import { EngineGroup } from './engine_group.js';
 import { type GpuParts, startEngine } from './start_engine.js';
 
-/** The verbs: what each takes and gives, all of it plain data. Both hosts and the worker's messages derive from this. */
+/** The calls of a host by verb, as plain data. Both hosts and the worker's messages are derived from this table. */
 export interface Verbs {
   load: { takes: LoadRequest; gives: LoadReport };
   run: { takes: RunRequest; gives: unknown[] };
@@ -31,29 +31,26 @@ export interface Verbs {
 
 export type Verb = keyof Verbs;
 
-/** The type of a table of verbs. */
 export type VerbTable<S> = { [V in keyof S]: { takes: unknown; gives: unknown } };
 
-/** Runs the verbs of a table. */
+/** Runs the calls of a table. */
 export interface HostOf<S extends VerbTable<S>> {
-  /** A signal that fires stops the work at the next batch. */
+  /** Runs a call. The signal stops it before the next batch. */
   call<V extends keyof S>(verb: V, request: S[V]['takes'], signal?: AbortSignal): Promise<S[V]['gives']>;
-  /** Gives the memory back and cancels a load; calls that are under way fail with 'aborted'. */
+  /** Frees the memory and cancels a load; running calls throw 'aborted'. */
   dispose(): void;
 }
 
-/** A pipeline's. */
 export interface Host extends HostOf<Verbs> {
-  /** Returns a host in the same thread, whose pipeline may share this one's engine. Each must be disposed of separately. */
+  /** Returns a host in the same thread whose pipeline may share this one's engine. Each must be disposed of separately. */
   beside(report: ProgressCallback): Host;
   /** Whether it, or a host that shares its weights, still works. */
   usable(): boolean;
 }
 
-/** What a LocalHost needs from its surroundings; tests put their own in. */
+/** Dependencies of a LocalHost, which tests replace. */
 export interface HostParts extends FolderParts, GpuParts {
   startEngine?: (request: EngineRequest) => Promise<Engine>;
-  /** The engine's builds and threads. */
   wasm?: WasmParts;
 }
 
@@ -70,7 +67,7 @@ export class LocalHost implements Host {
   private weightBytes_ = 0;
   private calls_ = 0;
   private milliseconds_ = 0;
-  private recovery_: LoadRequest | undefined; // how to load again, where a GPU can be lost
+  private recovery_: LoadRequest | undefined; // how to load again if a GPU is lost
   private readonly stop_ = new AbortController();
   private last_: Promise<unknown> = Promise.resolve();
   private readonly verbs_: { [V in Verb]: (request: Verbs[V]['takes'], signal?: AbortSignal) => Promise<Verbs[V]['gives']> } = {
@@ -112,7 +109,7 @@ export class LocalHost implements Host {
     this.engine_ = undefined;
     if (!engine) return;
     this.group_.remove(engine);
-    for (const index of engine.healthy() ? this.indexes_.values() : []) index.dispose(); // The engine's memory may be another's too.
+    for (const index of engine.healthy() ? this.indexes_.values() : []) index.dispose(); // another pipeline may share the engine's memory
     this.indexes_.clear();
     engine.dispose();
   }
@@ -123,7 +120,7 @@ export class LocalHost implements Host {
     return this.engine_;
   }
 
-  /** The engine holds the state of one run: the next waits. */
+  /** Waits for earlier tasks, because the engine holds the state of one request at a time. */
   private inTurn<T>(task: () => Promise<T>): Promise<T> {
     const turn = this.last_.then(task);
     this.last_ = turn.catch(() => {});
@@ -181,7 +178,7 @@ export class LocalHost implements Host {
     return known?.width === query.length ? known.search(query, top_k) : null;
   }
 
-  /** What the started request gives, by input. */
+  /** Runs the started request to its end. Returns a result for each input. */
   private async results(inputs: number, signal: AbortSignal | undefined): Promise<unknown[]> {
     const results = new Array<unknown>(inputs);
     for (let more = true; more; ) {
@@ -202,7 +199,7 @@ export class LocalHost implements Host {
     return report;
   }
 
-  /** With device 'auto' a GPU that fails while it takes the model means the CPU. */
+  /** Loads a model. With device 'auto', loads it on the CPU if the GPU fails during loading. */
   private async loadWithFallback(request: LoadRequest): Promise<LoadReport> {
     let chosen: DeviceChoice | undefined;
     try {
@@ -211,7 +208,7 @@ export class LocalHost implements Host {
       });
     } catch (error) {
       if (request.device !== 'auto' || chosen?.device !== 'webgpu' || !isGpuFailure(error)) throw error;
-      const report = await this.loadOnce({ ...request, device: 'cpu', share: false }); // Another task's engine is on the GPU.
+      const report = await this.loadOnce({ ...request, device: 'cpu', share: false }); // another task's engine is on the GPU
       return {
         ...report,
         deviceChoice: { ...report.deviceChoice, reason: `the CPU, because the GPU could not take the model: ${describe(error)}` },
@@ -227,7 +224,7 @@ export class LocalHost implements Host {
         folders: this.parts_,
         startEngine: async (config) => {
           const started = await start({ ...request, config, parts: this.parts_.wasm ?? kNoWasm });
-          this.parts_.wasm?.dropHelpers?.(); // a GPU does not need helpers
+          this.parts_.wasm?.dropHelpers?.(); // a GPU does not need threads
           onDeviceChosen(started.deviceChoice);
           return started;
         },
@@ -244,7 +241,7 @@ export class LocalHost implements Host {
     return report;
   }
 
-  /** An engine whose GPU was lost, or refused its work, is replaced. Where the caller wants none, its next call says why. */
+  /** Loads the model again after the GPU was lost or has failed, unless the caller chose 'refuse'. */
   private async recover(): Promise<void> {
     const engine = this.engine();
     if (this.recovery_ === undefined || engine.healthy()) return;
@@ -262,7 +259,7 @@ async function timed<T>(work: () => T): Promise<T> {
   return result;
 }
 
-/** Whether an error of a load on a GPU may be the GPU's own, not the model's or the request's. */
+/** Whether a load may have failed because of the GPU, not of the model or the request. */
 function isGpuFailure(error: unknown): boolean {
   return error instanceof PeruseError && ['gpu_lost', 'gpu_failed', 'out_of_memory', 'unsupported'].includes(error.code);
 }

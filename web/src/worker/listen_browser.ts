@@ -1,23 +1,23 @@
-// The first message of the package's worker in a browser, which determines its role.
+// Handles the first message of a worker in a browser, which makes it a host or a thread of an engine.
 
 import type { ModuleFactory } from '../engine/engine.js';
 import { dropHelpers, prepareHelpers } from '../engine/helper_browser.js';
 import { becomeHelper, isForHelper } from '../engine/helpers.js';
 import type { WorkerMessage } from './worker_host.js';
 
-/** Asks a worker for the threads that a load will need, before anything that could be lost with it is sent (start_browser.ts). */
+/** Makes a worker start the threads of a load, before it receives data that could be lost with it (start_browser.ts). */
 export interface Preparation {
   helpers: number;
 }
 
-/** A dedicated worker's global scope, of which the DOM's types know only a window's. */
+/** A dedicated worker's global scope, which TypeScript's DOM library does not declare. */
 export interface WorkerScope<Request> {
   postMessage(message: unknown, transfer?: ArrayBuffer[]): void;
   close(): void;
   onmessage: ((event: MessageEvent<Request>) => void) | null;
 }
 
-/** Tells the listener what this worker is sent; or makes a thread of the engine of it, by the build's glue. */
+/** Passes messages to the listener. If the first message is the loader's 'load', makes this worker a thread of the engine instead. */
 export function listen<Request extends object>(
   scope: WorkerScope<Request>,
   glue: ModuleFactory<never>,
@@ -35,10 +35,10 @@ export function listen<Request extends object>(
   say({ kind: 'here' });
 }
 
-/** Time for a worker's ended threads to exit, in milliseconds, with a wide margin. */
+/** Time in milliseconds for a worker's ended threads to exit, with a wide margin. */
 const kFarewell = 500;
 
-/** Closes this worker after a delay: in Chromium nested workers stay if their parent ends immediately after ending them. */
+/** Closes this worker after a delay: in Chromium, nested workers survive if their parent ends immediately after ending them. */
 export function closeLater(scope: { close(): void }): void {
   dropHelpers();
   setTimeout(() => scope.close(), kFarewell);

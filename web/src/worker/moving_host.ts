@@ -1,14 +1,14 @@
-// A pipeline's host that starts in the caller's thread and moves to a worker once a call has blocked for longer than a server should (Node,
-// `worker: 'auto'`). The worker loads the same files in parallel; until it is ready, calls stay in this thread.
+// A host for Node (`worker: 'auto'`) that starts in the calling thread, and moves to a worker after a call that blocked for too long. The
+// worker loads the same files in parallel; until it is ready, calls run in the calling thread.
 import type { ProgressCallback } from '../progress.js';
 import type { Host, Verb, Verbs } from './host.js';
 import type { RemoteHost } from './worker_host.js';
 
-/** A call that held the thread for longer, in milliseconds, is a long one. */
+/** Minimum duration, in milliseconds, of a call that counts as too long. */
 export const kLongCall = 50;
 
 export interface MovingParts {
-  /** Starts the host in a worker, and loads the model there. Throws where that can't be: then the model stays here. */
+  /** Starts a worker and loads the model there. If it throws, the model stays in this thread. */
   load(signal: AbortSignal): Promise<RemoteHost>;
 }
 
@@ -16,10 +16,10 @@ export class MovingHost implements Host {
   private remote_: RemoteHost | undefined;
   private parts_: MovingParts | undefined;
   private readonly stop_ = new AbortController();
-  private underWay_ = 0; // calls here
+  private underWay_ = 0; // calls in this thread
   private shared_ = false;
   private called_ = false;
-  /** What was done here, which usage() counts on. */
+  /** Work done in this thread, which usage() includes. */
   private before_ = { calls: 0, tokens: 0, milliseconds: 0 };
 
   constructor(private readonly local_: Host) {}
@@ -29,12 +29,12 @@ export class MovingHost implements Host {
     return this.remote_ !== undefined;
   }
 
-  /** The model was loaded here: it may move. */
+  /** Allows the host to move. */
   allow(parts: MovingParts): void {
     this.parts_ = parts;
   }
 
-  /** Two pipelines that share an engine stay where it is. */
+  /** Pipelines that share an engine do not move. */
   beside(report: ProgressCallback): Host {
     this.shared_ = true;
     return (this.remote_ ?? this.local_).beside(report);
@@ -48,7 +48,7 @@ export class MovingHost implements Host {
     if (this.remote_ !== undefined) return this.answer(this.remote_, verb, request, signal);
     this.underWay_ += 1;
     try {
-      const start = this.underWay_ === 1 ? performance.now() : undefined; // A call that waits for others is not long for that.
+      const start = this.underWay_ === 1 ? performance.now() : undefined; // a call that waits for others is not long by itself
       const reply = await this.local_.call(verb, request, signal);
       if (verb === 'run' && start !== undefined && this.isLong(performance.now() - start)) void this.move();
       return reply;
@@ -64,7 +64,7 @@ export class MovingHost implements Host {
     this.remote_?.dispose();
   }
 
-  /** The first call also compiles code and makes plans, so that it tells little. */
+  /** Does not count the first call, which also compiles code and makes plans. */
   private isLong(milliseconds: number): boolean {
     const isFirst = !this.called_;
     this.called_ = true;
@@ -91,7 +91,7 @@ export class MovingHost implements Host {
   private async move(): Promise<void> {
     const parts = this.parts_;
     if (parts === undefined || this.shared_) return;
-    this.parts_ = undefined; // It is tried once.
+    this.parts_ = undefined; // only one attempt
     let remote: RemoteHost | undefined;
     try {
       remote = await parts.load(this.stop_.signal);
@@ -100,7 +100,7 @@ export class MovingHost implements Host {
       this.remote_ = remote;
       if (this.underWay_ === 0) this.local_.dispose();
     } catch {
-      remote?.dispose(); // Calls go on here.
+      remote?.dispose(); // calls stay in this thread
     }
   }
 }

@@ -1,15 +1,15 @@
-// Reuses idle workers in Node: a worker without work waits for the next load. A new one would start a thread and compile the engine, and
-// the C library's allocator keeps some memory of ended threads.
+// Reuses idle workers in Node: a worker without work waits for the next load. A new worker would compile the engine again, and the C
+// library's allocator keeps some memory of ended threads.
 import type { InstalledFile } from '../engine/installed_node.js';
 import { patience, within } from '../patience.js';
 import { kFarewell, NodeWorker } from './start_node.js';
 
-/** A worker that rested, or a new one. As startNodeWorker. */
+/** Returns an idle worker, or a new one (startNodeWorker). */
 export async function takeNodeWorker(file: InstalledFile, uses: readonly InstalledFile[]): Promise<NodeWorker> {
   return (await RestingWorker.take(file)) ?? new RestingWorker(file, uses);
 }
 
-/** At most one rests. */
+/** A worker that can become idle. At most one idle worker exists. */
 class RestingWorker extends NodeWorker {
   private static resting_: RestingWorker | undefined;
   private readonly kind_: string;
@@ -71,7 +71,7 @@ class RestingWorker extends NodeWorker {
   }
 }
 
-/** A worker has the environment of its start. */
+/** Key of workers that are interchangeable: a worker keeps the environment of its start. */
 function kindOf({ path }: InstalledFile): string {
   return JSON.stringify([path, process.env]);
 }

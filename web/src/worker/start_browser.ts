@@ -1,4 +1,4 @@
-// Starts a worker in a browser: of the package's own file, or from a blob that imports it.
+// Starts a worker in a browser, from the package's own file or from a blob that imports it.
 import { kFilesRemedy } from '../engine/files_browser.js';
 import { describe, PeruseError } from '../errors.js';
 import { patience, within } from '../patience.js';
@@ -7,22 +7,20 @@ import type { Verbs, VerbTable } from './host.js';
 import type { Preparation } from './listen_browser.js';
 import type { WorkerMessage, WorkerPort } from './worker_host.js';
 
-/** How often a worker is started whose threads do not come about. */
+/** Maximum number of workers to start if their threads do not start. */
 const kAttempts = 3;
 
-/** A worker's script. */
 export interface WorkerScript {
-  /** Starts a worker of it. */
   make: () => Worker;
-  /** Its address: for a page of another origin, and for messages. */
+  /** The script's address, for pages of another origin and for messages. */
   address: string;
-  /** Whether it is a blob, which the page's policy may refuse. */
+  /** Whether it is a blob, which the page's policy may forbid. */
   isBlob?: boolean;
 }
 
 /**
- * The script `name` in `folder` (filesFolder()), or else next to the calling script, whose address is `here`. `bundled` starts it in the form
- * in which bundlers find the file.
+ * The script `name` in `folder` (filesFolder()), or else next to the calling script, whose address is `here`. `bundled` starts it in a form
+ * that lets bundlers find the file.
  */
 export function workerScript(name: string, folder: string | undefined, bundled: () => Worker, here: string): WorkerScript {
   if (folder === undefined) return { make: bundled, address: (here ?? '').replace(/[^/]*$/, name) };
@@ -30,7 +28,7 @@ export function workerScript(name: string, folder: string | undefined, bundled: 
   return { make: () => new Worker(address, { type: 'module', name: 'peruse' }), address };
 }
 
-/** `threads`: what the work in it will need, itself among them. Throws 'worker_died'. */
+/** `threads` is the number of threads for its work, including the worker itself. Throws 'worker_died'. */
 export async function startBrowserWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>(
   script: WorkerScript,
   threads: number,
@@ -58,8 +56,8 @@ async function startWorker({ make, address, isBlob }: WorkerScript): Promise<Wor
 }
 
 /**
- * A worker's script must have the page's own origin, but its imports need not. Only foreign scripts start from a blob, because the page's
- * policy must allow that. The first message comes immediately or never.
+ * Starts a script of another origin through a blob that imports it: a worker's script must have the page's own origin. The page's policy
+ * must allow blobs.
  */
 async function startForeign(own: string): Promise<Worker> {
   const script = `import ${JSON.stringify(own)};`;
@@ -68,7 +66,7 @@ async function startForeign(own: string): Promise<Worker> {
   return firstWord(make, "it lies on another origin, and the page's policy may allow no worker from a blob");
 }
 
-/** Starts a worker from a blob and resolves at its first message, which comes immediately or never. */
+/** Starts a worker from a blob. Resolves at its first message, which comes immediately or never. */
 async function firstWord(make: () => Worker, ifRefused: string): Promise<Worker> {
   return new Promise((resolve, reject) => {
     const refused = (reason: string) => reject(notStarted(`${ifRefused} (${reason}).`));
@@ -83,9 +81,8 @@ async function firstWord(make: () => Worker, ifRefused: string): Promise<Worker>
 }
 
 /**
- * Lets the worker start its threads, before it has anything that could be lost: in Firefox (153.7) `new Worker` in a worker now and then
- * never returns, on a busy machine, where other workers are ending. Such a worker hears nothing any more: throws Late. Gives what else
- * went wrong.
+ * Makes the worker start its threads before it receives any data. In Firefox (153.7), `new Worker` in a worker may never return on a busy
+ * machine while other workers are ending; then this throws Late. Returns the reason for any other failure.
  */
 async function prepare(worker: Worker, helpers: number, reasonOf: ReasonOf): Promise<string | undefined> {
   const said = (kinds: WorkerMessage['kind'][]) =>
@@ -97,10 +94,10 @@ async function prepare(worker: Worker, helpers: number, reasonOf: ReasonOf): Pro
   return (await said(['here', 'prepared'])) ?? within(patience.threads, said(['prepared']));
 }
 
-/** What an error event of a worker says. */
+/** Describes a worker's error event. */
 type ReasonOf = (event: ErrorEvent) => string;
 
-/** An event without a message: the script could not be fetched. A bundler that moved it has given it another address. */
+/** Describes an error event without a message: the script was not found, for example because a bundler moved it. */
 function notLoaded({ address }: WorkerScript): string {
   return `its script could not be loaded${/^https?:/.test(address) ? ` from ${address}` : ''}. ${kFilesRemedy}`;
 }
@@ -109,7 +106,7 @@ function notStarted(reason: string, cause?: unknown): PeruseError {
   return new PeruseError('worker_died', `The worker can't be started: ${reason}`, { cause });
 }
 
-/** `trouble`: why it has stopped already. */
+/** `trouble` is the reason if the worker has already stopped. */
 function portOf<S extends VerbTable<S>, Progress>(worker: Worker, reasonOf: ReasonOf, trouble?: string): WorkerPort<S, Progress> {
   return {
     post: (message, transfer = []) => worker.postMessage(message, transfer),
@@ -126,8 +123,8 @@ function portOf<S extends VerbTable<S>, Progress>(worker: Worker, reasonOf: Reas
 }
 
 /**
- * Asks a worker to end itself after its threads. If it is ended from outside, Chromium keeps its threads that wait (Atomics.wait), and the
- * memory that they share. A worker that is only slow hears the wish in the end; one that hangs has no threads, and is ended later.
+ * Makes a worker end itself after its threads. Otherwise Chromium would keep threads that wait (Atomics.wait), and their shared memory. A
+ * worker that does not react lacks threads, and is terminated later.
  */
 function endWorker(worker: Worker): void {
   worker.postMessage({ id: 0, verb: 'end' });

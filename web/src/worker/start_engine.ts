@@ -1,23 +1,22 @@
-// Starts an engine on the requested device.
 import { type EngineRequest, startCpuEngine } from '../engine/builds.js';
 import type { Engine } from '../engine/engine.js';
 import { describe, PeruseError } from '../errors.js';
 import type { startWithGpu } from '../gpu/choose_device.js';
 
-/** The GPU's part: gpu/choose_device.ts. */
+/** GPU support: gpu/choose_device.ts. */
 export interface GpuPart {
   startWithGpu: typeof startWithGpu;
 }
 
-/** What starting on a GPU needs from the platform. */
+/** The platform's functions for GPUs. */
 export interface GpuParts {
-  /** Finds WebGPU if it is not the navigator's. Throws 'no_gpu'. */
+  /** Finds WebGPU outside of the navigator. Throws 'no_gpu'. */
   findGpu?: () => Promise<GPU | undefined>;
-  /** Loads the GPU's part. Programs that compute on the CPU never call it. */
+  /** Loads GPU support. Not called for device 'cpu'. */
   importGpu?: () => Promise<GpuPart>;
 }
 
-/** Starts the engine. Throws 'no_gpu' if the request requires a GPU and this machine lacks one. */
+/** Starts an engine on the requested device. Throws 'no_gpu' if the request requires a GPU and this machine lacks one. */
 export async function startEngine(request: EngineRequest, { findGpu = navigatorGpu, importGpu }: GpuParts = {}): Promise<Engine> {
   if ((request.device ?? 'cpu') === 'cpu') return startCpuEngine(request);
   let part: GpuPart;

@@ -1,14 +1,13 @@
-// Starts a worker in Node (worker_threads).
 import type { Worker } from 'node:worker_threads';
 import { type InstalledFile, newNodeWorker } from '../engine/installed_node.js';
 import type { ProgressInfo } from '../progress.js';
 import type { Verbs, VerbTable } from './host.js';
 import { isAnswered, type WorkerMessage, type WorkerPort, type WorkerRequest } from './worker_host.js';
 
-/** How long an idle worker may take until its locks (cache/lock_node.ts) are removed from disk, in milliseconds. */
+/** Time in milliseconds for an idle worker to remove its locks (cache/lock_node.ts) from disk. */
 export const kFarewell = 500;
 
-/** `file`: the worker's. `uses`: files of the package that it may need. */
+/** `file` is the worker's script. `uses` lists files of the package that it may need. */
 export function startNodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>(
   file: InstalledFile,
   uses: readonly InstalledFile[],
@@ -21,7 +20,7 @@ export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   private hear_: (message: WorkerMessage<Progress>) => void = () => {};
   private die_: (reason: string) => void = () => {};
   private ended_ = false;
-  private waiting_ = 0; // An idle worker does not keep the process alive.
+  private waiting_ = 0; // an idle worker does not keep the process alive
 
   constructor(file: InstalledFile, uses: readonly InstalledFile[]) {
     this.worker_ = newNodeWorker(file, uses);
@@ -55,7 +54,7 @@ export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
     void this.worker_.terminate();
   }
 
-  /** Asks the worker to release everything. Returns false if the message cannot be sent. */
+  /** Requests that the worker frees everything. Returns false if the message cannot be sent. */
   protected tellEnd(): boolean {
     try {
       this.post({ id: 0, verb: 'end' });
@@ -66,7 +65,7 @@ export class NodeWorker<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   }
 }
 
-/** Releases locks that others wait for before it ends. */
+/** A worker that, before it ends, releases locks that other processes wait for. */
 class LeavingWorker<S extends VerbTable<S>, Progress> extends NodeWorker<S, Progress> {
   override terminate(): void {
     this.tellEnd();

@@ -1,4 +1,4 @@
-// The worker that browsers start (a module worker): it runs an engine, or one of its threads. A page without workers imports this file and
+// The module worker in browsers: a host, or a thread of an engine. A page without workers imports this file into its own thread.
 // works in its own thread.
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';

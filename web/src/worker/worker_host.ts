@@ -1,11 +1,11 @@
-// The two ends of a worker: RemoteHost on the caller's side, serve() on the worker's. Both speak the verbs of host.ts.
+// The two ends of a worker: RemoteHost in the caller's thread, serve() in the worker. Their messages are the verbs of host.ts.
 import { describe, fromPlainError, onAbort, PeruseError, type PlainError, throwIfAborted, toPlainError } from '../errors.js';
 import type { ProgressInfo } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
 import { buffersOf } from '../tasks/results.js';
 import { type HostOf, type HostParts, LocalHost, type Verbs, type VerbTable } from './host.js';
 
-/** To the worker: a verb of one of those that work there (pipelines, say), the wish to stop an earlier one, a member's end, or its own. */
+/** A message to the worker: a verb for one of its pipelines, the cancellation of an earlier one, or the end of a pipeline or the worker. */
 export type WorkerCall<S extends VerbTable<S> = Verbs> = {
   [V in keyof S]: { id: number; member: number; verb: V; request: S[V]['takes'] };
 }[keyof S];
@@ -15,30 +15,29 @@ export type WorkerRequest<S extends VerbTable<S> = Verbs> =
   | { id: number; member: number; verb: 'leave' }
   | { id: number; verb: 'end' };
 
-/** Whether the worker answers it. */
 export function isAnswered({ verb }: { verb: PropertyKey }): boolean {
   return verb !== 'cancel' && verb !== 'leave' && verb !== 'end';
 }
 
-/** From the worker. */
+/** A message from the worker. */
 export type WorkerMessage<Progress = ProgressInfo> =
   | { kind: 'reply'; id: number; reply: unknown }
   | { kind: 'error'; id: number; error: PlainError }
   | { kind: 'progress'; member: number; progress: Progress }
-  /** The worker runs, and nothing works in it: it has begun (in a browser), or was told to end (in Node). */
+  /** The worker runs without work: it has started (in a browser), or has ended its work (in Node). */
   | { kind: 'here' }
-  /** In a browser: the threads that it was asked for have been started. */
+  /** In a browser: the requested threads have started. */
   | { kind: 'prepared' };
 
-/** A started worker, whatever the platform. */
+/** A started worker. */
 export interface WorkerPort<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> {
-  /** `transfer`: what the worker is to own from now on. */
+  /** `transfer` lists objects that the worker will own. */
   post(message: WorkerRequest<S>, transfer?: (MessagePort | ArrayBuffer)[]): void;
   onMessage(listener: (message: WorkerMessage<Progress>) => void): void;
-  /** Called at most once, with the reason, if the worker stops by itself. */
+  /** Calls the listener at most once, with the reason, if the worker stops by itself. */
   onDeath(listener: (reason: string) => void): void;
   terminate(): void;
-  /** Instead, where it is there and nobody uses the worker any more. `isIdle`: nothing is under way in it. */
+  /** Replaces terminate() if the worker can be reused. `isIdle` means that no call is running. */
   release?(isIdle: boolean): void;
 }
 
@@ -48,9 +47,9 @@ interface Pending {
   reject: (error: PeruseError) => void;
 }
 
-/** A worker and the members that work in it. It ends with the last of them. */
+/** A worker and the pipelines in it. The worker ends with the last of them. */
 class Link<S extends VerbTable<S>, Progress> {
-  private static members_ = 0; // A worker's next link must not take what is said to the last one's for its own.
+  private static members_ = 0; // numbers of all links: an idle worker's next link must ignore answers to its last one
   private readonly pending_ = new Map<number, Pending>();
   private readonly members_ = new Map<number, (progress: Progress) => void>();
   private nextId_ = 1;
@@ -104,14 +103,14 @@ class Link<S extends VerbTable<S>, Progress> {
       this.port_.post(call, handedOver(call.request));
     } catch (error) {
       const why = describe(error);
-      // If memory lacks for a copy of a buffer, engines say only that it could not be cloned.
+      // Without memory for a copy of a buffer, engines only report that it could not be cloned.
       const isTooLarge = error instanceof RangeError || (/ArrayBuffer.* could not be cloned/.test(why) && !/detached/.test(why));
       const code = isTooLarge ? 'out_of_memory' : 'invalid_argument';
       throw new PeruseError(code, `The request can't be sent to the worker: ${why}`, { cause: error });
     }
   }
 
-  /** Sends a message that the worker can do without; errors are ignored, because the caller gets a result in any case. */
+  /** Sends a message whose loss is harmless: errors are ignored. */
   private send(wish: WorkerRequest<S>): void {
     try {
       if (!this.over) this.port_.post(wish);
@@ -125,7 +124,7 @@ class Link<S extends VerbTable<S>, Progress> {
       return;
     }
     const pending = this.pending_.get(message.id);
-    if (!pending) return; // Its caller has been told already.
+    if (!pending) return; // the call has already failed
     if (message.kind === 'reply') {
       pending.resolve(message.reply as never);
       return;
@@ -134,7 +133,7 @@ class Link<S extends VerbTable<S>, Progress> {
     if (message.error.code === 'worker_died') this.end(fromPlainError(message.error));
   }
 
-  /** Ends the worker and tells everybody who waits. */
+  /** Ends the worker and rejects all pending calls. */
   private end(error: PeruseError, letGo = () => this.port_.terminate()): void {
     if (this.over) return;
     this.over = error;
@@ -144,13 +143,13 @@ class Link<S extends VerbTable<S>, Progress> {
   }
 }
 
-/** The caller's end. `S`: what the worker does, a pipeline's engine by default. */
+/** The caller's end. `S` is the table of the worker's verbs. */
 export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> implements HostOf<S> {
   private readonly member_: number;
   private left_: PeruseError | undefined;
   private readonly link_: Link<S, Progress>;
 
-  /** In the worker at the port, or in that of another host. */
+  /** Uses the worker at the port, or that of another host. */
   constructor(worker: WorkerPort<S, Progress> | RemoteHost<S, Progress>, report: (progress: Progress) => void) {
     this.link_ = worker instanceof RemoteHost ? worker.link_ : new Link(worker);
     this.member_ = this.link_.join(report);
@@ -176,10 +175,10 @@ export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   }
 }
 
-/** The sources that requests bring, by name. */
+/** The sources in a request, by name. */
 type Sources = Partial<Record<'source' | 'adapter' | 'encoder' | 'labelsEncoder', SourceSpec>>;
 
-/** The parts of its sources' memory that the sender of a request transfers instead of copying. */
+/** Ports and buffers of a request that are transferred instead of copied. */
 function handedOver(request: unknown): (MessagePort | ArrayBuffer)[] {
   if (typeof request !== 'object' || request === null || !('source' in request)) return [];
   const { source, adapter, encoder, labelsEncoder } = request as Sources;
@@ -190,7 +189,6 @@ function memoryOf(source: SourceSpec): (MessagePort | ArrayBuffer)[] {
   return source.kind === 'port' ? [source.port] : source.kind === 'bytes' ? (source.own ?? []) : [];
 }
 
-/** The worker's end of pipelines. */
 export function serve(
   post: (message: WorkerMessage, transfer?: ArrayBuffer[]) => void,
   onRequest: (listener: (request: WorkerRequest) => void) => void,
@@ -202,9 +200,9 @@ export function serve(
 }
 
 /**
- * A worker's end: answers every call with one message. `post` hands over the memory that `transfer` names. `makeHost` makes a host for each
- * member; `other` is that of another one, if there is one. `close` is called once nothing works in the worker: its caller asked for that.
- * `isClean`: all has been given back.
+ * The worker's end: answers every call with one message. `post` sends it and transfers the memory in `transfer`. `makeHost` makes a host for
+ * each pipeline; `other` is another pipeline's host, if any. `close` is called when the caller has ended all work; `isClean` means that all
+ * memory was freed.
  */
 export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S> = HostOf<S>>(
   post: (message: WorkerMessage<Progress>, transfer?: ArrayBuffer[]) => void,
@@ -236,7 +234,7 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S>
     let isClean = false;
     try {
       for (const { controller } of running.values()) controller.abort();
-      for (const host of hosts.values()) host.dispose(); // Throws where an engine is broken.
+      for (const host of hosts.values()) host.dispose(); // throws if an engine is broken
       hosts.clear();
       await Promise.all([...running.values()].map(({ answered }) => answered));
       isClean = true;
@@ -245,7 +243,7 @@ export function serveHosts<S extends VerbTable<S>, Progress, H extends HostOf<S>
     }
   };
   onRequest((message) => {
-    if (message.verb === 'end') return void end().catch(() => {}); // Fails if an engine is broken; `close` then got isClean = false.
+    if (message.verb === 'end') return void end().catch(() => {}); // fails if an engine is broken; then `close` has got isClean = false
     if (message.verb === 'cancel') return running.get(message.id)?.controller.abort();
     if (message.verb === 'leave') {
       const { member } = message as { member: number };

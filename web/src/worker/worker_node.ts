@@ -1,4 +1,4 @@
-// The worker that Node starts (worker_threads): an engine's room, or one of its threads. Nothing else imports this file.
+// The worker script in Node: a host, or a thread of an engine.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort } from 'node:worker_threads';
@@ -13,8 +13,7 @@ serve(
   (message, transfer) => parentPort!.postMessage(message, transfer),
   (listener) => listenOrHelp(createThreaded as ModuleFactory<never>, listener),
   nodeHostParts,
-  // Frees the last load's memory, so that another load can reuse this worker; ends the worker if that fails, or if it used a GPU, whose
-  // driver frees memory at an unpredictable time.
+  // Frees the memory of the last load for the next one. If that fails, or after using a GPU, whose driver frees memory late, ends the worker.
   async (isClean) => {
     await helpersHaveGone();
     if (isClean && !hasGpu() && collectGarbage()) parentPort!.postMessage({ kind: 'here' } satisfies WorkerMessage);
@@ -22,7 +21,7 @@ serve(
   },
 );
 
-/** Collects this thread's garbage. V8 exposes the function with --expose-gc, which is evaluated when a context is created. */
+/** Collects garbage. V8 exposes the function in contexts that are created under --expose-gc. */
 function collectGarbage(): boolean {
   try {
     globalThis.gc ??= newCollector();

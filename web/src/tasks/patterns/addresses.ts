@@ -1,16 +1,15 @@
-// E-mail addresses and links.
 import type { TextRange } from '../text_folding.js';
 import { rangesOf } from './cues.js';
 
 const kLocalPart = /[\p{L}\p{N}\p{M}._%+'-]/u;
 const kDomain = /[\p{L}\p{N}\p{M}-]+(?:\.[\p{L}\p{N}\p{M}-]+)+/uy;
 
-/** Finds e-mail addresses, also those that are written to escape a pattern: 'ann (at) example dot com', 'a n n @ e x . c o m'. */
+/** Finds e-mail addresses, also disguised ones: 'ann (at) example dot com', 'a n n @ e x . c o m'. */
 export function findEmails(text: string): TextRange[] {
   return [...plainEmails(text), ...rangesOf(text, kSpelledEmail), ...rangesOf(text, kSpacedEmail)];
 }
 
-/** From each @ to both sides: a regular expression would read a long word again from each of its letters. */
+/** Searches from each @ in both directions: a regular expression would take quadratic time for long words. */
 function plainEmails(text: string): TextRange[] {
   const found: TextRange[] = [];
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
@@ -25,7 +24,7 @@ function plainEmails(text: string): TextRange[] {
   return found;
 }
 
-/** The ends of domains that a spelled address may have: without the list, 'me @ home. It rains' is an address. */
+/** Top-level domains of disguised addresses. Without this list, 'me @ home. It rains' would be an address. */
 const kEnds =
   'com|org|net|edu|gov|info|biz|io|dev|app|me|eu|de|fr|es|it|nl|pl|se|no|dk|fi|ch|at|be|pt|cz|uk|ie|in|jp|cn|br|mx|ca|au|us|ru|example|test';
 const kAt = String.raw`(?: ?[[({<] ?(?:at|@) ?[\])}>] ?| ?@ ?| at )`;
@@ -36,7 +35,7 @@ const kSpelledEmail = new RegExp(
 );
 const kSpacedEmail = /(?<![^\s<(:])(?:[\w.+-] ){2,64}@(?: [\w.-]){4,64}(?!\S)/dg;
 
-/** Finds links: 'https://...', 'www....', and URLs of any scheme that hold a user name or a password. */
+/** Finds links: 'https://...', 'www....', and URLs of any scheme with a user name or password. */
 export function findLinks(text: string): TextRange[] {
   const links = text.matchAll(/(?<![\p{L}\p{N}_])(?:https?:\/\/|www\.|[a-z][a-z\d+.-]{1,20}:\/\/[^\s/@]{1,256}@)[^\s<>"')\]]+/giu);
   return [...links].flatMap(({ 0: link, index }) => {

@@ -1,8 +1,8 @@
-// Dates of birth: a date next to a cue. A date by itself is not private.
+// Dates of birth: dates next to a cue, a word such as 'born'. Other dates are not private.
 import type { TextRange } from '../text_folding.js';
 import { rangesOf, wordsOf } from './cues.js';
 
-/** The beginnings of the names of months in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish and Swedish. */
+/** Beginnings of months' names in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish and Swedish. */
 const kMonth =
   '(?:jan|ene|gen|sty|f[eé]b|f[eé]v|lut|m[aä]r|maa|mrt|abr|apr|avr|kwi|ma[yijg]|jun|jui|giu|czer|cze|jul|lug|lip|a[uo][gûu]|ago|sie|se[pt]|wrz|o[ckt][kt]|ott|out|pa[zź]|nov|lis|de[czs]|d[eé]c|dic|gru)\\p{L}{0,8}\\.?';
 const kYear = "(?:(?:1[89]|20)\\d\\d|'?\\d\\d)";
@@ -43,10 +43,10 @@ const kCue = wordsOf(
   'родил\\p{L}*',
   'рождения',
 );
-/** Cues of scripts that do not separate words. */
+/** Cues of scripts without spaces between words. */
 const kWordlessCue = /生年月日|出生|生日|誕生日|생년월일/;
 
-/** How far before and after a date a cue is looked for, in characters. */
+/** Maximum distance of the cue before a date, in characters. */
 const kReachBefore = 32;
 const kReachAfter = 20;
 

@@ -1,17 +1,17 @@
-// Cues: words next to a number that say what it is.
+// Cues: words next to a number that say what the number is.
 import type { TextRange } from '../text_folding.js';
 
-/** Makes a pattern of words, which are regular expressions, that matches them as whole words in any letter case. */
+/** Returns a pattern that matches any of the words (regular expressions) as a whole word in any letter case. */
 export function wordsOf(...words: readonly string[]): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})(?![\\p{L}\\p{N}])`, 'iu');
 }
 
-/** Returns whether a cue occurs in the characters before a range, on the same or the previous line. */
+/** Whether a cue occurs in the `reach` characters before a range, on the same or the previous line. */
 export function isCuedBefore(text: string, { start }: TextRange, cue: RegExp, reach: number): boolean {
   return cue.test(text.slice(Math.max(0, start - reach), start));
 }
 
-/** Returns the ranges of a pattern's matches; of the group 'detail' if the pattern has one. The pattern needs the flags g and d. */
+/** Returns the ranges of a pattern's matches, or of their group 'detail'. The pattern needs the flags g and d. */
 export function rangesOf(text: string, pattern: RegExp): TextRange[] {
   return [...text.matchAll(pattern)].map(({ indices }) => {
     const [start, end] = indices!.groups?.detail ?? indices![0]!;
@@ -19,7 +19,7 @@ export function rangesOf(text: string, pattern: RegExp): TextRange[] {
   });
 }
 
-/** Names of numbers that are not private. */
+/** Cues of numbers that are not private. */
 export const kOther = wordsOf(
   'orders?',
   'invoices?',
@@ -71,5 +71,5 @@ export const kOther = wordsOf(
   'line',
   'page',
 );
-/** How far before a number such a name is looked for, in characters. */
+/** Maximum distance of these cues before a number, in characters. */
 export const kOtherReach = 24;

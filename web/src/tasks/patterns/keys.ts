@@ -2,7 +2,7 @@
 import type { TextRange } from '../text_folding.js';
 import { rangesOf } from './cues.js';
 
-/** What follows a key's prefix, by provider. */
+/** Forms of keys, by provider. */
 const kForms = [
   'sk-[\\w-]{20,}', // OpenAI, Anthropic, OpenRouter
   '(?:sk|pk|rk)_(?:live|test)_\\w{16,}', // Stripe
@@ -38,13 +38,12 @@ const kPrivateKey = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-
 
 const kSecretName =
   '(?:(?:api|access|secret|auth|private|client|account|bearer|session)[ _-]?(?:key|token|secret|id)|secret|token|pass(?:word|wd|phrase|code)|pwd?|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|lösenord|hasło|heslo)';
-/** 'password: hunter2', 'API_KEY=...'. After 'is' the value needs a digit or a sign, since words may follow. */
+/** 'password: hunter2', 'API_KEY=...'. After 'is' the value must contain a digit or a sign, because ordinary words may follow. */
 const kAfterCue = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:\\w{1,30}_)?${kSecretName}["']?(?: ?[:=]+ ?["']?(?<detail>[^\\s"',;]{4,200})|(?: is| ist| est| es)[: ]+["']?(?=\\S{0,100}[\\d!#$%&*+@_])(?<said>[^\\s"',;]{4,200}))`,
   'giud',
 );
 
-/** Finds API keys, tokens, private keys and passwords. */
 export function findKeys(text: string): TextRange[] {
   const cued = [...text.matchAll(kAfterCue)].map(({ indices }) => {
     const [start, end] = indices!.groups!.detail ?? indices!.groups!.said!;

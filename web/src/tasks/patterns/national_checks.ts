@@ -1,9 +1,9 @@
-// Check digits of national numbers, each with the function that python-stdnum has for it. A code holds digits and capitals alone.
+// Check digits of national numbers, each as in python-stdnum. A code contains only digits and capitals.
 
 const digits = (code: string) => [...code].map(Number);
 const last = (code: string) => Number(code.at(-1));
 
-/** The sum of the products of the first digits and the weights. */
+/** The sum of products of digits and weights. */
 function weighted(code: string, weights: readonly number[]): number {
   return weights.reduce((total, weight, i) => total + weight * Number(code[i]), 0);
 }
@@ -12,12 +12,11 @@ function isDay(month: number, day: number): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
-/** Whether four digits are a month, from which a multiple of `shift` is taken, and a day. */
+/** Whether four digits are a month (after subtracting multiples of `shift`) and a day. */
 function isMonthAndDay(code: string, at: number, shift = 100): boolean {
   return isDay(Number(code.slice(at, at + 2)) % shift, Number(code.slice(at + 2, at + 4)));
 }
 
-/** ISO/IEC 7812-1. */
 export function luhn(code: string): boolean {
   const doubled = digits(code)
     .reverse()
@@ -44,13 +43,13 @@ export function french(code: string): boolean {
   return 97 - (number % 97) === Number(code.slice(13));
 }
 
-/** From 2000 on a 2 precedes the number. */
+/** For births since 2000, the number is checked with a 2 before it. */
 export function belgian(code: string): boolean {
   const number = Number(code.slice(0, 9));
   return isMonthAndDay(code, 2, 20) && [0, 2e9].some((century) => 97 - ((number + century) % 97) === Number(code.slice(9)));
 }
 
-/** One digit occurs twice or three times among the first ten, the others at most once; then ISO/IEC 7064, MOD 11,10. */
+/** Among the first ten digits one occurs twice or three times, the others at most once. Then ISO/IEC 7064, MOD 11,10. */
 export function german(code: string): boolean {
   const counts = Array.from({ length: 10 }, (_, digit) => code.slice(0, 10).split(String(digit)).length - 1);
   const repeated = counts.filter((count) => count > 1);
@@ -63,7 +62,7 @@ export function polish(code: string): boolean {
   return isMonthAndDay(code, 2, 20) && weighted(code, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]) % 10 === 0;
 }
 
-/** The day of a coordination number has 60 added. */
+/** In coordination numbers, 60 is added to the day. */
 export function swedish(code: string): boolean {
   const number = code.slice(-10);
   return isDay(Number(number.slice(2, 4)), Number(number.slice(4, 6)) % 60) && luhn(number);
@@ -81,7 +80,7 @@ export function norwegian(code: string): boolean {
   return isDate && first === 0 && weighted(code, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0;
 }
 
-/** Months of women have 50 added, and 20 more where a day's numbers were used up. */
+/** For women, 50 is added to the month; a further 20 if the numbers of a day are exhausted. */
 export function czech(code: string): boolean {
   const month = Number(code.slice(2, 4)) % 50;
   return isDay(month > 20 ? month - 20 : month, Number(code.slice(4, 6))) && Number(code) % 11 === 0;
@@ -103,13 +102,13 @@ export function baltic(code: string): boolean {
   return isMonthAndDay(code, 3) && (first < 10 ? first : second % 10) === last(code);
 }
 
-/** An article number (EAN-13) of the country's prefix, 756. */
+/** An EAN-13 number with the country's prefix 756. */
 export function swiss(code: string): boolean {
   return weighted(code, [1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 === 0;
 }
 
 export function turkish(code: string): boolean {
-  const tenth = weighted(code, [7, 9, 7, 9, 7, 9, 7, 9, 7]) % 10; // 9 for -1.
+  const tenth = weighted(code, [7, 9, 7, 9, 7, 9, 7, 9, 7]) % 10; // 9 stands for -1
   return tenth === Number(code[9]) && weighted(code, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]) % 10 === last(code);
 }
 
@@ -146,7 +145,7 @@ export function southAfrican(code: string): boolean {
   return isMonthAndDay(code, 2) && luhn(code);
 }
 
-/** Verhoeff's scheme: products of the dihedral group of order 10, and powers of a permutation. */
+/** Verhoeff's algorithm, with the dihedral group of order 10. */
 export function indian(code: string): boolean {
   const times = (a: number, b: number) => (a < 5 ? ((a + b) % 5) + (b < 5 ? 0 : 5) : b < 5 ? ((a - b) % 5) + 5 : (a - b + 5) % 5);
   const permutation = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
@@ -173,7 +172,6 @@ export function australian(code: string): boolean {
   return weighted(code, weights) % 11 === 0;
 }
 
-/** The number of the National Health Service. */
 export function british(code: string): boolean {
   return (11 - (weighted(code, [10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11)) % 11 === last(code);
 }

@@ -1,11 +1,11 @@
-// National identity, tax and insurance numbers: their forms, and the check digits that must be right.
+// National identity, tax and insurance numbers with right check digits.
 import type { TextRange } from '../text_folding.js';
 import { isCuedBefore, kOther, kOtherReach, rangesOf, wordsOf } from './cues.js';
 import * as checks from './national_checks.js';
 
 /**
- * Forms and checks. A form is a regular expression in which a space is a separator that may be missing. 'cued' accepts a number
- * only after a cue: those whose form and check digits fit one in a few other numbers.
+ * Forms and checks. A form is a regular expression in which a space is an optional separator. 'cued' numbers count only after a cue
+ * ('SSN', 'tax number'), because many other numbers pass their checks.
  */
 const kNumbers: readonly (readonly [form: string, check: (code: string) => boolean, cued?: 'cued'])[] = [
   [String.raw`\d\d \d{3} \d{3} [A-Z]|[XYZ] \d{7} [A-Z]`, checks.spanish],
@@ -72,7 +72,6 @@ const kFinders = kNumbers.map(([form, check, cued]) => {
   return { pattern, check, cued };
 });
 
-/** Finds national numbers with right check digits: those of weak check digits only after a cue ('SSN', 'tax number'). */
 export function findNationalIds(text: string): TextRange[] {
   return kFinders.flatMap(({ pattern, check, cued }) =>
     rangesOf(text, pattern).filter((range) => {

@@ -1,4 +1,4 @@
-// Addresses of machines: IP (RFC 791, RFC 4291) and MAC (IEEE 802).
+// IP addresses (RFC 791, RFC 4291) and MAC addresses (IEEE 802).
 import type { TextRange } from '../text_folding.js';
 import { isCuedBefore, rangesOf, wordsOf } from './cues.js';
 
@@ -6,25 +6,25 @@ const kIpv4 = /(?<![\w.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\
 const kVersion = wordsOf('v', 'ver\\.?', 'version', 'release', 'build', 'section', 'chapter', 'kapitel');
 const kIpv6 = /(?<![\w:.])[\da-f]{0,4}(?::[\da-f]{0,4}){2,8}(?:(?:\.\d{1,3}){3})?(?:%\w{1,16})?(?![\w:]|\.\d)/dgi;
 
-/** Finds IPv4 and IPv6 addresses. 'Version 1.2.3.4' is not an address. */
+/** Finds IPv4 and IPv6 addresses. Excludes version numbers, as in 'Version 1.2.3.4'. */
 export function findIpAddresses(text: string): TextRange[] {
   const v4 = rangesOf(text, kIpv4).filter((range) => !isCuedBefore(text, range, kVersion, 9));
   const v6 = rangesOf(text, kIpv6).filter(({ start, end }) => isIpv6(text.slice(start, end)));
   return [...v4, ...v6];
 }
 
-/** Eight groups of hexadecimal digits; one '::' replaces one group or more, and an IPv4 address may replace the last two. */
+/** Whether the text is eight groups of hexadecimal digits; '::' replaces groups, and an IPv4 address may replace the last two. */
 function isIpv6(address: string): boolean {
   const plain = address.replace(/%.*$/, '').replace(/(\d{1,3}\.){3}\d{1,3}$/, '0:0');
   const halves = plain.split('::');
   const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
-  if (halves.length > 2 || !/\d/.test(plain) || groups.some((group) => !/^[\da-f]{1,4}$/i.test(group))) return false; // 'a::b' is C++.
+  if (halves.length > 2 || !/\d/.test(plain) || groups.some((group) => !/^[\da-f]{1,4}$/i.test(group))) return false; // 'a::b' is C++
   return halves.length === 2 ? groups.length >= 2 && groups.length < 8 : groups.length === 8;
 }
 
 const kMac = /(?<![\w:-])(?:[\da-f]{2}(?:(:[\da-f]{2}){5}|(-[\da-f]{2}){5})|[\da-f]{4}\.[\da-f]{4}\.[\da-f]{4})(?![\w:-]|\.\d)/dgi;
 
-/** Finds MAC addresses: six bytes in hexadecimal digits. */
+/** Finds six bytes in hexadecimal digits. */
 export function findMacAddresses(text: string): TextRange[] {
   return rangesOf(text, kMac);
 }

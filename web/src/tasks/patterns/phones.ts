@@ -1,9 +1,9 @@
-// Telephone numbers: those that begin as an international or a national number does, have the groups of one, or follow a cue. Other
-// rows of digits (orders, invoices, ISBNs) are not private. peruse/phone-numbers finds them by the numbering plans of all countries.
+// Telephone numbers: with an international or national prefix, with the usual groups, or after a cue. Other numbers (orders, invoices,
+// ISBNs) are not private.
 import type { TextRange } from '../text_folding.js';
 import { isCuedBefore, kOther, kOtherReach, wordsOf } from './cues.js';
 
-/** Digits of the longest telephone number (ITU-T E.164), and of the shortest that is worth hiding. */
+/** Longest telephone number (ITU-T E.164), in digits. */
 const kMostDigits = 15;
 const kFewestDigits = 7;
 
@@ -43,7 +43,6 @@ const kCue = wordsOf(
 const kWordlessCue = /電話|电话|手机|手機|携帯|전화/;
 const kCueReach = 32;
 
-/** Finds telephone numbers in a folded text. */
 export function findPhones(text: string): TextRange[] {
   const runs = text.matchAll(/[+(]{0,2}\d[\d ()./-]*/g);
   return [...runs].flatMap(({ 0: run, index }) => {
@@ -69,7 +68,7 @@ function isPhone(text: string, range: TextRange): boolean {
   return !isCuedBefore(text, range, kOther, kOtherReach) && kForms.some((form) => form.test(number));
 }
 
-/** Dates, amounts, decimal numbers and spans of years. */
+/** Whether it is a date, an amount, a decimal number or a range of years. */
 function isOtherNumber(text: string, end: number, number: string): boolean {
   const isDate = /^\d{1,4} ?[./-] ?\d{1,2} ?[./-] ?\d{1,4}(?!\d| ?[-.]\d)/.test(number);
   const isYears = /^(?:1[5-9]|20)\d\d ?[-/] ?(?:1[5-9]|20)\d\d$/.test(number);
@@ -78,7 +77,7 @@ function isOtherNumber(text: string, end: number, number: string): boolean {
   return isDate || isYears || isAmount || /^\d+\.\d+$/.test(number) || /^(?:[\p{L}_]|,\d{1,2}(?!\d))/u.test(text.slice(end, end + 4));
 }
 
-/** National forms: with a trunk prefix, of North America, or in three groups and more. */
+/** National forms: with a trunk prefix, North American, or in three or more groups. */
 const kForms = [
   /^\(?0[1-9][\d ()./-]{6,}$/,
   /^00[1-9][\d ()./-]{7,}$/,

@@ -1,4 +1,4 @@
-// Numbers that are written out to escape a pattern: 'four one one one ...', digit by digit.
+// Numbers spelled out in words to evade patterns: 'four one one one ...'.
 import type { TextRange } from '../text_folding.js';
 import { rangesOf } from './cues.js';
 
@@ -9,13 +9,12 @@ const kDigitWords = [
   'cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve',
 ].join('|');
 
-/** Seven digits or more: the shortest telephone number. */
+/** At least seven digits, the length of the shortest telephone number. */
 const kSpoken = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:plus )?(?:(?:${kDigitWords}|\\d{1,4})(?:[ ,.-]{1,3}|$)){6,30}(?:${kDigitWords}|\\d{1,4})(?![\\p{L}\\p{N}])`,
   'giud',
 );
 
-/** Finds rows of seven words for digits or more. */
 export function findSpokenNumbers(text: string): TextRange[] {
   const isSpoken = ({ start, end }: TextRange) => (text.slice(start, end).match(/\p{L}{2,}/gu)?.length ?? 0) >= 3;
   return rangesOf(text, kSpoken).filter(isSpoken);
