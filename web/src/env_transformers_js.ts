@@ -72,7 +72,6 @@ const kIgnored: Record<string, string> = {
 
 const kBooleans = new Set(['allowLocalModels', 'useBrowserCache', 'useFSCache', 'useCustomCache', 'useFS', 'useWasmCache']);
 
-/** Sets a transformers.js setting. Returns false if the name is not one. */
 export function setTransformersJs(state: TransformersJsState, name: string, value: unknown, own: OwnSettings): boolean {
   if (name === 'allowRemoteModels') {
     checkBoolean(name, value);

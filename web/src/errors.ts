@@ -46,7 +46,6 @@ export type ErrorCode =
   | 'gpu_failed'
   | 'worker_died';
 
-/** A PeruseError as plain data, for messages between threads. */
 export interface PlainError {
   code: ErrorCode;
   message: string;
@@ -150,7 +149,6 @@ export function abortError(signal: AbortSignal): PeruseError {
   return new PeruseError('aborted', 'The call was cancelled by its signal.', { cause: signal.reason });
 }
 
-/** Pending actions of each signal. */
 const following = new WeakMap<AbortSignal, { acts: Set<() => void>; listener: () => void }>();
 
 /**

@@ -1,5 +1,3 @@
-// The package's public API, for all platforms.
-
 export type { WeightReport } from './engine/engine.js';
 export type { GpuReport, MemoryReport, ProbeReport, UsageReport } from './engine/reports.js';
 export type { Variant } from './engine/variant.js';

@@ -1,5 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// peruse/redact: redaction by patterns alone, without the engine.
 import { asArgumentError, PeruseError, show } from './errors.js';
 import { type PatternRedactor, patternRedactor } from './tasks/pattern_redactor.js';
 import { findDetails } from './tasks/patterns.js';

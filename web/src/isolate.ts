@@ -45,7 +45,6 @@ export async function isolate({ script = 'peruse-isolate-worker.js', embedder = 
   return new Promise(() => {});
 }
 
-/** Removes the mark of a reload from session storage, if storage is allowed. */
 function forgetTry(): void {
   try {
     sessionStorage.removeItem(kTried);

@@ -24,12 +24,10 @@ export class Listener<Progress = ProgressInfo> {
     }
   }
 
-  /** Throws the callback's error, if any. */
   check(): void {
     if (this.failure_) throw this.failure_;
   }
 
-  /** Awaits the promise, or throws as soon as the callback fails. */
   async unlessFailed<T>(promise: Promise<T>): Promise<T> {
     promise.catch(() => {});
     return Promise.race([promise, this.failed_]);

@@ -1,4 +1,3 @@
-// Checks the names and types of the options of pipeline() and teach().
 import { capital, checkSignal, PeruseError, show } from './errors.js';
 
 export type OptionKind = 'boolean' | 'string' | 'number' | 'function' | 'signal' | 'other';

@@ -1,5 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// pipeline(): loads a model for a task and returns a function.
 
 import type { DtypeWish, LoadRequest } from './engine/load_request.js';
 import type { DeviceWish, MemoryReport, ProbeMemory, UsageReport } from './engine/reports.js';
@@ -345,7 +344,6 @@ async function allowMoving(host: MovingHost, spec: SourceSpec, request: LoadRequ
   });
 }
 
-/** Versions of a disk folder's files; undefined if they cannot be determined. */
 async function versionsOf(spec: SourceSpec, weights: string): Promise<string | undefined> {
   if (spec.kind !== 'folder') return undefined;
   const folder = await openFolder(spec, platform().folderParts);
@@ -450,7 +448,6 @@ function checkDevice({ device = 'cpu', dtype = 'auto' }: PipelineOptions): Dtype
   );
 }
 
-/** Converts `id2label` to a list. */
 function labelNames(labels: NonNullable<PipelineOptions['id2label']>): string[] {
   const names = Array.isArray(labels) ? [...labels] : Array.from(Object.keys(labels), (_, i) => (labels as Record<number, string>)[i]);
   if (names.length > 0 && names.every((name) => typeof name === 'string')) return names;

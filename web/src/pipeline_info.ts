@@ -22,7 +22,6 @@ export interface PipelineInfo {
   reason: string;
   device: 'cpu' | 'webgpu';
   dtype: Dtype;
-  /** The GPU adapter, its features and limits. */
   gpu?: GpuReport;
   /** Times by which `device: 'auto'` chose. */
   probe?: ProbeReport;
@@ -40,7 +39,6 @@ export interface PipelineInfo {
   notices: readonly string[];
 }
 
-/** Converts the engine's load report to PipelineInfo. */
 export function describeLoad(
   task: Task,
   model: string,
@@ -76,7 +74,6 @@ function threadNote(choice: VariantChoice, { threads }: LoadReport): string {
   return `More than ${count(threads, 'thread')} did not help here (measured).`;
 }
 
-/** Returns sentences about what loading decided. */
 export function loadNotes({ model, task, variant, threads, reason, device, dtype, weights, notices }: PipelineInfo): string[] {
   const { architecture, tensors, headTensors, extraTensors } = weights;
   const where = device === 'webgpu' ? 'the GPU' : `the CPU, build ${variant}, ${count(threads, 'thread')}`;

@@ -7,12 +7,10 @@ import type { Host } from './worker/host.js';
 export interface StartedHost {
   host: Host;
   inWorker: boolean;
-  /** Why no worker was started. */
   trouble?: string;
 }
 
 export interface HostLease extends StartedHost {
-  /** To be called when the pipeline is disposed. */
   release(): void;
 }
 

@@ -11,7 +11,6 @@ export class BlockStream {
   private left_ = false; // the reader cancelled
   private wanted_: () => void = () => {};
 
-  /** `file` is the file's name and version. */
   constructor(file: string) {
     this.sealer_ = new Sealer(file);
     this.readable = new ReadableStream<Uint8Array>(
@@ -39,7 +38,6 @@ export class BlockStream {
     if (!this.left_) this.controller_.close();
   }
 
-  /** Aborts the file. */
   fail(error: unknown): void {
     if (!this.left_) this.controller_.error(error);
     this.left_ = true;

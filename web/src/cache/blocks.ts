@@ -6,12 +6,10 @@ const kBlockBytes = 1 << 20;
 const kDigestBytes = 32;
 const kSealedBytes = kBlockBytes + kDigestBytes;
 
-/** Size of a file, from the size of its stored form. */
 export function contentBytes(stored: number): number {
   return Math.max(0, stored - kDigestBytes * Math.ceil(stored / kSealedBytes));
 }
 
-/** Size of the stored form, from the size of a file. */
 export function sealedBytes(content: number): number {
   return content + kDigestBytes * (Math.floor(content / kBlockBytes) + 1);
 }

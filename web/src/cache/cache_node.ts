@@ -23,7 +23,6 @@ interface Entry {
   url: string;
   status: number;
   headers: [string, string][];
-  /** Name of the file with the body. */
   body: string;
   bytes: number;
   /** Hash of the JSON of the members above. */
@@ -126,7 +125,6 @@ export class DiskCache implements LockingCache {
     return join(this.folder_, `${key(url)}.json`);
   }
 
-  /** Returns undefined for a missing or damaged entry. */
   private async readEntry(path: string): Promise<Entry | undefined> {
     const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return '';
@@ -159,7 +157,6 @@ async function removeStore(folder: string): Promise<void> {
   await rmdir(folder).catch(() => {});
 }
 
-/** A valid file name for any address. */
 function key(url: string): string {
   return createHash('sha256').update(url).digest('hex').slice(0, 40);
 }

@@ -19,7 +19,6 @@ export interface ServerHeaders {
 }
 
 export interface StoredFile extends ServerHeaders {
-  /** The server returned 404. */
   missing: boolean;
   /** Milliseconds since 1970. */
   storedAt: number;
@@ -61,7 +60,6 @@ export interface Saving {
 export class FileStore {
   private dead_ = false; // timed out once, and is not used again
 
-  /** `onFault` is called when the cache fails. */
   constructor(
     private readonly cache_: LockingCache,
     private readonly onFault_: (why: string) => void = () => {},
@@ -117,7 +115,6 @@ export class FileStore {
     return { stream, saved: put() };
   }
 
-  /** Records that the server returned 404. */
   async saveMissing(url: string): Promise<void> {
     const headers = { [kStoredAt]: String(Date.now()) };
     await this.ask(async () => this.cache_.put(url, new Response(null, { status: 404, headers })));

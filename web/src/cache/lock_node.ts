@@ -13,7 +13,6 @@ const kTouchEvery = 2000;
 const kStaleAfter = 10_000;
 const kAskEvery = 100;
 
-/** Waits for the lock. Returns a function that releases it. If locking fails or the disk does not answer, continues without. */
 export async function lockFile(path: string, signal: AbortSignal): Promise<() => void> {
   const releaseHere = await lock(path, signal);
   const waiting = waitFor(path, signal);
@@ -58,7 +57,6 @@ async function waitFor(path: string, signal: AbortSignal): Promise<boolean> {
   return false;
 }
 
-/** Creates the lock file. Returns false if it exists. */
 async function make(path: string): Promise<boolean> {
   try {
     await writeFile(path, `${process.pid} ${hostname()}`, { flag: 'wx' });

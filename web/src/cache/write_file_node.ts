@@ -13,7 +13,6 @@ export function checkFolderName(folder: unknown): string {
   throw new PeruseError('invalid_argument', `Name a folder to write to; got ${show(folder)}.`);
 }
 
-/** Writes a whole file. `name` is relative to the folder, with slashes. */
 export async function writeWhole(folder: string, name: string, content: Uint8Array | string): Promise<void> {
   const file = await NewFile.open(folder, name);
   try {

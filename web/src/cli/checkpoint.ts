@@ -25,9 +25,7 @@ import { type MissingFile, type ModelFile, resolveSource, type SourceOptions } f
 import { nodeHostParts } from '../worker/host_parts_node.js';
 
 export interface Checkpoint {
-  /** config.json, or gliner_config.json. */
   config: Record<string, unknown>;
-  /** Messages about missing configuration files. */
   lacks: string[];
   configBytes: Uint8Array;
   files: string[];
@@ -46,7 +44,6 @@ type Open = (file: string, firstBytes?: number) => Promise<ModelFile | MissingFi
 /** Numbers of bytes to try for a header; few headers need more than the first. */
 const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
 
-/** Folders of encoders that a repository only names. */
 export interface Encoders {
   encoder?: string;
   labels_encoder?: string;
@@ -184,7 +181,6 @@ async function whole(file: ModelFile): Promise<Uint8Array> {
 
 interface WeightFile {
   name: string;
-  /** Its opened beginning. */
   start?: ModelFile;
 }
 
@@ -201,7 +197,6 @@ async function weightFiles(open: Open): Promise<WeightFile[]> {
   return names.map((name) => ({ name }));
 }
 
-/** Reads the header of a weights file. */
 async function readHeader(open: Open, { name, start }: WeightFile): Promise<readonly TensorInfo[]> {
   for (const most of kFirstReads) {
     const file = most === kFirstReads[0] && start ? start : found(await open(name, most));
@@ -211,7 +206,6 @@ async function readHeader(open: Open, { name, start }: WeightFile): Promise<read
   throw new PeruseError('malformed_file', `${name}: the list of its tensors is longer than ${kFirstReads.at(-1)!} bytes.`);
 }
 
-/** Returns undefined if the header needs more than `most` bytes. */
 async function readStart(name: string, file: ModelFile, most: number): Promise<readonly TensorInfo[] | undefined> {
   const reader = new WeightsReader(await readerModule(), name);
   try {

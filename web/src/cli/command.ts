@@ -5,7 +5,6 @@ import type { Io } from './io.js';
 export interface Option {
   type: 'string' | 'boolean';
   short?: string;
-  /** Placeholder of the value in --help. */
   value?: string;
   help: string;
 }
@@ -15,7 +14,6 @@ export type Options = Record<string, Option>;
 export type Values = { [name: string]: string | boolean | undefined };
 
 export interface Command {
-  /** One line for the list of commands. */
   summary: string;
   /** The arguments, for example '<model> [text ...]'. */
   usage: string;
@@ -58,7 +56,6 @@ export function list(values: Values, name: string): string[] | undefined {
   return items;
 }
 
-/** The value of an option with fixed values. */
 export function choice<const T extends string>(values: Values, name: string, words: readonly T[]): T | undefined {
   const value = text(values, name);
   if (value === undefined || words.includes(value as T)) return value as T | undefined;

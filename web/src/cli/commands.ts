@@ -1,4 +1,3 @@
-// The commands of `peruse`, in the order of --help.
 import { answer } from './answer.js';
 import { cache } from './cache.js';
 import { classify } from './classify.js';

@@ -18,7 +18,6 @@ interface FileVersion {
   modified: number;
 }
 
-/** Returns the best encoding in an `Accept-Encoding` header, or undefined. */
 export function acceptedEncoding(header: string | undefined): Encoding | undefined {
   const accepted = new Map<string, number>();
   for (const part of (header ?? '').toLowerCase().split(',')) {
@@ -28,11 +27,9 @@ export function acceptedEncoding(header: string | undefined): Encoding | undefin
   return kFormats.find((format) => (accepted.get(format) ?? accepted.get('*') ?? 0) > 0);
 }
 
-/** Compresses files and caches the results until a file changes. */
 export class CompressedFiles {
   private readonly kept_ = new Map<string, { version: string; bytes: Promise<Buffer> }>();
 
-  /** Returns the compressed bytes, or undefined for a file that is sent uncompressed. */
   async get({ path, size, modified }: FileVersion, encoding: Encoding): Promise<Buffer | undefined> {
     if (size > kLargest || kAsTheyAre.test(path)) return undefined;
     const key = `${encoding} ${path}`;

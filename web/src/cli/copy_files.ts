@@ -1,4 +1,3 @@
-// peruse copy-files: copies the files that a page loads at run time, for bundlers that omit them.
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -123,7 +123,6 @@ function asText(model: string, checkpoint: Checkpoint, found: Verdict[], memory:
   ];
 }
 
-/** Counts parameters; tied ones count once. */
 function countParameters(tensors: Checkpoint['tensors']): number {
   return [...tensors.values()].reduce((sum, tensor) => sum + (tensor.same_as === undefined ? elements(tensor) : 0), 0);
 }

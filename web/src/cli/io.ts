@@ -1,4 +1,3 @@
-// Input and output of a command: the process's, or a test's.
 import { linesOf } from './input_lines.js';
 
 export interface Io {

@@ -1,4 +1,3 @@
-// Progress of a training run on standard error.
 import type { TeachProgress } from '../teach/index_node.js';
 import type { Io } from './io.js';
 import { ProgressBar } from './progress_bar.js';

@@ -1,4 +1,3 @@
-// Options and input of all commands that run a model.
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
 import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
@@ -22,7 +21,6 @@ export const kEncoderOptions: Options = {
 
 const kDtypes = ['auto', 'fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'] as const;
 
-/** Options that choose the weights file. */
 export const kWeightsOptions: Options = {
   weights: { type: 'string', value: 'form', help: 'safetensors, onnx or auto: the files to read (auto)' },
   dtype: { type: 'string', value: 'precision', help: 'of ONNX files: fp32, fp16, q8, int8, uint8, q4, q4f16 or bnb4 (q8)' },

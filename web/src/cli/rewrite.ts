@@ -1,4 +1,3 @@
-// Common part of the commands that write a checkpoint to a folder.
 import { env } from '../env.js';
 import type { RewriteOptions } from '../quantize/rewrite_checkpoint.js';
 import { flag, needed, type Options, text, UsageError, type Values } from './command.js';

@@ -7,7 +7,6 @@ import { commandHelp, generalHelp } from './help.js';
 import type { Io } from './io.js';
 import { printable } from './printable.js';
 
-/** Runs a command line. Returns the exit code. */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && rest.length === 0)) {

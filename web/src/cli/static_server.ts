@@ -37,7 +37,6 @@ const kPolicy = {
 const kLooksAgain = 200; // milliseconds
 
 export interface ServeOptions {
-  /** 0 selects a free port. */
   port?: number;
   /** The address to listen on. Default '127.0.0.1', for this machine only; '0.0.0.0' means every address of the machine. */
   host?: string;
@@ -50,7 +49,6 @@ export interface ServeOptions {
 
 /** Files that are still being built; requests for them wait. */
 export interface Later {
-  /** Prefixes of their addresses. */
   below: readonly string[];
   until: Promise<unknown>;
 }
@@ -62,7 +60,6 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** State that all requests share. */
 interface Site {
   mounts: [string, string][];
   generated: Readonly<Record<string, string>>;
@@ -161,7 +158,6 @@ function isOwnName(header: string | undefined, host: string): boolean {
 interface FoundFile {
   path: string;
   size: number;
-  /** Time of the last change, in milliseconds since 1970. */
   modified: number;
 }
 

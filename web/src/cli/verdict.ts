@@ -9,7 +9,6 @@ import type { Checkpoint } from './checkpoint.js';
 
 export interface Verdict {
   task: Task;
-  /** The error; undefined if the engine runs it. */
   refused?: { code: string; message: string };
 }
 
@@ -49,7 +48,6 @@ async function refusal(task: Task, checkpoint: Checkpoint): Promise<Verdict['ref
   return { code: 'not_found', message: `there is no tokenizer that Peruse reads, none of ${names}` };
 }
 
-/** Whether models of the task have their own configuration file. */
 function isGlinerTask(task: Task): boolean {
   return engineTask(task) === 'zero-shot-token-classification';
 }
@@ -59,7 +57,6 @@ function ownCode({ code }: { code: string }, { config }: Checkpoint): string {
   return '; the repository brings Python code of its own for it (auto_map), which is never run';
 }
 
-/** Returns the model's operations for a task, one per line. */
 export async function programOf(task: Task, { configBytes }: Checkpoint): Promise<string> {
   return withModel(task, 'auto', configBytes, (engine) => Promise.resolve(engine.program()));
 }

@@ -11,7 +11,6 @@ import type { Variant } from './variant.js';
 export type Build = Variant | 'webgpu';
 
 export interface WasmParts {
-  /** Compiles a build of the package, or of the folder at a URL. */
   compile(build: Build, folder: string | undefined): Promise<WebAssembly.Module>;
   startHelper(): HelperWorker;
   /** Ends threads that were started in advance but are not needed. */
@@ -19,7 +18,6 @@ export interface WasmParts {
 }
 
 export interface EngineRequest extends LoadRequest {
-  /** The content of config.json, from which a speed probe takes its sizes. */
   config: Promise<Uint8Array>;
   parts: WasmParts;
 }

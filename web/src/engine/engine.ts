@@ -20,7 +20,6 @@ export interface EngineModule {
     packedDot?: boolean,
   ) => Session;
   VectorIndex: new (width: number) => EngineVectorIndex;
-  /** Emscripten's worker threads; only in builds with threads. */
   PThread?: { terminateAllThreads(): void };
 }
 
@@ -60,10 +59,8 @@ export interface Session extends Staged {
   feedWeights(bytes: number): string;
   finishWeights(): string;
   probe(layers: number, dtype: string): string;
-  /** Creates a session for another task with the same weights. */
   beside(): Session;
   needsWeights(): boolean;
-  /** Only in builds for the CPU. */
   program(): string;
   start(bytes: number): string;
   startInspection(bytes: number): string;
@@ -81,13 +78,11 @@ export interface OpenRequest {
   task: string;
   /** 'auto' means 'q8' for a q8 checkpoint; for others 'f32' on the CPU and 'f16' on a GPU. */
   dtype: string;
-  /** Replaces the label names in config.json. */
   id2label?: string[];
   /** For fill-mask with DeBERTa: predict through the decoder of pre-training. */
   enhanced_mask_decoder?: boolean;
 }
 
-/** A report on loaded weights. */
 export interface WeightReport {
   /** The class in config.json, for example 'DebertaV2ForQuestionAnswering'. */
   architecture: string;
@@ -131,7 +126,6 @@ export class Engine extends ModuleCalls<EngineModule> {
     );
   }
 
-  /** Creates an index of vectors of length `width` in this engine's memory. */
   newIndex(width: number): VectorIndex {
     return new VectorIndex(this.module_, width);
   }
@@ -213,7 +207,6 @@ export class Engine extends ModuleCalls<EngineModule> {
     this.call(() => this.session_.startInspection(bytes));
   }
 
-  /** Runs one batch. Returns true while batches remain. */
   step(): boolean | Promise<boolean> {
     return this.call(() => this.session_.step()).more === true;
   }

@@ -46,7 +46,6 @@ function validates(bytes: number[]): boolean {
   return WebAssembly.validate(new Uint8Array(bytes));
 }
 
-/** Returns the available features. `inWorker` means a worker, which may block. */
 export function detectFeatures(environment: { inWorker: boolean; processors: number; sharedMemory: boolean }): Features {
   const wasm = typeof WebAssembly === 'object' && typeof WebAssembly.validate === 'function';
   return {

@@ -10,7 +10,6 @@ export async function helpersHaveGone(): Promise<void> {
   await Promise.all(kEnding);
 }
 
-/** Starts a thread. It keeps the process alive only until it has loaded, because later it may be idle. */
 export function startNodeHelper(file: InstalledFile): HelperWorker {
   const worker = newNodeWorker(file);
   const helper = new Helper(

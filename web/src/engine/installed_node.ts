@@ -17,7 +17,6 @@ export interface InstalledFile {
 /** URLs by path, passed to a worker, because a bundler may have moved worker and files apart. */
 export interface FilesOfWorker {
   peruseFiles?: Record<string, string>;
-  /** The worker's script, for peruse/inline, where it is not a file. */
   peruseCode?: string;
 }
 

@@ -56,25 +56,21 @@ export interface LoadReport {
   milliseconds: number;
   weights: WeightReport;
   deviceChoice: DeviceChoice;
-  /** The file with the weights, or the index of several. */
   file: string;
   dtype: WeightReport['dtype'];
   threads: number;
   notices: string[];
-  /** Whether it shares the weights of another task. */
   shared: boolean;
 }
 
 /** Identifies a checkpoint: two tasks of the same checkpoint can share weights. */
 export interface Checkpoint {
   config: Uint8Array;
-  /** Name and version of the weights file; undefined if the version is unknown. */
   weights: string | undefined;
 }
 
 export interface LoadParts {
   folders: FolderParts;
-  /** Starts an engine; config.json may determine its device. */
   startEngine: (config: Promise<Uint8Array>) => Promise<Engine>;
   /** Returns an engine with this checkpoint loaded for another task. */
   findLoaded?: ((checkpoint: Checkpoint) => Engine | undefined) | undefined;
@@ -111,7 +107,6 @@ export interface Loaded {
 /** Thrown if the folder has only ONNX files, for which the engine must be opened differently. */
 class OnlyOnnx extends Error {}
 
-/** Loads a model. After a failure, cancels all pending reads. */
 export async function loadModel(request: LoadRequest, parts: LoadParts): Promise<Loaded> {
   throwIfAborted(parts.signal);
   const stop = new AbortController();
@@ -206,10 +201,8 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
   }
 }
 
-/** The choice of weights, before the download. */
 interface ChosenWeights {
   onnx?: OnnxChoice | undefined;
-  /** The file or the index of shards, and its version; undefined if no weights were found, which fails later. */
   file?: string | undefined;
   version?: string | undefined;
 }
@@ -234,7 +227,6 @@ function modelTypeOf({ name, content }: NamedFile): string {
   return String(parseObject(name, content).model_type ?? '');
 }
 
-/** Name and version of the file; undefined for shards, which are not shared. */
 function versionOf({ name, file, sharded }: FoundWeights): string | undefined {
   return sharded || file.version === undefined ? undefined : `${name} ${file.version}`;
 }

@@ -1,5 +1,3 @@
-// A load request, passed from pipeline() through the worker to the engine as plain data.
-
 import type { WeightsWish } from '../sources/onnx_files.js';
 import type { SourceSpec } from '../sources/source.js';
 import type { WasmModule } from '../web_types.js';
@@ -22,14 +20,12 @@ export interface LoadRequest {
   /** Folder with a bi-encoder's label tokenizer, if its own folder lacks it. */
   labelsEncoder?: SourceSpec;
   choice: VariantChoice;
-  /** Share the weights of another task that has loaded the same checkpoint in this thread. */
   share?: boolean;
   id2label?: string[];
   enhancedMaskDecoder?: boolean;
   device?: DeviceWish;
   onDeviceLost?: 'recover' | 'refuse';
   shaderF16?: boolean;
-  /** Results of earlier speed probes, by size. */
   probes?: ProbeMemory;
   /** A compiled build, or the URL of a folder with builds that replaces the package's own. */
   wasm?: string | WasmModule;

@@ -14,7 +14,6 @@ export interface Staged {
 
 export type Reply = { ok: true } & Record<string, unknown>;
 
-/** State that all callers of one module share. */
 interface ModuleState {
   broken?: string;
   users: number;
@@ -29,7 +28,6 @@ export class ModuleCalls<M extends WasmModule> {
     protected readonly module_: M,
     /** Returns the module's last output, which may explain a trap. */
     protected readonly lastWords_: () => string = () => '',
-    /** An existing caller of the same module. */
     other?: ModuleCalls<M>,
   ) {
     this.state_ = other?.state_ ?? { users: 0 };
@@ -40,7 +38,6 @@ export class ModuleCalls<M extends WasmModule> {
     return !this.gone_ && this.state_.broken === undefined;
   }
 
-  /** Whether this is the only caller of the module. */
   protected isLast(): boolean {
     return !this.gone_ && this.state_.users === 1;
   }

@@ -5,7 +5,6 @@ export interface GpuReport {
   vendor: string;
   architecture: string;
   description: string;
-  /** Optional WebGPU features in use. */
   features: string[];
   /** Whether WGSL has packed_4x8_integer_dot_product, which 'q8' uses. */
   packedDot: boolean;
@@ -16,7 +15,6 @@ export interface GpuReport {
 /** The two times that decide `device: 'auto'`: one short text through layers of the model's size and number. */
 export interface ProbeReport {
   cpuMilliseconds: number;
-  /** If the GPU gave up: how long the probe waited. */
   gpuMilliseconds: number;
   /** 'slower' means that the GPU could no longer beat the CPU; 'unfinished' that no run finished within the probe's limit. */
   gaveUp?: 'slower' | 'unfinished';
@@ -28,7 +26,6 @@ export interface DeviceChoice {
   reason?: string;
   gpu?: GpuReport;
   probe?: ProbeReport;
-  /** Key of `probe` in a ProbeMemory. */
   probeKey?: string;
 }
 

@@ -1,4 +1,3 @@
-// Starts a build: makes a module of its compiled wasm and its JavaScript loader.
 import { describe, PeruseError } from '../errors.js';
 import type { HelperWorker, ModuleFactory } from './engine.js';
 

@@ -42,7 +42,6 @@ export async function fewestFast(most: number, time: (threads: number) => Promis
   return best;
 }
 
-/** Numbers of threads to try: 2 and 4 of 4; 3 of 3; 2, 4 and 8 of 8. */
 function halvesOf(most: number): number[] {
   const counts: number[] = [];
   for (let threads = most; threads > 1; threads = Math.floor(threads / 2)) counts.unshift(threads);

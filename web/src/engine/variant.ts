@@ -76,7 +76,6 @@ function countThreads(features: Features, wished: VariantWish['threads'] = 'auto
   return { threads, reason: threadReason(threads, wished, noThreads, features, most) };
 }
 
-/** Checks the requested number of threads, which may be a numeric string. */
 function checkWish(variant: string, asked: number | 'auto' | undefined): number | 'auto' | undefined {
   const threads = typeof asked === 'string' && /^\d+$/.test(asked) ? Number(asked) : asked;
   if (variant !== 'auto' && !kVariants.includes(variant as Variant)) {

@@ -1,4 +1,3 @@
-// Vectors in the engine's memory, and their search.
 import { describe, PeruseError } from '../errors.js';
 import type { VectorHit } from '../tasks/vector_search.js';
 

@@ -1,5 +1,3 @@
-// The engine's files for bundles, which are in the same folder as the files.
-
 import type { Build, WasmParts } from './builds.js';
 import { compileFetched } from './fetch_wasm.js';
 import { dropHelpers, startHelper } from './helper_browser.js';

@@ -10,7 +10,6 @@ interface EngineWeightsReader {
   delete(): void;
 }
 
-/** The module of the training build, which contains the reader. */
 export interface ToolModule extends WasmModule {
   WeightsReader: new () => EngineWeightsReader;
 }
@@ -26,7 +25,6 @@ export interface TensorInfo {
 
 /** Consecutive bytes of a tensor. A tensor is complete before the next one starts. */
 export interface TensorPiece {
-  /** Index of the tensor in the header. */
   tensor: number;
   /** Valid until the next call. */
   bytes: Uint8Array;
@@ -50,7 +48,6 @@ export class WeightsReader {
   private readonly reader_: EngineWeightsReader;
   private header_: TensorInfo[] | undefined;
 
-  /** `where_` names the file in messages. */
   constructor(
     private readonly module_: ToolModule,
     private readonly where_: string,

@@ -84,7 +84,6 @@ async function startWhereFaster(request: EngineRequest, gpu: OpenedGpu): Promise
   return new Engine(module, request.choice.threads, lastWords, undefined, deviceChoice);
 }
 
-/** Uses an earlier probe for this size, or runs one. */
 async function decide(
   request: EngineRequest,
   gpu: OpenedGpu,

@@ -71,7 +71,6 @@ export class GpuExecutor {
     return this.failure_;
   }
 
-  /** Frees the GPU's memory. */
   dispose(): void {
     this.end(new PeruseError('aborted', 'The pipeline was disposed of.'));
     for (const buffer of [...this.buffers_.values(), this.parameters_, this.staging_]) buffer?.destroy();
@@ -176,7 +175,6 @@ export class GpuExecutor {
     );
   }
 
-  /** Writes the parameters of all dispatches in one call. */
   private uploadParameters(dispatches: Dispatch[]): GPUBuffer {
     const bytes = Math.max(dispatches.length, 1) * kParameterSlot;
     if (this.parameters_ === undefined || this.parameters_.size < bytes) {
@@ -207,7 +205,6 @@ export class GpuExecutor {
     return made;
   }
 
-  /** Copies downloads to one mappable buffer. */
   private stage(encoder: GPUCommandEncoder, downloads: Download[]): GPUBuffer | undefined {
     const bytes = downloads.reduce((sum, download) => sum + download.bytes, 0);
     if (bytes === 0) return undefined;

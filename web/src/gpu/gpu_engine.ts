@@ -6,7 +6,6 @@ import { PeruseError } from '../errors.js';
 import type { OpenedGpu } from './device.js';
 import { GpuExecutor } from './executor.js';
 
-/** Methods of a session in modules with GPU support (bindings/session_binding.cc). */
 interface GpuSession extends Session {
   beginStep(): string;
   endStep(): string;

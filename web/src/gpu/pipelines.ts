@@ -21,7 +21,6 @@ export class PipelineCache {
     return pipeline;
   }
 
-  /** Resolves when all compilations have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.pipelines_.values());
   }

@@ -14,11 +14,9 @@ const kLongRun = 100; // milliseconds; one run of this length is enough
 export interface ProbeJob {
   cpuModule: EngineModule;
   gpu: OpenedGpu;
-  /** Called when the CPU's time is known. */
   startGpuBuild: () => Promise<EngineModule>;
   threads: number;
   config: Uint8Array;
-  /** A precision by the engine's name, or 'auto'. */
   dtype: string;
 }
 

@@ -20,7 +20,6 @@ export interface Dispatch {
   buffers: number[];
 }
 
-/** Location of a stream in the engine's memory: a byte address, and a length in 32-bit words. */
 export interface StreamSpan {
   address: number;
   words: number;

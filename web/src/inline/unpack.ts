@@ -1,4 +1,3 @@
-// Unpacks the embedded contents of peruse-inline.js.
 import { builds, workers } from 'peruse-embedded';
 import type { Variant } from '../engine/variant.js';
 import { PeruseError } from '../errors.js';

@@ -7,7 +7,6 @@ export class ByteStream {
   private chunk_: Uint8Array = new Uint8Array(0);
   private at_ = 0;
 
-  /** `where_` names the file in messages. */
   constructor(
     chunks: AsyncIterable<Uint8Array>,
     private readonly where_: string,
@@ -15,7 +14,6 @@ export class ByteStream {
     this.chunks_ = chunks[Symbol.asyncIterator]();
   }
 
-  /** Whether all bytes have been read. */
   async ended(): Promise<boolean> {
     while (this.at_ === this.chunk_.length) {
       const { done, value } = await this.chunks_.next();

@@ -8,7 +8,6 @@ import type { Graph, Node } from './graph.js';
 import { moduleOf, wrapperOf } from './modules.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 
-/** A constant that was identified as a parameter. */
 export interface Claim extends Stored {
   /** The columns of the stored matrix that belong to the parameter, if not all. */
   columns?: { first: number; count: number };
@@ -17,7 +16,6 @@ export interface Claim extends Stored {
 }
 
 export interface Claims {
-  /** By the parameter's name. */
   parameters: Map<string, Claim>;
   /** Further constants for a parameter, which must have equal bytes. */
   copies: { name: string; first: Tensor; second: Tensor }[];
@@ -27,7 +25,6 @@ export interface Claims {
   conflicts: string[];
 }
 
-/** Values of `model_type` whose ONNX files have been compared with their checkpoints. */
 export const kOnnxTypes: readonly string[] = [
   'bert',
   'camembert',
@@ -46,7 +43,6 @@ export const kOnnxTypes: readonly string[] = [
 const kPacked =
   /^(QAttention|QEmbedLayerNormalization|MultiHeadAttention|PackedAttention|PackedMultiHeadAttention|GroupQueryAttention|QOrdered\w+|DynamicQuantizeMatMul|MatMulIntegerToFloat)$/;
 
-/** `modelType` is `model_type` in config.json. */
 export function claimParameters(graph: Graph, modelType: string): Claims {
   if (!kOnnxTypes.includes(modelType)) {
     throw new PeruseError('unsupported', `ONNX files of models of type "${modelType.slice(0, 40)}" are not read; use model.safetensors`);

@@ -2,7 +2,6 @@
 import type { Graph, Node } from './graph.js';
 import { isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 
-/** A parameter as the file stores it. */
 export interface Stored {
   /** The values, or their integer codes. */
   tensor: Tensor;

@@ -10,11 +10,8 @@ export interface Node {
   name: string;
   inputs: string[];
   outputs: string[];
-  /** Integer attributes. */
   numbers: Map<string, number[]>;
-  /** Float attributes, for example alpha. */
   floats: Map<string, number>;
-  /** The value of a Constant node. */
   value?: Tensor;
   /** pkg.torch.onnx.name_scopes: the modules around the node, outermost first. */
   scopes?: string[];
@@ -22,7 +19,6 @@ export interface Node {
 
 export interface Graph {
   nodes: Node[];
-  /** Initializers and values of Constant nodes, by name. */
   tensors: Map<string, Tensor>;
 }
 

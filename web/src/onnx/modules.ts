@@ -7,7 +7,6 @@ export function moduleOf(node: Node): string | undefined {
   return ofPath(node.name) ?? ofPath(node.outputs[0] ?? '');
 }
 
-/** Converts "/a/b.0/c/MatMul_3" to "a.b.0.c". */
 function ofPath(name: string): string | undefined {
   if (!name.startsWith('/')) return undefined;
   const parts = name.slice(1).split('/');

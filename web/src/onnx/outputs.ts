@@ -1,11 +1,9 @@
-// The parameters of a file as tensors of a safetensors file: types, order and header.
 import type { ParameterInfo } from '../sources/onnx_part.js';
 import { encodeHeader, type TensorEntry } from '../sources/safetensors.js';
 import type { Claim, Claims } from './claims.js';
 import { bytesOf, isFloat, kTypes, sizeOf, type Tensor } from './tensor.js';
 import { shapeOf } from './values.js';
 
-/** A parameter, and the tensors of the file from which it is computed. */
 export interface Output {
   name: string;
   claim: Claim;

@@ -60,7 +60,6 @@ export class Pass {
     await this.stream_.skip(ahead);
   }
 
-  /** Whether the parameter's bytes can be streamed. */
   private canStream({ claim, dtype, members }: Output): boolean {
     if (claim.transposed || claim.columns) return false;
     return claim.coding.kind === 'floats' || (dtype === 'I8' && members.slice(1).every((side) => this.bytesOf(side)));
@@ -98,7 +97,6 @@ export class Pass {
     }
   }
 
-  /** Yields an integer table, some rows at a time. */
   private async *integerRows({ claim }: Output): AsyncGenerator<Uint8Array> {
     const fitter = new RowFitter(claim, (tensor) => this.bytesOf(tensor)!);
     const { rows, width } = fitter;

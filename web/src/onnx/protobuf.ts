@@ -12,7 +12,6 @@ export interface Field {
   type: number;
   /** Value of a varint, exact up to 2^53; two's complement for negative numbers. */
   value: number;
-  /** Value of another wire type. */
   bytes: Uint8Array;
 }
 
@@ -27,7 +26,6 @@ export class Varint {
   private bits_ = 0n;
   private count_ = 0;
 
-  /** Adds a byte. Returns true after the last. */
   push(byte: number): boolean {
     if (this.count_ === kLongestVarint) throw malformed('a number has more than ten bytes');
     this.bits_ |= BigInt(byte & 127) << BigInt(7 * this.count_++);
@@ -67,7 +65,6 @@ function readVarint(bytes: Uint8Array, at: number): [value: number, next: number
   }
 }
 
-/** The fields of a message in memory, in order. */
 export function* fields(message: Uint8Array): Generator<Field> {
   for (let at = 0; at < message.length; ) {
     const [key, afterKey] = readVarint(message, at);

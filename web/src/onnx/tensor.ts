@@ -1,7 +1,6 @@
 // TensorProto: a tensor's name, type, shape and location in the file. Only small tensors are read with the graph.
 import { type Field, fields, kFourBytes, malformed, numbersOf, textOf } from './protobuf.js';
 
-/** Supported values of TensorProto.data_type. */
 export const kTypes = { F32: 1, U8: 2, I8: 3, I32: 6, I64: 7, BOOL: 9, F16: 10, F64: 11, BF16: 16, U4: 21, I4: 22 } as const;
 
 const kBits: Readonly<Record<number, number>> = {
@@ -159,7 +158,6 @@ export class TensorBuilder {
   }
 }
 
-/** Parses the tensor of a Constant node. */
 export function parseTensor(message: Uint8Array): Tensor {
   const builder = new TensorBuilder();
   for (const field of fields(message)) {

@@ -3,12 +3,10 @@ import type { Claim } from './claims.js';
 import type { Coding } from './constants.js';
 import { kTypes, sizeOf, type Tensor } from './tensor.js';
 
-/** Returns all bytes of a tensor. */
 export type BytesOf = (tensor: Tensor) => Uint8Array;
 
 const kMostLevels = 127;
 
-/** Converts values to float32. */
 function floatsOf(claim: Claim, bytes: BytesOf): Float32Array<ArrayBuffer> {
   const stored = storedFloats(claim, bytes);
   return oriented(claim, stored);
@@ -63,7 +61,6 @@ export class RowFitter {
   }
 }
 
-/** Yields the bytes of a parameter whose tensors are all in memory. */
 export function* wholeBytes(claim: Claim, encoded: boolean, bytes: BytesOf): Generator<Uint8Array> {
   if (encoded) {
     const fitter = new RowFitter(claim, bytes);
@@ -203,7 +200,6 @@ function bnbFloats(
   return values;
 }
 
-/** A matrix of any of the stored types. */
 type Values = Float32Array<ArrayBuffer> | Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer>;
 
 function oriented<T extends Values>({ shape, transposed, columns }: Claim, stored: T): T {
@@ -225,7 +221,6 @@ function codesOf(tensor: Tensor, bytes: Uint8Array): Int8Array<ArrayBuffer> | Ui
   return tensor.type === kTypes.I8 ? new Int8Array(own.buffer, own.byteOffset, own.length) : own;
 }
 
-/** Converts to float32, exactly. */
 function toFloats(tensor: Tensor, bytes: Uint8Array): Float32Array<ArrayBuffer> {
   const values = new Float32Array(sizeOf(tensor));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

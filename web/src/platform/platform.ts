@@ -1,5 +1,3 @@
-// The differences between browsers and Node.
-
 import type { Features, Variant } from '../engine/variant.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FolderParts } from '../sources/open_folder.js';
@@ -15,13 +13,10 @@ export interface Platform {
   features(inWorker: boolean): Features;
   /** Starts a worker, for work with this number of threads, including itself. Throws 'worker_died'. */
   startWorker(threads: number): Promise<WorkerPort>;
-  /** Makes a host in this thread. */
   startHere(report: ProgressCallback): Promise<Host>;
   /** The URL of the folder with workers and builds, if they are not next to the scripts. */
   filesFolder?(): Promise<string | undefined>;
-  /** Compiles an embedded build, if there is one. */
   build?(variant: Variant): Promise<WebAssembly.Module | undefined>;
-  /** Loads the patterns of redact. */
   patterns(): Promise<FindDetails>;
   paths: PathResolver;
   folderParts: FolderParts;

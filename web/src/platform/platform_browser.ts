@@ -32,12 +32,10 @@ async function startWorker(threads: number): Promise<WorkerPort> {
   return startBrowserWorker(workerScript('peruse-worker.js', await filesFolder(here), newWorker, here), threads);
 }
 
-/** Written out so that bundlers find the file. */
 function newWorker(): Worker {
   return new Worker(new URL('./peruse-worker.js', import.meta.url), { type: 'module', name: 'peruse' });
 }
 
-/** Imports the worker's file into this thread. */
 async function startHere(report: ProgressCallback): Promise<Host> {
   const { LocalHost, browserHostParts } = await import('../worker/worker.js').catch((error: unknown) => {
     throw notHere(error);

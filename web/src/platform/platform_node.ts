@@ -1,4 +1,3 @@
-// The Node platform: folders on disk, and worker_threads.
 import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-// The files of a checkpoint, except its weights.
 import {
   explainMissing,
   kAdapterConfig,

@@ -33,9 +33,7 @@ export interface RewriteOptions extends SourceOptions {
 }
 
 export interface RewriteReport {
-  /** Number of tensors in the new dtype. */
   encoded: number;
-  /** Number of copied tensors. */
   copied: number;
   bytesBefore: number;
   bytesAfter: number;
@@ -138,7 +136,6 @@ class Job {
     else await this.rewrite(`${prefix}${kForm}`, weights.file);
   }
 
-  /** Copies the parameters of an ONNX file. Returns whether some are int8. */
   private async rewriteOnnx({ name, dtype }: OnnxChoice, folder: ModelFolder, prefix: string, modelType: string): Promise<boolean> {
     const encoded = engineDtype(dtype) === 'q8' ? isEncodable : undefined;
     const opened = await openOnnx({ folder, name, modelType, encoded, signal: this.signal_, report: () => {} });
@@ -150,7 +147,6 @@ class Job {
     return quantized;
   }
 
-  /** `stored` is config.json of the result, if there is a dtype. */
   private async withReader<T>(
     dtype: string | undefined,
     where: string,
@@ -182,7 +178,6 @@ class Job {
     await writeWhole(this.target_, `${prefix}${kForm}.index.json`, written);
   }
 
-  /** Writes one weights file. Returns its header's entries. */
   private async rewrite(name: string, file: ModelFile): Promise<TensorEntry[]> {
     let output: NewFile | undefined;
     try {

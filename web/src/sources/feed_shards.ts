@@ -1,4 +1,3 @@
-// Sharded weights: an index, and the files that it names.
 import { PeruseError } from '../errors.js';
 import { ByteReporter } from '../progress.js';
 import { isObject, parseObject } from './json.js';

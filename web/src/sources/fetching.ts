@@ -30,7 +30,6 @@ export const fetchInBrowser: FetchFile = async (url, init) => {
   return { response, linkedEtag: response.headers.get('x-linked-etag') ?? undefined, hidden: response.type === 'cors' };
 };
 
-/** Possible reasons for a failed request, which browsers do not reveal. */
 function whatItMayBe(url: string): string {
   const here = globalThis.location as Location | undefined;
   if (here === undefined || new URL(url).origin === here.origin) return '';

@@ -1,4 +1,3 @@
-// A model's folder as files in memory.
 import { describe, PeruseError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 

@@ -10,7 +10,6 @@ export interface CachedFolderOptions {
   /** Use cached files without a request. */
   immutable: boolean;
   offline: boolean;
-  /** Receives warnings about the cache. */
   notice: (sentence: string) => void;
 }
 
@@ -106,7 +105,6 @@ export class CachedFolder implements ModelFolder {
     }
   }
 
-  /** Yields the file's chunks, and stores each. If storing fails, for example because the disk is full, the load continues. */
   private async *storing(url: string, remote: RemoteFile, release: () => void): AsyncGenerator<Uint8Array> {
     const saving = this.broken_ ? undefined : new Storing(this.store_.save(url, remote));
     let whole = false;

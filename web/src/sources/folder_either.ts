@@ -1,4 +1,3 @@
-// The first of two folders that has a config.json.
 import { PeruseError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 

@@ -68,7 +68,6 @@ export class PortFolder implements ModelFolder {
   }
 }
 
-/** Serves requests until the signal fires, which also cancels reads. */
 export function serveFolder(folder: ModelFolder, port: MessagePort, signal: AbortSignal): void {
   const open = new Map<number, { file: ModelFile; chunks?: AsyncIterator<Uint8Array> }>();
   const answer = async (question: Question): Promise<Omit<Answer, 'id'>> => {

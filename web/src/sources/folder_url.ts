@@ -1,5 +1,3 @@
-// A model's folder at a URL.
-
 import type { ServerHeaders } from '../cache/file_store.js';
 import { type Hasher, Sha256 } from '../cache/sha256.js';
 import { describe, onAbort, PeruseError, throwIfAborted } from '../errors.js';
@@ -7,7 +5,6 @@ import { Late, patience, within } from '../patience.js';
 import { type Fetched, type FetchFile, fetchInBrowser } from './fetching.js';
 import type { MissingFile, ModelFile, ModelFolder, UrlSpec } from './source.js';
 
-/** How to fetch and hash on this platform. */
 export interface UrlParts {
   fetchFile?: FetchFile;
   sha256?: () => Hasher;
@@ -15,7 +12,6 @@ export interface UrlParts {
 
 export interface RemoteFile extends ModelFile, ServerHeaders {}
 
-/** A file that the server does not have. */
 export interface MissingRemoteFile extends MissingFile {
   /** The server returned 404, instead of an HTML page. */
   certain: boolean;
@@ -215,7 +211,6 @@ function isTooBusy({ status }: Response): boolean {
   return status === 429 || (status >= 502 && status <= 504);
 }
 
-/** Retry-After (seconds or a date) in milliseconds. */
 function retryAfter({ headers }: Response): number | undefined {
   const text = headers.get('retry-after');
   if (text === null) return undefined;

@@ -44,7 +44,6 @@ export function labelsEncoderOf(config: Record<string, unknown>): string | undef
   return name === undefined ? undefined : textOf(name);
 }
 
-/** The remedy if the label encoder is only named. */
 export function labelsHint(name: string): string {
   return `The model reads labels by an encoder of their own: the option labels_encoder, '${name}' say, tells where its files are`;
 }
@@ -83,7 +82,6 @@ export interface FoundWeights {
   found: true;
   /** 'model.safetensors' or 'pytorch_model.bin', also if the weights are sharded. */
   form: string;
-  /** Name of `file`. */
   name: string;
   /** The weights, or the index of shards. */
   file: ModelFile;
@@ -92,7 +90,6 @@ export interface FoundWeights {
 
 export interface MissingWeights {
   found: false;
-  /** The missing single files. */
   missing: MissingFile[];
 }
 

@@ -1,4 +1,3 @@
-// Names of .onnx files, and whether one is loaded instead of safetensors.
 import { PeruseError, show } from '../errors.js';
 import { findWeights, notFound } from './model_files.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
@@ -18,7 +17,6 @@ export type OnnxDtype = keyof typeof kSuffixes;
 
 /** Order in which files are tried if no precision is requested, as in transformers.js on the CPU. */
 const kByDefault: readonly OnnxDtype[] = ['q8', 'fp32', 'int8', 'uint8', 'fp16', 'q4f16', 'q4', 'bnb4'];
-/** Precisions that only ONNX files have. */
 const kOnlyOnnx: readonly OnnxDtype[] = ['int8', 'uint8', 'q4', 'q4f16', 'bnb4'];
 /** Precisions whose ONNX file may be smaller than the safetensors. */
 const kSmaller: readonly OnnxDtype[] = ['fp16', 'q8'];
@@ -42,7 +40,6 @@ export interface WeightsOptions {
   model_file_name?: string | undefined;
 }
 
-/** Checks the options. The file must be within the model's folder. */
 export function weightsWish({ weights = 'auto', dtype = 'auto', subfolder, model_file_name }: WeightsOptions): WeightsWish {
   if (!['auto', 'safetensors', 'onnx'].includes(weights)) {
     throw new PeruseError('invalid_argument', `weights must be 'auto', 'safetensors' or 'onnx', not ${show(weights)}.`);

@@ -12,7 +12,6 @@ export interface OnnxRequest {
   folder: Pick<ModelFolder, 'open'>;
   /** The file within the folder, for example "onnx/model.onnx". */
   name: string;
-  /** `model_type` in config.json. */
   modelType: string;
   /** Returns true for parameters that stay int8 if the file has them so. Without it, all are converted to floats. */
   encoded?: ((tensor: ParameterInfo) => boolean) | undefined;
@@ -26,7 +25,6 @@ export interface OpenedOnnx {
   size: number;
   /** Whether some weights are int8 with scales. */
   quantized: boolean;
-  /** Why parameters were omitted. */
   conflicts: readonly string[];
   chunks(): AsyncIterable<Uint8Array>;
 }

@@ -1,4 +1,3 @@
-// Opens a source in the engine's thread.
 import { openBrowserCache } from '../cache/cache_browser.js';
 import { FileStore } from '../cache/file_store.js';
 import type { CustomCache } from '../env.js';
@@ -13,12 +12,10 @@ import type { ImportOnnx } from './onnx_part.js';
 import type { KeepPolicy, ModelFolder, SourceSpec, UrlSpec } from './source.js';
 
 export interface FolderParts extends UrlParts {
-  /** Opens a folder on disk; undefined on platforms without disks. */
   openDiskFolder?: (path: string) => ModelFolder;
   /** Opens the platform's cache for downloads, instead of the browser's. */
   openCache?: (folder: string | undefined) => Promise<CustomCache | undefined>;
   importOnnx?: ImportOnnx;
-  /** Receives warnings that do not stop the load. */
   notice?: (sentence: string) => void;
 }
 

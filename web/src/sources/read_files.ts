@@ -1,4 +1,3 @@
-// Reads the small files of a model: configuration and tokenizer.
 import { PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, type ProgressCallback, type Totals } from '../progress.js';
 import { explainMissing, kBesideTokenizer, kBesideVocabulary, kModules, kVocabularies, modulesOf, notFound } from './model_files.js';
@@ -14,7 +13,6 @@ export function checkLength(where: string, bytes: number): void {
 
 /** A folder to read, and callbacks for progress. */
 export interface Reading {
-  /** The model, as the caller named it. */
   name: string;
   folder: ModelFolder;
   report: ProgressCallback;
@@ -111,7 +109,6 @@ function refuseHtml(where: string, content: Uint8Array): void {
   if (first === 0x3c) throw new PeruseError('malformed_file', `${where} is an HTML page, not JSON: is the address right?`);
 }
 
-/** Passes the file's chunks to `take`. Returns the number of bytes. */
 export async function eachChunk(
   reading: Reading,
   file: ModelFile,

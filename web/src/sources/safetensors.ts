@@ -4,7 +4,6 @@ export interface TensorEntry {
   name: string;
   dtype: string;
   shape: number[];
-  /** Offset in bytes from the first tensor. */
   begin: number;
   end: number;
 }

@@ -1,5 +1,3 @@
-// Sources of model files: the caller's form, and the plain form for workers.
-
 import { type CustomCache, env } from '../env.js';
 import { PeruseError, show } from '../errors.js';
 import type { Port } from '../web_types.js';
@@ -31,9 +29,7 @@ export interface UrlSpec {
   base: string;
   /** A folder on the hub, whose headers have a known meaning. */
   hub?: boolean;
-  /** A token for the hub. */
   token?: string;
-  /** Send no request. */
   offline?: boolean;
   /** Added to a 'not found' message if the caller may have meant something else. */
   hint?: string;
@@ -42,9 +38,7 @@ export interface UrlSpec {
 }
 
 export interface KeepPolicy {
-  /** The caller's own cache. */
   custom?: CustomCache;
-  /** The folder in Node, if not the default. */
   folder?: string;
   /** The revision determines the content, so cached files are used without a request. */
   immutable: boolean;
@@ -53,7 +47,6 @@ export interface KeepPolicy {
 /** A file that exists. */
 export interface ModelFile {
   found: true;
-  /** Its URL or path. */
   where: string;
   /** Length in bytes; 0 if unknown. */
   size: number;

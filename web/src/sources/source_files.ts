@@ -136,7 +136,6 @@ async function fromDirectoryHandle(directory: DirectoryHandle): Promise<Files> {
   return files;
 }
 
-/** Reads a drop of files or of one folder. */
 async function fromDrop(drop: DroppedFiles): Promise<Files> {
   const items = Array.from(drop.items).filter((item) => item.kind === 'file');
   const entries = items.map((item) => item.webkitGetAsEntry() as FileSystemEntry | null);

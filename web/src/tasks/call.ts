@@ -15,7 +15,6 @@ export interface CallOptions {
 /** The type of options if the caller passes none. */
 export type NoOptions = Record<never, never>;
 
-/** One input of a task, as JSON for core/tasks. */
 export type EngineInput = Record<string, string | readonly string[]>;
 
 /** Runs inputs through the engine. Returns one result for each, in order. */
@@ -81,7 +80,6 @@ export function labelList(labels: unknown, what: string): string[] {
     .filter((label) => label !== '');
 }
 
-/** Describes a value for messages. */
 export function nameOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';

@@ -1,5 +1,4 @@
 // Check digits of cards and accounts. Ignores separators between the characters, and accepts the digits of every script.
-// not count, nor does the script of its digits.
 import { foldText, type TextRange } from './text_folding.js';
 
 /** 'formless' means that the text does not have the form of such a number. */
@@ -47,7 +46,6 @@ function codeOf(folded: string): string {
 }
 
 const kGroup = /[\p{L}\p{N}]+/gu;
-/** Separators between the groups of one number. */
 const kSeparators = /^[^\p{L}\p{N}]{1,3}$/u;
 
 /** Ranges of the groups of letters and digits in a folded text. */

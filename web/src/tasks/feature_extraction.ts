@@ -1,4 +1,3 @@
-// feature-extraction: the encoder's hidden states, or one pooled vector for each text.
 import { PeruseError, show } from '../errors.js';
 import { asList, type CallOptions, checkString, engineOptions, type OptionNames, type Run } from './call.js';
 import type { NumberArray } from './results.js';

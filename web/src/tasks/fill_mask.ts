@@ -1,4 +1,3 @@
-// fill-mask: tokens that fit a text at its mask token.
 import { asList, type CallOptions, checkString, checkStrings, engineOptions, type OptionNames, type Run } from './call.js';
 
 /** Options of fill-mask. */

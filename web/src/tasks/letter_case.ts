@@ -20,7 +20,6 @@ export function recased(text: string): Recased | undefined {
   return copy === text ? undefined : { text: copy, namesOnly: capitals < 9 * small };
 }
 
-/** Changes 'ANNA' and 'anna' to 'Anna', unless that changes the length. */
 function capitalized(word: string): string {
   const [first = ''] = word;
   const changed = first.toUpperCase() + word.slice(first.length).toLowerCase();

@@ -1,4 +1,3 @@
-// multiple-choice: how well each of several continuations fits a prompt.
 import { type CallOptions, checkString, checkStrings, engineOptions, type Run } from './call.js';
 
 /** A choice and its score. */

@@ -1,4 +1,3 @@
-// pipeline('redact', null, { patterns }): redaction without a model, and therefore without the engine.
 import { PeruseError } from '../errors.js';
 import type { FindDetails } from './pattern_names.js';
 import { type RedactCall, type RedactFinders, redact } from './redact.js';

@@ -50,7 +50,6 @@ export function findPatterns(text: string, patterns: readonly (PatternName | Pat
   return findDetails(folded.text, patterns).map(({ type, ...range }) => ({ type, ...folded.original(range) }));
 }
 
-/** Shorter card numbers are usually something else. */
 const kFewestCardDigits = 13;
 const kUsualCardDigits = 16;
 

@@ -3,7 +3,6 @@ import { PeruseError } from '../errors.js';
 import { checkString, nameOf } from './call.js';
 import { foldText, type TextRange } from './text_folding.js';
 
-/** A placeholder as `redact` writes it. */
 const kBrackets = /\[[^[\]]+\]/g;
 
 const wordsWith = (separator: string) => String.raw`\p{L}[\p{L}\p{N}]{0,30}(?:${separator}[\p{L}\p{N}]{1,30}){0,5}?`;
@@ -17,9 +16,7 @@ const kVariant = new RegExp(
   'giu',
 );
 
-/** A placeholder found in a text. */
 interface Written extends TextRange {
-  /** As the text spells it. */
   written: string;
   /** The usual spelling: '[PER_1]'. */
   placeholder: string;

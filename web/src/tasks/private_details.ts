@@ -1,4 +1,3 @@
-// Merges the results of patterns, models and other finders into one list of details to replace.
 import { describe, PeruseError } from '../errors.js';
 import { type ChecksumName, checksum, numberAround } from './checksums.js';
 import type { PatternMatch } from './pattern_names.js';
@@ -12,7 +11,6 @@ export interface Detail extends TextRange {
   score: number;
 }
 
-/** Which details to accept. */
 export interface Selection {
   types?: readonly string[];
   threshold?: number;

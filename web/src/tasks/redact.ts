@@ -160,7 +160,6 @@ const kStanding = 'PLACEHOLDER';
 export interface RedactContext {
   defaults?: RedactPipelineOptions;
   loadPatterns?: () => Promise<FindDetails>;
-  /** For `fail_closed`. */
   tokenizer?: PipelineTokenizer;
 }
 
@@ -242,7 +241,6 @@ function checkedOptions(options: RedactOptions, defaults: RedactPipelineOptions)
   return { choice, settings };
 }
 
-/** Checks patterns and finders. */
 export function checkFinders({ patterns = false, finders = [], fail_closed = false }: RedactFinders): void {
   if (typeof fail_closed !== 'boolean') {
     throw new PeruseError('invalid_argument', `fail_closed must be true or false, not ${nameOf(fail_closed)}.`);
@@ -263,7 +261,6 @@ export function checkFinders({ patterns = false, finders = [], fail_closed = fal
   }
 }
 
-/** Reads folded texts. Returns lists of details for each. */
 type Read = (folded: readonly FoldedText[], signal: AbortSignal | undefined) => Promise<Detail[][][]>;
 
 function withoutModel(settings: Record<string, unknown>): Read {

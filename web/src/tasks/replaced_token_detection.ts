@@ -1,4 +1,3 @@
-// replaced-token-detection: which tokens of a text another model has probably inserted.
 import { type CallOptions, type Run, type TextsCall, textsCall } from './call.js';
 
 /** A token, with the probability that it was replaced. */

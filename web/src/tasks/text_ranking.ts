@@ -1,4 +1,3 @@
-// text-ranking: scores documents for a query with a cross-encoder.
 import { PeruseError } from '../errors.js';
 import { type CallOptions, checkString, checkStrings, engineOptions, nameOf, type OptionNames, type Run } from './call.js';
 

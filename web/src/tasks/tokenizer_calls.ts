@@ -50,7 +50,6 @@ export interface DecodeOptions {
   skip_special_tokens?: boolean;
 }
 
-/** The calls of a tokenizer. */
 export interface TokenizerCalls {
   encode(text: string, options?: EncodeOptions): Encoding;
   windows(text: string, options?: WindowOptions): Encoding[];
@@ -67,7 +66,6 @@ export type PipelineTokenizer = {
   readonly [C in TokenizerCall]: (...given: Parameters<TokenizerCalls[C]>) => Promise<ReturnType<TokenizerCalls[C]>>;
 };
 
-/** A call with checked arguments, as plain data. */
 export interface TokenizerRequest {
   call: TokenizerCall;
   request: object;
@@ -120,7 +118,6 @@ export function runTokenizerCall(engine: TokenizerEngine, { call, request }: Tok
   return kCalls[call](engine, request);
 }
 
-/** `ask` sends a request to the engine. */
 export function pipelineTokenizer(ask: (request: TokenizerRequest) => Promise<unknown>): PipelineTokenizer {
   const names = Object.keys(kRequests) as TokenizerCall[];
   const calls = names.map((name) => [name, async (...given: unknown[]) => ask(tokenizerRequest(name, given))]);

@@ -110,7 +110,6 @@ const kFields: Record<TeachTask, Fields> = {
 
 const kEngineNames: Record<string, string> = { text_pair: 'pair' };
 
-/** Names of the fields of a task's examples. */
 export function fieldsOf(task: TeachTask): string[] {
   return Object.keys(kFields[task]);
 }
@@ -157,7 +156,6 @@ function copied(name: string, value: unknown): unknown {
   return Array.isArray(value) ? [...(value as unknown[])] : value;
 }
 
-/** Counts the examples of each label. */
 export function labelCounts(task: TeachTask | PretrainTask, examples: readonly PlainExample[]): Map<string, number> {
   const counts = new Map<string, number>();
   const named = ({ label, entities: spans }: PlainExample): unknown[] =>

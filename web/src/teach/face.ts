@@ -1,4 +1,3 @@
-// Exports of peruse/teach on all platforms, except teach() and pretrain().
 export type {
   AnswerExample,
   EntitiesExample,

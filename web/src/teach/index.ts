@@ -12,7 +12,6 @@ import { type TeachParts, teachWith } from './teach.js';
 
 export * from './face.js';
 
-/** Written out so that bundlers find the file. */
 function newWorker(): Worker {
   return new Worker(new URL('./peruse-teach-worker.js', import.meta.url), { type: 'module', name: 'peruse' });
 }

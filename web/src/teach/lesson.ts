@@ -22,14 +22,12 @@ import { type Plan, type StepMade, type TeachModule, Trainer, type WeightsTaken 
 /** The builds for training, with one thread or several. Their results are bit-identical. */
 export type TeachBuild = 'teach' | 'teach-threads';
 
-/** A training run, as plain data. */
 export interface LessonRequest {
   task: TeachTask | PretrainTask;
   source: SourceSpec;
   /** For replaced-token detection; undefined means a new generator. */
   generator?: SourceSpec | undefined;
   choice: Pick<VariantChoice, 'threads' | 'reason'>;
-  /** The URL of a folder with the engine's builds, instead of the package's own. */
   wasm?: string | undefined;
   examples: PlainExample[];
   validation: PlainExample[];
@@ -48,7 +46,6 @@ export interface TeachVerbs {
 }
 
 export interface LessonParts extends FolderParts {
-  /** Compiles a build of the package, or of the folder at a URL. */
   compile(build: TeachBuild, folder: string | undefined): Promise<WebAssembly.Module>;
   startHelper(): HelperWorker;
 }

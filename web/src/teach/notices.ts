@@ -2,7 +2,6 @@
 import { type EntitySpan, fieldsOf, labelCounts, type PlainExample, type TeachTask } from './examples.js';
 import type { TeachOptions } from './options.js';
 
-/** Maximum number of examples that a warning names. */
 const kNamed = 5;
 
 function numbers(list: readonly number[]): string {
@@ -10,7 +9,6 @@ function numbers(list: readonly number[]): string {
   return `${list.length === 1 ? 'Example' : 'Examples'} ${list.length > kNamed ? `${shown} and ${list.length - kNamed} more` : shown}`;
 }
 
-/** Fields of the examples that the task does not read. */
 export function unreadFields(task: TeachTask, given: readonly object[]): string[] {
   const known = fieldsOf(task);
   const unread = new Map<string, number[]>();

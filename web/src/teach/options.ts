@@ -1,4 +1,3 @@
-// The options of teach(), and their conversion to the engine's settings.
 import { PeruseError, show } from '../errors.js';
 import { checkLoadOptions, type OptionKind } from '../load_options.js';
 import type { ProgressInfo } from '../progress.js';
@@ -170,7 +169,6 @@ const kSift = 4;
 
 const kProblems: readonly ProblemType[] = ['single_label_classification', 'multi_label_classification', 'regression'];
 
-/** Returns a copy of the options after checking names and types. */
 export function checkTeachOptions<T extends TeachTask>(given: TeachOptions<T>): TeachOptions<T> {
   const options = checkLoadOptions(given, kKinds as Record<keyof TeachOptions<T>, OptionKind>, 'teaching');
   const { labels, lora_targets: targets, problem_type: problem, class_weights: weights } = options;
@@ -191,7 +189,6 @@ export function checkTeachOptions<T extends TeachTask>(given: TeachOptions<T>): 
   return options;
 }
 
-/** Returns the engine's form of the method. */
 export function engineMethod(method: TeachMethod): { method: string; layers?: number } {
   if (method === 'head' || method === 'lora' || method === 'full') return { method };
   const { layers, ...rest } = typeof method === 'object' && method !== null ? method : { layers: undefined };

@@ -1,4 +1,3 @@
-// pretrain(): continues a model's pre-training on plain text, in a worker.
 import { env } from '../env.js';
 import { asArgumentError, PeruseError, show } from '../errors.js';
 import { checkLoadOptions, type OptionKind } from '../load_options.js';
@@ -18,7 +17,6 @@ const kTasks: Record<PretrainObjective, { engine: PretrainTask; pipeline: Pretra
   rtd: { engine: 'replaced-token-detection', pipeline: 'replaced-token-detection' },
 };
 
-/** Implements pretrain() with the platform's parts. */
 export async function pretrainWith<O extends PretrainObjective>(
   parts: TeachParts,
   objective: O,

@@ -22,7 +22,6 @@ function goTogether(a: Kind, b: Kind): boolean {
   return [a, b].includes('an empty list') && [a, b].some((kind) => kind.startsWith('a list'));
 }
 
-/** Returns the kind of all examples. Throws if they differ. */
 function checkKinds({ examples, validation }: Sets): Kind {
   const named: [PlainExample, string][] = examples.map((example, index) => [example, `example ${index}`]);
   named.push(...validation.map((example, index): [PlainExample, string] => [example, `validation example ${index}`]));

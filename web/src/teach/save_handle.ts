@@ -1,4 +1,3 @@
-// Saves a taught model to a directory handle of a browser.
 import { PeruseError, show } from '../errors.js';
 import { planSave } from './save_plan.js';
 

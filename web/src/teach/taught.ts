@@ -1,4 +1,3 @@
-// A trained model, which can be used, saved and disposed of.
 import { PeruseError, toPeruseError } from '../errors.js';
 import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
 import type { FileContent } from '../sources/source_files.js';
@@ -106,7 +105,6 @@ export function assembleTaught<T extends TaughtTask>(
   return taught as unknown as Taught<T>;
 }
 
-/** The engine's files, and the tokenizer's. */
 function filesOf({ made, texts }: LessonResult): Files {
   return new Map([...texts, ...made]);
 }

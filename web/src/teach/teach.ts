@@ -1,4 +1,3 @@
-// teach(): trains a model on examples, in a worker.
 import { chooseThreads } from '../engine/variant.js';
 import { env, envNotices, mostThreads } from '../env.js';
 import { asArgumentError, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from '../errors.js';
@@ -23,7 +22,6 @@ export interface TeachParts {
 
 const kTasks: readonly TeachTask[] = ['text-classification', 'zero-shot-classification', 'token-classification', 'question-answering'];
 
-/** Implements teach() with the platform's parts. */
 export async function teachWith<T extends TeachTask>(
   parts: TeachParts,
   task: T,
@@ -84,7 +82,6 @@ function prepare<T extends TeachTask>(
   };
 }
 
-/** Runs a training run in a worker of its own. */
 export async function runLesson(
   { startWorker }: TeachParts,
   { source, generator }: { source: Source; generator?: Source | undefined },

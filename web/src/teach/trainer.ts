@@ -24,7 +24,6 @@ interface Teacher extends Staged {
   delete(): void;
 }
 
-/** The module of the training build. */
 export interface TeachModule extends WasmModule {
   /** Emscripten's worker threads; only in the build with threads. */
   PThread?: { terminateAllThreads(): void };
@@ -88,7 +87,6 @@ export class Trainer extends ModuleCalls<TeachModule> {
     this.teacher_ = this.guard(() => new module.Teacher());
   }
 
-  /** Frees all memory and ends the threads. */
   dispose(): void {
     if (this.leave(() => this.teacher_.delete())) this.module_.PThread?.terminateAllThreads();
   }

@@ -1,4 +1,3 @@
-// The exports of `peruse/tokenizer` on all platforms.
 export { type CustomCache, type Env, env } from '../env.js';
 export { type ErrorCode, PeruseError } from '../errors.js';
 export type { Bytes, BytesProgress, FileProgress, ProgressCallback, ProgressInfo, ReadyProgress } from '../progress.js';

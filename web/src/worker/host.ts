@@ -33,11 +33,9 @@ export type Verb = keyof Verbs;
 
 export type VerbTable<S> = { [V in keyof S]: { takes: unknown; gives: unknown } };
 
-/** Runs the calls of a table. */
 export interface HostOf<S extends VerbTable<S>> {
   /** Runs a call. The signal stops it before the next batch. */
   call<V extends keyof S>(verb: V, request: S[V]['takes'], signal?: AbortSignal): Promise<S[V]['gives']>;
-  /** Frees the memory and cancels a load; running calls throw 'aborted'. */
   dispose(): void;
 }
 
@@ -48,7 +46,6 @@ export interface Host extends HostOf<Verbs> {
   usable(): boolean;
 }
 
-/** Dependencies of a LocalHost, which tests replace. */
 export interface HostParts extends FolderParts, GpuParts {
   startEngine?: (request: EngineRequest) => Promise<Engine>;
   wasm?: WasmParts;
@@ -178,7 +175,6 @@ export class LocalHost implements Host {
     return known?.width === query.length ? known.search(query, top_k) : null;
   }
 
-  /** Runs the started request to its end. Returns a result for each input. */
   private async results(inputs: number, signal: AbortSignal | undefined): Promise<unknown[]> {
     const results = new Array<unknown>(inputs);
     for (let more = true; more; ) {

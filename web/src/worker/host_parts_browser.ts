@@ -1,4 +1,3 @@
-// Dependencies of a host in browsers, in a worker or in the page's thread.
 import { browserWasm } from '../engine/wasm_browser.js';
 import type { HostParts } from './host.js';
 import { importGpu } from './import_gpu_browser.js';

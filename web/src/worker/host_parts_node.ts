@@ -1,4 +1,3 @@
-// Dependencies of a host in Node, in a worker or in the caller's thread.
 import { nodeWasm } from '../engine/wasm_node.js';
 import { findGpuInNode } from '../gpu/gpu_node.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';

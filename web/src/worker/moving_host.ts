@@ -24,12 +24,10 @@ export class MovingHost implements Host {
 
   constructor(private readonly local_: Host) {}
 
-  /** Whether the model has moved to the worker. */
   get inWorker(): boolean {
     return this.remote_ !== undefined;
   }
 
-  /** Allows the host to move. */
   allow(parts: MovingParts): void {
     this.parts_ = parts;
   }

@@ -14,7 +14,6 @@ export interface WorkerScript {
   make: () => Worker;
   /** The script's address, for pages of another origin and for messages. */
   address: string;
-  /** Whether it is a blob, which the page's policy may forbid. */
   isBlob?: boolean;
 }
 
@@ -106,7 +105,6 @@ function notStarted(reason: string, cause?: unknown): PeruseError {
   return new PeruseError('worker_died', `The worker can't be started: ${reason}`, { cause });
 }
 
-/** `trouble` is the reason if the worker has already stopped. */
 function portOf<S extends VerbTable<S>, Progress>(worker: Worker, reasonOf: ReasonOf, trouble?: string): WorkerPort<S, Progress> {
   return {
     post: (message, transfer = []) => worker.postMessage(message, transfer),

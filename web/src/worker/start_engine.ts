@@ -3,12 +3,10 @@ import type { Engine } from '../engine/engine.js';
 import { describe, PeruseError } from '../errors.js';
 import type { startWithGpu } from '../gpu/choose_device.js';
 
-/** GPU support: gpu/choose_device.ts. */
 export interface GpuPart {
   startWithGpu: typeof startWithGpu;
 }
 
-/** The platform's functions for GPUs. */
 export interface GpuParts {
   /** Finds WebGPU outside of the navigator. Throws 'no_gpu'. */
   findGpu?: () => Promise<GPU | undefined>;

@@ -1,5 +1,4 @@
 // The module worker in browsers: a host, or a thread of an engine. A page without workers imports this file into its own thread.
-// works in its own thread.
 import createThreaded from '../../wasm/glue-threads.mjs';
 import type { ModuleFactory } from '../engine/engine.js';
 import { browserHostParts } from './host_parts_browser.js';

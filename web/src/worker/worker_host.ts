@@ -19,7 +19,6 @@ export function isAnswered({ verb }: { verb: PropertyKey }): boolean {
   return verb !== 'cancel' && verb !== 'leave' && verb !== 'end';
 }
 
-/** A message from the worker. */
 export type WorkerMessage<Progress = ProgressInfo> =
   | { kind: 'reply'; id: number; reply: unknown }
   | { kind: 'error'; id: number; error: PlainError }
@@ -31,7 +30,6 @@ export type WorkerMessage<Progress = ProgressInfo> =
 
 /** A started worker. */
 export interface WorkerPort<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> {
-  /** `transfer` lists objects that the worker will own. */
   post(message: WorkerRequest<S>, transfer?: (MessagePort | ArrayBuffer)[]): void;
   onMessage(listener: (message: WorkerMessage<Progress>) => void): void;
   /** Calls the listener at most once, with the reason, if the worker stops by itself. */
@@ -143,7 +141,6 @@ class Link<S extends VerbTable<S>, Progress> {
   }
 }
 
-/** The caller's end. `S` is the table of the worker's verbs. */
 export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo> implements HostOf<S> {
   private readonly member_: number;
   private left_: PeruseError | undefined;
@@ -175,7 +172,6 @@ export class RemoteHost<S extends VerbTable<S> = Verbs, Progress = ProgressInfo>
   }
 }
 
-/** The sources in a request, by name. */
 type Sources = Partial<Record<'source' | 'adapter' | 'encoder' | 'labelsEncoder', SourceSpec>>;
 
 /** Ports and buffers of a request that are transferred instead of copied. */

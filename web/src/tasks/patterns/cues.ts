@@ -1,4 +1,3 @@
-// Cues: words next to a number that say what the number is.
 import type { TextRange } from '../text_folding.js';
 
 /** Returns a pattern that matches any of the words (regular expressions) as a whole word in any letter case. */

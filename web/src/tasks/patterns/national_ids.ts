@@ -1,4 +1,3 @@
-// National identity, tax and insurance numbers with right check digits.
 import type { TextRange } from '../text_folding.js';
 import { isCuedBefore, kOther, kOtherReach, rangesOf, wordsOf } from './cues.js';
 import * as checks from './national_checks.js';
