@@ -13,6 +13,7 @@ export interface TransformersJsEnv {
   useBrowserCache: boolean;
   /** In Node: sets `cache`. */
   useFSCache: boolean;
+  /** With `customCache`: sets `cache` to it. */
   useCustomCache: boolean;
   /** With `useCustomCache`: the cache to use. */
   customCache: CustomCache | null;

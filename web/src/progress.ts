@@ -36,7 +36,9 @@ export interface ReadyProgress {
   model: string;
 }
 
+/** A report of loading. */
 export type ProgressInfo = FileProgress | BytesProgress | ReadyProgress;
+/** Receives reports of loading. */
 export type ProgressCallback = (progress: ProgressInfo) => void;
 
 const kMillisecondsBetweenReports = 40;

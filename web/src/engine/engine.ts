@@ -83,6 +83,7 @@ export interface OpenRequest {
   enhanced_mask_decoder?: boolean;
 }
 
+/** The engine's report on loaded weights. */
 export interface WeightReport {
   /** The class in config.json, for example 'DebertaV2ForQuestionAnswering'. */
   architecture: string;

@@ -34,6 +34,7 @@ export type ProbeMemory = Record<string, ProbeReport>;
 
 export type DeviceWish = 'cpu' | 'auto' | 'webgpu';
 
+/** Memory of a pipeline, in bytes. */
 export interface MemoryReport {
   /** Bytes of the engine's memory. */
   heapBytes: number;

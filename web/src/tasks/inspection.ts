@@ -3,6 +3,7 @@ import { type CallOptions, type EngineInput, engineOptions, nameOf, type OptionN
 import type { NumberArray } from './results.js';
 import type { TextPair } from './text_classification.js';
 
+/** What inspect() returns in addition to the tokens. */
 export interface InspectOptions extends CallOptions {
   /** Return attention probabilities of every layer and head, and their diagonal concentration. */
   output_attentions?: boolean;

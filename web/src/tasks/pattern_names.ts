@@ -17,6 +17,7 @@ export interface PatternFinder {
   find(text: string): readonly TextRange[];
 }
 
+/** A detail that a pattern has found. */
 export interface PatternMatch extends TextRange {
   type: string;
 }

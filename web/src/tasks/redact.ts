@@ -157,6 +157,7 @@ export const kPlaceholders = Symbol('placeholders');
 /** The type of a placeholder that a text already contains. */
 const kStanding = 'PLACEHOLDER';
 
+/** Parts of a pipeline that a call uses in addition to the engine. */
 export interface RedactContext {
   defaults?: RedactPipelineOptions;
   loadPatterns?: () => Promise<FindDetails>;
@@ -241,6 +242,7 @@ function checkedOptions(options: RedactOptions, defaults: RedactPipelineOptions)
   return { choice, settings };
 }
 
+/** Checks the options that choose finders. */
 export function checkFinders({ patterns = false, finders = [], fail_closed = false }: RedactFinders): void {
   if (typeof fail_closed !== 'boolean') {
     throw new PeruseError('invalid_argument', `fail_closed must be true or false, not ${nameOf(fail_closed)}.`);

@@ -55,6 +55,8 @@ export const kAliases = {
 export type Task = keyof typeof kTasks;
 /** The name of a task, or an alias. */
 export type TaskOrAlias = Task | keyof typeof kAliases;
+/** The task of a name or alias. */
 export type ResolvedTask<T extends TaskOrAlias> = T extends keyof typeof kAliases ? (typeof kAliases)[T] : Extract<T, Task>;
 
+/** The signature of a task's pipeline. */
 export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]>;
