@@ -1,10 +1,15 @@
 // Included by shaders with an activation, a number of core/ops/activation.h's enum. It is a parameter instead of an override constant,
 // because compiling a pipeline per activation costs more than the branch.
 
+// clamp may lose a NaN; comparisons preserve it.
+fn clip(x: f32, low: f32, high: f32) -> f32 {
+  return select(select(x, low, x < low), high, x > high);
+}
+
 // erf as an odd rational function of x, clamped where it is +-1 in float32 (coefficients of Eigen's generic_fast_erf_float; error about 2
 // ulp).
 fn erf(x: f32) -> f32 {
-  let c = clamp(x, -4.0, 4.0);
+  let c = clip(x, -4.0, 4.0);
   let s = c * c;
   var p = -2.72614225801306e-10;
   p = p * s + 2.77068142495902e-08;
@@ -45,11 +50,6 @@ fn mish(x: f32) -> f32 {
   let e = exp(min(x, 20.0));
   let n = e * (e + 2.0);
   return x * (n / (n + 2.0));
-}
-
-// clamp may lose a NaN; comparisons preserve it.
-fn clip(x: f32, low: f32, high: f32) -> f32 {
-  return select(select(x, low, x < low), high, x > high);
 }
 
 fn activate(x: f32, activation: u32) -> f32 {

@@ -89,6 +89,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
       sum += weight;
     }
     for (var j = 0u; j < TAPS; j++) { kernels[row + j] /= sum; }
+    // Compilers may replace the softmax of one logit by 1, even of NaN.
+    if (TAPS == 1u) { kernels[row] = select(select(highest, 1.0, highest < 1.0), 1.0, highest > 1.0); }
   }
   workgroupBarrier();
   for (var e = thread; e < tokens * params.head_dim; e += THREADS) {
