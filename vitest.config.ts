@@ -9,8 +9,8 @@ const kIsolation = {
 };
 
 /**
- * Fails a test if nobody caught an error or a rejection in a page. The projects whose tests run in Node or in Chromium themselves do not need it:
- * Vitest sees their errors. "package" and "hosts" drive pages without it.
+ * Fails a test if nobody caught an error or a rejection in a page. Projects whose tests run in Node or in Chromium themselves do not need it,
+ * because Vitest sees their errors.
  */
 const kUncaught = ['tests/browser/no_uncaught.ts'];
 
@@ -111,6 +111,7 @@ export default defineConfig({
           name: 'package',
           include: ['tests/packaging/*.test.ts'],
           globalSetup: ['tests/packaging/install.ts'],
+          setupFiles: kUncaught,
           environment: 'node',
           pool: 'forks',
           testTimeout: 120_000,
@@ -122,6 +123,7 @@ export default defineConfig({
           name: 'hosts',
           include: ['tests/packaging/hosts/*.test.ts'],
           globalSetup: ['tests/packaging/install.ts'],
+          setupFiles: kUncaught,
           environment: 'node',
           pool: 'forks',
           testTimeout: 300_000,

@@ -55,13 +55,18 @@ export function chooseHosts(commit, hosts = kHosts, count = kSome) {
 
 function git(...args) {
   const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
-  return status === 0 ? stdout : '';
+  return status === 0 ? stdout : undefined;
 }
 
-/** Whether the newest commit, or what is not committed, changes what hosts see. */
-function hostsAreConcerned() {
-  const changed = [git('diff', '--name-only', 'HEAD~1'), git('ls-files', '--others', '--exclude-standard')].join('\n').split('\n');
-  return changed.some((path) => kSeenByHosts.some((prefix) => path.startsWith(prefix)));
+/**
+ * Whether anything since the commit `base` changes what hosts see; true if `base` is unknown, for example in a shallow clone. PERUSE_BASE names the
+ * last commit that was tested (.github/workflows); without it, only the newest commit and uncommitted changes count.
+ */
+export function hostsAreConcerned(base = process.env.PERUSE_BASE || 'HEAD~1') {
+  const changed = git('diff', '--name-only', base, '--');
+  if (changed === undefined) return true;
+  const paths = [changed, git('ls-files', '--others', '--exclude-standard') ?? ''].join('\n').split('\n');
+  return paths.some((path) => kSeenByHosts.some((prefix) => path.startsWith(prefix)));
 }
 
 /** Copies a host's package.json and lock file to the folder in which its test creates its app. Returns the folder, or [] without a lock file. */
@@ -87,7 +92,8 @@ async function main() {
     options: { some: { type: 'boolean' }, list: { type: 'boolean' }, tarball: { type: 'string' } },
   });
   const isSome = values.some && !hostsAreConcerned();
-  const hosts = positionals.length > 0 ? positionals.flatMap(named) : isSome ? chooseHosts(git('rev-parse', 'HEAD').trim()) : kHosts;
+  const hosts =
+    positionals.length > 0 ? positionals.flatMap(named) : isSome ? chooseHosts((git('rev-parse', 'HEAD') ?? '').trim()) : kHosts;
   const words = hosts.map(({ host }) => host);
   console.log(`hosts: ${words.join(', ')}`);
   if (values.list) return;

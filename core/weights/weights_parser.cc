@@ -15,11 +15,14 @@ namespace {
 // safetensors starts with the header's length, which is small: the last of these 8 bytes are 0, which no other format has.
 constexpr size_t kFirstBytes = 8;
 
-bool IsPlausibleLength(std::span<const uint8_t> bytes) {
+uint64_t HeaderLength(std::span<const uint8_t> bytes) {
   uint64_t length = 0;
   for (size_t i = 0; i < kFirstBytes; ++i) length |= static_cast<uint64_t>(bytes[i]) << (8 * i);
-  return length <= SafetensorsParser::kMaxHeaderBytes;
+  return length;
 }
+
+// Lengths below this are more likely a safetensors header that is too long than another format.
+constexpr uint64_t kLengthOfAHeader = uint64_t{1} << 40;
 
 struct Foreign {
   std::string_view start;
@@ -44,12 +47,16 @@ constexpr Foreign kForeign[] = {
     {"\x80"sv, kUnsupported, "a pickle that is no PyTorch file"},
 };
 
-Status RefuseForeign(std::string_view first) {
+Status RefuseForeign(std::string_view first, uint64_t header_length) {
   for (const Foreign& foreign : kForeign) {
     if (first.starts_with(foreign.start)) {
       return Status(foreign.code,
                     "the weights are neither safetensors nor a PyTorch file, but " + std::string(foreign.name));
     }
+  }
+  if (header_length < kLengthOfAHeader) {
+    return MalformedFile("a safetensors header of " + std::to_string(header_length) + " bytes; at most " +
+                         std::to_string(SafetensorsParser::kMaxHeaderBytes) + " are read");
   }
   return MalformedFile("the weights are neither safetensors nor a PyTorch file");
 }
@@ -82,12 +89,12 @@ Status WeightsParser::Choose() {
   const std::string_view first(reinterpret_cast<const char*>(first_.data()), first_.size());
   if (first.starts_with("PK\3\4")) {
     parser_ = std::make_unique<PytorchZipParser>(visitor_);
-  } else if (IsPlausibleLength(first_)) {
+  } else if (HeaderLength(first_) <= SafetensorsParser::kMaxHeaderBytes) {
     parser_ = std::make_unique<SafetensorsParser>(visitor_);
   } else if (PytorchLegacyParser::Starts(first_)) {
     parser_ = std::make_unique<PytorchLegacyParser>(visitor_);
   } else {
-    return RefuseForeign(first);
+    return RefuseForeign(first, HeaderLength(first_));
   }
   return OkStatus();
 }

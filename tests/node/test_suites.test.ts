@@ -109,3 +109,8 @@ test('the end of a run repeats every failure, with the beginning of its message'
   expect(lines.at(-1)).toBe('    core/a.cc: wrongly formatted');
   expect(lines.length).toBeLessThan(60);
 });
+
+test('all hosts are tested if nobody knows what changed', async () => {
+  const { hostsAreConcerned } = await tools<{ hostsAreConcerned(base: string): boolean }>('../hosts');
+  expect(hostsAreConcerned('no-such-commit')).toBe(true);
+});

@@ -447,6 +447,7 @@ TEST(PytorchTest, OtherFormatsAreNamed) {
   using std::string_literals::operator""s;
   const std::vector<std::tuple<std::string, StatusCode, std::string>> files = {
       {"version https://git-lfs.github.com/spec/v1\n", StatusCode::kMalformedFile, "Git LFS"},
+      {"\1\xE1\xF5\5\0\0\0\0{"s, StatusCode::kMalformedFile, "header of 100000001 bytes"},
       {"<!DOCTYPE html><html>", StatusCode::kMalformedFile, "HTML"},
       {"{\"error\": \"not found\"}", StatusCode::kMalformedFile, "JSON"},
       {"\x89HDF\r\n\x1A\n and more", StatusCode::kUnsupported, "HDF5"},
