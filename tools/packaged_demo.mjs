@@ -5,10 +5,10 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
-import { buildSite, bytesOf, storedModels } from './site.mjs';
+import { buildSite, bytesOf } from './site.mjs';
 
 export async function buildPackagedDemo() {
-  const site = await buildSite(undefined, storedModels);
+  const site = await buildSite();
   const demo = join(root, 'web/demo');
   rmSync(demo, { recursive: true, force: true });
   cpSync(site, demo, { recursive: true, filter: (path) => !['peruse', 'models'].includes(relative(site, path).split(sep)[0]) });

@@ -1,13 +1,16 @@
 #!/usr/bin/env node
-// Puts the demo page together as a static site in build/site: the page, its compiled scripts (app/), the package (peruse/)
-// and 8-bit copies of the demo models (models/). Any static host can serve that folder. The package must have been built.
+// Builds the demo page as a static site in build/site: the page, its script (app/), the package (peruse/) and 8-bit copies of the demo
+// models (models/). Any static host can serve that folder. The package must have been built (npm run build).
+// npm run site -- [--url https://host/path/] [--source <address of the repository>] [--published]
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { buildDemoPackage } from './demo_package.mjs';
 import { runAsProgram } from './setup/main_module.mjs';
 import { root } from './setup/root.mjs';
+import { writePages } from './site_pages.mjs';
 import { kVariants } from './variants.mjs';
 
 export const siteFolder = join(root, 'build/site');
@@ -15,22 +18,61 @@ export const siteFolder = join(root, 'build/site');
 /** Models as they are stored, which do not need a quantiser: it runs in a build that the first visitor of `npm run demo` does not wait for. */
 export const storedModels = join(root, 'models');
 
-/** `made`: as putPackage's. `models`: their folder; 8-bit copies unless it is given. */
-export async function buildSite(made = kVariants, models = undefined) {
+const kStyles = ['style.css', 'panel.css', 'inside.css'];
+const kBundles = ['', '-worker', '-gpu', '-onnx', '-redact', '-teach', '-teach-worker'].map((name) => `peruse${name}.js`);
+
+/** `made`: as putPackage's. `models`: their folder; 8-bit copies unless it is given. `links`: as writePages'. */
+export async function buildSite(made = kVariants, models = undefined, links = {}) {
   if (!existsSync(join(root, 'web/bundle/peruse.js'))) throw new Error('web/bundle/peruse.js is not there: build the package first');
   const folder = models ?? join(await buildDemoPackage(), 'models');
   rmSync(siteFolder, { recursive: true, force: true });
   mkdirSync(siteFolder, { recursive: true });
   for (const file of readdirSync(join(root, 'demo'))) {
-    if (/\.(html|css|svg|js)$/.test(file)) cpSync(join(root, 'demo', file), join(siteFolder, file));
+    if (/\.(svg|png)$/.test(file)) cpSync(join(root, 'demo', file), join(siteFolder, file));
   }
-  cpSync(folder, join(siteFolder, 'models'), { recursive: true });
+  writeFileSync(join(siteFolder, 'style.css'), kStyles.map((file) => readFileSync(join(root, 'demo', file), 'utf8')).join('\n'));
+  writeFileSync(join(siteFolder, '.nojekyll'), ''); // GitHub Pages serves the files as they are.
+  for (const name of readdirSync(folder)) {
+    if (existsSync(join(folder, name, 'config.json'))) cpSync(join(folder, name), join(siteFolder, 'models', name), { recursive: true });
+  }
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   for (const project of ['demo', 'demo/service_worker']) {
     execFileSync(process.execPath, [tsc, '-p', join(root, project)], { stdio: 'inherit' });
   }
+  await bundleScripts();
+  writePages(siteFolder, links);
   putPackage(made);
   return siteFolder;
+}
+
+/** Bundles the page's scripts, and its service worker. The package's bundles stay separate files: workers are looked for in their folder. */
+async function bundleScripts() {
+  const { rolldown } = await import('rolldown'); // Only now: in a fresh clone the set-up has installed it by then.
+  const inPackage = {
+    name: 'in-package',
+    resolveId(name) {
+      const file = /\/peruse\/(peruse[\w-]*\.js)$/.exec(name)?.[1];
+      if (file === undefined) return null;
+      return file === 'peruse-isolate.js' ? join(root, 'web/bundle', file) : { id: `../peruse/${file}`, external: true };
+    },
+  };
+  const refuse = (level, log) => {
+    throw new Error(`${level}: ${log.message}`);
+  };
+  for (const [entry, file, format] of [
+    ['src/main.ts', 'app/main.js', 'es'],
+    ['service_worker/offline.ts', 'offline.js', 'iife'],
+  ]) {
+    const build = await rolldown({
+      input: join(root, 'demo', entry),
+      plugins: [inPackage],
+      resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+      platform: 'browser',
+      onLog: refuse,
+    });
+    await build.write({ file: join(siteFolder, file), format, minify: true });
+    await build.close();
+  }
 }
 
 /** Puts the package with the builds that are made into the site, which may be served meanwhile: each file is there whole or not at all. */
@@ -41,10 +83,9 @@ export function putPackage(made = kVariants) {
     write(`${path}.partial`);
     renameSync(`${path}.partial`, path);
   };
-  const builds = made.map((variant) => `peruse-${variant}.wasm`);
+  const builds = made.filter((variant) => variant !== 'tokenizer').map((variant) => `peruse-${variant}.wasm`);
   for (const file of readdirSync(join(root, 'web/bundle'))) {
-    if (/^peruse(-worker|-gpu|-redact|-teach|-teach-worker)?\.js$/.test(file) || builds.includes(file))
-      put(join(folder, file), (path) => cpSync(join(root, 'web/bundle', file), path));
+    if (kBundles.includes(file) || builds.includes(file)) put(join(folder, file), (path) => cpSync(join(root, 'web/bundle', file), path));
   }
   const list = `${JSON.stringify(siteFiles(), null, 1)}\n`;
   put(join(siteFolder, 'files.json'), (path) => writeFileSync(path, list));
@@ -55,22 +96,27 @@ export function bytesOf(files) {
   return files.reduce((sum, file) => sum + statSync(join(siteFolder, file)).size, 0);
 }
 
-/** Lists the files that the service worker stores on the first visit (`page`), and those that it stores when they are used or when the visitor asks for it (`inUse`). */
+/** Scripts and styles that the first answer needs; the others are fetched when they are used. */
+const kAtOnce = /^(app\/|offline\.js|style\.css|icon\.svg|peruse\/peruse(-worker|-redact)?\.js$)/;
+
+/** Lists the files that the service worker stores on the first visit (`page`), and those that it stores when they are used or when the page is idle (`inUse`). */
 function siteFiles() {
   const files = readdirSync(siteFolder, { recursive: true })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => file !== 'files.json')
     .sort();
-  const isInUse = (file) => /^models\/|\.wasm$/.test(file);
   const hash = createHash('sha256');
   for (const file of files) if (statSync(join(siteFolder, file)).isFile()) hash.update(file).update(readFileSync(join(siteFolder, file)));
-  const inUse = files.filter((file) => isInUse(file) && /\.(json|safetensors|wasm)$/.test(file));
+  const inUse = files.filter((file) => !kAtOnce.test(file) && /^(models|peruse)\/.*\.(js|json|safetensors|wasm)$/.test(file));
   return {
     version: hash.digest('hex').slice(0, 16),
-    page: ['./', ...files.filter((file) => /\.(css|svg|js)$/.test(file) && !isInUse(file))],
+    page: ['./', ...files.filter((file) => kAtOnce.test(file) && /\.\w+$/.test(file))],
     inUse,
     bytesInUse: bytesOf(inUse),
   };
 }
 
-await runAsProgram(import.meta.url, async () => void (await buildSite()));
+await runAsProgram(import.meta.url, async () => {
+  const options = { url: { type: 'string' }, source: { type: 'string' }, published: { type: 'boolean' } };
+  console.log(await buildSite(undefined, undefined, parseArgs({ options }).values));
+});

@@ -1,6 +1,8 @@
-// Lets the page work without a connection: its own files from the start, engines and models after their first use, or if the visitor
-// requests them all. With a connection everything comes from the server; the cache is only a fallback. Also reports every request of the
-// page and its workers to the page.
+// Lets the page work without a connection: its own files from the start, engines and models after their first use, or when the page
+// is idle. With a connection everything comes from the server; the cache is only a fallback. Also reports every request of the
+// page and its workers to the page, and isolates it where its host does not (peruse/isolate), which threads need.
+
+import { decidesIsolation, isolated } from '../../web/src/isolated_response.js';
 
 const worker = self as unknown as ServiceWorkerGlobalScope;
 const kCache = 'peruse-demo';
@@ -115,7 +117,9 @@ worker.addEventListener('message', (event) => {
 worker.addEventListener('fetch', (event) => {
   const at = Date.now();
   if (event.request.method === 'GET' && new URL(event.request.url).origin === location.origin) {
-    event.respondWith(networkFirst(event, at));
+    const { request } = event;
+    const answer = networkFirst(event, at);
+    event.respondWith(decidesIsolation(request) ? answer.then((response) => isolated(response, 'require-corp')) : answer);
   } else {
     void tell(event.request.url, at, 0);
   }

@@ -8,9 +8,15 @@ export interface CallCode {
   readonly args: readonly unknown[];
 }
 
+/** JavaScript as it stands, for a function. */
+export class Code {
+  constructor(readonly text: string) {}
+}
+
 /** A value as JavaScript; long texts stay whole, so that the code does what the page did. */
 function literal(value: unknown): string {
   if (typeof value === 'string') return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  if (value instanceof Code) return value.text;
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return String(value);
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
@@ -28,5 +34,17 @@ export function codeOf({ task, name, args }: CallCode, { source, device, dtype }
     `const ${name} = await pipeline('${task}', ${model}${rest});`,
     `const result = await ${name}(${args.map(literal).join(', ')});`,
     'console.log(result);',
+  ].join('\n');
+}
+
+/** The five lines that run a saved model on another page. */
+export function linesOf(text: string): string {
+  return [
+    "import { pipeline } from 'peruse';",
+    '',
+    "const classify = await pipeline('text-classification', '/my-model/'); // the folder with the saved files",
+    `const [best] = await classify(${literal(text)});`,
+    'console.log(best.label, best.score);',
+    'await classify.dispose();',
   ].join('\n');
 }

@@ -7,15 +7,12 @@ export interface HubModel {
   readonly about: string;
 }
 
-export const sentimentModels: readonly HubModel[] = [
+export const sorterModels: readonly HubModel[] = [
+  { id: 'MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33', megabytes: 142, about: 'any labels, small and quick' },
+  { id: 'MoritzLaurer/deberta-v3-base-zeroshot-v2.0', megabytes: 369, about: 'any labels, more exact' },
   { id: 'distilbert/distilbert-base-uncased-finetuned-sst-2-english', megabytes: 268, about: 'praise or complaint' },
   { id: 'unitary/toxic-bert', megabytes: 438, about: 'six kinds of insult' },
   { id: 'protectai/deberta-v3-base-prompt-injection-v2', megabytes: 738, about: 'prompt injection' },
-];
-
-export const zeroShotModels: readonly HubModel[] = [
-  { id: 'MoritzLaurer/deberta-v3-xsmall-zeroshot-v1.1-all-33', megabytes: 142, about: 'small and quick' },
-  { id: 'MoritzLaurer/deberta-v3-base-zeroshot-v2.0', megabytes: 369, about: 'more exact' },
 ];
 
 export const readerModels: readonly HubModel[] = [

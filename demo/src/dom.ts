@@ -26,3 +26,13 @@ export function makeButton(content: (Node | string)[], onClick: () => void): HTM
   button.addEventListener('click', onClick);
   return button;
 }
+
+const kLeastSeen = 240; // pixels of an element that count as seen
+
+/** Scrolls to the element unless its start is on the screen. */
+export function bringIntoView(element: HTMLElement): void {
+  const { top } = element.getBoundingClientRect();
+  if (top >= 0 && top < innerHeight - kLeastSeen) return;
+  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  element.scrollIntoView({ block: 'start', behavior: isCalm ? 'auto' : 'smooth' });
+}

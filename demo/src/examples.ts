@@ -6,30 +6,39 @@ export interface NamedText {
   readonly text: string;
 }
 
-/** Messages with private details in them. */
-export const messages: readonly NamedText[] = [
+/** A message with private details in it, and what a chatbot answers to its redacted form. */
+export interface MessageExample extends NamedText {
+  readonly answer: string;
+}
+
+export const messages: readonly MessageExample[] = [
   {
     name: 'An order',
     text:
       'Hello, my name is Thomas Miller and I live in Boston. My order has not arrived. You can reach me at ' +
       'thomas.miller@example.org or on +1 617 555 0142. I paid with my card, 4111 1111 1111 1111.',
+    answer:
+      'Dear [PER_1], I am sorry that nothing has reached you in [LOC_1] yet. We have sent your order again and will write to [EMAIL_1] today.',
   },
   {
     name: 'A contract',
     text:
       'Please send the contract to David Miller in London. His email is david.miller@example.com and his phone is ' +
       '+44 20 7946 0958. The fee goes to GB29 NWBK 6016 1331 9268 19.',
+    answer: 'The contract for [PER_1] is attached. Shall I call [PHONE_1] before the fee goes to [IBAN_1]?',
   },
   {
     name: 'A visit',
     text:
       'Mary Johnson from the University of Oxford will visit us in New York. Her page is https://example.com/mary and her ' +
       'number is (212) 555-0187.',
+    answer: 'I have planned the day in [LOC_1]: [PER_1] arrives at nine, and if she is late, you can call her on [PHONE_1].',
   },
 ];
 
+/** Without labels, the lines are for the model of praise and complaint. */
 export interface LinesExample extends NamedText {
-  readonly labels: string;
+  readonly labels?: string;
 }
 
 /** Lines to sort, and labels to sort them by. */
@@ -55,56 +64,49 @@ export const lines: readonly LinesExample[] = [
     labels: 'travel, restaurant, music, weather',
   },
   {
+    name: 'Reviews',
+    text: [
+      'A warm, funny film with a cast that clearly enjoys every minute.',
+      'Two hours of noise and not one idea worth remembering.',
+      'Easy to set up, great picture, and the battery lasts for days.',
+      'Flimsy hinges, slow menus, and support that never answers.',
+    ].join('\n'),
+  },
+  {
     name: 'One line',
     text: 'Stir the onions until they are golden, then add the rice and the stock.',
     labels: 'travel, cooking, sports, politics',
   },
 ];
 
-/** A document to search, and questions about it. */
-export const cottage =
-  'Welcome to the cottage. The key is in the small box beside the blue door, and the code of the box is 4071. Please leave your ' +
-  'shoes in the hall.\n\n' +
-  'Heating and water. The stove in the kitchen burns wood, which is stored in the shed behind the house. Hot water comes from the ' +
-  'boiler in the cellar and takes about twenty minutes to warm up. Please turn the boiler off when you leave.\n\n' +
-  'Kitchen. The fridge is under the window. The nearest shop is in Hallstead, three miles away, and it closes at six in the ' +
-  'evening. Fresh eggs can be bought from Mrs. Carter at the farm across the road.\n\n' +
-  'Rubbish. The bins are emptied on Thursday mornings. Glass and paper go into the green container by the church.\n\n' +
-  'The boat. You may use the rowing boat from May to September. Life jackets hang in the shed, and children must wear them at all ' +
-  'times.\n\n' +
-  'Internet. The network is called Heron, and the password is written on the back of the router in the living room.\n\n' +
-  'Leaving. Please leave before eleven o\u2019clock on the day of departure. Strip the beds, close all windows, and put the key back ' +
-  'into the box. A cleaning fee of forty pounds is charged if the kitchen is left dirty.';
-
-export const queries: readonly string[] = [
-  'When are the bins emptied?',
-  'How long does hot water take to warm up?',
-  'Where is the password written?',
-  'How much is the cleaning fee?',
-];
-
-export const remarks: readonly string[] = [
-  'A warm, funny film with a cast that clearly enjoys every minute.',
-  'Two hours of noise and not one idea worth remembering.',
-  'Easy to set up, great picture, and the battery lasts for days.',
-  'Flimsy hinges, slow menus, and support that never answers.',
-];
-
-/** Texts with names in them. */
-export const reports: readonly NamedText[] = [
-  {
-    name: 'An archive',
-    text: 'In May the University of Oxford and the BBC opened an archive of letters by Charles Dickens and Mary Shelley in London.',
-  },
-  { name: 'A career', text: 'Marie Curie was born in Warsaw and worked at the University of Paris.' },
-  { name: 'A meeting', text: 'Angela Merkel met Barack Obama in Berlin. Microsoft opened an office in Paris.' },
-];
-
-export interface PassageExample extends NamedText {
+/** A document, and questions about it. */
+export interface DocumentExample extends NamedText {
   readonly questions: readonly string[];
 }
 
-export const passages: readonly PassageExample[] = [
+export const documents: readonly DocumentExample[] = [
+  {
+    name: 'A cottage',
+    text:
+      'Welcome to the cottage. The key is in the small box beside the blue door, and the code of the box is 4071. Please leave your ' +
+      'shoes in the hall.\n\n' +
+      'Heating and water. The stove in the kitchen burns wood, which is stored in the shed behind the house. Hot water comes from the ' +
+      'boiler in the cellar and takes about twenty minutes to warm up. Please turn the boiler off when you leave.\n\n' +
+      'Kitchen. The fridge is under the window. The nearest shop is in Hallstead, three miles away, and it closes at six in the ' +
+      'evening. Fresh eggs can be bought from Mrs. Carter at the farm across the road.\n\n' +
+      'Rubbish. The bins are emptied on Thursday mornings. Glass and paper go into the green container by the church.\n\n' +
+      'The boat. You may use the rowing boat from May to September. Life jackets hang in the shed, and children must wear them at all ' +
+      'times.\n\n' +
+      'Internet. The network is called Heron, and the password is written on the back of the router in the living room.\n\n' +
+      'Leaving. Please leave before eleven o\u2019clock on the day of departure. Strip the beds, close all windows, and put the key back ' +
+      'into the box. A cleaning fee of forty pounds is charged if the kitchen is left dirty.',
+    questions: [
+      'When are the bins emptied?',
+      'How long does hot water take to warm up?',
+      'Where is the password written?',
+      'How much is the cleaning fee?',
+    ],
+  },
   {
     name: 'The lighthouse',
     text:

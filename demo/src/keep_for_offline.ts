@@ -1,8 +1,10 @@
-// Sees to it that what was fetched once works without a connection, and everything else if the visitor wants it.
-import { bytes } from './format.js';
+// Sees to it that the page works without a connection: what was fetched once, and then everything else.
+import { isolate } from '../peruse/peruse-isolate.js';
+import type { Proof } from './proof.js';
 
 const container = navigator.serviceWorker as ServiceWorkerContainer | undefined; // Not there on plain http.
 const kPatience = 1500; // ms
+const kScript = './offline.js';
 
 /**
  * Over when the service worker sees all requests, those of the first model included, or will not in time. A browser that refuses
@@ -12,26 +14,27 @@ export const isInControl: Promise<void> = register().catch(() => {});
 
 async function register(): Promise<void> {
   if (!container) return;
+  // Where the host does not isolate the page, this loads it once more; the address is the one that `isolate` registers.
+  await isolate({ script: kScript });
   const isControlled = new Promise<void>((done) => container.addEventListener('controllerchange', () => done(), { once: true }));
-  const registration = await container.register('./offline.js');
+  const registration = await container.register(`${kScript}?embedder=require-corp`);
   if (container.controller || !registration) return;
   await Promise.race([isControlled, new Promise((done) => setTimeout(done, kPatience))]);
 }
 
-/** The button that fetches what was not used yet. */
-export async function offerToKeepAll(button: HTMLButtonElement, said: HTMLElement): Promise<void> {
-  button.hidden = true;
-  await isInControl;
-  if (!container?.controller) return;
-  const { bytesInUse } = (await (await fetch('./files.json')).json()) as { bytesInUse: number };
-  button.textContent = `Keep everything for offline use (${bytes(bytesInUse)})`;
-  button.hidden = false;
+const kAfterAnswer = 2000; // ms, in which the visitor may want something else
+
+/** Stores everything after the first answer, when the page is idle, unless the visitor saves data. Says so. */
+export async function keepForOffline(said: HTMLElement, proof: Proof): Promise<void> {
+  await Promise.all([isInControl, proof.firstAnswer]);
+  const { connection } = navigator as { connection?: { saveData?: boolean } };
+  if (!container?.controller || connection?.saveData) return proof.isKept(false);
   container.addEventListener('message', ({ data }) => {
-    if (data === 'all kept') said.textContent = 'All of it is stored now.';
-    if (data === 'not all kept') said.textContent = 'Not all of it could be stored.';
+    if (data !== 'all kept' && data !== 'not all kept') return;
+    proof.isKept(data === 'all kept');
+    said.textContent = data === 'all kept' ? 'All of it is stored on this device now.' : 'Not all of it could be stored.';
   });
-  button.addEventListener('click', () => {
-    said.textContent = 'Storing\u2026';
-    container.controller?.postMessage('keep all');
-  });
+  await new Promise((done) => setTimeout(done, kAfterAnswer));
+  await new Promise((done) => ('requestIdleCallback' in window ? requestIdleCallback(done) : setTimeout(done, 0)));
+  container.controller.postMessage('keep all');
 }

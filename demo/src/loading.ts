@@ -5,7 +5,7 @@ import { isInControl } from './keep_for_offline.js';
 import type { Settings } from './model_picker.js';
 import type { Proof } from './proof.js';
 
-export interface LoadOptions extends Omit<Settings, 'source'> {
+export interface LoadOptions extends Omit<Settings, 'source' | 'task'> {
   progress_callback: ProgressCallback;
   signal: AbortSignal;
 }

@@ -1,27 +1,31 @@
-// The demo page: one tab per task, each with a model next to the page or from the visitor.
-import { startAnswer } from './answer.js';
-import { startClassify } from './classify.js';
+// The demo page: one tab for each thing to do, each with a model next to the page or from the visitor, and a place to look inside.
+import { startAsk } from './ask.js';
 import { find } from './dom.js';
-import { startEntities } from './entities.js';
-import { startFind } from './find_passage.js';
-import { offerToKeepAll } from './keep_for_offline.js';
+import { InsidePlace } from './inside/inside_place.js';
+import { keepForOffline } from './keep_for_offline.js';
 import { Proof } from './proof.js';
 import { startRedact } from './redact.js';
+import { startSort } from './sort.js';
 import { startTabs } from './tabs.js';
+import type { Tab } from './task_panel.js';
 import { startTeach } from './teach.js';
-import { startZeroShot } from './zero_shot.js';
 
-const starts = {
-  redact: startRedact,
-  'zero-shot': startZeroShot,
-  find: startFind,
-  entities: startEntities,
-  classify: startClassify,
-  answer: startAnswer,
-  teach: startTeach,
-};
+const panel = (id: string) => find(document, `#${id}`, HTMLElement);
 
 const proof = new Proof(find(document, '.proof', HTMLElement));
-const panels = new Map(Object.entries(starts).map(([id, start]) => [id, start(find(document, `#${id}`, HTMLElement), proof)]));
-startTabs(find(document, '[role=tablist]', HTMLElement), (id) => panels.get(id)?.open());
-void offerToKeepAll(find(document, '.keep', HTMLButtonElement), find(document, '.kept', HTMLElement));
+const inspectable = {
+  redact: { name: 'the redaction', tab: startRedact(panel('redact'), proof) },
+  sort: { name: 'the sorting', tab: startSort(panel('sort'), proof) },
+  ask: { name: 'the answer', tab: startAsk(panel('ask'), proof) },
+};
+const inside = new InsidePlace(panel('inside'), inspectable);
+const tabs = new Map<string, Tab>([
+  ...Object.entries(inspectable).map(([id, { tab }]) => [id, tab] as const),
+  ['teach', startTeach(panel('teach'), proof)],
+  ['inside', inside],
+]);
+startTabs(find(document, '[role=tablist]', HTMLElement), (id) => {
+  tabs.get(id)?.open();
+  inside.shown(id);
+});
+void keepForOffline(find(document, '.kept', HTMLElement), proof);

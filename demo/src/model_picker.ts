@@ -7,6 +7,8 @@ import { bytes } from './format.js';
 
 export interface Settings {
   source: Source;
+  /** The task, if the model is one of the page's own. */
+  task?: string;
   device: NonNullable<PipelineOptions['device']>;
   dtype: NonNullable<PipelineOptions['dtype']>;
 }
@@ -15,12 +17,17 @@ export interface Settings {
 export interface BundledModel {
   readonly name: string;
   readonly folder: string;
+  readonly task: string;
 }
 
 const kElsewhere = 'elsewhere';
 const kOwn = 'own';
 
 const kModels = new URL('../models/', import.meta.url);
+
+function addressOf({ folder }: BundledModel): string {
+  return new URL(`${folder}/`, kModels).href;
+}
 
 export class ModelPicker {
   private readonly model_: HTMLSelectElement;
@@ -37,7 +44,7 @@ export class ModelPicker {
   /** Calls `onChange` whenever the visitor has chosen something else, `onText` with a text that was dropped on the page. */
   constructor(
     panel: HTMLElement,
-    bundled: BundledModel,
+    private readonly bundled_: readonly BundledModel[],
     curated: readonly HubModel[],
     private readonly onChange_: () => void,
     onText: (text: string) => void,
@@ -54,7 +61,7 @@ export class ModelPicker {
     this.name_ = find(panel, '.model-name', HTMLElement);
 
     this.model_.append(
-      new Option(bundled.name, new URL(`${bundled.folder}/`, kModels).href),
+      ...bundled_.map((model) => new Option(model.name, addressOf(model))),
       new Option('From the hub, or an address\u2026', kElsewhere),
       new Option('Files of your own\u2026', kOwn),
     );
@@ -101,12 +108,29 @@ export class ModelPicker {
   }
 
   /** The choice, without a source while a model elsewhere, or files, are missing. */
-  get settings(): Partial<Pick<Settings, 'source'>> & Omit<Settings, 'source'> {
+  get settings(): Partial<Pick<Settings, 'source' | 'task'>> & Omit<Settings, 'source' | 'task'> {
+    const task = this.bundled_.find((model) => addressOf(model) === this.model_.value)?.task;
     return {
+      ...(task === undefined ? {} : { task }),
       ...(this.source_ === undefined ? {} : { source: this.source_ }),
       device: this.device_.value as Settings['device'],
       dtype: this.dtype_.value as Settings['dtype'],
     };
+  }
+
+  /** Takes one of the models next to the page, if it is not in use. */
+  useBundled(model: BundledModel): void {
+    if (this.model_.value === addressOf(model)) return;
+    this.model_.value = addressOf(model);
+    this.chooseModel();
+  }
+
+  /** Takes a model of the hub. */
+  useHub(id: string): void {
+    this.model_.value = kElsewhere;
+    this.address_.value = id;
+    this.openDrawer();
+    this.chooseModel();
   }
 
   /** Brings the visitor to where the model is to be named. */

@@ -6,6 +6,8 @@
 import { find } from './dom.js';
 import { bytes, count, duration } from './format.js';
 
+const kDare = 'Turn off your network and try again.';
+
 type Witness = 'timeline' | 'service worker' | 'progress';
 
 interface Request {
@@ -30,13 +32,20 @@ export class Proof {
   private readonly connection_: HTMLElement;
   private readonly seen_: Request[] = [];
   private readonly progress_ = new Map<string, number>();
+  private readonly dare_: HTMLElement;
   private readyAt_ = Infinity;
+  private sayFirst_: () => void = () => {};
+  /** Settles when the page has answered once. */
+  readonly firstAnswer = new Promise<void>((done) => {
+    this.sayFirst_ = done;
+  });
 
   constructor(strip: HTMLElement) {
     this.since_ = find(strip, '.since', HTMLElement);
     this.bytes_ = find(strip, '.bytes-loaded', HTMLElement);
     this.last_ = find(strip, '.last', HTMLElement);
     this.connection_ = find(strip, '.connection', HTMLElement);
+    this.dare_ = find(strip, '.dare', HTMLElement);
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as PerformanceResourceTiming[]) {
         const at = performance.timeOrigin + entry.startTime;
@@ -66,7 +75,13 @@ export class Proof {
     this.show();
   }
 
+  /** All of the page is stored on the device, or only what was used. */
+  isKept(isAll: boolean): void {
+    this.dare_.textContent = isAll ? kDare : `What has answered once works without a network. ${kDare}`;
+  }
+
   answered(milliseconds: number): void {
+    this.sayFirst_();
     this.last_.textContent = duration(milliseconds);
   }
 
@@ -83,7 +98,7 @@ export class Proof {
   }
 
   private showConnection(): void {
-    this.connection_.textContent = navigator.onLine ? 'online' : 'offline, and it still reads';
+    this.connection_.textContent = navigator.onLine ? 'online' : 'offline, and it still answers';
     this.connection_.classList.toggle('is-offline', !navigator.onLine);
   }
 }

@@ -1,55 +1,105 @@
-// The redaction tab: a message without its private details. The model finds names, patterns find what has a form of its own.
-import { pipeline, type RedactedEntity } from '../peruse/peruse.js';
+// The redaction tab: a message without its private details, for a chatbot, and the chatbot's answer with them. The model finds names,
+// patterns find what has a form of its own.
+import { type Pipeline, pipeline, type RedactedEntity, type Redaction, type RedactOptions } from '../peruse/peruse.js';
+import { Code } from './code.js';
 import { copyOnClick } from './copy.js';
 import { taggerModels } from './curated.js';
-import { find, make } from './dom.js';
-import { taggerModel } from './entities.js';
+import { find, make, makeButton } from './dom.js';
 import { messages } from './examples.js';
+import { percent } from './format.js';
 import { hidingStep } from './inside/inside.js';
-import { markedText, type Span } from './marked_text.js';
+import { markedText } from './marked_text.js';
+import type { BundledModel } from './model_picker.js';
 import type { Proof } from './proof.js';
-import { summary, type Tab, TaskPanel } from './task_panel.js';
+import { RoundTrip } from './round_trip.js';
+import { type Inspectable, summary, TaskPanel } from './task_panel.js';
 
-const kKinds: Record<string, string> = { PER: 'PERSON', ORG: 'ORGANISATION', LOC: 'PLACE' };
-const kHues: Record<string, number> = { PERSON: 0, ORGANISATION: 1, PLACE: 2 };
+const kModel: BundledModel = { name: 'Names, ConvBERT', folder: 'peruse-tagger-convbert-tiny', task: 'redact' };
+
+const kKinds: Record<string, string> = { PER: 'person', ORG: 'organisation', LOC: 'place', ID: 'identifier' };
+const kHues: Record<string, number> = { PER: 0, ORG: 1, LOC: 2 };
 const kOtherHue = 4;
-
-interface Redacted extends Span {
-  readonly kind: string;
-  /** The same for the same words: [PERSON_1]. */
-  readonly placeholder: string;
-}
 
 /** A token stays only if the model gives "not private" at least 50 %. Higher values hide ordinary words next to details (docs/tasks/redact.md). */
 const kOptions = { aggregation_strategy: 'average', recall: 0.5, patterns: true } as const;
+/** A detail that the model is less sure of is for a person to decide. */
+const kSure = 0.85;
+/** Other names, of products and the like: they are not private. */
+const kPublic = 'MISC';
 
-export function startRedact(panel: HTMLElement, proof: Proof): Tab {
+export function startRedact(panel: HTMLElement, proof: Proof): Inspectable {
   const text = find(panel, '[name=text]', HTMLTextAreaElement);
-  const quote = find(panel, 'blockquote', HTMLElement);
+  const quote = find(panel, '.redacted', HTMLElement);
   const found = find(panel, '.found', HTMLDetailsElement);
   const list = find(found, 'ol', HTMLElement);
+  const roundTrip = new RoundTrip(find(panel, '.back', HTMLElement), ({ placeholder, words, type }) => chip(type, words, placeholder));
+  /** Words that a person has decided to send, by type. */
+  const kept = new Map<string, Set<string>>();
   let asked = '';
-  let redacted = '';
+  let last: Redaction | undefined;
 
-  text.value = messages[0]?.text ?? '';
-  const task = new TaskPanel(panel, proof, {
-    bundled: taggerModel,
+  const rules = (): NonNullable<RedactOptions['rules']> => ({
+    [kPublic]: () => false,
+    ...Object.fromEntries([...kept].map(([type, words]) => [type, (each: string) => !words.has(each)])),
+  });
+  const rulesInCode = () => ({
+    [kPublic]: new Code('() => false'),
+    ...Object.fromEntries([...kept].map(([type, words]) => [type, new Code(`(text) => !${JSON.stringify([...words])}.includes(text)`)])),
+  });
+  const keep = ({ type, text: words }: RedactedEntity) => {
+    kept.set(type, (kept.get(type) ?? new Set()).add(words));
+    void task.run();
+  };
+  const hideAgain = () => {
+    kept.clear();
+    void task.run();
+  };
+  const row = (entity: RedactedEntity) => {
+    const { text: words, placeholder, type, score } = entity;
+    const item = make('li', '', make('span', 'label', words), make('span', 'kind', `${placeholder} ${kindOf(type)}`));
+    item.append(make('span', 'score', score === 1 ? 'a rule' : percent(score)));
+    if (isUnsure(entity)) item.append(makeButton(['Not private'], () => keep(entity)));
+    return item;
+  };
+  const show = (redaction: Redaction) => {
+    last = redaction;
+    const { entities, mapping } = redaction;
+    quote.replaceChildren(
+      ...markedText(asked, entities, (_, entity) => chip(entity.type, entity.placeholder, kindOf(entity.type), entity)),
+    );
+    roundTrip.use(entities, mapping);
+    const once = [...new Map(entities.map((entity) => [entity.placeholder, entity])).values()];
+    list.replaceChildren(...once.map(row));
+    if (kept.size > 0) list.append(make('li', '', makeButton(['Hide again what you let through'], hideAgain)));
+    const unsure = once.filter(isUnsure).length;
+    found.hidden = entities.length === 0 && kept.size === 0;
+    found.open ||= unsure > 0;
+    if (entities.length === 0) return ['No private details were found.'];
+    const details = entities.length === 1 ? 'private detail is' : 'private details are';
+    const doubt = unsure === 0 ? '' : ` ${unsure === 1 ? 'One is' : `${unsure} are`} uncertain: please decide below.`;
+    return summary(String(entities.length), `${details} replaced.${doubt}`);
+  };
+
+  const fill = (message: (typeof messages)[number]) => {
+    text.value = message.text;
+    kept.clear();
+    roundTrip.offer(message.answer);
+  };
+  if (messages[0]) fill(messages[0]);
+  text.addEventListener('input', () => {
+    kept.clear();
+    roundTrip.forgetOffer();
+  });
+  const task: TaskPanel<Pipeline<'redact'>, Redaction> = new TaskPanel(panel, proof, {
+    bundled: [kModel],
     curated: taggerModels,
     load: (source, options) => pipeline('redact', source, options),
     ask: (redactor, signal) => {
       asked = text.value;
-      return redactor(asked, { ...kOptions, signal });
+      return redactor(asked, { ...kOptions, rules: rules(), signal });
     },
-    show: ({ entities }) => {
-      const spans = numbered(asked, entities);
-      quote.replaceChildren(...markedText(asked, spans, (_, { kind, placeholder }) => chip(kind, placeholder)));
-      redacted = quote.textContent ?? '';
-      list.replaceChildren(...rows(asked, spans));
-      found.hidden = spans.length === 0;
-      if (spans.length === 0) return ['No private details were found.'];
-      const details = spans.length === 1 ? 'private detail is' : 'private details are';
-      return summary(String(spans.length), `${details} replaced.`);
-    },
+    askAbout: (redactor, words, signal) => redactor(words, { ...kOptions, signal }),
+    show,
     inside: () => ({ input: asked }),
     lastStep: async (redactor) =>
       hidingStep(
@@ -60,43 +110,26 @@ export function startRedact(panel: HTMLElement, proof: Proof): Tab {
           return entities.map(({ text: name, type }) => `${name} (${type})`).join(', ') || 'no names';
         },
       ),
-    linkValues: () => ({ text: redacted }), // Not the message itself: a link is sent to others.
-    code: () => ({ task: 'redact', name: 'redact', args: [text.value, kOptions] }),
+    linkValues: () => ({ text: last?.text ?? '' }), // Not the message itself: a link is sent to others.
+    code: () => ({ task: 'redact', name: 'redact', args: [text.value, { ...kOptions, rules: rulesInCode() }] }),
   });
-  copyOnClick(find(panel, '.copy-text', HTMLButtonElement), () => redacted);
-  task.offer(
-    messages,
-    ({ name }) => name,
-    (message) => {
-      text.value = message.text;
-    },
-  );
+  copyOnClick(find(panel, '.copy-text', HTMLButtonElement), () => last?.text ?? '');
+  task.offer(messages, ({ name }) => name, fill);
   return task;
 }
 
-/** Names, places and details, each with a placeholder. */
-function numbered(text: string, entities: readonly RedactedEntity[]): Redacted[] {
-  const placeholders = new Map<string, string>();
-  const counts = new Map<string, number>();
-  return entities
-    .map(({ type, start, end }) => ({ kind: kKinds[type.toUpperCase()] ?? type.toUpperCase(), start, end }))
-    .filter(({ kind }) => kind !== 'MISC')
-    .map((span) => {
-      const words = `${span.kind} ${text.slice(span.start, span.end)}`;
-      if (!placeholders.has(words)) {
-        counts.set(span.kind, (counts.get(span.kind) ?? 0) + 1);
-        placeholders.set(words, `[${span.kind}_${counts.get(span.kind)}]`);
-      }
-      return { ...span, placeholder: placeholders.get(words) ?? '' };
-    });
+function isUnsure({ score }: RedactedEntity): boolean {
+  return score < kSure;
 }
 
-function chip(kind: string, placeholder: string): Node {
-  return make('mark', `entity hue-${kHues[kind] ?? kOtherHue}`, placeholder);
+/** A type in words, or as the model names it. */
+function kindOf(type: string): string {
+  return kKinds[type.toUpperCase()] ?? type.toLowerCase().replaceAll('_', ' ');
 }
 
-/** Each placeholder once, with the words that it stands for. */
-function rows(text: string, spans: readonly Redacted[]): HTMLElement[] {
-  const words = new Map(spans.map(({ placeholder, start, end }) => [placeholder, text.slice(start, end)]));
-  return [...words].map(([placeholder, stands]) => make('li', '', make('span', 'label', stands), make('span', 'kind', placeholder)));
+function chip(type: string, words: string, title: string, entity?: RedactedEntity): Node {
+  const isInDoubt = entity !== undefined && isUnsure(entity);
+  const mark = make('mark', `entity hue-${kHues[type.toUpperCase()] ?? kOtherHue}${isInDoubt ? ' unsure' : ''}`, words);
+  mark.title = isInDoubt ? `${title}, uncertain` : title;
+  return mark;
 }

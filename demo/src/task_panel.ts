@@ -1,10 +1,10 @@
-// Shared by all tabs: a form that is answered while it changes, by a model that is loaded when the tab is first opened; progress,
+// Shared by the tabs that ask a model: a form that is answered while it changes, by a model that is loaded when the tab is first opened; progress,
 // cancelling, failures, timing; code and a link for the current contents.
 import type { Pipeline } from '../peruse/peruse.js';
 import { type CallCode, codeOf } from './code.js';
 import { copyOnClick } from './copy.js';
 import type { HubModel } from './curated.js';
-import { find, make, makeButton } from './dom.js';
+import { bringIntoView, find, make, makeButton } from './dom.js';
 import { describeFailure, isAborted, isEmptyText, isFatal } from './failure.js';
 import { bytes } from './format.js';
 import { buildFrame } from './frame.js';
@@ -17,18 +17,24 @@ import { Race } from './race.js';
 import { describeCall, describeRuntime } from './runtime.js';
 
 export interface Task<Model, Output> {
-  readonly bundled: BundledModel;
+  /** The models next to the page, the usual one first. */
+  readonly bundled: readonly BundledModel[];
   readonly curated: readonly HubModel[];
-  load(source: Settings['source'], options: LoadOptions): Promise<Model>;
+  /** Loads a model; of one next to the page, the task is known. */
+  load(source: Settings['source'], options: LoadOptions, task: string | undefined): Promise<Model>;
+  /** Another model is chosen, with its task if that is known. */
+  onModel?(task: string | undefined): void;
   /** Asks the model about what the form holds now. */
   ask(model: Model, signal: AbortSignal): Promise<Output>;
+  /** Asks the model about another text. */
+  askAbout(model: Model, text: string, signal: AbortSignal): Promise<unknown>;
   /** Shows the details of an output and returns its one-line summary, which is read out. */
   show(output: Output): (Node | string)[];
   /** Shows what takes longer than an answer may; the signal is given when the form changes. */
   explain?(model: Model, output: Output, signal: AbortSignal): Promise<void>;
   /** The text (or pair) of the last call, as the model reads it. */
   inside(): LookedAt;
-  /** The answer to the last call, which the drawer "Look inside" ends with. */
+  /** The answer to the last call, which "Look inside" ends with. */
   lastStep(model: Model): Promise<LastStep>;
   /** The call for what the form holds. */
   code(): CallCode;
@@ -44,6 +50,14 @@ export interface Tab {
   open(): void;
 }
 
+/** A tab whose model can be looked into. */
+export interface Inspectable extends Tab {
+  /** Shows in this place, from now on, how the model came to the tab's last answer. */
+  lookInto(place: HTMLElement): void;
+  /** The place is another tab's now. */
+  leave(): void;
+}
+
 /** An output's one line: what matters, then the rest. */
 export function summary(best: string, rest: string): (Node | string)[] {
   return [make('strong', '', best), ` ${rest}`];
@@ -55,7 +69,7 @@ const kBeforeExplaining = 200; // ms
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
-export class TaskPanel<Model extends AnyModel, Output> implements Tab {
+export class TaskPanel<Model extends AnyModel, Output> implements Inspectable {
   private readonly model_: LazyModel<Model>;
   private readonly picker_: ModelPicker;
   private readonly inside_: Inside<Model>;
@@ -87,7 +101,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Tab {
     private readonly task_: Task<Model, Output>,
   ) {
     buildFrame(panel_);
-    this.model_ = new LazyModel((source, options) => task_.load(source, options), proof_);
+    this.model_ = new LazyModel((source, options) => task_.load(source, options, this.picker_.settings.task), proof_);
     this.submit_ = find(panel_, '[type=submit]', HTMLButtonElement);
     this.result_ = find(panel_, '.result', HTMLElement);
     this.loading_ = find(panel_, '.loading', HTMLElement);
@@ -106,15 +120,18 @@ export class TaskPanel<Model extends AnyModel, Output> implements Tab {
       void this.run();
     };
     this.picker_ = new ModelPicker(panel_, task_.bundled, task_.curated, () => void this.changeModel(), readText);
+    this.offerBetter();
     this.inside_ = new Inside(
-      find(panel_, '.inside', HTMLDetailsElement),
       () => this.model_.loaded,
       (model) => task_.lastStep(model),
     );
     this.race_ = new Race(
       find(panel_, '.race', HTMLDetailsElement),
       () => this.picker_.settings.source,
-      task_,
+      {
+        load: (source, options) => task_.load(source, options, this.picker_.settings.task),
+        ask: (model, text, signal) => task_.askAbout(model, text, signal),
+      },
       () => proof_.modelIsReady(),
     );
     this.sayWhenLoaded();
@@ -125,7 +142,7 @@ export class TaskPanel<Model extends AnyModel, Output> implements Tab {
     const form = find(this.panel_, 'form', HTMLFormElement);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      void this.run();
+      void this.runForClick();
     });
     form.addEventListener('input', () => this.edited());
     find(form, 'textarea', HTMLTextAreaElement).addEventListener('keydown', (event) => {
@@ -142,6 +159,26 @@ export class TaskPanel<Model extends AnyModel, Output> implements Tab {
     copyOnClick(find(this.panel_, '.copy-code', HTMLButtonElement), () => this.code_.textContent ?? '');
   }
 
+  lookInto(place: HTMLElement): void {
+    this.inside_.showIn(place);
+    this.open();
+  }
+
+  leave(): void {
+    this.inside_.leave();
+  }
+
+  /** Takes one of the models next to the page, if it is not in use. */
+  useBundled(model: BundledModel): void {
+    this.picker_.useBundled(model);
+  }
+
+  /** Answers the form, and brings the answer onto the screen. */
+  async runForClick(): Promise<void> {
+    await this.run();
+    bringIntoView(this.result_);
+  }
+
   /** The tab is shown: the first time, or with an address that carries a text, its form is answered. */
   open(): void {
     const isFilled = fillFromAddress(this.panel_);
@@ -152,14 +189,24 @@ export class TaskPanel<Model extends AnyModel, Output> implements Tab {
 
   /** Buttons that put an example into the form and ask about it. */
   offer<E>(examples: readonly E[], nameOf: (example: E) => string, take: (example: E) => void): void {
-    const place = find(this.panel_, '.examples', HTMLElement);
+    const place = find(this.panel_, '.examples', HTMLElement); // The first, above the fields.
     const buttons = examples.map((example) =>
       makeButton([nameOf(example)], () => {
         take(example);
-        void this.run();
+        void this.runForClick();
       }),
     );
     place.append(...buttons);
+  }
+
+  /** One press from what the small model can do to a model that can more. */
+  private offerBetter(): void {
+    const [better] = this.task_.curated;
+    if (!better) return;
+    const size = bytes(1e6 * better.megabytes).replace('.0', '');
+    const button = makeButton([`A better model: ${better.id}, ${size}`], () => this.picker_.useHub(better.id));
+    button.className = 'better';
+    find(this.panel_, '.honest', HTMLElement).append(' ', button);
   }
 
   /** The form holds something else: what is shown is out of date until the answer comes. */
@@ -184,13 +231,14 @@ export class TaskPanel<Model extends AnyModel, Output> implements Tab {
   }
 
   private emptyField(): Field | undefined {
-    return this.fields_.find((field) => field.value.trim() === '');
+    return this.fields_.find((field) => field.value.trim() === '' && field.closest('[hidden]') === null);
   }
 
   private async changeModel(): Promise<void> {
     await this.model_.drop();
     this.clear();
     this.race_.reset();
+    this.task_.onModel?.(this.picker_.settings.task);
     this.showCode();
     this.headline_.textContent = this.panel_.dataset.placeholder ?? '';
     this.sayWhenLoaded();

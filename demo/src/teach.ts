@@ -1,8 +1,11 @@
 // The teaching tab: a visitor's own lines and labels, a model that learns them here, what it finds hardest, and the model to take along.
-import { env, type LabelScore, type Pipeline } from '../peruse/peruse.js';
+import { env, type LabelScore, type Pipeline, pipeline } from '../peruse/peruse.js';
 import type { Taught, TeachOptions, TeachProgress, TextExample } from '../peruse/peruse-teach.js';
 import { bars } from './bars.js';
-import { find, make, makeButton } from './dom.js';
+import { linesOf } from './code.js';
+import { copyOnClick } from './copy.js';
+import { bringIntoView, find, make, makeButton } from './dom.js';
+import { acceptDrops, isModel } from './drops.js';
 import { describeFailure, isAborted } from './failure.js';
 import { floatWeights } from './float_weights.js';
 import { bytes, count, duration, percent } from './format.js';
@@ -67,6 +70,20 @@ class TeachTab {
     find(panel_, '.save', HTMLButtonElement).addEventListener('click', () => void this.save());
     find(panel_, '.suggest', HTMLButtonElement).addEventListener('click', () => void this.suggest());
     this.try_.addEventListener('input', () => void this.tryOut());
+    const saved = find(panel_, '[name=saved]', HTMLInputElement);
+    find(panel_, '.open-saved', HTMLButtonElement).addEventListener('click', () => saved.click());
+    saved.addEventListener('change', () => {
+      const files = [...(saved.files ?? [])];
+      saved.value = ''; // So that the same files can be chosen again.
+      void this.openSaved(files);
+    });
+    acceptDrops(panel_, {
+      onModel: (files) => void this.openSaved(files),
+      onText: (text) => void this.tryText(text),
+      onRefused: (why) => (this.headline_.textContent = why),
+    });
+    const code = find(panel_, '.take code', HTMLElement);
+    copyOnClick(find(panel_, '.copy-lines', HTMLButtonElement), () => code.textContent ?? '');
     const offered = lessonExamples.map((example) => makeButton([example.name], () => this.fill(example)));
     find(panel_, '.examples', HTMLElement).append(...offered);
   }
@@ -87,7 +104,7 @@ class TeachTab {
     Object.assign(name, { value: label, type: 'text', name: 'label', autocomplete: 'off', placeholder: 'label' });
     name.setAttribute('aria-label', `Label ${number}`);
     const text = make('textarea', '');
-    Object.assign(text, { value: lines.join('\n'), rows: 6, name: 'lines' });
+    Object.assign(text, { value: lines.join('\n'), rows: 5, name: 'lines' });
     text.setAttribute('aria-label', `Lines of label ${number}`);
     this.kinds_.append(make('div', 'field kind-field', name, text));
     return name;
@@ -111,6 +128,7 @@ class TeachTab {
     this.taught_ = undefined;
     await this.forget();
     this.begin();
+    bringIntoView(find(this.panel_, '.result', HTMLElement));
     const before = performance.now();
     try {
       await isInControl;
@@ -132,11 +150,49 @@ class TeachTab {
     }
   }
 
+  /** A model that was saved: it answers, and learns nothing more. */
+  private async openSaved(files: File[]): Promise<void> {
+    if (this.stop_ || files.length === 0) return;
+    const stop = new AbortController();
+    this.stop_ = stop;
+    await this.forget();
+    this.begin();
+    try {
+      if (!isModel(files))
+        throw new Error('Choose all files of a saved model: config.json, tokenizer.json, model.safetensors and the others.');
+      this.classify_ = await pipeline('text-classification', files, { signal: stop.signal });
+      this.proof_.modelIsReady();
+      find(this.panel_, '.curve-place', HTMLElement).hidden = true;
+      this.headline_.replaceChildren(make('strong', '', 'Opened'), ' It answers as it did when it was saved.');
+      this.showUse(false);
+      await this.tryOut();
+    } catch (error) {
+      this.headline_.textContent = '';
+      this.error_.replaceChildren(...describeFailure(error));
+    } finally {
+      this.stop_ = undefined;
+      this.running_.hidden = true;
+    }
+  }
+
+  /** Shows what can be done with the model; `isLesson`: it has just been taught. */
+  private showUse(isLesson: boolean): void {
+    for (const part of this.panel_.querySelectorAll<HTMLElement>('.of-lesson, .save')) part.hidden = !isLesson;
+    find(this.panel_, '.saved', HTMLElement).replaceChildren();
+    this.showLines();
+    this.learnt_.hidden = false;
+  }
+
+  private showLines(): void {
+    find(this.panel_, '.take code', HTMLElement).textContent = linesOf(this.try_.value);
+  }
+
   private begin(): void {
     this.error_.replaceChildren();
     this.learnt_.hidden = true;
     this.running_.hidden = false;
     this.curve_.clear();
+    find(this.panel_, '.curve-place', HTMLElement).hidden = false;
     this.progress_.removeAttribute('value');
     this.headline_.textContent = 'Loading the model\u2026';
   }
@@ -175,13 +231,14 @@ class TeachTab {
     });
     find(this.panel_, '.hardest', HTMLElement).replaceChildren(...rows);
     const size = [...taught.files.values()].reduce((sum, file) => sum + file.length, 0);
-    find(this.panel_, '.save', HTMLButtonElement).textContent = `Download the model (${bytes(size)})`;
-    find(this.panel_, '.saved', HTMLElement).replaceChildren();
-    this.learnt_.hidden = false;
+    find(this.panel_, '.save', HTMLButtonElement).textContent = `Save the model (${bytes(size)})`;
+    this.showUse(true);
     await this.tryOut();
+    bringIntoView(find(this.panel_, '.result', HTMLElement));
   }
 
   private async tryOut(): Promise<void> {
+    this.showLines();
     const number = ++this.tries_;
     const list = find(this.panel_, '.bars', HTMLElement);
     if (!this.classify_ || this.try_.value.trim() === '') return list.replaceChildren();
@@ -189,6 +246,11 @@ class TeachTab {
     const labels = await this.classify_(this.try_.value, { top_k: null, truncation: true });
     this.proof_.answered(performance.now() - before);
     if (number === this.tries_) list.replaceChildren(...bars(labels));
+  }
+
+  private async tryText(text: string): Promise<void> {
+    this.try_.value = text;
+    await this.tryOut();
   }
 
   /** Shows which of the lines without a label to label next; a click on a label moves a line there. */

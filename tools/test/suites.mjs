@@ -40,7 +40,7 @@ const kData = ['models/', 'tests/fixtures/'];
 const kEngine = [...kCore, 'bindings/'];
 const kPackage = [...kEngine, 'web/src/', 'tools/bundle', 'tsconfig.build.json'];
 const kVitest = ['vitest.config.ts', 'tests/node/support/'];
-const kDemo = ['demo/', 'tools/site.mjs', 'tools/serve.mjs', 'tools/packaged_demo.mjs'];
+const kDemo = ['demo/', 'tools/site', 'tools/serve.mjs', 'tools/packaged_demo.mjs'];
 const kTarball = [...kPackage, ...kDemo, ...kData, 'LICENSE', 'NOTICE', 'README.md'];
 const kInChromium = [...kPackage, ...kVitest, ...kData, 'tests/browser/chromium.ts', 'tests/browser/tiny_served.ts'];
 

@@ -1,4 +1,5 @@
 // The service worker of peruse/isolate: adds the headers of isolation to responses for pages and workers. It stores nothing.
+import { decidesIsolation, isolated } from './isolated_response.js';
 
 interface FetchEvent extends Event {
   request: Request;
@@ -14,32 +15,14 @@ declare const self: {
 
 // Accepts known values only: an invalid header would make every page of the site fail.
 const kEmbedder = new URL(self.location.href).searchParams.get('embedder') === 'credentialless' ? 'credentialless' : 'require-corp';
-const kNeedHeaders = ['document', 'iframe', 'frame', 'worker', 'sharedworker'];
 
 self.addEventListener('install', (event) => event.waitUntil(self.skipWaiting()));
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener('message', (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener('fetch', (event) => {
-  if (kNeedHeaders.includes(event.request.destination)) event.respondWith(withHeaders(event.request));
+  if (decidesIsolation(event.request)) event.respondWith(withHeaders(event.request));
 });
 
 async function withHeaders(request: Request): Promise<Response> {
-  const response = await fetch(request);
-  if (response.status === 0 || response.type === 'opaqueredirect') return response; // opaque responses cannot be changed
-  try {
-    return isolated(response);
-  } catch {
-    return response;
-  }
+  return isolated(await fetch(request), kEmbedder);
 }
-
-function isolated(response: Response): Response {
-  const headers = new Headers(response.headers);
-  headers.set('Cross-Origin-Embedder-Policy', kEmbedder);
-  headers.set('Cross-Origin-Opener-Policy', 'same-origin');
-  headers.set('Cross-Origin-Resource-Policy', 'same-origin');
-  const { status, statusText } = response;
-  return new Response([204, 205, 304].includes(status) ? null : response.body, { status, statusText, headers });
-}
-
-export {};

@@ -1,6 +1,6 @@
 // "Look inside": in steps, what the model computed on the way to its answer, for the text of the last call.
 import type { InspectCall } from '../../peruse/peruse.js';
-import { find, make, makeButton } from '../dom.js';
+import { make, makeButton } from '../dom.js';
 import { describeFailure } from '../failure.js';
 import { count, shortPercent } from '../format.js';
 import { Arcs, kMostForArcs } from './arcs.js';
@@ -47,47 +47,54 @@ interface Step {
   readonly element: HTMLElement;
 }
 
+const kNothing = 'Ask something first; then the model\u2019s way to its answer appears here.';
+
 export class Inside<Model extends { inspect: InspectCall }> {
-  private readonly body_: HTMLElement;
+  private place_: HTMLElement | undefined;
   private input_: LookedAt | undefined;
   private shown_: LookedAt | undefined;
   private step_ = 0;
 
   /** `model` gives the model that is loaded, if one is; `answer` what the last step shows of it. */
   constructor(
-    private readonly box_: HTMLDetailsElement,
     private readonly model_: () => Model | undefined,
     private readonly answer_: (model: Model) => Promise<LastStep>,
-  ) {
-    this.body_ = find(box_, '.inside-body', HTMLElement);
-    box_.addEventListener('toggle', () => void this.inspect());
-    this.use(undefined);
+  ) {}
+
+  /** Shows it here, whenever the place is on the screen. */
+  showIn(place: HTMLElement): void {
+    this.place_ = place;
+    this.shown_ = undefined;
+    place.replaceChildren(make('p', 'hint', kNothing));
+    void this.inspect();
   }
 
   /** From now on it is about this text; about none if there was no call. */
   use(input: LookedAt | undefined): void {
     this.input_ = input;
     this.shown_ = undefined;
-    if (input === undefined)
-      this.body_.replaceChildren(make('p', 'hint', 'Ask something first; then the model\u2019s way to its answer appears here.'));
     void this.inspect();
   }
 
   private async inspect(): Promise<void> {
-    const input = this.input_;
-    const model = this.model_();
-    if (!this.box_.open || input === undefined || input === this.shown_ || !model) return;
+    const [input, place, model] = [this.input_, this.place_, this.model_()];
+    if (!place || place.closest('[hidden]') || input === undefined || input === this.shown_ || !model) return;
     this.shown_ = input;
     try {
       const reading = await readInside(model.inspect, input.input, input.focus);
       const last = await this.answer_(model);
-      if (this.shown_ === input) this.show(reading, model, last);
+      if (this.shown_ === input && this.place_ === place) this.show(place, reading, model, last);
     } catch (error) {
-      if (this.shown_ === input) this.body_.replaceChildren(...describeFailure(error));
+      if (this.shown_ === input && this.place_ === place) place.replaceChildren(...describeFailure(error));
     }
   }
 
-  private show(reading: Reading, model: Model, last: LastStep): void {
+  /** Leaves the place to another model. */
+  leave(): void {
+    this.place_ = undefined;
+  }
+
+  private show(in_: HTMLElement, reading: Reading, model: Model, last: LastStep): void {
     const { shared, steps } = stepsOf(reading, model.inspect, last);
     const sentence = make('p', 'sentence');
     sentence.setAttribute('role', 'status');
@@ -109,7 +116,7 @@ export class Inside<Model extends { inspect: InspectCall }> {
     bar.setAttribute('aria-label', 'Steps');
     rove(bar, buttons);
     const cut = reading.isCut ? [make('p', 'hint', `Only ${reading.inspection.tokens.length} tokens around the answer are shown.`)] : [];
-    this.body_.replaceChildren(bar, sentence, ...cut, shared, place, make('p', 'actions', next));
+    in_.replaceChildren(bar, sentence, ...cut, shared, place, make('p', 'actions', next));
     go(this.step_);
   }
 }

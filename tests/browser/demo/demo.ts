@@ -108,9 +108,16 @@ export async function answered(panel: Locator): Promise<void> {
   await panel.locator('[type=submit][aria-disabled=false]').waitFor();
 }
 
-export async function openDrawer(panel: Locator, name: 'code' | 'race' | 'inside' | 'model-drawer'): Promise<void> {
+export async function openDrawer(panel: Locator, name: 'code' | 'race' | 'model-drawer'): Promise<void> {
   const drawer = panel.locator(`details.${name}`);
   if ((await drawer.getAttribute('open')) === null) await drawer.locator('> summary').click();
+}
+
+/** The sorting tab with the model of praise and complaint, by its example. */
+export async function trained(panel: Locator): Promise<void> {
+  await panel.getByRole('button', { name: 'Reviews' }).click();
+  await panel.locator('.own-labels', { hasText: 'NEGATIVE, POSITIVE' }).waitFor();
+  await answered(panel);
 }
 
 /** Chooses files of one's own in the tab's model picker. */

@@ -32,10 +32,10 @@ async function intercept(file: string, act: (route: Route) => Promise<void>): Pr
 }
 
 async function expectStillWorks(): Promise<void> {
-  const panel = visit.page.locator('#classify');
+  const panel = visit.page.locator('#sort');
   await panel.locator('.examples button').first().click();
   await answered(panel);
-  expect(await panel.locator('.details .bars').isVisible()).toBe(true);
+  expect(await panel.locator('.details .sorted').isVisible()).toBe(true);
   expect(await panel.locator('.error').textContent()).toBe('');
 }
 
@@ -46,34 +46,34 @@ async function open(tab: string): Promise<Locator> {
 }
 
 it('an empty text', async () => {
-  const panel = await open('classify');
+  const panel = await open('sort');
   await answered(panel);
-  await panel.locator('textarea').fill('');
+  await panel.locator('#sort-text').fill('');
   await panel.locator('[type=submit]').click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('empty_text');
   expect(await panel.locator('.error').textContent()).toMatch(/nothing to read yet/);
-  expect(await panel.locator('textarea').getAttribute('aria-invalid')).toBe('true');
-  expect(await visit.page.evaluate(() => document.activeElement?.id)).toBe('classify-text');
+  expect(await panel.locator('#sort-text').getAttribute('aria-invalid')).toBe('true');
+  expect(await visit.page.evaluate(() => document.activeElement?.id)).toBe('sort-text');
   await expectStillWorks();
-  expect(await panel.locator('textarea').getAttribute('aria-invalid')).toBe(null);
+  expect(await panel.locator('#sort-text').getAttribute('aria-invalid')).toBe(null);
 });
 
 it('an empty question', async () => {
-  const panel = await open('answer');
+  const panel = await open('ask');
   await answered(panel);
-  await panel.locator('#answer-question').fill('');
+  await panel.locator('#ask-question').fill('');
   await panel.locator('[type=submit]').click();
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('empty_text');
-  expect(await visit.page.evaluate(() => document.activeElement?.id)).toBe('answer-question');
+  expect(await visit.page.evaluate(() => document.activeElement?.id)).toBe('ask-question');
   await panel.locator('.examples button').first().click();
   await shown(panel, 'mark');
 });
 
 it('a model that cannot be reached', async () => {
   const stop = await intercept('model.safetensors', (route) => route.abort('connectionreset'));
-  const panel = await open('classify');
+  const panel = await open('sort');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('network');
   expect(await panel.locator('.error').textContent()).toMatch(/model\.safetensors/);
@@ -83,7 +83,7 @@ it('a model that cannot be reached', async () => {
 
 it('a model that is not there', async () => {
   const stop = await intercept('config.json', (route) => route.fulfill({ status: 404, body: 'no' }));
-  const panel = await open('classify');
+  const panel = await open('sort');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('not_found');
   stop();
@@ -95,7 +95,7 @@ it('a model that arrives damaged', async () => {
     const body = await (await route.fetch()).body();
     await route.fulfill({ body: body.subarray(0, body.length / 2) });
   });
-  const panel = await open('classify');
+  const panel = await open('sort');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('truncated_file');
   stop();
@@ -108,12 +108,12 @@ it('cancelling while the model loads', async () => {
     await new Promise<void>((release) => held.push(release));
     await route.continue().catch(() => {}); // The page may have given up the request.
   });
-  const panel = await open('classify');
+  const panel = await open('sort');
   await panel.locator('.headline', { hasText: 'Loading the model' }).waitFor();
   await panel.getByRole('button', { name: 'Cancel' }).click();
   await panel.locator('.headline', { hasText: 'Cancelled.' }).waitFor();
   expect(await panel.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(false);
-  expect(await visit.page.evaluate(() => document.activeElement?.textContent)).toBe('Classify');
+  expect(await visit.page.evaluate(() => document.activeElement?.textContent)).toBe('Sort');
   expect(await panel.locator('.error').textContent()).toBe('');
   stop();
   for (const release of held) release();
@@ -121,18 +121,18 @@ it('cancelling while the model loads', async () => {
 });
 
 it('cancelling while the model reads', async () => {
-  const panel = await open('answer');
+  const panel = await open('ask');
   await answered(panel);
-  await panel.locator('[name=passage]').fill('The lamp burned whale oil until 1902. '.repeat(20_000));
+  await panel.locator('[name=document]').fill('The lamp burned whale oil until 1902. '.repeat(20_000));
   await panel.getByRole('button', { name: 'Cancel' }).click();
   await panel.locator('.headline', { hasText: 'Cancelled.' }).waitFor();
   expect(await panel.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(false);
-  await panel.getByRole('button', { name: 'What is the weak point?' }).click();
+  await panel.getByRole('button', { name: 'The kettle' }).click();
   await shown(panel, 'mark');
 });
 
 it('a model that the memory does not hold', async () => {
-  const panel = await open('classify');
+  const panel = await open('sort');
   await answered(panel);
   await chooseFiles(panel, await hugeClassifier());
   await panel.locator('.error code').waitFor();
@@ -143,7 +143,7 @@ it('a model that the memory does not hold', async () => {
 });
 
 it('a GPU that goes away', async () => {
-  const panel = await open('answer');
+  const panel = await open('ask');
   visit.page.setDefaultTimeout(120_000); // A software GPU that starts twice.
   await answered(panel);
   await openDrawer(panel, 'model-drawer');
@@ -151,13 +151,13 @@ it('a GPU that goes away', async () => {
   await panel.locator('.runtime', { hasText: ' on the GPU' }).waitFor();
   await answered(panel);
   // Work for a minute, so that the GPU goes in the middle of a call. (A call that finds it gone loads the model again instead.)
-  await panel.locator('[name=passage]').fill('The lamp burned whale oil until 1902. '.repeat(2_000));
+  await panel.locator('[name=document]').fill('The lamp burned whale oil until 1902. '.repeat(2_000));
   await panel.getByRole('button', { name: 'Cancel' }).waitFor();
   await (await demo.browser.newBrowserCDPSession()).send('Browser.crashGpuProcess');
   await panel.locator('.error code').waitFor();
   expect(await panel.locator('.error code').textContent()).toBe('gpu_lost');
   expect(await panel.locator('.error').textContent()).toMatch(/The GPU went away/);
-  await panel.getByRole('button', { name: 'What is the weak point?' }).click();
+  await panel.getByRole('button', { name: 'The kettle' }).click();
   await shown(panel, 'mark');
   expect(await panel.locator('.error').textContent()).toBe('');
 }, 300_000);

@@ -1,7 +1,7 @@
 // "Look inside": the way to an answer in steps, all about the same word and head.
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { answered, type Demo, openDrawer, startDemo, type Visit } from './demo.js';
+import { answered, type Demo, startDemo, trained, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;
@@ -11,24 +11,24 @@ beforeAll(async () => {
 });
 afterAll(() => demo.close());
 beforeEach(async () => {
-  visit = await demo.visit({ at: 'classify' });
-  await answered(visit.page.locator('#classify'));
+  visit = await demo.visit({ at: 'sort' });
+  await trained(visit.page.locator('#sort'));
 });
 afterEach(async () => {
   expect(visit.complaints).toEqual([]);
   await visit.close();
 });
 
-/** Opens the look inside, at this step. */
+/** Looks inside what the tab has answered, at this step. */
 async function look(panel: Locator, step: string): Promise<Locator> {
-  const inside = panel.locator('.inside');
-  await openDrawer(panel, 'inside');
+  const inside = panel.page().locator('#inside');
+  await panel.locator('.look-inside').click();
   await inside.locator('.steps button', { hasText: step }).click();
   return inside;
 }
 
 async function lookAtRemark(step: string): Promise<Locator> {
-  const panel = visit.page.locator('#classify');
+  const panel = visit.page.locator('#sort');
   await panel.locator('textarea').fill('A warm, funny film.');
   await answered(panel);
   return look(panel, step);
@@ -147,8 +147,10 @@ it('hides words that are clicked, and the answer moves', async () => {
 });
 
 it('ends with where the answer may begin and end, and starts anew at every call', async () => {
-  await visit.page.locator('#tab-answer').click();
-  const panel = visit.page.locator('#answer');
+  await visit.page.locator('#tab-ask').click();
+  const panel = visit.page.locator('#ask');
+  await panel.getByRole('button', { name: 'The lighthouse' }).click();
+  await panel.locator('.headline strong', { hasText: 'Jonas Berg' }).waitFor();
   await answered(panel);
   const inside = await look(panel, 'Answer');
   expect(await inside.locator('.steps button').allTextContents()).toEqual(['1 Tokens', '2 Embedding', '3 Attention', '4 Answer']);
@@ -158,22 +160,27 @@ it('ends with where the answer may begin and end, and starts anew at every call'
     inside.locator(`.in-answer .${bar}`).evaluateAll((all) => all.map((one) => Number(one.style.getPropertyValue('--weight'))));
   expect((await weight('begins'))[0]).toBe(1);
   expect((await weight('ends'))[1]).toBeGreaterThan(0.3);
+  await visit.page.locator('#tab-ask').click();
+  await panel.getByRole('button', { name: 'The kettle' }).click();
   await panel.getByRole('button', { name: 'What is the weak point?' }).click();
+  await panel.locator('.headline strong', { hasText: 'lid' }).waitFor();
+  await answered(panel);
+  await look(panel, 'Answer');
   await inside.locator('.in-answer', { hasText: 'lid' }).waitFor();
 });
 
 it('says so where there is nothing to look at yet', async () => {
-  const inside = visit.page.locator('#classify .inside');
-  await visit.page.locator('#classify-text').fill('');
-  await inside.locator('summary').click();
+  const inside = visit.page.locator('#inside');
+  await visit.page.locator('#sort-text').fill('');
+  await visit.page.locator('#tab-inside').click();
   expect(await inside.locator('.hint').textContent()).toMatch(/^Ask something first/);
 });
 
 it('shows a part of a long text, of bounded height', async () => {
-  await visit.page.locator('#tab-entities').click();
-  const panel = visit.page.locator('#entities');
-  await panel.locator('textarea').fill('They came to New York. '.repeat(400));
-  await panel.locator('mark', { hasText: 'New York' }).nth(250).waitFor();
+  await visit.page.locator('#tab-redact').click();
+  const panel = visit.page.locator('#redact');
+  await panel.locator('#redact-text').fill('They came to New York. '.repeat(400));
+  await panel.locator('.redacted mark', { hasText: 'LOC_1' }).nth(250).waitFor();
   await answered(panel);
   const inside = await look(panel, 'Attention');
   expect(await inside.locator('.hint', { hasText: /^Only \d+ tokens/ }).count()).toBe(1);
@@ -207,8 +214,11 @@ it('mutes heads, and says what the model answers without them', async () => {
 });
 
 it('switches between the three terms of DeBERTa', async () => {
-  const reading = await demo.visit({ at: 'answer' });
-  const panel = reading.page.locator('#answer');
+  const reading = await demo.visit({ at: 'ask' });
+  const panel = reading.page.locator('#ask');
+  await answered(panel);
+  await panel.getByRole('button', { name: 'The lighthouse' }).click();
+  await panel.locator('.headline strong', { hasText: 'Jonas Berg' }).waitFor();
   await answered(panel);
   const inside = await look(panel, 'Attention');
   const map = inside.locator('.attention canvas');
@@ -232,4 +242,15 @@ it('switches between the three terms of DeBERTa', async () => {
   await expect.poll(picture).toBe(pictures[0]);
   expect(reading.complaints).toEqual([]);
   await reading.close();
+});
+
+it('is a place of its own, which answers by itself and changes from tab to tab', async () => {
+  const alone = await demo.visit({ at: 'inside' });
+  const inside = alone.page.locator('#inside');
+  await inside.locator('.strip .token').first().waitFor();
+  expect(await inside.locator('.subjects [aria-pressed=true]').textContent()).toBe('the redaction');
+  await inside.getByRole('button', { name: 'the answer' }).click();
+  await inside.locator('.strip .token', { hasText: 'bins' }).first().waitFor();
+  expect(alone.complaints).toEqual([]);
+  await alone.close();
 });

@@ -3,7 +3,7 @@
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { file, type NamedFile, tinyClassifier } from './checkpoints.js';
-import { answered, chooseBundled, chooseElsewhere, chooseFiles, type Demo, openDrawer, startDemo, type Visit } from './demo.js';
+import { answered, chooseBundled, chooseElsewhere, chooseFiles, type Demo, openDrawer, startDemo, trained, type Visit } from './demo.js';
 
 let demo: Demo;
 let visit: Visit;
@@ -14,9 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => demo.close());
 beforeEach(async () => {
-  visit = await demo.visit({ at: 'classify' });
-  panel = visit.page.locator('#classify');
-  await answered(panel);
+  visit = await demo.visit({ at: 'sort' });
+  panel = visit.page.locator('#sort');
+  await trained(panel);
 });
 afterEach(async () => {
   expect(visit.complaints).toEqual([]);
@@ -47,7 +47,7 @@ it('classifies with chosen files, and with the demo model again', async () => {
   expect(visit.requests.slice(before).filter((address) => /config|safetensors|vocab/.test(address))).toEqual([]);
 
   await chooseBundled(panel);
-  await panel.locator('.details .bars .label', { hasText: 'POSITIVE' }).waitFor();
+  await panel.locator('.details .bars .label', { hasText: 'delivery' }).waitFor();
 });
 
 async function drop(files: readonly NamedFile[]): Promise<void> {
@@ -63,7 +63,7 @@ async function drop(files: readonly NamedFile[]): Promise<void> {
 it('classifies with files that are dropped on the page', async () => {
   await drop(await tinyClassifier());
   await panel.locator('.chosen', { hasText: 'config.json' }).waitFor();
-  expect(await visit.page.locator('#answer .chosen').textContent()).toBe('');
+  expect(await visit.page.locator('#ask .chosen').textContent()).toBe('');
   await expectTinyModel();
 });
 
@@ -72,13 +72,13 @@ it('reads a text that is dropped on the page, and leaves the model as it is', as
   await panel.locator('.headline strong', { hasText: 'NEGATIVE' }).waitFor();
   expect(await panel.locator('[name=text]').inputValue()).toBe('A dull and predictable film.');
   expect(await panel.locator('.chosen').textContent()).toBe('');
-  expect(await panel.locator('.model-name').textContent()).toMatch(/^Sentiment/);
+  expect(await panel.locator('.model-name').textContent()).toMatch(/^Praise or complaint/);
 });
 
 it('says that a dropped picture is neither a text nor a model', async () => {
   await drop([file('photo.png', Buffer.from([137, 80, 78, 71, 0, 255, 254]))]);
   await panel.locator('.chosen', { hasText: '\u201cphoto.png\u201d is neither' }).waitFor();
-  expect(await panel.locator('.headline strong').textContent()).toBe('POSITIVE');
+  expect(await panel.locator('.headline strong').textContent()).toBe('4 lines');
 });
 
 it('names models of the hub with their sizes, and loads one only when told to', async () => {
@@ -148,9 +148,9 @@ it('says which file is missing', async () => {
 it('says that there is no GPU, and goes on with the CPU', async () => {
   const withoutGpu = await startDemo({ gpu: false });
   try {
-    const { page, complaints } = await withoutGpu.visit({ at: 'classify' });
-    const own = page.locator('#classify');
-    await answered(own);
+    const { page, complaints } = await withoutGpu.visit({ at: 'sort' });
+    const own = page.locator('#sort');
+    await trained(own);
     await openDrawer(own, 'model-drawer');
     await own.getByLabel('Device').selectOption('webgpu');
     await own.locator('.error code').waitFor();

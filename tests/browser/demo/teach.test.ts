@@ -1,5 +1,7 @@
 // The teaching tab: lines become a model, which can be used immediately, and downloaded.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Demo, startDemo } from './demo.js';
 
@@ -69,3 +71,45 @@ it('can be cancelled, and refuses one label by its reason', async () => {
   await panel.locator('.error', { hasText: 'two labels' }).waitFor();
   await close();
 });
+
+it('is saved, opened again by a later visitor, and run by the lines that the page gives', async () => {
+  const { page, close } = await demo.visit({ at: 'teach' });
+  const panel = page.locator('#teach');
+  await page.evaluate(() => Object.assign(window, { showDirectoryPicker: undefined })); // File by file, as in most browsers.
+  await panel.locator('button.primary').click();
+  await panel.locator('.learnt').waitFor({ timeout: 50_000 });
+  const answers = await panel.locator('.bars').innerText();
+  await panel.locator('.save').click();
+  const folder = await mkdtemp(join(tmpdir(), 'peruse-taught-'));
+  try {
+    for (const link of await panel.locator('.saved a').all()) {
+      const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+      await download.saveAs(join(folder, download.suggestedFilename()));
+    }
+    const code = (await panel.locator('.take code').textContent())!;
+    const files = await readdir(folder);
+    expect(files).toContain('model.safetensors');
+    await close();
+
+    const later = await demo.visit({ at: 'teach' });
+    const opened = later.page.locator('#teach');
+    await opened.locator('[name=saved]').setInputFiles(files.map((name) => join(folder, name)));
+    await opened.locator('.headline', { hasText: 'Opened' }).waitFor();
+    await expect.poll(() => opened.locator('.bars').innerText()).toBe(answers);
+    await later.close();
+
+    const said: unknown[] = [];
+    const lines = code
+      .replace(/^import.*$/m, '')
+      .replace("'/my-model/'", JSON.stringify(`${folder}/`))
+      .replace('console.log', 'say');
+    const { pipeline } = await import('../../../web/dist/index_node.js');
+    await (new Function('pipeline', 'say', `return (async () => { ${lines} })()`) as (...all: unknown[]) => Promise<void>)(
+      pipeline,
+      (...all: unknown[]) => said.push(...all),
+    );
+    expect(answers.replace(/\s+/g, ' ')).toContain(`${said[0]} ${(100 * (said[1] as number)).toFixed(1)}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 120_000);

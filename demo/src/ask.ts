@@ -1,0 +1,89 @@
+// The asking tab: the words of a document that answer a question, in the passages that hold them.
+import { type Answer, type Pipeline, pipeline } from '../peruse/peruse.js';
+import { readerModels } from './curated.js';
+import { find, make, makeButton } from './dom.js';
+import { type DocumentExample, documents } from './examples.js';
+import { percent } from './format.js';
+import { answerStep } from './inside/answer_step.js';
+import { markedText, plainMark } from './marked_text.js';
+import type { BundledModel } from './model_picker.js';
+import { passagesOf, rank } from './passages.js';
+import type { Proof } from './proof.js';
+import { type Inspectable, summary, TaskPanel } from './task_panel.js';
+
+const kModel: BundledModel = { name: 'Reader, DeBERTa', folder: 'peruse-reader-deberta-tiny', task: 'question-answering' };
+const kOptions = { top_k: 30, handle_impossible_answer: true } as const;
+const kCandidates = 5;
+
+type Reader = Pipeline<'question-answering'>;
+
+export function startAsk(panel: HTMLElement, proof: Proof): Inspectable {
+  const document_ = find(panel, '[name=document]', HTMLTextAreaElement);
+  const question = find(panel, '[name=question]', HTMLInputElement);
+  const questions = find(panel, '.questions', HTMLElement);
+  const passageList = find(panel, '.passages', HTMLElement);
+  const candidates = find(panel, '.candidates', HTMLDetailsElement);
+  const list = find(candidates, 'ol', HTMLElement);
+  const whole = find(candidates, '.whole', HTMLElement);
+  let asked = { text: '', text_pair: '' }; // Question and document of the running or displayed call; the form may have changed since.
+  let looked = { input: asked, focus: 0 };
+
+  const fill = ({ text, questions: words }: DocumentExample) => {
+    document_.value = text;
+    question.value = words[0] ?? '';
+    const buttons = words.map((one) =>
+      makeButton([one], () => {
+        question.value = one;
+        void task.runForClick();
+      }),
+    );
+    questions.replaceChildren(...buttons);
+  };
+  const task: TaskPanel<Reader, Answer[]> = new TaskPanel(panel, proof, {
+    bundled: [kModel],
+    curated: readerModels,
+    load: (source, options) => pipeline('question-answering', source, options),
+    ask: (answer, signal) => {
+      asked = { text: question.value, text_pair: document_.value };
+      return answer(asked.text, asked.text_pair, { ...kOptions, signal });
+    },
+    askAbout: (answer, words, signal) => answer(question.value, words, { ...kOptions, signal }),
+    show: (all) => {
+      const { text, text_pair: context } = asked;
+      const answers = all.filter(({ answer }) => answer !== ''); // The empty answer means that the document does not answer.
+      const shown = answers.slice(0, kCandidates);
+      const buttons = shown.map((answer) => makeButton(candidate(answer), () => choose(answer)));
+      const choose = (chosen: Answer) => {
+        whole.replaceChildren(...markedText(context, [chosen], plainMark));
+        for (const [index, button] of buttons.entries()) button.setAttribute('aria-pressed', String(shown[index] === chosen));
+      };
+      const best = all[0];
+      const declines = best?.answer === '';
+      const found = declines ? [] : rank(passagesOf(context), answers);
+      passageList.replaceChildren(
+        ...found.map(({ passage, span }) => make('li', '', make('blockquote', '', ...markedText(passage.text, [span], plainMark)))),
+      );
+      list.replaceChildren(...buttons.map((button) => make('li', '', button)));
+      whole.replaceChildren(context);
+      candidates.hidden = answers.length === 0;
+      const home = found[0]?.passage;
+      looked = home
+        ? { input: { text, text_pair: home.text }, focus: Math.max(0, (best?.start ?? 0) - home.start) }
+        : { input: asked, focus: best?.start ?? 0 };
+      if (!best) return ['No answer was found in the document.'];
+      if (declines) return summary('Not in the text', percent(best.score));
+      choose(best);
+      return summary(best.answer, percent(best.score));
+    },
+    inside: () => looked,
+    lastStep: (answer) => answerStep(answer, looked.input),
+    code: () => ({ task: 'question-answering', name: 'answer', args: [question.value, document_.value, kOptions] }),
+  });
+  if (documents[0]) fill(documents[0]);
+  task.offer(documents, ({ name }) => name, fill);
+  return task;
+}
+
+function candidate({ answer, score }: Answer): Node[] {
+  return [make('span', 'label', answer), make('span', 'score', percent(score))];
+}

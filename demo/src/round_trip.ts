@@ -1,0 +1,76 @@
+// The way back: a pasted answer, with the words that its placeholders stand for.
+import { type RedactedEntity, restoreAll } from '../peruse/peruse.js';
+import { copyOnClick } from './copy.js';
+import { find } from './dom.js';
+
+/** A placeholder that was put back. */
+export interface PutBack {
+  readonly placeholder: string;
+  readonly words: string;
+  readonly type: string;
+}
+
+/** Not in any text: it stands for a placeholder's number between the two calls below. */
+const kSign = '\u{F0000}';
+
+export class RoundTrip {
+  private readonly answer_: HTMLTextAreaElement;
+  private readonly restored_: HTMLElement;
+  private readonly said_: HTMLElement;
+  private readonly copy_: HTMLButtonElement;
+  private mapping_: Readonly<Record<string, string>> = {};
+  private types_ = new Map<string, string>();
+  private offered_ = '';
+
+  /** `mark` makes what is shown in place of a placeholder. */
+  constructor(
+    box: HTMLElement,
+    private readonly mark_: (back: PutBack) => Node,
+  ) {
+    this.answer_ = find(box, 'textarea', HTMLTextAreaElement);
+    this.restored_ = find(box, '.restored', HTMLElement);
+    this.said_ = find(box, '.unrestored', HTMLElement);
+    this.copy_ = find(box, '.copy-restored', HTMLButtonElement);
+    this.answer_.addEventListener('input', (event) => {
+      event.stopPropagation(); // It asks the model nothing.
+      this.show();
+    });
+    copyOnClick(this.copy_, () => restoreAll(this.answer_.value, this.mapping_).text);
+    this.show();
+  }
+
+  /** What an answer's placeholders stand for from now on. */
+  use(entities: readonly RedactedEntity[], mapping: Readonly<Record<string, string>>): void {
+    this.mapping_ = mapping;
+    this.types_ = new Map(entities.map(({ placeholder, type }) => [placeholder, type]));
+    this.show();
+  }
+
+  /** An answer to an example. */
+  offer(answer: string): void {
+    this.offered_ = answer;
+    this.answer_.value = answer;
+  }
+
+  /** The example is left: its answer goes, one that the visitor has pasted stays. */
+  forgetOffer(): void {
+    if (this.answer_.value === this.offered_) this.answer_.value = '';
+    this.show();
+  }
+
+  private show(): void {
+    const answer = this.answer_.value;
+    const placeholders = Object.keys(this.mapping_);
+    const signs = Object.fromEntries(placeholders.map((placeholder, index) => [placeholder, `${kSign}${index}${kSign}`]));
+    const { text, unrestored } = restoreAll(answer, signs);
+    this.restored_.replaceChildren(
+      ...text.split(kSign).map((part, index) => (index % 2 === 0 ? part : this.markOf(placeholders[Number(part)]!))),
+    );
+    this.restored_.hidden = this.copy_.hidden = answer.trim() === '';
+    this.said_.textContent = unrestored.length > 0 ? `${unrestored.join(', ')}: the message has nothing for that.` : '';
+  }
+
+  private markOf(placeholder: string): Node {
+    return this.mark_({ placeholder, words: this.mapping_[placeholder]!, type: this.types_.get(placeholder) ?? '' });
+  }
+}

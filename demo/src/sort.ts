@@ -1,0 +1,191 @@
+// The sorting tab: lines under labels of the visitor's own, or under those that a model was trained for (praise and complaint).
+import { type LabelScore, PeruseError, type Pipeline, pipeline, type Source } from '../peruse/peruse.js';
+import { bars } from './bars.js';
+import { sorterModels } from './curated.js';
+import { find, make, makeButton } from './dom.js';
+import { lines as examples, type LinesExample } from './examples.js';
+import { count, percent } from './format.js';
+import { influences, influenceView } from './influence.js';
+import { hidingStep } from './inside/inside.js';
+import type { LoadOptions } from './loading.js';
+import type { BundledModel } from './model_picker.js';
+import type { Proof } from './proof.js';
+import { type Inspectable, summary, TaskPanel } from './task_panel.js';
+
+const kOwn: BundledModel = { name: 'Any labels, DeBERTa', folder: 'peruse-zero-shot-deberta-tiny', task: 'zero-shot-classification' };
+const kTrained: BundledModel = {
+  name: 'Praise or complaint, ConvBERT',
+  folder: 'peruse-sentiment-convbert-tiny',
+  task: 'text-classification',
+};
+const kHues = 6; // Colours in panel.css.
+/** A long line is read in windows, all of it. */
+const kTrainedOptions = { top_k: null, stride: 64, windows: 'mean' } as const;
+/**
+ * With two labels, a best label below this probability is shown as "Not sure". It is the lowest of 0.5, 0.6, 0.65, 0.7, 0.75 and 0.8 at which the
+ * bundled model is wrong about less than a tenth of the remarks that its recipe holds out (9.2 %).
+ */
+const kSure = 0.7;
+
+type Sorter = Pipeline<'zero-shot-classification'> | Pipeline<'text-classification'>;
+
+/** A line and its labels, best first. */
+interface Sorted {
+  readonly line: string;
+  readonly labels: readonly LabelScore[];
+}
+
+export function startSort(panel: HTMLElement, proof: Proof): Inspectable {
+  const text = find(panel, '[name=text]', HTMLTextAreaElement);
+  const labels = find(panel, '[name=labels]', HTMLInputElement);
+  const template = find(panel, '[name=template]', HTMLInputElement);
+  const preview = find(panel, '.template-preview', HTMLElement);
+  const multi = find(panel, '[name=multi]', HTMLInputElement);
+  const ownLabels = find(panel, '.own-labels', HTMLElement);
+  const sorted = find(panel, '.sorted', HTMLElement);
+  const list = find(panel, '.bars', HTMLElement);
+  const influence = find(panel, '.influence', HTMLElement);
+  let isTrained = false;
+  let looked: string | { text: string; text_pair: string } = ''; // With labels of one's own: a line and the sentence of its best label.
+
+  const linesNow = () => splitAt(text.value, '\n');
+  const namesNow = () => splitAt(labels.value, ',');
+  const optionsNow = () => ({ hypothesis_template: template.value, multi_label: multi.checked });
+  const sentenceOf = (label: string) => template.value.replace('{}', label);
+  const showPreview = () => {
+    preview.textContent = `For example: \u201c${sentenceOf(namesNow()[0] ?? '')}\u201d`;
+  };
+  /** Asks for labels only where the model takes them. */
+  const showKind = (trained: boolean, names: readonly string[] = []) => {
+    isTrained = trained;
+    for (const field of panel.querySelectorAll<HTMLElement>('.fields .of-labels')) field.hidden = trained;
+    ownLabels.hidden = !trained;
+    ownLabels.textContent =
+      names.length > 0 ? `This model has labels of its own: ${names.join(', ')}.` : 'This model has labels of its own.';
+  };
+  const labelled = async (sorter: Sorter, texts: readonly string[], options: object): Promise<Sorted[]> => {
+    if (takesLabels(sorter)) {
+      const results = await sorter([...texts], labels.value, { ...optionsNow(), ...options });
+      return results.map(({ sequence, labels: names, scores }) => ({
+        line: sequence,
+        labels: names.map((label, index) => ({ label, score: scores[index] ?? 0 })),
+      }));
+    }
+    const results = await sorter([...texts], { ...kTrainedOptions, ...options });
+    return results.map((each, index) => ({ line: texts[index] ?? '', labels: each }));
+  };
+
+  const fill = ({ text: words, labels: names }: LinesExample) => {
+    text.value = words;
+    if (names !== undefined) labels.value = names;
+    task?.useBundled(names === undefined ? kTrained : kOwn);
+  };
+
+  let task: TaskPanel<Sorter, Sorted[]> | undefined;
+  if (examples[0]) fill(examples[0]);
+  showPreview();
+  panel.addEventListener('input', showPreview);
+  task = new TaskPanel<Sorter, Sorted[]>(panel, proof, {
+    bundled: [kOwn, kTrained],
+    curated: sorterModels,
+    onModel: (chosen) => {
+      if (chosen !== undefined) showKind(chosen === kTrained.task);
+    },
+    load: async (source, options, chosen) => {
+      const sorter = await loadSorter(source, options, chosen);
+      showKind(!takesLabels(sorter));
+      return sorter;
+    },
+    ask: (sorter, signal) => {
+      const lines = linesNow();
+      if (lines.length === 0) throw new PeruseError('empty_text', 'There are no lines.');
+      return labelled(sorter, lines, { signal });
+    },
+    askAbout: (sorter, words, signal) => labelled(sorter, [words], { signal }),
+    show: (results) => {
+      const order = isTrained ? [...(results[0]?.labels ?? [])].map(({ label }) => label).sort() : namesNow();
+      if (isTrained) showKind(true, order);
+      const hues = new Map(order.map((name, index) => [name, index % kHues]));
+      const choose = (chosen: Sorted) => {
+        list.replaceChildren(...bars(chosen.labels));
+        const best = chosen.labels[0]?.label ?? '';
+        looked = isTrained ? chosen.line : { text: chosen.line, text_pair: sentenceOf(best) };
+        for (const [index, button] of buttons.entries()) button.setAttribute('aria-pressed', String(results[index] === chosen));
+      };
+      const buttons = results.map((result) => {
+        const [best] = result.labels;
+        const tag = make('mark', `entity hue-${hues.get(best?.label ?? '') ?? 0}`, best?.label ?? '');
+        const score = make('span', 'score', percent(best?.score ?? 0));
+        return makeButton([make('span', 'label', result.line), make('span', 'tag', tag, ' ', score)], () => choose(result));
+      });
+      sorted.replaceChildren(...buttons.map((button) => make('li', '', button)));
+      sorted.hidden = results.length < 2;
+      influence.replaceChildren();
+      const [first] = results;
+      const best = first?.labels[0];
+      if (!first || !best) return ['There are no labels.'];
+      choose(first);
+      if (results.length === 1) {
+        const isSure = !isTrained || first.labels.length !== 2 || best.score >= kSure;
+        return isSure ? summary(best.label, percent(best.score)) : summary('Not sure', `(${best.label}, ${percent(best.score)})`);
+      }
+      return summary(
+        count(results.length, 'line'),
+        `under ${count(new Set(results.map((result) => result.labels[0]?.label)).size, 'label')}`,
+      );
+    },
+    explain: async (sorter, results, signal) => {
+      const [result] = results;
+      const label = result?.labels[0]?.label;
+      if (!result || results.length > 1 || label === undefined) return;
+      const scoreOf = (one: Sorted) => one.labels.find((each) => each.label === label)?.score ?? 0;
+      const found = await influences(result.line, async (texts) => (await labelled(sorter, texts, { signal })).map(scoreOf), signal);
+      if (found && !signal.aborted) influence.replaceChildren(...influenceView(result.line, found, label));
+    },
+    inside: () => ({ input: looked }),
+    lastStep: async (sorter) => {
+      const sentence = isTrained
+        ? 'The first token\u2019s numbers become one score a label; hide words and see them move.'
+        : 'Line and sentence together say how well a label fits; hide words and see it move.';
+      return hidingStep(sentence, typeof looked === 'string' ? looked : looked.text, async (words, heads) => {
+        const [one] = await labelled(sorter, [words], { ...heads });
+        return (one?.labels ?? []).map(({ label, score }) => `${label} ${percent(score)}`).join(', ');
+      });
+    },
+    code: () => {
+      if (isTrained) return { task: kTrained.task, name: 'classify', args: [linesNow(), kTrainedOptions] };
+      const { hypothesis_template, multi_label } = optionsNow();
+      const options = {
+        hypothesis_template: hypothesis_template === template.defaultValue ? undefined : hypothesis_template,
+        multi_label: multi_label || undefined,
+      };
+      const hasOptions = Object.values(options).some((option) => option !== undefined);
+      return { task: kOwn.task, name: 'classify', args: [linesNow(), namesNow(), ...(hasOptions ? [options] : [])] };
+    },
+  });
+  task.offer(examples, ({ name }) => name, fill);
+  return task;
+}
+
+function splitAt(words: string, separator: string): string[] {
+  return words
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function takesLabels(sorter: Sorter): sorter is Pipeline<'zero-shot-classification'> {
+  return sorter.info.task === 'zero-shot-classification';
+}
+
+/** A model of natural-language inference takes any labels; another has its own. */
+async function loadSorter(source: Source, options: LoadOptions, chosen: string | undefined): Promise<Sorter> {
+  if (chosen === kTrained.task) return pipeline('text-classification', source, options);
+  try {
+    return await pipeline('zero-shot-classification', source, options);
+  } catch (error) {
+    const hasOwnLabels = error instanceof PeruseError && /entailment/.test(error.message);
+    if (chosen !== undefined || !hasOwnLabels) throw error;
+    return pipeline('text-classification', source, options);
+  }
+}

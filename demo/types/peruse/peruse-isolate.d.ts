@@ -1,0 +1,2 @@
+// As peruse.d.ts, for isolation.
+export * from '../../../web/dist/isolate.js';

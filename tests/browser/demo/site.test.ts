@@ -1,0 +1,100 @@
+// The site as any static host serves it: in a folder, without a header; and what a first answer downloads.
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { answered, type Demo, startDemo } from './demo.js';
+
+const kSite = fileURLToPath(new URL('../../../build/site/', import.meta.url));
+const kTypes: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+};
+const kMarkdown = new URL('../../../tools/site_markdown.mjs', import.meta.url).href;
+const kMostBytes = 3_500_000;
+
+let demo: Demo;
+beforeAll(async () => {
+  demo = await startDemo();
+});
+afterAll(() => demo.close());
+
+/** As GitHub Pages: below a folder, with types and nothing else. */
+async function startPlainHost(): Promise<{ url: string; close(): void }> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').replace(/[?#].*/, '').replace(/^\/peruse\//, '');
+    const file = join(kSite, path === '' ? 'index.html' : path);
+    if (!request.url?.startsWith('/peruse/') || !existsSync(file) || !statSync(file).isFile())
+      return void response.writeHead(404, { 'content-type': 'text/html' }).end(readFileSync(join(kSite, '404.html')));
+    response.writeHead(200, { 'content-type': kTypes[extname(file)] ?? 'application/octet-stream' });
+    createReadStream(file).pipe(response);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/peruse/`, close: () => void server.close() };
+}
+
+it('works in a folder of a host that sends no headers: it isolates itself, and answers with threads and without a network', async () => {
+  const host = await startPlainHost();
+  const { page, complaints, requests, close } = await demo.visit({ serviceWorkers: 'allow' });
+  try {
+    await page.goto(host.url);
+    await answered(page.locator('#redact'));
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+    await page.locator('.kept', { hasText: 'All of it is stored on this device now.' }).waitFor();
+    host.close();
+    await page.context().setOffline(true);
+    await page.reload();
+    await page.locator('#tab-ask').click();
+    await answered(page.locator('#ask'));
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+    expect(requests.filter((address) => !address.startsWith(host.url) && !address.startsWith(demo.url))).toEqual([]);
+    expect(complaints).toEqual([]);
+  } finally {
+    host.close();
+    await close();
+  }
+});
+
+it('downloads at most 3.5 MB before the first answer', async () => {
+  const { page, close } = await demo.visit();
+  const sizes: Promise<number>[] = [];
+  page.context().on('requestfinished', (request) => sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize)));
+  await page.reload();
+  await answered(page.locator('#redact'));
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  expect(bytes, 'the model of the first tab is among them').toBeGreaterThan(2_000_000);
+  expect(bytes).toBeLessThan(kMostBytes);
+  await close();
+});
+
+it('has the tags that previews of links need, and no address that only works at the root of a host', () => {
+  for (const file of ['index.html', '404.html', 'cards/peruse-tagger-convbert-tiny.html']) {
+    const html = readFileSync(join(kSite, file), 'utf8');
+    expect(html, file).not.toMatch(/(src|href)="\/|\{\{/);
+  }
+  const page = readFileSync(join(kSite, 'index.html'), 'utf8');
+  for (const name of ['title', 'description', 'image', 'type'])
+    expect(page).toMatch(new RegExp(`property="og:${name}"\\s+content="[^"]+"`));
+  expect(existsSync(join(kSite, 'preview.png'))).toBe(true);
+});
+
+it('shows cards as pages', async () => {
+  const { markdownPage } = (await import(kMarkdown)) as { markdownPage: (title: string, markdown: string) => string };
+  const html = markdownPage(
+    'a <card>',
+    '---\nlicense: x\n---\n\n# A\n\nOne `a<b` and **two**.\n\n| x | y |\n|---|---|\n| 1 | _2_ |\n\n- p\n- q\n\n```\n<&\n```\n',
+  );
+  expect(html).toContain('<title>a &lt;card&gt;</title>');
+  expect(html).toContain('<h1>A</h1>\n<p>One <code>a&lt;b</code> and <strong>two</strong>.</p>');
+  expect(html).toContain('<th>x</th><th>y</th>');
+  expect(html).toContain('<td>1</td><td><em>2</em></td>');
+  expect(html).toContain('<li>p</li>\n<li>q</li>');
+  expect(html).toContain('<code>&lt;&amp;</code></pre>');
+  expect(html).not.toContain('license');
+});

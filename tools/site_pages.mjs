@@ -1,0 +1,73 @@
+// The pages of the demo site: the page itself with its figures filled in, the models' cards, and what is shown where there is no page.
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './setup/root.mjs';
+import { markdownPage } from './site_markdown.mjs';
+
+const kTagger = 'peruse-tagger-convbert-tiny';
+const kSorter = 'peruse-zero-shot-deberta-tiny';
+const kReader = 'peruse-reader-deberta-tiny';
+
+/** What the page says of its models: a table's row and column in a model's card. */
+const kFigures = {
+  names: [kTagger, 'wikigold test half A', 'recall'],
+  intents: [kSorter, 'Snips: new', 'this model'],
+  questions: [kReader, 'SQuAD v1.1 dev half A', 'exact match'],
+};
+const kSizes = { 'tagger-size': kTagger, 'sorter-size': kSorter, 'reader-size': kReader };
+
+/** `url`: where the site will be, for previews of links. `source`: the repository's address. `published`: whether the package is on npm. */
+export function writePages(site, { url, source, published } = {}) {
+  const models = join(site, 'models');
+  const figures = {
+    ...Object.fromEntries(Object.entries(kFigures).map(([name, place]) => [name, String(Math.round(figureOf(...place)))])),
+    ...Object.fromEntries(Object.entries(kSizes).map(([name, model]) => [name, megabytes(join(models, model, 'model.safetensors'))])),
+    'og-image': new URL('preview.png', url ?? 'https://site.invalid/').href.replace('https://site.invalid/', './'),
+    'og-url': url === undefined ? '' : `<meta property="og:url" content="${url}" />`,
+    links: linksOf(source, published),
+  };
+  const page = filledIn(readFileSync(join(root, 'demo/index.html'), 'utf8'), figures);
+  writeFileSync(join(site, 'index.html'), page);
+  writeFileSync(join(site, '404.html'), readFileSync(join(root, 'demo/404.html'), 'utf8'));
+  mkdirSync(join(site, 'cards'), { recursive: true }); // Not with the models, which `peruse serve-demo` has from another package.
+  for (const name of readdirSync(models)) {
+    writeFileSync(join(site, 'cards', `${name}.html`), markdownPage(name, readFileSync(join(models, name, 'README.md'), 'utf8')));
+  }
+}
+
+/** The text with each {{name}} replaced; a name without a value is an error. */
+function filledIn(text, values) {
+  return text.replace(/\{\{([\w-]+)\}\}/g, (_, name) => {
+    if (values[name] === undefined) throw new Error(`demo/index.html asks for {{${name}}}, which nothing provides`);
+    return values[name];
+  });
+}
+
+/** The number in a table of a model's card. */
+export function figureOf(model, row, column) {
+  const card = readFileSync(join(root, 'models', model, 'README.md'), 'utf8');
+  const cellsOf = (line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+  const lines = card.split('\n');
+  const at = lines.findIndex((line) => line.startsWith('|') && cellsOf(line)[0] === row);
+  const head = lines.slice(0, Math.max(at, 0)).findLastIndex((line) => /^\| *-/.test(line)) - 1;
+  const value = Number(cellsOf(lines[at] ?? '')[cellsOf(lines[head] ?? '').indexOf(column)]);
+  if (!Number.isFinite(value))
+    throw new Error(`models/${model}/README.md has no number for "${row}" under "${column}", which the demo page says`);
+  return value;
+}
+
+function megabytes(file) {
+  return `${(statSync(file).size / 1e6).toFixed(1)}\u00a0MB`;
+}
+
+function linksOf(source, published) {
+  const links = [
+    ...(published ? ['<a href="https://www.npmjs.com/package/peruse">npm</a>'] : []),
+    ...(source === undefined ? [] : [`<a href="${source}">Source</a>`, `<a href="${source}/tree/main/docs#readme">Documentation</a>`]),
+  ];
+  return links.length === 0 ? '' : `<nav class="links" aria-label="Elsewhere">${links.join(' \u00b7 ')}</nav>`;
+}
