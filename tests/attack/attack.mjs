@@ -1,25 +1,25 @@
 #!/usr/bin/env node
-// Attacks the built package, on this machine only: npm run test:attack -- [--minutes N] [--seed S] [--parts files,calls,...]
+// Attacks the built package on this machine: npm run test:attack -- [--minutes N] [--seed S] [--parts files,calls,...]
 //
 //   files    broken files of every kind         aborts   aborts at random times, load and dispose, memory
-//   calls    hostile arguments and options      kill     processes killed while they fetch and store
+//   calls    hostile arguments and options      kill     processes killed while they download and store
 //   server   a server with faults               nth      every n-th fetch, cache call and message fails once
 //   cache    caches with faults                 soak     long work in Node; browser: the same in Chromium
 //   levels   300 loads in every build, in Node and in Chromium
 //
-// Whatever is done, a call ends with a result whose numbers are numbers, or with a PeruseError that is no fault of Peruse; nothing is
-// thrown where nobody can catch it, nothing hangs, nothing crashes, memory does not rise, and the next call works.
+// A call must end with finite numbers or a PeruseError other than 'internal'. Nothing else may throw, hang or crash, memory must not rise, and
+// the next call must work.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runAsProgram } from '../../tools/setup/main_module.mjs';
 
-/** The parts, and their share of the time. */
+/** Shares of the time. */
 const kParts = { files: 3, calls: 2, server: 2, cache: 1, kill: 1, aborts: 2, nth: 1, soak: 2, browser: 1, levels: 2 };
-/** `--parts tested`: what `npm run test:all` runs. 'levels' takes too long for it. */
+/** Parts of `npm run test:all`, for which 'levels' takes too long. */
 const kTestedParts = Object.keys(kParts).filter((part) => part !== 'levels');
 const kAtOnce = 2;
-const kSilence = 600_000; // No case takes a tenth of it, where a machine has time for it.
+const kSilence = 600_000; // ten times the longest case
 
 async function runAttack({ minutes, seed = Math.floor(Math.random() * 2 ** 31), parts = Object.keys(kParts) }) {
   console.log(`attack: seed ${seed}, ${minutes} minutes`);

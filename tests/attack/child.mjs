@@ -1,5 +1,5 @@
-// One part of the attack, in a process of its own: node --expose-gc child.mjs <part> <seed> <seconds>. Tells the parent what it is about to
-// do, so that a crash or a hang has a name.
+// Runs one part: node --expose-gc child.mjs <part> <seed> <seconds>. Reports each case to the parent before it begins, so that a crash or a
+// hang can be repeated.
 import { Random } from './lib/random.mjs';
 
 const [part, seed, seconds] = process.argv.slice(2);
@@ -10,7 +10,7 @@ const say = (message) => process.send?.(message);
 const context = {
   random: new Random(Number(seed)),
   timeLeft: () => Date.now() < until,
-  /** Begins a case; `name` must be enough to repeat it with the seed. */
+  /** Begins a case; its `name` and the seed must be enough to repeat it. */
   begin: (name) => say({ begin: name }),
   count: (what, by = 1) => {
     counts[what] = (counts[what] ?? 0) + by;

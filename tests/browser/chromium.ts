@@ -1,6 +1,6 @@
 export const kChromiumPath = process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium';
 
-/** No sandbox: the tests run as root in containers. The rest keeps the browser from asking anybody anything. */
+/** Without sandbox, because tests run as root in containers. The others prevent requests by the browser itself. */
 export const kChromiumFlags = [
   '--headless=new',
   '--no-sandbox',
@@ -9,7 +9,7 @@ export const kChromiumFlags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // WebGPU on SwiftShader, the software GPU that Chromium carries.
+  // WebGPU on SwiftShader, Chromium's software GPU.
   '--enable-unsafe-webgpu',
   '--use-webgpu-adapter=swiftshader',
 ];

@@ -1,4 +1,3 @@
-// The demo models say in Chromium what the reference library's pipelines say of them, on real text.
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/bundle/peruse.js';
 import {

@@ -1,10 +1,10 @@
-// Device 'webgpu' in Chromium, over its software GPU (SwiftShader): in a worker and in the page.
+// Device 'webgpu' in Chromium on SwiftShader, in a worker and in the page.
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/bundle/peruse.js';
 import { tinyText } from '../node/support/tiny.js';
 import { fetchTiny } from './tiny_served.js';
 
-// First, for a module is loaded once.
+// Must be first, because a module is loaded only once.
 test('a page that computes on the CPU loads nothing of the GPU', async () => {
   const before = performance.getEntriesByType('resource').length;
   const tiny = await fetchTiny('deberta-v2-sequence');

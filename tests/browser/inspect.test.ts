@@ -1,4 +1,3 @@
-// inspect() in Chromium, through the worker.
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/bundle/peruse.js';
 import { checkInspection, kInspectionCases } from '../node/support/inspection_cases.js';

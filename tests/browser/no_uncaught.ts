@@ -1,4 +1,4 @@
-// Vitest's set-up for tests that drive Chromium: an error or a rejection that nobody caught in a page or its workers fails the test.
+// Vitest set-up: an uncaught error in a page of Chromium or its workers fails the test.
 import { afterEach, expect } from 'vitest';
 import { takeUncaught } from './uncaught.js';
 

@@ -1,5 +1,4 @@
-// teach() and pretrain() in Chromium: in a worker of its own, from a model that is fetched, to a directory and back. The same file runs on an
-// isolated page (threads) and on an ordinary one.
+// teach() and pretrain() in Chromium, on an isolated page (threads) and on an ordinary one.
 import { expect, test } from 'vitest';
 import { env, PeruseError, pipeline } from '../../web/bundle/peruse.js';
 import { pretrain, type TeachProgress, teach } from '../../web/bundle/peruse-teach.js';
@@ -30,7 +29,7 @@ test('a page teaches, uses, saves and loads again', async () => {
   });
   const framesMeanwhile = frames;
   frames = 1e6;
-  expect(framesMeanwhile).toBeGreaterThan(5); // The page's own thread was free.
+  expect(framesMeanwhile).toBeGreaterThan(5); // the page's thread was free
   expect(taught.report.validation!.accuracy).toBeGreaterThanOrEqual(0.75);
   expect(progress.at(-1)).toMatchObject({ step: taught.report.steps });
   const classify = await taught.pipeline();
@@ -41,7 +40,7 @@ test('a page teaches, uses, saves and loads again', async () => {
   await Promise.all([classify.dispose(), again.dispose(), taught.dispose()]);
   const error = await taught.save('folder').catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'disposed' });
-  expect(error).toBeInstanceOf(PeruseError); // The class of the page's own file.
+  expect(error).toBeInstanceOf(PeruseError); // the page's own class
 });
 
 test('a page has no folders by name; an adapter is used at once', async () => {

@@ -1,4 +1,3 @@
-// The tiny checkpoints, fetched from the server of the tests.
 import { type Files, readTensors, tinyModel } from '../node/support/tiny.js';
 
 export async function fetchTiny(name: string): Promise<{ files: Files; expected: ReturnType<typeof readTensors> }> {

@@ -1,4 +1,3 @@
-// The error of outputs that `npm run bench` reports.
 import { expect, test } from 'vitest';
 import { outputErrors } from '../bench/lib/compare.mjs';
 

@@ -1,4 +1,3 @@
-// Files cached in a folder on disk. The server counts requests.
 import { spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

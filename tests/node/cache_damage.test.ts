@@ -1,5 +1,3 @@
-// Interrupted downloads and damaged cache entries are never used.
-
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
@@ -42,7 +40,7 @@ describe('a download that is torn or damaged is never used', () => {
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' });
     const parts = async () => (await readdir(join(folder, 'v3')).catch(() => [])).filter((name) => name.endsWith('.part'));
     const sizes = async () => Promise.all((await parts()).map((name) => stat(join(folder, 'v3', name)).then(({ size }) => size)));
-    const isMidway = async () => (await sizes().catch(() => [])).some((size) => size > 1_000_000); // No small file's part.
+    const isMidway = async () => (await sizes().catch(() => [])).some((size) => size > 1_000_000); // the files before it are smaller
     await expect.poll(isMidway, { timeout: 20_000 }).toBe(true);
     child.kill('SIGKILL');
     await new Promise((resolve) => {

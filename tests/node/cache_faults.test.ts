@@ -1,5 +1,5 @@
-// Caches that can't be written to, never reply, or return other bytes than were stored; servers that are busy, stall, or compress their
-// replies. A load continues if it can, and never waits forever.
+// Caches that cannot be written, never reply or return wrong bytes; servers that are busy, stall or compress their replies. A load continues
+// if possible, and never waits forever.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -92,7 +92,7 @@ describe('a cache that can not be written to', () => {
     env.cacheFolder = await make();
     const loads = await Promise.all([loadFake('user/model'), loadFake('user/model')]);
     loads.forEach(expectWhole);
-    if (process.getuid?.() === 0 && _.startsWith('a read-only')) return; // root can write to read-only files.
+    if (process.getuid?.() === 0 && _.startsWith('a read-only')) return; // root can write to read-only files
     expect(loads[0]!.report.notices.join('\n')).toMatch(/is not kept: /);
   });
 
@@ -299,7 +299,7 @@ describe('a file whose length is not told, or told wrongly', () => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': zipped.length });
       response.end(request.method === 'HEAD' ? undefined : zipped);
     };
-  /** Keeps only the safelisted headers, as a browser does across origins. */
+  /** Keeps only safelisted headers, like a browser across origins. */
   const hiding: typeof fetchInNode = async (url, init) => {
     const { response } = await fetchInNode(url, init);
     const shown = [...response.headers].filter(([name]) => ['content-length', 'content-type', 'last-modified'].includes(name));
@@ -323,7 +323,7 @@ describe('a file whose length is not told, or told wrongly', () => {
 
   test.each(['compressible', 'incompressible'])('%s, compressed across origins, where the encoding is hidden', async (kind) => {
     const body = new Uint8Array(60_000).fill(3);
-    if (kind === 'incompressible') crypto.getRandomValues(body); // Longer as gzip than as it is.
+    if (kind === 'incompressible') crypto.getRandomValues(body); // longer after gzip than before
     for (const path of [`${kHub}model.safetensors`, 'm/model.safetensors']) server.files.set(path, gzipped(body));
     for (const source of ['user/model', `${server.url}m`]) {
       for (let i = 0; i < 3; ++i) {

@@ -29,7 +29,7 @@ describe("the user's own files", () => {
     for (const version of ['v1', 'v2']) {
       await mkdir(join(folder, version, 'inner'), { recursive: true });
       for (const [name, content] of Object.entries(theirs)) await writeFile(join(folder, version, name), content);
-      await writeFile(join(folder, version, `${kKey}.json`), '{}'); // An older store's.
+      await writeFile(join(folder, version, `${kKey}.json`), '{}'); // of an older store
     }
     expectWhole(await load('user/model'));
     await modelCache.clear();
@@ -68,7 +68,7 @@ describe('what is stored and is not what was stored', () => {
     await loadFake('user/model');
     const path = await weightsBody();
     const before = await readFile(path);
-    await loadFake(`${server.url}m`); // The same bytes at another address.
+    await loadFake(`${server.url}m`); // the same bytes at another address
     const bodies = (await readdir(join(folder, 'v3'))).filter((name) => name.endsWith('.body')).map((name) => join(folder, 'v3', name));
     for (const body of bodies) {
       if (body !== path && (await readFile(body)).length === before.length) await writeFile(body, before);

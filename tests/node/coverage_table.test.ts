@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-// By URL, because the tools are plain JavaScript without types.
 const module = new URL('../../tools/coverage_table.mjs', import.meta.url).href;
 const { coverageTable } = (await import(module)) as { coverageTable(): string };
 

@@ -1,4 +1,3 @@
-// Caches of the caller's own, which may misbehave.
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { type CustomCache, env } from '../../web/src/env.js';

@@ -1,4 +1,4 @@
-// The demo models give the right result for each example text of the demo page.
+// The demo models give the right results for the demo page's examples.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documents, lines, messages } from '../../demo/src/examples.js';
@@ -98,7 +98,7 @@ describe('questions', () => {
   };
   const asked = documents.flatMap(({ text, questions }) => questions.map((question) => [question, text] as const));
   test.each(asked)('%s', async (question, text) => {
-    const found = await answer(question, text, { handle_impossible_answer: true }); // As the page asks.
+    const found = await answer(question, text, { handle_impossible_answer: true }); // as the page does
     expect(answers[question]).toContain(found.answer);
   });
 

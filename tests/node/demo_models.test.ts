@@ -1,4 +1,3 @@
-// The demo models give the same results as transformers' pipelines, on real text.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

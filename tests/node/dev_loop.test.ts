@@ -3,7 +3,6 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-// By URL, because the tools are plain JavaScript without types.
 const native = new URL('../../tools/dev/native.mjs', import.meta.url).href;
 const { foldersFor, kFolders } = (await import(native)) as { foldersFor(path: string): string[]; kFolders: string[] };
 const folders = (path: string) =>

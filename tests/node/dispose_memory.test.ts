@@ -24,7 +24,7 @@ test.each([
     expect({ stderr, status, signal }).toEqual({ stderr: '', status: 0, signal: null });
     const { first, end, text } = JSON.parse(stdout) as { first: number; end: number; text: string };
     console.log(`${JSON.stringify(options)}: ${text}`);
-    expect(end - first).toBeLessThan(1e6 * (kLoads - 10)); // A leaked engine is 6 MB each.
+    expect(end - first).toBeLessThan(1e6 * (kLoads - 10)); // each leaked engine is 6 MB
   },
   600_000,
 );

@@ -1,4 +1,4 @@
-// The code in README and docs compiles against the package's types, and links between documents lead somewhere.
+// Code blocks of README and docs compile against the package's types, and links between pages have targets.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -59,7 +59,7 @@ test.each([...pages, 'HACKING.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.
   expect(broken).toEqual([]);
 });
 
-// TypeDoc copies linked files, and fails on linked folders.
+// TypeDoc copies linked files, and fails for linked folders.
 test.each(pages)('links of %s lead to files', (page) => {
   const links = [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)#\s:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link!);
   expect(links.filter((link) => !statSync(join(root, dirname(page), link)).isFile())).toEqual([]);

@@ -1,6 +1,6 @@
-// The code of README and docs runs, and returns or prints what the comments next to it say. Numbers there have two decimals; a bare name means
-// any value, `...` more of the same; a comment after a console.log that is no list or object is the printed line, unless it begins with "for example".
-// Hub ids are tiny models for the task that the code names, those of peruse-demo are themselves, and no server is contacted.
+// Code blocks of README and docs run, and return or print what the comments next to them say. In these comments, numbers have two decimals, a
+// bare name means any value, `...` means more of the same, and "for example" means that the value may differ. Hub ids are replaced by tiny
+// models for the task, and no server is contacted.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { pipelineModel } from './support/pipeline_models.js';
 import { readTiny } from './support/tiny_files.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = mkdtempSync(join(root, 'build/docs-run-')); // Inside the repository, so that 'peruse' is found.
+const folder = mkdtempSync(join(root, 'build/docs-run-')); // inside the repository, so that 'peruse' is found
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function gliner(): Promise<Record<string, Uint8Array>> {
@@ -74,7 +74,7 @@ beforeAll(async () => {
   }
 });
 
-/** Reports the value of every statement, and of every console.log, that has a comment next to or below it. */
+/** Adds a report for each statement or console.log with a comment next to it or below it. */
 function reporting(code: string): { code: string; comments: string[] } {
   const comments: string[] = [];
   const lines = code.split('\n');
@@ -83,7 +83,7 @@ function reporting(code: string): { code: string; comments: string[] } {
     const [, printed, said] = /^ *console\.log\((.+)\);(?: +\/\/ (.*))?$/.exec(line) ?? [];
     const [, target = '', awaited, beside] = /^(const [^=]+ = )?(await .+);(?: +\/\/ (.*))?$/.exec(line) ?? [];
     const value = printed ?? awaited;
-    // A comment next to the call may introduce the result below: "all labels, best first:".
+    // The comment next to the call may introduce a result below, as in "all labels, best first:".
     const comment = said ?? [beside, below].find((one) => one !== undefined && literalIn(one) !== undefined);
     if (value === undefined || comment === undefined) return line;
     comments.push(comment);
@@ -92,7 +92,7 @@ function reporting(code: string): { code: string; comments: string[] } {
   return { code: reported.join('\n'), comments };
 }
 
-/** The list or object that a comment begins with. */
+/** The list or object at the start of a comment. */
 function literalIn(comment: string): string | undefined {
   if (!/^(\[*\{|\[[\d'])/.test(comment)) return undefined;
   let depth = 0;
@@ -103,7 +103,7 @@ function literalIn(comment: string): string | undefined {
   throw new Error(`This has no end: ${comment}`);
 }
 
-/** Compares a reported value with its comment: a list or an object, else the printed line; an example may differ. */
+/** Compares a value with the list or object in its comment, or with a printed line. */
 function expectReported(actual: unknown, comment: string): void {
   const literal = literalIn(comment);
   if (literal !== undefined) expectAsShown(actual, shownValue(literal), comment);
@@ -129,7 +129,7 @@ function expectAsShown(actual: unknown, shown: unknown, where: string): void {
   }
 }
 
-/** Where more items follow than are shown, they have the form of the first. */
+/** If "..." follows, further items must have the form of the first one. */
 function expectListAsShown(list: unknown[], shown: unknown[], where: string): void {
   const first = shown.filter((item) => item !== kMore);
   if (first.length < shown.length) expect(list.length, where).toBeGreaterThan(first.length);
@@ -176,7 +176,7 @@ const kPages = [
 function blocksOf(page: string): string[] {
   const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/```js(?: node)?\n([\s\S]*?)```/g)].map(([, code]) => code!);
   const ours = blocks.filter((code) => !code.includes("from '@huggingface/transformers'"));
-  // The README's first has printed output (readme.test.ts).
+  // readme.test.ts runs the first program of the README.
   return page === 'README.md' ? ours.slice(1) : ours;
 }
 
@@ -199,7 +199,7 @@ test.each(kTaskPages)('%s begins with a complete program that shows its output',
   expect(reporting(first).comments.length).toBeGreaterThan(0);
   const code = first.replaceAll(/\/\/.*/g, '');
   const used = Object.keys(kGiven).filter((name) => new RegExp(`[(, ]${name}[),]`).test(code));
-  expect(used.filter((name) => !code.includes(`const ${name} =`))).toEqual([]); // Pasted, it would be missing.
+  expect(used.filter((name) => !code.includes(`const ${name} =`))).toEqual([]); // a reader who copies the block would lack it
 });
 
 describe('the table of tasks in README', () => {

@@ -1,4 +1,3 @@
-// Every export of the package has a docstring, and so does every option.
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';

@@ -1,4 +1,3 @@
-// Settings and load options: unknown names and wrong types throw errors that name them.
 import { afterEach, describe, expect, test } from 'vitest';
 import { env, envNotices } from '../../web/src/env.js';
 import { checkLoadOptions } from '../../web/src/load_options.js';

@@ -22,7 +22,7 @@ afterAll(async () => {
   await embed.dispose();
 });
 
-/** How often a timer of 1 ms fires while `work` goes on, and how long that takes. */
+/** Counts how often a timer of 1 ms fires during `work`, and measures its time. */
 async function firing(work: () => Promise<unknown>): Promise<{ times: number; milliseconds: number }> {
   let times = 0;
   const timer = setInterval(() => times++, 1);
@@ -37,7 +37,7 @@ describe('timers run', () => {
     const { times, milliseconds } = await firing(async () => {
       for (let i = 0; i < 200; ++i) await classify(kText);
     });
-    expect(milliseconds).toBeGreaterThan(60); // Otherwise the test would prove nothing.
+    expect(milliseconds).toBeGreaterThan(60); // otherwise the test would prove nothing
     expect(times).toBeGreaterThan(milliseconds / 200);
   });
 
@@ -78,7 +78,7 @@ test.each(['classify', 'redact'])('Ctrl-C ends peruse %s in the middle of its li
   expect(await Promise.race([ended, wait(10_000, 'still there')])).toBe(130);
 });
 
-// Comparing all labels with each other, or reading all of them before the first turn, would take minutes.
+// Comparing all labels pairwise, or reading all of them before the first turn, would take minutes.
 test('a call with 100,000 labels hears an abort before it has cost what 20,000 of them cost', async () => {
   const read = (path: string) => readFileSync(`${kRoot}tests/fixtures/gliner/${path}`);
   const files = {

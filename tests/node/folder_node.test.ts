@@ -1,4 +1,3 @@
-// A folder on disk: chunks are read ahead and arrive complete.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +24,7 @@ async function chunksOf(name: string) {
 test('a chunk keeps its bytes until the next one is asked for', async () => {
   const parts: Uint8Array[] = [];
   for await (const chunk of await chunksOf('whole')) {
-    await new Promise((resolve) => setTimeout(resolve, 20)); // Time enough for the next one to be read.
+    await new Promise((resolve) => setTimeout(resolve, 20)); // enough time to read the next chunk
     parts.push(chunk.slice());
   }
   expect(parts.length).toBeGreaterThan(5);

@@ -1,4 +1,4 @@
-// GLiNER and GLiClass through pipeline(): the results of the Python packages, with offsets in UTF-16.
+// GLiNER and GLiClass give the results of the Python packages, with offsets in UTF-16.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -119,7 +119,7 @@ test('a bi-encoder finds the tokenizer of its labels in its folder, or where the
   const tokenizer = ['tokenizer.json', 'tokenizer_config.json'] as const;
   const within = Object.fromEntries(tokenizer.map((name) => [`labels_tokenizer/${name}`, read(`gliner/labels/${name}`)]));
   const elsewhere = Object.fromEntries([...tokenizer, 'config.json'].map((name) => [name, read(`gliner/labels/${name}`)]));
-  const plain = files('gliner', 'bi-plain', 'gliner_config.json'); // Without the labels' encoder's configuration, too.
+  const plain = files('gliner', 'bi-plain', 'gliner_config.json'); // also without the label encoder's configuration
   for (const [source, extra, worker] of [
     [{ ...own, ...within }, {}, false],
     [{ ...own }, { labels_encoder: { ...elsewhere } }, true],

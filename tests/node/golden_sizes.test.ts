@@ -1,4 +1,4 @@
-// Goldens of encoders stay small enough to live in the repository: every checkpoint with its results below 300 kB, all below 10 MB.
+// Size limits of goldens, so that they fit into the repository.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// The layers of web/src: imports point down this list, never up, so there are no cycles.
+// The layers of web/src: imports point down this list, never up.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +41,7 @@ function layerOf(module: string): number {
 function importsOf(file: string, text: string): string[] {
   return [...text.matchAll(/(?:from |import\(|import )'(\.[^']+\.js)'/g)]
     .map(([, name]) => join(dirname(file), name!))
-    .filter((target) => !target.startsWith('..')); // Bundles are elsewhere.
+    .filter((target) => !target.startsWith('..')); // bundles are elsewhere
 }
 
 function upward(file: string, text: string): string[] {

@@ -1,4 +1,4 @@
-// The layers of the C++ core: which folder may include which; only one folder uses XNNPACK.
+// The layers of the C++ core.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-// Each layer and the layers that it may use; it may also use what those use.
+// Each layer with the layers that it may use; it may also use theirs.
 const kEdges: Readonly<Record<string, readonly string[]>> = {
   'core/base': [],
   'core/text': ['core/base'],
@@ -30,17 +30,17 @@ const kEdges: Readonly<Record<string, readonly string[]>> = {
 
 function reachable(layer: string): Set<string> {
   const found = new Set([layer]);
-  for (const next of found) for (const edge of kEdges[next] ?? []) found.add(edge); // A Set's loop sees what is added.
+  for (const next of found) for (const edge of kEdges[next] ?? []) found.add(edge); // a Set's loop includes additions
   return found;
 }
 
-/** The layer that a file belongs to: the longest that its path starts with. */
+/** The layer with the longest prefix of the file's path. */
 function layerOf(file: string): string | undefined {
   const holding = Object.keys(kEdges).filter((layer) => file.startsWith(`${layer}/`));
   return holding.sort((a, b) => b.length - a.length)[0];
 }
 
-/** The includes of our own headers that cross a forbidden edge, or name a file outside the layers. */
+/** Includes that cross a forbidden edge, or name a file outside the layers. */
 function forbiddenIncludes(file: string, text: string): string[] {
   const layer = layerOf(file);
   if (layer === undefined) return [`${file} is in no layer`];

@@ -1,4 +1,3 @@
-// inspect() on the real engine, in this thread and in a worker.
 import { readFile } from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type PipelineOptions, pipeline, type TaskOrAlias } from '../../web/dist/index_node.js';

@@ -1,5 +1,4 @@
-// An int8 linear gives the same bits in the builds with and without relaxed SIMD, whatever instructions the machine has.
-// (The native tests hold the same hashes, tests/native/backend/xnnpack/int8_bits_test.cc.)
+// int8 linear layers give the same bits with and without relaxed SIMD. tests/native/backend/xnnpack/int8_bits_test.cc has the same hashes.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

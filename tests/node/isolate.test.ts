@@ -1,4 +1,4 @@
-// peruse/isolate with a stub of a browser: it resolves, whatever the page, its storage or its service worker do.
+// peruse/isolate in a stub of a browser resolves whatever page, storage and service worker do.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type IsolateOptions, isolate } from '../../web/src/isolate.js';
 
@@ -140,7 +140,7 @@ describe('its service worker', () => {
 
   test('passes on what it can not change', async () => {
     const response = new Response('page');
-    await response.text(); // Its body can't be read twice.
+    await response.text(); // a body cannot be read twice
     expect(await answer('https://a.example/w.js', response)).toBe(response);
   });
 });

@@ -1,5 +1,5 @@
-// Replaces every JSON file of every kind of model, and each of its members, by a value of another type: a load succeeds, or fails with an
-// error other than 'internal'.
+// Replaces every JSON file of every kind of model, and each member, by values of other types. A load succeeds, or fails with an error other
+// than 'internal'.
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { Files } from './support/tiny.js';
 import { readTiny } from './support/tiny_files.js';
 
 const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
-/** Values that replace a file or a member. String() and Number() throw for an object with a member toString. */
+/** Replacements for files and members. String() and Number() throw for an object with a member toString. */
 const kFewValues: unknown[] = [null, [null], 'x', { toString: 1, valueOf: 1 }];
 const kValues: unknown[] = [...kFewValues, [], {}, { 0: { toString: 1 } }, '', 3, -1, true, [{ toString: 1 }]];
 
@@ -58,11 +58,11 @@ const kModels: Record<string, () => Promise<Model>> = {
   }),
 };
 
-/** The JSON files of a model with one that is something else, or with one member that is. */
+/** A model's files with one JSON file, or one member of it, replaced. */
 function* variants(files: Files, values = kValues): Generator<[what: string, files: Files]> {
   for (const [name, content] of Object.entries(files).filter(([file]) => file.endsWith('.json'))) {
     for (const value of values) yield [`${name} is ${JSON.stringify(value)}`, { ...files, [name]: json(value) }];
-    if (name.endsWith('tokenizer.json')) continue; // The engine alone reads it; tests/fuzz have it.
+    if (name.endsWith('tokenizer.json')) continue; // read by the engine only, which tests/fuzz cover
     const whole = parse(content);
     const kinds = Array.isArray(whole) ? (whole as object[]).map((one, i) => [i, one] as const) : [[undefined, whole as object] as const];
     for (const [index, members] of kinds) {
@@ -109,7 +109,6 @@ test.each(Object.keys(kModels))('%s: loads or is refused', { timeout: 300_000 },
   if (adapter) for (const [what, changed] of variants(adapter)) await load(files, changed).catch((error) => expectTyped(error, what));
 });
 
-/** inspect and convert with the same files in a folder. */
 test.each(['classifier', 'GLiNER'])('%s: inspect and convert read it or refuse it', { timeout: 300_000 }, async (name) => {
   const { files } = await kModels[name]!();
   for (const [what, changed] of variants(files, [{ 0: { toString: 1 }, toString: 1 }])) {

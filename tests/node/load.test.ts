@@ -1,4 +1,3 @@
-// Loading with a fake engine: files that are missing, wrong or late, in every way.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,7 +73,7 @@ describe('a good model', () => {
     const folder = await mkdtemp(join(tmpdir(), 'peruse-test-'));
     try {
       await writeFile(join(folder, 'config.json'), kConfig);
-      const tokenizer = JSON.stringify(Array.from({ length: 300_000 }, (_, i) => i)); // Longer than a chunk.
+      const tokenizer = JSON.stringify(Array.from({ length: 300_000 }, (_, i) => i)); // longer than a chunk
       await writeFile(join(folder, 'tokenizer.json'), tokenizer);
       await writeFile(join(folder, 'model.safetensors'), kWeights);
       host = newHost({ memory: 3 << 20 });
@@ -230,7 +229,7 @@ describe('a bad source', () => {
   test.each(kCases)('%s is one clear error', async (_, spoil, code, message) => {
     spoil(server.files);
     await expect(load()).rejects.toMatchObject({ name: 'PeruseError', code, message: expect.stringMatching(message) });
-    await expect.poll(() => record.deleted).toBe(true); // A failed load leaves no engine behind.
+    await expect.poll(() => record.deleted).toBe(true);
   });
 
   test('a server that is not there', async () => {

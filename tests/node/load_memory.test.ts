@@ -1,5 +1,5 @@
-// Loading into the published engine: peak memory is at most 1.25 times the loaded weights, plus 16 MB. The checkpoint of
-// 200 MB is generated while it is served. The heap never shrinks, so its final size is the peak.
+// Peak memory of a load is at most 1.25 times the weights plus 16 MB. The checkpoint of 200 MB is generated while it is served. The heap never
+// shrinks, so its final size is the peak.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +18,6 @@ const kConfig = {
   embedding_size: 768,
 };
 
-/** The tensors of kConfig, spelled out. */
 function tensors(): [string, number[]][] {
   const list: [string, number[]][] = [];
   const linear = (name: string, from: number, to: number) => list.push([`${name}.weight`, [to, from]], [`${name}.bias`, [to]]);
@@ -45,7 +44,7 @@ function tensors(): [string, number[]][] {
   return list;
 }
 
-/** The file's beginning, and how many bytes of tensors follow. */
+/** The file's header, and the number of bytes after it. */
 function header(): { start: Uint8Array; body: number } {
   let end = 0;
   const entries = tensors().map(([name, shape]) => {
@@ -63,7 +62,7 @@ function header(): { start: Uint8Array; body: number } {
 async function serveWeights(response: ServerResponse): Promise<void> {
   const { start, body } = header();
   response.writeHead(200, { 'content-length': start.length + body }).write(start);
-  const chunk = Buffer.alloc(1 << 20, 0x3c); // Finite floats.
+  const chunk = Buffer.alloc(1 << 20, 0x3c); // finite floats
   for (let left = body; left > 0; left -= chunk.length) {
     if (!response.write(chunk.subarray(0, Math.min(left, chunk.length)))) await once(response, 'drain');
   }
@@ -72,7 +71,7 @@ async function serveWeights(response: ServerResponse): Promise<void> {
 
 let server: ModelServer;
 beforeAll(async () => {
-  env.cache = false; // Nor is it written to disk.
+  env.cache = false; // does not write to disk
   server = await startModelServer({
     'config.json': JSON.stringify(kConfig),
     'tokenizer.json': tinyTokenizer(kVocab),

@@ -1,4 +1,4 @@
-// A lock file on a disk that does not answer: whoever waits for the lock goes on without it, and hears an abort meanwhile.
+// A lock file on a disk that does not answer: loads continue without the lock, and can be aborted.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-// The memory of the real engine: the weights, the workspace of the largest call so far, and little else.
+// The engine's memory is little more than weights and the workspace of the largest call.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,7 +16,6 @@ async function startModule(): Promise<EngineModule> {
   return (await startCpuBuild({ choice: { variant: 'simd', threads: 1, reason: '' }, parts: nodeWasm })).module;
 }
 
-/** An engine with the tokenizer of the tiny model, and the given configuration and weights. */
 function load(module: EngineModule, config: string, weights: Iterable<Uint8Array>): { engine: Engine; report: WeightReport } {
   const engine = new Engine(module, 1);
   engine.addFile('config.json', new TextEncoder().encode(config));
@@ -36,7 +35,7 @@ function call(engine: Engine, words: number): void {
   expect(engine.take()).toHaveLength(1);
 }
 
-// Two layers of DeBERTa v3 base: the workspace of a call does not grow with the layers.
+// Two layers of DeBERTa v3 base. The workspace does not grow with the number of layers.
 test('after loading, the heap is the weights and a tenth, and a call of 384 tokens adds less than 64 MB', async () => {
   const shape = JSON.parse(readFileSync(join(kRoot, 'tests/bench/shapes/deberta_v3_base.json'), 'utf8')) as Record<string, unknown>;
   const config = { ...shape, num_hidden_layers: 2, vocab_size: 30_000 };
@@ -46,7 +45,7 @@ test('after loading, the heap is the weights and a tenth, and a call of 384 toke
   call(engine, 382);
   const afterCall = engine.heapBytes();
   console.log(`weights ${report.weightBytes / kMegabyte} MB, heap ${loaded / kMegabyte} MB, after a call ${afterCall / kMegabyte} MB`);
-  const kFoldingArena = 16 * kMegabyte; // The workspace in which the relative tables are folded; calls use it again.
+  const kFoldingArena = 16 * kMegabyte; // workspace for folding relative positions, which calls reuse
   expect(report.weightBytes).toBeGreaterThan(140 * kMegabyte);
   expect(loaded).toBeLessThan(1.1 * report.weightBytes + kFoldingArena);
   expect(afterCall - report.weightBytes).toBeLessThan(64 * kMegabyte);
@@ -90,4 +89,4 @@ test('loading and disposing a hundred times ends at the first level', async () =
   const level = module.HEAPU8.length;
   for (let i = 1; i < 100; ++i) cycle();
   expect(module.HEAPU8.length).toBe(level);
-}, 300_000); // Seven seconds alone; minutes on a machine that is busy.
+}, 300_000); // 7 seconds, or minutes on a busy machine

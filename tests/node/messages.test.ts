@@ -1,4 +1,4 @@
-// Error messages: sentences of one voice, which say what is allowed or what to do instead.
+// Error messages say what is allowed or what to do instead.
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { env, type PeruseError, pipeline } from '../../web/dist/index_node.js';
@@ -7,7 +7,7 @@ const kSentiment = 'models/peruse-sentiment-convbert-tiny';
 const kReader = 'models/peruse-reader-deberta-tiny';
 const kTagger = 'models/peruse-tagger-convbert-tiny';
 
-/** As a caller without types may say it. */
+/** pipeline() without types. */
 const load = pipeline as unknown as (
   ...given: unknown[]
 ) => Promise<((...given: unknown[]) => Promise<unknown>) & { dispose(): Promise<void> }>;

@@ -1,4 +1,3 @@
-// worker: 'auto' in Node: a model starts in the calling thread and moves to a worker after a long call.
 import { cp, mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import { setPlatform } from '../../web/dist/platform/current.js';
 import { nodePlatform } from '../../web/dist/platform/platform_node.js';
 
 const kModel = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny', import.meta.url));
-/** Texts that keep the calling thread busy for far more than 50 ms. */
+/** Texts that take far more than 50 ms. */
 const kMany = Array.from({ length: 600 }, (_, i) => `A gem of a film, told with patience and a dry wit, number ${i}.`);
 
 let folder: string;
@@ -30,7 +29,7 @@ test.each([undefined, 'auto'] as const)('worker: %s moves after a long call, and
   const classify = await load({ worker });
   expect(classify.info.worker).toBe(false);
   const before = await classify(kMany);
-  expect(await classify(kMany.slice(0, 1))).toEqual(before.slice(0, 1)); // While the worker loads.
+  expect(await classify(kMany.slice(0, 1))).toEqual(before.slice(0, 1)); // while the worker loads
   const { calls, tokens } = await classify.usage();
   await hasMoved(classify);
   expect(await classify(kMany)).toEqual(before);
@@ -43,7 +42,7 @@ test.each([undefined, 'auto'] as const)('worker: %s moves after a long call, and
   await classify(kMany);
   const milliseconds = performance.now() - start;
   clearInterval(timer);
-  expect(turns).toBeGreaterThan(milliseconds / 50); // The thread is free: the event loop turns at least once in 50 ms.
+  expect(turns).toBeGreaterThan(milliseconds / 50); // the event loop turns at least every 50 ms
   await classify.dispose();
   await expect(classify('x')).rejects.toMatchObject({ code: 'disposed' });
 });
@@ -51,7 +50,7 @@ test.each([undefined, 'auto'] as const)('worker: %s moves after a long call, and
 test('short calls, however many, stay', async () => {
   const classify = await load();
   await classify('a');
-  await Promise.all(Array.from({ length: 50 }, () => classify('a'))); // The last of these calls waits for long, but each works briefly.
+  await Promise.all(Array.from({ length: 50 }, () => classify('a'))); // the last call waits for long, but each works briefly
   await later();
   expect(classify.info.worker).toBe(false);
   await classify.dispose();

@@ -1,4 +1,3 @@
-// A folder with an adapter but without config.json loads as the model that it names, with the adapter, its tokenizer and its pooling.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +31,7 @@ async function write(name: string, files: Files): Promise<string> {
   return join(root, name);
 }
 
-/** What sentence-transformers saves after add_adapter: no config.json and no model.safetensors. */
+/** An adapter's folder as sentence-transformers saves it. */
 async function adapterNaming(name: unknown): Promise<Files> {
   const read = async (file: string) => new Uint8Array(await readFile(join(kAdapter, file)));
   const config = JSON.parse(new TextDecoder().decode(await read('adapter_config.json'))) as object;

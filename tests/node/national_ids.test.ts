@@ -1,10 +1,10 @@
-// National numbers: python-stdnum says which are right (tests/reference/make_national_id_goldens.py).
+// Compares national numbers with python-stdnum (tests/reference/make_national_id_goldens.py).
 import { describe, expect, test } from 'vitest';
 import * as checks from '../../web/src/tasks/patterns/national_checks.js';
 import { findNationalIds } from '../../web/src/tasks/patterns/national_ids.js';
 import goldens from '../fixtures/national_ids.json' with { type: 'json' };
 
-/** The check of each module of python-stdnum. */
+/** Checks by the names of python-stdnum's modules. */
 const kChecks: Record<string, (code: string) => boolean> = {
   'es.dni': checks.spanish,
   'es.nie': checks.spanish,
@@ -29,7 +29,7 @@ const kChecks: Record<string, (code: string) => boolean> = {
   'cn.ric': checks.chinese,
   'kr.rrn': checks.korean,
   'za.idnr': checks.southAfrican,
-  'us.ssn': (code) => found(`${code.slice(0, 3)}-${code.slice(3, 5)}-${code.slice(5)}`).length > 0, // No check digits: a form.
+  'us.ssn': (code) => found(`${code.slice(0, 3)}-${code.slice(3, 5)}-${code.slice(5)}`).length > 0, // a form without check digits
   'gb.nhs': checks.british,
   'in_.aadhaar': (code) => /^[2-9]/.test(code) && checks.indian(code),
   'ca.sin': checks.luhn,

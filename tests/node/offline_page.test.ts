@@ -1,8 +1,8 @@
-// The demo page's service worker with a stub of a browser: which files it stores.
+// The demo page's service worker in a stub of a browser.
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
-/** A path, and no import that the compiler follows: it has the types of a service worker. */
+/** A path instead of an import, because the file needs the types of service workers. */
 const kScript: string = fileURLToPath(new URL('../../demo/service_worker/offline.ts', import.meta.url));
 const kSite = 'https://site.example/demo/';
 const kPage = '<meta name="application-name" content="Peruse" />';

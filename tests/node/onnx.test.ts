@@ -1,5 +1,4 @@
-// ONNX files as containers of weights: the parameters are those of the checkpoint that was exported, and the answers onnxruntime's.
-// The files are made by tests/reference/make_onnx_fixtures.py.
+// ONNX files: their parameters equal the exported checkpoint's, and answers equal onnxruntime's (tests/reference/make_onnx_fixtures.py).
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +35,7 @@ async function onnxFiles(name: string): Promise<Files> {
   );
 }
 
-/** The folder of a model as the hub has it: no safetensors, and the file as onnx/<as>. */
+/** A hub repository without safetensors, with the file as onnx/<as>. */
 async function repository(name: string, as = 'model.onnx'): Promise<Files> {
   const { files } = await readTiny(name.split('/')[0]!);
   const { 'model.safetensors': _, ...beside } = files;
@@ -164,7 +163,7 @@ async function logits(source: Files, options: PipelineOptions = {}): Promise<{ s
 }
 
 describe('answers', () => {
-  // onnxruntime computes with the same weights; where Peruse stores 8 bits it quantises activations too, by row.
+  // Peruse also quantises activations, by row, so q8 answers differ slightly.
   test.each(kNames.filter((name) => !/slim|dynamo|external/.test(name) || name.endsWith('quantized_unslimmed.onnx')))(
     '%s',
     async (name) => {
@@ -190,7 +189,7 @@ describe('answers', () => {
 
   test('auto prefers safetensors, unless the requested ONNX file is smaller', async () => {
     const { files } = await readTiny('bert-sequence');
-    const tail = new Uint8Array(400_000); // A larger file of weights than the ONNX file.
+    const tail = new Uint8Array(400_000); // makes the safetensors file larger than the ONNX file
     const both = { ...files, ...(await repository('bert-sequence/model_quantized.onnx', 'model_quantized.onnx')) };
     expect((await logits(both)).file).toBe('model.safetensors');
     expect((await logits({ ...both, 'model.safetensors': tail }, { dtype: 'q8' })).file).toBe('onnx/model_quantized.onnx');
@@ -207,7 +206,6 @@ describe('answers', () => {
   test('external data are read, and named where they are missing', async () => {
     const files = await repository('bert-sequence/external.onnx');
     const [data] = Object.keys(files).filter((name) => name.endsWith('.onnx_data'));
-    // The graph names the file that it was saved with.
     const named = { ...files, 'onnx/external.onnx': files['onnx/model.onnx']!, 'onnx/external.onnx_data': files[data!]! };
     const options = { weights: 'onnx', dtype: 'fp32', model_file_name: 'external' } as const;
     const { scores } = await logits(named, options);
@@ -239,8 +237,6 @@ describe('answers', () => {
   });
 });
 
-// ---- Files that are written to do harm ----------------------------------------------------------------------------------
-
 type Part = Uint8Array | number | string;
 
 function varint(value: number): number[] {
@@ -253,7 +249,7 @@ function varint(value: number): number[] {
   }
 }
 
-/** A field: a number as a varint, text and bytes with their length (or with `said` instead). */
+/** Encodes a field: a varint, or text and bytes after their length (or after `said` instead). */
 function field(number: number, value: Part, said?: number): Uint8Array {
   if (typeof value === 'number') return Uint8Array.from([...varint(number * 8), ...varint(value)]);
   const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value;

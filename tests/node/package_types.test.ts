@@ -1,4 +1,4 @@
-// The package's types are self-contained: a strict project without other packages' types compiles against them.
+// A strict project without other packages' types compiles against the package's types.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

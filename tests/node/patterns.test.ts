@@ -1,4 +1,3 @@
-// Patterns of private details: matches, non-matches, and growth of their time.
 import { expect, test } from 'vitest';
 import { findDetails, findPatterns } from '../../web/src/tasks/patterns.js';
 import { redact } from '../../web/src/tasks/redact.js';
@@ -40,7 +39,7 @@ test.each<[string, string[]]>([
   ['fe80::1%eth0, 2001:0db8:0000:0000:0000:ff00:0042:8329', ['IP fe80::1%eth0', 'IP 2001:0db8:0000:0000:0000:ff00:0042:8329']],
   ['Version 1.2.3.4, 256.1.1.1, 1.2.3, 12:30:45, std::vector, a::b', []],
   ['00:1A:2b:3c:4D:5e or 00-1A-2B-3C-4D-5E, 001a.2b3c.4d5e', ['MAC 00:1A:2b:3c:4D:5e', 'MAC 00-1A-2B-3C-4D-5E', 'MAC 001a.2b3c.4d5e']],
-  // Keys. They are put together here, so that scanners of repositories do not take them for real ones.
+  // Keys, split so that scanners of repositories do not report them.
   [`key ${'sk-'}proj-${'a1B2'.repeat(8)}.`, [`KEY ${'sk-'}proj-${'a1B2'.repeat(8)}`]],
   [`${'AKIA'}IOSFODNN7EXAMPLE`, [`KEY ${'AKIA'}IOSFODNN7EXAMPLE`]],
   [`${'gh'}p_${'a1B2c3'.repeat(6)} leaked`, [`KEY ${'gh'}p_${'a1B2c3'.repeat(6)}`]],
@@ -63,7 +62,6 @@ test.each<[string, string[]]>([
   ['生年月日:1990年3月12日', ['BIRTH_DATE 1990年3月12日']],
   ['The meeting is on 12 March 2024.', []],
   ['SSN 163-97-3870 and DNI 05070044Q', ['NATIONAL_ID 163-97-3870', 'NATIONAL_ID 05070044Q']],
-  // Telephone numbers by form and by cue, and other numbers.
   ['06 12 34 56 78 or 612 345 678', ['PHONE 06 12 34 56 78', 'PHONE 612 345 678']],
   ['My phone number is 5550142987', ['PHONE 5550142987']],
   ['617.555.0142 / 1-617-555-0143', ['PHONE 617.555.0142', 'PHONE 1-617-555-0143']],
@@ -76,7 +74,7 @@ test.each<[string, string[]]>([
 test('the time grows as the text does', () => {
   const parts = ['1', 'a', '.', '1 ', '@', 'a@', '@a.', 'www.', 'http://', '1-', 'DE89 ', 'a.', '(', '\u0430', '\u00a0', 'e\u0301\u0301'];
   for (const part of parts) {
-    // Milliseconds of processor time, which a busy machine does not change.
+    // Milliseconds of processor time, because a busy machine does not affect it.
     const time = (length: number) => {
       const text = part.repeat(Math.ceil(length / part.length));
       const start = process.cpuUsage();
@@ -86,7 +84,7 @@ test('the time grows as the text does', () => {
     time(10_000);
     const short = Math.min(time(10_000), time(10_000), time(10_000));
     const long = Math.min(time(160_000), time(160_000));
-    expect(long / Math.max(short, 3), JSON.stringify(part)).toBeLessThan(128); // 16 times the text; quadratic time is 256 times.
+    expect(long / Math.max(short, 3), JSON.stringify(part)).toBeLessThan(128); // 16 times the text; quadratic time would be 256 times
   }
 }, 120_000);
 

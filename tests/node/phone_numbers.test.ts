@@ -1,4 +1,3 @@
-// peruse/phone-numbers, with the real libphonenumber-js.
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/src/index_redact.js';
 import { phoneNumbers } from '../../web/src/phone_numbers.js';

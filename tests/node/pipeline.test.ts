@@ -1,4 +1,3 @@
-// Whole pipelines on the published engine, in this thread and in a worker.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,11 +55,11 @@ describe.each([false, true])('with worker: %s', (worker) => {
     const answer = await pipeline('question-answering', reader.files, { worker });
     kOpen.push(answer);
     expect(await answer.usage()).toEqual({ calls: 0, tokens: 0, milliseconds: 0 });
-    await answer('t1 t2', 't3 t4 t5'); // This tokenizer adds no special tokens.
+    await answer('t1 t2', 't3 t4 t5'); // this tokenizer does not add special tokens
     const once = await answer.usage();
     expect(once).toMatchObject({ calls: 1, tokens: 5 });
     expect(once.milliseconds).toBeGreaterThan(0);
-    // Ten tokens a window leave eight to the context; two are shared, so windows begin at its tokens 0 and 6.
+    // Windows of ten tokens leave eight to the context and share two, so they begin at its tokens 0 and 6.
     await answer('t1 t2', Array.from({ length: 14 }, (_, i) => `t${i + 5}`).join(' '), { max_seq_len: 10, doc_stride: 2 });
     expect(await answer.usage()).toMatchObject({ calls: 2, tokens: 5 + 2 * 10 });
     await expect(answer('', '')).rejects.toMatchObject({ code: 'empty_text' });
@@ -145,7 +144,7 @@ describe.each([false, true])('with worker: %s', (worker) => {
     await (await classifier(tiny.files, { worker, variant: 'simd-threads', threads: 3 })).dispose();
     await new Promise((resolve) => {
       setTimeout(resolve, 300);
-    }); // Ending takes a moment.
+    }); // ending takes a moment
     const before = await threads();
     for (let i = 0; i < 3; ++i) {
       const classify = await classifier(tiny.files, { worker, variant: 'simd-threads', threads: 3 });
@@ -339,7 +338,7 @@ describe('bad checkpoints are one clear error each, and a good one loads afterwa
 });
 
 test('a text that is too long for the model is refused, or cut if the caller says so', async () => {
-  const { files } = await readTiny('convbert-sequence'); // Takes 64 tokens.
+  const { files } = await readTiny('convbert-sequence'); // at most 64 tokens
   const classify = await classifier(files);
   const long = 't1 t2 '.repeat(40);
   await expect(classify(long)).rejects.toMatchObject({ code: 'text_too_long', message: expect.stringMatching(/80 tokens.*64/) });

@@ -1,4 +1,3 @@
-// A pipeline's tokenizer gives the same results as peruse/tokenizer (tokenizer.test.ts), in this thread and in a worker.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { PeruseError, pipeline } from '../../web/dist/index_node.js';

@@ -1,5 +1,4 @@
-// Every task on tiny checkpoints with real vocabularies gives the results of transformers' pipelines (tests/fixtures/pipelines):
-// labels, spans and texts exactly, scores to 1e-4.
+// Every task gives the results of transformers' pipelines (tests/fixtures/pipelines): labels, spans and texts exactly, scores to 1e-4.
 import { afterAll, describe, expect, test } from 'vitest';
 import { pipeline, type Task } from '../../web/dist/index_node.js';
 import { pipelineModel, readFixture } from './support/pipeline_models.js';
@@ -15,7 +14,7 @@ interface Case {
 
 const kTolerance = 1e-4;
 
-/** transformers counts code points, Peruse UTF-16 units. */
+/** Converts transformers' code points to UTF-16 units. */
 function toUtf16(value: unknown, text: string): unknown {
   const units = [0];
   for (const char of text) units.push(units.at(-1)! + char.length);
@@ -28,7 +27,6 @@ function toUtf16(value: unknown, text: string): unknown {
   return convert(value);
 }
 
-/** Checks equality; numbers with a fraction may differ by the tolerance. */
 function expectAlike(actual: unknown, expected: unknown, where: string): void {
   if (typeof expected === 'number' && typeof actual === 'number') {
     const tolerance = Number.isInteger(expected) && Number.isInteger(actual) ? 0 : kTolerance;
@@ -46,7 +44,7 @@ function expectAlike(actual: unknown, expected: unknown, where: string): void {
 
 type AnyCall = (...args: unknown[]) => Promise<unknown>;
 
-/** The call of a case, and its expected result in Peruse's format. */
+/** Returns the actual and the expected result of a case. */
 async function runCase(call: AnyCall, one: Case): Promise<[unknown, unknown]> {
   const { inputs, options } = one;
   if (one.task === 'feature-extraction') {

@@ -1,4 +1,4 @@
-// Comments and documentation are plain English: no pattern below occurs in the files of kChecked. Add folders as they become clean.
+// Comments and documentation avoid the patterns below, of sentences that are hard to read.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,6 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Path prefixes of the files that are checked. */
 const kChecked = [
   'CHANGELOG.md',
   'CMakeLists.txt',
@@ -29,7 +28,7 @@ const kChecked = [
 /** Reports of measurements, and the training recipes, are not clean yet. */
 const kUnchecked = ['docs/internals/', 'tools/train/'];
 
-/** Each pattern, what to write instead, and a sentence that it finds. */
+/** Each pattern, what to write instead, and an example that it finds. */
 const kPatterns = [
   { pattern: /(?:^|[.;:] )Of (?!course|note)[a-z]/, instead: 'start with the subject', example: 'Of a largest value the first gets it.' },
   {
@@ -71,10 +70,10 @@ const kPatterns = [
   },
 ];
 
-/** Lines that a pattern finds although they are right, by a part of each. At most 20. */
+/** Parts of lines that are right although a pattern finds them. At most 20. */
 const kExceptions: string[] = [];
 
-/** The lines of prose in a document, or of comments in code, with their numbers. Code blocks and tables of code are left out. */
+/** The lines of prose in a document, or of comments in code. */
 function prose(path: string, text: string): { line: number; words: string }[] {
   let inCode = false;
   return text.split('\n').flatMap((content, index) => {
@@ -89,7 +88,7 @@ function prose(path: string, text: string): { line: number; words: string }[] {
   });
 }
 
-/** The findings of all patterns in a file, as `path:line: sentence (advice)`. */
+/** Findings as `path:line: sentence (advice)`. */
 function findings(path: string, text: string): string[] {
   return prose(path, text).flatMap(({ line, words }) =>
     kPatterns

@@ -1,4 +1,3 @@
-// pytorch_model.bin wherever a safetensors file may be: every source, the cache, quantize, convert, inspect.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-// Quantised checkpoints on disk: their exact bits, loading them, and errors.
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,11 +78,11 @@ describe('a q8 checkpoint', () => {
       for (const name of await readdir(join(kFixtures, set))) {
         const read = (file: string) => readFile(join(kFixtures, set, name, file)).then((bytes) => new Uint8Array(bytes));
         const config = await read('config.json').catch(() => undefined);
-        if (config === undefined || name === 'deberta-v1-talking-heads') continue; // Refused by name.
+        if (config === undefined || name === 'deberta-v1-talking-heads') continue; // unsupported
         const folder = newFolder();
         const weights = await read('model.safetensors');
         await quantizeCheckpoint(tinyModel(config, weights), folder);
-        // The reader of ONNX files, which cannot ask the engine, has the same rows of integers.
+        // The ONNX reader, which cannot ask the engine, quantises the same tensors.
         const { header: source } = splitSafetensors(weights);
         const { header: written } = splitSafetensors(new Uint8Array(await readFile(join(folder, 'model.safetensors'))));
         const namesOf = (header: typeof source, fits: (name: string, tensor: TensorEntry) => boolean) =>
@@ -101,7 +100,6 @@ describe('a q8 checkpoint', () => {
     }
   });
 
-  // With scalar tensors, and encoders of labels.
   test('can be made of every GLiClass', async () => {
     const folders = join(kFixtures, 'gliclass');
     for (const name of await readdir(folders)) {

@@ -1,5 +1,5 @@
-// Rankers give the results of sentence-transformers' CrossEncoder, for every place of the activation and every limit on length. Guards
-// give the best of the windows that transformers makes (tests/fixtures/pipelines/rankers.json).
+// Rankers give the results of sentence-transformers' CrossEncoder for every configuration of activation and length. Guards give the best of
+// transformers' windows (tests/fixtures/pipelines/rankers.json).
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
 import { pipelineModel, readFixture } from './support/pipeline_models.js';

@@ -1,4 +1,4 @@
-// The README's first program prints what the README says, with the package peruse-demo installed next to it.
+// The README's first program prints the output shown there, with peruse-demo installed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { demoPackage } from './support/demo_package.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = mkdtempSync(join(root, 'build/readme-')); // Inside the repository, so that 'peruse' is found.
+const folder = mkdtempSync(join(root, 'build/readme-')); // inside the repository, so that 'peruse' is found
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('the program prints its output', async () => {
@@ -20,7 +20,7 @@ test('the program prints its output', async () => {
   expect(withTwoDecimals(run.stdout)).toBe(output);
 });
 
-/** Numbers with many decimals, as the README prints them. */
+/** Rounds numbers as the README does. */
 function withTwoDecimals(text: string): string {
   return text.replaceAll(/\d\.\d{3,}/g, (number) => Number(number).toFixed(2));
 }

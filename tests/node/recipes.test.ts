@@ -1,5 +1,4 @@
-// The recipes run. Those for Node run as printed, and their output is compared; the others are lines of the apps that
-// tests/packaging builds and opens.
+// The recipes for Node run as printed, with the printed output. The others are lines of the apps in tests/packaging.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demoPackage } from './support/demo_package.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = mkdtempSync(join(root, 'build/recipes-')); // Inside the repository, so that 'peruse' is found.
+const folder = mkdtempSync(join(root, 'build/recipes-')); // inside the repository, so that 'peruse' is found
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const recipes = readFileSync(join(root, 'docs/recipes.md'), 'utf8');

@@ -1,4 +1,4 @@
-// redact: placeholders, rules, restore. The classifier is a stub with fixed answers, so the results are exact.
+// redact with a stub of a classifier, so that results are exact.
 import { describe, expect, test } from 'vitest';
 import * as everything from '../../web/dist/index_node.js';
 import { pipeline } from '../../web/src/index_redact.js';
@@ -23,7 +23,7 @@ import type { ZeroShotTokenClassificationCall } from '../../web/src/tasks/zero_s
 const redact = (run: Run | undefined, context: RedactContext = {}) =>
   taskRedact(run, { loadPatterns: async () => findDetails, ...context });
 
-/** A classifier that finds e-mail addresses, numbers and the name Anna, with the space before them, as DeBERTa's tokenizer gives it. */
+/** Finds e-mail addresses, numbers and the name Anna, with the space before them, as with DeBERTa's tokenizer. */
 function finder(): { run: Run; asked: { options: Record<string, unknown> } } {
   const asked = { options: {} };
   const run: Run = async (inputs, options) => {
@@ -208,10 +208,10 @@ describe('rules', () => {
         ['PHONE', '5500'],
         ['CARD', '1111 2222 3331'],
       ],
-      'Card [CARD_1] ok', // Scores are equal, so the longer one decides the type.
+      'Card [CARD_1] ok', // equal scores: the longer one decides the type
     ],
     ['Card 5500 1111 2222 3332 ok', [['CARD', '5500 1111 2222 3332']], 'Card 5500 1111 2222 3332 ok'],
-    ['Card 5500 1111 ok', [['CARD', '5500 1111']], 'Card [CARD_1] ok'], // It does not have the form of a card number, so its check digits do not count.
+    ['Card 5500 1111 ok', [['CARD', '5500 1111']], 'Card [CARD_1] ok'], // not of a card number's form, so check digits do not count
     [
       'To DE89 3704 0044 0532 0130 00 now',
       [
@@ -255,7 +255,7 @@ describe('what people read and a pattern does not', () => {
 });
 
 describe('names in capitals or small letters', () => {
-  /** A model that knows the words of a name, and those of a place, by their capitals. */
+  /** A model that recognises a person's name and a place by their capitals. */
   const knowing: Run = async (inputs) =>
     inputs.map(({ text }) =>
       [...(text as string).matchAll(/(?<PER>Anna Bell)|(?<LOC>Rome)/g)].map((match) => ({
@@ -271,7 +271,7 @@ describe('names in capitals or small letters', () => {
     ['Anna Bell is in Rome.', '[PER_1] is in [LOC_1].'],
     ['ANNA BELL IS IN ROME.', '[PER_1] IS IN [LOC_1].'],
     ['Today ANNA BELL was in Rome.', 'Today [PER_1] was in [LOC_1].'],
-    ['anna bell is in rome.', '[PER_1] is in rome.'], // Places found in the capitalised copy are wrong too often.
+    ['anna bell is in rome.', '[PER_1] is in rome.'], // places in the capitalised copy are ignored
     ['The ROME treaty', 'The ROME treaty'],
   ])('%s', async (text, expected) => {
     const { text: redacted, mapping, entities } = await redact(knowing)(text);
@@ -319,7 +319,7 @@ test('many texts cost what their number says', async () => {
   };
   await time(1000);
   const few = Math.min(await time(2000), await time(2000));
-  expect((await time(32_000)) / few).toBeLessThan(64); // 16 times the texts; it was 256 times the work.
+  expect((await time(32_000)) / few).toBeLessThan(64); // 16 times the texts; quadratic time would be 256 times
 });
 
 describe('checksums', () => {
@@ -338,7 +338,7 @@ describe('checksums', () => {
   ])('%s is none: %s', (text, verdict) => {
     expect(checksum('luhn', text)).toBe(verdict);
   });
-  // Examples of the registry of ISO 13616.
+  // Examples of ISO 13616's registry.
   test.each([
     'DE89 3704 0044 0532 0130 00',
     'DE89\u00a03704\u00a00044-0532\u20110130\u00a000',
@@ -446,7 +446,7 @@ describe('finders', () => {
   test('add to patterns and to the model, under one rule for overlaps', async () => {
     const call = redact(giving(['PER', 'Bell of Rome']), { defaults: { finders: [finds('CITY', 'Rome', 0.9), finds('WORD', 'ring')] } });
     const { text, entities } = await call('Anna Bell of Rome, ring a@b.cd', { patterns: ['EMAIL'] });
-    expect(text).toBe('Anna [PER_1], [WORD_1] [EMAIL_1]'); // Scores are equal, so the longer one decides.
+    expect(text).toBe('Anna [PER_1], [WORD_1] [EMAIL_1]'); // equal scores: the longer one decides
     expect(entities.map(({ score }) => score)).toEqual([0.9, 1, 1]);
     expect((await call('Anna Bell of Rome', { finders: [finds('CITY', 'Rome', 0.95)] })).text).toBe('Anna [CITY_1]');
     expect((await call('Anna Bell of Rome', { finders: [] })).text).toBe('Anna [PER_1]');
@@ -522,7 +522,7 @@ describe('without a model', () => {
 });
 
 describe('fail_closed', () => {
-  /** A tokenizer that knows Latin words alone. */
+  /** A tokenizer with Latin words only. */
   const tokenizer = {
     convert_tokens_to_ids: async () => [7, undefined],
     encode: async (text: string) => {

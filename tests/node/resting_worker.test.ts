@@ -1,4 +1,3 @@
-// In Node an idle worker lives on for a while, and the next load reuses it.
 import { spawnSync } from 'node:child_process';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -39,7 +38,7 @@ const untilAlive = (count: number) => vi.waitFor(() => expect(alive.size).toBe(c
 
 beforeEach(() => {
   patience.worker = 600_000;
-  patience.lettingGo = 600_000; // A busy machine starts no more workers than a quiet one.
+  patience.lettingGo = 600_000; // no time-out on a busy machine
   started = 0;
 });
 

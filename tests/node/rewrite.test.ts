@@ -1,4 +1,4 @@
-// quantize and convert: which files of a model they write, and which files of the target folder they leave alone.
+// Which files quantize and convert write, and which files of the target folder they keep.
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -124,7 +124,7 @@ describe('the target folder', () => {
     expect((await peruse(['convert', `${kSentence}cls`, folder])).err).toContain('overwrite');
     expect((await readdir(folder)).sort()).toEqual(Object.keys(theirs).sort());
     await convertCheckpoint(files, folder, { overwrite: true });
-    expect((await readdir(folder)).sort()).toEqual([...Object.keys(files), 'notes.txt'].sort()); // No vocabulary of the old model.
+    expect((await readdir(folder)).sort()).toEqual([...Object.keys(files), 'notes.txt'].sort()); // the old model's vocabulary is gone
     expect(await readFile(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
   });
 
@@ -139,7 +139,7 @@ describe('the target folder', () => {
       ...files,
       'model.safetensors': (_, response) => {
         response.writeHead(200, { 'content-length': files['model.safetensors']!.length });
-        response.write(files['model.safetensors']!.subarray(0, 20_000)); // The rest never comes.
+        response.write(files['model.safetensors']!.subarray(0, 20_000)); // the rest never arrives
         begun();
       },
     });

@@ -1,11 +1,9 @@
-// SemanticIndex finds the same texts as a comparison of every vector. Its vectors can be stored.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Pipeline, pipeline, SemanticIndex } from '../../web/dist/index_node.js';
 
 const kFolder = fileURLToPath(new URL('../fixtures/sentence/mean', import.meta.url));
 const kLetters = 'abcdefghijklmnopqrstuvw';
-/** Texts of one to five letters, all different. */
 const kTexts = Array.from({ length: 150 }, (_, i) =>
   [...String(i).padStart(1 + (i % 5), '7')].map((digit, at) => kLetters[(Number(digit) * 2 + at) % kLetters.length]).join(' '),
 );
@@ -33,7 +31,7 @@ describe('finds what comparing all vectors finds', () => {
     const source = worker ? await pipeline('feature-extraction', kFolder, { variant: 'simd', worker }) : embed;
     const index = new SemanticIndex(source, { similarity });
     await index.add(kTexts.slice(0, 100), { prompt: '' });
-    await index.search('a', { prompt: '' }); // The engine has the first hundred now.
+    await index.search('a', { prompt: '' }); // sends the first hundred to the engine
     await index.add(kTexts.slice(100), { prompt: '' });
     expect(index.size).toBe(kTexts.length);
     const wanted = await expected('b d f', similarity === 'cosine');

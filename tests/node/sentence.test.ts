@@ -1,4 +1,4 @@
-// Folders of sentence-transformers: feature-extraction with pooling 'sentence' gives the library's vectors.
+// sentence-transformers folders give the library's vectors with pooling 'sentence'.
 import { getEventListeners } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -81,7 +81,7 @@ test('a prompt means the whole folder; other poolings stay as they are', async (
   const { text, vector } = wanted.find(({ options }) => options.prompt_name === 'passage')!;
   expect(distance((await embed(text, { prompt_name: 'passage' })).data, vector)).toBeLessThan(kTolerance);
   const plain = await embed(text, { pooling: 'mean', normalize: true });
-  const empty = await embed(text, { prompt: '' }); // Not the default prompt.
+  const empty = await embed(text, { prompt: '' }); // not the default prompt
   expect(distance(plain.data, Array.from(empty.data))).toBeLessThan(kTolerance);
   expect((await embed(text)).dims).toEqual([5, 8]);
   const cut = await embed(text, { pooling: 'mean', dimensions: 3, normalize: true });
@@ -129,14 +129,14 @@ test('what can not be is one clear error', async () => {
   await expect(load(without)).rejects.toMatchObject({ code: 'not_found', message: expect.stringMatching(/2_Dense has neither/) });
 });
 
-// Node warns of more than ten listeners on a signal, and a folder with all its small files has more.
+// Node warns of more than ten listeners on a signal, and this folder has more files.
 test('however many files are opened at once, the signal of a load has one listener', async () => {
   const { signal, abort } = ((controller) => ({ signal: controller.signal, abort: () => controller.abort() }))(new AbortController());
   const done: number[] = [];
   const unfollow = Array.from({ length: 20 }, (_, i) => onAbort(signal, () => done.push(i)));
   expect(getEventListeners(signal, 'abort')).toHaveLength(1);
   for (const stop of unfollow.slice(2)) stop();
-  unfollow[5]!(); // Once more does nothing.
+  unfollow[5]!(); // a second call does nothing
   abort();
   expect(done).toEqual([0, 1]);
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);

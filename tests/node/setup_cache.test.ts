@@ -1,4 +1,4 @@
-// Set-ups that run in parallel, are killed, or run under different Node versions share one cache without damage.
+// Set-ups that run in parallel, are killed, or run under different Node versions do not damage their common cache.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
@@ -13,7 +13,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cache, { recursive: true, force: true }));
 
-/** A set-up that fills the folder `thing`, which takes `milliseconds`. */
 function setUp(milliseconds: number, key = 'one', fault = ''): ChildProcess {
   return spawn(
     process.execPath,

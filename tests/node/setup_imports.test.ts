@@ -1,5 +1,4 @@
-// In a fresh clone the programs of package.json run before any package is installed: their static imports are files of the
-// clone or modules of Node.js. (`await import()` after the set-up may name a package.)
+// Programs of package.json run in a clone without packages: their static imports are files of the clone or Node's modules.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The packages that a program imports at its start, over all files that it imports. */
+/** Packages that a program imports statically, with those of the files that it imports. */
 function packagesOf(file: string, read: (file: string) => string, seen = new Set<string>()): string[] {
   if (seen.has(file)) return [];
   seen.add(file);

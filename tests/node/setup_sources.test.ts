@@ -1,4 +1,3 @@
-// Set-up reads the Debian mirror from apt's sources, in both formats.
 import { expect, test } from 'vitest';
 
 type Pair = { uri: string; suite: string };

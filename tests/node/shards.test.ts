@@ -1,4 +1,3 @@
-// Weights in several files, on the real engine and from every kind of source.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
@@ -47,7 +46,7 @@ test('progress is that of one file with the bytes of all', async () => {
   const bytes = kShards.reduce((sum, shard) => sum + files[shard]!.length, 0);
   expect(ofWeights.map(({ status }) => status).filter((status) => status !== 'progress')).toEqual(['initiate', 'download', 'done']);
   const reports = ofWeights.filter((info) => info.status === 'progress');
-  expect(reports[0]!.total).toBe(36678); // What the index says: the tensors without the files' headers.
+  expect(reports[0]!.total).toBe(36678); // from the index, without the files' headers
   expect(reports.at(-1)).toMatchObject({ loaded: bytes, total: bytes, progress: 100 });
   expect(progress.some((info) => info.status !== 'ready' && kShards.includes(info.file))).toBe(false);
 });

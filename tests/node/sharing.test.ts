@@ -1,4 +1,3 @@
-// Pipelines for different tasks of one checkpoint share an engine and its weights, in this thread and in a worker.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +42,7 @@ describe.each([
     const before = await answer.memory();
     const embed = await embedding({ worker });
     expect([answer.info.shared, embed.info.shared]).toEqual([false, true]);
-    expect(embed.info.bytes).toBeLessThan(answer.info.bytes / 5); // No weights were read.
+    expect(embed.info.bytes).toBeLessThan(answer.info.bytes / 5); // did not read weights
     const after = await embed.memory();
     expect(after.weightBytes).toBe(before.weightBytes);
     expect(after.heapBytes - before.heapBytes).toBeLessThan(before.weightBytes / 4);
@@ -62,7 +61,7 @@ describe.each([
       expect(await vectorOf(embed)).toEqual(expected.vector);
       await expect(answer(kQuestion, kPassage)).rejects.toMatchObject({ code: 'disposed' });
       const again = await answering({ worker });
-      expect(again.info.shared).toBe(true); // Whose head the other had not: it was read.
+      expect(again.info.shared).toBe(true); // although it had to read its head
       expect(await again(kQuestion, kPassage)).toEqual(expected.answer);
       await embed.dispose();
       expect(await again(kQuestion, kPassage)).toEqual(expected.answer);
@@ -74,7 +73,7 @@ describe.each([
       await answer.dispose();
     }
     const fresh = await embedding({ worker });
-    expect(fresh.info.shared).toBe(false); // The last has taken the engine with it.
+    expect(fresh.info.shared).toBe(false); // the last pipeline has freed the engine
     await fresh.dispose();
   });
 

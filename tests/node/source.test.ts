@@ -104,7 +104,7 @@ describe('on a page', () => {
         first: { base: 'https://example.org/app/models/user/model/' },
         second: { hub: true, offline: true },
       });
-      expect(spec.kind === 'either' && spec.first).not.toHaveProperty('offline'); // The page's own server is no stranger.
+      expect(spec.kind === 'either' && spec.first).not.toHaveProperty('offline'); // the page's own server is allowed
       env.localModelPath = 'https://elsewhere.example/models';
       expect(await resolveSource('user/model', options, kPage)).toMatchObject({ first: { offline: true } });
       env.localModelPath = './models';

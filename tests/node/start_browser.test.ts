@@ -1,4 +1,4 @@
-// Starting a browser's worker and its threads, and failures to start. The workers are stubs.
+// Starts workers and their threads, with stubs of workers.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { dropHelpers, prepareHelpers, startHelper } from '../../web/src/engine/helper_browser.js';
 import { Helper } from '../../web/src/engine/helpers.js';
@@ -17,7 +17,7 @@ afterEach(() => {
 
 type Answer = 'starts' | 'hangs' | 'is missing';
 
-/** A stub of a worker that is asked to start threads, and the result. */
+/** A worker with a scripted reaction to the request for threads. */
 class FakeWorker {
   onmessage: ((event: { data: unknown }) => void) | null = null;
   onerror: ((event: { message?: string }) => void) | null = null;
@@ -71,7 +71,7 @@ test('the others are started before anything is sent', async () => {
 
 const kEnd = { id: 0, verb: 'end' };
 
-// Chromium keeps the threads of a worker that is ended from outside, and a worker that starts slowly may have some already.
+// Chromium keeps the threads of a worker that is terminated, and a slow worker may already have some.
 test('a worker that hangs while it starts them is replaced, asked to end, and ended later', async () => {
   const { workers, started } = starting(['hangs', 'hangs', 'starts'], 2);
   const port = await started;

@@ -1,4 +1,3 @@
-// The static server of `peruse serve-demo`.
 import { mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { hostname, tmpdir } from 'node:os';
@@ -99,7 +98,7 @@ test('files are compressed for clients that accept it, once for each version', a
   }
   await writeFile(join(folder, 'site/words.txt'), 'other words '.repeat(2000));
   expect(brotliDecompressSync((await ask('br')).body).toString()).toContain('other words');
-  expect((await get('/sub/file.txt')).text).toBe('file'); // Too short to become shorter.
+  expect((await get('/sub/file.txt')).text).toBe('file'); // too short to compress
 });
 
 test('with a host, addresses in numbers and names of the machine are answered, others never', async () => {
@@ -117,7 +116,7 @@ test('with a host, addresses in numbers and names of the machine are answered, o
     expect(await status(hostname())).toBe(200);
     expect(await status('evil.example')).toBe(421);
     expect(await status('192.168.1.7.evil.example')).toBe(421);
-    expect((await get('/', '192.168.1.7')).status).toBe(421); // The other server is for this machine only.
+    expect((await get('/', '192.168.1.7')).status).toBe(421); // the other server is for this machine only
   } finally {
     await open.close();
   }
@@ -138,7 +137,7 @@ test('a file that may still come is waited for, and no longer than that', async 
   const waiting = await serveFolders({ '/': join(folder, 'site'), '/later/': join(folder, 'later') }, { later });
   const ask = async (path: string) => (await fetch(new URL(path, waiting.url))).status;
   expect(await ask('/sub/file.txt')).toBe(200);
-  expect(await ask('/nothing.txt')).toBe(404); // This file is not being built.
+  expect(await ask('/nothing.txt')).toBe(404); // not being built
   const late = ask('/sub/late.txt');
   const inNewFolder = ask('/later/');
   const never = ask('/sub/never.txt');

@@ -1,5 +1,4 @@
-// The tasks other than classification and question answering, on the real engine and tiny checkpoints, compared with
-// transformers' hidden states and logits.
+// Most tasks on tiny checkpoints, compared with transformers' hidden states and logits.
 import { afterEach, expect, test } from 'vitest';
 import { pipeline, type Task } from '../../web/dist/index_node.js';
 import { tinyText } from './support/tiny.js';
@@ -12,7 +11,7 @@ afterEach(async () => {
 
 const kNli = { id2label: { 0: 'contradiction', 1: 'neutral', 2: 'entailment' }, label2id: { contradiction: 0, neutral: 1, entailment: 2 } };
 
-/** `changes` are to config.json. */
+/** `changes` apply to config.json. */
 async function open<T extends Task>(task: T, checkpoint: string, changes: object = {}) {
   const { files, expected } = await readTiny(checkpoint);
   const before = JSON.parse(new TextDecoder().decode(files['config.json'])) as object;

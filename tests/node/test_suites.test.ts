@@ -1,4 +1,4 @@
-// The table of test suites (tools/test/suites.mjs) is complete, and a change selects the suites that it can affect.
+// The table of test suites is complete, and a change selects the suites that it can affect.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -19,7 +19,6 @@ interface Result {
   processor?: number;
 }
 
-// By URL, because the tools are plain JavaScript without types.
 const tools = async <T>(name: string) => (await import(new URL(`../../tools/test/${name}.mjs`, import.meta.url).href)) as T;
 const { kSuites } = await tools<{ kSuites: Suite[] }>('suites');
 const { kBuildNames } = await tools<{ kBuildNames: string[] }>('builds');
@@ -51,7 +50,7 @@ test('the fast tier comes first', () => {
   expect(tiers).toEqual([...tiers].sort().reverse());
 });
 
-// Other files of the root select every suite, which is right though slow.
+// Files in other folders of the root would select every suite, which is slow.
 test('the table knows every folder of the repository', () => {
   const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
   expect(files.filter((file) => file.includes('/') && !isKnown(file))).toEqual([]);
@@ -88,7 +87,7 @@ test('a suite fails that takes twice its usual processor time, unless the whole 
   expect(overTime([...others, suite('d', 190)])).toEqual([]);
   expect(overTime([...others, suite('d', 250)])).toEqual([expect.stringMatching(/^d took 250 s of processor time, usually 100 s/)]);
   expect(overTime([suite('a', 200), suite('b', 220), suite('c', 180), suite('d', 380)])).toEqual([]);
-  expect(overTime([{ name: 'e', tier: 'all', usual: 100 }])).toEqual([]); // Not measured.
+  expect(overTime([{ name: 'e', tier: 'all', usual: 100 }])).toEqual([]); // not measured
 });
 
 test('the fast tier has a limit of its own', () => {

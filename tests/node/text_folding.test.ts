@@ -1,8 +1,7 @@
-// The normalized copy of a text: its characters, and mapping a range back to the original.
 import { describe, expect, test } from 'vitest';
 import { foldText } from '../../web/src/tasks/text_folding.js';
 
-/** Returns the part of the original that a part of the folded text represents. */
+/** The original text of a part of the folded text. */
 function original(text: string, part: string): string {
   const folded = foldText(text);
   const start = folded.text.indexOf(part);
@@ -40,7 +39,7 @@ describe('characters', () => {
       const { text } = foldText(digit);
       expect(text, code.toString(16)).toMatch(/^\d$/);
       const next = foldText(String.fromCodePoint(code + 1)).text;
-      if (text !== '9') expect(next, code.toString(16)).toBe(String(Number(text) + 1)); // Rows of ten, in order.
+      if (text !== '9') expect(next, code.toString(16)).toBe(String(Number(text) + 1)); // ten digits in order
     }
   });
 });

@@ -1,10 +1,9 @@
-// The chosen number of threads is never larger than helps: with fixed times, and once with times of this machine.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { pipeline } from '../../web/dist/index_node.js';
 import { fewestFast } from '../../web/src/engine/thread_probe.js';
 
-/** Milliseconds by number of threads. */
+/** `times` are milliseconds by number of threads. */
 function choose(times: Record<number, number>): Promise<number> {
   return fewestFast(Math.max(...Object.keys(times).map(Number)), async (threads) => times[threads]!);
 }

@@ -1,4 +1,4 @@
-// peruse/tokenizer: the tokenizer alone, over its own wasm, against the goldens of Hugging Face `tokenizers`.
+// peruse/tokenizer gives the results of Hugging Face `tokenizers`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -76,7 +76,7 @@ describe.each(kFixtures)('%s, every case of the reference library', (name, files
     let compared = 0;
     for (const golden of lines.map((line) => JSON.parse(line) as Golden)) {
       const { text, pair, special, truncation, max_length, stride } = golden.case;
-      if (text === undefined || Array.isArray(text) || Array.isArray(pair) || golden.windows === undefined) continue; // words
+      if (text === undefined || Array.isArray(text) || Array.isArray(pair) || golden.windows === undefined) continue; // cases with words instead of texts
       const common = { ...(pair === undefined ? {} : { text_pair: pair }), add_special_tokens: special ?? true };
       const texts = [text, pair ?? ''];
       const windows =
@@ -219,7 +219,7 @@ describe('loading', () => {
     expect(url.encode('Two bees').ids).toEqual(files.encode('Two bees').ids);
     expect(files.max_length).toBeUndefined();
     const long = 'bee '.repeat(2000);
-    expect(files.encode(long, { truncation: true }).ids).toHaveLength(4002); // The length is unlimited.
+    expect(files.encode(long, { truncation: true }).ids).toHaveLength(4002); // without a limit
     url.dispose();
     files.dispose();
   });

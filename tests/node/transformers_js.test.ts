@@ -1,5 +1,5 @@
-// Ten programs in the style of transformers.js' documentation, with only the import changed. Models are tiny ones under the programs' ids;
-// the lines that a program should print are the comment at its end.
+// Programs in the style of transformers.js' documentation run with only the import changed, on tiny models under their ids. The comment at the
+// end of a program is its expected output.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { pipelineModel } from './support/pipeline_models.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const programs = join(root, 'tests/node/transformers_js');
-const folder = mkdtempSync(join(root, 'build/transformers-js-')); // Inside the repository, so that 'peruse' is found.
+const folder = mkdtempSync(join(root, 'build/transformers-js-')); // inside the repository, so that 'peruse' is found
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const kLinked: Record<string, string> = {

@@ -1,5 +1,5 @@
-// If a load fails or is aborted while it reads several files, every promise that then rejects has a handler. An
-// unhandled rejection would end the caller's process. Vitest itself fails a run in which any test leaves one.
+// If a load fails or is aborted while it reads several files, every rejected promise has a handler: an unhandled rejection would end the
+// caller's process. Vitest fails a run that has one.
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { PeruseError, throwIfAborted } from '../../web/src/errors.js';
@@ -22,7 +22,7 @@ const kModules = JSON.stringify(
   })),
 );
 
-/** Folders by task, each with all that its load reads. */
+/** Files of a folder for each task. */
 const kFolders: Record<string, Record<string, string>> = {
   'feature-extraction': {
     'config.json': '{"model_type":"fake"}',
@@ -47,14 +47,14 @@ const kFolders: Record<string, Record<string, string>> = {
   },
 };
 
-/** A folder whose files come at different times. `onOpen` is called with the number of each opening, and may throw. */
+/** A folder whose files arrive at different times. `onOpen` gets the number of the opening, and may throw. */
 function slowFolder(files: Record<string, string>, onOpen: (count: number, file: string) => void): ModelFolder {
   let opened = 0;
   return {
     async open(file, signal) {
       const count = opened++;
       onOpen(count, file);
-      await wait((count * 7) % 5); // Some replies are immediate, some come after those of later requests.
+      await wait((count * 7) % 5); // some replies overtake earlier ones
       throwIfAborted(signal);
       const content = files[file];
       if (content === undefined) return { found: false, where: file, why: 'it is not there' };
@@ -68,7 +68,7 @@ function slowFolder(files: Record<string, string>, onOpen: (count: number, file:
   };
 }
 
-/** Loads, and gives the number of openings and the error's code. */
+/** Loads. Returns the number of openings and the error's code. */
 async function load(task: string, files: Record<string, string>, onOpen: (host: LocalHost, count: number, file: string) => void) {
   let openings = 0;
   const open = (): ModelFolder =>
@@ -84,7 +84,7 @@ async function load(task: string, files: Record<string, string>, onOpen: (host: 
     () => 'loaded',
     (error: PeruseError) => error.code,
   );
-  await wait(12); // All pending replies have arrived by this time.
+  await wait(12); // all pending replies have arrived
   return { openings, code };
 }
 

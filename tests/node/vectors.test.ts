@@ -1,4 +1,4 @@
-// cos_sim, dot, mean_pooling and packed bits: values worked out by hand, in the formulas of transformers.js and sentence-transformers.
+// Expected values are computed by hand from the formulas of transformers.js and sentence-transformers.
 import { describe, expect, test } from 'vitest';
 import { asRows, cos_sim, dot, mean_pooling, packBits } from '../../web/src/tasks/vectors.js';
 

@@ -1,4 +1,3 @@
-// Reports on a checkpoint's tensors: those of the head, unused ones, and errors.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,7 +101,7 @@ test('missing and misshapen tensors are reported together, by name and with thei
   const { message } = error as Error;
   expect(message).toContain('missing: encoder.layer.0.attention.self.query.weight [16, 32]');
   expect(message).toContain('convbert.encoder.layer.0.intermediate.dense.weight [48, 32] instead of [50, 32]');
-  expect(message).toMatch(/ and \d+ more/); // The first three are named.
+  expect(message).toMatch(/ and \d+ more/); // the first three are named
 });
 
 test('a head that is not there is refused by name, as are talking heads', async () => {

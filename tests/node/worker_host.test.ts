@@ -1,4 +1,4 @@
-// The worker's protocol, on a message port of the test.
+// The worker's protocol, on a message port.
 import { describe, expect, test, vi } from 'vitest';
 import { PeruseError } from '../../web/src/errors.js';
 import { RemoteHost, serve, type WorkerMessage, type WorkerPort, type WorkerRequest } from '../../web/src/worker/worker_host.js';
@@ -17,7 +17,7 @@ const kLoad = {
   source: { kind: 'bytes' as const, name: 'files', files: kFiles },
 };
 
-/** A port whose other end is serve() in this thread, messages cloned as a worker's are. */
+/** A port to serve() in this thread, which clones messages like a worker's. */
 function connected(behaviour: FakeBehaviour = {}) {
   let toHost: (message: WorkerMessage) => void = () => {};
   let toWorker: (request: WorkerRequest) => void = () => {};
@@ -91,7 +91,7 @@ describe('RemoteHost', () => {
     const run = host.call('run', kRun, controller.signal);
     setTimeout(() => controller.abort(), 5);
     await expect(run).rejects.toMatchObject({ code: 'aborted' });
-    // The worker is free again: an endless run would hold this up forever.
+    // The worker must be free: an endless run would delay this forever.
     const next = new AbortController();
     const later = host.call('run', kRun, next.signal);
     setTimeout(() => next.abort(), 5);
@@ -132,7 +132,7 @@ describe('RemoteHost', () => {
     tell({ kind: 'progress', member, progress: { status: 'done', name: 'files', file: 'config.json' } });
     expect(progress).not.toHaveBeenCalled();
     const waiting = second.call('memory', null);
-    second.dispose(); // Not idle.
+    second.dispose(); // not idle
     await expect(waiting).rejects.toMatchObject({ code: 'aborted' });
     expect(port.release.mock.calls).toEqual([[true], [false]]);
     expect(port.terminate).not.toHaveBeenCalled();

@@ -1,4 +1,4 @@
-// In Node a worker that loads a model holds a lock file on disk for each file that it downloads. The lock ends with the load.
+// A worker in Node holds a lock file for each download until the load ends.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-// In Node a model runs in a worker if it would block the event loop for long.
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

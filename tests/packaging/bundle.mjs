@@ -1,5 +1,4 @@
-// Makes a page of an app: node bundle.mjs <vite|webpack|esbuild|rollup> <app> <out>. The settings here are those that the
-// README tells users to make, and no others.
+// Bundles an app: node bundle.mjs <vite|webpack|esbuild|rollup> <app> <out>, with only the settings that the documentation names.
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +17,7 @@ const kBundlers = {
     const settings = { mode: 'production', context: app, entry, output: { path: out, filename: 'main.js' } };
     await new Promise((done, fail) => {
       webpack(settings, (error, stats) => {
-        // It warns of the size of the wasm files, and that the engine's file starts itself as a worker; both are meant.
+        // webpack warns of the size of the wasm files and of a worker that starts itself; both are intended.
         if (error ?? stats.hasErrors()) fail(error ?? new Error(stats.toString({ all: false, errors: true })));
         else done();
       });
@@ -26,7 +25,7 @@ const kBundlers = {
     page();
   },
 
-  // esbuild and Rollup do not process workers and wasm: the package's files are in the bundle's folder.
+  // esbuild and Rollup do not process workers and wasm; the package's files are in the bundle's folder.
   async esbuild() {
     const esbuild = await import('esbuild');
     const { warnings } = await esbuild.build({
@@ -41,7 +40,7 @@ const kBundlers = {
     beside();
   },
 
-  /** A page that is being developed: there React mounts everything twice. */
+  /** A development build, in which React mounts everything twice. */
   async react() {
     const esbuild = await import('esbuild');
     await esbuild.build({

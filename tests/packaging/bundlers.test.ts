@@ -1,4 +1,4 @@
-// Pages made by bundlers from the installed package find the worker and the wasm, with threads and without.
+// Pages made by bundlers find worker and wasm, with and without threads.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ describe("vite's development server", () => {
     }
   });
 
-  // It rewrites addresses of workers and puts dependencies elsewhere, which the made page does not.
+  // The development server rewrites addresses of workers and moves dependencies.
   test.each(kPages)('%s page works, with no settings at all', async (_, headers, variant) => {
     const server = await createServer({ configFile: false, root: app, logLevel: 'error', server: { host: '127.0.0.1', port: 0, headers } });
     try {

@@ -1,5 +1,5 @@
-// The package on another origin than the page's, as on a CDN: by an import map, by a full address, with threads and without, and
-// under policies that allow a worker from a blob or don't. And peruse/isolate, where a host sends no headers.
+// The package on another origin, as on a CDN: by import map or full address, with and without threads, with and without a policy that allows
+// workers from blobs. Also peruse/isolate.
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The packages as a stranger gets them: packed, and installed from the tarballs into a fresh folder, without a network.
+// Packs the packages, and installs peruse from its tarball into a new folder without a network.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,14 +10,13 @@ import { demoPackage } from '../node/support/demo_package.js';
 
 export interface Installed {
   tarballBytes: number;
-  /** What npm says of the tarball's files. */
+  /** Files of the tarball. */
   files: { path: string; size: number }[];
-  /** The fresh folder; the package is in node_modules/peruse, and the repository's models are at hand. */
+  /** The new folder, with node_modules/peruse and the repository's models. */
   folder: string;
-  /** The tarball of peruse-demo, which is not installed. */
   demoTarball: string;
   demoTarballBytes: number;
-  /** From the tarball to an installed package. */
+  /** Seconds to install. */
   seconds: number;
 }
 
@@ -30,7 +29,7 @@ declare module 'vitest' {
 const kRoot = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
-/** Vitest's global set-up. The package must have been built. */
+/** Vitest's global set-up. Requires the built package. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const place = await mkdtemp(join(tmpdir(), 'peruse-package-'));
   const { tarball, files } = await packed(place);
@@ -54,7 +53,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return () => rm(place, { recursive: true });
 }
 
-/** Packs the package as it is built, or takes the tarball that PERUSE_TARBALL names: a released version, say. */
+/** Packs the package, or uses the tarball in PERUSE_TARBALL, for example of a release. */
 async function packed(place: string): Promise<{ tarball: string; files: Installed['files'] }> {
   const given = process.env.PERUSE_TARBALL;
   if (given !== undefined) return { tarball: given, files: [] };

@@ -1,4 +1,4 @@
-// Every link of every page in the package leads to a file of the package and, where it names a heading, to that heading.
+// Links between pages of the package lead to its files and their headings.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, inject, test } from 'vitest';
@@ -6,7 +6,7 @@ import { expect, inject, test } from 'vitest';
 const kPackage = join(inject('installed').folder, 'node_modules/peruse');
 const pages = readdirSync(kPackage, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
 
-/** The anchors of a page, as GitHub makes them of headings. */
+/** The anchors of a page's headings, as on GitHub. */
 function anchorsOf(page: string): string[] {
   const headings = readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading]) =>

@@ -35,7 +35,7 @@ test('holds what runs, its types, its documentation and its licence, and nothing
 });
 
 test('every bundle has a source map that holds its sources', () => {
-  // But peruse-inline.js, whose map would hold the engine once more.
+  // peruse-inline.js is excluded, because its map would contain the engine again.
   const bundles = files.map(({ path }) => path).filter((path) => /^web\/bundle\/(?!peruse-inline).*\.js$/.test(path));
   expect(bundles.length).toBeGreaterThan(3);
   for (const path of bundles) {
@@ -58,7 +58,7 @@ test('every address that package.json gives is there', () => {
   }
 });
 
-/** The files that a tree of conditions names. */
+/** The files in a tree of conditional exports. */
 function targetsOf(tree: unknown): string[] {
   return typeof tree === 'string' ? [tree] : Object.values(tree as object).flatMap(targetsOf);
 }
@@ -70,7 +70,7 @@ test('is one package: nothing comes with it', () => {
   );
   expect({ dependencies, optionalDependencies }).toEqual({});
   const optional = Object.fromEntries(Object.keys(peerDependencies).map((name) => [name, { optional: true }]));
-  expect(peerDependenciesMeta).toEqual(optional); // npm installs none of them.
+  expect(peerDependenciesMeta).toEqual(optional); // npm installs none of them
   console.log(`installed in ${seconds.toFixed(1)} s; ${(tarballBytes / 1e6).toFixed(2)} MB`);
 });
 
@@ -87,8 +87,6 @@ test('is less than 6.1 MB to download, and less than 15.4 MB on disk, eight buil
   expect(onDisk).toBeLessThan(15.4e6);
 });
 
-// ---- What a page loads ------------------------------------------------------------------------------------------------
-
 function brotli(path: string): number {
   return brotliCompressSync(readFileSync(path), { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } })
     .length;
@@ -98,7 +96,7 @@ const kBundle = join(kPackage, 'web/bundle');
 const kPageScripts = ['peruse.js', 'peruse-worker.js'].map((name) => join(kBundle, name));
 
 test('a page loads nothing that is for Node', () => {
-  // But peruse-inline.js, which is for Node too, and asks for its modules when it runs.
+  // peruse-inline.js is excluded, because it also runs in Node and imports its modules at run time.
   const bundles = readdirSync(kBundle).filter((name) => name.endsWith('.js') && name !== 'peruse-inline.js');
   for (const name of bundles) expect(readFileSync(join(kBundle, name), 'utf8'), name).not.toMatch(/['"`]node:/);
 });
@@ -145,9 +143,7 @@ function kilobytes(bytes: number): string {
   return (bytes / 1024).toFixed(1);
 }
 
-// ---- Node -------------------------------------------------------------------------------------------------------------
-
-/** Those that tests/packaging/package.json names, where they are installed, and the one that runs this. */
+/** Versions of Node in tests/packaging/package.json, and the current one. */
 const kNodes = [
   ['this', process.execPath],
   ...['node22', 'node24']

@@ -1,5 +1,4 @@
-// Uses the installed package without a bundler in a module worker, a service worker and an extension. (Scripts of a page on a static host:
-// tests/browser/page.)
+// The installed package without a bundler in a module worker, a service worker and an extension.
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -129,7 +128,7 @@ describe('an extension of Manifest V3', () => {
       const background = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
       const base = new URL('/', background.url()).href;
       expect(base).toMatch(/^chrome-extension:/);
-      await expect.poll(() => background.evaluate('typeof work'), { timeout: 20_000 }).toBe('function'); // Its module may still be loading.
+      await expect.poll(() => background.evaluate('typeof work'), { timeout: 20_000 }).toBe('function'); // its module may still be loading
       expect(await background.evaluate('work()')).toMatchObject({ ...kGood, variant: 'relaxed', threads: 1 });
 
       const popup = await context.newPage();
@@ -171,7 +170,7 @@ describe('a page that was not fetched over http', () => {
   });
   afterAll(() => rm(place, { recursive: true }));
 
-  // As a web view that may read files, and as apps with a scheme of their own that fetch does not know.
+  // As in a web view that may read files, and in apps with a scheme of their own that fetch() does not support.
   test('from a file, where files may be read', async () => {
     const browser = await chromium.launch({
       executablePath: kChromiumPath,

@@ -1,5 +1,4 @@
-// The README's page for a CDN, exactly as it is printed: the CDN's address is answered from the installed package, the hub's from a bundled
-// model, and nothing else is reached.
+// The README's page for a CDN, as printed. The CDN's files come from the installed package, the hub's from a demo model.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
@@ -14,7 +13,6 @@ const kCdn = `https://cdn.jsdelivr.net/npm/peruse@${version}/`;
 const kHub = 'https://huggingface.co/distilbert/distilbert-base-uncased-finetuned-sst-2-english/resolve/main/';
 const kTypes: Record<string, string> = { js: 'text/javascript', wasm: 'application/wasm', json: 'application/json' };
 
-/** The file that an address stands for. */
 function fileOf(url: string): string | undefined {
   if (url.startsWith(kCdn)) return join(kPackage, url.slice(kCdn.length));
   if (url.startsWith(kHub)) return join(kModel, url.slice(kHub.length));

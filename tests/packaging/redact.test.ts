@@ -1,4 +1,4 @@
-// peruse/redact from the installed package: its size, and what it loads, in a page and in Node.
+// peruse/redact from the installed package: its size, and the files that it loads.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const kGood = ['Mail [EMAIL_1], card [CARD_1].', 'Mail mary@example.org, card 41
 
 test.each([
   ['peruse-redact.js', ['peruse/peruse-redact.js']],
-  ['peruse.js', ['peruse/peruse-redact.js', 'peruse/peruse.js']], // The patterns load at the first use.
+  ['peruse.js', ['peruse/peruse-redact.js', 'peruse/peruse.js']], // patterns load at the first use
 ])('a page with %s starts no worker and compiles no WebAssembly', async (script, loaded) => {
   const bundle = await readFolder(kBundle, kBundle);
   const site: Site = {

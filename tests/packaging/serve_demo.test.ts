@@ -1,4 +1,3 @@
-// peruse serve-demo, from the installed package.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,7 +16,7 @@ const { folder, demoTarball } = inject('installed');
 const kVersion = (JSON.parse(readFileSync(join(folder, 'node_modules/peruse/package.json'), 'utf8')) as { version: string }).version;
 const kModels = fileURLToPath(new URL('../../models', import.meta.url));
 
-/** How long a line of the command may take to arrive here. */
+/** Time limit for a line of output. */
 const kPatience = { timeout: 20_000 };
 
 let child: ChildProcess | undefined;
@@ -25,7 +24,7 @@ afterEach(() => {
   child?.kill();
 });
 
-/** A registry that has peruse-demo only, or nothing. */
+/** A registry with peruse-demo only, or without packages. */
 async function startRegistry(hasDemo: boolean): Promise<{ url: string; asked: string[]; close(): void }> {
   const asked: string[] = [];
   const tarball = readFileSync(demoTarball);
@@ -43,7 +42,7 @@ async function startRegistry(hasDemo: boolean): Promise<{ url: string; asked: st
   return { url, asked, close: () => server.close() };
 }
 
-/** Starts the command and gives the page's address, and the other lines that it has printed. */
+/** Starts the command. Returns the page's address, and other printed lines. */
 async function serveDemo(
   args: string[] = [],
   environment: Record<string, string> = {},
@@ -64,7 +63,7 @@ async function serveDemo(
   return { url, out: () => out, err: () => err };
 }
 
-/** What the page answers in its first tab, and the errors that it shows. */
+/** Returns the page's first answer, and its errors. */
 async function visit(url: string): Promise<{ answer: string; error: string; failures: string[] }> {
   const browser = await chromium.launch({ executablePath: kChromiumPath, args: kChromiumFlags });
   try {
@@ -115,7 +114,7 @@ test('where npm finds no models, the page says what to do', async () => {
   const registry = await startRegistry(false);
   const cache = await mkdtemp(join(tmpdir(), 'peruse-demo-cache-'));
   try {
-    // As npm -s sets it. And npm warns of each setting that it does not know, in lines before those of the error.
+    // npm -s sets the log level so, and npm prints warnings for unknown settings before the error.
     const unknown = Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((n) => [`npm_config_setting_of_another_version_${n}`, 'true']));
     const environment = {
       ...unknown,

@@ -1,4 +1,3 @@
-// peruse/tokenizer from the installed package: in a page, in its workers, and in Node.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +30,7 @@ const kWork = `
     tokenizer.dispose();
     return { ids, offsets, text, count };
   }`;
-/** The tiny models' tokenizers add no special tokens. */
+/** The tiny models' tokenizers do not add special tokens. */
 const kGood = {
   ids: [1, 2, 3],
   offsets: [
@@ -42,7 +41,7 @@ const kGood = {
   text: 't1 t2 t3',
   count: 2,
 };
-/** Files that are loaded, in addition to the page's own. */
+/** Files that are loaded in addition to the page's own. */
 const kLoaded = [
   'models/reader/config.json',
   'models/reader/tokenizer.json',

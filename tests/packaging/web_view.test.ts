@@ -1,5 +1,4 @@
-// Apps that are made of a web view and give their pages by a scheme of their own: Tauri (tauri:), Capacitor (capacitor:), Electron
-// (app:, by custom). The web view is WebKitGTK's, as in Tauri on Linux.
+// Apps in a web view (WebKitGTK, as for Tauri on Linux) with schemes of their own: Tauri (tauri:), Capacitor (capacitor:), Electron (app:).
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// A page in Chromium that has the built package and a model: isolated from other origins, so that it may have threads.
+// An isolated page in Chromium with the built package and a model.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
@@ -6,13 +6,10 @@ import { chromium } from 'playwright';
 import { kRoot } from './models.mjs';
 
 const kChromium = process.env.PERUSE_CHROMIUM ?? '/usr/bin/chromium';
-const kStartsWithin = 300_000; // Milliseconds.
+const kStartsWithin = 300_000; // milliseconds
 const kTypes = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
 
-/**
- * Opens a page that runs `script`, a module that sets globalThis.ready, with `files` under /m/. `onError` receives uncaught errors of the
- * page.
- */
+/** Opens a page that runs the module `script`, which sets globalThis.ready, with `files` under /m/. `onError` receives uncaught errors. */
 export async function openPage(script, files, onError) {
   const html = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module">${script}</script>`;
   const server = createServer((request, response) => {
@@ -46,9 +43,7 @@ export async function openPage(script, files, onError) {
   }
 }
 
-/**
- * A page without recording: Chromium keeps what Playwright's own pages fetched, up to 200 MB, which cannot be distinguished from a leak.
- */
+/** A page without Playwright's own pages, for which Chromium records up to 200 MB of responses, which look like a leak. */
 class BarePage {
   static async open(browser, url, onError) {
     const { targetId } = await browser.send('Target.createTarget', { url });
@@ -74,7 +69,7 @@ class BarePage {
     });
   }
 
-  /** Returns the value of the expression, or of the promise that it returns. */
+  /** Returns the value of the expression or of its promise. */
   async evaluate(expression) {
     const { result, exceptionDetails } = await this.send_('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     if (exceptionDetails !== undefined) throw asError(exceptionDetails);
@@ -112,7 +107,7 @@ async function residentBytes(session) {
   return (await renderers(session)).reduce((sum, id) => sum + 1024 * kilobytes(id), 0);
 }
 
-/** Threads of workers in them, nested ones included, which no interface of a page counts. */
+/** Counts the workers of all pages, with nested ones. */
 async function workers(session) {
   const names = (id) => readdirSync(`/proc/${id}/task`).map((task) => readFileSync(`/proc/${id}/task/${task}/comm`, 'utf8'));
   return (await renderers(session)).flatMap(names).filter((name) => name.startsWith('DedicatedWorker')).length;

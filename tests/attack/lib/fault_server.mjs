@@ -1,8 +1,8 @@
-// A server on 127.0.0.1 that serves a model with a random fault per request.
+// A server on 127.0.0.1 with a random fault for each request.
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-/** Ways to answer; each ends the response, or leaves it hanging. */
+/** Faulty responses; each ends or hangs. */
 const kFaults = {
   nothing: () => {},
   reset: (_, response) => response.destroy(),
@@ -60,7 +60,7 @@ function cut(response, body, announced) {
   response.write(body.subarray(0, body.length - 1), () => response.socket?.end());
 }
 
-/** `serve(files, probability)` sets what is served under any folder, and how often wrongly. */
+/** `serve(files, probability)` sets the files and the probability of a fault. */
 export async function startFaultServer(random) {
   let files = {};
   let probability = 0;

@@ -1,5 +1,5 @@
-// Loads, calls and disposes: node --expose-gc load_often.mjs <load options as JSON> <times>. Every second load fails, which must leave no more
-// behind. Prints the levels of what the process holds, as JSON.
+// Loads, calls and disposes repeatedly: node --expose-gc load_often.mjs <load options as JSON> <times>. Every second load fails. Prints the
+// levels of memory as JSON.
 import { pipeline } from '../../../web/dist/index_node.js';
 import { Levels, residentBytes } from './memory.mjs';
 import { kRoot } from './models.mjs';

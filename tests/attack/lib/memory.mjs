@@ -1,11 +1,11 @@
-// Memory over many rounds of the same work. One level is noise; what counts is whether it keeps rising.
+// Detects memory that rises over many rounds of the same work.
 import { Finding } from './outcome.mjs';
 
-/** Variation of a constant level, in bytes, because of garbage. */
+/** Variation of a constant level because of garbage, in bytes. */
 const kWavers = 20e6;
 
 export class MemoryCurve {
-  /** `measure` gives bytes; `mostPerRound`: the largest slope that passes. */
+  /** `measure` returns bytes; `mostPerRound` is the largest permitted slope. */
   constructor(name, measure, mostPerRound) {
     this.name_ = name;
     this.measure_ = measure;
@@ -14,13 +14,13 @@ export class MemoryCurve {
     this.round_ = 0;
   }
 
-  /** After each round; the first rounds, in which caches fill, are left out. */
+  /** Measures after a round, except the first ones, in which caches fill. */
   async round() {
     this.round_ += 1;
     if (this.round_ > 10 && this.round_ % 5 === 0) this.points_.push([this.round_, await this.measure_()]);
   }
 
-  /** Throws if memory rises by too large a slope, and by more in total than its variation. Fewer than 12 points are not enough. */
+  /** Throws if both slope and total increase are too large. Needs 12 points. */
   check() {
     if (this.points_.length < 12) return `${this.name_}: ${this.round_} rounds, too few to tell`;
     const slope = medianSlope(this.points_);
@@ -31,10 +31,7 @@ export class MemoryCurve {
   }
 }
 
-/**
- * Levels after about ten rounds, and at the end. One measurement varies by a tenth because of garbage collection: the first level is the
- * highest of rounds 6 to 15, the second the lowest of the last ten.
- */
+/** The highest level of rounds 6 to 15, and the lowest of the last ten: garbage collection makes single levels vary by a tenth. */
 export class Levels {
   constructor() {
     this.first = 0;
@@ -61,7 +58,7 @@ export class Levels {
   }
 }
 
-/** The median of the slopes between points of the first half and points of the second (Theil and Sen): a few outliers don't move it. */
+/** The median of the slopes between points of the first and second half (Theil and Sen), which ignores outliers. */
 function medianSlope(points) {
   const half = Math.floor(points.length / 2);
   const slopes = [];
@@ -70,10 +67,7 @@ function medianSlope(points) {
   return slopes[Math.floor(slopes.length / 2)];
 }
 
-/**
- * What this process holds, without what V8 keeps for later: over the first hundred rounds its heap grows from 16 to 42 MB, of which 6 are
- * used from the first round to the last. What is garbage needs some turns to go: a worker, a memory of WebAssembly.
- */
+/** Memory of this process without V8's free heap. Garbage such as workers and WebAssembly memory needs some turns to be freed. */
 export async function residentBytes() {
   for (let i = 0; i < 3; ++i) {
     globalThis.gc();

@@ -1,4 +1,4 @@
-// The models that are attacked: tiny ones of the tests, each with the task that it is for and a call of it.
+// The attacked models: the tests' tiny ones, each with a task and a call.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ const kTasks = {
   bare: ['feature-extraction', (pipe, options) => pipe(kText, options)],
 };
 
-/** { name, task, call, files }, of every family and head. */
+/** { name, task, call, files } for every family and head. */
 export function tinyModels() {
   return readdirSync(kTiny).flatMap((name) => {
     const end = Object.keys(kTasks).find((one) => name.endsWith(`-${one}`));
@@ -32,7 +32,7 @@ export function tinyModels() {
   });
 }
 
-/** The same for the ONNX files of the tests: each as the only file of weights of its model. */
+/** The same for ONNX files. */
 export function onnxModels() {
   const models = new Map(tinyModels().map((model) => [model.name, model]));
   const folders = readdirSync(kOnnx, { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -54,7 +54,7 @@ function tinyTokenizer(size) {
   return new TextEncoder().encode(JSON.stringify({ version: '1.0', ...rest, pre_tokenizer: { type: 'WhitespaceSplit' }, model }));
 }
 
-/** Real tokenizers of every kind of file, by the folder's name. */
+/** Real tokenizers of every format, by folder name. */
 export function tokenizerFiles() {
   const folder = join(kRoot, 'tests/fixtures/tokenizer');
   const found = [];

@@ -1,12 +1,12 @@
-// Files that somebody broke: by bits, by bytes, by structure.
+// Breaks files by bits, bytes or structure.
 
 const kNumbers = [0, 1, -1, 2, 255, 256, 65536, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 31), 0.5, 1e308, 1e-308];
 const kValues = [null, true, false, '', 'x', '\ud800', '\u0000', [], {}, [[]], [null], { a: 1 }, 'a'.repeat(10_000), ...kNumbers];
 
-/** One of kValues, to keep: what is put into a file may be changed there, and may end up inside itself. */
+/** A copy of one of kValues, because later changes could insert it into itself. */
 const drawValue = (random) => structuredClone(random.pick(kValues));
 
-/** A broken copy: of JSON often by structure, which reaches further than broken bytes. */
+/** A broken copy. JSON is mostly changed by structure, which reaches further. */
 export function mutate(name, bytes, random) {
   if (/json$/.test(name) && random.chance(0.7)) return mutateJson(bytes, random);
   if (/safetensors$/.test(name) && random.chance(0.5)) return mutateHeader(bytes, random);
@@ -56,7 +56,6 @@ function mutateJson(bytes, random) {
   return new TextEncoder().encode(JSON.stringify(value) ?? '');
 }
 
-/** Walks down to a random place and changes it. */
 function changeSomewhere(value, random) {
   const isInner = typeof value === 'object' && value !== null;
   const keys = isInner ? Object.keys(value) : [];
@@ -85,13 +84,11 @@ function changeSomewhere(value, random) {
   return value;
 }
 
-// ---- ONNX: messages of protocol buffers ----------------------------------------------------------------------------------
-
-/** Changes a field somewhere inside the message; the lengths around it fit. */
+/** Changes a field inside a message, and adapts the lengths around it. */
 function mutateMessage(bytes, random) {
   const fields = splitMessage(bytes);
   if (fields.length === 0 || random.chance(0.05)) return mutateBytes(bytes, random);
-  // Large fields are the graph and its tensors: the way to the small ones, which say what the file is.
+  // Large fields are the graph and its tensors; the others describe the file.
   const at = random.chance(0.5)
     ? fields.indexOf(fields.reduce((a, b) => (b.content.length > a.content.length ? b : a)))
     : random.below(fields.length);
@@ -126,7 +123,7 @@ function mutateMessage(bytes, random) {
   return new Uint8Array(Buffer.concat(fields.flatMap(writeField)));
 }
 
-/** The fields of a message; none if it is no message. */
+/** The fields of a message; empty if it is not a message. */
 function splitMessage(bytes) {
   const fields = [];
   for (let at = 0; at < bytes.length; ) {
@@ -171,7 +168,7 @@ const writeField = ({ number, type, content, said }) => [
   content,
 ];
 
-/** A safetensors file whose header lies. */
+/** A safetensors file with a false header. */
 function mutateHeader(bytes, random) {
   const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
   const header = mutateJson(bytes.subarray(8, 8 + length), random);

@@ -1,8 +1,8 @@
-// The allowed outcome of every call: a result with finite numbers, or a typed error that is not a bug of Peruse.
+// Checks the outcome of a call: finite numbers, or a PeruseError other than 'internal'.
 
 const kOurFaults = ['internal', 'worker_died'];
 
-/** Waits for the promise; gives 'ok' or the error's code. Throws Finding for everything else. */
+/** Returns 'ok' or the error's code. Throws Finding for any other outcome. */
 export async function outcome(promise, { allow = [] } = {}) {
   let result;
   try {
@@ -15,7 +15,7 @@ export async function outcome(promise, { allow = [] } = {}) {
   return 'ok';
 }
 
-/** What must not be. */
+/** A failure of the attack's rules. */
 export class Finding extends Error {}
 
 function checkError(error, allow) {
@@ -29,7 +29,7 @@ function checkError(error, allow) {
 }
 
 function checkNumbers(value, where) {
-  if (where.includes('diagonal_concentration')) return; // Infinite for short texts, as documented.
+  if (where.includes('diagonal_concentration')) return; // infinite for short texts
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Finding(`${where} is ${value}`);
   if (value === null && /score/.test(where)) throw new Finding(`${where} is null`);
   if (Array.isArray(value)) {

@@ -1,11 +1,10 @@
-// Time that counts against this process: what it computed, and what it waited while it had nothing to compute. What other programs took from
-// it does not count: on a machine that is busy elsewhere all takes longer, and nothing is wrong.
+// Time that counts against this process: computing time, and idle time. Time that other programs took does not count.
 
-const kTick = 250; // Milliseconds.
-/** Milliseconds per tick: a waiting process uses less; a computing one gets more on any machine. */
+const kTick = 250; // milliseconds
+/** Milliseconds of computing per tick below which a process counts as idle. */
 const kIdle = 5;
 
-/** Begins to measure; what is given ends it, and says how many milliseconds it was. */
+/** Starts a measurement. The returned function ends it and returns milliseconds. */
 export function measureOwnTime() {
   const start = process.cpuUsage();
   let last = start;
@@ -21,7 +20,6 @@ export function measureOwnTime() {
   };
 }
 
-/** Total of all threads. */
 function milliseconds({ user, system }) {
   return (user + system) / 1000;
 }

@@ -1,4 +1,4 @@
-// Changes the time limits of this thread and of the workers that it starts.
+// Changes the time limits of this thread and its workers.
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { patience } from '../../../web/dist/patience.js';
 
@@ -8,7 +8,6 @@ const kUsual = { ...patience };
 let isInstalled = false;
 let waitsNow;
 
-/** From now on; what is not named is as usual. */
 export function setWaits(waits) {
   waitsNow = { ...kUsual, ...waits };
   Object.assign(patience, waitsNow);
@@ -16,7 +15,7 @@ export function setWaits(waits) {
   isInstalled = true;
 }
 
-/** A worker has a copy of this environment and modules of its own: it starts with impatient_worker.mjs, then comes its file. */
+/** Starts workers with impatient_worker.mjs, because each has its own modules. */
 function install() {
   const threads = createRequire(import.meta.url)('node:worker_threads');
   threads.Worker = class extends threads.Worker {
@@ -28,7 +27,7 @@ function install() {
   syncBuiltinESMExports();
 }
 
-/** Runs in such a worker. The bundled worker (web/dist/node) has its own copy of the waits, so this starts the unbundled modules. */
+/** Runs in such a worker. Starts the unbundled modules: the bundled worker has its own copy of the limits. */
 export async function begin() {
   Object.assign(patience, JSON.parse(process.env[kWaits]));
   const file = process.env[kFile];

@@ -1,4 +1,4 @@
-// Chance that can be repeated: the same seed gives the same run.
+// Random numbers that a seed repeats.
 
 export class Random {
   constructor(seed) {

@@ -1,4 +1,4 @@
-// Loads and calls that are aborted, or disposed of, at a random moment, in every build, in workers and not. Memory does not rise.
+// Aborts or disposes of loads and calls at random moments, in every build, with and without workers. Memory must not rise.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,9 +8,9 @@ import { MemoryCurve, residentBytes } from '../lib/memory.mjs';
 import { kRoot, tinyModels } from '../lib/models.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
 
-const kMostPerRound = 60_000; // Bytes; a load that leaked its engine would leave 6 MB.
-const kRests = 400; // Milliseconds that a worker waits for the next load, ...
-const kHasGone = 1200; // ... and after which none is left: a worker is 11 MB, and how many there are is left to chance here.
+const kMostPerRound = 60_000; // bytes; a leaked engine is 6 MB
+const kRests = 400; // milliseconds that an idle worker lives
+const kHasGone = 1200; // milliseconds after which idle workers (11 MB each) have ended
 const kOurs = ['ok', 'aborted', 'disposed'];
 
 export async function run({ random, timeLeft, begin, count, note }) {

@@ -1,4 +1,4 @@
-// The same in Chromium, on an isolated page: load, call, abort, fail, dispose, over and over. The page's memory does not rise, and no thread stays.
+// Loads, calls, aborts, fails and disposes on an isolated page in Chromium. Memory must not rise, and no thread may remain.
 import { openPage } from '../lib/chromium_page.mjs';
 import { Levels, MemoryCurve } from '../lib/memory.mjs';
 import { tinyModels } from '../lib/models.mjs';
@@ -6,7 +6,7 @@ import { Finding } from '../lib/outcome.mjs';
 
 const kMostPerRound = 100_000;
 const kEnoughRounds = 150; // of three loads each
-const kEndsWithin = 120_000; // milliseconds: a busy worker gets half a minute; a leaked thread stays forever
+const kEndsWithin = 120_000; // milliseconds, far more than a busy worker takes to end
 
 const kScript = `
 import { pipeline } from '/web/bundle/peruse.js';
@@ -54,8 +54,7 @@ export async function run({ random, timeLeft, begin, count, note }) {
     for (const end = Date.now() + kEndsWithin; (await workers()) > 0; await new Promise((resolve) => setTimeout(resolve, 100))) {
       if (Date.now() > end) throw new Finding(`${await workers()} threads of workers are left after ${rounds} rounds`);
     }
-    // A leak goes on: the slope tells. Chromium's heap takes about a hundred rounds to its working size (one seed: 383 KB a round over 72
-    // rounds, and -15 over 688, from 545 to 578 MB), so fewer say nothing, and the levels are told, not judged: the part `levels` does that.
+    // Chromium's heap grows for about a hundred rounds, so fewer rounds prove nothing.
     note(rounds < kEnoughRounds ? `${rounds} rounds, too few to tell` : curve.check());
     note(String(levels));
   } finally {

@@ -1,4 +1,4 @@
-// Caches with faults: of the caller's own, and a folder in which bits turn. A load never fails for that, and never computes with other bytes.
+// Caches with faults: a caller's own, and a folder with flipped bits. A load must not fail for that, nor use wrong bytes.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,6 @@ function breakFolder(folder, random) {
   return broken;
 }
 
-/** A Map with the web's Cache interface, whose calls fail at random. */
 function faultyCache(random) {
   const entries = new Map();
   const fault = async (well) => {

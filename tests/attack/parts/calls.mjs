@@ -1,4 +1,4 @@
-// Hostile arguments: values of every type for every option that the package's own types name.
+// Hostile arguments: values of every type for every option in the package's types.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -43,7 +43,7 @@ function interfaceOf(task) {
   return `${task.replace(/(^|-)(.)/g, (_, __, letter) => letter.toUpperCase())}Options`;
 }
 
-/** { interface: { option: its type as text } }, from the declarations that the package ships. */
+/** { interface: { option: its type as text } }, from the package's declarations. */
 function optionTypes() {
   const dist = join(kRoot, 'web/dist');
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.d.ts'));
@@ -64,7 +64,7 @@ function optionTypes() {
   return found;
 }
 
-/** Some options, each with a value that its type nearly allows, or with none of it. */
+/** Some options with valid, almost valid and invalid values. */
 function drawOptions(types, random) {
   if (random.chance(0.05)) return hostile(random);
   const names = Object.keys(types);

@@ -1,11 +1,11 @@
-// Broken files of every kind: loaded, and where they load, asked.
+// Loads broken files of every kind, and calls the pipelines that load.
 import { pipeline } from '../../../web/dist/index_node.js';
 import { onnxModels, tinyModels, tokenizerFiles } from '../lib/models.mjs';
 import { mutate } from '../lib/mutate.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
 import { measureOwnTime } from '../lib/own_time.mjs';
 
-const kSlow = 20_000; // Milliseconds of its own, for files of a few KB.
+const kSlow = 20_000; // milliseconds of own time, for files of a few KB
 
 export async function run({ random, timeLeft, begin, count }) {
   const models = [...tinyModels(), ...onnxModels()];
@@ -35,7 +35,7 @@ async function loadAndCall({ task, call }, files) {
   }
 }
 
-/** A real tokenizer in the tiny one's place; gives the file to break. */
+/** Replaces the tiny tokenizer by a real one. Returns its file. */
 function useTokenizer(files, { name, bytes }) {
   const kind = /(tokenizer\.json|vocab\.txt|spm\.model|vocab\.json|merges\.txt)$/.exec(name)[0];
   if (kind !== 'tokenizer.json') delete files['tokenizer.json'];
@@ -45,7 +45,7 @@ function useTokenizer(files, { name, bytes }) {
   return kind;
 }
 
-/** The weights as shards that an index names, or misnames. */
+/** Splits weights into shards with a right or wrong index. */
 function splitIndex(files, random) {
   const names = ['model-00001-of-00002.safetensors', '../x.safetensors', 'x', '', 'model.safetensors', '/etc/passwd', 'a\u0000b'];
   const map = Object.fromEntries(Array.from({ length: 3 }, (_, i) => [`tensor.${i}`, random.pick(names)]));

@@ -1,4 +1,4 @@
-// Kills processes while they download and store. Stored files must be complete afterwards, and later processes must not wait for dead ones.
+// Kills processes while they download and store. Stored files must be complete, and later processes must not wait for dead ones.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const kModel = join(kRoot, 'models/peruse-sentiment-convbert-tiny');
 const kQuietly = { stdio: ['ignore', 'pipe', 'ignore'] };
 const kPackage = new URL('../../../web/dist/index_node.js', import.meta.url).href;
 
-/** Milliseconds of its own: a lock whose maker's name can't be read is waited for for ten seconds. */
+/** Milliseconds of own time; a lock with an unreadable name of its holder is waited for for ten seconds. */
 const kLongest = 20_000;
 
 export async function run({ random, timeLeft, begin, count }) {

@@ -1,4 +1,4 @@
-// Load and dispose three hundred times, in every build, in workers and not, in Node and in Chromium: memory returns to its level after the
+// Loads and disposes 300 times, in every build, with and without workers, in Node and in Chromium. Memory must return to the level of the
 // tenth load.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,11 +19,11 @@ export async function run({ random, timeLeft, begin, count, note }) {
     .flatMap((variant) => [true, false].map((worker) => ({ variant, worker, ...(variant.endsWith('threads') ? { threads: 2 } : {}) })))
     .flatMap((options) => [
       ['Node', options, loadInNode],
-      // The main thread of a page may not wait for other threads.
+      // A page's main thread may not wait for threads.
       ...(options.threads === undefined || options.worker ? [['Chromium', options, loadInChromium]] : []),
     ]);
   const risen = [];
-  // In random order, so that a short run tries some and many short runs try all.
+  // Random order, because a short run does not reach all.
   while (left.length > 0 && timeLeft()) {
     const [[place, options, loadOften]] = left.splice(random.below(left.length), 1);
     const what = `${place}, ${JSON.stringify(options)}`;
@@ -37,7 +37,7 @@ export async function run({ random, timeLeft, begin, count, note }) {
   if (risen.length > 0) throw new Finding(`memory rises: ${risen.join('; ')}`);
 }
 
-/** The two levels; undefined where time ended first. */
+/** Returns the two levels; undefined if time ended first. */
 function loadInNode(options, timeLeft, sayAlive) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--expose-gc', kProgram, JSON.stringify(options), String(kLoads)]);
@@ -61,7 +61,7 @@ function loadInNode(options, timeLeft, sayAlive) {
   });
 }
 
-/** As load_often.mjs does it in Node: every second load fails. */
+/** The page's part of load_often.mjs. */
 const kScript = `
 import { pipeline } from '/web/bundle/peruse.js';
 globalThis.load = async (options, isFine) => {

@@ -1,5 +1,5 @@
-// Makes every n-th fetch, cache call and message fail once, in a loop over n until no failure is left: for loading, calling, aborting and
-// disposing. Each gives a typed error or none, no worker stays, and the next round works.
+// Fails the n-th fetch, cache call or message, for n = 1, 2, ... until all have failed once, in loading, calling, aborting and disposing. Each
+// round must end with a result or a typed error, no worker may remain, and the next round must work.
 import { Worker } from 'node:worker_threads';
 import { env, pipeline } from '../../../web/dist/index_node.js';
 import { startFaultServer } from '../lib/fault_server.mjs';
@@ -7,9 +7,9 @@ import { tinyModels } from '../lib/models.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
 import { setWaits } from '../lib/patience.mjs';
 
-const kEndsWithin = 120_000; // Milliseconds: a worker that stays stays for ever.
+const kEndsWithin = 120_000; // milliseconds, far more than a worker takes to end
 
-/** Counts what passes it, and lets the n-th go wrong. */
+/** Counts calls, and fails the n-th. */
 class Nth {
   arm(n) {
     this.left_ = n;
@@ -62,7 +62,7 @@ export async function run({ random, timeLeft, begin, count }) {
               count(await outcome(round(worker, abortAt), { allow: ['worker_died'] }));
               const { fired } = point;
               point.arm(Number.POSITIVE_INFINITY);
-              await ended(workers, 1); // One may rest.
+              await ended(workers, 1); // one may be idle
               if (!fired) break;
               if ((await round(worker)) !== right) throw new Finding('another answer than before');
               count('failures', 1);
@@ -77,14 +77,14 @@ export async function run({ random, timeLeft, begin, count }) {
   }
 }
 
-/** Waits until so many workers are left that somebody spoke to. */
+/** Waits until at most `most` workers are left. */
 async function ended(workers, most) {
   for (const end = Date.now() + kEndsWithin; workers.size > most && Date.now() < end; )
     await new Promise((resolve) => setTimeout(resolve, 20));
   if (workers.size > most) throw new Finding(`${workers.size} workers are left`);
 }
 
-/** Puts the points in the way; gives the workers that live. */
+/** Intercepts fetch, messages and replies. Returns the set of live workers. */
 function install({ fetch: fetches, message, reply }) {
   const workers = new Set();
   const realFetch = globalThis.fetch;
@@ -101,7 +101,7 @@ function install({ fetch: fetches, message, reply }) {
     message.pass();
     return realPost.apply(this, given);
   };
-  // A reply that can't be read: what a worker's 'messageerror' tells.
+  // A 'messageerror' event of a worker reports an unreadable reply.
   const realEmit = Worker.prototype.emit;
   Worker.prototype.emit = function emit(event, ...given) {
     if (event !== 'message') return realEmit.call(this, event, ...given);

@@ -1,4 +1,4 @@
-// A server with faults. However it answers, a load ends, and when it is well again the next load gives the right answer.
+// A server with faults. Every load must end, and after the faults the next load must give the right answer.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { Finding, outcome } from '../lib/outcome.mjs';
 import { measureOwnTime } from '../lib/own_time.mjs';
 import { setWaits } from '../lib/patience.mjs';
 
-/** A correct server's first byte may take a minute, because only the machine can be at fault. */
-// a resting worker has the time limits of its start
+/** The first byte may take a minute, because only the machine can be slow. */
+// an idle worker would keep its old limits
 const kWaits = { cache: 1000, lock: 2000, retries: [10, 20], retryAfter: 1000, worker: 0 };
-const kLongest = 30_000; // Milliseconds of its own.
+const kLongest = 30_000; // milliseconds of own time
 
 export async function run({ random, timeLeft, begin, count }) {
   setWaits(kWaits);
@@ -42,7 +42,7 @@ export async function run({ random, timeLeft, begin, count }) {
       const code = await outcome(loading);
       const took = ownTime();
       if (took > kLongest) throw new Finding(`the load took ${(took / 1000).toFixed(0)} s`);
-      // Without a hash a flipped bit cannot be detected, but its stored copy would persist.
+      // Without a hash, a flipped bit goes unnoticed, and its stored copy remains.
       if (code === 'ok' && answer !== right) count('altered on the way');
       count(code);
       if (i % 10 !== 9) continue;

@@ -1,11 +1,11 @@
-// Long work in one process: calls of every task and of all lengths, loads in between. Answers stay the same, memory does not rise. Two of the
-// six models are in workers at all times: a worker is 11 MB, and were their number left to chance, so would be the slope of the memory.
+// Calls of every task and length in one process, with loads between them. Answers must stay the same, and memory must not rise. Always two
+// of the six models are in workers, so that their memory (11 MB each) is constant.
 import { pipeline } from '../../../web/dist/index_node.js';
 import { MemoryCurve, residentBytes } from '../lib/memory.mjs';
 import { tinyModels } from '../lib/models.mjs';
 import { Finding, outcome } from '../lib/outcome.mjs';
 
-const kMostPerRound = 60_000; // Bytes in a round of hundreds of calls.
+const kMostPerRound = 60_000; // bytes in a round of hundreds of calls
 
 export async function run({ random, timeLeft, begin, count, note }) {
   const models = tinyModels();

@@ -1,4 +1,4 @@
-// Checkpoints that a visitor may bring along: tiny random models of the fixtures, as files.
+// Tiny random models as files that a visitor might choose.
 import { readFile } from 'node:fs/promises';
 
 export interface NamedFile {
@@ -11,10 +11,7 @@ export function file(name: string, content: Buffer | string): NamedFile {
   return { name, mimeType: 'application/octet-stream', buffer: Buffer.from(content) };
 }
 
-/**
- * A tiny random ConvBERT with three labels, with changes to its configuration. The fixture lacks a tokenizer, so this adds a vocabulary of
- * the right length, with the letters as words.
- */
+/** A tiny ConvBERT classifier with changes to its configuration. Its vocabulary has letters as words, because the fixture lacks a tokenizer. */
 export async function tinyClassifier(changes: object = {}): Promise<[config: NamedFile, weights: NamedFile, vocabulary: NamedFile]> {
   const folder = new URL('../../fixtures/tiny/convbert-sequence/', import.meta.url);
   const config = JSON.parse(await readFile(new URL('config.json', folder), 'utf8')) as object;
@@ -39,7 +36,7 @@ export const tinyNli = () =>
     label2id: { contradiction: 0, entailment: 1, neutral: 2 },
   });
 
-/** The same, so its files say, with an embedding table of 8 GB. */
+/** A model whose files claim an embedding table of 8 GB. */
 export async function hugeClassifier(): Promise<NamedFile[]> {
   const [vocabularySize, embeddingSize] = [16_000_000, 256];
   const [config, { buffer }, vocabulary] = await tinyClassifier({ vocab_size: vocabularySize, embedding_size: embeddingSize });

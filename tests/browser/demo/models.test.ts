@@ -1,4 +1,4 @@
-// What a visitor may choose: another model, from the hub, an address, files or a folder; the device; the precision.
+// Choosing another model (hub, address, files, folder), device or precision.
 
 import type { Locator } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ async function expectTinyModel(): Promise<void> {
   expect((await panel.locator('.details .bars .label').allTextContents()).sort()).toEqual(['LABEL_0', 'LABEL_1', 'LABEL_2']);
 }
 
-/** Puts the files behind an address that is not the site's. */
+/** Serves files at an address of another site. */
 async function serveElsewhere(address: string, files: readonly NamedFile[]): Promise<void> {
   await visit.page.context().route(`${address}**`, (route) => {
     const found = files.find(({ name }) => route.request().url() === address + name);
@@ -164,7 +164,7 @@ it('says that there is no GPU, and goes on with the CPU', async () => {
 });
 
 it('computes the same on a GPU', async () => {
-  visit.page.setDefaultTimeout(120_000); // a software GPU, in parallel with other tests that use one
+  visit.page.setDefaultTimeout(120_000); // a software GPU, in parallel with other tests
   const bars: string[] = [];
   await openDrawer(panel, 'model-drawer');
   for (const device of ['cpu', 'webgpu']) {

@@ -1,4 +1,3 @@
-// The server of the demo page: what it sends, and that it serves its folder and nothing else.
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startServer } from './demo.js';
@@ -10,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A request whose path is sent as it stands; fetch() would tidy it first. */
+/** Sends the path unchanged, which fetch() would normalise. */
 function ask(path: string, method = 'GET'): Promise<IncomingMessage> {
   return new Promise((done, fail) => {
     request(server.url, { path, method }, (response) => {

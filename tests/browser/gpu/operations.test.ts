@@ -1,6 +1,5 @@
-// The conformance list of tests/native/backend and every tiny checkpoint's goldens, computed by the WebGPU backend in Chromium with its
-// software GPU: the same program that runs in Node with Dawn (cmake/gpu_tests.cmake). It runs the list's ragged batches, and each golden's
-// texts as one batch.
+// All operation cases and goldens on the WebGPU backend in Chromium, with the program that tests/node/gpu runs in Node
+// (cmake/gpu_tests.cmake).
 /// <reference types="vite/client" />
 import { expect, test } from 'vitest';
 import { GpuExecutor } from '../../../web/dist/gpu/executor.js';

@@ -1,4 +1,4 @@
-// Firefox over WebDriver BiDi, which it speaks by itself: a web socket, and commands that are answered by their number.
+// Drives Firefox by WebDriver BiDi: commands over a web socket, answered by number.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import type { OtherBrowser } from './other_browser.js';
 
 export const kFirefoxPath = process.env.PERUSE_FIREFOX ?? '/usr/bin/firefox-esr';
 
-/** Disables prompts, and starts immediately. */
+/** Disables prompts and delays. */
 const kSettings = {
   'app.normandy.enabled': false,
   'app.update.disabledForTesting': true,

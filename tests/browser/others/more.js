@@ -1,9 +1,8 @@
-// What pages do in the other browsers.
+// The page for the tests of other browsers.
 import { modelCache, pipeline } from './web/bundle/peruse.js';
 import { teach } from './web/bundle/peruse-teach.js';
 import { work } from './work.js';
 
-// Errors that nobody caught: the tests want none.
 globalThis.uncaught = [];
 addEventListener('error', (event) => uncaught.push(event.message));
 addEventListener('unhandledrejection', (event) => uncaught.push(String(event.reason)));
@@ -25,7 +24,7 @@ globalThis.sentiment = async () => ({
   here: await classified({ worker: false }),
 });
 
-/** Whether the weights are kept in the end: a pipeline that is disposed of ends its worker, which may still be writing. */
+/** Waits until the weights are stored, because a disposed pipeline's worker may still be writing. */
 globalThis.kept = async () => {
   const classify = await pipeline('text-classification', kSentiment);
   const isKept = async () => (await modelCache.list()).some(({ url }) => url.endsWith('peruse-sentiment-convbert-tiny/model.safetensors'));

@@ -1,8 +1,8 @@
-/** A browser with one page, whatever drives it. */
+/** A browser with one page. */
 export interface OtherBrowser {
   version: string;
   goto(url: string): Promise<void>;
-  /** What the expression, or its promise, gives, as JSON takes it. */
+  /** Returns the value of the expression or of its promise, as JSON. */
   evaluate(expression: string): Promise<unknown>;
   close(): Promise<void>;
 }

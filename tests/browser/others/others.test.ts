@@ -1,4 +1,4 @@
-// The page tests and a part of the pipeline tests in Firefox and in WebKitGTK: what a browser lacks is done without, and said.
+// Page and pipeline tests in Firefox and WebKitGTK. Peruse works without features that a browser lacks, and reports that.
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -31,13 +31,13 @@ async function site(): Promise<Site> {
 
 const kThreads = availableParallelism() > 1;
 
-/** Features of each browser's builds. Threads need shared memory in a worker, which WebKitGTK lacks. */
+/** Expected builds. Threads need shared memory in workers, which WebKitGTK lacks. */
 const kBrowsers: [string, () => Promise<OtherBrowser>, { isolated: RegExp; plain: RegExp }][] = [
   ['Firefox', startFirefox, { isolated: kThreads ? /-threads$/ : /^(simd|relaxed)$/, plain: /^(simd|relaxed)$/ }],
   ['WebKitGTK', startWebKit, { isolated: /^(simd|relaxed)(-threads)?$/, plain: /^(simd|relaxed)$/ }],
 ];
 
-let learnt: unknown; // the losses of the first lesson
+let learnt: unknown; // losses of the first training run
 
 describe.each(kBrowsers)('%s', (name, start, expected) => {
   let browser: OtherBrowser;
@@ -62,7 +62,7 @@ describe.each(kBrowsers)('%s', (name, start, expected) => {
     });
     afterAll(() => server.close());
 
-    // First: WebKit keeps nothing more of a file whose writer was ended half-way.
+    // Must be first: WebKit stores nothing more for a file whose writer was interrupted.
     test('what was fetched is kept', async () => {
       const fetched = () =>
         server.calls.filter(({ method, path }) => method === 'GET' && path === `${kSentiment}/model.safetensors`).length;
@@ -88,7 +88,7 @@ describe.each(kBrowsers)('%s', (name, start, expected) => {
       >;
       for (const one of [fp32, here]) {
         expect(one.label).toBe('POSITIVE');
-        expect(one.score).toBeCloseTo(0.64304, 4); // Of ConvBertForSequenceClassification in float64.
+        expect(one.score).toBeCloseTo(0.64304, 4); // ConvBertForSequenceClassification in float64
       }
       expect(q8.label).toBe('POSITIVE');
     });

@@ -1,4 +1,4 @@
-// WebKitGTK over WebDriver, which its driver speaks over HTTP. It draws on a screen of memory (Xvfb).
+// Drives WebKitGTK by WebDriver, on a virtual screen (Xvfb).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -20,7 +20,6 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A screen of memory. */
 export async function startScreen(): Promise<{ display: string; child: ChildProcess }> {
   const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -61,7 +60,7 @@ export function webKitEnvironment(display: string, home: string): NodeJS.Process
     XDG_CACHE_HOME: join(home, 'cache'),
     XDG_DATA_HOME: join(home, 'data'),
     LIBGL_ALWAYS_SOFTWARE: '1',
-    WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', // Containers allow no namespaces; the pages are our own.
+    WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', // containers allow no namespaces
   };
 }
 

@@ -1,5 +1,4 @@
-// A page on a static host with a strict content security policy, in real Chromium. Every request is recorded: nothing but the
-// package's own files and the model files that the caller named is ever asked for.
+// A page on a static host with a strict content security policy, in Chromium. It must request only the package's files and the named models.
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +29,7 @@ test.each([
   expect(result.labels).toEqual([{ label: expect.stringMatching(/^LABEL_\d$/), score: expect.any(Number) }]);
   expect(result.best).toMatchObject({ answer: expect.any(String), start: expect.any(Number), end: expect.any(Number) });
   expect(result.variant).toBe(variant);
-  // The package prints nothing. Chromium itself notes the optional file that isn't there.
+  // The package prints nothing; Chromium reports missing optional files.
   expect(complaints.filter((line) => !/404/.test(line))).toEqual([]);
 
   const modelFiles = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'];

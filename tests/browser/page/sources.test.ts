@@ -1,4 +1,4 @@
-// Sources and the cache in Chromium, in the worker that pages get: a folder chosen, dropped or given by a handle, Cache Storage, a token.
+// Sources and cache in Chromium: chosen and dropped folders, directory handles, Cache Storage, tokens.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { readFolder, type Site, withPage } from './visit.js';
 const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kFiles = ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'];
 
-// The page's side: classify(source, options) loads, classifies, disposes, and returns the result or the error.
+// The page's classify(source, options) loads, classifies, disposes, and returns the result or error.
 const kPage = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>t</title>
 <input type="file" webkitdirectory><div id="drop" style="height:200px;background:#ddd">drop</div>
 <script type="module" src="/page.js"></script>`;
@@ -66,7 +66,7 @@ async function onPage(use: (page: Page, server: ModelServer) => Promise<void>): 
   });
 }
 
-/** What was asked of the model's files since the last time. */
+/** Requests for the model's files since the last call. */
 function asked(server: ModelServer): string[] {
   return server.calls
     .splice(0)
@@ -166,7 +166,7 @@ test('files that another origin compresses, of whatever length, load and are ask
         Object.entries(model).map(([name, content]) => [
           name,
           (request, response) => {
-            const zipped = gzipSync(content, { level: name.endsWith('.json') ? 9 : 0 }); // Longer, or shorter, than the file.
+            const zipped = gzipSync(content, { level: name.endsWith('.json') ? 9 : 0 }); // longer or shorter than the file
             response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': zipped.length });
             response.end(request.method === 'HEAD' ? undefined : zipped);
           },

@@ -1,4 +1,3 @@
-// The page of a static host: no bundler.
 import { pipeline } from '/web/bundle/peruse.js';
 import { work } from './work.js';
 

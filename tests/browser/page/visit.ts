@@ -1,4 +1,4 @@
-// Serves a site on 127.0.0.1, opens it in Chromium, and returns its messages and requests.
+// Serves a site on 127.0.0.1, opens it in Chromium, and records messages and requests.
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
@@ -12,7 +12,7 @@ export type Site = Record<string, Content>;
 
 export const kIsolation = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
 
-/** All files of a folder on disk, named from `root`. */
+/** All files of a folder, named relative to `root`. */
 export async function readFolder(folder: string, root: string): Promise<Site> {
   const files: Site = {};
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -23,7 +23,6 @@ export async function readFolder(folder: string, root: string): Promise<Site> {
   return files;
 }
 
-/** models/classifier and models/reader. */
 export async function tinyModels(): Promise<Site> {
   const site: Site = {};
   for (const [name, tiny] of Object.entries({ classifier: 'deberta-v2-sequence', reader: 'deberta-v2-question' })) {
@@ -34,20 +33,20 @@ export async function tinyModels(): Promise<Site> {
 
 export interface Visit {
   result: Record<string, unknown>;
-  /** Paths that the server was asked for, in order. */
+  /** Paths of requests to the server, in order. */
   requests: string[];
-  /** Addresses elsewhere. */
+  /** Addresses of requests to other servers. */
   elsewhere: string[];
-  /** Everything on the console, and errors that nobody caught. */
+  /** Console messages and uncaught errors. */
   complaints: string[];
 }
 
-// One browser for a file of tests; each page has a context, and so a storage, of its own.
+// One browser for each test file; each page has its own context and storage.
 let running: Promise<Browser> | undefined;
 afterAll(async () => (await running)?.close());
 
 function theBrowser(): Promise<Browser> {
-  // Names resolve to nothing: a request to anywhere else could not even leave.
+  // Other names do not resolve, so other servers cannot be reached.
   const args = [...kChromiumFlags, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'];
   running ??= chromium.launch({ executablePath: kChromiumPath, args, headless: true });
   return running;
@@ -59,7 +58,7 @@ async function newContext(): Promise<BrowserContext> {
   return context;
 }
 
-/** A site that is served, and a page of it in Chromium, while `use` has them. */
+/** Serves a site and opens a page of it in Chromium during `use`. */
 export async function withPage<T>(
   site: Site,
   headers: Record<string, string>,
@@ -75,7 +74,7 @@ export async function withPage<T>(
   }
 }
 
-/** Opens index.html and calls its function work(). `query`: of its address. */
+/** Opens index.html with this query, and calls its function work(). */
 export function visit(site: Site, headers: Record<string, string>, query = ''): Promise<Visit> {
   return withPage(site, headers, async (page, server) => ({
     ...(await letWork(page, server.url, `index.html${query}`)),
@@ -83,7 +82,7 @@ export function visit(site: Site, headers: Record<string, string>, query = ''): 
   }));
 }
 
-/** The same of a site that somebody else serves. */
+/** The same for a site with another server. */
 export async function visitServed(url: string, path = 'index.html'): Promise<Omit<Visit, 'requests'>> {
   const context = await newContext();
   try {

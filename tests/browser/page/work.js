@@ -1,4 +1,4 @@
-// What a page does with the package: two models, one call each, and gone.
+// Loads, calls and disposes of two models.
 export async function work(pipeline, options = {}) {
   const classify = await pipeline('text-classification', './models/classifier/', options);
   const labels = await classify('t1 t2 t3');

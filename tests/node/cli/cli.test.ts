@@ -1,4 +1,3 @@
-// The command `peruse`: called with the test's own streams, and as a process.
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -16,7 +15,6 @@ const kRoot = fileURLToPath(new URL('../../../', import.meta.url));
 const kSentiment = `${kRoot}models/peruse-sentiment-convbert-tiny`;
 const kReader = `${kRoot}models/peruse-reader-deberta-tiny`;
 
-/** A tiny checkpoint on disk, with other words in its config.json. */
 async function tinyFolder(name: string, config: object): Promise<string> {
   const { files } = await readTiny(name);
   const folder = await mkdtemp(join(tmpdir(), 'peruse-tiny-'));
@@ -158,7 +156,7 @@ describe('models', () => {
     ]);
     const others = await peruse(['redact', tagger, '--json'], { input: ['Mary lives in London.', 'John lives in Paris.'] });
     const [first, second] = others.lines.map(({ mapping }) => Object.values(mapping));
-    expect(second!.some((text) => first!.includes(text))).toBe(false); // A line contains no name of another line.
+    expect(second!.some((text) => first!.includes(text))).toBe(false);
     expect((await peruse(['redact', tagger, 'x', '--rules', 'LOC=mod11'])).err).toMatch(/--rules takes/);
   });
 
@@ -191,7 +189,7 @@ describe('models', () => {
 
   test('--debug says on standard error what loading decided', async () => {
     const { err, lines } = await peruse(['classify', kSentiment, 'A gem.', '--debug']);
-    env.debug = undefined; // A process of the command has it for its whole life.
+    env.debug = undefined; // a real process would end here
     expect(err).toMatch(
       /computes on the CPU, build \w+.*\n.*for text-classification: \d+ tensors in use; its head is made of classifier\..*\nNo tensor/,
     );
@@ -223,7 +221,7 @@ test('a gated model takes a token, from --token or $HF_TOKEN; what was fetched i
     expect(await peruse(call)).toMatchObject({ code: 1, err: expect.stringContaining('(unauthorized)') });
     expect(await peruse([...call, '--offline'])).toMatchObject({ code: 1, err: expect.stringContaining('(offline)') });
     expect(await peruse([...call, '--token', 'right', '--no-cache'])).toMatchObject({ code: 0 });
-    // Entries for missing files (empty bodies) may have been stored before the refusal, or may be on their way.
+    // Entries for missing files, which have empty bodies, may or may not have been stored.
     const bodies = (await readdir(join(folder, 'v3'))).filter((name) => name.endsWith('.body'));
     expect(bodies.filter((name) => (statSync(join(folder, 'v3', name), { throwIfNoEntry: false })?.size ?? 0) > 0)).toEqual([]);
     env.cache = true;

@@ -1,4 +1,4 @@
-// Strange input on the command line is not obeyed, not kept in memory, and its secrets are not repeated.
+// Hostile input on the command line: control characters, endless lines, secrets in addresses.
 import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true }));
 
-/** The sentiment model with another config.json, in a folder of that name. */
 async function modelWith(name: string, change: (config: Record<string, unknown>) => object): Promise<string> {
   const folder = join(root, name);
   await mkdir(folder);

@@ -1,4 +1,3 @@
-// peruse inspect: facts, the engine's verdict, the estimate of memory, and how little is read.
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +61,7 @@ test('prints the program that a model is', async () => {
   expect(program[0]).toMatch(/^ {2}%\d+ \[tokens, \d+\] = embed$/);
   expect(program.filter((line) => / = span_conv .* W\d+ \[\d+ -> \d+, float32\], \d+ heads, \d+ taps$/.test(line))).not.toEqual([]);
   expect(program.filter((line) => / = linear .*, norm$/.test(line))).not.toEqual([]);
-  expect(program.filter((line) => / = concat /.test(line))).toEqual([]); // It is the program that runs.
+  expect(program.filter((line) => / = concat /.test(line))).toEqual([]); // the optimised program, not the family's
   expect(program.filter(Boolean).at(-1)).toMatch(/^ {2}output logits = %\d+$/);
   expect((await inspect(kSentiment, '--program')).program).toEqual(program.filter(Boolean).map((line) => line.slice(2)));
   expect(await inspect(kSentiment)).not.toHaveProperty('program');

@@ -1,4 +1,3 @@
-// peruse pretrain: plain text becomes a model in a folder.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,10 +1,10 @@
-// Runs a command of `peruse` in this process, with streams of the test's own.
+// Runs a command of `peruse` in this process, with the test's own streams.
 import '../../../web/dist/index_node.js';
 import type { Io } from '../../../web/dist/cli/io.js';
 import { runCli } from '../../../web/dist/cli/run.js';
 
 interface Surroundings {
-  /** Lines of standard input; without them it is a terminal. */
+  /** Lines of standard input; undefined makes it a terminal. */
   input?: string[];
   errIsTty?: boolean;
   environment?: Record<string, string>;

@@ -1,4 +1,3 @@
-// peruse teach: lines of examples become a model in a folder.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

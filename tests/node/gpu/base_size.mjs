@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Models of base size with random weights, at every hidden state: the GPU against the CPU. Slow on a software adapter, so not part
-// of npm test. Needs npm run build, and the shapes and weights of npm run bench:
+// Compares every hidden state of base-size models with random weights on the GPU and the CPU. Too slow on a software adapter for npm test.
+// Needs npm run build, and the weights of npm run bench:
 //   node tests/node/gpu/with_swiftshader.mjs node tests/node/gpu/base_size.mjs [shapes] [tokens,tokens,...]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ import { randomModel } from '../../bench/lib/prepare.mjs';
 import { batchOf } from '../../bench/lib/shapes.mjs';
 
 const [shapes = 'convbert_base,deberta_v3_base', lengths = '1,37,200'] = process.argv.slice(2);
-const kLargestError = 1e-4; // fp32: relative above 1
-const kMeanSquare = 1e-5; // fp16: of the error, over that of the values
+const kLargestError = 1e-4; // float32: relative if the value is above 1
+const kMeanSquare = 1e-5; // float16: mean square of the error over that of the values
 
 async function hiddenStates(files, options) {
   const model = await pipeline('text-classification', files, options);
@@ -38,7 +38,7 @@ function compare(got, want) {
       let power = 0;
       want[t][layer].data.forEach((value, i) => {
         const difference = Math.abs(data[i] - value);
-        if (!(difference / Math.max(1, Math.abs(value)) <= largest)) largest = difference / Math.max(1, Math.abs(value)); // NaN too
+        if (!(difference / Math.max(1, Math.abs(value)) <= largest)) largest = difference / Math.max(1, Math.abs(value)); // also for NaN
         error += difference ** 2;
         power += value ** 2;
       });

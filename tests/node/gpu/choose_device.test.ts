@@ -1,4 +1,4 @@
-// The device that 'auto' chooses and the reason that it reports; a lost GPU; the GPU objects that a warm call creates.
+// The device that 'auto' chooses, with its reason; lost GPUs; GPU objects created by a warm call.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LoadReport } from '../../../web/dist/engine/load.js';
 import type { LoadRequest } from '../../../web/dist/engine/load_request.js';
@@ -37,13 +37,13 @@ async function load(
   return { host, report };
 }
 
-/** A session in which every size of model took these times. */
+/** A session that has measured these times for every size. */
 const remembered = (gpuMilliseconds: number, cpuMilliseconds: number) =>
   new Proxy({}, { get: () => ({ gpuMilliseconds, cpuMilliseconds }) }) as LoadRequest['probes'];
 
 const kNever = new Promise<never>(() => {});
 
-/** Replaces reading back: the test decides the result of the nth time. */
+/** Replaces reading back results, so that the test determines the nth one. */
 function readingBack(gpu: WatchedGpu, instead: (own: () => Promise<void>, nth: number) => Promise<void>): void {
   let reads = 0;
   gpu.tamper.set('createBuffer', (own) => (...all) => {
@@ -72,7 +72,7 @@ describe('device auto', () => {
     expect(probe!.gpuMilliseconds).toBeGreaterThan(0);
     expect(probe!.cpuMilliseconds).toBeGreaterThan(0);
     expect(device).toBe(probe!.gaveUp === undefined && probe!.gpuMilliseconds < probe!.cpuMilliseconds ? 'webgpu' : 'cpu');
-    // With a software adapter on a busy machine, the probe may give up.
+    // On a busy machine, the probe may give up on a software adapter.
     const end = {
       none: '[\\d.]+ ms',
       slower: 'more than [\\d.]+ ms',
@@ -85,7 +85,7 @@ describe('device auto', () => {
     );
   });
 
-  // The abandoned load is still running when the CPU starts, in memory of the GPU's session.
+  // The abandoned load still runs in the GPU session's memory when the CPU starts.
   describe('gives a GPU up', () => {
     let unhandled: unknown[];
     const note = (error: unknown) => {
@@ -105,7 +105,7 @@ describe('device auto', () => {
       const answers = async () => [await run(host, text(3)), await run(host, text(7), text(11))];
       const before = await answers();
       end();
-      await gpu.devices[0]!.lost; // Resolves when the device is destroyed.
+      await gpu.devices[0]!.lost; // resolves when the device is destroyed
       await new Promise((resolve) => setTimeout(resolve, 300));
       expect(await answers()).toEqual(before);
       const { host: other } = await load({ device: 'cpu' }, {});
@@ -146,7 +146,7 @@ describe('device auto', () => {
               late.push(resolve);
             }),
       );
-      // On a busy machine a software adapter's shaders may not compile in time either.
+      // On a busy machine, shaders may not compile in time.
       const reason =
         /^the CPU, because a short text takes it [\d.]+ ms and the GPU (more than [\d.]+ ms|could not run one within 3 s.*) \(probe\)\.$/;
       await expectCpu(gpu, reason, () => {
@@ -182,7 +182,7 @@ describe('device auto', () => {
     const { report, host } = await load({ device: 'auto', probes: remembered(gpuMilliseconds, 2) }, gpu);
     expect(report).toMatchObject({ dtype, deviceChoice: { device, probe: { gpuMilliseconds, cpuMilliseconds: 2 } } });
     expect(await run(host, text(3))).toHaveLength(1);
-    expect(gpu.calls.get('createCommandEncoder') ?? 0).toBe(device === 'webgpu' ? 1 : 0); // No probe ran.
+    expect(gpu.calls.get('createCommandEncoder') ?? 0).toBe(device === 'webgpu' ? 1 : 0); // no probe ran
   });
 
   test('a GPU that fails its probe means the CPU', async () => {
@@ -236,7 +236,7 @@ describe('a lost device', () => {
     expect(await run(host, text(5))).toEqual(before);
     expect(gpu.devices).toHaveLength(2);
 
-    // In the middle of a call: that call fails.
+    // The device is lost during this call, which fails.
     const running = run(host, ...Array.from({ length: 40 }, () => text(20)));
     const refused = expect(running).rejects.toMatchObject({ code: 'gpu_lost' });
     gpu.devices[1]!.destroy();
@@ -264,18 +264,18 @@ test.each(['convbert-sequence', 'deberta-v2-sequence'])(
     const gpu = watchGpu();
     const calls = (...methods: string[]) => methods.map((method) => gpu.calls.get(method) ?? 0);
     const kMaking = ['createBuffer', 'createBindGroup', 'createShaderModule', 'createComputePipelineAsync'];
-    let pipelines = 0; // asked for when the first weights came
+    let pipelines = 0; // requested before the first weights arrived
     gpu.tamper.set('createBuffer', (own) => (...all) => {
       pipelines ||= calls('createComputePipelineAsync')[0]!;
       return own(...all);
     });
     const { host, report } = await load({ shaderF16: true }, gpu, name);
-    expect(report.deviceChoice.gpu!.features).toEqual([]); // SwiftShader lacks shader-f16, so the option has no effect.
+    expect(report.deviceChoice.gpu!.features).toEqual([]); // SwiftShader lacks shader-f16
     expect(pipelines).toBeGreaterThan(5);
     await run(host, text(20));
     const made = calls(...kMaking);
     const encoders = calls('createCommandEncoder')[0]!;
-    for (const tokens of [20, 24, 30, 20]) await run(host, text(tokens)); // All of one bucket.
+    for (const tokens of [20, 24, 30, 20]) await run(host, text(tokens)); // all of one bucket
     expect(calls(...kMaking)).toEqual(made);
     expect(calls('createCommandEncoder')[0]! - encoders).toBe(4);
     await run(host, ...Array.from({ length: 12 }, () => text(20)));
@@ -284,7 +284,7 @@ test.each(['convbert-sequence', 'deberta-v2-sequence'])(
 );
 
 test('shader-f16: its shaders compile, where an adapter has it', async () => {
-  // Dawn's null adapter has every feature, validates everything and computes nothing.
+  // Dawn's null adapter has every feature, validates everything, and computes nothing.
   const gpu = await nullGpu();
   const texts: string[] = [];
   const watched = watchGpu(async () => (await gpu.requestAdapter())!);
@@ -294,7 +294,7 @@ test('shader-f16: its shaders compile, where an adapter has it', async () => {
   });
   const { host, report } = await load({ shaderF16: true }, watched);
   expect(report.deviceChoice.gpu!.features).toEqual(['shader-f16']);
-  await run(host, text(20)).catch((error: unknown) => expect(error).toMatchObject({ code: 'internal' })); // Zeros are no logits.
+  await run(host, text(20)).catch((error: unknown) => expect(error).toMatchObject({ code: 'internal' })); // zeros are not valid logits
   const halves = texts.filter((one) => one.startsWith('enable f16;'));
   expect(halves).toHaveLength(1);
   const device = await (await gpu.requestAdapter())!.requestDevice({ requiredFeatures: ['shader-f16'] });

@@ -1,4 +1,3 @@
-// The executor with hand-made command streams: faults of the GPU, and the GPU objects that a warm call creates.
 import { afterEach, describe, expect, test } from 'vitest';
 import { openGpu } from '../../../web/src/gpu/device.js';
 import { GpuExecutor } from '../../../web/src/gpu/executor.js';
@@ -13,7 +12,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (id.x < count.x) { out[id.x] = 2.0 * x[id.x]; }
 }`;
 
-/** A heap with one stream in it. */
+/** Memory that contains one command stream. */
 class Heap {
   readonly bytes = new Uint8Array(1 << 16);
   private words_: number[] = [];
@@ -86,7 +85,7 @@ test('disposed of in the middle of a run: it reads and writes the memory no more
     const createBuffer = device.createBuffer.bind(device);
     device.createBuffer = (descriptor) => {
       const buffer = createBuffer(descriptor);
-      buffer.destroy = () => undefined; // Else the mapping itself would fail.
+      buffer.destroy = () => undefined; // otherwise the mapping itself would fail
       buffer.mapAsync = (...all) =>
         new Promise((mapped) => {
           GPUBuffer.prototype.mapAsync.apply(buffer, all).then(
@@ -106,7 +105,7 @@ test('disposed of in the middle of a run: it reads and writes the memory no more
   await asked;
   executor.dispose();
   await refused;
-  heap.bytes.fill(0xab); // The memory has a new owner now.
+  heap.bytes.fill(0xab); // other code uses the memory now
   answer();
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(heap.bytes.every((byte) => byte === 0xab)).toBe(true);
@@ -130,7 +129,7 @@ describe('faults', () => {
 
   test('more memory than there is', async () => {
     const { device, heap } = await open();
-    // A device whose driver reports it: filling a real one would take the machine's memory.
+    // Simulates the driver's report, because filling a real GPU would take the machine's memory.
     class GPUOutOfMemoryError {
       message = '';
     }

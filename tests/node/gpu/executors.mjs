@@ -1,4 +1,4 @@
-// Module.gpu of hosted_backend.cc: executors of one device, by number.
+// Module.gpu of hosted_backend.cc: the executors of one device, by number.
 export function executorsFor(device, pipelines, { GpuExecutor }) {
   const executors = new Map();
   let last = 0;

@@ -1,7 +1,5 @@
-// The conformance list of tests/native/backend and the tiny checkpoints' goldens, computed by the WebGPU backend on the
-// adapter at hand. The whole list compiles many pipelines, which SwiftShader does slowly, so here is a part with every
-// operation and every family; all of it: node tests/node/gpu/with_swiftshader.mjs node tests/node/gpu/run_gpu_tests.mjs
-// build/wasm-simd/peruse_gpu_tests.mjs
+// Runs a part of the operation cases and goldens on the WebGPU backend, with every operation and family, because SwiftShader compiles slowly.
+// All of them: node tests/node/gpu/with_swiftshader.mjs node tests/node/gpu/run_gpu_tests.mjs build/wasm-simd/peruse_gpu_tests.mjs
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +10,6 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = `${root}build/wasm-simd/peruse_gpu_tests.mjs`;
 const runner = fileURLToPath(new URL('run_gpu_tests.mjs', import.meta.url));
 
-/** The shaders that the tests of this file compiled. */
 const compiled = new Set<string>();
 
 function runGoogleTests(filter: string): { output: string; passed: number } {
@@ -85,7 +82,7 @@ test('tiny checkpoints of every family agree with the reference library', () => 
       .map((name) => `Tiny/*webgpu_${name}`)
       .join(':'),
   );
-  expect(passed).toBe(54); // Three for each checkpoint.
+  expect(passed).toBe(54); // three for each checkpoint
 });
 
 test('the tests above run every shader', () => {

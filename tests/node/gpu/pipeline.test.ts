@@ -1,4 +1,3 @@
-// Whole pipelines with device 'webgpu', as published, on the available adapter.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -19,7 +18,7 @@ async function classifier(name: string, options: PipelineOptions = {}) {
   return { tiny, classify };
 }
 
-// Loaded once: SwiftShader compiles slowly.
+// Loaded once, because SwiftShader compiles slowly.
 let shared: Awaited<ReturnType<typeof classifier>>;
 beforeAll(async () => {
   shared = await classifier('deberta-v2-sequence');
@@ -27,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared.classify.dispose());
 
-// The second has position projections of its own, which are given back once they are folded.
+// The second has position projections of its own, which are freed after they are folded.
 test.each(['deberta-v2-sequence', 'deberta-v2-own-keys'])('%s: the reference logits', async (name) => {
   const { tiny, classify } = await classifier(name);
   expect(classify.info).toMatchObject({ device: 'webgpu', dtype: 'fp16', threads: 1, reason: 'the GPU was asked for.' });
@@ -68,7 +67,7 @@ test('q8 holds a quarter and says what q8 says on the CPU', async () => {
     const expected = await onCpu(text);
     const [found] = await onGpu(text);
     expect(found!.label).toBe(expected[0]!.label);
-    // A last bit may move an activation to the next of its 255 steps (tests/native/models/quantized_test.cc).
+    // Rounding may move an activation to the next of its 255 steps (tests/native/models/quantized_test.cc).
     expect(Math.abs(found!.score - expected[0]!.score)).toBeLessThan(0.005);
   }
 });
@@ -96,15 +95,15 @@ test('calls that overlap wait for each other', async () => {
 test('float16 weights stay close to float32', async () => {
   const text = tinyText([3, 1, 4, 1, 5, 9, 2, 6]);
   const options = { top_k: null, function_to_apply: 'none' } as const;
-  const { classify: half } = await classifier('deberta-v2-sequence-bf16'); // fp16 is the default.
+  const { classify: half } = await classifier('deberta-v2-sequence-bf16'); // fp16 is the default
   const { classify: full } = await classifier('deberta-v2-sequence-bf16', { dtype: 'fp32' });
   const expected = new Map((await full(text, options)).map(({ label, score }) => [label, score]));
-  // The checkpoint's bfloat16 weights have 8 significant bits, so half holds them exactly: what is left is rounding.
+  // float16 holds the checkpoint's bfloat16 weights exactly, so only rounding differs.
   for (const { label, score } of await half(text, options)) expect(Math.abs(score - expected.get(label)!)).toBeLessThan(1e-5);
   expect((await half.memory()).weightBytes).toBeLessThan((await full.memory()).weightBytes);
 });
 
-// Bars of hidden states against the reference: fp32 at its rounding; fp16 is a float32 checkpoint rounded to 11 bits.
+// Limits for hidden states. With fp16, the float32 checkpoint is rounded to 11 bits.
 test.each([
   ['fp32', 1e-4, 1e-10],
   ['fp16', 0.01, 1e-6],

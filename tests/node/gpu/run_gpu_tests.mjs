@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs peruse_gpu_tests.mjs on a GPUDevice: node run_gpu_tests.mjs <peruse_gpu_tests.mjs> [GoogleTest options]
-// The library's own executor replays the commands (web/dist/gpu: build the TypeScript first).
+// Runs GoogleTest programs on a GPUDevice: node run_gpu_tests.mjs <peruse_gpu_tests.mjs> [GoogleTest options]
+// Requires the compiled TypeScript, whose executor replays the commands.
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { GpuExecutor } from '../../../web/dist/gpu/executor.js';

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 const kFolder = fileURLToPath(new URL('../../../core/backend/webgpu/', import.meta.url));
 
-/** The text of a .wgsl file as cmake/shaders.cmake embeds it. */
+/** A .wgsl file as cmake/shaders.cmake embeds it. */
 function embedded(file) {
   const text = readFileSync(kFolder + file, 'utf8').replaceAll(/#include "([a-z_]+\.wgsl)"/g, (_, included) => embedded(included));
   return text.replaceAll(/[ \t]*\/\/[^\n]*/g, '').replaceAll(/\n[ \t\n]+/g, '\n');
 }
 
-/** Name by text; a file that others include is a part of theirs. */
+/** Maps shader texts to names. Files that others include are omitted. */
 export function shaders() {
   const files = readdirSync(kFolder).filter((file) => file.endsWith('.wgsl'));
   const included = files.flatMap((file) =>
@@ -19,13 +19,13 @@ export function shaders() {
   return new Map(files.filter((file) => !included.includes(file)).map((file) => [embedded(file), file.replace(/\.wgsl$/, '')]));
 }
 
-/** Returns a set that holds the names of the shaders that `device` has compiled so far. */
+/** Returns a set that collects the names of the shaders that `device` compiles. */
 export function watchShaders(device) {
   const names = [...shaders()];
   const compiled = new Set();
   const create = device.createShaderModule.bind(device);
   device.createShaderModule = (descriptor) => {
-    const found = names.find(([text]) => descriptor.code.endsWith(text)); // The recorder puts definitions before it.
+    const found = names.find(([text]) => descriptor.code.endsWith(text)); // definitions may precede it
     compiled.add(found ? found[1] : 'unknown');
     return create(descriptor);
   };

@@ -1,4 +1,3 @@
-// Pipelines for different tasks of one checkpoint share the engine on a GPU, its device and its weights.
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { type PipelineOptions, pipeline } from '../../../web/dist/index_node.js';
@@ -57,7 +56,7 @@ test('the second brings no weights; calls at once, an abort and a fault of one l
   await expect(long).rejects.toMatchObject({ code: 'aborted' });
   expect(await meanwhile).toEqual(expected.answer);
 
-  // In the middle of a call of its own, and of one of the other's.
+  // Disposes during calls of both pipelines.
   const dying = expect(embed(Array.from({ length: 40 }, () => kPassage))).rejects.toMatchObject({ code: 'aborted' });
   const living = answer(kQuestion, kPassage);
   await embed.dispose();

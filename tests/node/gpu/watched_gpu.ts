@@ -1,4 +1,4 @@
-// A GPU whose devices a test can see, count the calls of, lose, or tamper with.
+// A GPU whose devices a test can observe, lose, or tamper with.
 import { requestAdapter } from './gpu_device.mjs';
 
 type Method = (...all: unknown[]) => unknown;
@@ -7,7 +7,7 @@ export interface WatchedGpu {
   findGpu: () => Promise<GPU>;
   devices: GPUDevice[];
   calls: Map<string, number>;
-  /** Instead of a device's own method. */
+  /** Replacements for a device's methods. */
   tamper: Map<string, (own: Method) => Method>;
 }
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Runs a command with SwiftShader as the GPU: node with_swiftshader.mjs <command> [arguments]
-// PERUSE_GPU=own leaves the machine's own adapter in place.
+// Runs a command with SwiftShader as the GPU (with PERUSE_GPU=own, the machine's): node with_swiftshader.mjs <command> [arguments]
 import { spawnSync } from 'node:child_process';
 import { swiftShaderEnvironment } from './gpu_device.mjs';
 

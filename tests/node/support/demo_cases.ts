@@ -1,5 +1,4 @@
-// Compares pipelines with the results of transformers' pipelines on the demo models (tests/fixtures/demo). Labels, answers
-// and spans must be identical, scores within kScoreTolerance. Runs in Node and in browsers.
+// Compares pipelines with transformers' results on the demo models (tests/fixtures/demo), in Node and in browsers.
 import { expect } from 'vitest';
 import type {
   Answer,
@@ -13,7 +12,7 @@ import type {
   ZeroShotClassificationOutput,
 } from '../../../web/dist/face.js';
 
-/** Rounding of two float32 implementations over a dozen layers, seen through a softmax. */
+/** Rounding of two float32 implementations over a dozen layers and a softmax. */
 export const kScoreTolerance = 1e-4;
 
 export interface SentimentFixture {
@@ -22,12 +21,12 @@ export interface SentimentFixture {
 }
 
 export interface ReaderFixture {
-  /** Offsets of these answers are code points. */
+  /** Offsets are code points. */
   cases: { question: string; context: string; options: QuestionAnsweringOptions; answers: Answer[] }[];
 }
 
 export interface TaggerFixture {
-  /** Offsets of these entities are code points. */
+  /** Offsets are code points. */
   cases: { text: string; options: TokenClassificationOptions; entities: (TokenEntity | EntityGroup)[] }[];
 }
 
@@ -35,7 +34,7 @@ export interface ZeroShotFixture {
   cases: { text: string; candidates: string[]; options: ZeroShotClassificationOptions; labels: string[]; scores: number[] }[];
 }
 
-/** Where the code point of that number starts in the string. */
+/** Converts an index of code points to UTF-16. */
 export function toUtf16(text: string, codePoint: number): number {
   let index = 0;
   for (let i = 0; i < codePoint; ++i) index += text.codePointAt(index)! > 0xffff ? 2 : 1;
@@ -117,10 +116,10 @@ export async function checkZeroShot(
   }
 }
 
-/** With dtype 'q8' a label may differ from the reference's where that was nearly undecided. */
+/** Largest difference of q8's scores. A label may differ only if it was nearly undecided. */
 export const kQuantizedDrift = 0.05;
 
-/** Holds q8's labels to the reference's; returns how many differ, and the largest difference of a score. */
+/** Compares q8's labels with the expected ones. Returns the number of differences, and the largest difference of scores. */
 export async function checkQuantizedSentiment(
   fixture: SentimentFixture,
   classify: (texts: string[], options: TextClassificationOptions) => Promise<unknown>,

@@ -1,4 +1,4 @@
-// Builds the package peruse-demo as it is published, and returns its folder.
+// Builds the package peruse-demo, and returns its folder.
 
 export async function demoPackage(): Promise<string> {
   const module = new URL('../../../tools/demo_package.mjs', import.meta.url).href;

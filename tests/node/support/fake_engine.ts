@@ -1,5 +1,4 @@
-// A fake engine in TypeScript with the interface of bindings/, for tests of loading and of the worker's protocol. It checks the
-// order of calls and records their arguments.
+// A fake engine with the interface of bindings/. It checks the order of calls and records their arguments.
 import { Engine, type EngineModule } from '../../../web/src/engine/engine.js';
 
 export interface FakeRecord {
@@ -11,16 +10,15 @@ export interface FakeRecord {
 }
 
 export interface FakeBehaviour {
-  /** Replies instead of the usual ones, by method. */
+  /** Special replies by method. */
   replies?: Partial<Record<'addFile' | 'open' | 'feedWeights' | 'finishWeights' | 'start' | 'take', object>>;
-  /** This method traps, as a failed CHECK does. */
+  /** A method that traps, like a failed CHECK. */
   traps?: string;
-  /** The files that any index names. */
+  /** The files of any index. */
   shards?: string[];
-  /** The result of an inspection; its arrays are zeros. */
   inspection?: object;
   steps?: number;
-  /** reserve() finds no memory for more than this. */
+  /** Bytes above which reserve() fails. */
   memory?: number;
 }
 

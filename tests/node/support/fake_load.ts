@@ -1,5 +1,3 @@
-// Loads a model with a fake engine, for tests of how files arrive.
-
 import type { LoadReport } from '../../../web/src/engine/load.js';
 import { resolveSource, type SourceOptions } from '../../../web/src/sources/source.js';
 import type { HostParts } from '../../../web/src/worker/host.js';

@@ -1,12 +1,11 @@
-// Compares inspect() with transformers' output_attentions and output_hidden_states
-// (tests/fixtures/attention). Runs in Node and in browsers.
+// Compares inspect() with transformers (tests/fixtures/attention), in Node and in browsers.
 import { expect } from 'vitest';
 import type { InspectCall } from '../../../web/dist/face.js';
 import { type readTensors, tinyText } from './tiny.js';
 
 type Tensors = ReturnType<typeof readTensors>;
 
-/** The cases: a ConvBERT, and both generations of DeBERTa. Sequence classification all. */
+/** Sequence classifiers: ConvBERT and both generations of DeBERTa. */
 export const kInspectionCases = ['convbert-sequence', 'convbert-heads6', 'deberta-v1-sequence', 'deberta-v2-sequence', 'bert-sequence'];
 
 export function expectNear(actual: Float32Array, expected: ArrayLike<number>, tolerance: number, what: string): void {
@@ -20,7 +19,6 @@ export function expectNear(actual: Float32Array, expected: ArrayLike<number>, to
   expect(worst, what).toBeLessThan(tolerance);
 }
 
-/** The diagonal concentration by its definition. */
 function concentrationOf(map: ArrayLike<number>, tokens: number): number {
   let [inside, outside] = [0, 0];
   for (let i = 0; i < tokens; ++i) {

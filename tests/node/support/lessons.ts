@@ -1,4 +1,4 @@
-// Training data of the tests: sentences that follow a rule, and further sentences to test the rule on.
+// Training data: sentences that follow a rule, and held-out sentences.
 import type { AnswerExample, EntitiesExample, TextExample } from '../../../web/dist/teach/face.js';
 
 const kPlants = ['rose', 'tulip', 'daisy', 'lily', 'fern', 'oak', 'pine', 'moss'];
@@ -9,7 +9,7 @@ const kFrames = [
   (thing: string) => `My ${thing} is old.`,
 ];
 
-/** Plants and tools, by every frame but the last. */
+/** Plants and tools in every frame except the last. */
 export const kTexts: TextExample[] = [kPlants, kTools].flatMap((things, label) =>
   things.flatMap((thing) => kFrames.slice(0, 2).map((frame) => ({ text: frame(thing), label: ['plant', 'tool'][label]! }))),
 );
@@ -30,7 +30,7 @@ const kOpinionFrames = [
 const opinions = (frames: typeof kOpinionFrames): TextExample[] =>
   kOpinions.flatMap(([label, words]) => words.flatMap((word) => frames.map((frame) => ({ text: frame(word), label }))));
 
-/** Complaint and praise under new labels. A sentiment model separates them even before training. */
+/** Complaint and praise under new labels, which a sentiment model separates even before training. */
 export const kPraise = opinions(kOpinionFrames.slice(0, 2));
 export const kPraiseHeldBack = opinions(kOpinionFrames.slice(2));
 
@@ -38,7 +38,6 @@ function marked(before: string, entity: string, after: string, label: string): E
   return { text: before + entity + after, entities: [{ start: before.length, end: before.length + entity.length, label }] };
 }
 
-/** Every plant is a PLANT. */
 export const kEntities: EntitiesExample[] = [
   ...kPlants.flatMap((thing) => [marked('The ', thing, ' is in the yard.', 'PLANT'), marked('We saw a ', thing, ' today.', 'PLANT')]),
   ...kTools.map((thing) => ({ text: `The ${thing} is in the yard.`, entities: [] })),
@@ -55,5 +54,5 @@ export const kAnswers: AnswerExample[] = ['Anna', 'Peter', 'Maria', 'John'].flat
   }),
 );
 
-/** Plain text: things in every frame, forty lines. */
+/** Plain text: 40 lines. */
 export const kLines: string[] = [...kPlants, ...kTools].flatMap((thing) => kFrames.map((frame) => frame(thing))).slice(0, 40);

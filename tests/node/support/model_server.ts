@@ -1,4 +1,4 @@
-// A small HTTP server on 127.0.0.1 that serves files from memory and can misbehave. It keeps the path of every request.
+// An HTTP server on 127.0.0.1 that serves files from memory, can misbehave, and records requests.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -7,10 +7,10 @@ export type Content = Uint8Array | string | Handler;
 
 export interface ModelServer {
   url: string;
-  /** What is served, by path without the leading slash; change it as you like. */
+  /** Served content by path without the leading slash; may be changed. */
   files: Map<string, Content>;
   requests: string[];
-  /** The same, in full. */
+  /** All requests, with method and headers. */
   calls: { method: string; path: string; headers: IncomingMessage['headers'] }[];
   close(): Promise<void>;
 }

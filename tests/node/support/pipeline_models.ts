@@ -1,4 +1,4 @@
-// The tiny checkpoints of tests/fixtures/pipelines, which have real vocabularies, as whole models.
+// The tiny checkpoints of tests/fixtures/pipelines as whole models with real vocabularies.
 import { readFile } from 'node:fs/promises';
 import { type Files, joinSafetensors, splitSafetensors, type TensorEntry } from './tiny.js';
 
@@ -11,7 +11,7 @@ export async function readFixture<T>(path: string): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await read(path))) as T;
 }
 
-/** One file of the encoder's tensors and those of a head. */
+/** Joins the tensors of an encoder and a head. */
 function merge(parts: Uint8Array[]): Uint8Array {
   const header: Record<string, TensorEntry> = {};
   const bodies: Uint8Array[] = [];
@@ -27,7 +27,7 @@ function merge(parts: Uint8Array[]): Uint8Array {
   return joinSafetensors(header, Buffer.concat(bodies));
 }
 
-/** The files of a family's encoder with a head; `changes` are to config.json. */
+/** A family's encoder with a head; `changes` apply to config.json. */
 export async function pipelineModel(family: string, head: string, changes: object = {}): Promise<Files> {
   const { files: vocabulary } = await readFixture<{ files: Record<string, string> }>(`pipelines/${family}/cases.json`);
   const config = { ...(await readFixture<object>(`pipelines/${family}/${head}.config.json`)), ...changes };

@@ -1,4 +1,4 @@
-// A model of three files on a server that counts requests, loaded through Node's cache into an engine that only stores the bytes.
+// A model on a server that counts requests, loaded through Node's cache into a fake engine.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,16 +17,15 @@ export const kFiles = { 'config.json': '{"model_type":"fake"}', 'tokenizer.json'
 export const kDefaults = { ...env };
 export const kAll = [...Object.keys(kFiles), 'tokenizer_config.json'].sort();
 
-/** Server and folder of the running test. */
 export let server: ModelServer;
 export let folder: string;
 
-/** The same model at the server's own address and as a hub id. */
+/** Files of a model under a path; a hub id is such a path. */
 export function modelAt(prefix: string): Record<string, Content> {
   return Object.fromEntries(Object.entries(kFiles).map(([name, content]) => [`${prefix}${name}`, content]));
 }
 
-/** For each test of the file: a server that has the model, and an empty folder to keep it in. */
+/** Gives each test of the file a server with the model, and an empty cache folder. */
 export function serveAModel(): void {
   beforeEach(async () => {
     server = await startModelServer(
@@ -40,7 +39,7 @@ export function serveAModel(): void {
   afterEach(async () => {
     Object.assign(env, kDefaults);
     await server.close();
-    await rm(folder, { recursive: true, maxRetries: 10 }); // A failed load may still be closing its other files.
+    await rm(folder, { recursive: true, maxRetries: 10 }); // a failed load may still be closing files
   });
 }
 

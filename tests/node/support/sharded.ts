@@ -1,4 +1,4 @@
-// The tiny checkpoint in three files (tests/fixtures/sharded), and damaged copies of it. Runs in Node and in browsers.
+// The tiny checkpoint in three files (tests/fixtures/sharded), and damaged copies, for Node and browsers.
 import { expect } from 'vitest';
 import { type Files, type readTensors, tinyText } from './tiny.js';
 
@@ -11,7 +11,7 @@ export async function readSharded(read: (name: string) => Promise<Uint8Array>): 
 
 type Classify = (text: string, options: { top_k: null; function_to_apply: 'none' }) => Promise<{ label: string; score: number }[]>;
 
-/** Holds a classifier to the logits of the checkpoint's own single file. */
+/** Compares a classifier's logits with those of the single file. */
 export async function checkLogits(classify: Classify, expected: ReturnType<typeof readTensors>): Promise<void> {
   for (const text of ['a', 'b', 'c', 'd']) {
     const logits = expected.get(`${text}.logits`)!;

@@ -1,9 +1,8 @@
-// The tiny checkpoints of tests/fixtures/tiny as whole models: with a tokenizer that turns "t5 t17" into ids 5 and 17 and adds
-// no special tokens, so the expected logits in the same folder are those of a text. Runs in Node and in browsers.
+// The tiny checkpoints of tests/fixtures/tiny as whole models, for Node and browsers. Their tokenizer turns "t5 t17" into ids 5 and 17
+// without special tokens, so the logits in the same folder are those of a text.
 
 export type Files = Record<string, Uint8Array>;
 
-/** A WordPiece tokenizer.json with the tokens t0, t1, ... and no special tokens around a text. */
 export function tinyTokenizer(vocabSize: number): string {
   const vocab = Object.fromEntries(Array.from({ length: vocabSize }, (_, id) => [`t${id}`, id]));
   return JSON.stringify({
@@ -19,12 +18,11 @@ export function tinyTokenizer(vocabSize: number): string {
   });
 }
 
-/** The ids as the text that the tiny tokenizer reads them from. */
+/** The text of ids. */
 export function tinyText(ids: ArrayLike<number>): string {
   return Array.from(ids, (id) => `t${id}`).join(' ');
 }
 
-/** A checkpoint's folder, given what its files hold. */
 export function tinyModel(config: Uint8Array, weights: Uint8Array): Files {
   const { vocab_size: vocabSize } = JSON.parse(new TextDecoder().decode(config)) as { vocab_size: number };
   const encode = (text: string) => new TextEncoder().encode(text);
@@ -35,7 +33,7 @@ export function tinyModel(config: Uint8Array, weights: Uint8Array): Files {
   };
 }
 
-/** The tensors of a safetensors file, F32 and I32 only. */
+/** Tensors of a safetensors file with F32 and I32 only. */
 export function readTensors(file: Uint8Array): Map<string, Float32Array | Int32Array> {
   const { header, body } = splitSafetensors(file);
   const tensors = new Map<string, Float32Array | Int32Array>();
@@ -59,7 +57,7 @@ export function splitSafetensors(file: Uint8Array): { header: Record<string, Ten
   return { header, body: file.subarray(8 + length) };
 }
 
-/** A safetensors file of that header and body, however wrong. */
+/** A safetensors file with this header and body, valid or not. */
 export function joinSafetensors(header: object | string, body: Uint8Array): Uint8Array {
   const json = new TextEncoder().encode(typeof header === 'string' ? header : JSON.stringify(header));
   const file = new Uint8Array(8 + json.length + body.length);

@@ -1,4 +1,3 @@
-// Reads the tiny checkpoints from disk.
 import { readFile } from 'node:fs/promises';
 import { type Files, readTensors, tinyModel } from './tiny.js';
 

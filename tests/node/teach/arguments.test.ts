@@ -1,4 +1,4 @@
-// teach() rejects bad arguments before it loads anything. Errors name the option, or the number of the example.
+// teach() rejects bad arguments before it loads anything.
 import { expect, test } from 'vitest';
 import { teach } from '../../../web/dist/teach/index_node.js';
 
@@ -8,7 +8,7 @@ const kTwo = [
   { text: 'Bad.', label: 'b' },
 ];
 
-/** As a caller without types may say it. */
+/** teach() without types. */
 const loose = teach as unknown as (...given: unknown[]) => Promise<unknown>;
 
 test.each([

@@ -1,4 +1,4 @@
-// teach() with few examples: the choice of the method, its accuracy, warnings, and suggestions of what to label next.
+// teach() with few examples: choice of the method, accuracy, warnings, and suggestions.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ const kHead = { method: 'head' } as const;
 
 type Files = ReadonlyMap<string, Uint8Array>;
 
-/** Megabytes, which expect() compares slowly. */
+/** Faster than expect() for megabytes. */
 function sameWeights(one: Files, two: Files): boolean {
   const [a, b] = [one, two].map((files) => Buffer.from(files.get('model.safetensors')!));
   return a!.equals(b!);
@@ -32,7 +32,7 @@ describe('labels', () => {
     const { report } = await teach('text-classification', kSentiment, kPraise, { method: 'full', epochs: 1 });
     expect(report.labels).toEqual(['complaint', 'praise']);
     expect(report.fresh).toEqual(['classifier.out_proj.weight', 'classifier.out_proj.bias']);
-    expect(report.losses[0]).toBeLessThan(1.2); // Near that of guessing, 0.69; the old head loses far more.
+    expect(report.losses[0]).toBeLessThan(1.2); // guessing gives 0.69; the old head gives far more
   });
 
   test('in another order keep what the model knows of them', async () => {
@@ -82,7 +82,7 @@ describe('without a method', () => {
     const { report } = await teach('text-classification', kSentiment, kFew, { epochs: 2 });
     expect(report).toMatchObject({ method: 'full', accuracy: { method: 'head', folds: 6 } });
     expect(report.compared).toHaveLength(1);
-    expect(report.trained_parameters).toBe(report.parameters); // Those of the training that is kept, not of the head's.
+    expect(report.trained_parameters).toBe(report.parameters); // of the kept training run, not of the head's
   });
 
   test('the same comes out of any number of threads', async () => {
@@ -206,7 +206,7 @@ describe('a folder of sentence-transformers', () => {
       type: `sentence_transformers.models.${type}`,
     }));
 
-  /** A bare encoder: its head is left unread. */
+  /** A model whose head is not used. */
   async function encoder(): Promise<Record<string, Uint8Array>> {
     const { files } = await readTiny('bert-sequence');
     const config = JSON.parse(new TextDecoder().decode(files['config.json'])) as object;

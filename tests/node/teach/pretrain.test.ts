@@ -1,4 +1,3 @@
-// pretrain() on the demo models: they learn from plain text, and the result can be used, saved and trained further.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +42,7 @@ test('masked words are learnt, told of, used and saved', async () => {
   expect(JSON.parse(await readFile(join(where, 'config.json'), 'utf8'))).toMatchObject({ model_type: 'convbert' });
   const again = await pipeline('fill-mask', where);
   expect(await again('The rose is in the [MASK].')).toEqual(found);
-  // And on: nothing is new any more.
+  // Continues again: no tensor is new.
   expect((await pretrain('mlm', where, kLines.slice(0, 8), { epochs: 1 })).report.fresh).toEqual([]);
   await Promise.all([fill.dispose(), again.dispose(), trained.dispose()]);
 });
@@ -61,7 +60,7 @@ describe('replaced tokens', () => {
     expect(trained.task).toBe('replaced-token-detection');
     expect(report.epochs[1]!.generator_loss).toBeLessThan(report.epochs[0]!.generator_loss!);
     expect(report.validation).toMatchObject({ accuracy: expect.any(Number), f1: expect.any(Number) });
-    expect(report.trained_parameters).toBeGreaterThan(report.parameters); // The generator's, too.
+    expect(report.trained_parameters).toBeGreaterThan(report.parameters); // includes the generator's
     expect(progress.at(-1)!.generator_loss).toBeGreaterThan(0);
     expect([...trained.files.keys()]).toEqual(expect.arrayContaining(['generator/config.json', 'generator/model.safetensors']));
     const layers = (name: string) =>
@@ -127,7 +126,7 @@ test('is cancelled at once', async () => {
   await expect(trained).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-/** As a caller without types may say it. */
+/** pretrain() without types. */
 const loose = pretrain as unknown as (...given: unknown[]) => Promise<unknown>;
 
 test.each([

@@ -1,4 +1,3 @@
-// A folder to which models are saved never holds a mixture of two models.
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,7 +63,7 @@ test('a blank name is refused', async () => {
     });
 });
 
-/** A directory in memory that fails after a number of writes. */
+/** A directory in memory that fails after `writes` writes. */
 function directory(files: Map<string, string>, writes = Infinity): WritableDirectory {
   let left = writes;
   return {

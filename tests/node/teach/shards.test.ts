@@ -1,4 +1,3 @@
-// teach() on weights in several files gives the same result as on a single file.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,3 @@
-// teach() on the demo models: they learn from a few sentences, and the result can be used, saved and loaded again.
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,11 +32,11 @@ const kQuick = { epochs: 12, learning_rate: 2e-3, batch_size: 8 };
 
 describe('texts', () => {
   const things = { texts: kTexts, heldBack: kHeldBack, labels: ['plant', 'tool'] };
-  // A head can only learn what the frozen features distinguish: those of this model are of opinions.
+  // A head can only learn what its frozen features distinguish; this model's distinguish opinions.
   const opinions = { texts: kPraise, heldBack: kPraiseHeldBack, labels: ['complaint', 'praise'] };
   test.each<[string, TeachMethod, object, typeof things]>([
     ['head', 'head', {}, opinions],
-    ['layers', { layers: 2 }, { epochs: 40 }, things], // Less of the model moves.
+    ['layers', { layers: 2 }, { epochs: 40 }, things], // trains fewer layers
     ['lora', 'lora', { epochs: 40, learning_rate: 5e-3 }, things],
     ['full', 'full', {}, things],
   ])('are learnt: %s', async (name, method, more, { texts: taughtTexts, heldBack, labels }) => {
@@ -59,7 +58,7 @@ describe('texts', () => {
     expect(progress[0]).toMatchObject({ phase: 'loading', load: { status: 'initiate' } });
     expect(progress.at(-1)).toMatchObject({ step: report.steps, validation: { examples: 16 } });
     const right = await accuracy(taught, heldBack);
-    expect(right).toBeCloseTo(report.validation!.accuracy!, 6); // The pipeline is the state that was measured.
+    expect(right).toBeCloseTo(report.validation!.accuracy!, 6); // the pipeline has the weights that were measured
     expect(right).toBeGreaterThanOrEqual(0.75);
 
     const where = join(folder, name);
@@ -68,7 +67,7 @@ describe('texts', () => {
     const now = await taught.pipeline();
     const again =
       method === 'lora'
-        ? await pipeline('text-classification', kSentiment, { adapter: where }) // The labels come with the adapter.
+        ? await pipeline('text-classification', kSentiment, { adapter: where }) // the adapter has the labels
         : await pipeline('text-classification', where);
     const texts = heldBack.map(({ text }) => text);
     expect(await again(texts, { top_k: null })).toEqual(await now(texts, { top_k: null }));
@@ -98,7 +97,7 @@ describe('texts', () => {
 
   test('few examples are seen often, and a small model learns fast', async () => {
     const { report } = await teach('text-classification', kSentiment, kTexts, { method: 'full' });
-    expect(report.epochs).toHaveLength(75); // Two updates in each: 150.
+    expect(report.epochs).toHaveLength(75); // two updates in each: 150
     expect(report.learning_rate).toBeCloseTo(1e-3, 6);
     const said = await teach('text-classification', kSentiment, kTexts, { method: 'full', epochs: 2, learning_rate: 5e-5 });
     expect(said.report.epochs).toHaveLength(2);
@@ -274,7 +273,7 @@ test('a context of nothing is refused, though a question may have no answer', as
 });
 
 describe('what is saved is what transformers and peft read', () => {
-  // tests/reference/check_taught.py lets them read it.
+  // tests/reference/check_taught.py also uses these places.
   const kPlaces = [0, 3, 6, 9].map((start) => ({ question: 't7 t8', context: 't5 t6 t9 t4 t3', answer: { start, end: start + 2 } }));
 
   test('answers have two outputs whatever labels there were', async () => {
@@ -335,7 +334,7 @@ describe('cancelling', () => {
       });
       await expect(lesson).rejects.toMatchObject({ name: 'AbortError', code: 'aborted', cause: { message: 'enough' } });
     }
-    await new Promise((resolve) => setTimeout(resolve, 500)); // Threads need time to end.
+    await new Promise((resolve) => setTimeout(resolve, 500)); // threads need time to end
     const held = (process.memoryUsage().rss - before) / 1e6;
     console.log(`after six lessons that were cancelled: ${held.toFixed(0)} MB more`);
     expect(held).toBeLessThan(150);

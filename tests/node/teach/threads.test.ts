@@ -1,4 +1,3 @@
-// Training on several threads: results are bit-identical, and the number of threads is chosen as for pipelines.
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';

@@ -1,4 +1,3 @@
-// Teaching a GLiClass: its labels are those of the examples, and what was taught is a GLiClass again.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,7 +51,7 @@ test.for(['simple', 'mlp', 'cross-attn'])('a GLiClass learns the labels of the e
   const classify = await taught.pipeline();
   expect(await classify('Mr. Schmidt', kLabels)).toMatchObject({ labels: ['person', 'date'] });
   await classify.dispose();
-  // The same tensors as the model's, for the reference package.
+  // The reference package expects the model's tensor names.
   const names = (file: Uint8Array) => {
     const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
     const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length))) as Record<string, unknown>;

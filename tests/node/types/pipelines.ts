@@ -1,4 +1,4 @@
-// The types of pipelines, checked by compiling this file; it never runs.
+// Compiled only: checks the types of pipelines.
 import {
   type Answer,
   type ChoiceScore,

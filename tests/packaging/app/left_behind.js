@@ -1,4 +1,4 @@
-// An app that uses the package in one of three ways, which its address names.
+// An app that uses the package in one of three ways, which the page's address names.
 import { env, pipeline } from 'peruse';
 import { pipeline as inlinePipeline } from 'peruse/inline';
 import { work } from './work.js';

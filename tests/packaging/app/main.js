@@ -1,4 +1,4 @@
-// An app of somebody who has installed the package. Options come from its address: ?device=webgpu, say.
+// An app that uses the installed package, with options from the page's address, for example ?device=webgpu.
 import { pipeline } from 'peruse';
 import { Tokenizer } from 'peruse/tokenizer';
 import { work } from './work.js';

@@ -1,4 +1,3 @@
-// Angular leaves workers and WebAssembly of packages behind: the error says what to do, and both remedies work.
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { expectThreeWays, kLeftBehind } from './left_behind.js';

@@ -1,4 +1,3 @@
-// Astro: a static site, and the development server.
 import { join } from 'node:path';
 import { beforeAll, describe, test } from 'vitest';
 import { kIsolation, readFolder, visit, visitServed } from '../../browser/page/visit.js';

@@ -1,4 +1,3 @@
-// `bun build` leaves workers and WebAssembly behind: the error says what to do, and both remedies work.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'vitest';

@@ -1,4 +1,4 @@
-// A copy of node_modules as images for servers have it: without declarations, source maps, the demo page, and what a Node server does not load.
+// A copy of node_modules for a server image, without declarations, source maps, demo page and browser files.
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-// esbuild leaves workers and WebAssembly behind: the error says what to do, and both remedies work.
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { testLeftBehind } from './left_behind.js';

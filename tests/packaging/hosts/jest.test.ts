@@ -1,4 +1,3 @@
-// Jest: CommonJS, jsdom, and ES modules.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Stage, stage, versionsOf } from './stage.js';
 

@@ -1,4 +1,4 @@
-// Expectations of bundlers that leave the package's other files behind.
+// Tests of bundlers that omit the package's workers and WebAssembly: the error names the remedies, and each remedy works.
 import { execFile } from 'node:child_process';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,14 +9,14 @@ import { kThreads, type Stage, stage } from './stage.js';
 
 const kGood = { labels: [{ label: expect.any(String) }], best: { answer: expect.any(String) } };
 
-/** Files of the app that uses the package in three ways: paths in tests/. */
+/** Files of the app: paths in tests/. */
 export const kLeftBehind = {
   'main.js': 'packaging/app/left_behind.js',
   'work.js': 'browser/page/work.js',
   'index.html': 'packaging/app/index.html',
 };
 
-/** Bundles the app with `bundle`, which writes main.js into the folder `out`, and expects the three ways to end as they should. */
+/** Bundles the app with `bundle`, which writes main.js into the folder `out`. */
 export async function testLeftBehind(name: string, version: string, bundle: (app: Stage, out: string) => Promise<unknown>): Promise<void> {
   const app = await stage(name, { version, shared: kLeftBehind });
   const out = join(app.folder, 'out');
@@ -26,10 +26,7 @@ export async function testLeftBehind(name: string, version: string, bundle: (app
   await expectThreeWays(app.folder, out);
 }
 
-/**
- * Expects an error that names the remedies, and that each remedy works. `app`: the app's folder. `built`: the site that the bundler wrote,
- * with the models.
- */
+/** `app` is the app's folder; `built` is the bundled site with the models. */
 export async function expectThreeWays(app: string, built: string): Promise<void> {
   const site = await readFolder(built, built);
   const { result: failure } = await visit(site, kIsolation);

@@ -1,5 +1,4 @@
-// Next.js with `output: 'standalone'`, as in a Docker image: the server runs from a folder that holds only the files that the build copied.
-// The package is in a client component, a server component and a route handler.
+// Next.js with `output: 'standalone'`, as in a Docker image, with the package in a client component, a server component and a route handler.
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(place, { recursive: true }));
 
-/** Options of `next build` for each bundler of a version. */
 const kBuilds: Record<string, Record<string, string[]>> = {
   14: { webpack: [] },
   15: { Turbopack: ['--turbopack'], webpack: [] },

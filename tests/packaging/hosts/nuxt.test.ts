@@ -1,4 +1,4 @@
-// Nuxt: a page and a server route, built, and run from a folder that holds nothing but the build; and the development server.
+// Nuxt: a page and a server route, from a folder with only the build, and on the development server.
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,4 @@
-// Programs that are one file: bundled by esbuild as a module and as CommonJS, a Node single executable, compiled by Bun, and peruse/inline in Deno.
-// Each runs in a folder that holds nothing else.
+// Programs of one file, each in an empty folder: bundled by esbuild, a Node single executable, compiled by Bun, and peruse/inline in Deno.
 
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -23,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(place, { recursive: true }));
 
-/** Runs the tool in the empty folder: here, in a worker, and on one thread. */
+/** Runs the tool in the calling thread, in a worker, and with one thread. */
 async function expectAnswers(program: string, ...args: string[]): Promise<void> {
   const run = (options: object) =>
     runProgram(place, program, [...args, join(app.folder, 'public/models/classifier'), 't1 t2', JSON.stringify(options)], {
@@ -37,7 +36,6 @@ async function expectAnswers(program: string, ...args: string[]): Promise<void> 
   expect(JSON.parse(await run({ threads: 1 }))).toMatchObject({ ...good, variant: 'simd', threads: 1 });
 }
 
-/** Bundles a tool with esbuild. */
 async function bundled(tool: string, format: string, name: string, platform = 'node'): Promise<string> {
   const out = join(place, name);
   const settings = ['--bundle', `--format=${format}`, `--platform=${platform}`, '--log-level=error', `--outfile=${out}`];
@@ -69,7 +67,7 @@ test('a single executable of Node', async () => {
   await expectAnswers(program);
 });
 
-// They exist for the machines that continuous integration has; elsewhere npm installs none.
+// npm installs Bun and Deno only on some machines.
 describe.skipIf(!existsSync(kBun))('Bun and Deno', () => {
   test('bun build --compile', async () => {
     const program = join(place, 'bun-tool');

@@ -1,4 +1,4 @@
-// Parcel: a build. Its one setting is Parcel's own, for packages with several entries (package.json: packageExports).
+// Parcel needs one setting of its own for packages with several entries (package.json: packageExports).
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'vitest';

@@ -1,4 +1,3 @@
-// React Router as a framework: a single-page app, and the development server.
 import { beforeAll, describe, test } from 'vitest';
 import { visitServed } from '../../browser/page/visit.js';
 import { expectWork, type Stage, stage, versionsOf } from './stage.js';

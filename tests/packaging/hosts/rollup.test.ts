@@ -1,4 +1,3 @@
-// Rollup leaves workers and WebAssembly behind: the error says what to do, and both remedies work.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { test } from 'vitest';

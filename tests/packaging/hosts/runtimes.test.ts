@@ -1,4 +1,3 @@
-// Runtimes other than Node and browsers: Deno, Bun, and workerd (Cloudflare's workers).
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(place, { recursive: true }));
 
-// They exist for the machines that continuous integration has; elsewhere npm installs none.
+// npm installs Deno and Bun only on some machines.
 describe.skipIf(!existsSync(kDeno))('Deno and Bun', () => {
   test.each([
     ['deno', kDeno, ['run', '-A', '--node-modules-dir=manual']],

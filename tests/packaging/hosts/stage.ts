@@ -1,4 +1,4 @@
-// A host: an app in a folder of its own, with the framework that its package-lock.json names and the package from the tarball.
+// A host: an app with the framework of its package-lock.json and the package from the tarball.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -12,11 +12,11 @@ import { type Site, tinyModels, type Visit } from '../../browser/page/visit.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Node 22, which some frameworks need; it is installed by tests/packaging/package.json. */
+/** Node 22, which some frameworks need (tests/packaging/package.json). */
 const kNode22 = here('../node_modules/node22/bin/node');
 export const kNode = existsSync(kNode22) ? kNode22 : process.execPath;
 
-/** The build that pages choose here if they are cross-origin isolated. */
+/** The build that isolated pages choose on this machine. */
 export const kThreads = availableParallelism() > 1 ? 'relaxed-threads' : 'relaxed';
 
 /** Files of the shared app: paths in tests/. */
@@ -26,7 +26,6 @@ export const kSharedApp = {
   'work.js': 'browser/page/work.js',
 };
 
-/** Environment of the frameworks' programs. */
 const kEnvironment = {
   ...process.env,
   NODE_ENV: undefined,
@@ -41,30 +40,30 @@ const kEnvironment = {
   NUXT_TELEMETRY_DISABLED: '1',
 };
 
-/** An app. Scripts are named from its node_modules. */
+/** An app. Scripts are relative to its node_modules. */
 export class Stage {
   constructor(
     readonly folder: string,
     private readonly environment_: Record<string, string | undefined> = kEnvironment,
   ) {}
 
-  /** The same app, with variables in the environment of what it runs. */
+  /** The same app with further environment variables. */
   with(environment: Record<string, string>): Stage {
     return new Stage(this.folder, { ...this.environment_, ...environment });
   }
 
-  /** Runs a script to its end; returns what it printed. */
+  /** Runs a script. Returns its output. */
   async run(script: string, ...args: string[]): Promise<string> {
     return runProgram(this.folder, kNode, [join(this.folder, 'node_modules', script), ...args], this.environment_);
   }
 
-  /** The script of a command that a package of the app installs. Other versions of the package may have it elsewhere. */
+  /** The script of a package's command, whose path differs between versions. */
   bin(name: string, command = name): string {
     const { bin } = JSON.parse(readFileSync(join(this.folder, 'node_modules', name, 'package.json'), 'utf8'));
     return join(name, typeof bin === 'string' ? bin : bin[command]);
   }
 
-  /** Starts a server, as `serve` does, and stops it after `use`. */
+  /** Starts a server, calls `use`, and stops the server. */
   async visiting([script, ...args]: string[], use: (site: Served) => Promise<void>): Promise<void> {
     const site = await this.serve(script!, ...args);
     try {
@@ -74,7 +73,7 @@ export class Stage {
     }
   }
 
-  /** Starts a server and waits until it answers. `port` in `args` is replaced by a free port. */
+  /** Starts a server and waits until it answers. Replaces `port` in `args` by a free port. */
   async serve(script: string, ...args: string[]): Promise<Served> {
     const port = String(await freePort());
     const words = args.map((one) => (one === 'port' ? port : one));
@@ -84,7 +83,7 @@ export class Stage {
   }
 }
 
-/** Runs a program to its end; returns what it printed. */
+/** Runs a program. Returns its output. */
 export async function runProgram(
   folder: string,
   program: string,
@@ -101,21 +100,20 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-/** What tools/hosts.mjs chose: names of hosts with their versions, for example 'astro5'. All hosts if it did not choose. */
+/** Hosts that tools/hosts.mjs chose, with versions, for example 'astro5'; undefined means all. */
 const kChosen = process.env.PERUSE_HOSTS?.split(',');
 
 const isVersion = (name: string) => /^[\d.]+$/.test(name);
 
-/** Versions of a host to test: the folders hosts/<name>/<version> that tools/hosts.mjs chose. */
+/** Versions of a host to test: folders hosts/<name>/<version>. */
 export function versionsOf(name: string): string[] {
   const versions = readdirSync(here(`./${name}`)).filter(isVersion);
   return versions.filter((version) => kChosen === undefined || kChosen.includes(name + version));
 }
 
 /**
- * Creates an app in tests/packaging/work/<name><version>. It holds the files of hosts/<name> and hosts/<name>/<version>, the shared files that
- * `shared` names (path in the app: path in tests/), the package, and the tiny models in `models`, the framework's folder of static files.
- * tools/hosts.mjs has installed the framework there.
+ * Creates an app in tests/packaging/work/<name><version> from hosts/<name>, hosts/<name>/<version>, the files in `shared` (path in the app: path
+ * in tests/), the package, and the tiny models in `models`, its folder of static files. tools/hosts.mjs has installed the framework.
  */
 export async function stage(
   name: string,
@@ -142,7 +140,7 @@ export async function stage(
   return new Stage(folder);
 }
 
-/** A child process that serves, as soon as it answers. */
+/** Waits until a child process answers requests. */
 export async function served(child: ChildProcess, url: string): Promise<Served> {
   let words = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -189,18 +187,17 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Expects that a bundler has copied the GPU's part, the only script that asks for an adapter. */
+/** Expects that a bundler has copied GPU support, the only script that requests an adapter. */
 export function expectGpuCopied(site: Site): void {
   const scripts = Object.entries(site).filter(([path, content]) => path.endsWith('.js') && String(content).includes('requestAdapter'));
   expect(scripts.length).toBeGreaterThan(0);
 }
 
-/** Expects that a page found the GPU's part. */
 export function expectGpu({ result }: Pick<Visit, 'result'>): void {
   expect(result).toMatchObject({ device: 'webgpu', labels: [{ label: expect.any(String) }] });
 }
 
-/** Expects that a page of the shared app (tests/packaging/app) worked, and asked no other server for anything. */
+/** Expects that a page of the shared app worked without requests to other servers. */
 export function expectWork({ result, elsewhere, complaints }: Omit<Visit, 'requests'>, variant: string = kThreads): void {
   expect(result).toMatchObject({
     worker: true,

@@ -1,4 +1,3 @@
-// SvelteKit: a static site, and the development server.
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { kIsolation, readFolder, visit, visitServed } from '../../browser/page/visit.js';

@@ -1,4 +1,4 @@
-// TypeScript finds the package's types under every way of resolving modules, also in programs without the DOM library.
+// TypeScript finds the package's types with every module resolution, also without the DOM library.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Stage, stage, versionsOf } from './stage.js';
 
@@ -17,7 +17,7 @@ const kSettings = [
   },
 ];
 
-/** TypeScript 6 warns about node10, and requires a flag that the settings are on the command line; TypeScript 7 lacks node10. */
+/** TypeScript 6 warns about node10 and requires a flag for settings on the command line; TypeScript 7 lacks node10. */
 function settingsOf(version: string): typeof kSettings {
   if (version === '5') return kSettings;
   const settings = version === '6' ? kSettings : kSettings.filter(({ name }) => name !== 'node10');

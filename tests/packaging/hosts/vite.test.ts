@@ -1,4 +1,3 @@
-// Vite: a build and the development server, without a setting that concerns the package.
 import { beforeAll, describe, test } from 'vitest';
 import { visitServed } from '../../browser/page/visit.js';
 import { expectGpu, expectWork, kSharedApp, type Stage, stage, versionsOf } from './stage.js';
@@ -13,7 +12,7 @@ describe.each(versionsOf('vite'))('Vite %s', (version) => {
     await app.run('vite/bin/vite.js', 'build');
     await app.visiting(['vite/bin/vite.js', 'preview', '--host', '127.0.0.1', '--port', 'port'], async (site) => {
       expectWork(await visitServed(site.url));
-      if (version === '7') expectGpu(await visitServed(site.url, '?device=webgpu')); // Minutes, on a busy machine.
+      if (version === '7') expectGpu(await visitServed(site.url, '?device=webgpu')); // takes minutes on a busy machine
     });
   });
 

@@ -1,4 +1,3 @@
-// Vitest, in Node and in jsdom.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Stage, stage, versionsOf } from './stage.js';
 

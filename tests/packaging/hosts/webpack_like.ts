@@ -1,4 +1,3 @@
-// The build of webpack, and of bundlers with its interface.
 import { cp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import { test } from 'vitest';
 import { kIsolation, readFolder, visit } from '../../browser/page/visit.js';
 import { expectGpuCopied, expectWork, kSharedApp, stage, versionsOf } from './stage.js';
 
-/** `bundler`: its npm package, which exports a function that returns a compiler. */
+/** `bundler` is an npm package that exports a function which returns a compiler. */
 export function testWebpack(host: string, bundler: string): void {
   test.each(versionsOf(host))(`${host} %s: a build works`, async (version) => {
     const app = await stage(host, { version, shared: kSharedApp, models: 'dist' });

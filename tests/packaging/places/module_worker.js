@@ -1,4 +1,3 @@
-// A page whose own module worker uses the package.
 globalThis.work = () => new Promise((resolve, reject) => {
   const worker = new Worker('./worker.js', { type: 'module' });
   worker.onmessage = ({ data }) => resolve(data);

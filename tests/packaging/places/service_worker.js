@@ -1,4 +1,4 @@
-// A service worker of somebody's own: it may not use import(), so the package has an entry for it.
+// A service worker may not use import(), so the package has an entry for it.
 import { pipeline } from './peruse/peruse-service-worker.js';
 import { work } from './work.js';
 

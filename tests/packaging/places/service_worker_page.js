@@ -1,4 +1,4 @@
-// A page whose service worker uses the package, with the options that the page's address names.
+// A page whose service worker uses the package, with options from the page's address.
 globalThis.work = async () => {
   await navigator.serviceWorker.register('./service_worker.js', { type: 'module' });
   const { active } = await navigator.serviceWorker.ready;

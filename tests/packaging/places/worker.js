@@ -1,4 +1,3 @@
-// A worker of somebody's own.
 import { pipeline } from './peruse/peruse.js';
 import { work } from './work.js';
 

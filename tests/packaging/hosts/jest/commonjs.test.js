@@ -1,4 +1,3 @@
-// Jest as it comes: CommonJS.
 const { pipeline } = require('peruse');
 const { Tokenizer } = require('peruse/tokenizer');
 

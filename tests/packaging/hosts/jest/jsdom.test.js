@@ -1,5 +1,4 @@
 /** @jest-environment jsdom */
-// A component's test: a page that is no page.
 const { pipeline, PeruseError } = require('peruse');
 
 test.each([{}, { worker: true }])('answers with %j', async (options) => {

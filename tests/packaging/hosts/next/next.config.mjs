@@ -1,10 +1,10 @@
-// Isolated, for threads. The roots: there are other lock files above this folder.
+// Isolation headers for threads. The roots are set because folders above have lock files too.
 import { createRequire } from 'node:module';
 
 const root = import.meta.dirname;
 const { version } = createRequire(import.meta.url)('next/package.json');
 
-/** Next 14 takes the package's scripts for Node into the server, and fails ("import cannot be used outside of module code"). */
+/** Without this, Next 14 bundles the package's scripts for Node, and fails. */
 const forNext14 = { experimental: { outputFileTracingRoot: root, serverComponentsExternalPackages: ['peruse'] } };
 const forLater = { outputFileTracingRoot: root, turbopack: { root } };
 

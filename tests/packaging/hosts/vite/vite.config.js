@@ -1,3 +1,2 @@
-// The headers that threads need, and nothing else.
 const headers = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
 export default { server: { headers }, preview: { headers } };

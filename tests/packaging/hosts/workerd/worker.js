@@ -1,4 +1,4 @@
-// A worker of Cloudflare's kind. It may compile no WebAssembly while it runs, so the engine is one of its modules.
+// A Cloudflare worker. It may not compile WebAssembly at run time, so the engine is one of its modules.
 import config from 'config.json';
 import weights from 'model.safetensors';
 import { pipeline } from 'peruse';

@@ -1,4 +1,3 @@
-// The background of an extension is a service worker.
 import { pipeline } from './peruse/peruse-service-worker.js';
 import { work } from './work.js';
 

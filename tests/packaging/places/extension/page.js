@@ -1,4 +1,4 @@
-// A page of an extension: everything lies within it, models included.
+// A page of an extension, which contains all files, also the models.
 import { pipeline } from './peruse/peruse.js';
 import { work } from './work.js';
 

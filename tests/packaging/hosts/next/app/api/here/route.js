@@ -1,4 +1,4 @@
-// The model runs in the server's own thread. Its folder is outside of the app.
+// Runs the model in the server's thread, from a folder outside of the app.
 import { pipeline } from 'peruse';
 
 export async function GET(request) {
