@@ -1,4 +1,4 @@
-// Tests of the TypeScript API and of the wasm engine: in Node, and in headless Chromium.
+// Tests of the TypeScript API and the wasm engine, in Node and in headless Chromium.
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { kChromiumFlags, kChromiumPath } from './tests/browser/chromium.js';
@@ -14,7 +14,7 @@ const kIsolation = {
  */
 const kUncaught = ['tests/browser/no_uncaught.ts'];
 
-/** The folder of an installed package, if its tests are to run (tools/test/tarball.mjs). */
+/** The folder of an installed package to test (tools/test/tarball.mjs). */
 const kPackage = process.env.PERUSE_PACKAGE?.replaceAll('\\', '/');
 
 const kTarball = {
@@ -29,7 +29,7 @@ const kTarball = {
     pool: 'forks' as const,
     testTimeout: 60_000,
     setupFiles: ['tests/node/support/own_cache.ts'],
-    server: { deps: { external: [/\/web\/(dist|wasm)\//] } }, // What was installed runs as it was installed.
+    server: { deps: { external: [/\/web\/(dist|wasm)\//] } }, // run as installed
   },
 };
 
@@ -55,7 +55,7 @@ function inChromium(name: string, headers: Record<string, string>, include = 'te
 
 export default defineConfig({
   test: {
-    // Two in parallel, because wasm threads need processors.
+    // Limited, because wasm threads need processors.
     maxWorkers: 2,
     projects: [
       {
@@ -68,7 +68,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           setupFiles: ['tests/node/support/own_cache.ts'],
-          server: { deps: { external: [/\/web\/(dist|wasm)\//] } }, // What ships runs as it ships.
+          server: { deps: { external: [/\/web\/(dist|wasm)\//] } }, // run as published
         },
       },
       {
@@ -101,7 +101,7 @@ export default defineConfig({
           include: ['tests/browser/others/*.test.ts'],
           environment: 'node',
           pool: 'forks',
-          execArgv: ['--experimental-websocket'], // Node 20; later ones have it without.
+          execArgv: ['--experimental-websocket'], // needed in Node 20
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu,tokenizer,teach,teach-threads] [--native debug|release]
-// Without options: all wasm variants (to web/wasm), the TypeScript (to web/dist and web/bundle) and the demo page (to web/demo). Builds are
-// incremental, in build/<preset>.
+// Builds Peruse: node tools/build.mjs [--variants simd,relaxed,simd-threads,relaxed-threads,webgpu,tokenizer,teach,teach-threads]
+//   [--native debug|release]
+// Without options: all wasm builds (web/wasm), the TypeScript (web/dist, web/bundle) and the demo page (web/demo).
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 import { glueOf, kBeside, kVariants } from './variants.mjs';
 
-/** Configures a preset where needed and builds the targets; returns the build folder. */
+/** Configures a preset if necessary, builds the targets, and returns the build folder. */
 export function buildPreset(preset, targets) {
   const folder = join(root, 'build', preset);
   if (!existsSync(join(folder, 'build.ninja'))) capture('cmake', ['--preset', preset], { cwd: root });
@@ -25,10 +25,7 @@ export function buildPreset(preset, targets) {
   return folder;
 }
 
-/**
- * Emscripten's glue names the wasm file and asks for its own script's address, where it would look for both by itself, which it never
- * does here. (Rolldown 1.2 minifies that address away and leaves its use.)
- */
+/** Removes file names from Emscripten's loader, which is always given its files. (Rolldown 1.2 would break them.) */
 function withoutNames(glue, variant) {
   let text = glue.replaceAll(`peruse-${variant}`, 'peruse');
   for (const code of [/^.*var _scriptName = .*$/m, /if\(_scriptName\)\{scriptDirectory=_scriptName\}/]) {
@@ -49,7 +46,7 @@ function buildVariant(variant) {
   return `${(statSync(join(out, `${name}.wasm`)).size / 1024).toFixed(0)} KB`;
 }
 
-/** Plain and relaxed SIMD share their glue: a difference would show as a crash. */
+/** Plain and relaxed SIMD share a loader, so throws if theirs differ. */
 function checkGlue() {
   for (const threads of ['', '-threads']) {
     const [plain, relaxed] = ['simd', 'relaxed'].map((simd) => {
@@ -60,7 +57,7 @@ function checkGlue() {
   }
 }
 
-/** Removes builds of an older tree that no longer exist, because every file in web/wasm goes into the package. */
+/** Removes builds that no longer exist, because every file in web/wasm is packaged. */
 function removeOtherBuilds() {
   const out = join(root, 'web/wasm');
   const known = new Set(kVariants.flatMap((variant) => [`peruse-${variant}.wasm`, glueOf(variant)]));
@@ -69,7 +66,6 @@ function removeOtherBuilds() {
   }
 }
 
-/** Builds the named wasm variants into web/wasm. */
 export async function buildVariants(variants = kVariants) {
   removeOtherBuilds();
   for (const variant of variants) await step(`wasm ${variant}`, () => buildVariant(variant));
@@ -77,17 +73,17 @@ export async function buildVariants(variants = kVariants) {
   linkBuilds();
 }
 
-/** Compiles web/src to web/dist, for Node, and bundles it to web/bundle, for pages, of the builds that are made. */
+/** Compiles web/src to web/dist for Node, and bundles it to web/bundle for pages. `made` lists the existing builds. */
 export async function buildTypeScript(made = kVariants) {
   await step('node packages', installNodeModules);
   await step('TypeScript', () => {
-    rmSync(join(root, 'web/dist'), { recursive: true, force: true }); // The compiler leaves the output of files that are gone.
+    rmSync(join(root, 'web/dist'), { recursive: true, force: true }); // otherwise output of removed files would stay
     capture('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json'], { cwd: root });
   });
   await step('bundles', () => bundle(made));
 }
 
-/** web/wasm, web/dist and web/bundle, in the order in which they need each other: a bundle holds the glue of the builds. */
+/** Builds web/wasm, web/dist and web/bundle, in this order: bundles contain the loaders. */
 export async function buildLibrary(variants = kVariants) {
   await buildVariants(variants);
   await buildTypeScript(variants);

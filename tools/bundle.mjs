@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// Bundles web/src for pages, into web/bundle: one file each for the page, its worker, the GPU, training, the training worker, service workers
-// and the tokenizer, with source maps. Links the builds of the engine next to them, where the bundles look for them. For Node it bundles the
-// two workers into one file each (web/dist/node), and the package for require() (web/dist/cjs). Run it after `tsc -p tsconfig.build.json`.
+// Bundles web/src for pages to web/bundle, with source maps, and links the engine's builds next to the bundles. For Node, bundles the workers
+// (web/dist/node) and the package for require() (web/dist/cjs). Run it after `tsc -p tsconfig.build.json`.
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { bundleInline, kInlineBuilds } from './bundle_inline.mjs';
@@ -12,13 +11,13 @@ import { glueOf, kVariants } from './variants.mjs';
 const kOut = join(root, 'web/bundle');
 const source = (path) => join(root, 'web/src', path);
 
-/** Bundles refer to each other by file name, so each is loaded and cached separately. */
+/** Bundles import each other by file name, so that each is loaded only once. */
 const kOthers = { 'worker/worker.ts': './peruse-worker.js', 'tasks/patterns.ts': './peruse-redact.js' };
-/** The GPU bundle uses the classes of the worker that loads it, through a global that the worker sets (worker/import_gpu_browser.ts). */
+/** The GPU bundle uses the classes of the worker that loads it, through a global (worker/import_gpu_browser.ts). */
 const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]));
 const gpuGlobal = (name) => `globalThis[Symbol.for('peruse.gpu')].${name}`;
 
-/** The training bundle imports settings, pipelines, errors (one class for `instanceof`), sources and workers from the page's bundle. */
+/** The training bundle uses settings, pipelines, errors, sources and workers of the page's bundle. */
 const kOthersOfTeaching = Object.fromEntries(
   [
     'index.ts',
@@ -49,7 +48,7 @@ function keptApart(others) {
   };
 }
 
-/** The bundles, each with the builds that it requires. */
+/** The bundles, with the builds that they require. */
 const kBundles = [
   { name: 'peruse', entry: 'index_bundle.ts' },
   { name: 'peruse-worker', entry: 'worker/worker.ts', builds: ['relaxed-threads'] },
@@ -61,10 +60,10 @@ const kBundles = [
   { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
   { name: 'peruse-redact', entry: 'index_redact.ts', others: {} },
   { name: 'peruse-isolate', entry: 'isolate.ts' },
-  { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox does not support service workers that are modules.
+  { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox does not support service workers that are modules
 ];
 
-/** Stands in for the loaders of builds that do not exist yet: requesting one throws an error that says so. */
+/** Replaces loaders of builds that do not exist yet by a function that throws. */
 function toCome(made) {
   const kWords = 'it is still being made: load the page again when it is';
   const glue = made.map(glueOf);
@@ -75,7 +74,6 @@ function toCome(made) {
   };
 }
 
-/** Bundles for Node: the workers, one file each, and the package for require(). */
 const kNodeBundles = [
   { folder: 'node', entries: { worker: 'worker/worker_node.ts' }, name: '[name].mjs', builds: ['relaxed-threads'] },
   { folder: 'node', entries: { teach_worker: 'teach/teach_worker_node.ts' }, name: '[name].mjs', builds: ['teach', 'teach-threads'] },
@@ -125,30 +123,30 @@ async function writeForNode({ folder, entries, name, format = 'es' }, plugins) {
   }
 }
 
-/** Declarations for require(). A declaration file of a CommonJS module can name types of an ES module, but can't export its values again. */
+/** Declarations for require(). Those of a CommonJS module can name types of an ES module, but not export its values. */
 function requiredTypes(entry, exports) {
   const module = `'../${(kDeclarations[entry] ?? entry).replace(/ts$/, 'js')}' with { 'resolution-mode': 'import' }`;
   const values = exports.flatMap((name) => [
     `export declare const ${name}: typeof module.${name};`,
-    ...(/^[A-Z]/.test(name) ? [`export type ${name} = module.${name};`] : []), // Classes are types too.
+    ...(/^[A-Z]/.test(name) ? [`export type ${name} = module.${name};`] : []), // classes are types too
   ]);
   return [`import type * as module from ${module};`, `export type * from ${module};`, ...values, ''].join('\n');
 }
 
-/** Entries for Node whose declarations are those of the entry for browsers. */
+/** Entries for Node with the declarations of those for browsers. */
 const kDeclarations = {
   'index_node.ts': 'index.ts',
   'teach/index_node.ts': 'teach/index.ts',
   'index_tokenizer_node.ts': 'index_tokenizer.ts',
 };
 
-/** Warnings are errors. */
+/** Treats warnings as errors. */
 function refuse(level, log) {
   throw new Error(`${level}: ${log.message}`);
 }
 
 async function write({ name, entry, others = kOthers, format = 'es', globals }, plugins) {
-  const { rolldown } = await import('rolldown'); // Only now: in a fresh clone the set-up has installed it by then.
+  const { rolldown } = await import('rolldown'); // in a new clone, set-up has installed it only now
   const build = await rolldown({
     input: { [name]: source(entry) },
     plugins: [keptApart(others), ...plugins],
@@ -169,7 +167,6 @@ async function write({ name, entry, others = kOthers, format = 'es', globals }, 
   await build.close();
 }
 
-/** Hard-links the builds of the engine next to the bundles. */
 export function linkBuilds() {
   mkdirSync(kOut, { recursive: true });
   const builds = join(root, 'web/wasm');
@@ -179,7 +176,7 @@ export function linkBuilds() {
   }
 }
 
-/** Returns the bundles whose builds exist. */
+/** Bundles everything whose builds exist. Returns the bundles. */
 export async function bundle(made = kVariants) {
   rmSync(kOut, { recursive: true, force: true });
   for (const one of kBundles) {
@@ -191,7 +188,7 @@ export async function bundle(made = kVariants) {
   if (kInlineBuilds.every((build) => made.includes(build))) await bundleInline(kOut, refuse);
   writeFileSync(join(kOut, 'peruse.d.ts'), "export * from '../dist/index.js';\n");
   writeFileSync(join(kOut, 'peruse-teach.d.ts'), "export * from '../dist/teach/index.js';\n");
-  // The type of a build that a bundler compiles beforehand.
+  // The type of a build, for bundlers that compile it.
   writeFileSync(join(kOut, 'peruse-build.d.ts'), 'declare const build: WebAssembly.Module;\nexport default build;\n');
   linkBuilds();
 }

@@ -1,4 +1,4 @@
-// Bundles peruse/inline: one file with the package, the builds of the engine of plain SIMD, and the worker for browsers and for Node.
+// Bundles peruse/inline: one file with the package, the builds with plain SIMD, and the workers for browsers and Node.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,18 +7,17 @@ import { root } from './setup/root.mjs';
 const source = (path) => join(root, 'web/src', path);
 const pack = (bytes) => gzipSync(bytes, { level: 9 }).toString('base64');
 
-/** What the package's own files import from it (web/src/platform/peruse_inline.d.ts, for the first build). Programs have the types of peruse. */
+/** Declarations for the package's own imports of it; programs have the types of peruse. */
 const kDeclarations = `export function embeddedBuild(variant: string): Promise<WebAssembly.Module>;
 export function workerCode(platform: 'browser' | 'node'): Promise<string>;
 `;
 
-/** The builds that are embedded. */
 export const kInlineBuilds = ['simd', 'simd-threads'];
 
 const kMinify = { compress: true, mangle: true, codegen: { removeWhitespace: true } };
 const kOptions = {
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-  // No file is next to this one, and a bundler must not look for any.
+  // No file is next to this one, so a bundler must not search for any.
   transform: { define: { 'import.meta.url': 'undefined' } },
   treeshake: { moduleSideEffects: (id) => /index_inline|worker_(browser|node)/.test(id) },
 };
@@ -38,7 +37,7 @@ export const hasGpu = () => false;
 export const embeddedBuild = undefined;
 export const workerCode = undefined;`;
 
-/** Left out: the GPU's part and the reader of ONNX files, which 'peruse/inline' refuses by name, and the bundle itself. */
+/** Omits GPU support and the ONNX reader, which 'peruse/inline' does not support, and the bundle itself. */
 const kWithoutOthers = {
   name: 'without-others',
   resolveId: (name) =>
@@ -46,7 +45,7 @@ const kWithoutOthers = {
   load: (id) => (id === '\0without-others' ? kOthers : null),
 };
 
-/** Node's modules, asked for when the program runs: a bundler for pages would refuse an import of them. */
+/** Node's modules, imported at run time, because bundlers for pages reject them. */
 const kNodeModules = {
   name: 'node-modules',
   resolveId: (name) => (name.startsWith('node:') ? { id: `\0${name}` } : null),
@@ -67,7 +66,7 @@ function embedded(parts) {
   };
 }
 
-/** Writes peruse-inline.js to the folder. `onLog`: what becomes of warnings. */
+/** Writes peruse-inline.js to the folder. `onLog` receives warnings. */
 export async function bundleInline(folder, onLog) {
   const browser = await scriptOf('inline/worker_browser.ts', { plugins: [kWithoutOthers], platform: 'browser', onLog }, { format: 'iife' });
   const node = await scriptOf(

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Which lines and branches of core the native tests run: node tools/coverage.mjs [--lines]
-// Prints a line for each file and the sums; with --lines, every line of core that never ran. Needs llvm-profdata and llvm-cov of clang's version.
+// Prints coverage of core by the native tests: node tools/coverage.mjs [--lines]. With --lines, also every line that never ran. Needs
+// llvm-profdata and llvm-cov of clang's version.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-// Writes docs/internals/covered-configurations.md from the cases.json of tests/fixtures/{tiny,conv}, the lists that the golden tests
-// run over.
-// With --check it only says whether the page is up to date (a test does that).
+// Writes docs/internals/covered-configurations.md from the cases.json of tests/fixtures/{tiny,conv}. With --check, only compares the page.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
@@ -10,7 +8,6 @@ import { root } from './setup/root.mjs';
 const kPage = join(root, 'docs/internals/covered-configurations.md');
 const kStorage = { float32: 'F32', float16: 'F16', bfloat16: 'BF16' };
 
-/** The page that the list of cases makes. */
 export function coverageTable() {
   const list = (folder) => JSON.parse(readFileSync(join(root, 'tests/fixtures', folder, 'cases.json'), 'utf8'));
   const { versions, cases: transformersCases } = list('tiny');

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Sets up, builds what the page needs first, and serves it: node tools/demo.mjs [port]. demo_rest.mjs builds the rest in the background;
-// requests for files that are still being built wait.
+// Builds what the demo page needs first, and serves it: node tools/demo.mjs [port]. demo_rest.mjs builds the rest in the background; requests
+// for files that are still being built wait.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
@@ -13,9 +13,9 @@ import { setup } from './setup.mjs';
 import { buildSite, storedModels } from './site.mjs';
 import { kFirstVariants } from './variants.mjs';
 
-const kNice = 10; // The rest is built below what the visitor tries meanwhile.
+const kNice = 10; // low priority for the rest
 
-/** Whether the rest could be built; where not, it has said why. */
+/** Returns whether the rest was built. */
 async function buildRest() {
   const child = spawn(process.execPath, [fileURLToPath(new URL('demo_rest.mjs', import.meta.url))], { stdio: 'inherit' });
   process.on('exit', () => child.kill());
@@ -31,7 +31,7 @@ await runAsProgram(import.meta.url, async () => {
   await step('demo page', async () => {
     site = await buildSite(kFirstVariants, storedModels);
   });
-  const { serveFolders } = await import('../web/dist/cli/static_server.js'); // Was built just now.
+  const { serveFolders } = await import('../web/dist/cli/static_server.js'); // has just been built
   const rest = buildRest();
   const later = { below: ['/peruse/', '/docs/'], until: rest };
   const { url } = await serveFolders({ '/': site, '/docs/': docsFolder }, { port: Number(process.argv[2] ?? 8000), later });

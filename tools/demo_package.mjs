@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Makes the npm package peruse-demo in build/demo-package: q8 copies of the models in models/, for `peruse serve-demo` and the first
-// programs of the documentation. The package peruse must have been built: its quantiser writes the copies.
+// Makes the npm package peruse-demo in build/demo-package: q8 copies of the models in models/. Requires the built package peruse.
 import {
   copyFileSync,
   cpSync,
@@ -20,17 +19,15 @@ import { root } from './setup/root.mjs';
 export const demoPackageFolder = join(root, 'build/demo-package');
 
 const kModels = join(root, 'models');
-/** Files that are copied in addition to the quantiser's output. */
 const kCopied = ['README.md', 'LICENSE'];
-/** Left out, because tokenizer.json contains the same. */
+/** Omitted, because tokenizer.json contains the same. */
 const kDropped = ['vocab.txt'];
 
-/** Names of the demo models. */
 export function demoModels() {
   return readdirSync(kModels).filter((name) => existsSync(join(kModels, name, 'config.json')));
 }
 
-/** The newest change of what the package is made from: models, quantiser, this file. */
+/** Time of the newest change of models, quantiser or this file. */
 function newestSource() {
   const files = demoModels().flatMap((name) => readdirSync(join(kModels, name)).map((file) => join(kModels, name, file)));
   const ours = ['tools/demo_package.mjs', 'tools/demo_package.md', 'package.json', 'web/dist/quantize/quantize.js'];
@@ -42,10 +39,10 @@ function isUpToDate() {
   return existsSync(list) && statSync(list).mtimeMs > newestSource();
 }
 
-/** Makes the package, unless it is there and up to date; returns its folder. */
+/** Makes the package unless it is up to date. Returns its folder. */
 export async function buildDemoPackage() {
   if (isUpToDate()) return demoPackageFolder;
-  const made = `${demoPackageFolder}.${process.pid}`; // Another process may make it at the same time.
+  const made = `${demoPackageFolder}.${process.pid}`; // another process may make it at the same time
   try {
     await writeDemoPackage(made);
     if (isUpToDate()) return demoPackageFolder;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Builds what the demo page's first visitor did not need, into the site that is served meanwhile (demo.mjs).
+// Builds what the demo page does not need first, into the site that demo.mjs serves.
 import { buildVariants } from './build.mjs';
 import { bundle } from './bundle.mjs';
 import { buildDocs } from './docs.mjs';
@@ -17,6 +17,6 @@ await runAsProgram(import.meta.url, async () => {
   }
   await step('bundles', () => bundle());
   putPackage();
-  // The page works without the documentation, so a failure to install TypeDoc is not fatal.
+  // Not fatal: the page works without documentation.
   await buildDocs().catch((error) => console.warn(`The documentation could not be made: ${error.message}`));
 });

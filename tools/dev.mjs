@@ -5,8 +5,6 @@
 //   npm run dev -- --native text      C++: the tests of tests/native/text, now and after every edit (also: several, with commas)
 //     --filter 'Trie*'                of them, those that GoogleTest's filter names
 //     --once                          does not watch
-// TypeScript runs from web/src (tools/dev/vitest.config.ts); C++ runs natively, without sanitizers. The WebAssembly of tests that load a
-// model is that of the last `npm run build`; builds that are missing are made first.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,11 +34,11 @@ function readOptions() {
 async function buildMissing() {
   const missing = kVariants.filter((variant) => !existsSync(join(root, `web/wasm/peruse-${variant}.wasm`)));
   if (missing.length > 0) await buildVariants(missing);
-  // Bundles change rarely and one of them starts the engine in Node, so they are made once and not after every edit.
+  // Bundles change rarely, so they are made once and not after every edit.
   if (missing.length > 0 || !existsSync(join(root, 'web/bundle/peruse.js'))) await buildTypeScript();
 }
 
-/** Runs Vitest in this terminal; resolves to its exit status. */
+/** Runs Vitest in this terminal. Returns its exit status. */
 function runVitest(files, once) {
   const mode = once ? 'run' : 'watch';
   const command = ['node_modules/vitest/vitest.mjs', mode, '--config', 'tools/dev/vitest.config.ts', ...files];

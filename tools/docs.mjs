@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Makes the site of documentation, guides and API reference in one, from docs/ and the docstrings: npm run docs. It goes to build/docs,
-// and npm run demo serves it with the page.
+// Makes the documentation site in build/docs from docs/ and the docstrings: npm run docs. npm run demo serves it with the page.
 import { join } from 'node:path';
 import { run } from './setup/exec.mjs';
 import { runAsProgram } from './setup/main_module.mjs';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Formats our C++ by .clang-format and our TypeScript and JavaScript by biome.json, imports sorted. With --check it changes nothing, and
-// reports files that differ and what the linter finds. A program that does not exist for this machine is skipped, with one line that says so.
+// Formats C++ (.clang-format), TypeScript and JavaScript (biome.json). With --check, only reports differences and lint errors. Formatters that
+// do not exist for this machine are skipped with a message.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './setup/exec.mjs';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs the libFuzzer programs of tests/fuzz: node tools/fuzz.mjs [--seconds N] [--targets config,safetensors,...]
-// Each runs for N seconds (default 60), two at a time, from the seeds in tests/fuzz/corpus and from what earlier runs found,
-// which is kept in the cache. An input that breaks a promise is a failure, and is left in build/fuzz-findings.
+// Each runs for N seconds (default 60), from tests/fuzz/corpus and the cached inputs of earlier runs. Failing inputs are written to
+// build/fuzz-findings.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-/** The programs, and the longest input that each generates: short inputs run faster, and parsers of small files do not need long ones. */
+/** The programs, with the longest input in bytes: short inputs run faster. */
 export const kTargets = {
   config: 4096,
   json: 1024,
@@ -26,10 +26,10 @@ export const kTargets = {
 };
 const kAtOnce = 2;
 const kFindings = join(root, 'build/fuzz-findings');
-/** A corpus with more files is reduced to the files that increase coverage. */
+/** Number of files above which a corpus is reduced to those that increase coverage. */
 const kMostFiles = 1500;
 
-/** Builds and runs; { passed, failed } by program. */
+/** Builds and runs the programs. Returns { passed, failed } of each. */
 async function runFuzzers({ seconds, targets = Object.keys(kTargets) }) {
   await step(
     'build fuzzers',
@@ -52,7 +52,7 @@ async function runFuzzers({ seconds, targets = Object.keys(kTargets) }) {
 async function fuzz(name, seconds) {
   const corpus = join(cacheDir, 'fuzz', name);
   mkdirSync(corpus, { recursive: true });
-  // Limits on the time and memory of one input. No parser needs a tenth of them.
+  // Limits for one input; parsers need a tenth of them.
   const limits = [`-max_len=${kTargets[name]}`, '-timeout=10', '-rss_limit_mb=2048', '-malloc_limit_mb=128', '-print_funcs=0'];
   const { status, output } = await runProgram(name, [
     `-max_total_time=${seconds}`,

@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 import { spawnSync } from 'node:child_process';
 // Tests the packed package in apps of frameworks and tools: node tools/hosts.mjs [host ...] [--some] [--list] [--tarball file]
-// Without names: all hosts. A host is a file tests/packaging/hosts/<name>.test.ts and an app in the folder <name>. If that folder has folders
-// for versions, each version is a host, such as 'astro5'. This program installs the host's pinned packages. --some (continuous integration):
-// eight hosts, chosen by the hash of the commit; all hosts if the commit, or the work since it, changes what the hosts see. The package must
-// have been built; or --tarball names a packed one. Last line: "<n> passed, <n> failed".
+// A host is a file tests/packaging/hosts/<name>.test.ts and an app in the folder <name>, with subfolders for versions, for example 'astro5'.
+// This program installs the host's pinned packages. Without names: all hosts. --some: eight hosts, chosen by the hash of the commit, or all if
+// the change affects what hosts use. The package must have been built, unless --tarball names one. Last line: "<n> passed, <n> failed".
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,10 +16,10 @@ import { step } from './setup/step.mjs';
 const kFolder = join(root, 'tests/packaging/hosts');
 const kWork = join(root, 'tests/packaging/work');
 
-/** Hosts in one run of continuous integration. */
+/** Number of hosts with --some. */
 const kSome = 8;
 
-/** Changes to these make it all hosts: packaging, workers, bundles, and where files are looked for. */
+/** Changes to these paths select all hosts. */
 const kSeenByHosts = [
   'package.json',
   'tests/packaging/',
@@ -40,14 +39,14 @@ export const kHosts = readdirSync(kFolder)
   .map((file) => file.slice(0, -'.test.ts'.length))
   .flatMap((name) => versionsOf(name).map((version) => ({ host: name + version, name, version })));
 
-/** Versions of a host, a folder each; [''] for a host without versions. */
+/** Versions of a host; [''] for a host without versions. */
 function versionsOf(name) {
   const folder = join(kFolder, name);
   const versions = existsSync(folder) ? readdirSync(folder).filter((one) => /^[\d.]+$/.test(one)) : [];
   return versions.length > 0 ? versions : [''];
 }
 
-/** Some hosts, others for each commit. */
+/** Chooses `count` hosts by the commit's hash. */
 export function chooseHosts(commit, hosts = kHosts, count = kSome) {
   const rank = ({ host }) => createHash('sha256').update(`${commit} ${host}`).digest('hex');
   return [...hosts].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, count);
@@ -69,7 +68,7 @@ export function hostsAreConcerned(base = process.env.PERUSE_BASE || 'HEAD~1') {
   return paths.some((path) => kSeenByHosts.some((prefix) => path.startsWith(prefix)));
 }
 
-/** Copies a host's package.json and lock file to the folder in which its test creates its app. Returns the folder, or [] without a lock file. */
+/** Copies a host's package.json and lock file to its app's folder. Returns the folder, or [] without a lock file. */
 function prepare({ host, name, version }) {
   const from = join(kFolder, name, version);
   if (!existsSync(join(from, 'package-lock.json'))) return [];
@@ -79,7 +78,7 @@ function prepare({ host, name, version }) {
   return [folder];
 }
 
-/** The hosts of a name such as 'astro5', or 'astro' for all of its versions. */
+/** The hosts of a name: 'astro5', or 'astro' for all versions. */
 function named(word) {
   const hosts = kHosts.filter(({ host, name }) => word === host || word === name);
   if (hosts.length === 0) throw new Error(`Unknown host '${word}'. Hosts: ${kHosts.map(({ host }) => host).join(', ')}`);

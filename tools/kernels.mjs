@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-// Models (tests/native/models/random_models_test.cc) and operations (ops/random_case.h) of random shapes in every build that computes,
-// those of training too, each compared with the reference:
+// Compares models and operations of random shapes, also of training, with the reference, in every build that computes:
 // node tools/kernels.mjs [--seconds N] [--builds native,simd,relaxed,simd-threads,relaxed-threads,gpu] [--seed S]
-// A build takes as many rounds, of other models each, as fit into N seconds (default 60). A failure names its seed and configuration.
+// Each build runs for N seconds (default 60). A failure names its seed and configuration.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,15 +11,15 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-const kRound = 20; // Repetitions in one process.
-const kModels = 12; // In each; as in the test.
-const kOperations = 40; // As in the tests.
+const kRound = 20; // repetitions in one process
+const kModels = 12; // models in one repetition, as in the test
+const kOperations = 40; // operations in one repetition, as in the tests
 const kGpu = ['tests/node/gpu/with_swiftshader.mjs', process.execPath, 'tests/node/gpu/run_gpu_tests.mjs'];
 
-// Node runs relaxed SIMD by itself from version 22 on.
+// Node supports relaxed SIMD without a flag from version 22 on.
 const kRelaxedNode = [process.execPath, ...(Number(process.versions.node.split('.')[0]) < 22 ? ['--experimental-wasm-relaxed-simd'] : [])];
 
-/** The builds: a preset, its target, and the command that runs it. */
+/** Each build: preset, target, and command. */
 const kBuilds = {
   native: ['native-debug', 'peruse_tests', []],
   simd: ['wasm-simd', 'peruse_wasm_tests.cjs', [process.execPath]],
@@ -34,7 +33,7 @@ function runFor(seconds, [preset, file, command], seed) {
   const until = performance.now() + 1000 * seconds;
   let rounds = 0;
   for (let at = seed; performance.now() < until; at += kRound) {
-    // GoogleTest takes seeds from 1 to 99999, and the next one for each repetition.
+    // GoogleTest accepts seeds from 1 to 99999, and adds 1 for each repetition.
     const args = ['--gtest_filter=Random*', '--gtest_brief=1', '--gtest_shuffle', `--gtest_repeat=${kRound}`];
     const [program, ...rest] = [...command, join(root, 'build', preset, file), ...args, `--gtest_random_seed=${1 + (at % 99_000)}`];
     const { status, stdout, stderr } = spawnSync(program, rest, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Puts the demo page into the package (web/demo), for `peruse serve-demo`: the page only. The engine is in the package
-// already, and the models would triple its size.
+// Copies the demo page, without engine and models, to web/demo in the package, for `peruse serve-demo`.
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { runAsProgram } from './setup/main_module.mjs';
@@ -12,7 +11,7 @@ export async function buildPackagedDemo() {
   const demo = join(root, 'web/demo');
   rmSync(demo, { recursive: true, force: true });
   cpSync(site, demo, { recursive: true, filter: (path) => !['peruse', 'models'].includes(relative(site, path).split(sep)[0]) });
-  // The service worker stores what this file lists: no models.
+  // The service worker stores the files in this list, without models.
   const list = join(demo, 'files.json');
   const files = JSON.parse(readFileSync(list, 'utf8'));
   const inUse = files.inUse.filter((file) => !file.startsWith('models/'));

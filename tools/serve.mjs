@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// The package's own server for the demo page (web/src/cli/static_server.ts), for any folder:
-// node tools/serve.mjs [folder] [port] [--no-isolation]. The TypeScript must have been built.
+// Serves any folder: node tools/serve.mjs [folder] [port] [--no-isolation]. The TypeScript must have been built.
 import { serveFolders } from '../web/dist/cli/static_server.js';
 import { runAsProgram } from './setup/main_module.mjs';
 

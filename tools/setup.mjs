@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Sets up everything that building and testing need; skips what is already there. Run it as often as you like.
-// Writes what it found to env.json in the cache folder (PERUSE_CACHE, by default ~/.cache/peruse).
+// Installs everything that building and testing need, unless it exists, and writes the paths to env.json in the cache folder (PERUSE_CACHE, by
+// default ~/.cache/peruse).
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { cacheDir, environmentFile } from './setup/cache.mjs';

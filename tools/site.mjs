@@ -15,7 +15,7 @@ import { kVariants } from './variants.mjs';
 
 export const siteFolder = join(root, 'build/site');
 
-/** Models as they are stored, which do not need a quantiser: it runs in a build that the first visitor of `npm run demo` does not wait for. */
+/** The models as stored, for the first build of `npm run demo`, which has no quantiser yet. */
 export const storedModels = join(root, 'models');
 
 const kStyles = ['style.css', 'panel.css', 'inside.css'];
@@ -91,7 +91,6 @@ export function putPackage(made = kVariants) {
   put(join(siteFolder, 'files.json'), (path) => writeFileSync(path, list));
 }
 
-/** Returns the total size of these files of the site. */
 export function bytesOf(files) {
   return files.reduce((sum, file) => sum + statSync(join(siteFolder, file)).size, 0);
 }

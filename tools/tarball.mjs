@@ -13,7 +13,7 @@ import { setup } from './setup.mjs';
 
 export const tarballFolder = join(root, 'build/tarballs');
 
-/** Packs what is built; returns the paths of the tarballs. */
+/** Packs what has been built. Returns the tarballs' paths. */
 export async function packPackages(folder = tarballFolder) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Sets up, builds and runs test suites: the fast tier, unless options say otherwise (--help lists them; tools/test/suites.mjs is the table).
-// The last line is "<n> passed, <n> failed" over all suites. A suite that ran no test, or whose build failed, counts as a failure.
+// Sets up, builds and runs test suites, by default the fast ones (--help lists options; tools/test/suites.mjs is the table). Last line: "<n>
+// passed, <n> failed". A suite without tests, or with a failed build, counts as a failure.
 import { runAsProgram } from './setup/main_module.mjs';
 import { setup } from './setup.mjs';
 import { makeBuilds } from './test/builds.mjs';
@@ -22,7 +22,7 @@ function list(suites) {
   }
 }
 
-/** Runs one suite; whatever goes wrong is a failure of it. */
+/** Runs one suite. Any error is a failure of the suite. */
 async function run(suite, environment, failedBuilds) {
   console.log(`\n== ${suite.name}: ${suite.covers}`);
   const start = performance.now();

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// The thread pool, and models computed by several threads, under the thread sanitizer: node tools/threads.mjs [--filter <GoogleTest's>]
-// The first finding ends the program.
+// Runs the thread pool, and models on several threads, under the thread sanitizer: node tools/threads.mjs [--filter <GoogleTest's>]
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildPreset } from './build.mjs';
@@ -10,7 +9,7 @@ import { root } from './setup/root.mjs';
 import { step } from './setup/step.mjs';
 import { setup } from './setup.mjs';
 
-/** What starts threads: the pool, the list of operations on three threads, whole models on two to four, lessons on two and five. */
+/** Tests that start threads. */
 const kTests = 'ThreadPoolTest.*:*xnnpack_3_threads*:RandomModels.Threads*:*WarmCallTest*:Workers.*:Threads.*';
 
 await runAsProgram(import.meta.url, async () => {

@@ -1,12 +1,12 @@
-// The WebAssembly builds of the engine, and the JavaScript loader of each.
+// The WebAssembly builds of the engine, and their JavaScript loaders.
 
-/** The first four compute on the CPU. The others compute on a GPU, tokenize only, or train. */
+/** The first four compute on the CPU. The others compute on a GPU, tokenize, or train. */
 export const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'webgpu', 'tokenizer', 'teach', 'teach-threads'];
 
-/** The build that Chrome, Edge and Firefox choose on an isolated page with two processors: enough to show the demo page. */
+/** The build for Chrome, Edge and Firefox on an isolated page with two processors, enough to show the demo page. */
 export const kFirstVariants = ['relaxed-threads'];
 
-/** Modules that are built with one of the first four: their preset and target. */
+/** Modules built with one of the first four: preset and target. */
 export const kBeside = {
   webgpu: ['wasm-simd', 'peruse_webgpu'],
   tokenizer: ['wasm-simd', 'peruse_tokenizer'],
@@ -14,7 +14,7 @@ export const kBeside = {
   'teach-threads': ['wasm-simd-threads', 'peruse_teach'],
 };
 
-/** The glue that a build shares with others of its kind of threading. */
+/** The loader of a build; builds with the same kind of threading share one. */
 export function glueOf(variant) {
   if (variant in kBeside) return `glue-${variant}.mjs`;
   return variant.endsWith('-threads') ? 'glue-threads.mjs' : 'glue.mjs';

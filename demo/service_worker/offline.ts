@@ -7,9 +7,9 @@ import { decidesIsolation, isolated } from '../../web/src/isolated_response.js';
 const worker = self as unknown as ServiceWorkerGlobalScope;
 const kCache = 'peruse-demo';
 
-/** The site's files: the page's own, and what it needs only in use. tools/site.mjs writes the lists. */
+/** The site's files, from tools/site.mjs: the page's own, and those that it loads later. */
 interface SiteFiles {
-  /** Another one says that the site has changed. */
+  /** Changes with the site. */
   version: string;
   page: string[];
   inUse: string[];
@@ -24,7 +24,7 @@ async function storePage(): Promise<void> {
   await cache.addAll(['./files.json', ...(await siteFiles()).page]);
 }
 
-/** Stores the files that the visitor has not used yet, or that have changed, one after another. */
+/** Stores the files that are missing or have changed, one after another. */
 async function storeAll(): Promise<void> {
   const cache = await caches.open(kCache);
   const { version, inUse } = await siteFiles();
@@ -35,17 +35,16 @@ async function storeAll(): Promise<void> {
   await cache.put('./kept', new Response(version));
 }
 
-/** Tells all pages of the site of a request; a worker's is its page's too. */
+/** Reports a request of the page or its workers to all pages of the site. */
 async function tell(request: string, at: number, size: number): Promise<void> {
   for (const client of await worker.clients.matchAll({ type: 'window' })) client.postMessage({ request, at, bytes: size });
 }
 
-/** The addresses of the site's files. */
 let known: Promise<ReadonlySet<string>> | undefined;
 
 async function readKnown(): Promise<ReadonlySet<string>> {
   const stored = async () => (await (await caches.match('./files.json'))?.json()) as SiteFiles;
-  const { page, inUse } = await siteFiles().catch(stored); // A portal's answer is no JSON.
+  const { page, inUse } = await siteFiles().catch(stored); // a captive portal does not return JSON
   return new Set([...page, ...inUse].map((file) => addressOf(new URL(file, worker.registration.scope))));
 }
 
@@ -53,7 +52,7 @@ function addressOf({ origin, pathname }: URL): string {
   return origin + pathname.replace(/\/index\.html$/, '/');
 }
 
-/** The types that files of a name come with; a captive portal answers with a page of its own whatever it is asked for. */
+/** Content types by file name. A captive portal returns its own page for every address. */
 const kTypes: readonly [RegExp, RegExp][] = [
   [/\/$/, /^text\/html/],
   [/\.(m?js|ts)$/, /javascript/],
@@ -62,10 +61,10 @@ const kTypes: readonly [RegExp, RegExp][] = [
   [/\.wasm$/, /^application\/wasm/],
 ];
 
-/** Whether an answer is a file of the site, and not somebody else's notice. */
+/** Whether a response is a file of the site, and not a captive portal's page. */
 async function isOurs(address: string, response: Response): Promise<boolean> {
   if (response.status !== 200 || response.redirected) return false;
-  if (address.endsWith('/') || known === undefined) known = readKnown(); // With each visit: the site may have changed.
+  if (address.endsWith('/') || known === undefined) known = readKnown(); // read again at each visit, because the site may have changed
   const names = await known.catch(() => undefined);
   if (names === undefined) known = undefined;
   if (names?.has(address) !== true) return false;
@@ -75,7 +74,7 @@ async function isOurs(address: string, response: Response): Promise<boolean> {
   return !address.endsWith('/') || (await response.clone().text()).includes(kOwnMark);
 }
 
-/** What the site's own page contains, and no portal's. */
+/** A line of the site's page, by which it differs from a captive portal's. */
 const kOwnMark = '<meta name="application-name" content="Peruse"';
 
 async function networkFirst(event: FetchEvent, at: number): Promise<Response> {
@@ -83,7 +82,7 @@ async function networkFirst(event: FetchEvent, at: number): Promise<Response> {
   try {
     const response = await fetch(event.request);
     void tell(event.request.url, at, Number(response.headers.get('content-length') ?? 0));
-    // Cancelled transfers and a full disk leave the cache as it was, and the page goes on.
+    // Cancelled transfers and a full disk leave the cache unchanged.
     const copy = response.clone();
     const address = addressOf(new URL(event.request.url));
     event.waitUntil(
@@ -106,7 +105,7 @@ worker.addEventListener('install', (event) => {
 worker.addEventListener('activate', (event) => event.waitUntil(worker.clients.claim()));
 worker.addEventListener('message', (event) => {
   if (event.data !== 'keep all') return;
-  // Without a connection or room on the disk, what is stored by then stays, and the next visit goes on.
+  // If the connection or disk space is lost, the next visit continues.
   event.waitUntil(
     storeAll().then(
       () => event.source?.postMessage('all kept'),

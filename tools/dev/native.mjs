@@ -1,4 +1,4 @@
-// Native tests of the development loop: no sanitizers, one test binary for each folder of tests/native.
+// Native tests of the development loop: without sanitizers, one program for each folder of tests/native.
 import { spawn } from 'node:child_process';
 import { readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -6,10 +6,10 @@ import { buildPreset } from '../build.mjs';
 import { root } from '../setup/root.mjs';
 
 const kPreset = 'native-dev';
-const kAtOnce = 2; // Processes that share the tests of a binary.
-const kQuiet = 100; // Editors write a file in several steps; milliseconds.
+const kAtOnce = 2; // processes per program
+const kQuiet = 100; // milliseconds, because editors write a file in several steps
 
-/** Folders of core that are tested by a test folder of another name. */
+/** Folders of core whose tests are in a folder of another name. */
 const kTestedBy = {
   api: ['tasks'],
   backend: ['backend', 'ops'],
@@ -24,7 +24,7 @@ export const kFolders = readdirSync(join(root, 'tests/native'), { withFileTypes:
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-/** The folders of tests for a file, named from the root of the repository; none for files that are not C++. */
+/** The test folders of a C++ file, named from the root; empty for other files. */
 export function foldersFor(path) {
   const [, top, folder] = /^(core|tests\/native)\/(\w+)\/.*\.(?:cc|h|inc|wgsl)$/.exec(path) ?? [];
   if (folder === undefined) return [];
@@ -37,7 +37,7 @@ function stop() {
   for (const child of running) child.kill();
 }
 
-/** Runs a share of a folder's tests; resolves to { status, output }. */
+/** Runs a share of a folder's tests. Returns { status, output }. */
 function runShare(folder, share, filter) {
   const env = {
     ...process.env,
@@ -58,7 +58,7 @@ function runShare(folder, share, filter) {
   });
 }
 
-/** Builds and runs the tests of folders; returns whether all passed. */
+/** Builds and runs the tests of folders. Returns whether all passed. */
 export async function runNative(folders, filter = '*') {
   const start = performance.now();
   const took = () => `${((performance.now() - start) / 1000).toFixed(1)} s`;
@@ -75,7 +75,7 @@ export async function runNative(folders, filter = '*') {
   let passed = 0;
   for (const folder of folders) {
     const shares = await Promise.all(Array.from({ length: kAtOnce }, (_, share) => runShare(folder, share, filter)));
-    if (shares.some(({ signal }) => signal === 'SIGTERM')) return false; // A newer edit took over.
+    if (shares.some(({ signal }) => signal === 'SIGTERM')) return false; // a newer edit took over
     const failed = shares.filter(({ status }) => status !== 0);
     if (failed.length > 0) {
       console.log(`${failed.map(({ output }) => output).join('')}\n${folder}: FAILED (built in ${built}, ${took()} in all)`);
@@ -87,7 +87,7 @@ export async function runNative(folders, filter = '*') {
   return true;
 }
 
-/** Runs the tests of a file's folders after each edit; with `only`, the tests of these folders after any edit of C++. */
+/** Runs tests after each edit: those of the edited file, or with `only` those of these folders. */
 export function watchNative(only, filter) {
   let edited = new Set();
   let timer;

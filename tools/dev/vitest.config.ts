@@ -1,6 +1,5 @@
-// Vitest for the development loop (npm run dev): tests/node on the TypeScript sources. No bundles, no type check.
-// Imports of web/dist become imports of web/src, so an edit runs the tests that depend on it. Workers and commands that tests start still
-// load web/dist; its JavaScript is written again, file by file, as soon as a source changes.
+// Vitest for `npm run dev`: tests/node on the TypeScript sources. Imports of web/dist become imports of web/src, so that an edit runs the tests
+// that depend on it. Workers and commands still load web/dist, whose JavaScript is updated after each edit.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +14,7 @@ const kSources = join(kRoot, 'web/src');
 const { config } = ts.readConfigFile(join(kRoot, 'tsconfig.build.json'), ts.sys.readFile) as { config: { compilerOptions: object } };
 const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, kRoot);
 
-/** Compiles one file of web/src to web/dist, as tsc does, without its types. */
+/** Compiles one file of web/src to web/dist, without its types. */
 function compile(file: string): void {
   const out = file.replace(kSources, join(kRoot, 'web/dist')).replace(/ts$/, 'js');
   mkdirSync(dirname(out), { recursive: true });
@@ -30,7 +29,7 @@ function distFollowsSources(): Plugin {
     configureServer({ watcher }) {
       const files = readdirSync(kSources, { recursive: true, encoding: 'utf8' }).map((name) => join(kSources, name));
       for (const file of files.filter(isSource)) compile(file);
-      mkdirSync(join(kRoot, 'web/bundle'), { recursive: true }); // By this folder the package recognises itself.
+      mkdirSync(join(kRoot, 'web/bundle'), { recursive: true }); // by this folder the package recognises itself
       for (const event of ['add', 'change'] as const) watcher.on(event, (file) => isSource(file) && compile(file));
     },
   };

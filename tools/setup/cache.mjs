@@ -1,4 +1,4 @@
-// Where downloaded and unpacked things live (outside the tree), and how a folder gets there whole or not at all.
+// The cache of downloaded and unpacked files, in which a folder is complete or absent.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -7,7 +7,7 @@ import { withLock } from './lock.mjs';
 
 export const cacheDir = process.env.PERUSE_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'peruse');
 
-/** What set-up found, for the other tools and for cmake/environment.cmake. */
+/** The results of set-up, for the other tools and for cmake/environment.cmake. */
 export const environmentFile = join(cacheDir, 'env.json');
 
 export function readEnvironment() {
@@ -18,16 +18,14 @@ export function sha256(file) {
   return createHash('sha256').update(readFileSync(file)).digest('hex');
 }
 
-/** Throws unless `file` has the pinned hash. */
 export function verify(file, pin) {
   const actual = sha256(file);
   if (actual !== pin) throw new Error(`${file}: sha256 is ${actual}, expected ${pin}`);
 }
 
 /**
- * Makes the folder `name` in the cache by calling `fill(folder)`, unless it is already there for the same `key`.
- * The folder appears under its name only when `fill` has finished; of several set-ups one fills it and the others wait.
- * Returns its path. `isSame` says whether a folder's key means the same as `key`.
+ * Makes the folder `name` in the cache by calling `fill(folder)`, unless it exists for the same `key`, and returns its path. The folder is
+ * renamed when `fill` has finished; parallel set-ups wait. `isSame` compares keys.
  */
 export function cachedFolder(name, key, fill, isSame = (found) => found === key) {
   const folder = join(cacheDir, name);
@@ -44,7 +42,7 @@ export function cachedFolder(name, key, fill, isSame = (found) => found === key)
 function fillFolder(folder, key, fill) {
   const partials = `${basename(folder)}.partial-`;
   for (const name of readdirSync(dirname(folder)).filter((one) => one.startsWith(partials))) {
-    rmSync(join(dirname(folder), name), { recursive: true, force: true }); // Left by one that was killed.
+    rmSync(join(dirname(folder), name), { recursive: true, force: true }); // left by a killed process
   }
   const partial = join(dirname(folder), `${partials}${process.pid}`);
   mkdirSync(partial, { recursive: true });
@@ -58,7 +56,7 @@ function fillFolder(folder, key, fill) {
   }
 }
 
-/** If `folder` holds nothing but one folder (as most source archives do), moves its contents up. */
+/** If `folder` contains only one folder, as most source archives do, moves its contents up. */
 export function flatten(folder) {
   const entries = readdirSync(folder);
   if (entries.length !== 1 || !statSync(join(folder, entries[0])).isDirectory()) return;

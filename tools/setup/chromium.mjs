@@ -1,4 +1,4 @@
-// The browser for tests, and SwiftShader (the software GPU that Debian's Chromium carries).
+// Chromium, and SwiftShader, its software GPU.
 import { existsSync } from 'node:fs';
 import { which } from './exec.mjs';
 

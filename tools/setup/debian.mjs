@@ -1,11 +1,11 @@
-// What this machine's own apt says: which release it is, which mirror it uses, and a private view of another release.
+// Reads the release and the mirror from this machine's apt, and opens other releases.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { capture, which } from './exec.mjs';
 
 const kKeyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** The release number (12, 13, ...), or undefined when this is not Debian with apt. */
+/** The release number (12, 13, ...); undefined if this is not Debian with apt. */
 export function debianRelease() {
   if (!existsSync('/etc/os-release') || !which('apt-get')) return undefined;
   const text = readFileSync('/etc/os-release', 'utf8');
@@ -42,7 +42,7 @@ export function parseSources(text, isDeb822) {
   return pairs;
 }
 
-/** The address this machine takes Debian itself from (not security, not other repositories). */
+/** The address from which this machine installs Debian itself. */
 export function debianMirror() {
   const files = ['/etc/apt/sources.list'];
   const parts = '/etc/apt/sources.list.d';
@@ -61,15 +61,15 @@ export function debianMirror() {
   throw new Error(`no Debian mirror for ${codename} in /etc/apt/sources.list or ${parts}`);
 }
 
-/** Downloads one file of the mirror's pool through apt's own transport, which knows proxies and credentials. */
+/** Downloads a file of the mirror's pool with apt, which knows proxies and credentials. */
 export function downloadFromPool(poolPath, file, pin) {
   const quoted = poolPath.replaceAll('~', '%7e').replaceAll('+', '%2b');
   capture('/usr/lib/apt/apt-helper', ['download-file', `${debianMirror()}/pool/main/${quoted}`, file, `SHA256:${pin}`]);
 }
 
 /**
- * A second apt configuration, for another release. It does not change what the system installs.
- * Returns a function that downloads binary packages of that release into a folder, checked by apt's signatures.
+ * Configures apt for another release, without changing the system. Returns a function that downloads packages of that release into a folder,
+ * checked by apt's signatures.
  */
 export function privateRelease(suite, stateDir) {
   const sources = join(stateDir, `${suite}.sources`);

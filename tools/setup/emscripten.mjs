@@ -1,4 +1,4 @@
-// Finds an Emscripten of at least kMinimum, or brings one.
+// Finds an Emscripten of at least kMinimum, or installs one.
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cachedFolder } from './cache.mjs';
@@ -18,7 +18,7 @@ function versionOf(emcc) {
   return /\b(\d+\.\d+\.\d+)\b/.exec(tryCapture(emcc, ['--version']) ?? '')?.[1];
 }
 
-/** The folder that holds emcc.py, for an `emcc` that may be a link or Debian's wrapper in /usr/bin. */
+/** The folder with emcc.py, of an `emcc` that may be a link or Debian's wrapper. */
 function rootOf(emcc) {
   const own = dirname(realpathSync(emcc));
   if (existsSync(join(own, 'emcc.py'))) return own;
@@ -36,7 +36,7 @@ function existing() {
   return undefined;
 }
 
-/** Debian 12: unpacked into the cache. Elsewhere: emsdk. Returns { root, note }. */
+/** On Debian 12 unpacks packages into the cache; elsewhere uses emsdk. Returns { root, note }. */
 export function findEmscripten(release) {
   const found = existing();
   if (found) return found;
@@ -45,6 +45,6 @@ export function findEmscripten(release) {
     run('git', ['clone', '-q', '--depth', '1', '--branch', kMinimum, 'https://github.com/emscripten-core/emsdk.git', partial]);
     capture(join(partial, 'emsdk'), ['install', kMinimum]);
   });
-  capture(join(folder, 'emsdk'), ['activate', kMinimum]); // Writes the folder's own path into its configuration.
+  capture(join(folder, 'emsdk'), ['activate', kMinimum]); // writes the folder's path into its configuration
   return { root: join(folder, 'upstream/emscripten'), note: `${kMinimum} from emsdk` };
 }

@@ -1,4 +1,4 @@
-// Emscripten 3.1.69 on Debian 12: the packages of Debian 13 unpacked into a private prefix, with Debian 12's own LLVM 19.
+// Emscripten 3.1.69 for Debian 12: packages of Debian 13 in a private prefix, with Debian 12's LLVM 19.
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, cachedFolder, verify } from './cache.mjs';
@@ -11,7 +11,7 @@ const kPackages = {
   'libstdc++6': 'ab1fa05837aa7a92aae748fd07a18a35f7d18bb4a71c4724fe2bbf0e32089de0',
   'libgcc-s1': '3c71917b490d1a17aed43196a2787a256ecf060526cdb20216a74bedc061b150',
   'node-acorn': '5c6814cf6536892b3a93cc72a0a3792beb0d3f6be3d69f499ca7d764583479a9',
-  // Superseded by each security update of Debian 13; apt has checked its signature, and no pin outlives it.
+  // Not pinned, because security updates replace it; apt checks its signature.
   libc6: undefined,
 };
 
@@ -23,7 +23,7 @@ function download(folder) {
   }
 }
 
-/** Binaryen of Debian 13 needs that release's C library: each tool is started through the loader unpacked next to it. */
+/** Starts Debian 13's Binaryen with that release's C library, through the loader next to it. */
 function wrapBinaryen(prefix, finalPrefix) {
   const libraries = join(finalPrefix, 'usr/lib/x86_64-linux-gnu');
   const bin = join(prefix, 'binaryen/bin');
@@ -49,12 +49,12 @@ function configure(prefix, finalPrefix) {
 
 const kLayout = 'layout 1';
 
-/** What the folder's contents depend on: not on the Node that runs this, so that set-ups under two Nodes share it. */
+/** Key of the folder's contents. Set-ups under different Node versions share it. */
 export function emscriptenKey() {
   return JSON.stringify([kPackages, kLayout]);
 }
 
-/** Keys of earlier set-ups named their Node too. */
+/** Keys of earlier set-ups also contained the Node version. */
 export function isSameEmscripten(found) {
   const list = JSON.parse(found);
   return JSON.stringify([list.at(0), list.at(-1)]) === emscriptenKey();
@@ -62,7 +62,7 @@ export function isSameEmscripten(found) {
 
 export function unpackEmscripten() {
   const finalPrefix = join(cacheDir, 'emscripten');
-  process.env.EM_NODE_JS ??= process.execPath; // For the builds that this process starts; others take the PATH's.
+  process.env.EM_NODE_JS ??= process.execPath; // for builds started by this process
   const { fresh } = cachedFolder(
     'emscripten',
     emscriptenKey(),

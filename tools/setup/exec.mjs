@@ -1,7 +1,7 @@
-// Runs other programs. A failure carries the program's own words.
+// Runs other programs.
 import { execFile, spawnSync } from 'node:child_process';
 
-/** Runs `command` and returns its standard output; throws with its standard error when it fails. */
+/** Runs `command` and returns its standard output. Throws with its standard error if it fails. */
 export function capture(command, args = [], options = {}) {
   const result = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
   if (result.error) throw result.error;
@@ -9,7 +9,7 @@ export function capture(command, args = [], options = {}) {
   return result.stdout;
 }
 
-/** `capture` with a promise, so that several programs can run in parallel. */
+/** Like `capture`, asynchronously. */
 export function captureAsync(command, args = [], options = {}) {
   return new Promise((resolve, reject) => {
     execFile(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options }, (error, stdout, stderr) => {
@@ -26,25 +26,25 @@ function failure(command, args, status, words) {
   return new Error(`${command} ${args.join(' ')} failed (${status}):\n${told.join('\n')}`);
 }
 
-/** Runs `command` with its output shown as it comes; throws when it fails. */
+/** Runs `command` and shows its output. Throws if it fails. */
 export function run(command, args = [], options = {}) {
   const result = spawnSync(command, args, { stdio: 'inherit', ...options });
   if (result.error) throw result.error;
   if (result.status !== 0) throw new Error(`${command} ${args.join(' ')} failed (${result.status ?? result.signal})`);
 }
 
-/** As `capture`, but undefined when the program is missing or fails. */
+/** Like `capture`, but returns undefined if the program is missing or fails. */
 export function tryCapture(command, args = [], options = {}) {
   const result = spawnSync(command, args, { encoding: 'utf8', ...options });
   return result.error || result.status !== 0 ? undefined : result.stdout;
 }
 
-/** The full path of a program on PATH, or undefined. */
+/** The path of a program on PATH, or undefined. */
 export function which(program) {
   return tryCapture('sh', ['-c', 'command -v "$1"', 'sh', program])?.trim() || undefined;
 }
 
-/** Prefixes a command with sudo when this process is not root. */
+/** Prefixes a command with sudo unless this process is root. */
 export function asRoot(command, args) {
   return process.getuid() === 0 ? [command, args] : ['sudo', [command, ...args]];
 }

@@ -1,4 +1,4 @@
-// The pinned formatters: clang-format and Biome for Linux, macOS and Windows. { program } is a path; { missing } is the reason why a program is unavailable.
+// The pinned formatters, clang-format and Biome: { program } is a path, { missing } the reason if there is none for this machine.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cachedFolder, sha256 } from './cache.mjs';
@@ -6,7 +6,7 @@ import { capture, tryCapture, which } from './exec.mjs';
 import { installNodeModules } from './node_modules.mjs';
 import { root } from './root.mjs';
 
-/** Versions format differently. Debian's set-up installs this one. */
+/** Pinned, because versions format differently. */
 const kClangFormat = '19.1.7';
 const kPins = join(root, 'tools/lint/requirements.txt');
 
@@ -16,7 +16,7 @@ function versionOf(program) {
   return program && /version (\d+)\./.exec(tryCapture(program, ['--version']) ?? '')?.[1];
 }
 
-/** clang-format of the pinned major version: the machine's, else the one that PyPI has for this platform. */
+/** clang-format of the pinned major version, from this machine or from PyPI. */
 export function findClangFormat() {
   const [major] = kClangFormat.split('.');
   for (const name of [`clang-format-${major}`, 'clang-format']) {
@@ -36,7 +36,7 @@ export function findClangFormat() {
   }
 }
 
-/** Biome's program of tools/lint/package.json for this platform. */
+/** Biome's program in tools/lint/package.json for this platform. */
 export function findBiome() {
   const folder = join(root, 'tools/lint');
   installNodeModules(folder);

@@ -1,10 +1,10 @@
-// A lock on an entry of the cache: a file that its holder creates. It is stale if the holder's process is gone.
+// A lock on an entry of the cache: a file, stale if the process that created it has ended.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 
 const kAskEvery = 200;
-const kForgottenAfter = 3600e3; // For holders on other machines, whose processes can't be checked.
+const kForgottenAfter = 3600e3; // milliseconds, for locks of other machines, whose processes cannot be checked
 
 function sleep(milliseconds) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
@@ -22,7 +22,7 @@ function take(path) {
 
 function isAlive(pid) {
   try {
-    process.kill(pid, 0); // Sends nothing.
+    process.kill(pid, 0); // tests whether the process exists
     return true;
   } catch (error) {
     return error.code !== 'ESRCH';
@@ -33,15 +33,15 @@ function isLeft(path) {
   try {
     const [pid, host] = readFileSync(path, 'utf8').split(' ');
     const age = Date.now() - statSync(path).mtimeMs;
-    if (host === undefined) return age > 1000; // It is empty, so its creator died before writing into it.
+    if (host === undefined) return age > 1000; // empty: its creator was killed before writing
     return host === hostname() ? !isAlive(Number(pid)) : age > kForgottenAfter;
   } catch (error) {
-    if (error.code === 'ENOENT') return false; // Just released.
+    if (error.code === 'ENOENT') return false; // just released
     throw error;
   }
 }
 
-/** Removes the lock by renaming it, which succeeds for only one of several processes. */
+/** Removes the lock by renaming it, which succeeds for only one process. */
 function clear(path) {
   const left = `${path}.left-${process.pid}`;
   try {
@@ -52,7 +52,7 @@ function clear(path) {
   rmSync(left, { force: true });
 }
 
-/** Runs `action` (not async) while holding the lock. */
+/** Calls the synchronous `action` while holding the lock. */
 export function withLock(path, action) {
   mkdirSync(dirname(path), { recursive: true });
   for (let said = false; !take(path); sleep(kAskEvery)) {

@@ -1,4 +1,4 @@
-// The system packages that building and testing need, from the machine's own Debian release.
+// Installs system packages of this machine's Debian release.
 import { asRoot, capture, tryCapture } from './exec.mjs';
 
 const kPackages = [
@@ -21,7 +21,7 @@ const kPackages = [
   'xz-utils',
 ];
 
-/** On Debian 13 the toolchain itself is a package, and the C++ library of its own compiler is newer. */
+/** On Debian 13 the toolchain is a package, and its compiler needs a newer C++ library. */
 function wanted(release) {
   if (release < 13) return kPackages;
   return [...kPackages.filter((name) => name !== 'libstdc++-12-dev'), 'libstdc++-14-dev', 'emscripten'];
@@ -40,7 +40,7 @@ function installed() {
   );
 }
 
-/** Installs what is missing and nothing else; touches no network when nothing is. */
+/** Installs missing packages. Uses the network only if some are missing. */
 export function installPackages(release) {
   const present = installed();
   const missing = wanted(release).filter((name) => !present.has(name));

@@ -1,4 +1,3 @@
-// The folder of the repository.
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');

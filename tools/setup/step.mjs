@@ -1,6 +1,4 @@
-// One line per step: what it does and how long it took.
-
-/** Runs `action` (sync or async) as a named step. `action` may return a note that is printed with the time. */
+/** Runs `action`, and prints a line with its name, time, and the note that it may return. */
 export async function step(name, action) {
   const start = performance.now();
   process.stdout.write(`${name} ... `);

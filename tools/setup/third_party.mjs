@@ -1,12 +1,11 @@
-// The C and C++ sources that Peruse builds on. Each is pinned twice: by the sha256 of Debian's copy of the release
-// (which is what CI uses) and by the upstream commit (used where there is no apt).
+// The C and C++ sources that Peruse uses. Each is pinned by the sha256 of Debian's copy, and by the upstream commit for machines without apt.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDir, cachedFolder, flatten, verify } from './cache.mjs';
 import { downloadFromPool } from './debian.mjs';
 import { capture } from './exec.mjs';
 
-// `pool`: path under pool/main of a Debian mirror.
+// `pool` is a path under pool/main of a Debian mirror.
 export const kSources = [
   {
     name: 'xnnpack',
@@ -51,7 +50,7 @@ export const kSources = [
     commit: '457c891775a7397bdb0376bb1031e6e027af1c48', // 1.2.0
   },
   {
-    // The binary package: release 1.1.0 as such does not compile with current compilers, Debian's headers do.
+    // The binary package, because release 1.1.0 does not compile with current compilers.
     name: 'rapidjson',
     pool: 'r/rapidjson/rapidjson-dev_1.1.0+dfsg2-7.4_all.deb',
     sha256: 'bae757b6f8c3bac0cad89877d34f125e5533ec27e61d38dc66559a7b8a0e46bf',
@@ -70,7 +69,7 @@ export const kSources = [
 function unpackFromDebian(source, folder) {
   const downloads = join(cacheDir, 'downloads');
   mkdirSync(downloads, { recursive: true });
-  const archive = join(downloads, source.pool.split('/').at(-1)); // The lock on `folder` is the lock on this.
+  const archive = join(downloads, source.pool.split('/').at(-1)); // also protected by the lock on `folder`
   downloadFromPool(source.pool, archive, source.sha256);
   verify(archive, source.sha256);
   if (archive.endsWith('.deb')) capture('dpkg', ['-x', archive, folder]);
@@ -79,7 +78,7 @@ function unpackFromDebian(source, folder) {
   rmSync(archive);
 }
 
-/** A commit's id is the hash of its contents, so git itself does the checking. */
+/** Fetches a commit, whose id git verifies. */
 function fetchFromUpstream(source, folder) {
   const git = (...args) => capture('git', ['-C', folder, '-c', 'advice.detachedHead=false', ...args]);
   git('init', '-q');
@@ -89,7 +88,7 @@ function fetchFromUpstream(source, folder) {
   if (head !== source.commit) throw new Error(`${source.git}: got ${head}, not ${source.commit}`);
 }
 
-/** Fetches what is not in the cache yet. Returns { folders: name -> path, fetched: names }. */
+/** Fetches the sources that the cache lacks. Returns { folders: name -> path, fetched: names }. */
 export function fetchSources(useDebian) {
   const folders = {};
   const fetched = [];

@@ -1,4 +1,4 @@
-// What suites need before they run. The runner makes everything that the chosen suites need first, in one go.
+// Builds for suites, all made before the first suite runs.
 import { join } from 'node:path';
 import { buildLibrary, buildPreset } from '../build.mjs';
 import { kTargets } from '../fuzz.mjs';
@@ -7,15 +7,12 @@ import { root } from '../setup/root.mjs';
 import { step } from '../setup/step.mjs';
 import { kBeside, kVariants } from '../variants.mjs';
 
-/** CMake targets by preset for each of the engine's builds. */
+/** CMake targets of each of the engine's builds, by preset. */
 function engineTargets() {
   return kVariants.map((variant) => kBeside[variant] ?? [`wasm-${variant}`, 'peruse']);
 }
 
-/**
- * Each build: the [preset, target] pairs that ninja makes, and what to do after them (`after`). Targets of one preset are made by one run of ninja,
- * so that links and compilations of several suites overlap.
- */
+/** Each build: [preset, target] pairs for ninja, and a function to call afterwards. One run of ninja makes all targets of a preset. */
 const kBuilds = {
   lint: { after: () => step('formatter and linter', () => installNodeModules(join(root, 'tools/lint'))) },
   node_modules: { after: () => step('node packages', installNodeModules) },
@@ -31,7 +28,7 @@ const kBuilds = {
 
 export const kBuildNames = Object.keys(kBuilds);
 
-/** Makes the named builds. Returns the names of those that failed, with the error. */
+/** Makes the named builds. Returns the failed ones, with errors. */
 export async function makeBuilds(names) {
   const wanted = kBuildNames.filter((name) => names.has(name));
   const failed = new Map();

@@ -1,11 +1,11 @@
-// The failures of a run, shown again at its end: continuous integration often keeps only the last lines of the output.
+// Repeats failures at the end of a run, because continuous integration often keeps only the last lines.
 const kShown = 20;
 const kLines = 12;
 const kLastLines = 30;
 
 /**
- * Returns the failed tests with the first lines of their messages, as lines. `results` are { name, tests, failed, error, output } of each suite.
- * Where no test failed and the suite did, the last lines of its output say why.
+ * Returns failed tests with the first lines of their messages. `results` are { name, tests, failed, error, output } of each suite. If a suite
+ * failed without a failed test, returns the last lines of its output.
  */
 export function failures(results) {
   return results.filter(({ failed }) => failed > 0).flatMap(failuresOf);
@@ -19,7 +19,7 @@ function failuresOf({ name, tests, error, output = '' }) {
   return failed.length > kShown ? [...lines, `FAILED ${name}: ${failed.length - kShown} more`] : lines;
 }
 
-/** The first lines of a message, without the test runner's part of the stack. */
+/** The first lines of a message, without the test runner's stack. */
 function beginning(message) {
   const lines = message.split('\n').filter((line) => !line.includes('/node_modules/@vitest/'));
   return lines.slice(0, kLines);

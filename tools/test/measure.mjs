@@ -1,4 +1,4 @@
-// Runs a program and measures the processor time of it and of everything it starts.
+// Runs a program and measures its processor time, with all child processes.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { which } from '../setup/exec.mjs';
@@ -6,17 +6,17 @@ import { root } from '../setup/root.mjs';
 
 const kWrapper = fileURLToPath(new URL('processor_time.py', import.meta.url));
 
-/** Whether processor time can be measured here: the wrapper is a Python program. Found once. */
+/** Whether Python, which measures the time, is available. */
 let python;
 
-/** A suite that takes longer hangs: it is ended, in milliseconds. */
+/** Milliseconds after which a suite is ended. */
 const kLongest = 25 * 60_000;
-/** How long output is awaited after the command has ended, in milliseconds. */
+/** Milliseconds to wait for output after the command has ended. */
 const kPatience = 3000;
 
 /**
- * Runs `command`, a list, in the root of the repository. `show` passes its output on; `keep` returns it.
- * Resolves to { status, output, processor }: the exit status, the output or '', and seconds of processor time (undefined without Python).
+ * Runs `command` (a list) in the root of the repository. `show` prints its output, `keep` returns it. Returns { status, output, processor }:
+ * exit status, output or '', and seconds of processor time (undefined without Python).
  */
 export async function runMeasured(command, { env = process.env, show = true, keep = false } = {}) {
   python ??= process.platform === 'win32' ? false : which('python3');
@@ -41,7 +41,7 @@ export async function runMeasured(command, { env = process.env, show = true, kee
   }, kLongest);
   const status = await new Promise((resolve, reject) => {
     child.on('error', reject).on('close', (code) => resolve(code ?? 1));
-    // A process that the command left behind may hold the pipes open.
+    // A process that the command left running may hold the pipes open.
     child.on('exit', (code) => setTimeout(() => resolve(code ?? 1), kPatience).unref());
   });
   clearTimeout(end);

@@ -1,5 +1,5 @@
-// How each kind of suite runs and is counted. A runner resolves to { passed, failed, skipped, processor, tests, output }: `tests` are
-// { name, seconds, failure }, `failure` being the message of a failed test; `processor` is seconds of processor time or undefined.
+// Runs each kind of suite. Runners return { passed, failed, skipped, processor, tests, output }: `tests` are { name, seconds, failure }, with
+// the message of a failed test; `processor` is seconds of processor time or undefined.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { root } from '../setup/root.mjs';
@@ -7,16 +7,13 @@ import { runMeasured } from './measure.mjs';
 
 export const kResults = join(root, 'build/test-results');
 
-/**
- * Seed of every random case in the suites. It is fixed, so that a red run is caused by the commit. New seeds are drawn by
- * `npm run test:kernels` and `npm run test:attack`, or set with PERUSE_TEST_SEED.
- */
+/** Seed of all random cases, fixed so that the commit causes a failure. test:kernels, test:attack and PERUSE_TEST_SEED set others. */
 export const kSeed = Number(process.env.PERUSE_TEST_SEED ?? 1);
 
-/** Number of processes among which the tests of a GoogleTest program are divided. */
+/** Number of processes for the tests of a GoogleTest program. */
 const kAtOnce = 2;
 
-/** Runs a row of the table; `environment` is what the set-up found. */
+/** Runs a row of the table. `environment` is set-up's result. */
 export function runSuite(suite, environment) {
   mkdirSync(kResults, { recursive: true });
   if (suite.googletest) return runGoogleTest(suite);
@@ -36,7 +33,7 @@ function readReport(file) {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** A program that exits with an error after a clean report (because of a leak, say) is a failure of its own. */
+/** Adds a failure if a program ends with an error after a clean report, for example because of a leak. */
 function withExit(counts, status) {
   return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
 }
@@ -45,9 +42,7 @@ function sum(values) {
   return values.includes(undefined) ? undefined : values.reduce((total, value) => total + value, 0);
 }
 
-// ---- GoogleTest --------------------------------------------------------------------------------------------------------
-
-/** Runs the program twice at the same time, half of the tests in each process. */
+/** Runs the program twice in parallel, half of the tests in each process. */
 async function runGoogleTest(suite) {
   const parts = await Promise.all(Array.from({ length: kAtOnce }, (_, part) => runPart(suite, part)));
   const tests = parts.flatMap((part) => part.tests);
@@ -57,7 +52,7 @@ async function runGoogleTest(suite) {
   return { passed: add('passed'), failed: add('failed'), skipped: add('skipped'), processor: add('processor'), tests, output };
 }
 
-/** Every n-th test: slow tests follow each other in the list, so the parts take equally long. */
+/** Runs every n-th test: slow tests are neighbours, so the parts take equally long. */
 async function runPart({ name, googletest, filter }, part) {
   const report = join(kResults, `${name}.${part}.json`);
   rmSync(report, { force: true });
@@ -83,9 +78,7 @@ async function runPart({ name, googletest, filter }, part) {
   };
 }
 
-// ---- Vitest ------------------------------------------------------------------------------------------------------------
-
-/** The tests of one file of the report. A file that can't be loaded has none: the file itself is then the failure. */
+/** The tests of one file of the report. A file that cannot be loaded counts as a failed test. */
 function testsOf({ name: path, assertionResults, status, message }) {
   const name = relative(root, path);
   if (status === 'failed' && !assertionResults.some((test) => test.status === 'failed')) return [{ name, seconds: 0, failure: message }];
@@ -96,7 +89,7 @@ function testsOf({ name: path, assertionResults, status, message }) {
   }));
 }
 
-/** Runs projects of vitest.config.ts: all their files, or those that the row names. */
+/** Runs projects of vitest.config.ts, all files or those of the row. */
 async function runVitest({ name, vitest, files = [], names, within = [] }, environment) {
   const report = join(kResults, `${name}.json`);
   rmSync(report, { force: true });
@@ -107,14 +100,12 @@ async function runVitest({ name, vitest, files = [], names, within = [] }, envir
   const { status, output, processor } = await runMeasured(command, { env: environmentOf(environment), keep: true });
   const { numPassedTests, numFailedTests, numPendingTests, testResults } = readReport(report);
   const tests = testResults.flatMap((file) => testsOf(file));
-  // Tests that the row does not name are pending in the report too.
+  // In the report, tests that the row does not name are pending too.
   const skipped = names ? 0 : numPendingTests;
   return { ...withExit({ passed: numPassedTests, failed: numFailedTests, skipped }, status), processor, tests, output };
 }
 
-// ---- Other programs ----------------------------------------------------------------------------------------------------
-
-/** Runs a program whose last line is "<n> passed, <n> failed", or which is one test by its exit status. */
+/** Runs a program with the last line "<n> passed, <n> failed"; any other program counts as one test, by its exit status. */
 async function runCommand({ command }, environment) {
   const { status, output, processor } = await runMeasured(command, { env: environmentOf(environment), keep: true });
   const counts = /^(\d+) passed, (\d+) failed$/.exec(output.trimEnd().split('\n').at(-1));

@@ -1,4 +1,4 @@
-// Which suites run: by tier, by name, or by what changed.
+// Selects suites by tier, by name, or by changed paths.
 import { parseArgs } from 'node:util';
 import { capture } from '../setup/exec.mjs';
 import { root } from '../setup/root.mjs';
@@ -11,7 +11,7 @@ export const kUsage = `npm test -- [options]            runs the fast tier; npm 
   --changed [commit]             runs the suites of the tier that changes since the commit (HEAD by default) can affect
   --check-times                  fails if a suite takes more than twice its usual processor time`;
 
-/** Reads the command line. Returns { list, checkTimes, suites }. */
+/** Parses the command line to { list, checkTimes, suites }. */
 export function readOptions(args) {
   const { values, positionals } = parseArgs({
     args,
@@ -45,7 +45,7 @@ function named(names) {
   return kSuites.filter(({ name }) => names.includes(name));
 }
 
-/** Paths that differ from the last common commit with `commit`, those that git does not track yet included. */
+/** Paths that differ from the last common commit with `commit`, with untracked ones. */
 function changedPaths(commit) {
   const git = (...args) => capture('git', args, { cwd: root }).split('\n').filter(Boolean);
   const [base] = git('merge-base', commit, 'HEAD');
@@ -54,12 +54,12 @@ function changedPaths(commit) {
 
 const isBelow = (path, prefixes) => prefixes.some((prefix) => path.startsWith(prefix));
 
-/** Whether some row of the table, or one of its lists, says which suites read the path. */
+/** Whether the table says which suites read the path. */
 export function isKnown(path) {
   return isBelow(path, [...kReadByAll, ...kReadByNone]) || kSuites.some(({ reads }) => isBelow(path, reads));
 }
 
-/** The suites whose result a change of these paths can change. A path that the table does not know can affect every suite. */
+/** The suites whose result depends on these paths. Unknown paths affect every suite. */
 export function affectedSuites(paths, suites) {
   const read = paths.filter((path) => !isBelow(path, kReadByNone));
   if (read.some((path) => isBelow(path, kReadByAll) || !isKnown(path))) return suites;

@@ -1,6 +1,4 @@
-// The table of test suites. A new suite is one row here.
-//
-// A row:
+// The table of test suites. A row:
 //   name        for --only and in reports
 //   tier        'fast': part of `npm test`; 'all': only part of `npm run test:all`
 //   covers      what the suite tests, in one line
@@ -18,9 +16,7 @@ import { join } from 'node:path';
 import { root } from '../setup/root.mjs';
 import { kSeed } from './runners.mjs';
 
-// ---- Paths -------------------------------------------------------------------------------------------------------------
-
-/** A change to these can change the result of every suite. */
+/** Paths that affect every suite. */
 export const kReadByAll = [
   '.npmrc',
   'package.json',
@@ -32,7 +28,7 @@ export const kReadByAll = [
   'tools/variants.mjs',
 ];
 
-/** No suite reads these, not even one that reads the folder they are in. */
+/** Paths that no suite reads, also if a suite reads their folder. */
 export const kReadByNone = ['.ci/', '.github/', '.gitignore', 'tools/docs', 'tools/train/'];
 
 const kCore = ['core/', 'cmake/', 'CMakeLists.txt', 'CMakePresets.json'];
@@ -44,21 +40,17 @@ const kDemo = ['demo/', 'tools/site', 'tools/serve.mjs', 'tools/packaged_demo.mj
 const kTarball = [...kPackage, ...kDemo, ...kData, 'LICENSE', 'NOTICE', 'README.md'];
 const kInChromium = [...kPackage, ...kVitest, ...kData, 'tests/browser/chromium.ts', 'tests/browser/tiny_served.ts'];
 
-// ---- Selections --------------------------------------------------------------------------------------------------------
-
 const withSwiftShader = ['node', 'tests/node/gpu/with_swiftshader.mjs'];
 
 const kShaders = ['tests/node/gpu/operations.test.ts'];
 const kMainPath = ['tests/browser/demo/page.test.ts', 'tests/browser/demo/tasks.test.ts'];
 const kTarballItself = ['tests/packaging/package.test.ts'];
 
-/** The test files of a folder that `others` leaves out. */
+/** The test files of a folder, except `others`. */
 function theRest(folder, others) {
   const files = readdirSync(join(root, folder)).map((name) => `${folder}/${name}`);
   return files.filter((file) => file.endsWith('.test.ts') && !others.includes(file));
 }
-
-// ---- The table ---------------------------------------------------------------------------------------------------------
 
 export const kSuites = [
   {

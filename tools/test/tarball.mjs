@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs the Node tests of whole pipelines on the package as npm installs it: npm run test:tarball -- [peruse-1.2.3.tgz]
-// Without a file it packs what is built. Works on Linux, macOS and Windows; needs `npm ci`, no compiler.
+// Runs Node tests of whole pipelines on the installed package: npm run test:tarball -- [peruse-1.2.3.tgz]
+// Without a file, packs the built package. Works on Linux, macOS and Windows, without a compiler.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { capture } from '../setup/exec.mjs';
 import { runAsProgram } from '../setup/main_module.mjs';
 import { root } from '../setup/root.mjs';
 
-/** On Windows npm is a script of the shell. */
+/** On Windows npm is a shell script. */
 const npm = (args, cwd) => capture('npm', args, { cwd, shell: process.platform === 'win32' });
 
 function pack(folder) {

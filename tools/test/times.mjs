@@ -1,4 +1,4 @@
-// Times of suites, builds and tests: kept in build/test-results/times.json, shown, and held to the usual ones.
+// Stores times of suites, builds and tests in build/test-results/times.json, prints them, and checks limits.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kResults } from './runners.mjs';
@@ -6,18 +6,18 @@ import { kResults } from './runners.mjs';
 const kFile = join(kResults, 'times.json');
 const kSlowest = 12;
 
-/** The fast tier may use this much processor time, builds not counted: 10 minutes on two cores. In seconds. */
+/** Limit for the fast tier without builds, in seconds of processor time. */
 const kFastTier = 1200;
-/** A suite may use this many times its usual processor time, and kSlack seconds more: start-up is a large part of short suites. */
+/** A suite may take kFactor times its usual processor time plus kSlack seconds, because start-up dominates short suites. */
 const kFactor = 2;
 const kSlack = 20;
 
-/** { suites: { name: { seconds, processor } } } of the last run of each suite here. */
+/** { suites: { name: { seconds, processor } } } of the last run of each suite on this machine. */
 export function readTimes() {
   return existsSync(kFile) ? JSON.parse(readFileSync(kFile, 'utf8')) : { suites: {} };
 }
 
-/** Adds the results of a run ({ name, seconds, processor, tests } each). */
+/** Adds a run's results: { name, seconds, processor, tests } each. */
 export function storeTimes(results, buildSeconds) {
   const { suites } = readTimes();
   for (const { name, seconds, processor, tests } of results) {
@@ -27,7 +27,7 @@ export function storeTimes(results, buildSeconds) {
   writeFileSync(kFile, `${JSON.stringify({ builds: Math.round(buildSeconds), suites }, null, 2)}\n`);
 }
 
-/** The slowest suites and tests of a run, as lines. */
+/** Lines with the slowest suites and tests of a run. */
 export function slowest(results) {
   const suites = [...results].sort((a, b) => b.seconds - a.seconds).slice(0, kSlowest);
   const tests = results
@@ -49,8 +49,8 @@ function median(values) {
 }
 
 /**
- * Returns a sentence for each suite that took too much processor time. `results` contain the table's `usual` and the measured `processor`. If
- * everything takes longer (an older processor, shared caches and cores), the limits grow by the median factor over all suites.
+ * Returns a sentence for each suite that took too much processor time, from the table's `usual` and the measured `processor`. If everything
+ * takes longer, the limits grow by the median factor of all suites.
  */
 export function overTime(results) {
   const measured = results.filter(({ processor, usual }) => processor !== undefined && usual > 0);
