@@ -19,9 +19,14 @@ class VectorIndexBinding {
   uintptr_t Resize(uint32_t rows) {
     return index_.Resize(rows).ok() ? reinterpret_cast<uintptr_t>(index_.values().data()) : 0;
   }
+  // The same for rows in 8 bits: the address of the codes. Scales() returns that of the scales.
+  uintptr_t ResizeCodes(uint32_t rows) {
+    return index_.ResizeCodes(rows).ok() ? reinterpret_cast<uintptr_t>(index_.codes().data()) : 0;
+  }
+  uintptr_t Scales() { return reinterpret_cast<uintptr_t>(index_.scales().data()); }
   // Returns the address of the query.
   uintptr_t Query() { return reinterpret_cast<uintptr_t>(index_.query().data()); }
-  // Call after writing rows. Returns the first row with NaN or infinity, or -1.
+  // Call after writing rows. Returns the first row with NaN, infinity or a negative scale, or -1.
   double Finish() {
     const std::optional<size_t> row = index_.Finish();
     return row ? static_cast<double>(*row) : -1;
@@ -47,6 +52,8 @@ EMSCRIPTEN_BINDINGS(peruse_vectors) {
   emscripten::class_<VectorIndexBinding>("VectorIndex")
       .constructor<uint32_t>()
       .function("resize", &VectorIndexBinding::Resize)
+      .function("resizeCodes", &VectorIndexBinding::ResizeCodes)
+      .function("scales", &VectorIndexBinding::Scales)
       .function("query", &VectorIndexBinding::Query)
       .function("finish", &VectorIndexBinding::Finish)
       .function("search", &VectorIndexBinding::Search);

@@ -12,7 +12,11 @@ const kOut = join(root, 'web/bundle');
 const source = (path) => join(root, 'web/src', path);
 
 /** Bundles import each other by file name, so that each is loaded only once. */
-const kOthers = { 'worker/worker.ts': './peruse-worker.js', 'tasks/patterns.ts': './peruse-redact.js' };
+const kOthers = {
+  'worker/worker.ts': './peruse-worker.js',
+  'tasks/patterns.ts': './peruse-redact.js',
+  'search/kit.ts': './peruse-search.js',
+};
 /** The GPU bundle uses the classes of the worker that loads it, through a global (worker/import_gpu_browser.ts). */
 const kOthersOfGpu = Object.fromEntries(['engine/engine.ts', 'engine/builds.ts', 'errors.ts'].map((path) => [path, basename(path, '.ts')]));
 const gpuGlobal = (name) => `globalThis[Symbol.for('peruse.gpu')].${name}`;
@@ -59,6 +63,7 @@ const kBundles = [
   { name: 'peruse-service-worker', entry: 'index_service_worker.ts', others: {} },
   { name: 'peruse-tokenizer', entry: 'index_tokenizer.ts', builds: ['tokenizer'] },
   { name: 'peruse-redact', entry: 'index_redact.ts', others: {} },
+  { name: 'peruse-search', entry: 'search/kit.ts', others: {} },
   { name: 'peruse-isolate', entry: 'isolate.ts' },
   { name: 'peruse-isolate-worker', entry: 'isolate_worker.ts', others: {}, format: 'iife' }, // Firefox does not support service workers that are modules
 ];

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <new>
+#include <string>
 
 #if defined(__wasm_simd128__)
 #include <wasm_simd128.h>
@@ -55,6 +56,17 @@ int32_t Product(const int8_t* a, const int16_t* b, size_t count) {
             wasm_i32x4_extract_lane(sum, 3);
 #endif
   for (; i < count; ++i) product += int32_t{a[i]} * int32_t{b[i]};
+  return product;
+}
+
+float Product(const int8_t* a, const float* b, size_t count) {
+  float sums[4] = {};
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (size_t lane = 0; lane < 4; ++lane) sums[lane] += static_cast<float>(a[i + lane]) * b[i + lane];
+  }
+  float product = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  for (; i < count; ++i) product += static_cast<float>(a[i]) * b[i];
   return product;
 }
 
@@ -128,19 +140,53 @@ struct VectorIndex::QueryCodes {
   double error;
 };
 
+bool VectorIndex::JustifiesCodes(size_t rows) const { return rows >= kFewestCodes && width_ <= kWidestCodes; }
+
 Status VectorIndex::Resize(size_t rows) {
   summaries_size_ = 0;
   codes_.reset();
   summaries_.reset();
+  codes_only_ = false;
+  PERUSE_RETURN_IF_ERROR(scales_.Resize(0));
   PERUSE_RETURN_IF_ERROR(rows_.Resize(rows * width_));
   summaries_size_ = rows;
-  if (rows < kFewestCodes || width_ > kWidestCodes) return OkStatus();
+  if (!JustifiesCodes(rows)) return OkStatus();
   codes_.reset(new (std::nothrow) int8_t[rows * width_]);
   summaries_.reset(new (std::nothrow) Summary[rows]);
   if (codes_ && summaries_) return OkStatus();
   codes_.reset();  // without codes, searches are slower, with the same results
   summaries_.reset();
   return OkStatus();
+}
+
+Status VectorIndex::ResizeCodes(size_t rows) {
+  PERUSE_RETURN_IF_ERROR(Resize(0));
+  PERUSE_RETURN_IF_ERROR(scales_.Resize(rows));
+  codes_.reset(new (std::nothrow) int8_t[rows * width_]);
+  summaries_.reset(new (std::nothrow) Summary[rows]);
+  if (!codes_ || !summaries_) {
+    codes_.reset();
+    summaries_.reset();
+    return OutOfMemory("no memory for " + std::to_string(rows) + " vectors");
+  }
+  codes_only_ = true;
+  summaries_size_ = rows;
+  return OkStatus();
+}
+
+// Summarises a row that is stored as codes. Returns whether its scale is valid.
+bool VectorIndex::FinishCodes(size_t row) {
+  const float scale = scales_.values()[row];
+  if (!std::isfinite(scale) || scale < 0) return false;
+  double squares = 0;
+  for (size_t i = row * width_; i < (row + 1) * width_; ++i) squares += static_cast<double>(codes_[i]) * codes_[i];
+  summaries_[row] = {scale, static_cast<float>(std::sqrt(squares) * static_cast<double>(scale) * kUp), 0};
+  return true;
+}
+
+float VectorIndex::RowProduct(size_t row) const {
+  if (codes_only_) return Product(codes_.get() + row * width_, query_.data(), width_) * summaries_[row].scale;
+  return Product(&rows_.values()[row * width_], query_.data(), width_);
 }
 
 void VectorIndex::Encode(size_t row) {
@@ -154,6 +200,10 @@ void VectorIndex::Encode(size_t row) {
 std::optional<size_t> VectorIndex::Finish() {
   const std::span<const float> values = rows_.values();
   for (size_t row = 0; row < rows(); ++row) {
+    if (codes_only_) {
+      if (!FinishCodes(row)) return row;
+      continue;
+    }
     const std::span<const float> own = values.subspan(row * width_, width_);
     if (!std::all_of(own.begin(), own.end(), [](float value) { return std::isfinite(value); })) return row;
     if (has_codes()) Encode(row);
@@ -196,17 +246,16 @@ float VectorIndex::Estimate(const QueryCodes& query, size_t k, std::span<float> 
 }
 
 std::vector<VectorIndex::Hit> VectorIndex::Search(size_t k) const {
-  const std::span<const float> values = rows_.values();
   Best best(k, rows());
   FloatBuffer estimates;
   float least = -std::numeric_limits<float>::infinity();
   // Codes do not help if most rows are requested, or without memory for the estimates.
-  const bool by_codes = has_codes() && k < rows() / 4 && estimates.Resize(rows()).ok();
+  const bool by_codes = has_codes() && JustifiesCodes(rows()) && k < rows() / 4 && estimates.Resize(rows()).ok();
   if (by_codes && k > 0) least = Estimate(EncodeQuery(), k, estimates.values());
   for (size_t row = 0; k > 0 && row < rows(); ++row) {
     // Written as "less", so that NaN from overflow continues to the exact product.
     if (by_codes && estimates.values()[row] < least) continue;
-    best.Offer({row, Product(&values[row * width_], query_.data(), width_)});
+    best.Offer({row, RowProduct(row)});
   }
   return std::move(best).Sorted();
 }

@@ -2,6 +2,7 @@
 //
 // Memory bandwidth bounds a search, so most rows are read in 8 bits: these give a product up to a bound, and only rows that may be among
 // the best are read in full. Results are bit-identical to reading all rows.
+// An index can also hold rows in 8 bits only.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,12 @@ class VectorIndex {
   // Resizes to `rows` rows with undefined contents. kOutOfMemory leaves the index empty.
   Status Resize(size_t rows);
   std::span<float> values() { return rows_.values(); }
+  // The same for rows of 8-bit integers: element i of a row is codes()[row * width + i] * scales()[row].
+  Status ResizeCodes(size_t rows);
+  std::span<int8_t> codes() { return {codes_.get(), codes_only_ ? rows() * width_ : 0}; }
+  std::span<float> scales() { return scales_.values(); }
   std::span<float> query() { return query_; }
-  // Call after writing rows. Returns the first row with NaN or infinity; then the index must not be searched.
+  // Call after writing rows. Returns the first row with NaN, infinity or a negative scale; then the index must not be searched.
   std::optional<size_t> Finish();
 
   struct Hit {
@@ -46,9 +51,12 @@ class VectorIndex {
   struct QueryCodes;
 
   size_t rows() const { return summaries_size_; }
-  // Whether width and number of rows justify codes.
   bool has_codes() const { return codes_ != nullptr; }
+  // Whether width and number of rows justify estimates from codes.
+  bool JustifiesCodes(size_t rows) const;
   void Encode(size_t row);
+  bool FinishCodes(size_t row);
+  float RowProduct(size_t row) const;
   QueryCodes EncodeQuery() const;
   // Upper bound of the difference between the product of row and query and the product of their codes.
   float Bound(const Summary& row, const QueryCodes& query) const;
@@ -59,6 +67,8 @@ class VectorIndex {
   std::vector<float> query_;
   FloatBuffer rows_;
   std::unique_ptr<int8_t[]> codes_;  // [rows, width]; null means every row is read in full
+  bool codes_only_ = false;          // rows_ is empty
+  FloatBuffer scales_;               // of each row, if codes_only_
   std::unique_ptr<Summary[]> summaries_;
   size_t summaries_size_ = 0;
 };

@@ -21,6 +21,7 @@ const kLayers = [
   'engine',
   'onnx',
   'sources',
+  'search',
   'tasks cache',
   'env load_options',
   'env_transformers_js',

@@ -22,6 +22,7 @@ import type { Run } from './tasks/call.js';
 import { type InspectCall, inspectCall } from './tasks/inspection.js';
 import { type PatternRedactor, patternRedactor } from './tasks/pattern_redactor.js';
 import type { RedactContext, RedactFinders, RedactPipelineOptions } from './tasks/redact.js';
+import { streaming } from './tasks/stream.js';
 import {
   engineTask,
   kAliases,
@@ -510,7 +511,7 @@ function assemble(task: Task, host: Host, info: PipelineInfo, defaults: RedactPi
     loadPatterns: platform().patterns,
     tokenizer: members.tokenizer,
   });
-  return Object.assign(typed(call), { ...call }, members) as unknown as Pipeline;
+  return Object.assign(typed(call), { ...call }, streaming(task, typed(call)), members) as unknown as Pipeline;
 }
 
 /** Wraps a call so that it throws only PeruseErrors, also if reading its arguments throws. */

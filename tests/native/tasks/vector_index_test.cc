@@ -105,5 +105,47 @@ TEST(VectorIndexTest, FindsToTheBitWhatReadingAllRowsInFullFinds) {
   }
 }
 
+// Rows that are stored as 8-bit integers are found by the product with their decoded values.
+TEST(VectorIndexTest, RowsOfCodes) {
+  std::mt19937 random(11);
+  std::uniform_int_distribution<int> code(-127, 127);
+  std::normal_distribution<float> normal;
+  for (const size_t width : {1, 5, 384}) {
+    for (const size_t rows : {0, 3, 2000}) {
+      VectorIndex index(width);
+      ASSERT_TRUE(index.ResizeCodes(rows).ok());
+      for (int8_t& value : index.codes()) value = static_cast<int8_t>(code(random));
+      for (float& scale : index.scales()) scale = std::fabs(normal(random));
+      for (float& value : index.query()) value = normal(random);
+      ASSERT_FALSE(index.Finish());
+      std::vector<VectorIndex::Hit> wanted;
+      for (size_t row = 0; row < rows; ++row) {
+        double product = 0;
+        for (size_t c = 0; c < width; ++c) {
+          product += static_cast<double>(index.codes()[row * width + c]) * static_cast<double>(index.query()[c]);
+        }
+        wanted.push_back({row, static_cast<float>(product * static_cast<double>(index.scales()[row]))});
+      }
+      std::stable_sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+      for (const size_t k : {1, 10, 1000}) {
+        const std::vector<VectorIndex::Hit> found = index.Search(k);
+        ASSERT_EQ(found.size(), std::min(k, rows));
+        for (size_t i = 0; i < found.size(); ++i) {
+          EXPECT_NEAR(found[i].score, wanted[i].score, 1e-5f * std::fabs(wanted[0].score))
+              << width << " " << rows << " " << i;
+        }
+      }
+    }
+  }
+  VectorIndex index(2);
+  ASSERT_TRUE(index.ResizeCodes(2).ok());
+  std::fill(index.codes().begin(), index.codes().end(), int8_t{1});
+  index.scales()[0] = 1;
+  for (const float scale : {std::numeric_limits<float>::infinity(), -1.0f}) {
+    index.scales()[1] = scale;
+    EXPECT_EQ(index.Finish(), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace peruse::testing

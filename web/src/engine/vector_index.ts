@@ -1,8 +1,10 @@
 import { describe, PeruseError } from '../errors.js';
-import type { VectorHit } from '../tasks/vector_search.js';
+import type { SetVectors, VectorHit } from '../tasks/vector_search.js';
 
 export interface EngineVectorIndex {
   resize(rows: number): number;
+  resizeCodes(rows: number): number;
+  scales(): number;
   query(): number;
   finish(): number;
   search(k: number): string;
@@ -24,11 +26,12 @@ export class VectorIndex {
     this.index_ = new module_.VectorIndex(width_);
   }
 
-  set(data: Float32Array): void {
+  set({ data, scales }: Pick<SetVectors, 'data' | 'scales'>): void {
     const rows = data.length / this.width_;
-    const address = this.call(() => this.index_.resize(rows)) >>> 0;
+    const address = this.call(() => (scales ? this.index_.resizeCodes(rows) : this.index_.resize(rows))) >>> 0;
     if (address === 0 && rows > 0) throw new PeruseError('out_of_memory', `There is no memory for ${rows} vectors.`);
     this.write(address, data);
+    if (scales) this.write(this.call(() => this.index_.scales()) >>> 0, scales);
     const bad = this.call(() => this.index_.finish());
     if (bad >= 0) throw new PeruseError('invalid_argument', `Vector ${bad} holds a number that is not finite.`);
   }
@@ -47,7 +50,7 @@ export class VectorIndex {
     this.index_.delete();
   }
 
-  private write(address: number, data: Float32Array): void {
+  private write(address: number, data: Float32Array | Int8Array): void {
     this.module_.HEAPU8.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), address);
   }
 

@@ -2,6 +2,7 @@
 import { detectFeatures } from '../engine/features.js';
 import type { Features } from '../engine/variant.js';
 import { type Platform, webPaths } from '../platform/platform.js';
+import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
 import { startBrowserWorker } from '../worker/start_browser.js';
@@ -29,6 +30,7 @@ export const inlineInBrowser: Platform = {
   startHere: async (report) => new LocalHost(report, inlineHostParts),
   build: embeddedBuild,
   patterns: async () => findDetails,
+  search: async () => ({ loadIndex, newIndex, saveIndex }),
   paths: webPaths,
   folderParts: {},
 };

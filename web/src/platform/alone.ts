@@ -2,6 +2,7 @@
 import { detectFeatures } from '../engine/features.js';
 import { PeruseError } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
+import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { findDetails } from '../tasks/patterns.js';
 import { LocalHost } from '../worker/host.js';
 import { browserHostParts } from '../worker/host_parts_browser.js';
@@ -13,6 +14,7 @@ export const alonePlatform: Platform = {
   startWorker: () => Promise.reject(new PeruseError('worker_died', "The worker can't be started: there are none here.")),
   startHere: async (report) => new LocalHost(report, { ...browserHostParts, importOnnx: async () => ({ openOnnx }) }),
   patterns: async () => findDetails,
+  search: async () => ({ loadIndex, newIndex, saveIndex }),
   paths: webPaths,
   folderParts: {},
 };

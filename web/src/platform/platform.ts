@@ -1,10 +1,14 @@
 import type { Features, Variant } from '../engine/variant.js';
 import type { ProgressCallback } from '../progress.js';
+import type * as SearchKitModule from '../search/kit.js';
 import type { FolderParts } from '../sources/open_folder.js';
 import type { PathResolver, SourceSpec } from '../sources/source.js';
 import type { FindDetails } from '../tasks/pattern_names.js';
 import type { Host } from '../worker/host.js';
 import type { WorkerPort } from '../worker/worker_host.js';
+
+/** The module that SemanticIndex works with. */
+export type SearchKit = Pick<typeof SearchKitModule, 'newIndex' | 'loadIndex' | 'saveIndex'>;
 
 export interface Platform {
   /** Whether a model runs in a worker by default. */
@@ -18,6 +22,8 @@ export interface Platform {
   filesFolder?(): Promise<string | undefined>;
   build?(variant: Variant): Promise<WebAssembly.Module | undefined>;
   patterns(): Promise<FindDetails>;
+  /** Loads the parts of SemanticIndex. */
+  search(): Promise<SearchKit>;
   paths: PathResolver;
   folderParts: FolderParts;
 }

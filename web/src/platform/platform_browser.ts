@@ -7,7 +7,7 @@ import type { FindDetails } from '../tasks/pattern_names.js';
 import type { Host } from '../worker/host.js';
 import { startBrowserWorker, workerScript } from '../worker/start_browser.js';
 import type { WorkerPort } from '../worker/worker_host.js';
-import { type Platform, webPaths } from './platform.js';
+import { type Platform, type SearchKit, webPaths } from './platform.js';
 
 const kHasWorkers = typeof Worker === 'function'; // service workers cannot start workers
 
@@ -23,6 +23,7 @@ export const browserPlatform: Platform = {
   startHere,
   filesFolder: () => filesFolder(import.meta.url),
   patterns,
+  search,
   paths: webPaths,
   folderParts: {},
 };
@@ -45,11 +46,17 @@ async function startHere(report: ProgressCallback): Promise<Host> {
 
 /** Loads the patterns from the file of peruse/redact. */
 async function patterns(): Promise<FindDetails> {
-  const { findDetails } = await import('../tasks/patterns.js').catch((error: unknown) => {
-    const message = `The patterns of redact could not be loaded (peruse-redact.js): ${describe(error)} ${kFilesRemedy}`;
-    throw new PeruseError('network', message, { cause: error });
-  });
-  return findDetails;
+  return (await import('../tasks/patterns.js').catch(notLoaded('patterns of redact', 'peruse-redact.js'))).findDetails;
+}
+
+async function search(): Promise<SearchKit> {
+  return import('../search/kit.js').catch(notLoaded('parts of SemanticIndex', 'peruse-search.js'));
+}
+
+function notLoaded(what: string, file: string): (error: unknown) => never {
+  return (error) => {
+    throw new PeruseError('network', `The ${what} could not be loaded (${file}): ${describe(error)} ${kFilesRemedy}`, { cause: error });
+  };
 }
 
 function notHere(cause: unknown): PeruseError {

@@ -5,6 +5,7 @@ import { detectFeatures } from '../engine/features.js';
 import { embedWorker, isInstalled } from '../engine/installed_node.js';
 import type { Features } from '../engine/variant.js';
 import { kNodeBuilds, kNodeWorker } from '../engine/wasm_node.js';
+import { loadIndex, newIndex, saveIndex } from '../search/kit.js';
 import { nodeFolderParts } from '../sources/folder_parts_node.js';
 import type { SourceSpec } from '../sources/source.js';
 import { findDetails } from '../tasks/patterns.js';
@@ -32,6 +33,7 @@ export const nodePlatform: Platform = {
   },
   build: async (variant) => (hasFiles() ? undefined : (await embedded()).embeddedBuild(variant)),
   patterns: async () => findDetails,
+  search: async () => ({ loadIndex, newIndex, saveIndex }),
   paths: nodePaths,
   folderParts: nodeFolderParts,
 };

@@ -5,6 +5,7 @@ import { multipleChoice } from './multiple_choice.js';
 import { questionAnswering } from './question_answering.js';
 import { redact } from './redact.js';
 import { replacedTokenDetection } from './replaced_token_detection.js';
+import type { Streaming } from './streams.js';
 import { textClassification } from './text_classification.js';
 import { textRanking } from './text_ranking.js';
 import { tokenClassification } from './token_classification.js';
@@ -59,4 +60,4 @@ export type TaskOrAlias = Task | keyof typeof kAliases;
 export type ResolvedTask<T extends TaskOrAlias> = T extends keyof typeof kAliases ? (typeof kAliases)[T] : Extract<T, Task>;
 
 /** The signature of a task's pipeline. */
-export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]>;
+export type TaskCall<T extends Task> = ReturnType<(typeof kTasks)[T]> & Streaming<T>;

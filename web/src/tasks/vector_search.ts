@@ -10,7 +10,9 @@ export interface VectorHit {
 export interface SetVectors {
   index: number;
   width: number;
-  data: Float32Array;
+  data: Float32Array | Int8Array;
+  /** One for each row of 8-bit integers. */
+  scales?: Float32Array;
 }
 
 export interface NearestRequest {

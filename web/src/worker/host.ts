@@ -155,13 +155,13 @@ export class LocalHost implements Host {
     }
   }
 
-  private setVectors({ index, width, data }: SetVectors): null {
+  private setVectors({ index, width, data, scales }: SetVectors): null {
     this.indexes_.get(index)?.dispose();
     this.indexes_.delete(index);
     if (data.length === 0) return null;
     const made = this.engine().newIndex(width);
     try {
-      made.set(data);
+      made.set({ data, ...(scales && { scales }) });
     } catch (error) {
       made.dispose();
       throw error;

@@ -1,0 +1,376 @@
+// What a SemanticIndex holds and does: texts, their chunks and vectors, and the rankings.
+import { PeruseError, show, throwIfAborted } from '../errors.js';
+import { type CallOptions, checkString, nameOf } from '../tasks/call.js';
+import type { FeatureExtractionOptions } from '../tasks/feature_extraction.js';
+import { kVectorSearch, type VectorHit } from '../tasks/vector_search.js';
+import { chunksOf, type TextRange } from './chunks.js';
+import { filterOf, type SearchSettings, settingsOf } from './index_options.js';
+import { Keywords } from './keywords.js';
+import { bestOf, Rows } from './rows.js';
+import type {
+  DuplicateOptions,
+  DuplicatePair,
+  Embedder,
+  EmbedOptions,
+  IndexedText,
+  IndexItem,
+  Metadata,
+  SearchHit,
+  SearchOptions,
+  SemanticIndexOptions,
+  TextId,
+} from './search_types.js';
+
+/** A text, and the rows of its chunks. */
+export interface IndexedDocument {
+  id: TextId;
+  index: number;
+  text: string;
+  metadata?: Metadata;
+}
+
+/** A row: a chunk of a text. */
+export interface IndexedChunk extends TextRange {
+  document: IndexedDocument;
+}
+
+type NewChunk = IndexedChunk & { vector: Float32Array };
+
+const kTextsAtOnce = 64;
+/** Rows that are compared here, because they are not in the engine yet, and removed rows that the engine still has. */
+const kLeastChanges = 1024;
+const kShareOfChanges = 16;
+/** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009), and the hits of each ranking that count. */
+const kRankConstant = 60;
+const kLeastFused = 100;
+
+let indexes = 0;
+
+export class IndexCore {
+  private readonly number_ = ++indexes;
+  private readonly documents_ = new Map<TextId, IndexedDocument>();
+  private chunks_: (IndexedChunk | undefined)[] = []; // by row; undefined means removed
+  private removed_ = 0;
+  private rows_: Rows | undefined;
+  private keywords_: Keywords | undefined; // built by the first search that needs it
+  private next_ = 0; // the number of the next text
+  private sent_ = 0; // rows in the engine
+  private epoch_ = 0; // counts changes of row numbers
+  private sending_: Promise<void> | undefined;
+  /** How the rows were embedded; undefined before the first. */
+  how: EmbedOptions | undefined;
+
+  constructor(
+    readonly embedder: Embedder,
+    readonly options: SemanticIndexOptions,
+  ) {}
+
+  get size(): number {
+    return this.documents_.size;
+  }
+
+  get width(): number | undefined {
+    return this.rows_?.width;
+  }
+
+  /** The rows that are not removed, as floats. */
+  get vectors(): Float32Array<ArrayBuffer> {
+    this.compact();
+    return this.rows_?.floats() ?? new Float32Array(0);
+  }
+
+  /** The rows that are not removed, with their chunks. */
+  contents(): { rows: Rows | undefined; chunks: IndexedChunk[] } {
+    this.compact();
+    return { rows: this.rows_, chunks: this.chunks_ as IndexedChunk[] };
+  }
+
+  /** Takes rows and texts of an earlier index. */
+  restore(rows: Rows, chunks: readonly IndexedChunk[]): void {
+    const bad = rows.firstBad();
+    if (bad !== undefined) throw new PeruseError('invalid_argument', `Vector ${bad} holds a number that is not finite.`);
+    this.rows_ = rows;
+    this.chunks_ = [...chunks];
+    for (const { document } of chunks) {
+      this.documents_.set(document.id, document);
+      this.next_ = Math.max(this.next_, document.index + 1);
+    }
+  }
+
+  has(id: TextId): boolean {
+    return this.documents_.has(id);
+  }
+
+  async add(items: readonly (string | IndexItem)[], options: EmbedOptions & CallOptions = {}): Promise<void> {
+    const documents = this.documentsOf(items);
+    const refuseKnown = () => {
+      const known = documents.find(({ id }) => this.documents_.has(id));
+      if (known !== undefined)
+        throw new PeruseError('invalid_argument', `There is a text with id ${show(known.id)}; update() replaces it.`);
+    };
+    refuseKnown();
+    const chunks = await this.embedded(documents, options);
+    refuseKnown(); // Another call may have added it.
+    this.append(documents, chunks);
+  }
+
+  async update(items: readonly IndexItem[], options: EmbedOptions & CallOptions = {}): Promise<void> {
+    const documents = this.documentsOf(items);
+    const chunks = await this.embedded(documents, options);
+    this.remove(documents.map(({ id }) => id));
+    this.append(documents, chunks);
+  }
+
+  /** Returns the number of texts that were removed. */
+  remove(ids: readonly TextId[]): number {
+    const gone = new Set(ids.map((id) => this.documents_.get(id)).filter((document) => document !== undefined));
+    if (gone.size === 0) return 0;
+    for (const [row, chunk] of this.chunks_.entries()) {
+      if (chunk === undefined || !gone.has(chunk.document)) continue;
+      this.keywords_?.remove(row, textOf(chunk));
+      this.chunks_[row] = undefined;
+      this.removed_ += 1;
+    }
+    for (const { id } of gone) this.documents_.delete(id);
+    if (this.removed_ > changesAllowed(this.chunks_.length)) this.compact();
+    return gone.size;
+  }
+
+  async search(query: string, options: SearchOptions = {}): Promise<SearchHit[]> {
+    const settings = settingsOf(options);
+    checkString(query, 'The query');
+    const [vector] = await this.vectorsOf([query], settings.embed, options.signal);
+    if (this.documents_.size === 0) return [];
+    const wanted = settings.rerank === undefined ? settings.top_k : settings.rerank_top;
+    const hits = await this.ranked(query, vector!, wanted, settings);
+    if (settings.rerank === undefined || hits.length === 0) return hits;
+    const documents = hits.map(({ text }) => text);
+    const order = await settings.rerank(query, documents, { top_k: settings.top_k, ...(options.signal && { signal: options.signal }) });
+    return order.map(({ corpus_id, score }) => ({ ...hits[corpus_id]!, score }));
+  }
+
+  async nearDuplicates({ threshold = 0.95, signal }: DuplicateOptions = {}): Promise<DuplicatePair[]> {
+    if (typeof threshold !== 'number' || !Number.isFinite(threshold)) {
+      throw new PeruseError('invalid_argument', `threshold must be a number, not ${show(threshold)}.`);
+    }
+    this.compact();
+    const chunks = [...this.chunks_] as IndexedChunk[];
+    const vectors = chunks.map((_, row) => this.rows_!.row(row));
+    const pairs: DuplicatePair[] = [];
+    for (const [row, first] of chunks.entries()) {
+      throwIfAborted(signal);
+      for (const { chunk: second, score } of await this.above(vectors[row]!, threshold)) {
+        if (second.document.index > first.document.index) pairs.push({ first: shownText(first), second: shownText(second), score });
+      }
+    }
+    return pairs.sort((a, b) => b.score - a.score || a.first.index - b.first.index || a.second.index - b.second.index);
+  }
+
+  /** All chunks whose product with a vector is `threshold` or more. */
+  private async above(vector: Float32Array, threshold: number): Promise<{ chunk: IndexedChunk; score: number }[]> {
+    for (let count = 16; ; count *= 4) {
+      const found = await this.nearest(vector, count);
+      const good = found.filter(({ score }) => score >= threshold);
+      if (good.length < found.length || found.length < count) return good;
+    }
+  }
+
+  /** Frees the engine's copy of the rows. */
+  async release(): Promise<void> {
+    this.sent_ = 0;
+    await this.embedder[kVectorSearch].set({ index: this.number_, width: 1, data: new Float32Array(0) });
+  }
+
+  /** The texts as vectors, as the rows are made. */
+  async vectorsOf(texts: readonly string[], how: EmbedOptions, signal?: AbortSignal): Promise<Float32Array[]> {
+    const { dimensions, similarity = 'cosine' } = this.options;
+    const settings: FeatureExtractionOptions = {
+      pooling: 'sentence',
+      ...how,
+      normalize: similarity === 'cosine',
+      ...(dimensions === undefined ? {} : { dimensions }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    if (settings.pooling === 'none') throw new PeruseError('invalid_argument', "A semantic index can't do with pooling 'none'.");
+    return (await this.embedder(texts, settings)).map(({ data }) => this.fitting(data));
+  }
+
+  private documentsOf(items: readonly (string | IndexItem)[]): IndexedDocument[] {
+    if (!Array.isArray(items)) throw new PeruseError('invalid_argument', `Texts must be a list, not ${show(items)}.`);
+    const seen = new Set<TextId>();
+    return items.map((item: unknown, place) => {
+      const { id, text, metadata } = (typeof item === 'object' && item !== null ? item : { text: item }) as Partial<IndexItem>;
+      const index = this.next_ + place;
+      const own = { id: id ?? index, index, text: checkString(text, `Input ${place}`), ...(metadata === undefined ? {} : { metadata }) };
+      if (typeof own.id !== 'string' && typeof own.id !== 'number') {
+        throw new PeruseError('invalid_argument', `The id of input ${place} must be a string or a number, not ${nameOf(id)}.`);
+      }
+      if (metadata !== undefined && (typeof metadata !== 'object' || metadata === null)) {
+        throw new PeruseError('invalid_argument', `The metadata of input ${place} must be an object, not ${nameOf(metadata)}.`);
+      }
+      if (seen.has(own.id)) throw new PeruseError('invalid_argument', `Two inputs have the id ${show(own.id)}.`);
+      seen.add(own.id);
+      return own;
+    });
+  }
+
+  /** The documents' chunks with their vectors. */
+  private async embedded(documents: readonly IndexedDocument[], options: EmbedOptions & CallOptions): Promise<NewChunk[]> {
+    const { signal, ...how } = options;
+    this.checkHow(how);
+    const chunks: IndexedChunk[] = [];
+    for (const document of documents) {
+      throwIfAborted(signal);
+      for (const range of await this.rangesOf(document.text)) chunks.push({ document, ...range });
+    }
+    const made: NewChunk[] = [];
+    for (let at = 0; at < chunks.length; at += kTextsAtOnce) {
+      const batch = chunks.slice(at, at + kTextsAtOnce);
+      try {
+        const vectors = await this.vectorsOf(batch.map(textOf), how, signal);
+        made.push(...batch.map((chunk, index) => ({ ...chunk, vector: vectors[index]! })));
+      } catch (error) {
+        throw renumbered(error, (place) => documents.indexOf(batch[place]?.document ?? documents[0]!));
+      }
+    }
+    this.how ??= how;
+    return made;
+  }
+
+  /** All rows of an index are embedded in one way. */
+  private checkHow(how: EmbedOptions): void {
+    if (typeof how !== 'object') return;
+    const known = this.how;
+    const named = Object.entries(how).find(([name, value]) => known !== undefined && known[name as keyof EmbedOptions] !== value);
+    if (named === undefined) return;
+    const [name, value] = named;
+    const before = show(known![name as keyof EmbedOptions]);
+    throw new PeruseError('invalid_argument', `The texts of this index were added with ${name} ${before}; it can't be ${show(value)} now.`);
+  }
+
+  private async rangesOf(text: string): Promise<TextRange[]> {
+    const { chunk_tokens: tokens, chunk_overlap } = this.options;
+    if (tokens === undefined) return [{ start: 0, end: text.length }];
+    return chunksOf(text, this.embedder.tokenizer, { tokens, overlap: chunk_overlap ?? tokens >> 3 });
+  }
+
+  private fitting(vector: Float32Array): Float32Array {
+    const width = this.rows_?.width ?? vector.length;
+    if (width === vector.length) return vector;
+    throw new PeruseError('invalid_argument', `A vector of ${vector.length} numbers does not go with those of ${width}.`);
+  }
+
+  private append(documents: readonly IndexedDocument[], chunks: readonly NewChunk[]): void {
+    for (const { vector } of chunks) this.fitting(vector);
+    this.rows_ ??= chunks[0] && new Rows(chunks[0].vector.length, this.options.storage ?? 'float32');
+    this.rows_?.reserveFor(chunks.length);
+    for (const document of documents) {
+      document.index = this.next_++;
+      this.documents_.set(document.id, document);
+    }
+    for (const { vector, ...chunk } of chunks) {
+      this.keywords_?.add(this.chunks_.length, textOf(chunk));
+      this.chunks_.push(chunk);
+      this.rows_!.append(vector);
+    }
+  }
+
+  /** Drops removed rows, which changes the numbers of those after them. */
+  private compact(): void {
+    if (this.removed_ === 0) return;
+    const kept = [...this.chunks_.keys()].filter((row) => this.chunks_[row] !== undefined);
+    this.rows_ = this.rows_!.only(kept);
+    this.chunks_ = kept.map((row) => this.chunks_[row]);
+    this.removed_ = 0;
+    this.keywords_ = undefined;
+    this.sent_ = 0;
+    this.epoch_ += 1;
+  }
+
+  /** Hits by vectors, or by vectors and keywords. */
+  private async ranked(query: string, vector: Float32Array, count: number, settings: SearchSettings): Promise<SearchHit[]> {
+    const filter = settings.filter && filterOf(settings.filter);
+    const accepted = (chunk: IndexedChunk | undefined) =>
+      chunk !== undefined && (filter === undefined || filter(chunk.document.metadata ?? {}, chunk.document.id));
+    const found = await this.nearest(vector, settings.keywords ? Math.max(count, kLeastFused) : count, filter && accepted);
+    const strange = found.find(({ score }) => !Number.isFinite(score));
+    if (strange !== undefined) {
+      const words = `The product of the query with vector ${strange.row} is not finite`;
+      throw new PeruseError('invalid_argument', `${words}: its numbers are too large for 'dot'.`);
+    }
+    const hits = found.map(({ chunk, score }) => ({ chunk, score }));
+    const best = settings.keywords ? fused([hits, this.byKeywords(query, Math.max(count, kLeastFused), accepted)]) : hits;
+    return best.slice(0, count).map(({ chunk, score }) => ({ ...shownText(chunk), score }));
+  }
+
+  private byKeywords(query: string, count: number, accepted: (chunk: IndexedChunk | undefined) => boolean) {
+    if (this.keywords_ === undefined) {
+      this.keywords_ = new Keywords();
+      for (const [row, chunk] of this.chunks_.entries()) if (chunk !== undefined) this.keywords_.add(row, textOf(chunk));
+    }
+    const found = this.keywords_.search(query, count, (row) => accepted(this.chunks_[row]));
+    return found.map(({ row, score }) => ({ chunk: this.chunks_[row]!, score }));
+  }
+
+  /** The rows with the largest products, best first. With `accept` all of the accepted rows are compared here, else in the engine. */
+  private async nearest(query: Float32Array, count: number, accept?: (chunk: IndexedChunk | undefined) => boolean) {
+    const isKept = (row: number) => this.chunks_[row] !== undefined;
+    const withChunks = (hits: VectorHit[]) => bestOf(hits, count).map((hit) => ({ ...hit, chunk: this.chunks_[hit.row]! }));
+    if (accept !== undefined) return withChunks(this.rows_!.nearest(query, count, 0, (row) => accept(this.chunks_[row])));
+    for (;;) {
+      if (this.chunks_.length - this.sent_ > changesAllowed(this.sent_)) await this.send();
+      const [epoch, sent] = [this.epoch_, this.sent_];
+      const request = { index: this.number_, query, top_k: Math.min(count + this.removed_, sent) };
+      const found = sent === 0 ? [] : await this.embedder[kVectorSearch].nearest(request);
+      if (found === null)
+        this.sent_ = 0; // The engine lost the rows.
+      else if (epoch === this.epoch_) {
+        return withChunks([...found.filter(({ row }) => isKept(row)), ...this.rows_!.nearest(query, count, sent, isKept)]);
+      }
+    }
+  }
+
+  /** Gives all rows to the engine. Searches that begin meanwhile wait for it. */
+  private async send(): Promise<void> {
+    this.sending_ ??= this.sendNow().finally(() => {
+      this.sending_ = undefined;
+    });
+    return this.sending_;
+  }
+
+  private async sendNow(): Promise<void> {
+    this.compact();
+    const { epoch_: epoch, rows_: rows } = this;
+    const count = rows!.count;
+    await this.embedder[kVectorSearch].set({ index: this.number_, width: rows!.width, ...rows!.stored() });
+    if (epoch === this.epoch_) this.sent_ = count;
+  }
+}
+
+function changesAllowed(rows: number): number {
+  return Math.max(kLeastChanges, Math.floor(rows / kShareOfChanges));
+}
+
+function textOf({ document, start, end }: IndexedChunk): string {
+  return document.text.slice(start, end);
+}
+
+function shownText({ document: { id, index, text, metadata }, start, end }: IndexedChunk): IndexedText {
+  return { id, index, start, end, text: text.slice(start, end), ...(metadata === undefined ? {} : { metadata }) };
+}
+
+/** Reciprocal rank fusion: equal chunks of several rankings add up. */
+function fused(rankings: { chunk: IndexedChunk }[][]): { chunk: IndexedChunk; score: number }[] {
+  const scores = new Map<IndexedChunk, number>();
+  for (const ranking of rankings) {
+    for (const [place, { chunk }] of ranking.entries()) scores.set(chunk, (scores.get(chunk) ?? 0) + 1 / (kRankConstant + place + 1));
+  }
+  return Array.from(scores, ([chunk, score]) => ({ chunk, score })).sort((a, b) => b.score - a.score);
+}
+
+/** An error about an input of a batch, with the number of its text among all texts of the call. */
+function renumbered(error: unknown, numberOf: (place: number) => number): unknown {
+  if (!(error instanceof PeruseError)) return error;
+  const message = error.message.replace(/\binput (\d+)/i, (words, place: string) => words.replace(place, String(numberOf(Number(place)))));
+  return message === error.message ? error : new PeruseError(error.code, message, { cause: error });
+}

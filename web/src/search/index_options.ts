@@ -1,0 +1,63 @@
+// Checks of the options of a SemanticIndex and of its searches.
+import { PeruseError, show } from '../errors.js';
+import { checkedOptions } from '../tasks/call.js';
+import type { TextRankingCall } from '../tasks/text_ranking.js';
+import type { EmbedOptions, Metadata, SearchFilter, SearchOptions, SemanticIndexOptions, TextId } from './search_types.js';
+
+/** Options of a search, checked. */
+export interface SearchSettings {
+  top_k: number;
+  filter: SearchFilter | undefined;
+  keywords: boolean;
+  rerank: TextRankingCall | undefined;
+  rerank_top: number;
+  embed: EmbedOptions;
+}
+
+const kDefaultReranked = 20;
+
+export function settingsOf(options: SearchOptions): SearchSettings {
+  const { top_k = 10, filter, keywords = false, rerank, rerank_top, signal: _, ...embed } = options;
+  checkCount('top_k', top_k);
+  if (rerank_top !== undefined) checkCount('rerank_top', rerank_top);
+  if (typeof keywords !== 'boolean') throw new PeruseError('invalid_argument', `keywords must be true or false, not ${show(keywords)}.`);
+  if (rerank !== undefined && (typeof rerank !== 'function' || (rerank as { task?: string }).task !== 'text-ranking')) {
+    throw new PeruseError('invalid_argument', `rerank must be a pipeline for text-ranking, not ${show(rerank)}.`);
+  }
+  if (filter !== undefined && (filter === null || !['object', 'function'].includes(typeof filter))) {
+    throw new PeruseError('invalid_argument', `filter must be an object or a function, not ${show(filter)}.`);
+  }
+  return { top_k, filter, keywords, rerank, rerank_top: rerank_top ?? Math.max(top_k, kDefaultReranked), embed };
+}
+
+function checkCount(name: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 1) return;
+  throw new PeruseError('invalid_argument', `${name} must be a whole number from 1 on, not ${show(value)}.`);
+}
+
+/** A filter as a function. */
+export function filterOf(filter: SearchFilter): (metadata: Metadata, id: TextId) => boolean {
+  if (typeof filter === 'function') return filter as (metadata: Metadata, id: TextId) => boolean;
+  const conditions = Object.entries(filter);
+  return (metadata) =>
+    conditions.every(([name, wanted]) => (Array.isArray(wanted) ? wanted.includes(metadata[name]) : metadata[name] === wanted));
+}
+
+const kIndexOptions = { dimensions: true, similarity: true, chunk_tokens: true, chunk_overlap: true, storage: true } as const;
+
+/** Checks the options of an index, without `vectors`. */
+export function checkIndexOptions(options: Omit<SemanticIndexOptions, 'vectors'>): void {
+  checkedOptions('SemanticIndex', { ...kIndexOptions, vectors: true }, options);
+  const { similarity = 'cosine', chunk_tokens, chunk_overlap, storage = 'float32' } = options;
+  const refuse = (name: string, wish: string, value: unknown) => {
+    throw new PeruseError('invalid_argument', `${name} must be ${wish}, not ${show(value)}.`);
+  };
+  if (similarity !== 'cosine' && similarity !== 'dot') refuse('similarity', "'cosine' or 'dot'", similarity);
+  if (storage !== 'float32' && storage !== 'int8') refuse('storage', "'float32' or 'int8'", storage);
+  if (chunk_tokens !== undefined) checkCount('chunk_tokens', chunk_tokens);
+  if (chunk_overlap === undefined) return;
+  if (chunk_tokens === undefined) throw new PeruseError('invalid_argument', 'chunk_overlap is an option of chunks; set chunk_tokens too.');
+  if (!Number.isSafeInteger(chunk_overlap) || chunk_overlap < 0 || chunk_overlap >= chunk_tokens) {
+    refuse('chunk_overlap', `a whole number from 0 on, less than chunk_tokens (${chunk_tokens})`, chunk_overlap);
+  }
+}

@@ -1,0 +1,163 @@
+// Vectors in the caller's memory: float32, or 8-bit integers with a scale for each row.
+import { PeruseError } from '../errors.js';
+import type { VectorHit } from '../tasks/vector_search.js';
+
+export type Storage = 'float32' | 'int8';
+
+const kLevels = 127;
+
+/** An array of `length` numbers; throws 'out_of_memory'. */
+export function allocate<A>(make: (length: number) => A, length: number, bytes: number): A {
+  try {
+    return make(length);
+  } catch (error) {
+    const megabytes = Math.ceil((length * bytes) / 2 ** 20);
+    throw new PeruseError('out_of_memory', `There is no memory for ${megabytes} MB of vectors.`, { cause: error });
+  }
+}
+
+const newFloats = (length: number) => allocate((size) => new Float32Array(size), length, 4);
+const newCodes = (length: number) => allocate((size) => new Int8Array(size), length, 1);
+
+function larger<A extends Float32Array | Int8Array>(old: A, made: A): A {
+  made.set(old);
+  return made;
+}
+
+/** Rows of the same width. */
+export class Rows {
+  private floats_ = new Float32Array(0); // with capacity at its end, as the other arrays
+  private codes_ = new Int8Array(0);
+  private scales_ = new Float32Array(0);
+  private capacity_ = 0; // rows
+  count = 0;
+
+  constructor(
+    readonly width: number,
+    readonly storage: Storage,
+  ) {}
+
+  /** Allocates memory for more rows. */
+  reserveFor(more: number): void {
+    if (this.count + more > this.capacity_) this.reserve(Math.max(2 * this.capacity_, this.count + more));
+  }
+
+  /** Call reserveFor first. */
+  append(vector: Float32Array): void {
+    const row = this.count++;
+    if (this.storage === 'float32') this.floats_.set(vector, row * this.width);
+    else this.encode(row, vector);
+  }
+
+  private reserve(capacity: number): void {
+    if (this.storage === 'float32') this.floats_ = larger(this.floats_, newFloats(capacity * this.width));
+    else {
+      this.codes_ = larger(this.codes_, newCodes(capacity * this.width));
+      this.scales_ = larger(this.scales_, newFloats(capacity));
+    }
+    this.capacity_ = capacity;
+  }
+
+  private encode(row: number, vector: Float32Array): void {
+    let largest = 0;
+    for (const value of vector) largest = Math.max(largest, Math.abs(value));
+    const scale = Math.fround(largest / kLevels);
+    this.scales_[row] = scale;
+    for (let i = 0, at = row * this.width; i < this.width; ++i, ++at) this.codes_[at] = scale === 0 ? 0 : Math.round(vector[i]! / scale);
+  }
+
+  /** A row as floats: a copy. */
+  row(row: number): Float32Array<ArrayBuffer> {
+    const [start, end] = [row * this.width, (row + 1) * this.width];
+    if (this.storage === 'float32') return this.floats_.slice(start, end);
+    return Float32Array.from(this.codes_.subarray(start, end), (code) => code * this.scales_[row]!);
+  }
+
+  /** All rows as floats: a copy. */
+  floats(): Float32Array<ArrayBuffer> {
+    const copy = newFloats(this.count * this.width);
+    if (this.storage === 'float32') copy.set(this.floats_.subarray(0, copy.length));
+    else for (let i = 0; i < copy.length; ++i) copy[i] = this.codes_[i]! * this.scales_[Math.floor(i / this.width)]!;
+    return copy;
+  }
+
+  /** Copies of the rows as they are stored. */
+  stored(): { data: Float32Array<ArrayBuffer> | Int8Array<ArrayBuffer>; scales?: Float32Array<ArrayBuffer> } {
+    const numbers = this.count * this.width;
+    if (this.storage === 'float32') return { data: this.floats() };
+    return { data: this.codes_.slice(0, numbers), scales: this.scales_.slice(0, this.count) };
+  }
+
+  /** These rows, in memory of their own. */
+  only(rows: readonly number[]): Rows {
+    const { width } = this;
+    const kept = new Rows(width, this.storage);
+    kept.reserve(rows.length);
+    kept.count = rows.length;
+    for (const [to, from] of rows.entries()) {
+      const [start, end] = [from * width, (from + 1) * width];
+      if (this.storage === 'float32') kept.floats_.set(this.floats_.subarray(start, end), to * width);
+      else {
+        kept.codes_.set(this.codes_.subarray(start, end), to * width);
+        kept.scales_[to] = this.scales_[from]!;
+      }
+    }
+    return kept;
+  }
+
+  /** Replaces all rows by stored ones: floats, or scales and codes. */
+  restore(floats: Float32Array, codes: Int8Array): void {
+    this.count = this.storage === 'float32' ? floats.length / this.width : floats.length;
+    this.reserve(this.count);
+    if (this.storage === 'float32') this.floats_.set(floats);
+    else {
+      this.scales_.set(floats);
+      this.codes_.set(codes);
+    }
+  }
+
+  /** The first row that holds a number that is not finite. */
+  firstBad(): number | undefined {
+    const [values, width] = this.storage === 'float32' ? [this.floats_, this.width] : [this.scales_, 1];
+    for (let i = 0; i < this.count * width; ++i) if (!Number.isFinite(values[i])) return Math.floor(i / width);
+    return undefined;
+  }
+
+  /** The product of a row and a query, rounded to float32. */
+  product(row: number, query: Float64Array): number {
+    if (this.storage === 'float32') return Math.fround(productOf(this.floats_, row * this.width, query));
+    return Math.fround(productOf(this.codes_, row * this.width, query) * this.scales_[row]!);
+  }
+
+  /** The `count` rows from `first` on with the largest products, in any order, of those that `accept` accepts. */
+  nearest(query: Float32Array, count: number, first: number, accept: (row: number) => boolean): VectorHit[] {
+    const wide = Float64Array.from(query);
+    let best: VectorHit[] = [];
+    for (let row = first; row < this.count; ++row) {
+      if (!accept(row)) continue;
+      best.push({ row, score: this.product(row, wide) });
+      if (best.length >= 2 * count + 64) best = bestOf(best, count);
+    }
+    return bestOf(best, count);
+  }
+}
+
+/** Four sums at a time, which do not wait for each other. */
+function productOf(values: Float32Array | Int8Array, start: number, query: Float64Array): number {
+  const { length } = query;
+  let [a, b, c, d] = [0, 0, 0, 0];
+  let i = 0;
+  for (let at = start; i + 4 <= length; i += 4, at += 4) {
+    a += values[at]! * query[i]!;
+    b += values[at + 1]! * query[i + 1]!;
+    c += values[at + 2]! * query[i + 2]!;
+    d += values[at + 3]! * query[i + 3]!;
+  }
+  for (; i < length; ++i) a += values[start + i]! * query[i]!;
+  return a + b + (c + d);
+}
+
+/** The best `count` hits in order: by score, then by row. */
+export function bestOf(hits: VectorHit[], count: number): VectorHit[] {
+  return hits.sort((a, b) => b.score - a.score || a.row - b.row).slice(0, count);
+}
