@@ -49,6 +49,10 @@ class SessionBinding {
   }
 #endif
 
+  // A double, exact up to 2^53.
+  double WeightBytes() const { return session_ ? static_cast<double>(session_->WeightBytes()) : 0; }
+  bool HeaderRead() const { return session_ != nullptr && session_->header_read(); }
+
   uintptr_t Reserve(uint32_t bytes) { return staging_.Reserve(bytes); }
 
   std::string AddFile(const std::string& name, uint32_t bytes) {
@@ -186,6 +190,8 @@ EMSCRIPTEN_BINDINGS(peruse) {
       .function("finishWeights", &SessionBinding::FinishWeights)
       .function("beside", &SessionBinding::Beside)
       .function("needsWeights", &SessionBinding::NeedsWeights)
+      .function("weightBytes", &SessionBinding::WeightBytes)
+      .function("headerRead", &SessionBinding::HeaderRead)
 #if !defined(PERUSE_WEBGPU)
       .function("program", &SessionBinding::PrintProgram)
 #endif

@@ -10,9 +10,10 @@ if(NOT peruse_binding_files)
 endif()
 
 # Separate modules.
-set(peruse_teach_files "${PROJECT_SOURCE_DIR}/bindings/teach_binding.cc" "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")
+set(peruse_teach_file "${PROJECT_SOURCE_DIR}/bindings/teach_binding.cc")
+set(peruse_weights_file "${PROJECT_SOURCE_DIR}/bindings/weights_reader_binding.cc")  # in engines and the module that trains
 set(peruse_tokenizer_file "${PROJECT_SOURCE_DIR}/bindings/tokenizer_binding.cc")
-list(REMOVE_ITEM peruse_binding_files ${peruse_teach_files} ${peruse_tokenizer_file})
+list(REMOVE_ITEM peruse_binding_files ${peruse_teach_file} ${peruse_tokenizer_file})
 
 # Links a library and the given files into the module `target` with the given file name.
 function(peruse_module target name library)
@@ -67,5 +68,5 @@ endif()
 # bit-identical.
 if(PERUSE_VARIANT MATCHES "^simd")
   string(REPLACE "simd" "teach" peruse_teach_name "${PERUSE_VARIANT}")
-  peruse_module(peruse_teach "peruse-${peruse_teach_name}" peruse_train ${peruse_teach_files})
+  peruse_module(peruse_teach "peruse-${peruse_teach_name}" peruse_train ${peruse_teach_file} ${peruse_weights_file})
 endif()

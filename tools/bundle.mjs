@@ -91,6 +91,7 @@ const kNodeBundles = [
       redact: 'index_redact.ts',
       quantize: 'quantize/quantize.ts',
       convert: 'quantize/convert.ts',
+      shrink: 'quantize/shrink.ts',
     },
     name: '[name].cjs',
     format: 'cjs',

@@ -64,6 +64,9 @@ class Session {
   Result<std::string> SetShardIndex(std::string_view index_json);
   Status EndShard();
   Status FeedWeights(std::span<const uint8_t> chunk);
+  // After Open: ModelLoader::WeightBytes and header_read(); 0 and false otherwise.
+  int64_t WeightBytes() const { return loader_ == nullptr ? 0 : loader_->WeightBytes(); }
+  bool header_read() const { return loader_ != nullptr && loader_->header_read(); }
   // Returns a JSON object with the load report (LoadReport).
   Result<std::string> FinishWeights();
 

@@ -26,6 +26,14 @@ Status CheckTied(const LoraAdapter& adapter) {
   return OkStatus();
 }
 
+std::vector<bool> UsedLinears(const Program& program) {
+  std::vector<bool> used(program.linears.size());
+  for (const Op& op : program.ops) {
+    if (const LinearId weight = LinearOf(op); weight.valid()) used[static_cast<size_t>(weight.id)] = true;
+  }
+  return used;
+}
+
 }  // namespace
 
 ModelLoader::ModelLoader(ConfiguredFamily family, const ModelOptions& options, Backend& backend)
@@ -93,6 +101,32 @@ Status ModelLoader::BuildProgram(const ModelOptions& options) {
   model.plan = PlanFor(model.programs.run, head_outputs);
   folding_plan_ = FoldingPlan(model.programs);
   return OkStatus();
+}
+
+int64_t ModelLoader::WeightBytes() const {
+  constexpr int64_t kFloat = sizeof(float);
+  const LoadedModel& model = *model_;
+  const Parameters& parameters = model.parameters;
+  int64_t bytes = 0;
+  const std::vector<bool> used = UsedLinears(model.programs.run);
+  for (size_t i = 0; i < parameters.linears.size(); ++i) {
+    const LinearSpec& spec = parameters.linears[i];
+    const WeightFormat& format = FormatOf(spec.precision);
+    if (used[i]) bytes += spec.out * (format.RowBytes(spec.in / spec.groups) + kFloat * (format.RowScales() + 1));
+  }
+  for (const ConstantSpec& spec : parameters.constants) bytes += kFloat * spec.rows * spec.cols;
+  for (const ProgramOutput& folded : model.programs.load.outputs) {
+    const ValueInfo& info = model.programs.run.info(folded.value);
+    bytes += kFloat * info.rows.factor * info.cols.factor;
+  }
+  for (const ParameterTensor& tensor : parameters.tensors) {
+    if (tensor.parameter.kind != ParameterId::Kind::kTable) continue;
+    const TableSpec& spec = parameters.table(tensor.parameter);
+    const DType stored = checkpoint_->StoredType(tensor).value_or(DType::kF32);
+    const DType type = FormatOf(model.report.precision).TableType(stored, spec.words);
+    bytes += int64_t{spec.rows} * (int64_t{spec.cols} * DTypeSize(type) + (type == DType::kI8 ? kFloat : 0));
+  }
+  return bytes;
 }
 
 std::optional<int32_t> ModelLoader::LabelsOf(const LoraAdapter& adapter) const {
@@ -177,10 +211,7 @@ Status ModelLoader::FoldConstants() {
   LoadedModel& model = *model_;
   if (model.programs.load.ops.empty() || has_folded_) return OkStatus();
   PERUSE_RETURN_IF_ERROR(Fold(model.programs, folding_plan_, backend_, &model.weights));
-  std::vector<bool> used(model.weights.linears.size());
-  for (const Op& op : model.programs.run.ops) {
-    if (const LinearId weight = LinearOf(op); weight.valid()) used[static_cast<size_t>(weight.id)] = true;
-  }
+  const std::vector<bool> used = UsedLinears(model.programs.run);
   for (size_t i = 0; i < used.size(); ++i) {
     if (used[i]) continue;
     model.holds[i].reset();

@@ -52,6 +52,11 @@ class ModelLoader {
   const Program& program() const { return model_->plan.program; }
   // Whether weights must be fed, which is false if ModelOptions::beside has them all.
   bool needs_weights() const { return needs_weights_; }
+  // Bytes that weights, constants and embedding tables will take, without padding. Before a header is read, assumes that the checkpoint
+  // stores float32.
+  int64_t WeightBytes() const;
+  // Whether the names of the checkpoint's tensors are known; names and shapes that do not fit are errors by then.
+  bool header_read() const { return checkpoint_->resolved(); }
 
   // Returns the number of labels of the adapter's classifier if it differs from the model's; then a new loader with ModelOptions::id2label
   // is needed. Otherwise, and for heads without labels, nullopt.

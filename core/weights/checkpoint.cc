@@ -64,6 +64,15 @@ Status Checkpoint::EndShard() {
   return OkStatus();
 }
 
+std::optional<DType> Checkpoint::StoredType(const ParameterTensor& tensor) const {
+  if (!resolved_) return std::nullopt;
+  const std::string_view name = names_.Of(tensor);
+  for (const TensorInfo& info : tensors_) {
+    if (names_.Normalise(info.name) == name) return info.dtype;
+  }
+  return std::nullopt;
+}
+
 Status Checkpoint::Finish() {
   PERUSE_RETURN_IF_ERROR(failure_);
   if (!between_shards_) PERUSE_RETURN_IF_ERROR(Keep(parser_->Finish()));

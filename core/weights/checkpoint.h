@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,6 +95,9 @@ class Checkpoint : private TensorVisitor {
 
   // ---- Known from the first header on -----------------------------------------------------------------------------------
 
+  bool resolved() const { return resolved_; }
+  // The type of a tensor in the current file; nullopt if it is not there.
+  std::optional<DType> StoredType(const ParameterTensor& tensor) const;
   const TensorNames& names() const { return names_; }
   std::span<const NeededTensor> tensors() const { return needed_; }
   // The number of tensors that are needed, and the names of the others.

@@ -83,7 +83,7 @@ export class PeruseError extends Error {
   }
 }
 
-export function describe(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : show(error);
   // Node's fetch only says "fetch failed"; the cause has the reason.
   const cause = error.cause instanceof Error && error.cause.message ? ` (${error.cause.message})` : '';
@@ -111,12 +111,12 @@ export function show(value: unknown): string {
 /** Converts an error thrown while reading a caller's arguments, for example by a getter, to 'invalid_argument'. */
 export function asArgumentError(error: unknown): PeruseError {
   if (error instanceof PeruseError) return error;
-  return new PeruseError('invalid_argument', `The arguments can't be read: ${describe(error)}`, { cause: error });
+  return new PeruseError('invalid_argument', `The arguments can't be read: ${describeError(error)}`, { cause: error });
 }
 
 /** Returns a PeruseError unchanged, and wraps any other error as 'internal'. */
 export function toPeruseError(error: unknown): PeruseError {
-  return error instanceof PeruseError ? error : new PeruseError('internal', describe(error), { cause: error });
+  return error instanceof PeruseError ? error : new PeruseError('internal', describeError(error), { cause: error });
 }
 
 export function toPlainError(error: unknown): PlainError {

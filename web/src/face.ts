@@ -1,3 +1,5 @@
+export { type DescribeOptions, describe, type ModelDescription, type ModelDownload } from './describe.js';
+export type { Refusal } from './engine/describe_model.js';
 export type { WeightReport } from './engine/engine.js';
 export type { GpuReport, MemoryReport, ProbeReport, UsageReport } from './engine/reports.js';
 export type { Variant } from './engine/variant.js';

@@ -1,5 +1,5 @@
 // A caller's progress callback. If it throws or returns a rejected promise, the load fails with that error.
-import { describe, PeruseError } from './errors.js';
+import { describeError, PeruseError } from './errors.js';
 import type { ProgressInfo } from './progress.js';
 
 export class Listener<Progress = ProgressInfo> {
@@ -34,7 +34,7 @@ export class Listener<Progress = ProgressInfo> {
   }
 
   private fail(error: unknown): void {
-    this.failure_ ??= new PeruseError('invalid_argument', `progress_callback failed: ${describe(error)}`, { cause: error });
+    this.failure_ ??= new PeruseError('invalid_argument', `progress_callback failed: ${describeError(error)}`, { cause: error });
     this.fail_(this.failure_);
   }
 }

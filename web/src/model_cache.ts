@@ -1,6 +1,6 @@
 import { FileStore, type LockingCache } from './cache/file_store.js';
 import { type CustomCache, env } from './env.js';
-import { describe, PeruseError } from './errors.js';
+import { describeError, PeruseError } from './errors.js';
 import { platform } from './platform/current.js';
 import { openCache } from './sources/open_folder.js';
 import { hubFolder, resolveSource } from './sources/source.js';
@@ -67,7 +67,7 @@ async function urls(cache: CustomCache): Promise<string[]> {
   try {
     return (await cache.keys()).map((key) => (typeof key === 'string' ? key : key.url));
   } catch (error) {
-    throw new PeruseError('internal', `The cache can't be read: ${describe(error)}.`, { cause: error });
+    throw new PeruseError('internal', `The cache can't be read: ${describeError(error)}.`, { cause: error });
   }
 }
 

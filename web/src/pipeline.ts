@@ -4,14 +4,14 @@ import type { DtypeWish, LoadRequest } from './engine/load_request.js';
 import type { DeviceWish, MemoryReport, ProbeMemory, UsageReport } from './engine/reports.js';
 import { chooseVariant, type VariantChoice, type VariantWish } from './engine/variant.js';
 import { env, envNotices, mostThreads } from './env.js';
-import { asArgumentError, checkSignal, describe, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from './errors.js';
+import { asArgumentError, checkSignal, describeError, PeruseError, show, throwIfAborted, toPeruseError, unlessAborted } from './errors.js';
 import { Listener } from './listener.js';
 import { checkLoadOptions, type OptionKind } from './load_options.js';
 import { describeLoad, kDtypes, loadNotes, type PipelineInfo } from './pipeline_info.js';
 import { platform } from './platform/current.js';
 import { engineFiles } from './platform/engine_folder.js';
 import type { ProgressCallback, ProgressInfo } from './progress.js';
-import { type HostLease, keyOfSource, leaseHost, type StartedHost } from './sharing.js';
+import { type HostLease, keyOfSource, leaseHost, startHost } from './sharing.js';
 import { kBesideTokenizer, kForms, kVocabularies } from './sources/model_files.js';
 import { namedBase } from './sources/named_base.js';
 import { type OnnxDtype, weightsWish } from './sources/onnx_files.js';
@@ -66,6 +66,11 @@ export interface PipelineOptions extends SourceOptions, VariantWish {
    * only the parameters of an ONNX file, and computes with its own engine.
    */
   weights?: 'auto' | 'safetensors' | 'onnx';
+  /**
+   * How a float checkpoint that is loaded as q8 is cached: 'auto', the default, stores the 8-bit weights, so that the next load reads a
+   * quarter. 'source' stores the file as it is on the server, which every `dtype` can use. Other loads always store the source.
+   */
+  cache?: 'auto' | 'source';
   /** The folder of ONNX files within the model's folder. Default 'onnx'; '' means the model's own folder. */
   subfolder?: string;
   /** The name of ONNX files without the suffix of the precision and '.onnx'. Default 'model'. */
@@ -176,6 +181,7 @@ export async function pipeline(
 
 const kOptionKinds: Record<keyof PipelineOptions, OptionKind> = {
   adapter: 'other',
+  cache: 'other',
   device: 'other',
   dtype: 'other',
   encoder: 'other',
@@ -280,6 +286,7 @@ async function load<T extends TaskOrAlias>(
       task: engineTask(resolvedTask, options),
       dtype,
       weights,
+      keepSource: keepsSource(options),
       id2label: options.id2label && labelNames(options.id2label),
       enhancedMaskDecoder: options.enhanced_mask_decoder,
       source: await send(spec),
@@ -385,20 +392,6 @@ function sharingKey(
   return JSON.stringify([source, ...settings]);
 }
 
-/** Starts a worker, or a host in this thread if `demanded` is false, or if it is undefined and no worker can be started. */
-async function startHost(wanted: boolean, demanded: boolean | undefined, threads: number, report: ProgressCallback): Promise<StartedHost> {
-  if (!wanted) {
-    const host = await platform().startHere(report);
-    return { host: demanded === false ? host : new MovingHost(host), inWorker: false };
-  }
-  try {
-    return { host: new RemoteHost(await platform().startWorker(threads), report), inWorker: true };
-  } catch (error) {
-    if (demanded === true) throw error;
-    return { host: await platform().startHere(report), inWorker: false, trouble: describe(error) };
-  }
-}
-
 function withTrouble(choice: VariantChoice, trouble: string | undefined): VariantChoice {
   return trouble === undefined ? choice : { ...choice, reason: `${choice.reason} ${trouble} So the page's own thread works.` };
 }
@@ -410,7 +403,7 @@ function tellDebug(notes: string[]): void {
       const given: unknown = env.debug(note);
       if (given instanceof Promise) given.catch(() => {});
     } catch (error) {
-      throw new PeruseError('invalid_argument', `env.debug failed: ${describe(error)}`, { cause: error });
+      throw new PeruseError('invalid_argument', `env.debug failed: ${describeError(error)}`, { cause: error });
     }
   }
 }
@@ -453,6 +446,11 @@ function labelNames(labels: NonNullable<PipelineOptions['id2label']>): string[] 
   const names = Array.isArray(labels) ? [...labels] : Array.from(Object.keys(labels), (_, i) => (labels as Record<number, string>)[i]);
   if (names.length > 0 && names.every((name) => typeof name === 'string')) return names;
   throw new PeruseError('invalid_argument', 'Option id2label must be a list of names, or an object with a name for each of 0, 1, ...');
+}
+
+function keepsSource({ cache = 'auto' }: PipelineOptions): boolean {
+  if (cache === 'auto' || cache === 'source') return cache === 'source';
+  throw new PeruseError('invalid_argument', `cache must be 'auto' or 'source', not ${show(cache)}. Settings of the cache are in env.`);
 }
 
 function deviceWish({ device = 'cpu' }: PipelineOptions): DeviceWish {

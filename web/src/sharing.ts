@@ -1,8 +1,12 @@
 // Pipelines for different tasks of one checkpoint share a host (a worker, or the calling thread), an engine and its weights.
+import { describeError } from './errors.js';
+import { platform } from './platform/current.js';
 import type { ProgressCallback } from './progress.js';
 import type { SourceSpec } from './sources/source.js';
 import type { Task } from './tasks/tasks.js';
 import type { Host } from './worker/host.js';
+import { MovingHost } from './worker/moving_host.js';
+import { RemoteHost } from './worker/worker_host.js';
 
 export interface StartedHost {
   host: Host;
@@ -81,5 +85,24 @@ export function keyOfSource(spec: SourceSpec): string | undefined {
     }
     case 'port':
       return undefined;
+  }
+}
+
+/** In a worker; or in this thread, if the caller wants that, or leaves it to us and no worker can be started. */
+export async function startHost(
+  wanted: boolean,
+  demanded: boolean | undefined,
+  threads: number,
+  report: ProgressCallback,
+): Promise<StartedHost> {
+  if (!wanted) {
+    const host = await platform().startHere(report);
+    return { host: demanded === false ? host : new MovingHost(host), inWorker: false };
+  }
+  try {
+    return { host: new RemoteHost(await platform().startWorker(threads), report), inWorker: true };
+  } catch (error) {
+    if (demanded === true) throw error;
+    return { host: await platform().startHere(report), inWorker: false, trouble: describeError(error) };
   }
 }

@@ -40,7 +40,7 @@ test('says what a checkpoint is and what it can do', async () => {
     /labels NEGATIVE, POSITIVE/,
     /1\.3 million parameters in 103 tensors \(F16\), 2\.7 MB/,
     /^runs: text-classification, feature-extraction, text-ranking \(with the option label\)$/m,
-    /fp32 4\.3 MB/,
+    /^ {2}dtype fp32, weights safetensors: model\.safetensors, 2\.\d MB \(no download\), memory 4\.\d MB$/m,
   ]) {
     expect(out).toMatch(words);
   }
@@ -121,8 +121,16 @@ test('shards are inspected as one', async () => {
     ),
   );
   const whole = await inspect(kReader);
+  const { downloads } = await inspect(folder);
+  for (const [i, { bytes, memory, ...rest }] of (downloads as { bytes: number; memory: number }[]).entries()) {
+    const { bytes: ofWhole, memory: _, ...same } = whole.downloads[i];
+    expect(rest).toEqual({ ...same, file: 'model.safetensors.index.json' });
+    expect(bytes - ofWhole).toBeGreaterThan(0); // The index, and one more header.
+  }
   expect(await inspect(folder)).toEqual({
     ...whole,
+    downloads,
+    memory: Object.fromEntries((downloads as { dtype: string; memory: number }[]).map(({ dtype, memory }) => [dtype, memory])),
     files: Object.values(map)
       .filter((name, i, all) => all.indexOf(name) === i)
       .sort(),
@@ -131,7 +139,9 @@ test('shards are inspected as one', async () => {
 
 test('from a URL only the first bytes of the weights are asked for', async () => {
   const files = await Promise.all(
-    ['config.json', 'model.safetensors', 'tokenizer.json'].map(async (name) => [name, await readFile(`${kReader}/${name}`)] as const),
+    ['config.json', 'model.safetensors', 'tokenizer.json', 'tokenizer_config.json'].map(
+      async (name) => [name, await readFile(`${kReader}/${name}`)] as const,
+    ),
   );
   const server = await startModelServer(
     Object.fromEntries(
@@ -140,18 +150,23 @@ test('from a URL only the first bytes of the weights are asked for', async () =>
         (request, response) => {
           const range = /bytes=0-(\d+)/.exec(request.headers.range ?? '');
           const part = range ? content.subarray(0, Number(range[1]) + 1) : content;
-          response.writeHead(range ? 206 : 200, { 'content-type': 'application/octet-stream', 'content-length': part.length }).end(part);
+          response.writeHead(range ? 206 : 200, { 'content-type': 'application/octet-stream', 'content-length': part.length });
+          response.end(request.method === 'HEAD' ? undefined : part);
         },
       ]),
     ),
   );
   const before = env.cache;
   try {
-    expect(await inspect(server.url)).toEqual(await inspect(kReader));
-    expect(server.calls.map(({ path, headers }) => [path, headers.range])).toEqual([
-      ['config.json', undefined],
-      ['model.safetensors', 'bytes=0-65535'],
-      ['tokenizer.json', 'bytes=0-0'],
+    const local = await inspect(kReader);
+    const downloads = (local.downloads as object[]).map((one) => ({ ...one, cached: false }));
+    expect(await inspect(server.url)).toEqual({ ...local, downloads });
+    const bodies = server.calls.filter(({ method, path }) => method === 'GET' && server.files.has(path));
+    expect([...new Set(bodies.map(({ path, headers }) => `${path} ${headers.range}`))].sort()).toEqual([
+      'config.json undefined',
+      'model.safetensors bytes=0-0',
+      'model.safetensors bytes=0-65535',
+      'tokenizer.json bytes=0-0',
     ]);
   } finally {
     env.cache = before;
@@ -200,7 +215,7 @@ describe('what can not be inspected is one line', () => {
     [
       'an index that lies',
       { 'config.json': kConfig, 'model.safetensors.index.json': '{"weight_map":{"a":"../../x.safetensors"}}' },
-      /names no files that are weights/,
+      /is not in a file with a plain name/,
     ],
   ])('%s', async (_, files, words) => {
     const { code, out, err } = await write(files as Record<string, string>);

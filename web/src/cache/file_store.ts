@@ -1,6 +1,6 @@
 // Stores files in any object with the web's Cache interface, with metadata and integrity checks.
 import type { CustomCache } from '../env.js';
-import { describe } from '../errors.js';
+import { describeError } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
 import { BlockStream } from './block_stream.js';
 import { contentBytes, sealedBytes, unseal } from './blocks.js';
@@ -130,7 +130,7 @@ export class FileStore {
       return await within(patience.cache, question());
     } catch (error) {
       this.dead_ = error instanceof Late;
-      this.onFault_(this.dead_ ? kNoAnswer : describe(error));
+      this.onFault_(this.dead_ ? kNoAnswer : describeError(error));
       return undefined;
     }
   }
@@ -145,7 +145,7 @@ async function* readBlocks(response: Response, file: string): AsyncGenerator<Uin
   try {
     yield* unseal(pieces(response), file);
   } catch (error) {
-    throw new DamagedEntry(error instanceof Late ? 'it could not be read on' : describe(error), true);
+    throw new DamagedEntry(error instanceof Late ? 'it could not be read on' : describeError(error), true);
   }
 }
 
@@ -158,7 +158,7 @@ async function* readPlain(response: Response, size: number): AsyncGenerator<Uint
       for (let at = 0; at < piece.length; at += kChunkBytes) yield piece.subarray(at, at + kChunkBytes);
     }
   } catch (error) {
-    throw new DamagedEntry(error instanceof Late ? 'it could not be read on' : describe(error), loaded === 0);
+    throw new DamagedEntry(error instanceof Late ? 'it could not be read on' : describeError(error), loaded === 0);
   }
   if (size > 0 && loaded !== size) throw new DamagedEntry(`it had ${loaded} bytes instead of ${size}`, loaded === 0);
 }

@@ -12,8 +12,10 @@ import { quantize } from './quantize.js';
 import { rank } from './rank.js';
 import { redact } from './redact.js';
 import { serveDemo } from './serve_demo.js';
+import { shrink } from './shrink.js';
 import { tag } from './tag.js';
 import { teach } from './teach.js';
+import { trim } from './trim.js';
 
 export const kCommands: Record<string, Command> = {
   classify,
@@ -31,4 +33,6 @@ export const kCommands: Record<string, Command> = {
   'copy-files': copyFiles,
   quantize,
   convert,
+  trim,
+  shrink,
 };

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { type Command, needed, UsageError } from './command.js';
 
 /** Scripts that are started by address, and the engine's builds. Other bundles are imported. */
@@ -28,7 +28,7 @@ only the files that it needs.`,
         bytes += (await stat(join(bundle, name))).size;
       }
     } catch (error) {
-      throw new PeruseError('invalid_argument', `The files can't be copied to '${folder}': ${describe(error)}`, { cause: error });
+      throw new PeruseError('invalid_argument', `The files can't be copied to '${folder}': ${describeError(error)}`, { cause: error });
     }
     io.out(JSON.stringify({ folder, files: names, bytes }));
     io.err(`${hint(folder)}\n`);

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { defaultCacheFolder } from '../cache/cache_node.js';
 import { makeFolder } from '../cache/make_folder_node.js';
-import { describe } from '../errors.js';
+import { describeError } from '../errors.js';
 import type { Io } from './io.js';
 
 const kName = 'peruse-demo';
@@ -26,7 +26,7 @@ export async function findDemoModels(io: Io): Promise<DemoModels> {
   const kept = installedFrom(join(place, 'x.js'));
   if (kept !== undefined) return { folder: kept };
   io.err(`Fetching the demo models (${kName} ${version}, 9 MB) from npm, once.\n`);
-  const why = await fetchPackage(`${kName}@${version}`, place).catch(describe);
+  const why = await fetchPackage(`${kName}@${version}`, place).catch(describeError);
   const fetched = installedFrom(join(place, 'x.js'));
   return fetched === undefined ? { why: why || `npm installed no ${kName}.` } : { folder: fetched };
 }

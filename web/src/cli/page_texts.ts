@@ -1,7 +1,7 @@
 // Texts of files that `peruse index` reads: Markdown, HTML, plain text, and lines of JSON.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import type { IndexItem } from '../search/search_types.js';
 
 const kExtensions = /\.(md|markdown|mdx|html?|txt|jsonl)$/i;
@@ -20,7 +20,7 @@ export async function filesOf(args: readonly string[]): Promise<string[]> {
 
 async function filesIn(path: string): Promise<string[]> {
   const info = await stat(path).catch((error: unknown) => {
-    throw new PeruseError('not_found', `${path} can't be read: ${describe(error)}`, { cause: error });
+    throw new PeruseError('not_found', `${path} can't be read: ${describeError(error)}`, { cause: error });
   });
   if (!info.isDirectory()) return [path];
   return (await walk(path)).filter((file) => kExtensions.test(file));
@@ -72,7 +72,7 @@ function rowOf(line: string, file: string, number: number): IndexItem {
   try {
     return JSON.parse(line) as IndexItem;
   } catch (error) {
-    throw new PeruseError('invalid_argument', `${file}, line ${number}: it is no JSON: ${describe(error)}`, { cause: error });
+    throw new PeruseError('invalid_argument', `${file}, line ${number}: it is no JSON: ${describeError(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { type PretrainOptions, pretrain as pretrainModel, type TeachProgress } from '../teach/index_node.js';
 import { type Command, flag, needed, number, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
@@ -87,7 +87,7 @@ async function readValidation(given: string | undefined): Promise<string[] | num
 /** Returns the non-empty lines. */
 async function readLines(file: string): Promise<string[]> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new PeruseError('not_found', `${file} can't be read: ${describe(error)}`, { cause: error });
+    throw new PeruseError('not_found', `${file} can't be read: ${describeError(error)}`, { cause: error });
   });
   return content.split(/\r?\n/).filter((line) => line.trim() !== '');
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { type Command, parseArgsOptions, UsageError, type Values } from './command.js';
 import { kCommands } from './commands.js';
 import { commandHelp, generalHelp } from './help.js';
@@ -38,7 +38,7 @@ async function runCommand(name: string, command: Command, args: string[], io: Io
       io.err(`peruse ${name}: ${oneLine(error.message)}; see peruse ${name} --help\n`);
       return 2;
     }
-    const words = error instanceof PeruseError ? `${error.message} (${error.code})` : describe(error);
+    const words = error instanceof PeruseError ? `${error.message} (${error.code})` : describeError(error);
     io.err(`peruse ${name}: ${oneLine(words)}\n`);
     return 1;
   }
@@ -50,7 +50,7 @@ function parse(command: Command, args: string[]): { values: Values; positionals:
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     return { values: values as Values, positionals };
   } catch (error) {
-    throw new UsageError(describe(error).split(/\.\s/)[0]!);
+    throw new UsageError(describeError(error).split(/\.\s/)[0]!);
   }
 }
 

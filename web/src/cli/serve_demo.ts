@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { type Command, flag, number, text, UsageError } from './command.js';
 import { type DemoModels, filesWithModels, findDemoModels } from './demo_models.js';
 import { serveFolders } from './static_server.js';
@@ -38,7 +38,7 @@ it works on one thread.`,
     const generated = { '/files.json': filesWithModels(page, models.folder) };
     const served = await serveFolders(folders, { port, host, generated, isolated: !flag(values, 'no-isolation') }).catch(
       (error: unknown) => {
-        throw new PeruseError('network', `Port ${port} of ${host} can't be used: ${describe(error)}.`, { cause: error });
+        throw new PeruseError('network', `Port ${port} of ${host} can't be used: ${describeError(error)}.`, { cause: error });
       },
     );
     if (models.why !== undefined) {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { env } from '../env.js';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import {
   type TeachExample,
   type TeachMethod,
@@ -104,14 +104,14 @@ async function readValidation(given: string | undefined): Promise<TeachExample[]
 
 async function readExamples(file: string): Promise<TeachExample[]> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new PeruseError('not_found', `${file} can't be read: ${describe(error)}`, { cause: error });
+    throw new PeruseError('not_found', `${file} can't be read: ${describeError(error)}`, { cause: error });
   });
   return content.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     try {
       return [JSON.parse(line) as TeachExample];
     } catch (error) {
-      throw new PeruseError('invalid_argument', `${file}, line ${index + 1}: it is no JSON: ${describe(error)}`, { cause: error });
+      throw new PeruseError('invalid_argument', `${file}, line ${index + 1}: it is no JSON: ${describeError(error)}`, { cause: error });
     }
   });
 }

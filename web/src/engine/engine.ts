@@ -9,6 +9,7 @@ import { EngineTokenizer, type TokenizerBinding } from './engine_tokenizer.js';
 import { ModuleCalls, type Staged } from './module_calls.js';
 import type { DeviceChoice, GpuReport } from './reports.js';
 import { type EngineVectorIndex, VectorIndex } from './vector_index.js';
+import { type ToolModule, WeightsReader } from './weights_reader.js';
 
 export interface EngineModule {
   HEAPU8: Uint8Array;
@@ -20,6 +21,7 @@ export interface EngineModule {
     packedDot?: boolean,
   ) => Session;
   VectorIndex: new (width: number) => EngineVectorIndex;
+  WeightsReader: ToolModule['WeightsReader'];
   PThread?: { terminateAllThreads(): void };
 }
 
@@ -61,6 +63,8 @@ export interface Session extends Staged {
   probe(layers: number, dtype: string): string;
   beside(): Session;
   needsWeights(): boolean;
+  weightBytes(): number;
+  headerRead(): boolean;
   program(): string;
   start(bytes: number): string;
   startInspection(bytes: number): string;
@@ -131,6 +135,11 @@ export class Engine extends ModuleCalls<EngineModule> {
     return new VectorIndex(this.module_, width);
   }
 
+  /** Creates a reader of a weights file in this engine's memory; the caller disposes of it. */
+  newReader(where: string): WeightsReader {
+    return new WeightsReader(this.module_, where);
+  }
+
   /**
    * Creates an engine for another task that shares the loaded checkpoint's weights. It needs the same config.json. The two can be disposed of
    * in any order.
@@ -142,6 +151,16 @@ export class Engine extends ModuleCalls<EngineModule> {
   /** Whether weights must be fed, after open(): not if the engine shares all of them. */
   needsWeights(): boolean {
     return this.guard(() => this.session_.needsWeights());
+  }
+
+  /** After open(): bytes that the weights will take, if the checkpoint stores float32. */
+  weightBytes(): number {
+    return this.guard(() => this.session_.weightBytes());
+  }
+
+  /** Whether enough of the weights has arrived to know that all tensors are there. */
+  headerRead(): boolean {
+    return this.guard(() => this.session_.headerRead());
   }
 
   addFile(name: string, content: Uint8Array): void {

@@ -1,5 +1,5 @@
 // Feeds weights of an .onnx file to the engine as safetensors. The reader of .onnx files is loaded on demand.
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { ByteReporter } from '../progress.js';
 import { isEncodable } from '../sources/encodable.js';
 import { engineDtype, type OnnxChoice } from '../sources/onnx_files.js';
@@ -13,7 +13,7 @@ export async function loadOnnxPart(importOnnx: ImportOnnx | undefined, name: str
     if (!part?.openOnnx) throw new Error("'peruse/inline' has none");
     return part;
   } catch (error) {
-    throw new PeruseError('unsupported', `${name} needs the reader of ONNX files, which could not be loaded: ${describe(error)}.`, {
+    throw new PeruseError('unsupported', `${name} needs the reader of ONNX files, which could not be loaded: ${describeError(error)}.`, {
       cause: error,
     });
   }

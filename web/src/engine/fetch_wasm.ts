@@ -1,4 +1,4 @@
-import { describe } from '../errors.js';
+import { describeError } from '../errors.js';
 import { fetchAnywhere } from '../sources/fetching.js';
 import { kFilesRemedy } from './files_browser.js';
 
@@ -8,7 +8,7 @@ export async function compileFetched(name: string, own: () => URL, folder: strin
   const address = absolute(url.href);
   const refused = (reason: string) => new Error(`${address}: ${reason}. ${kFilesRemedy}`);
   const response = await fetchAnywhere(address, { credentials: 'same-origin' }).catch((error: unknown) => {
-    throw new Error(`${address}: ${describe(error)}`);
+    throw new Error(`${address}: ${describeError(error)}`);
   });
   if (!response.ok) throw refused(`the server answered ${response.status}`);
   const type = response.headers.get('content-type') ?? '';
@@ -22,7 +22,7 @@ function ownAddress(name: string, own: () => URL): URL {
   try {
     return own();
   } catch (error) {
-    throw new Error(`this script has no address that ${name} could be next to (${describe(error)}). ${kFilesRemedy}`);
+    throw new Error(`this script has no address that ${name} could be next to (${describeError(error)}). ${kFilesRemedy}`);
   }
 }
 

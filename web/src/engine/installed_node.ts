@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker, type WorkerOptions, workerData } from 'node:worker_threads';
-import { describe } from '../errors.js';
+import { describeError } from '../errors.js';
 
 /**
  * A file of the package. `path` is relative to web/. `own` returns its address next to the calling module. Its body must be
@@ -51,7 +51,7 @@ export function installedFile(file: InstalledFile): URL {
       if (url.protocol === 'file:' && existsSync(fileURLToPath(url))) return url;
       tried.push(url.href);
     } catch (error) {
-      tried.push(describe(error));
+      tried.push(describeError(error));
     }
   }
   throw new Error(

@@ -45,10 +45,11 @@ import {
   readTokenizer,
   readWhole,
 } from '../sources/read_files.js';
-import type { MissingFile, ModelFolder, SourceSpec } from '../sources/source.js';
+import { folderWithin, lookAt, type MissingFile, type ModelFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
 import type { Engine, WeightReport } from './engine.js';
 import { feedOnnx } from './feed_onnx.js';
 import type { LoadRequest } from './load_request.js';
+import { kQuantizedForm, QuantizedCopy } from './quantized_copy.js';
 import type { DeviceChoice } from './reports.js';
 
 export interface LoadReport {
@@ -78,7 +79,7 @@ export interface LoadParts {
   signal: AbortSignal;
 }
 
-interface Job extends Reading {
+export interface Job extends Reading {
   task: string;
   /** A bi-encoder's label encoder, if the caller named its folder. */
   labels?: ModelFolder;
@@ -148,7 +149,8 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
   const configBytes = located.then(({ config }) => config.content);
   configBytes.catch(() => {});
   const wish = request.weights ?? kUsualWeights;
-  const chosen = parts.findLoaded || mayPreferOnnx(wish) ? await chooseWeights(wish, await located) : {};
+  const copies = storesCopy(request);
+  const chosen = parts.findLoaded || mayPreferOnnx(wish) || copies ? await chooseWeights(wish, await located, copies) : {};
   const { onnx } = chosen;
   const loaded = chosen.file === undefined ? undefined : parts.findLoaded?.({ config: await configBytes, weights: chosen.version });
   const starting = loaded ? Promise.resolve(loaded.beside()) : parts.startEngine(configBytes);
@@ -177,7 +179,8 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
         bytes += more;
       };
       if (onnx) count(await feedOnnx(own, engine, onnx, modelTypeOf((await located).config), parts.folders.importOnnx));
-      else ({ version, file } = await feedWeights(own, engine, wish, count));
+      else if (chosen.copy) count(await feedFile(own, file, chosen.copy, (chunk) => engine.feedWeights(chunk)));
+      else ({ version, file } = await feedWeights(own, engine, wish, copies ? await configBytes : undefined, count));
       if (loaded && version !== chosen.version) throw new PeruseError('malformed_file', 'The weights changed while they were loaded.');
     }
     const weights = await engine.finishWeights();
@@ -201,16 +204,26 @@ async function loadWeights(request: LoadRequest, parts: LoadParts): Promise<Load
   }
 }
 
+/** Whether weights are stored as they are quantised. An adapter is merged into floats. */
+function storesCopy({ dtype, adapter, keepSource }: LoadRequest): boolean {
+  return dtype === 'q8' && adapter === undefined && keepSource !== true;
+}
+
 interface ChosenWeights {
   onnx?: OnnxChoice | undefined;
   file?: string | undefined;
   version?: string | undefined;
+  /** Quantised weights that an earlier load has stored. */
+  copy?: ModelFile;
 }
 
 async function chooseWeights(
   wish: WeightsWish,
   { job: { folder, signal }, config }: Awaited<ReturnType<typeof locateForTask>>,
+  copies: boolean,
 ): Promise<ChosenWeights> {
+  const copy = copies && wish.weights !== 'onnx' ? await folder.openInForm?.(kForms[0], kQuantizedForm, signal) : undefined;
+  if (copy) return { copy, file: kForms[0], version: versionOf({ name: kForms[0], file: copy, sharded: false }) };
   const chosen = mayPreferOnnx(wish) ? await chooseOnnx(folder, wish, parseObject(config.name, config.content), signal) : undefined;
   if (chosen) return ofOnnx(chosen);
   const found = await findWeights(folder, signal);
@@ -227,11 +240,11 @@ function modelTypeOf({ name, content }: NamedFile): string {
   return String(parseObject(name, content).model_type ?? '');
 }
 
-function versionOf({ name, file, sharded }: FoundWeights): string | undefined {
+function versionOf({ name, file, sharded }: Pick<FoundWeights, 'name' | 'file' | 'sharded'>): string | undefined {
   return sharded || file.version === undefined ? undefined : `${name} ${file.version}`;
 }
 
-async function locateForTask(job: Job): Promise<{ job: Job; config: NamedFile }> {
+export async function locateForTask(job: Job): Promise<{ job: Job; config: NamedFile }> {
   return job.task === kGliner ? { job, config: await readConfig(job) } : locate(job);
 }
 
@@ -270,11 +283,15 @@ export async function readModules(job: Reading): Promise<NamedFile[]> {
 }
 
 /** Opens files of the first folder, or of the second if the first lacks them. */
-function firstOf(first: Pick<ModelFolder, 'open'>, second: Pick<ModelFolder, 'open'>): ModelFolder {
+export function firstOf(first: ModelFolder, second: ModelFolder): ModelFolder {
   return {
-    async open(file, signal) {
-      const own = await first.open(file, signal);
-      return own.found ? own : second.open(file, signal);
+    async open(file, signal, firstBytes) {
+      const own = await first.open(file, signal, firstBytes);
+      return own.found ? own : second.open(file, signal, firstBytes);
+    },
+    async look(file, signal) {
+      const own = await lookAt(first, file, signal);
+      return own.found ? own : lookAt(second, file, signal);
     },
   };
 }
@@ -299,7 +316,7 @@ async function readLabelsTokenizer(job: Job, config: NamedFile): Promise<NamedFi
   if (!job.task.startsWith('zero-shot-')) return [];
   const needs = labelsEncoderOf(parseObject(config.name, config.content));
   if (needs === undefined) return [];
-  const own = { open: (name: string, signal: AbortSignal) => job.folder.open(kLabelsTokenizer + name, signal) };
+  const own = folderWithin(job.folder, kLabelsTokenizer);
   const folders = job.labels ? firstOf(own, job.labels) : own;
   try {
     const of = { ...job, folder: folders };
@@ -340,6 +357,8 @@ async function feedWeights(
   job: Job,
   engine: Engine,
   wish: WeightsWish,
+  /** config.json, if weights are to be stored as they are quantised. */
+  quantized: Uint8Array | undefined,
   count: (bytes: number) => void,
 ): Promise<{ version: string | undefined; file: string }> {
   const weights = await findWeights(job.folder, job.signal);
@@ -349,9 +368,18 @@ async function feedWeights(
     count(await feedShards(job, engine, weights));
     return { version: undefined, file: weights.name };
   }
-  const reporter = new ByteReporter(job.report, job.name, weights.name, weights.file.size, job.totals);
-  reporter.start();
-  count(await eachChunk(job, weights.file, reporter, (chunk) => engine.feedWeights(chunk)));
-  reporter.finish();
+  const { name } = weights;
+  const form = quantized && name === kForms[0] ? weights.file.inForm?.(kQuantizedForm) : undefined;
+  const copy = form && QuantizedCopy.start(engine, name, quantized!, form);
+  if (!copy) count(await feedFile(job, name, weights.file, (chunk) => engine.feedWeights(chunk)));
+  else count(await copy.storing(() => feedFile(job, name, { ...weights.file, chunks: form.chunks }, (chunk) => copy.feed(chunk))));
   return { version: versionOf(weights), file: weights.name };
+}
+
+async function feedFile(job: Job, name: string, file: ModelFile, feed: (chunk: Uint8Array) => void | Promise<void>): Promise<number> {
+  const reporter = new ByteReporter(job.report, job.name, name, file.size, job.totals);
+  reporter.start();
+  const bytes = await eachChunk(job, file, reporter, feed);
+  reporter.finish();
+  return bytes;
 }

@@ -12,6 +12,8 @@ export interface LoadRequest {
   dtype: DtypeWish;
   source: SourceSpec;
   weights?: WeightsWish;
+  /** Store weights in the source's form only, not as they are quantised. */
+  keepSource?: boolean;
   adapter?: SourceSpec;
   /** The caller named the adapter instead of the base model: its folder's tokenizer and pooling have priority. */
   adapterLeads?: boolean;

@@ -1,5 +1,5 @@
 // Calls into an Emscripten module (bindings/): texts are passed as staged UTF-8, replies are JSON.
-import { capital, describe, type ErrorCode, PeruseError } from '../errors.js';
+import { capital, describeError, type ErrorCode, PeruseError } from '../errors.js';
 
 export interface WasmModule {
   /** The module's memory. It is replaced when memory grows: read the property again after every call. */
@@ -81,7 +81,7 @@ export class ModuleCalls<M extends WasmModule> {
     try {
       return method();
     } catch (error) {
-      this.state_.broken = this.lastWords_() || describe(error);
+      this.state_.broken = this.lastWords_() || describeError(error);
       throw new PeruseError('worker_died', `The engine stopped: ${this.state_.broken}`, { cause: error });
     }
   }
@@ -99,7 +99,7 @@ function toUtf8(value: unknown): Uint8Array {
     return new TextEncoder().encode(json);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new PeruseError('out_of_memory', `There is no memory for the request: ${describe(error)}.`, { cause: error });
+    throw new PeruseError('out_of_memory', `There is no memory for the request: ${describeError(error)}.`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import type { HelperWorker, ModuleFactory } from './engine.js';
 
 export interface BuildParts {
@@ -32,11 +32,11 @@ export async function startModule<M>(
     return { module: await instantiate(factory, compiled, options, parts), lastWords: () => lastWords };
   } catch (error) {
     const where = typeof wasm === 'string' ? ` from ${wasm}` : '';
-    const why = `${describe(error)} ${lastWords}`;
+    const why = `${describeError(error)} ${lastWords}`;
     const policy = /unsafe-eval|content security policy/i.test(why)
       ? "; the page's content security policy must have 'wasm-unsafe-eval' in script-src"
       : '';
-    const message = `The engine's build '${build}' could not be started${where}: ${describe(error)}${policy}`;
+    const message = `The engine's build '${build}' could not be started${where}: ${describeError(error)}${policy}`;
     throw new PeruseError('no_wasm', message, { cause: error });
   }
 }

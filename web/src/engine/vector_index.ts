@@ -1,4 +1,4 @@
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import type { SetVectors, VectorHit } from '../tasks/vector_search.js';
 
 export interface EngineVectorIndex {
@@ -58,7 +58,7 @@ export class VectorIndex {
     try {
       return method();
     } catch (error) {
-      throw new PeruseError('worker_died', `The engine stopped while it searched: ${describe(error)}`, { cause: error });
+      throw new PeruseError('worker_died', `The engine stopped while it searched: ${describeError(error)}`, { cause: error });
     }
   }
 }

@@ -1,5 +1,5 @@
 // Reads the tensors of a weights file of any format with the engine's parsers, for the commands that copy or describe checkpoints.
-import { describe, type ErrorCode, PeruseError } from '../errors.js';
+import { describeError, type ErrorCode, PeruseError } from '../errors.js';
 import type { WasmModule } from './module_calls.js';
 
 interface EngineWeightsReader {
@@ -100,7 +100,7 @@ export class WeightsReader {
     try {
       return method();
     } catch (error) {
-      throw new PeruseError('worker_died', `The engine stopped at ${this.where_}: ${describe(error)}`, { cause: error });
+      throw new PeruseError('worker_died', `The engine stopped at ${this.where_}: ${describeError(error)}`, { cause: error });
     }
   }
 }

@@ -5,7 +5,7 @@ import createGpu from '../../wasm/glue-webgpu.mjs';
 import { type EngineRequest, type StartedBuild, startBuild, startCpuBuild, startCpuEngine } from '../engine/builds.js';
 import { Engine, type EngineModule } from '../engine/engine.js';
 import type { DeviceChoice, ProbeReport } from '../engine/reports.js';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { type OpenedGpu, openGpu } from './device.js';
 import { OwningGpuEngine } from './gpu_engine.js';
 import { kGpuLimit, probeSpeed, within } from './probe.js';
@@ -23,7 +23,7 @@ export async function startWithGpu(request: EngineRequest, findGpu: () => Promis
   try {
     gpu = await openInTime(findGpu().then((found) => openGpu(found, request.shaderF16)));
   } catch (error) {
-    return onCpu(`the GPU can't be used: ${describe(error)}`);
+    return onCpu(`the GPU can't be used: ${describeError(error)}`);
   }
   try {
     return await startWhereFaster(request, gpu);
@@ -105,7 +105,7 @@ async function decide(
       });
     } catch (error) {
       // If config.json is invalid, the CPU engine reports that more clearly.
-      return { device: 'cpu', reason: `the CPU, because the GPU failed its probe: ${describe(error)}` };
+      return { device: 'cpu', reason: `the CPU, because the GPU failed its probe: ${describeError(error)}` };
     }
   }
   const device = probe.gaveUp === undefined && probe.gpuMilliseconds < probe.cpuMilliseconds ? 'webgpu' : 'cpu';

@@ -1,5 +1,5 @@
 import type { GpuReport } from '../engine/reports.js';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { PipelineCache } from './pipelines.js';
 
 export interface OpenedGpu {
@@ -42,7 +42,7 @@ export async function openGpu(gpu: GPU | undefined, shaderF16 = false): Promise<
     };
   } catch (error) {
     if (error instanceof PeruseError) throw error;
-    throw new PeruseError('no_gpu', `WebGPU gave no device: ${describe(error)}`, { cause: error });
+    throw new PeruseError('no_gpu', `WebGPU gave no device: ${describeError(error)}`, { cause: error });
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // A run is one pass, one submit and one readback. Shaders, pipelines, buffers and bind groups are cached. Pipelines compile in parallel
 // as soon as the stream names them; a run waits for those that it needs.
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { gpuFailure, PipelineCache } from './pipelines.js';
 import { type Dispatch, readCommands, type StreamSpan } from './stream.js';
 
@@ -268,7 +268,7 @@ export class GpuExecutor {
     ]);
     if (ended !== undefined) return ended;
     if (error instanceof PeruseError) return error;
-    return new PeruseError('gpu_failed', `The GPU refused its work: ${describe(error)}.`, { cause: error });
+    return new PeruseError('gpu_failed', `The GPU refused its work: ${describeError(error)}.`, { cause: error });
   }
 }
 

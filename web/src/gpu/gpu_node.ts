@@ -1,5 +1,5 @@
 // WebGPU in Node: the npm package `webgpu` (Dawn), which the caller installs.
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 
 interface DawnPackage {
   create(flags: string[]): GPU;
@@ -19,7 +19,7 @@ export async function findGpuInNode(): Promise<GPU | undefined> {
   try {
     dawn = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as DawnPackage;
   } catch (error) {
-    throw new PeruseError('no_gpu', `WebGPU in Node needs the npm package 'webgpu': ${describe(error)}`, { cause: error });
+    throw new PeruseError('no_gpu', `WebGPU in Node needs the npm package 'webgpu': ${describeError(error)}`, { cause: error });
   }
   gpu = dawn.create([]);
   return gpu;

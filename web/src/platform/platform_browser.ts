@@ -1,7 +1,7 @@
 // The browser platform: the engine runs in a module worker, or in this thread.
 import { detectFeatures } from '../engine/features.js';
 import { filesFolder, kFilesRemedy } from '../engine/files_browser.js';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FindDetails } from '../tasks/pattern_names.js';
 import type { Host } from '../worker/host.js';
@@ -55,14 +55,14 @@ async function search(): Promise<SearchKit> {
 
 function notLoaded(what: string, file: string): (error: unknown) => never {
   return (error) => {
-    throw new PeruseError('network', `The ${what} could not be loaded (${file}): ${describe(error)} ${kFilesRemedy}`, { cause: error });
+    throw new PeruseError('network', `The ${what} could not be loaded (${file}): ${describeError(error)} ${kFilesRemedy}`, { cause: error });
   };
 }
 
 function notHere(cause: unknown): PeruseError {
   if ('ServiceWorkerGlobalScope' in globalThis) {
-    const message = `A service worker can't load parts of a module later: import from 'peruse/service-worker'. (${describe(cause)})`;
+    const message = `A service worker can't load parts of a module later: import from 'peruse/service-worker'. (${describeError(cause)})`;
     return new PeruseError('unsupported', message, { cause });
   }
-  return new PeruseError('no_wasm', `The engine's script could not be loaded: ${describe(cause)} ${kFilesRemedy}`, { cause });
+  return new PeruseError('no_wasm', `The engine's script could not be loaded: ${describeError(cause)} ${kFilesRemedy}`, { cause });
 }

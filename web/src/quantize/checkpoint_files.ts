@@ -15,7 +15,7 @@ import {
   modulesOf,
 } from '../sources/model_files.js';
 import { checkLength } from '../sources/read_files.js';
-import type { ModelFile, ModelFolder } from '../sources/source.js';
+import { folderWithin, type ModelFile, type ModelFolder } from '../sources/source.js';
 
 const kTokenizerFiles = [...kVocabularies.flat(), ...kBesideTokenizer, ...kBesideVocabulary];
 
@@ -47,7 +47,7 @@ export async function openCheckpoint(folder: ModelFolder, signal: AbortSignal): 
   const [encoder] = await modulesIn(folder, signal);
   if (encoder === undefined || encoder.folder === '') throw await explainMissing(folder, [config], signal);
   const prefix = `${encoder.folder}/`;
-  const within: ModelFolder = { open: (name, by) => folder.open(prefix + name, by) };
+  const within = folderWithin(folder, prefix);
   const found = await within.open('config.json', signal);
   if (!found.found) throw await explainMissing(folder, [config, found], signal);
   return { config: found, encoder: within, prefix };

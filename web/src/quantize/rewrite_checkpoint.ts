@@ -7,7 +7,7 @@ import { checkFolderName, NewFile, writeWhole } from '../cache/write_file_node.j
 import '../index_node.js';
 import { explainOnnx } from '../engine/feed_onnx.js';
 import { type TensorInfo, WeightsReader } from '../engine/weights_reader.js';
-import { describe, PeruseError, show, throwIfAborted } from '../errors.js';
+import { describeError, PeruseError, show, throwIfAborted } from '../errors.js';
 import { openOnnx } from '../onnx/onnx_weights.js';
 import { platform } from '../platform/current.js';
 import { ByteReporter, type ProgressCallback, Totals } from '../progress.js';
@@ -20,6 +20,7 @@ import { openFolder } from '../sources/open_folder.js';
 import { dtypeBits, encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
 import { type ModelFile, type ModelFolder, resolveSource, type Source, type SourceOptions, type SourceSpec } from '../sources/source.js';
 import { filesBesideWeights, kModelFiles, openCheckpoint, wholeFile } from './checkpoint_files.js';
+import { isOfTokens, KeptRows } from './kept_rows.js';
 import { readerModule } from './reader_module.js';
 import { withModel } from './stand_in_engine.js';
 
@@ -41,6 +42,17 @@ export interface RewriteReport {
   file: string;
 }
 
+/** A smaller vocabulary: rows of the token embeddings and of what predicts tokens. */
+export interface RowTrim {
+  /** Rows before. */
+  rows: number;
+  /** The rows to keep, ascending. */
+  kept: readonly number[];
+  config(config: Record<string, unknown>): Record<string, unknown>;
+  /** Files next to the weights. */
+  files(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array>;
+}
+
 const kForm = 'model.safetensors';
 const kMetadata = '__metadata__';
 
@@ -51,16 +63,17 @@ export async function rewriteCheckpoint(
   options: RewriteOptions,
   dtype?: string,
   wish?: WeightsWish,
+  trim?: RowTrim,
 ): Promise<RewriteReport> {
   const signal = options.signal ?? new AbortController().signal;
   throwIfAborted(signal);
   const target = checkFolderName(folder);
   const spec = await resolveSource(source, options, platform().paths);
   try {
-    return await rewrite(spec, target, options, signal, { dtype, wish });
+    return await rewrite(spec, target, options, signal, { dtype, wish, trim });
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error; // only the file system's errors are about files
-    throw new PeruseError('invalid_argument', `The checkpoint can't be written to ${folder}: ${describe(error)}`, { cause: error });
+    throw new PeruseError('invalid_argument', `The checkpoint can't be written to ${folder}: ${describeError(error)}`, { cause: error });
   }
 }
 
@@ -89,6 +102,7 @@ async function clear(folder: string, overwrite: boolean): Promise<void> {
 interface How {
   dtype: string | undefined;
   wish: WeightsWish | undefined;
+  trim: RowTrim | undefined;
 }
 
 class Job {
@@ -116,15 +130,16 @@ class Job {
     else if (await this.rewriteOnnx(onnx, encoder, prefix, textOf(source.model_type))) {
       config = await this.storedConfig(source, file.where, 'q8');
     }
-    for (const [name, content] of await filesBesideWeights(this.folder_, prefix, source, this.signal_)) {
-      await writeWhole(this.target_, name, content);
-    }
+    const { trim } = this.how_;
+    const beside = await filesBesideWeights(this.folder_, prefix, source, this.signal_);
+    for (const [name, content] of trim ? trim.files(beside) : beside) await writeWhole(this.target_, name, content);
     // Written last: a folder without it is no checkpoint.
-    await writeWhole(this.target_, `${prefix}config.json`, `${JSON.stringify(config, null, 2)}\n`);
+    const written = trim ? trim.config(config) : config;
+    await writeWhole(this.target_, `${prefix}config.json`, `${JSON.stringify(written, null, 2)}\n`);
     return this.report_;
   }
 
-  private storedConfig(source: object, where: string, dtype: string | undefined): Promise<object> {
+  private storedConfig(source: Record<string, unknown>, where: string, dtype: string | undefined): Promise<Record<string, unknown>> {
     return this.withReader(dtype, where, async (_, stored) => stored ?? source);
   }
 
@@ -150,7 +165,7 @@ class Job {
   private async withReader<T>(
     dtype: string | undefined,
     where: string,
-    use: (reader: WeightsReader, stored: object | undefined) => Promise<T>,
+    use: (reader: WeightsReader, stored: Record<string, unknown> | undefined) => Promise<T>,
   ): Promise<T> {
     const reader = new WeightsReader(await readerModule(), where);
     try {
@@ -201,7 +216,7 @@ class Job {
       throwIfAborted(this.signal_);
       reporter.add(chunk.length);
       const pieces = reader.feed(chunk);
-      target ??= reader.header && (await TargetFile.start(reader.header, output));
+      target ??= reader.header && (await TargetFile.start(reader.header, output, this.how_.trim));
       for (const { tensor, bytes } of pieces) await target!.append(tensor, bytes);
     }
     const { encoded, bytes } = reader.finish();
@@ -219,15 +234,22 @@ class Job {
 class TargetFile {
   readonly entries: TensorEntry[];
   /** By index of the source's header. Second names of tied tensors are omitted, as in transformers, and listed in the metadata. */
-  private readonly places_: ({ entry: TensorEntry; written: number } | undefined)[];
+  private readonly places_: ({ entry: TensorEntry; written: number; rows: KeptRows | undefined } | undefined)[];
 
   private constructor(
     header: readonly TensorInfo[],
     private readonly output_: FileHandle,
+    trim: RowTrim | undefined,
   ) {
-    this.places_ = header.map((tensor) =>
-      tensor.same_as === undefined ? { entry: { ...tensor, begin: 0, end: tensorBytes(tensor) }, written: 0 } : undefined,
-    );
+    this.places_ = header.map((tensor) => {
+      if (tensor.same_as !== undefined) return undefined;
+      const rows = trim && isOfTokens(tensor, trim) ? new KeptRows(tensor, trim) : undefined;
+      const shape = rows ? [trim!.kept.length, ...tensor.shape.slice(1)] : tensor.shape;
+      return { entry: { ...tensor, shape, begin: 0, end: tensorBytes({ ...tensor, shape }) }, written: 0, rows };
+    });
+    if (trim && this.places_.every((place) => place?.rows === undefined) && trim.kept.length < trim.rows) {
+      throw new PeruseError('unsupported', `No tensor of the weights has vocab_size rows (${trim.rows}).`);
+    }
     this.entries = this.places_.flatMap((place) => (place === undefined ? [] : [place.entry]));
     refuseSameNames(this.entries.map(({ name }) => [name, name]));
     if (this.entries.some(({ name }) => name === kMetadata)) {
@@ -235,8 +257,8 @@ class TargetFile {
     }
   }
 
-  static async start(header: readonly TensorInfo[], output: FileHandle): Promise<TargetFile> {
-    const file = new TargetFile(header, output);
+  static async start(header: readonly TensorInfo[], output: FileHandle, trim: RowTrim | undefined): Promise<TargetFile> {
+    const file = new TargetFile(header, output, trim);
     const tied = header.flatMap(({ name, same_as }) => (same_as === undefined ? [] : [[name, same_as]]));
     await file.layOut({ format: 'pt', ...Object.fromEntries(tied) });
     return file;
@@ -244,8 +266,9 @@ class TargetFile {
 
   async append(tensor: number, bytes: Uint8Array): Promise<void> {
     const place = this.places_[tensor]!;
-    await this.output_.write(bytes, 0, bytes.length, this.bodyAt_ + place.entry.begin + place.written);
-    place.written += bytes.length;
+    const kept = place.rows ? Buffer.concat(place.rows.of(bytes)) : bytes;
+    await this.output_.write(kept, 0, kept.length, this.bodyAt_ + place.entry.begin + place.written);
+    place.written += kept.length;
   }
 
   private bodyAt_ = 0;

@@ -1,4 +1,4 @@
-import { describe, onAbort } from '../errors.js';
+import { describeError, onAbort } from '../errors.js';
 
 /** A response, and headers of redirects before it. */
 export interface Fetched {
@@ -25,7 +25,7 @@ export const fetchInBrowser: FetchFile = async (url, init) => {
   const { cache, ...rest } = init;
   // 'default' must be omitted, because Cloudflare's workers reject the option.
   const response = await fetchAnywhere(url, cache === 'default' ? rest : init).catch((error: unknown) => {
-    throw init.signal.aborted ? error : new Error(`${describe(error)}${whatItMayBe(url)}`);
+    throw init.signal.aborted ? error : new Error(`${describeError(error)}${whatItMayBe(url)}`);
   });
   return { response, linkedEtag: response.headers.get('x-linked-etag') ?? undefined, hidden: response.type === 'cors' };
 };

@@ -1,4 +1,4 @@
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 const kChunkBytes = 1 << 20; // bounds the engine's staging buffer
@@ -36,7 +36,7 @@ async function* slices(content: Uint8Array | Blob, size: number, file: string): 
     try {
       yield new Uint8Array(await content.slice(start, end).arrayBuffer());
     } catch (error) {
-      throw new PeruseError('not_found', `${file} can't be read any more: ${describe(error)}.`, { cause: error });
+      throw new PeruseError('not_found', `${file} can't be read any more: ${describeError(error)}.`, { cause: error });
     }
   }
 }

@@ -1,10 +1,10 @@
 // A folder at a URL with cached files. An entry is created after a file's last byte has arrived and been checked. Parallel loads of a file
 // share one download: the others wait and read the stored file. Cache failures do not stop a load.
 import { DamagedEntry, type FileStore, type Saving, type ServerHeaders, type StoredFile } from '../cache/file_store.js';
-import { describe, PeruseError, throwIfAborted } from '../errors.js';
+import { describeError, PeruseError, throwIfAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
 import { type RemoteFile, type UrlFolder, versionOf } from './folder_url.js';
-import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+import type { FileFacts, FormSink, MissingFile, ModelFile, ModelFolder } from './source.js';
 
 export interface CachedFolderOptions {
   /** Use cached files without a request. */
@@ -24,14 +24,15 @@ export class CachedFolder implements ModelFolder {
     private readonly options_: CachedFolderOptions,
   ) {}
 
-  async open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile> {
+  async open(file: string, signal: AbortSignal, firstBytes?: number): Promise<ModelFile | MissingFile> {
     throwIfAborted(signal);
     const { immutable, offline } = this.options_;
     const url = this.remote_.address(file);
     const stored = await this.store_.find(url);
     throwIfAborted(signal);
-    if (stored && (offline || immutable || (await this.isCurrent(file, stored, signal)))) return this.fromStore(file, stored, signal);
-    if (offline) return { found: false, where: url, why: 'it is not stored here, and Peruse is offline', offline: true };
+    if (stored && (await this.isUsable(file, stored, signal))) return this.fromStore(file, stored, signal);
+    if (offline) return notStored(url);
+    if (firstBytes !== undefined) return this.remote_.open(file, signal, firstBytes);
 
     const release = await this.store_.lock(url, signal);
     try {
@@ -53,11 +54,64 @@ export class CachedFolder implements ModelFolder {
         version: immutable ? kImmutable : remote.version,
         chunks: () => this.storing(url, remote, release),
         close: () => remote.close().finally(release),
+        inForm: (form) => ({
+          chunks: () => releasing(remote, release),
+          save: (bytes) => this.savingForm(formOf(url, form), { ...remote, size: 0, bytes }),
+        }),
       };
     } catch (error) {
       release();
       throw error;
     }
+  }
+
+  async look(file: string, signal: AbortSignal): Promise<FileFacts | MissingFile> {
+    const url = this.remote_.address(file);
+    const stored = await this.store_.find(url);
+    if (stored && (await this.isUsable(file, stored, signal))) {
+      const found = this.fromStore(file, stored, signal);
+      return found.found ? { found: true, size: found.size, cached: true } : found;
+    }
+    return this.options_.offline ? notStored(url) : this.remote_.look(file, signal);
+  }
+
+  async openInForm(file: string, form: string, signal: AbortSignal): Promise<ModelFile | undefined> {
+    const url = formOf(this.remote_.address(file), form);
+    const stored = await this.store_.find(url);
+    if (!stored || stored.missing || !(await this.isUsable(file, stored, signal))) return undefined;
+    const version = this.options_.immutable ? kImmutable : versionOf(stored);
+    const chunks = () => this.readingForm(url, stored);
+    return { found: true, where: url, size: stored.bytes, version, chunks, close: async () => {} };
+  }
+
+  private async *readingForm(url: string, stored: StoredFile): AsyncGenerator<Uint8Array> {
+    try {
+      yield* stored.chunks();
+    } catch (error) {
+      if (!(error instanceof DamagedEntry)) throw error;
+      await this.store_.remove(url);
+      throw new PeruseError(
+        'truncated_file',
+        `What was stored of ${url} is damaged (${error.message}) and was removed; load again to fetch it anew.`,
+      );
+    }
+  }
+
+  private savingForm(url: string, headers: ServerHeaders): FormSink {
+    const saving = this.broken_ ? undefined : new Storing(this.store_.save(url, headers));
+    return {
+      add: async (chunk) => saving?.add(chunk),
+      finish: async (whole) => {
+        const why = await saving?.finish(whole);
+        if (!whole || why === undefined) return;
+        this.broken_ = true;
+        this.options_.notice(`${url} is not kept: ${why}.`);
+      },
+    };
+  }
+
+  private async isUsable(file: string, stored: StoredFile, signal: AbortSignal): Promise<boolean> {
+    return this.options_.offline || this.options_.immutable || (await this.isCurrent(file, stored, signal));
   }
 
   private fromStore(file: string, stored: StoredFile, signal: AbortSignal): ModelFile | MissingFile {
@@ -69,7 +123,7 @@ export class CachedFolder implements ModelFolder {
 
   /** Whether the server's file equals the stored one. If the server is unreachable, the stored file is used. */
   private async isCurrent(file: string, stored: StoredFile, signal: AbortSignal): Promise<boolean> {
-    const now = await this.remote_.look(file, signal);
+    const now = await this.remote_.headers(file, signal);
     return now === 'unreachable' || (now !== undefined && isSame(now, stored));
   }
 
@@ -125,11 +179,29 @@ export class CachedFolder implements ModelFolder {
   }
 }
 
+/** Where another form of a file is stored. */
+function formOf(url: string, form: string): string {
+  const { href, search } = new URL(url);
+  return `${href.slice(0, href.length - search.length)}.peruse-${form}${search}`;
+}
+
+async function* releasing(remote: RemoteFile, release: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* remote.chunks();
+  } finally {
+    release();
+  }
+}
+
+function notStored(where: string): MissingFile {
+  return { found: false, where, why: 'it is not stored here, and Peruse is offline', offline: true };
+}
+
 /** Compares tags, or else date and length. Without these, the file counts as changed. */
 function isSame(now: ServerHeaders, stored: ServerHeaders): boolean {
   if (now.etag !== undefined || stored.etag !== undefined) return weak(now.etag) === weak(stored.etag);
   if (now.lastModified === undefined || now.lastModified !== stored.lastModified) return false;
-  return now.size === 0 || stored.size === 0 || now.size === stored.size;
+  return now.size === 0 || stored.size === 0 || now.size === stored.size; // The size of another form is not compared.
 }
 
 /** Servers that compress the body make their tags weak. */
@@ -179,7 +251,7 @@ class Storing {
 
   private giveUp(error: unknown): void {
     this.over_ = true;
-    this.why_ ??= describe(error);
+    this.why_ ??= describeError(error);
     this.saving_.stream.fail(error);
   }
 }

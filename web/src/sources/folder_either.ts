@@ -1,5 +1,5 @@
 import { PeruseError } from '../errors.js';
-import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+import { type FileFacts, lookAt, type MissingFile, type ModelFile, type ModelFolder } from './source.js';
 
 export class EitherFolder implements ModelFolder {
   private chosen_: Promise<ModelFolder> | undefined;
@@ -9,9 +9,19 @@ export class EitherFolder implements ModelFolder {
     private readonly second_: ModelFolder,
   ) {}
 
-  async open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile> {
+  async open(file: string, signal: AbortSignal, firstBytes?: number): Promise<ModelFile | MissingFile> {
     this.chosen_ ??= this.choose(signal);
-    return (await this.chosen_).open(file, signal);
+    return (await this.chosen_).open(file, signal, firstBytes);
+  }
+
+  async look(file: string, signal: AbortSignal): Promise<FileFacts | MissingFile> {
+    this.chosen_ ??= this.choose(signal);
+    return lookAt(await this.chosen_, file, signal);
+  }
+
+  async openInForm(file: string, form: string, signal: AbortSignal): Promise<ModelFile | undefined> {
+    this.chosen_ ??= this.choose(signal);
+    return (await this.chosen_).openInForm?.(file, form, signal);
   }
 
   private async choose(signal: AbortSignal): Promise<ModelFolder> {

@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, PeruseError, throwIfAborted } from '../errors.js';
+import { describeError, PeruseError, throwIfAborted } from '../errors.js';
 import type { MissingFile, ModelFile, ModelFolder } from './source.js';
 
 const kChunkBytes = 1 << 20;
@@ -57,5 +57,5 @@ async function* readFile(where: string): AsyncGenerator<Uint8Array> {
 }
 
 function cannotRead(where: string, error: unknown): PeruseError {
-  return new PeruseError('not_found', `${where} can't be read: ${describe(error)}.`, { cause: error });
+  return new PeruseError('not_found', `${where} can't be read: ${describeError(error)}.`, { cause: error });
 }

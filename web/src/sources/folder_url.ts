@@ -1,16 +1,19 @@
 import type { ServerHeaders } from '../cache/file_store.js';
 import { type Hasher, Sha256 } from '../cache/sha256.js';
-import { describe, onAbort, PeruseError, throwIfAborted } from '../errors.js';
+import { describeError, onAbort, PeruseError, throwIfAborted } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
 import { type Fetched, type FetchFile, fetchInBrowser } from './fetching.js';
-import type { MissingFile, ModelFile, ModelFolder, UrlSpec } from './source.js';
+import type { FileFacts, MissingFile, ModelFile, ModelFolder, UrlSpec } from './source.js';
 
 export interface UrlParts {
   fetchFile?: FetchFile;
   sha256?: () => Hasher;
 }
 
-export interface RemoteFile extends ModelFile, ServerHeaders {}
+export interface RemoteFile extends ModelFile, ServerHeaders {
+  /** The file's length, where only a part of it was asked for and the server says it. */
+  total?: number | undefined;
+}
 
 export interface MissingRemoteFile extends MissingFile {
   /** The server returned 404, instead of an HTML page. */
@@ -67,6 +70,7 @@ export class UrlFolder implements ModelFolder {
       found: true,
       where,
       ...headers,
+      total: totalLength(response),
       version: versionOf(headers),
       chunks: () => this.readBody(answer, where, headers.size, hash, signal),
       close: async () => {
@@ -76,8 +80,24 @@ export class UrlFolder implements ModelFolder {
     };
   }
 
+  /** A server that answers no HEAD requests is asked for the file's first byte. */
+  async look(file: string, signal: AbortSignal): Promise<FileFacts | MissingFile> {
+    const where = this.address(file);
+    const head = await this.ask('HEAD', where, signal);
+    head.done();
+    const { response } = head;
+    if (response.status === 404 || response.status === 410) await this.refuseUnlessMissing(where, response);
+    const missing = whyMissing(response);
+    if (missing === undefined) return { found: true, size: announcedLength(response), cached: false };
+    if (response.ok || response.status === 404 || response.status === 410) return { found: false, where, why: missing };
+    const opened = await this.open(file, signal, 1);
+    if (!opened.found) return opened;
+    await opened.close();
+    return { found: true, size: opened.total ?? opened.size, cached: false };
+  }
+
   /** Requests the headers of the file. Returns undefined if the server does not send them. */
-  async look(file: string, signal: AbortSignal): Promise<ServerHeaders | 'unreachable' | undefined> {
+  async headers(file: string, signal: AbortSignal): Promise<ServerHeaders | 'unreachable' | undefined> {
     let answer: Answer;
     try {
       answer = await this.ask('HEAD', this.address(file), signal);
@@ -118,7 +138,7 @@ export class UrlFolder implements ModelFolder {
       unfollow();
       throwIfAborted(signal);
       if (error instanceof Late) throw new PeruseError('network', `${url}: the server did not answer within ${seconds(patience.server)}.`);
-      throw new PeruseError('network', `${url} could not be reached: ${describe(error)}.`, { cause: error });
+      throw new PeruseError('network', `${url} could not be reached: ${describeError(error)}.`, { cause: error });
     }
   }
 
@@ -200,7 +220,7 @@ function brokenBody(where: string, loaded: number, size: number, error: unknown)
     const message = `${where}: after ${bytes} bytes nothing came for ${seconds(patience.server)}: the server stalls, or sends a damaged file.`;
     return new PeruseError('network', message);
   }
-  return new PeruseError('network', `${where}: the connection broke after ${bytes} bytes: ${describe(error)}.`, { cause: error });
+  return new PeruseError('network', `${where}: the connection broke after ${bytes} bytes: ${describeError(error)}.`, { cause: error });
 }
 
 function seconds(milliseconds: number): string {
@@ -252,6 +272,11 @@ function readHeaders({ response, hidden }: Fetched): ServerHeaders {
     etag: response.headers.get('etag') ?? undefined,
     lastModified: response.headers.get('last-modified') ?? undefined,
   };
+}
+
+function totalLength(response: Response): number | undefined {
+  const [, total] = /^bytes \d+-\d+\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? [];
+  return total === undefined ? undefined : Number(total);
 }
 
 /** Length of the body; 0 if the server does not send it or sends the compressed length. */

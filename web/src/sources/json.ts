@@ -1,5 +1,5 @@
 // Parses JSON files of models. No other file of web/src does, because a file may hold anything.
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 
 /** Parses a file that must hold a JSON object. `where` names it in errors. Throws 'malformed_file'. */
 export function parseObject(where: string, content: Uint8Array): Record<string, unknown> {
@@ -9,7 +9,7 @@ export function parseObject(where: string, content: Uint8Array): Record<string, 
   } catch (error) {
     const why = endsEarly(content)
       ? `ends within its JSON, after ${content.length} bytes: fetch it again`
-      : `holds no valid JSON: ${describe(error)}`;
+      : `holds no valid JSON: ${describeError(error)}`;
     throw new PeruseError('malformed_file', `${where} ${why}.`, { cause: error });
   }
   if (!isObject(value)) throw new PeruseError('malformed_file', `${where} must hold a JSON object, such as {"key": "value"}.`);

@@ -14,6 +14,7 @@ const kSuffixes = {
   bnb4: '_bnb4',
 } as const;
 export type OnnxDtype = keyof typeof kSuffixes;
+export const kOnnxDtypes = Object.keys(kSuffixes) as OnnxDtype[];
 
 /** Order in which files are tried if no precision is requested, as in transformers.js on the CPU. */
 const kByDefault: readonly OnnxDtype[] = ['q8', 'fp32', 'int8', 'uint8', 'fp16', 'q4f16', 'q4', 'bnb4'];
@@ -109,7 +110,7 @@ export async function findOnnx(
   missing: MissingFile[] = [],
 ): Promise<OnnxChoice | undefined> {
   for (const one of dtype === 'auto' ? kByDefault : [dtype]) {
-    const name = `${subfolder === '' ? '' : `${subfolder}/`}${modelFileName}${kSuffixes[one]}.onnx`;
+    const name = onnxName(one, { subfolder, modelFileName });
     const file: ModelFile | MissingFile = await folder.open(name, signal);
     if (file.found) {
       await file.close();
@@ -118,6 +119,10 @@ export async function findOnnx(
     missing.push(file);
   }
   return undefined;
+}
+
+export function onnxName(dtype: OnnxDtype, { subfolder, modelFileName }: Pick<WeightsWish, 'subfolder' | 'modelFileName'>): string {
+  return `${subfolder === '' ? '' : `${subfolder}/`}${modelFileName}${kSuffixes[dtype]}.onnx`;
 }
 
 /** Returns the engine's precision for a file. Weights of 4 bits are stored as 8 bits. */

@@ -1,7 +1,7 @@
 import { openBrowserCache } from '../cache/cache_browser.js';
 import { FileStore } from '../cache/file_store.js';
 import type { CustomCache } from '../env.js';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { Late, patience, within } from '../patience.js';
 import { BytesFolder } from './folder_bytes.js';
 import { CachedFolder } from './folder_cached.js';
@@ -42,7 +42,7 @@ async function openUrl(source: UrlSpec, parts: FolderParts): Promise<ModelFolder
   const cache =
     keep &&
     (await openCache(keep, parts).catch((error: unknown) => {
-      onFault(describe(error));
+      onFault(describeError(error));
       return undefined;
     }));
   const remote = new UrlFolder(source, parts, cache !== undefined);

@@ -1,7 +1,7 @@
 import { PeruseError, throwIfAborted } from '../errors.js';
 import { ByteReporter, type ProgressCallback, type Totals } from '../progress.js';
 import { explainMissing, kBesideTokenizer, kBesideVocabulary, kModules, kVocabularies, modulesOf, notFound } from './model_files.js';
-import type { MissingFile, ModelFile, ModelFolder } from './source.js';
+import { folderWithin, type MissingFile, type ModelFile, type ModelFolder } from './source.js';
 
 /** Maximum size of a small file, in bytes. A larger one would exhaust memory before it could be rejected. */
 const kLargestFile = 256 << 20;
@@ -33,8 +33,7 @@ export async function readTokenizer(reading: Reading): Promise<NamedFile[]> {
 export async function encoderWithin<R extends Reading>(reading: R): Promise<R | undefined> {
   const [encoder] = modulesOf(await readThoseThere(reading, [kModules]));
   if (encoder === undefined || encoder.folder === '') return undefined;
-  const open = (name: string, signal: AbortSignal) => reading.folder.open(`${encoder.folder}/${name}`, signal);
-  return { ...reading, folder: { open } };
+  return { ...reading, folder: folderWithin(reading.folder, `${encoder.folder}/`) };
 }
 
 /** Finds config.json, tokenizer and weights: in the folder, or in that of the first module in modules.json. */

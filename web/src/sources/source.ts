@@ -56,6 +56,23 @@ export interface ModelFile {
   chunks(): AsyncIterable<Uint8Array>;
   /** Closes a file without reading all of its bytes. */
   close(): Promise<void>;
+  /** Instead of chunks(), if they would be stored: stores another form of the file in its place. */
+  inForm?(form: string): FileInForm;
+}
+
+/** A file that is stored in another form than it has on its server. */
+export interface FileInForm {
+  /** Its bytes, which are not stored. */
+  chunks(): AsyncIterable<Uint8Array>;
+  /** Starts to store the other form, whose length is known. */
+  save(bytes: number): FormSink;
+}
+
+export interface FormSink {
+  /** Copies the bytes before it returns its promise. */
+  add(chunk: Uint8Array): Promise<void>;
+  /** Without `whole` nothing is stored. */
+  finish(whole: boolean): Promise<void>;
 }
 
 /** A file that does not exist, and the evidence. */
@@ -67,9 +84,43 @@ export interface MissingFile {
   offline?: boolean;
 }
 
+/** What is known of a file that was not read. */
+export interface FileFacts {
+  found: true;
+  /** Its length in bytes; 0 if unknown. */
+  size: number;
+  /** Whether loading it transfers nothing. */
+  cached: boolean;
+}
+
 export interface ModelFolder {
-  /** Throws if it is unknown whether the file exists. */
-  open(file: string, signal: AbortSignal): Promise<ModelFile | MissingFile>;
+  /**
+   * `firstBytes` limits what will be read of the file, and then it is not cached; a folder may ignore it. Throws if it is unknown whether
+   * the file exists.
+   */
+  open(file: string, signal: AbortSignal, firstBytes?: number): Promise<ModelFile | MissingFile>;
+  /** Finds out about a file without reading it. Folders that lack it are local. */
+  look?(file: string, signal: AbortSignal): Promise<FileFacts | MissingFile>;
+  /** Opens what FileInForm stored; undefined if the file on the server has changed since. */
+  openInForm?(file: string, form: string, signal: AbortSignal): Promise<ModelFile | undefined>;
+}
+
+/** Finds out about a file in any folder. */
+export async function lookAt(folder: ModelFolder, file: string, signal: AbortSignal): Promise<FileFacts | MissingFile> {
+  if (folder.look) return folder.look(file, signal);
+  const found = await folder.open(file, signal);
+  if (!found.found) return found;
+  await found.close();
+  return { found: true, size: found.size, cached: true };
+}
+
+/** A folder within a folder. `prefix` ends with a slash. */
+export function folderWithin(folder: ModelFolder, prefix: string): ModelFolder {
+  return {
+    open: (file, signal, firstBytes) => folder.open(prefix + file, signal, firstBytes),
+    look: (file, signal) => lookAt(folder, prefix + file, signal),
+    openInForm: async (file, form, signal) => folder.openInForm?.(prefix + file, form, signal),
+  };
 }
 
 /** How to look up a source. */

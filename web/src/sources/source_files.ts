@@ -1,4 +1,4 @@
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 
 /** Content of a file. */
 export type FileContent = Uint8Array | ArrayBuffer | Blob | string;
@@ -173,6 +173,6 @@ async function readable(name: string, read: () => Promise<Files>): Promise<Files
   try {
     return await read();
   } catch (error) {
-    throw new PeruseError('not_found', `The folder '${name}' can't be read: ${describe(error)}.`, { cause: error });
+    throw new PeruseError('not_found', `The folder '${name}' can't be read: ${describeError(error)}.`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { type ChecksumName, checksum, numberAround } from './checksums.js';
 import type { PatternMatch } from './pattern_names.js';
 import type { FoldedText, TextRange } from './text_folding.js';
@@ -121,6 +121,6 @@ export function calling<T>(what: string, call: () => T): T {
     return call();
   } catch (error) {
     if (error instanceof PeruseError) throw error;
-    throw new PeruseError('invalid_argument', `${what} failed: ${describe(error)}`, { cause: error });
+    throw new PeruseError('invalid_argument', `${what} failed: ${describeError(error)}`, { cause: error });
   }
 }

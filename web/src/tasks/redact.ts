@@ -1,5 +1,5 @@
 // redact: replaces private details, found by patterns, a model and other finders, by placeholders, and restores them.
-import { describe, PeruseError, show } from '../errors.js';
+import { describeError, PeruseError, show } from '../errors.js';
 import {
   asList,
   type CallOptions,
@@ -313,7 +313,7 @@ async function askFinder(finder: DetailFinder, folded: readonly FoldedText[], si
     found = await finder(texts, signal === undefined ? {} : { signal });
   } catch (error) {
     if (error instanceof PeruseError) throw error;
-    throw new PeruseError('invalid_argument', `A finder failed: ${describe(error)}`, { cause: error });
+    throw new PeruseError('invalid_argument', `A finder failed: ${describeError(error)}`, { cause: error });
   }
   if (!Array.isArray(found) || found.length !== texts.length || !found.every(Array.isArray)) {
     throw new PeruseError('invalid_argument', `A finder must return a list for each of the ${texts.length} texts, not ${show(found)}.`);

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { lockFile } from '../cache/lock_node.js';
 import { makeFolder } from '../cache/make_folder_node.js';
 import { checkFolderName, writeWhole } from '../cache/write_file_node.js';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { planSave } from './save_plan.js';
 
 /**
@@ -27,7 +27,7 @@ export async function saveToDisk(folder: string, files: ReadonlyMap<string, Uint
     }
   } catch (error) {
     if (error instanceof PeruseError) throw error;
-    throw new PeruseError('invalid_argument', `The model can't be written to ${folder}: ${describe(error)}`, { cause: error });
+    throw new PeruseError('invalid_argument', `The model can't be written to ${folder}: ${describeError(error)}`, { cause: error });
   }
 }
 

@@ -1,13 +1,14 @@
 // A host runs the calls of one pipeline: in this thread (LocalHost), or in a worker (RemoteHost, worker_host.ts).
 
-import type { EngineRequest, WasmParts } from '../engine/builds.js';
+import { type EngineRequest, startCpuEngine, type WasmParts } from '../engine/builds.js';
+import { type DescribeRequest, type DescriptionReport, describeModel } from '../engine/describe_model.js';
 import type { Engine, RunRequest } from '../engine/engine.js';
 import { afterWork } from '../engine/events.js';
 import { type LoadParts, type LoadReport, loadModel } from '../engine/load.js';
 import type { LoadRequest } from '../engine/load_request.js';
 import type { DeviceChoice, MemoryReport, UsageReport } from '../engine/reports.js';
 import type { VectorIndex } from '../engine/vector_index.js';
-import { describe, PeruseError, throwIfAborted } from '../errors.js';
+import { describeError, PeruseError, throwIfAborted } from '../errors.js';
 import type { ProgressCallback } from '../progress.js';
 import type { FolderParts } from '../sources/open_folder.js';
 import { type Inspection, type InspectRequest, withInfinities } from '../tasks/inspection.js';
@@ -27,6 +28,8 @@ export interface Verbs {
   usage: { takes: null; gives: UsageReport };
   setVectors: { takes: SetVectors; gives: null };
   nearest: { takes: NearestRequest; gives: VectorHit[] | null };
+  /** Describes a model without loading it. */
+  describe: { takes: DescribeRequest; gives: DescriptionReport };
 }
 
 export type Verb = keyof Verbs;
@@ -75,6 +78,7 @@ export class LocalHost implements Host {
     memory: async () => ({ heapBytes: this.engine().heapBytes(), weightBytes: this.weightBytes_ }),
     setVectors: (request) => this.inTurn(() => timed(() => this.setVectors(request))),
     nearest: (request) => this.inTurn(() => timed(() => this.nearest(request))),
+    describe: (request, signal) => this.describe(request, signal),
     usage: async () => ({ calls: this.calls_, tokens: this.engine().tokensRead(), milliseconds: this.milliseconds_ }),
   };
 
@@ -187,6 +191,13 @@ export class LocalHost implements Host {
     return results;
   }
 
+  private describe(request: DescribeRequest, signal = this.stop_.signal): Promise<DescriptionReport> {
+    const parts = this.parts_.wasm ?? kNoWasm;
+    const { choice, wasm } = request;
+    const startCpu = () => startCpuEngine({ choice, parts, ...(wasm === undefined ? {} : { wasm }) });
+    return describeModel(request, { folders: this.parts_, startEngine: startCpu, signal });
+  }
+
   private async load(request: LoadRequest): Promise<LoadReport> {
     const report = await this.loadWithFallback(request);
     if (report.deviceChoice.device === 'webgpu' && request.onDeviceLost === 'recover') {
@@ -207,7 +218,7 @@ export class LocalHost implements Host {
       const report = await this.loadOnce({ ...request, device: 'cpu', share: false }); // another task's engine is on the GPU
       return {
         ...report,
-        deviceChoice: { ...report.deviceChoice, reason: `the CPU, because the GPU could not take the model: ${describe(error)}` },
+        deviceChoice: { ...report.deviceChoice, reason: `the CPU, because the GPU could not take the model: ${describeError(error)}` },
       };
     }
   }

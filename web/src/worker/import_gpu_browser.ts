@@ -2,7 +2,7 @@
 // worker that imports a second file.
 import { startBuild, startCpuBuild, startCpuEngine } from '../engine/builds.js';
 import { Engine } from '../engine/engine.js';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { gpuScope, kGpuExchange } from '../gpu/exchange.js';
 import type { GpuPart } from './start_engine.js';
 
@@ -11,7 +11,7 @@ export async function importGpu(): Promise<GpuPart> {
   gpuScope[kGpuExchange] ??= {
     engine: { Engine },
     builds: { startBuild, startCpuBuild, startCpuEngine },
-    errors: { describe, PeruseError },
+    errors: { describeError, PeruseError },
   };
   const exchange = gpuScope[kGpuExchange];
   await import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ href);

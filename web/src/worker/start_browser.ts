@@ -1,6 +1,6 @@
 // Starts a worker in a browser, from the package's own file or from a blob that imports it.
 import { kFilesRemedy } from '../engine/files_browser.js';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import { patience, within } from '../patience.js';
 import type { ProgressInfo } from '../progress.js';
 import type { Verbs, VerbTable } from './host.js';
@@ -49,7 +49,7 @@ async function startWorker({ make, address, isBlob }: WorkerScript): Promise<Wor
   try {
     return make();
   } catch (error) {
-    if (!(error instanceof DOMException && error.name === 'SecurityError')) throw notStarted(describe(error), error);
+    if (!(error instanceof DOMException && error.name === 'SecurityError')) throw notStarted(describeError(error), error);
     return startForeign(address);
   }
 }
@@ -74,7 +74,7 @@ async function firstWord(make: () => Worker, ifRefused: string): Promise<Worker>
       worker.onmessage = () => resolve(worker);
       worker.onerror = (event) => refused(event.message || 'worker-src blob:');
     } catch (error) {
-      refused(describe(error));
+      refused(describeError(error));
     }
   });
 }

@@ -1,6 +1,6 @@
 import { type EngineRequest, startCpuEngine } from '../engine/builds.js';
 import type { Engine } from '../engine/engine.js';
-import { describe, PeruseError } from '../errors.js';
+import { describeError, PeruseError } from '../errors.js';
 import type { startWithGpu } from '../gpu/choose_device.js';
 
 export interface GpuPart {
@@ -32,7 +32,7 @@ async function load(importGpu: GpuParts['importGpu']): Promise<GpuPart> {
     if (!importGpu) throw new Error('there is none here.');
     return await importGpu();
   } catch (error) {
-    throw new PeruseError('no_gpu', `The GPU's part of Peruse could not be loaded: ${describe(error)}`, { cause: error });
+    throw new PeruseError('no_gpu', `The GPU's part of Peruse could not be loaded: ${describeError(error)}`, { cause: error });
   }
 }
 

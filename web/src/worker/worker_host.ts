@@ -1,5 +1,5 @@
 // The two ends of a worker: RemoteHost in the caller's thread, serve() in the worker. Their messages are the verbs of host.ts.
-import { describe, fromPlainError, onAbort, PeruseError, type PlainError, throwIfAborted, toPlainError } from '../errors.js';
+import { describeError, fromPlainError, onAbort, PeruseError, type PlainError, throwIfAborted, toPlainError } from '../errors.js';
 import type { ProgressInfo } from '../progress.js';
 import type { SourceSpec } from '../sources/source.js';
 import { buffersOf } from '../tasks/results.js';
@@ -100,7 +100,7 @@ class Link<S extends VerbTable<S>, Progress> {
     try {
       this.port_.post(call, handedOver(call.request));
     } catch (error) {
-      const why = describe(error);
+      const why = describeError(error);
       // Without memory for a copy of a buffer, engines only report that it could not be cloned.
       const isTooLarge = error instanceof RangeError || (/ArrayBuffer.* could not be cloned/.test(why) && !/detached/.test(why));
       const code = isTooLarge ? 'out_of_memory' : 'invalid_argument';

@@ -1,0 +1,125 @@
+// describe(): what a model offers is what loads, and nothing else is fetched.
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describe, env, pipeline } from '../../web/dist/index_node.js';
+import { startModelServer } from './support/model_server.js';
+import { readTiny } from './support/tiny_files.js';
+
+const kFixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
+
+let cache: string;
+beforeAll(async () => {
+  cache = await mkdtemp(join(tmpdir(), 'peruse-describe-'));
+  env.cacheFolder = cache;
+});
+afterAll(async () => {
+  env.cacheFolder = undefined;
+  await rm(cache, { recursive: true });
+});
+
+async function repository() {
+  const { files } = await readTiny('bert-sequence');
+  const onnx = new Uint8Array(await readFile(`${kFixtures}onnx/bert-sequence/model_quantized.onnx`));
+  return { ...files, 'onnx/model_quantized.onnx': onnx } as Record<string, Uint8Array>;
+}
+
+test('each precision is described as it loads', async () => {
+  const files = await repository();
+  const { model, modelType, downloads, refused } = await describe(files);
+  expect({ model, modelType }).toEqual({ model: 'the given files', modelType: 'bert' });
+  expect(downloads.map(({ dtype, weights, file }) => `${dtype} ${weights} ${file}`)).toEqual([
+    'fp32 safetensors model.safetensors',
+    'fp16 safetensors model.safetensors',
+    'q8 safetensors model.safetensors',
+    'q8 onnx onnx/model_quantized.onnx',
+  ]);
+  for (const { dtype, weights, bytes, memory, cached, tasks } of downloads) {
+    expect(tasks).toEqual(['text-classification', 'feature-extraction', 'text-ranking']);
+    expect(cached).toBe(true);
+    const loaded = await pipeline('text-classification', files, { dtype, weights });
+    expect(Math.abs(memory / loaded.info.weights.weightBytes - 1), `${dtype} ${weights}`).toBeLessThan(0.25); // Tiny layers are padded.
+    expect(bytes, `${dtype} ${weights}`).toBe(loaded.info.bytes);
+    await loaded.dispose();
+  }
+  expect(refused['question-answering']).toMatchObject({ code: 'missing_head' });
+  expect(refused).not.toHaveProperty('text-classification');
+});
+
+test('from a server it fetches configuration, headers and sizes', async () => {
+  const files = await repository();
+  const large = Buffer.concat([files['model.safetensors']!, new Uint8Array()]);
+  const server = await startModelServer({
+    ...files,
+    'model.safetensors': (request, response) => {
+      const [, last] = /bytes=0-(\d+)/.exec(request.headers.range ?? '') ?? [];
+      const part = last === undefined ? large : large.subarray(0, Number(last) + 1);
+      response.writeHead(last === undefined ? 200 : 206, {
+        'content-type': 'application/octet-stream',
+        'content-length': part.length,
+        etag: '"1"',
+        ...(last === undefined ? {} : { 'content-range': `bytes 0-${part.length - 1}/${large.length}` }),
+      });
+      response.end(request.method === 'HEAD' ? undefined : part);
+    },
+  });
+  try {
+    const before = await describe(server.url);
+    const local = await describe(files);
+    expect(before.downloads).toEqual(local.downloads.map((one) => ({ ...one, cached: false })));
+    const bodies = server.calls.filter(({ method, path }) => method === 'GET' && files[path] !== undefined);
+    expect([...new Set(bodies.map(({ path, headers }) => `${path} ${headers.range ?? 'whole'}`))].sort()).toEqual([
+      'config.json whole',
+      'model.safetensors bytes=0-0',
+      'model.safetensors bytes=0-65535',
+    ]);
+  } finally {
+    await server.close();
+  }
+});
+
+test('what has been loaded is cached', async () => {
+  const files = await repository();
+  const server = await startModelServer(files, { etag: '"1"' });
+  try {
+    expect((await describe(server.url)).downloads.every(({ cached }) => !cached)).toBe(true);
+    await (await pipeline('text-classification', server.url, { dtype: 'fp32' })).dispose();
+    const { downloads } = await describe(server.url);
+    expect(downloads.map(({ weights, cached }) => [weights, cached])).toEqual([
+      ['safetensors', true],
+      ['safetensors', true],
+      ['safetensors', true],
+      ['onnx', false],
+    ]);
+    expect((await describe(server.url, { local_files_only: true })).downloads.map(({ weights }) => weights)).toEqual([
+      'safetensors',
+      'safetensors',
+      'safetensors',
+    ]);
+  } finally {
+    await server.close();
+  }
+});
+
+test('a model that does not run says why', async () => {
+  const { 'tokenizer.json': _, 'vocab.txt': __, ...without } = (await readTiny('bert-sequence')).files as Record<string, Uint8Array>;
+  const { downloads, refused } = await describe(without);
+  expect(downloads[0]!.tasks).toEqual([]);
+  expect(refused['text-classification']).toMatchObject({ code: 'not_found', message: expect.stringContaining('no tokenizer') });
+  await expect(describe({ 'config.json': '{}' })).rejects.toMatchObject({ code: 'not_found' });
+  await expect(describe('x/y', { dtype: 'q8' } as object)).rejects.toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringContaining("no option 'dtype'"),
+  });
+});
+
+test('files that lie are errors, not refusals', async () => {
+  const files = await repository();
+  const { 'onnx/model_quantized.onnx': _, ...only } = files;
+  await expect(describe({ ...only, 'model.safetensors': new Uint8Array(9).fill(255) })).rejects.toMatchObject({ code: 'malformed_file' });
+  await expect(describe({ ...only, 'model.safetensors': files['model.safetensors']!.slice(0, 50) })).rejects.toMatchObject({
+    code: 'truncated_file',
+  });
+});

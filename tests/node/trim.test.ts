@@ -1,0 +1,199 @@
+// Smaller vocabularies: a text whose pieces are all kept gets the same pieces and the same numbers, and everything that names an id follows.
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pipeline } from '../../web/dist/index_node.js';
+import { Tokenizer } from '../../web/dist/index_tokenizer_node.js';
+import { shrinkCheckpoint, trimCheckpoint } from '../../web/dist/quantize/shrink.js';
+import { peruse } from './cli/run_in_test.js';
+import { type Files, splitSafetensors } from './support/tiny.js';
+import { readTiny } from './support/tiny_files.js';
+import { type ToyKind, toyTexts, toyTokenizer } from './support/toy_tokenizers.js';
+
+const kSentiment = fileURLToPath(new URL('../../models/peruse-sentiment-convbert-tiny/', import.meta.url));
+const kKinds: ToyKind[] = ['Unigram', 'WordPiece', 'BPE', 'ByteLevel'];
+const encoder = new TextEncoder();
+
+let root: string;
+let folders = 0;
+const newFolder = () => join(root, `${++folders}`);
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'peruse-trim-'));
+});
+afterAll(() => rm(root, { recursive: true }));
+
+async function toyModel(kind: ToyKind, seed: number, name = 'bert-masked-lm'): Promise<Files> {
+  const { files } = await readTiny(name);
+  return { ...(files as Files), 'tokenizer.json': encoder.encode(toyTokenizer(kind, seed)) };
+}
+
+async function json(folder: string, name: string) {
+  return JSON.parse(await readFile(join(folder, name), 'utf8'));
+}
+
+/** Reads the pieces of a text by name. */
+function piecesBy(tokenizer: Tokenizer, vocabulary: Record<string, number>) {
+  const names = new Map(Object.entries(vocabulary).map(([piece, id]) => [id, piece]));
+  return (text: string) => [...tokenizer.encode(text).ids].map((id) => names.get(id)!);
+}
+
+describe.each(kKinds)('%s', (kind) => {
+  test('a text whose pieces are all kept gets the same pieces', async () => {
+    for (const seed of [1, 2, 3]) {
+      const files = await toyModel(kind, seed);
+      const folder = newFolder();
+      const report = await trimCheckpoint(files, folder, { texts: toyTexts(6, seed), heldOut: toyTexts(200, seed + 100) });
+      expect(report.piecesBefore).toBe(48);
+      expect(report.piecesAfter).toBeLessThan(48);
+      const [before, after] = [await Tokenizer.from_pretrained(files), await Tokenizer.from_pretrained(folder)];
+      const [old, now] = [JSON.parse(new TextDecoder().decode(files['tokenizer.json'])), await json(folder, 'tokenizer.json')].map(
+        vocabularyOf,
+      );
+      const [piecesBefore, piecesAfter] = [piecesBy(before, old!), piecesBy(after, now!)];
+      const kept = new Set(Object.keys(now!));
+      let same = 0;
+      let changed = 0;
+      for (const text of toyTexts(200, seed + 100)) {
+        const pieces = piecesBefore(text);
+        const isSame = JSON.stringify(piecesAfter(text)) === JSON.stringify(pieces);
+        const covered = pieces.every((piece) => kept.has(piece)) && !(kind === 'WordPiece' && pieces.includes('<unk>'));
+        if (covered) expect(piecesAfter(text), text).toEqual(pieces);
+        if (isSame) same += 1;
+        else changed += 1;
+      }
+      expect(same).toBeGreaterThan(10);
+      expect({ heldOut: report.heldOut, changed: report.changed }).toEqual({ heldOut: 200, changed });
+      before.dispose();
+      after.dispose();
+    }
+  });
+
+  test('ids of special tokens, padding and configuration follow', async () => {
+    const files = await toyModel(kind, 4);
+    const config = JSON.parse(new TextDecoder().decode(files['config.json'])) as Record<string, unknown>;
+    const big = { ...config, pad_token_id: 0, eos_token_id: 47 };
+    const folder = newFolder();
+    const model = { ...files, 'config.json': encoder.encode(JSON.stringify(big)) };
+    const { piecesAfter } = await trimCheckpoint(model, folder, { texts: toyTexts(3, 4) });
+    const written = await json(folder, 'config.json');
+    expect(written).toMatchObject({ vocab_size: piecesAfter, pad_token_id: 0 });
+    const old = Object.entries(vocabularyOf(JSON.parse(new TextDecoder().decode(files['tokenizer.json'])))).find(([, id]) => id === 47)![0];
+    const now = await json(folder, 'tokenizer.json');
+    expect(vocabularyOf(now)[old]).toBe(written.eos_token_id);
+    expect(now.added_tokens.map(({ id, content }: { id: number; content: string }) => [content, id])).toEqual([
+      ['<pad>', 0],
+      ['<unk>', 1],
+      ['<s>', 2],
+      ['</s>', 3],
+    ]);
+    const { header } = splitSafetensors(new Uint8Array(await readFile(join(folder, 'model.safetensors'))));
+    expect(header['bert.embeddings.word_embeddings.weight']!.shape[0]).toBe(piecesAfter);
+  });
+
+  test('the numbers of a text whose pieces are kept are the same', async () => {
+    const texts = toyTexts(5, 9);
+    const files = await toyModel(kind, 9);
+    const folder = newFolder();
+    await trimCheckpoint(files, folder, { texts, heldOut: [] });
+    const vectors = async (model: Files | string) => {
+      const embed = await pipeline('feature-extraction', model, { variant: 'simd' });
+      const found = await embed(texts, { pooling: 'mean' });
+      await embed.dispose();
+      return found.map(({ data }) => [...data]);
+    };
+    expect(await vectors(folder)).toEqual(await vectors(files));
+  });
+});
+
+function vocabularyOf({ model }: { model: { vocab: [string, number][] | Record<string, number> } }): Record<string, number> {
+  return Array.isArray(model.vocab) ? Object.fromEntries(model.vocab.map(([piece], id) => [piece, id])) : model.vocab;
+}
+
+test('a script keeps all of its pieces', async () => {
+  const files = await toyModel('Unigram', 5);
+  const all = await trimCheckpoint(files, newFolder(), { keepScripts: ['Latin'], heldOut: toyTexts(50, 1) });
+  expect(all).toMatchObject({ piecesAfter: 48, changed: 0 });
+  const few = await trimCheckpoint(files, newFolder(), { keepScripts: ['Cyrillic'], heldOut: toyTexts(50, 1) });
+  expect(few.piecesAfter).toBeLessThan(20);
+  expect(few.changed).toBeGreaterThan(10);
+});
+
+test('what is unclear is refused', async () => {
+  const files = await toyModel('BPE', 6);
+  const refuses = async (model: Files, options: object, error: object) =>
+    expect(trimCheckpoint(model, newFolder(), options as { texts: string[] })).rejects.toMatchObject(error);
+  await refuses(files, {}, { code: 'invalid_argument' });
+  await refuses(files, { keepScripts: ['Latein'] }, { code: 'invalid_argument', message: expect.stringContaining('Latein') });
+  const { 'tokenizer.json': _, ...without } = files;
+  await refuses(
+    { ...without, 'vocab.txt': encoder.encode('[UNK]') },
+    { texts: ['a'] },
+    { code: 'unsupported', message: expect.stringContaining('tokenizer.json') },
+  );
+  const config = JSON.parse(new TextDecoder().decode(files['config.json'])) as object;
+  const odd = encoder.encode(JSON.stringify({ ...config, vocab_size: 8 }));
+  await refuses(
+    { ...files, 'config.json': odd },
+    { texts: ['a'] },
+    { code: 'unsupported', message: expect.stringContaining('vocab_size') },
+  );
+  const wordLevel = encoder.encode(toyTokenizer('BPE', 1).replace('"type":"BPE"', '"type":"WordLevel"'));
+  await refuses(
+    { ...files, 'tokenizer.json': wordLevel },
+    { texts: ['a'] },
+    { code: 'unsupported', message: expect.stringContaining('WordLevel') },
+  );
+});
+
+test('shrink writes a folder ready to host, measures the difference, and loses no file', async () => {
+  const source = newFolder();
+  const { mkdir, cp } = await import('node:fs/promises');
+  await cp(kSentiment, source, { recursive: true });
+  await mkdir(join(source, 'extra'));
+  await writeFile(join(source, 'extra/prompts.txt'), 'x');
+  await writeFile(join(source, 'adapter_config.json'), '{}');
+  await writeFile(join(source, 'README.md'), '# The model\n');
+  const texts = [
+    'A good film.',
+    'A bad film, sadly.',
+    'It was fine.',
+    'I would not see it again.',
+    'Great!',
+    'Dull.',
+    'So so.',
+    'Warm and kind.',
+    'No.',
+    'A fine cast.',
+  ];
+  const folder = newFolder();
+  const report = await shrinkCheckpoint(source, folder, { texts, compare: texts });
+  expect(report.bytesAfter).toBeLessThan(0.5 * report.bytesBefore);
+  expect(report.trimmed!.piecesAfter).toBeLessThan(1000);
+  expect(report.difference).toMatchObject({ texts: 10 });
+  expect(report.difference!.meanCosine).toBeGreaterThan(0.98);
+  expect(report.difference!.otherLabels).toBeLessThan(3);
+  const written = await readdir(folder, { recursive: true });
+  for (const name of ['extra/prompts.txt', 'adapter_config.json', 'config.json', 'tokenizer.json', 'model.safetensors', 'README.md']) {
+    expect(written).toContain(name);
+  }
+  const card = await readFile(join(folder, 'README.md'), 'utf8');
+  expect(card).toMatch(/^# The model\n\n## What was changed\n/);
+  expect(card).toContain(`${report.trimmed!.piecesAfter} of 8000 pieces`);
+  const classify = await pipeline('text-classification', folder);
+  expect(classify.info.dtype).toBe('q8');
+  await classify.dispose();
+});
+
+test('the commands trim and shrink', async () => {
+  const corpus = join(root, 'corpus.txt');
+  await writeFile(corpus, ['A good film.', '', 'A bad film.', 'It is long.'].join('\n'));
+  const folder = newFolder();
+  const { code, err, lines } = await peruse(['trim', kSentiment, folder, '--texts', corpus, '--held-out', corpus]);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(lines[0]).toMatchObject({ folder, piecesBefore: 8000, heldOut: 3, changed: 0 });
+  const small = newFolder();
+  expect((await peruse(['shrink', kSentiment, small, '--compare', corpus])).lines[0]).toMatchObject({ difference: { texts: 3 } });
+  expect((await peruse(['trim', kSentiment, newFolder(), '--texts', join(root, 'none.txt')])).code).toBe(1);
+});

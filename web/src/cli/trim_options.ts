@@ -1,0 +1,32 @@
+// The options of trim and shrink that say which part of a vocabulary to keep.
+import { createReadStream } from 'node:fs';
+import { describeError, PeruseError } from '../errors.js';
+import type { TrimOptions } from '../quantize/trim.js';
+import { type Options, text, type Values } from './command.js';
+import { linesOf } from './input_lines.js';
+
+export const kTrimOptions: Options = {
+  texts: { type: 'string', value: 'file', help: 'texts whose pieces are kept, one a line; every tenth is held out' },
+  'keep-scripts': { type: 'string', value: 'names', help: 'Unicode scripts whose pieces are all kept: Latin,Cyrillic' },
+  'held-out': { type: 'string', value: 'file', help: 'texts to compare the tokenizers on, instead of every tenth' },
+};
+
+export async function trimOptions(values: Values): Promise<Pick<TrimOptions, 'texts' | 'keepScripts' | 'heldOut'>> {
+  const texts = await textsOf(text(values, 'texts'));
+  const heldOut = await textsOf(text(values, 'held-out'));
+  const scripts = text(values, 'keep-scripts');
+  return { ...(texts && { texts }), ...(heldOut && { heldOut }), ...(scripts !== undefined && { keepScripts: scripts.split(',') }) };
+}
+
+/** The lines of a file that are not empty. */
+export async function textsOf(path: string | undefined): Promise<string[] | undefined> {
+  if (path === undefined) return undefined;
+  const lines: string[] = [];
+  try {
+    for await (const line of linesOf(createReadStream(path))) if (line !== '') lines.push(line);
+  } catch (error) {
+    if (error instanceof PeruseError) throw error;
+    throw new PeruseError('not_found', `${path} can't be read: ${describeError(error)}.`, { cause: error });
+  }
+  return lines;
+}

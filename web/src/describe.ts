@@ -1,0 +1,113 @@
+// describe(): what a model offers, before it is downloaded.
+import type { ModelDownload as Download, Refusal } from './engine/describe_model.js';
+import { chooseVariant } from './engine/variant.js';
+import { env } from './env.js';
+import { asArgumentError, throwIfAborted, unlessAborted } from './errors.js';
+import { checkLoadOptions, type OptionKind } from './load_options.js';
+import { platform } from './platform/current.js';
+import { engineFiles } from './platform/engine_folder.js';
+import { startHost } from './sharing.js';
+import { textOf } from './sources/json.js';
+import { weightsWish } from './sources/onnx_files.js';
+import { staysHere } from './sources/open_folder.js';
+import { sendable } from './sources/sendable.js';
+import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
+import { engineTask, kTasks, type Task } from './tasks/tasks.js';
+
+export interface DescribeOptions extends SourceOptions {
+  /** Cancels. */
+  signal?: AbortSignal;
+  /** The folder and the name of ONNX files, as in pipeline(). */
+  subfolder?: string;
+  model_file_name?: string;
+  /** Where an encoder's configuration is that the model only names, as in pipeline(). */
+  encoder?: Source;
+  labels_encoder?: Source;
+}
+
+/** Weights that pipeline() can load with `dtype` and `weights`, and what they cost. */
+export interface ModelDownload extends Omit<Download, 'tasks'> {
+  /** The tasks that run. If there are only ONNX files, the parameters of heads are checked when they are loaded. */
+  tasks: Task[];
+}
+
+/** What a model offers. */
+export interface ModelDescription {
+  /** The model, as the caller named it. */
+  model: string;
+  /** `model_type` and `architectures` of config.json. */
+  modelType: string;
+  architectures: string[];
+  /** The weights to choose from, in the order of the files: safetensors, then ONNX. */
+  downloads: ModelDownload[];
+  /** Why the other tasks do not run. */
+  refused: Partial<Record<Task, Refusal>>;
+}
+
+const kOptionKinds: Record<keyof DescribeOptions, OptionKind> = {
+  encoder: 'other',
+  labels_encoder: 'other',
+  local_files_only: 'boolean',
+  model_file_name: 'string',
+  revision: 'string',
+  signal: 'signal',
+  subfolder: 'string',
+  token: 'string',
+};
+
+/**
+ * Describes a model without downloading it: for each precision the bytes to download, the memory, the tasks that run, and whether it is
+ * cached. Fetches configuration, headers of weights, and sizes of files. Starts an engine for it, which is freed afterwards.
+ *
+ * @throws PeruseError: those of loading, before weights are read.
+ */
+export async function describe(source: Source, settings: DescribeOptions = {}): Promise<ModelDescription> {
+  try {
+    return await describeNamed(source, checkLoadOptions(settings, kOptionKinds, 'describe()'));
+  } catch (error) {
+    throw asArgumentError(error);
+  }
+}
+
+async function describeNamed(source: Source, options: DescribeOptions): Promise<ModelDescription> {
+  const { signal } = options;
+  throwIfAborted(signal);
+  const { subfolder, modelFileName } = weightsWish({ ...options, weights: 'auto' });
+  const resolve = async (other: Source | undefined) =>
+    other === undefined ? undefined : resolveSource(other, { ...options, revision: undefined }, platform().paths);
+  const spec = await resolveSource(source, options, platform().paths);
+  const [encoder, labelsEncoder] = [await resolve(options.encoder), await resolve(options.labels_encoder)];
+  const isLocal = [spec, encoder, labelsEncoder].some((one) => one !== undefined && staysHere(one));
+  const wanted = !isLocal && (await platform().worksInWorker(spec));
+  const folder = env.wasmPath ?? (await platform().filesFolder?.());
+  const wasm = engineFiles({ wasmPath: folder }, platform().paths.baseUrl());
+  const { host, inWorker } = await startHost(wanted, isLocal ? false : undefined, 1, () => {});
+  const stop = new AbortController();
+  try {
+    const choice = chooseVariant(platform().features(inWorker), { threads: 1 });
+    const send = async (one: SourceSpec | undefined) => one && (inWorker ? sendable(one, stop.signal, platform().folderParts) : one);
+    const tasks = Object.keys(kTasks) as Task[];
+    const request = {
+      source: (await send(spec))!,
+      encoder: await send(encoder),
+      labelsEncoder: await send(labelsEncoder),
+      subfolder,
+      modelFileName,
+      tasks: [...new Set(tasks.map((task) => engineTask(task)))],
+      choice,
+      wasm: wasm ?? (await platform().build?.(choice.variant)),
+    };
+    const { config, downloads, refused } = await unlessAborted(host.call('describe', request, signal), signal);
+    const ofTask = (task: Task) => refused[engineTask(task)];
+    return {
+      model: spec.name,
+      modelType: textOf(config.model_type),
+      architectures: [config.architectures ?? []].flat().map(textOf),
+      downloads: downloads.map((one) => ({ ...one, tasks: tasks.filter((task) => one.tasks.includes(engineTask(task))) })),
+      refused: Object.fromEntries(tasks.flatMap((task) => (ofTask(task) ? [[task, ofTask(task)]] : []))),
+    };
+  } finally {
+    stop.abort();
+    host.dispose();
+  }
+}

@@ -1,0 +1,377 @@
+// Describes a model before it is downloaded: the weights that there are, and the tasks that run. Reads configuration, headers of weights
+// and sizes of files.
+import { PeruseError, show, throwIfAborted } from '../errors.js';
+import { Totals } from '../progress.js';
+import { naming } from '../sources/feed_shards.js';
+import { isObject, numberOf, parseObject } from '../sources/json.js';
+import {
+  explainMissing,
+  type FoundWeights,
+  findWeights,
+  kBesideTokenizer,
+  kForms,
+  kGlinerConfig,
+  kLabelsTokenizer,
+  kVocabularies,
+  labelsEncoderOf,
+  labelsHint,
+  notFound,
+} from '../sources/model_files.js';
+import { engineDtype, kOnnxDtypes, type OnnxDtype, onnxName } from '../sources/onnx_files.js';
+import { type FolderParts, openFolder } from '../sources/open_folder.js';
+import { checkLength, type NamedFile, readNeeded, readTokenizer } from '../sources/read_files.js';
+import { type FileFacts, folderWithin, lookAt, type MissingFile, type ModelFolder, type SourceSpec } from '../sources/source.js';
+import type { Engine } from './engine.js';
+import { firstOf, type Job, locateForTask } from './load.js';
+import { kQuantizedForm } from './quantized_copy.js';
+import { kStandInTokenizer } from './stand_in.js';
+import type { VariantChoice } from './variant.js';
+
+/** A request for a description, as plain data. */
+export interface DescribeRequest {
+  source: SourceSpec;
+  encoder?: SourceSpec | undefined;
+  labelsEncoder?: SourceSpec | undefined;
+  /** Location and name of ONNX files (WeightsWish). */
+  subfolder: string;
+  modelFileName: string;
+  /** The engine's names of the tasks. */
+  tasks: string[];
+  choice: VariantChoice;
+  wasm?: string | WebAssembly.Module | undefined;
+}
+
+/** Why a task does not run. */
+export interface Refusal {
+  code: string;
+  message: string;
+}
+
+/** Weights that can be loaded: the options of pipeline() that load them, and what they cost. */
+export interface ModelDownload {
+  dtype: OnnxDtype;
+  weights: 'safetensors' | 'onnx';
+  /** The file of the weights; of shards, their index. */
+  file: string;
+  /** Bytes of all files to download, or 0 if the server does not report the size of the weights. */
+  bytes: number;
+  /** Bytes of memory that the weights will take, about. */
+  memory: number;
+  /** Whether a load downloads nothing. */
+  cached: boolean;
+  tasks: string[];
+}
+
+export interface DescriptionReport {
+  config: Record<string, unknown>;
+  downloads: ModelDownload[];
+  /** By task, for those that no weights run. */
+  refused: Record<string, Refusal>;
+}
+
+export interface DescribeParts {
+  folders: FolderParts;
+  startEngine: () => Promise<Engine>;
+  signal: AbortSignal;
+}
+
+/** Bytes to read of a file until its header is complete. */
+const kFirstReads = [1 << 16, 1 << 20, 1 << 27];
+const kGliner = 'zero-shot-token-classification';
+/** Errors that are about a task or a model, not about a file. */
+const kRefusals = ['unsupported', 'missing_head', 'missing_tensor', 'shape_mismatch', 'not_found'];
+
+/** Files that are loaded together. */
+class Files {
+  bytes = 0;
+  cached = true;
+
+  add({ size, cached }: FileFacts): this {
+    this.bytes += size;
+    this.cached &&= cached;
+    return this;
+  }
+}
+
+interface Checkpoint {
+  found: FoundWeights;
+  files: Files;
+  /** Quantised weights that a load has stored. */
+  copy?: Files | undefined;
+  /** The index, of shards. */
+  index?: Uint8Array;
+  /** The first bytes of the file, as far as they were needed. */
+  start: Uint8Array;
+}
+
+export async function describeModel(request: DescribeRequest, parts: DescribeParts): Promise<DescriptionReport> {
+  const { signal } = parts;
+  const open = async (source: SourceSpec) => openFolder(source, parts.folders);
+  const own = await open(request.source);
+  const folder = request.encoder ? firstOf(own, await open(request.encoder)) : own;
+  const labels = request.labelsEncoder && (await open(request.labelsEncoder));
+  const base = { task: '', name: request.source.name, folder, report: () => {}, signal, totals: new Totals(kForms) };
+  const { job, config, lack } = await findConfig(labels ? { ...base, labels } : base);
+  const weightsFolder = job.folder === folder ? own : job.folder;
+  const checkpoint = await lookAtCheckpoint(weightsFolder, signal);
+  const onnx = await lookAtOnnx(weightsFolder, request, signal);
+  if (!checkpoint.found && onnx.length === 0) throw await explainMissing(weightsFolder, checkpoint.missing, signal);
+  const engine = await parts.startEngine();
+  try {
+    return await new Description(job, config, lack, engine).of(request.tasks, checkpoint.found ? checkpoint.weights : undefined, onnx);
+  } finally {
+    engine.dispose();
+  }
+}
+
+/** config.json, or a GLiNER's own file. `lack`: what is missing of a GLiNER. */
+async function findConfig(base: Job): Promise<{ job: Job; config: NamedFile; lack?: string }> {
+  const gliner = await lookAt(base.folder, kGlinerConfig, base.signal);
+  try {
+    return await locateForTask(gliner.found ? { ...base, task: kGliner } : base);
+  } catch (error) {
+    if (!gliner.found || !isRefusal(error) || error.code !== 'not_found') throw error;
+    return { job: base, config: await readNeeded(base, kGlinerConfig), lack: error.message };
+  }
+}
+
+async function lookAtCheckpoint(
+  folder: ModelFolder,
+  signal: AbortSignal,
+): Promise<{ found: true; weights: Checkpoint } | { found: false; missing: MissingFile[] }> {
+  const found = await findWeights({ open: (file) => folder.open(file, signal, 1) }, signal);
+  if (!found.found) return found;
+  await found.file.close();
+  const files = new Files();
+  const none = new Uint8Array();
+  if (!found.sharded) {
+    const facts = await lookAt(folder, found.name, signal);
+    const stored = found.name === kForms[0] ? await folder.openInForm?.(found.name, kQuantizedForm, signal) : undefined;
+    const copy = stored && new Files().add({ found: true, size: stored.size, cached: true });
+    return { found: true, weights: { found, files: facts.found ? files.add(facts) : files, copy, start: none } };
+  }
+  const index = await readStart(folder, found.name, Infinity, signal);
+  files.add({ found: true, size: index.length, cached: true });
+  const { weight_map: map } = parseObject(found.name, index);
+  const shards = new Set(
+    Object.values(isObject(map) ? map : {}).filter((name) => typeof name === 'string' && /^[^./\\:?#%][^/\\:?#%]*$/.test(name)),
+  );
+  for (const shard of shards as Set<string>) {
+    const facts = await lookAt(folder, shard, signal);
+    if (!facts.found) throw notFound([facts], `, which ${found.name} names`);
+    files.add(facts);
+  }
+  return { found: true, weights: { found, files, index, start: none } };
+}
+
+/** The .onnx files that are there, each with its external data. */
+async function lookAtOnnx(
+  folder: ModelFolder,
+  request: DescribeRequest,
+  signal: AbortSignal,
+): Promise<{ dtype: OnnxDtype; file: string; files: Files }[]> {
+  const all = await Promise.all(
+    kOnnxDtypes.map(async (dtype) => {
+      const file = onnxName(dtype, request);
+      const facts = await lookAt(folder, file, signal);
+      if (!facts.found) return [];
+      const files = new Files().add(facts);
+      for (let part = 0; ; ++part) {
+        const data = await lookAt(folder, `${file}_data${part === 0 ? '' : `_${part}`}`, signal);
+        if (!data.found) return [{ dtype, file, files }];
+        files.add(data);
+      }
+    }),
+  );
+  return all.flat();
+}
+
+class Description {
+  private readonly parsed_: Record<string, unknown>;
+
+  constructor(
+    private readonly job_: Job,
+    private readonly config_: NamedFile,
+    private readonly lack_: string | undefined,
+    /** Opens nothing itself: each question has a session of its own in its module. */
+    private readonly engine_: Engine,
+  ) {
+    this.parsed_ = parseObject(config_.name, config_.content);
+  }
+
+  async of(
+    tasks: readonly string[],
+    checkpoint: Checkpoint | undefined,
+    onnx: Awaited<ReturnType<typeof lookAtOnnx>>,
+  ): Promise<DescriptionReport> {
+    const small = await this.lookAtTokenizer(this.job_.folder);
+    const config = await lookAt(this.job_.folder, this.config_.name, this.job_.signal);
+    const refused: DescriptionReport['refused'] = {};
+    const runs: string[] = [];
+    for (const task of tasks) {
+      throwIfAborted(this.job_.signal);
+      const why = await this.refusal(task, small !== undefined, checkpoint);
+      if (why) refused[task] = why;
+      else runs.push(task);
+    }
+    const isQuantized = (this.parsed_.quantization_config ?? null) !== null;
+    const of = async (dtype: OnnxDtype, weights: ModelDownload['weights'], file: string, files: Files): Promise<ModelDownload> => ({
+      dtype,
+      weights,
+      file,
+      bytes: files.bytes === 0 ? 0 : files.bytes + (small?.bytes ?? 0) + this.config_.content.length,
+      memory: await this.memory(engineDtype(dtype), runs[0], weights === 'onnx' ? undefined : checkpoint),
+      cached: files.cached && (small?.cached ?? true) && config.found && config.cached,
+      tasks: runs,
+    });
+    const downloads: ModelDownload[] = [];
+    for (const dtype of checkpoint ? (isQuantized ? (['q8'] as const) : (['fp32', 'fp16', 'q8'] as const)) : []) {
+      const { found, files, copy } = checkpoint!;
+      downloads.push(await of(dtype, 'safetensors', found.name, dtype === 'q8' && copy && !files.cached ? copy : files));
+    }
+    for (const { dtype, file, files } of onnx) downloads.push(await of(dtype, 'onnx', file, files));
+    return { config: this.parsed_, downloads, refused };
+  }
+
+  private async refusal(task: string, hasTokenizer: boolean, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
+    // With missing files the engine cannot be asked about a GLiNER; it still rejects the model for other tasks.
+    const refused = this.lack_ !== undefined && task === kGliner ? undefined : await this.engineRefusal(task, checkpoint);
+    if (refused) return { ...refused, message: refused.message + this.ownCode(refused) };
+    if (this.lack_ !== undefined) return { code: 'not_found', message: this.lack_ };
+    if (!hasTokenizer) {
+      const names = kVocabularies.map((files) => files.join(' with ')).join(', ');
+      return { code: 'not_found', message: `there is no tokenizer that Peruse reads, none of ${names}` };
+    }
+    const labels = task.startsWith('zero-shot-') ? labelsEncoderOf(this.parsed_) : undefined;
+    if (labels === undefined) return undefined;
+    const own = folderWithin(this.job_.folder, kLabelsTokenizer);
+    const there = await this.lookAtTokenizer(this.job_.labels ? firstOf(own, this.job_.labels) : own);
+    return there === undefined ? { code: 'not_found', message: `${labelsHint(labels)}.` } : undefined;
+  }
+
+  private async engineRefusal(task: string, checkpoint: Checkpoint | undefined): Promise<Refusal | undefined> {
+    try {
+      await this.asking(task, 'auto', (session) => checkpoint && naming(checkpoint.found.name, () => this.feedHeader(session, checkpoint)));
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return { code: error.code, message: error.message };
+    }
+    return this.parsed_.model_type === 'GLiClass' ? undefined : unfitLabels(task, this.parsed_);
+  }
+
+  private async memory(dtype: string, task = 'feature-extraction', checkpoint: Checkpoint | undefined): Promise<number> {
+    try {
+      return await this.asking(task, dtype, async (session) => {
+        if (checkpoint) await this.feedHeader(session, checkpoint);
+        return session.weightBytes();
+      });
+    } catch (error) {
+      if (isRefusal(error)) return 0;
+      throw error;
+    }
+  }
+
+  /** Opens the model for a task, without weights. */
+  private async asking<T>(task: string, dtype: string, use: (session: Engine) => T | Promise<T>): Promise<T> {
+    const session = this.engine_.beside();
+    try {
+      session.addFile('config.json', this.config_.content);
+      for (const { name, content } of await this.tokenizerFor()) session.addFile(name, content);
+      session.addFile(`${kLabelsTokenizer}tokenizer.json`, kStandInTokenizer);
+      await session.open({ task, dtype });
+      return await use(session);
+    } finally {
+      session.dispose();
+    }
+  }
+
+  /** Old GLiNER releases leave the size of the vocabulary to the tokenizer, which is read then. */
+  private tokenizerFor(): Promise<NamedFile[]> {
+    const isOpen = this.config_.name === kGlinerConfig || 'labels_encoder' in this.parsed_ || 'span_mode' in this.parsed_;
+    const needed = isOpen && labelsEncoderOf(this.parsed_) === undefined && numberOf(this.parsed_.vocab_size, -1) < 0;
+    this.tokenizer_ ??= needed ? readTokenizer(this.job_) : Promise.resolve([{ name: 'tokenizer.json', content: kStandInTokenizer }]);
+    return this.tokenizer_;
+  }
+
+  private tokenizer_: Promise<NamedFile[]> | undefined;
+
+  /** Feeds as much of the file as names all tensors; throws if they do not fit. */
+  private async feedHeader(session: Engine, checkpoint: Checkpoint): Promise<void> {
+    const { found, index } = checkpoint;
+    if (index) return void session.setShardIndex(index);
+    let fed = 0;
+    const feed = async () => {
+      const more = checkpoint.start.subarray(fed);
+      fed += more.length;
+      if (more.length > 0) await session.feedWeights(more);
+    };
+    await feed();
+    for (const most of kFirstReads) {
+      if (session.headerRead()) return;
+      if (most <= checkpoint.start.length) continue;
+      checkpoint.start = await readStart(this.job_.folder, found.name, most, this.job_.signal);
+      await feed();
+    }
+    if (!session.headerRead()) await session.finishWeights(); // Throws, because the file is too short.
+  }
+
+  private async lookAtTokenizer(folder: ModelFolder): Promise<Files | undefined> {
+    const look = (name: string) => lookAt(folder, name, this.job_.signal);
+    for (const names of kVocabularies) {
+      const there = (await Promise.all(names.map(look))).filter((file) => file.found);
+      if (there.length < names.length) continue;
+      const files = new Files();
+      for (const file of [...there, ...(await Promise.all(kBesideTokenizer.map(look)))]) if (file.found) files.add(file);
+      return files;
+    }
+    return undefined;
+  }
+
+  private ownCode({ code }: Refusal): string {
+    if (code !== 'unsupported' || this.parsed_.auto_map === undefined) return '';
+    return '; the repository brings Python code of its own for it (auto_map), which is never run';
+  }
+}
+
+/** The engine's limit. */
+const kMostLabels = 65_536;
+
+/** Label names of config.json; LABEL_0, LABEL_1, ... if it only has their number. */
+export function labelsOf({ id2label, num_labels }: Record<string, unknown>): string[] {
+  if (typeof id2label === 'object' && id2label !== null) {
+    return Object.values(id2label).map((name) => (typeof name === 'string' ? name : show(name)));
+  }
+  const count = numberOf(num_labels, 2);
+  return count <= kMostLabels ? Array.from({ length: count }, (_, index) => `LABEL_${index}`) : []; // The engine rejects more.
+}
+
+/** Zero-shot classification needs certain labels, which the engine only checks in a call. */
+function unfitLabels(task: string, config: Record<string, unknown>): Refusal | undefined {
+  if (task !== 'zero-shot-classification' || labelsOf(config).some((label) => /^entail/i.test(label))) return undefined;
+  return { code: 'unsupported', message: 'no label is called entailment: the model was not trained for natural language inference' };
+}
+
+function isRefusal(error: unknown): error is PeruseError {
+  return error instanceof PeruseError && kRefusals.includes(error.code);
+}
+
+async function readStart(folder: ModelFolder, name: string, most: number, signal: AbortSignal): Promise<Uint8Array> {
+  const file = await folder.open(name, signal, most === Infinity ? undefined : most);
+  if (!file.found) throw notFound([file]);
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of file.chunks()) {
+    const part = chunk.slice(0, most - length);
+    parts.push(part);
+    length += part.length;
+    if (length >= most) break;
+    checkLength(file.where, length);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

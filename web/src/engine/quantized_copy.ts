@@ -1,0 +1,87 @@
+// Stores a checkpoint's weights as 8-bit integers while they are loaded, so that the next load reads a quarter.
+import { PeruseError } from '../errors.js';
+import { encodeHeader, type TensorEntry, tensorBytes } from '../sources/safetensors.js';
+import type { FileInForm, FormSink } from '../sources/source.js';
+import type { Engine } from './engine.js';
+import type { TensorInfo, WeightsReader } from './weights_reader.js';
+
+/** The name of the form. If the format of 8-bit weights changes, so must the name. */
+export const kQuantizedForm = 'q8';
+
+/** Quantises a safetensors file as it arrives, and gives the result to the engine and to the cache. */
+export class QuantizedCopy {
+  /** By tensor of the reader's header; undefined for a second name of a tensor. */
+  private entries_: (TensorEntry | undefined)[] | undefined;
+  private sink_: FormSink | undefined;
+  private tensor_ = -1;
+  private position_ = 0;
+
+  private constructor(
+    private readonly engine_: Engine,
+    private readonly reader_: WeightsReader,
+    private readonly form_: FileInForm,
+  ) {}
+
+  /** `config` is config.json. Returns undefined for a model that cannot be stored quantised, for example because it is so already. */
+  static start(engine: Engine, name: string, config: Uint8Array, form: FileInForm): QuantizedCopy | undefined {
+    const reader = engine.newReader(name);
+    try {
+      reader.encode(config, kQuantizedForm);
+    } catch (error) {
+      reader.dispose();
+      if (error instanceof PeruseError && error.code === 'unsupported') return undefined;
+      throw error;
+    }
+    return new QuantizedCopy(engine, reader, form);
+  }
+
+  /** Runs the load. Stores the copy if it succeeds. */
+  async storing(load: () => Promise<number>): Promise<number> {
+    let whole = false;
+    try {
+      const bytes = await load();
+      this.reader_.finish();
+      whole = true;
+      return bytes;
+    } finally {
+      this.reader_.dispose();
+      await this.sink_?.finish(whole);
+    }
+  }
+
+  async feed(chunk: Uint8Array): Promise<void> {
+    // The pieces are in the engine's memory, which may grow and move.
+    const pieces = this.reader_.feed(chunk).map(({ tensor, bytes }) => ({ tensor, bytes: bytes.slice() }));
+    const { header } = this.reader_;
+    if (header && this.entries_ === undefined) await this.give(this.layOut(header));
+    for (const { tensor, bytes } of pieces) {
+      if (tensor !== this.tensor_ && this.entries_![tensor]?.begin !== this.position_) {
+        throw new PeruseError('internal', 'The tensors of the weights arrived in another order than the header has.');
+      }
+      this.tensor_ = tensor;
+      this.position_ += bytes.length;
+      await this.give(bytes);
+    }
+  }
+
+  /** Returns the header of a file with the tensors in the order in which they arrive. */
+  private layOut(header: readonly TensorInfo[]): Uint8Array {
+    let end = 0;
+    this.entries_ = header.map((tensor) => {
+      if (tensor.same_as !== undefined) return undefined;
+      const begin = end;
+      end += tensorBytes(tensor);
+      return { ...tensor, begin, end };
+    });
+    const tied = header.flatMap(({ name, same_as }) => (same_as === undefined ? [] : [[name, same_as]]));
+    const entries = this.entries_.filter((entry) => entry !== undefined);
+    const bytes = encodeHeader(entries, { format: 'pt', ...Object.fromEntries(tied) });
+    this.sink_ = this.form_.save(bytes.length + end);
+    return bytes;
+  }
+
+  private async give(bytes: Uint8Array): Promise<void> {
+    await this.sink_!.add(bytes);
+    await this.engine_.feedWeights(bytes);
+  }
+}

@@ -1,0 +1,186 @@
+// Trims, quantises and converts a checkpoint in one pass, and measures what that changed (Node): `peruse/shrink`.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeWhole } from '../cache/write_file_node.js';
+import { describe } from '../describe.js';
+import { PeruseError, show } from '../errors.js';
+import { pipeline } from '../pipeline.js';
+import { platform } from '../platform/current.js';
+import { type WeightsOptions, weightsWish } from '../sources/onnx_files.js';
+import { openFolder } from '../sources/open_folder.js';
+import { type ModelFolder, resolveSource, type Source, type SourceSpec } from '../sources/source.js';
+import { cos_sim } from '../tasks/vectors.js';
+import { wholeFile } from './checkpoint_files.js';
+import { rewriteCheckpoint } from './rewrite_checkpoint.js';
+import { planTrim, type TrimOptions, type TrimReport } from './trim.js';
+
+export { type TrimOptions, type TrimReport, trimCheckpoint } from './trim.js';
+
+/** Without `texts` and `keepScripts` the vocabulary stays as it is. */
+export interface ShrinkOptions extends TrimOptions, Omit<WeightsOptions, 'dtype'> {
+  /** Precision of the result. Default 'q8'; 'keep' leaves numbers as they are. */
+  dtype?: 'q8' | 'keep';
+  /** Texts on which the result is compared with the source. Default: the held-out texts, at most 200. */
+  compare?: Iterable<string>;
+}
+
+/** What was written, and how it differs from the source. */
+export interface ShrinkReport {
+  /** The file of weights that was read. */
+  file: string;
+  /** Bytes of the weights before and after. */
+  bytesBefore: number;
+  bytesAfter: number;
+  /** Tensors in 8-bit integers. */
+  quantized: number;
+  /** If the vocabulary was trimmed. */
+  trimmed?: Omit<TrimReport, 'bytesBefore' | 'bytesAfter'>;
+  /** If there were texts to compare on. */
+  difference?: Difference;
+}
+
+/** Differences to the source over texts. */
+export interface Difference {
+  texts: number;
+  /** Cosine of the mean-pooled vectors of source and result. */
+  meanCosine: number;
+  leastCosine: number;
+  /** Texts whose best label is another one; only for text classifiers. */
+  otherLabels?: number;
+}
+
+const kMostCompared = 200;
+const kCard = 'README.md';
+
+/**
+ * Writes a small copy of the checkpoint of `source` to `folder`, ready to host: safetensors, with 8-bit weights and the part of the vocabulary
+ * that `texts` or `keepScripts` need. Other files of a source folder on disk are copied. README.md gets a section that says what was done.
+ *
+ * @throws PeruseError: those of convertCheckpoint, quantizeCheckpoint and trimCheckpoint.
+ */
+export async function shrinkCheckpoint(source: Source, folder: string, options: ShrinkOptions = {}): Promise<ShrinkReport> {
+  const { dtype = 'q8' } = options;
+  if (dtype !== 'q8' && dtype !== 'keep') throw new PeruseError('invalid_argument', `dtype must be 'q8' or 'keep', not ${show(dtype)}.`);
+  const wish = weightsWish({ ...options, dtype: 'auto' });
+  const texts = [...(options.texts ?? [])];
+  const given = { ...options, texts };
+  const plan = texts.length > 0 || options.keepScripts !== undefined ? await planTrim(source, given) : undefined;
+  const written = await rewriteCheckpoint(source, folder, options, dtype === 'q8' ? 'q8' : undefined, wish, plan?.trim);
+  const trimmed = await plan?.compare(folder);
+  const spec = await resolveSource(source, options, platform().paths);
+  if (spec.kind === 'folder') await copyOthers(spec.path, folder, trimmed?.dropped ?? []);
+  const heldOut = options.heldOut ? [...options.heldOut] : texts.filter((_, i) => i % 10 === 9);
+  const compared = [...(options.compare ?? heldOut.slice(0, kMostCompared))];
+  const difference = compared.length > 0 ? await differenceOf(source, folder, compared, options) : undefined;
+  const report: ShrinkReport = {
+    file: written.file,
+    bytesBefore: written.bytesBefore,
+    bytesAfter: written.bytesAfter,
+    quantized: written.encoded,
+    ...(trimmed && { trimmed }),
+    ...(difference && { difference }),
+  };
+  await writeCard(spec, folder, report, options);
+  return report;
+}
+
+/** Weights, in any format, and what was written in their place. */
+const kWeights = /\.(safetensors|bin|onnx|h5|msgpack|ot|pt|pth|ckpt|gguf)$|\.onnx_data(_\d+)?$|\.index\.json$/;
+
+/** Copies files of the source folder that the result lacks. Symbolic links and hidden files are left out. */
+async function copyOthers(from: string, to: string, dropped: readonly string[]): Promise<void> {
+  const own = new Set(await filesIn(to));
+  const source = await openFolder({ kind: 'folder', name: from, path: from }, platform().folderParts);
+  for (const name of await filesIn(from)) {
+    if (own.has(name) || kWeights.test(name) || dropped.includes(name) || /(^|\/)\./.test(name)) continue;
+    const content = await read(source, name);
+    if (content) await writeWhole(to, name, content);
+  }
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length).replaceAll('\\', '/').replace(/^\//, ''));
+}
+
+async function read(folder: ModelFolder, name: string): Promise<Uint8Array | undefined> {
+  const file = await folder.open(name, new AbortController().signal);
+  return file.found ? wholeFile(file) : undefined;
+}
+
+async function differenceOf(source: Source, folder: string, texts: readonly string[], options: ShrinkOptions): Promise<Difference> {
+  const { revision, token, local_files_only, weights, subfolder, model_file_name } = options;
+  const how = {
+    ...(revision === undefined ? {} : { revision }),
+    ...(token === undefined ? {} : { token }),
+    ...(local_files_only === undefined ? {} : { local_files_only }),
+    ...(weights === undefined ? {} : { weights }),
+    ...(subfolder === undefined ? {} : { subfolder }),
+    ...(model_file_name === undefined ? {} : { model_file_name }),
+  };
+  const vectors = async (model: Source, more: object) => {
+    const embed = await pipeline('feature-extraction', model, { ...more, share: false });
+    try {
+      return (await embed([...texts], { pooling: 'mean', truncation: true })).map(({ data }) => data);
+    } finally {
+      await embed.dispose();
+    }
+  };
+  const [before, after] = [await vectors(source, how), await vectors(folder, {})];
+  const cosines = before.map((vector, i) => cos_sim(vector, after[i]!));
+  const difference: Difference = {
+    texts: texts.length,
+    meanCosine: cosines.reduce((sum, one) => sum + one, 0) / cosines.length,
+    leastCosine: Math.min(...cosines),
+  };
+  const { downloads } = await describe(folder);
+  if (!downloads.some(({ tasks }) => tasks.includes('text-classification'))) return difference;
+  const labels = async (model: Source, more: object) => {
+    const classify = await pipeline('text-classification', model, { ...more, share: false });
+    try {
+      return (await classify([...texts], { truncation: true })).map(({ label }) => label);
+    } finally {
+      await classify.dispose();
+    }
+  };
+  const [old, now] = [await labels(source, how), await labels(folder, {})];
+  return { ...difference, otherLabels: old.filter((label, i) => label !== now[i]).length };
+}
+
+async function writeCard(spec: SourceSpec, folder: string, report: ShrinkReport, options: ShrinkOptions): Promise<void> {
+  const source = await openFolder(spec, platform().folderParts);
+  const original = await read(source, kCard).catch(() => undefined);
+  const card = original ? new TextDecoder().decode(original).trimEnd() : `# ${spec.name}`;
+  await writeWhole(folder, kCard, `${card}\n\n${section(spec, report, options)}`);
+}
+
+function section(
+  { name }: SourceSpec,
+  { file, bytesBefore, bytesAfter, quantized, trimmed, difference }: ShrinkReport,
+  options: ShrinkOptions,
+): string {
+  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+  const scripts = options.keepScripts ?? [];
+  const lines = [
+    `Made of ${name}${options.revision === undefined ? '' : ` (revision ${options.revision})`}, file ${file}, by \`peruse shrink\`.`,
+    `Weights: ${megabytes(bytesAfter)} (before: ${megabytes(bytesBefore)}).`,
+    ...(quantized > 0
+      ? [`${quantized} tensors are 8-bit integers with a scale for each row (\`quantization_config\` in config.json).`]
+      : []),
+    ...(trimmed
+      ? [
+          `The vocabulary has ${trimmed.piecesAfter} of ${trimmed.piecesBefore} pieces${scripts.length > 0 ? `, all of the scripts ${scripts.join(', ')} among them` : ''}.` +
+            ` Of ${trimmed.heldOut} held-out texts ${trimmed.changed} are divided into other pieces than before.`,
+        ]
+      : []),
+    ...(difference
+      ? [
+          `Over ${difference.texts} texts the mean-pooled vectors have a cosine of ${difference.meanCosine.toFixed(4)} to those of the source on average, ${difference.leastCosine.toFixed(4)} at least` +
+            `${difference.otherLabels === undefined ? '' : `; ${difference.otherLabels} texts get another label`}.`,
+        ]
+      : []),
+  ];
+  return `## What was changed\n\n${lines.map((line) => `- ${line}\n`).join('')}`;
+}

@@ -1,0 +1,177 @@
+// trimCheckpoint(): writes a checkpoint with the part of its vocabulary that given texts or scripts need (Node).
+import { PeruseError, show } from '../errors.js';
+import { Tokenizer } from '../index_tokenizer_node.js';
+import { platform } from '../platform/current.js';
+import { isObject, parseObject } from '../sources/json.js';
+import { labelsEncoderOf } from '../sources/model_files.js';
+import { openFolder } from '../sources/open_folder.js';
+import { resolveSource, type Source } from '../sources/source.js';
+import { openCheckpoint, wholeFile } from './checkpoint_files.js';
+import { type RewriteOptions, type RowTrim, rewriteCheckpoint } from './rewrite_checkpoint.js';
+import { Vocabulary } from './vocabulary.js';
+
+/** What to keep. At least one of `texts` and `keepScripts` is needed. */
+export interface TrimOptions extends RewriteOptions {
+  /** Texts whose pieces are kept. */
+  texts?: Iterable<string>;
+  /** Unicode scripts whose pieces are all kept: 'Latin', 'Cyrillic', 'Han', ... */
+  keepScripts?: readonly string[];
+  /** Texts to compare the tokenizers on, which decide nothing. Default: every tenth of `texts`, which then are not kept. */
+  heldOut?: Iterable<string>;
+}
+
+/** What was written. */
+export interface TrimReport {
+  /** Pieces before and after: rows of the word embeddings. */
+  piecesBefore: number;
+  piecesAfter: number;
+  /** Bytes of the weights before and after. */
+  bytesBefore: number;
+  bytesAfter: number;
+  /** Held-out texts, and how many of them get other pieces than before. */
+  heldOut: number;
+  changed: number;
+  /** Files that are left out, because they hold the old vocabulary in a form that is not written. */
+  dropped: string[];
+}
+
+const kIdFields = /token_(id|index)$/;
+/** Files that hold a vocabulary next to tokenizer.json. */
+const kOtherForms = ['spm.model', 'spiece.model', 'sentencepiece.bpe.model', 'vocab.txt', 'vocab.json', 'merges.txt', 'added_tokens.json'];
+
+/**
+ * Writes the checkpoint of `source` to `folder` with fewer pieces. Kept rows keep their order; ids in config.json and the tokenizer follow.
+ * A text whose pieces are all kept gets the same pieces (with WordPiece, if none of them is unknown).
+ *
+ * @throws PeruseError: those of loading; 'unsupported' without tokenizer.json, and for models that read labels by a second tokenizer.
+ */
+export async function trimCheckpoint(source: Source, folder: string, options: TrimOptions = {}): Promise<TrimReport> {
+  const plan = await planTrim(source, options);
+  const report = await rewriteCheckpoint(source, folder, options, undefined, undefined, plan.trim);
+  return { ...(await plan.compare(folder)), bytesBefore: report.bytesBefore, bytesAfter: report.bytesAfter };
+}
+
+export interface TrimPlan {
+  trim: RowTrim;
+  /** Compares the tokenizers, once the folder is written. */
+  compare(folder: string): Promise<Omit<TrimReport, 'bytesBefore' | 'bytesAfter'>>;
+}
+
+/** Chooses the pieces. */
+export async function planTrim(source: Source, options: TrimOptions): Promise<TrimPlan> {
+  const signal = options.signal ?? new AbortController().signal;
+  const files = await openFolder(await resolveSource(source, options, platform().paths), platform().folderParts);
+  const { config: file, encoder, prefix } = await openCheckpoint(files, signal);
+  const config = parseObject(file.where, await wholeFile(file));
+  if (labelsEncoderOf(config) !== undefined) {
+    throw new PeruseError('unsupported', 'config.json names a labels encoder: models with two vocabularies are not trimmed.');
+  }
+  const rows = vocabularySize(config);
+  const opened = await encoder.open('tokenizer.json', signal);
+  if (!opened.found) throw new PeruseError('unsupported', `Trimming needs tokenizer.json: ${opened.where} does not exist (${opened.why}).`);
+  const vocabulary = new Vocabulary(parseObject(opened.where, await wholeFile(opened)));
+  for (const [piece, id] of vocabulary.ids) {
+    if (id >= rows) throw new PeruseError('unsupported', `tokenizer.json: ${show(piece)} has the id ${id}, and vocab_size is ${rows}.`);
+  }
+  const { texts, heldOut } = divided(options);
+  const scripts = options.keepScripts ?? [];
+  if (texts.length === 0 && scripts.length === 0) {
+    throw new PeruseError('invalid_argument', 'Trimming needs texts or keepScripts: what is the vocabulary for?');
+  }
+  const before = await Tokenizer.from_pretrained(source, { signal, ...tokenizerOptions(options) });
+  const used = new Set(texts.flatMap((text) => [...before.encode(text).ids]));
+  const characters = new Set(texts.flatMap((text) => [...text]));
+  const kept = vocabulary.keep({ used, characters, scripts, named: namedIds(config) });
+  const to = new Map(kept.map((id, index) => [id, index]));
+  const json = vocabulary.trimmed(to);
+  const dropped: string[] = [];
+  const trim: RowTrim = {
+    rows,
+    kept,
+    config: (whole) => withIds(whole, rows, to) as Record<string, unknown>,
+    files: (all) => {
+      const result = new Map<string, Uint8Array>();
+      for (const [name, content] of all) {
+        const own = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+        if (own === 'tokenizer.json') result.set(name, toBytes(json));
+        else if (own === 'tokenizer_config.json') result.set(name, toBytes(withDecoder(parseObject(name, content), to)));
+        else if (kOtherForms.includes(own)) dropped.push(name);
+        else result.set(name, content);
+      }
+      return result;
+    },
+  };
+  return {
+    trim,
+    async compare(folder) {
+      const after = await Tokenizer.from_pretrained(folder, { signal });
+      try {
+        const changed = heldOut.filter((text) => {
+          const [old, now] = [before.encode(text).ids, after.encode(text).ids];
+          return old.length !== now.length || old.some((id, i) => to.get(id) !== now[i]);
+        });
+        return { piecesBefore: rows, piecesAfter: kept.length, heldOut: heldOut.length, changed: changed.length, dropped };
+      } finally {
+        await after.dispose();
+        await before.dispose();
+      }
+    },
+  };
+}
+
+function divided({ texts = [], heldOut }: TrimOptions): { texts: string[]; heldOut: string[] } {
+  const all = [...texts];
+  if (!all.every((text) => typeof text === 'string')) throw new PeruseError('invalid_argument', 'texts must be strings.');
+  if (heldOut) return { texts: all, heldOut: [...heldOut] };
+  return { texts: all.filter((_, i) => i % 10 !== 9), heldOut: all.filter((_, i) => i % 10 === 9) };
+}
+
+function tokenizerOptions({ revision, token, local_files_only }: TrimOptions) {
+  return {
+    ...(revision === undefined ? {} : { revision }),
+    ...(token === undefined ? {} : { token }),
+    ...(local_files_only === undefined ? {} : { local_files_only }),
+  };
+}
+
+/** `vocab_size` of config.json, or of the encoder's configuration in it. */
+function vocabularySize(config: Record<string, unknown>): number {
+  const { vocab_size: size } = isObject(config.encoder_config) ? { ...config.encoder_config } : config;
+  if (typeof size === 'number' && Number.isSafeInteger(size) && size > 0) return size;
+  throw new PeruseError(
+    'unsupported',
+    `config.json: vocab_size is ${show(size)}; trimming needs the number of rows of the word embeddings.`,
+  );
+}
+
+function namedIds(value: unknown): number[] {
+  if (Array.isArray(value)) return value.flatMap(namedIds);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, one]) => (kIdFields.test(key) && isId(one) ? [one] : namedIds(one)));
+}
+
+function isId(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Ids and sizes of the vocabulary, wherever config.json has them. */
+function withIds(value: unknown, rows: number, to: ReadonlyMap<number, number>): unknown {
+  if (Array.isArray(value)) return value.map((one) => withIds(one, rows, to));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [
+      key,
+      key === 'vocab_size' && one === rows ? to.size : kIdFields.test(key) && isId(one) ? to.get(one) : withIds(one, rows, to),
+    ]),
+  );
+}
+
+function withDecoder(config: Record<string, unknown>, to: ReadonlyMap<number, number>): Record<string, unknown> {
+  const { added_tokens_decoder: decoder } = config;
+  if (!isObject(decoder)) return config;
+  return { ...config, added_tokens_decoder: Object.fromEntries(Object.entries(decoder).map(([id, token]) => [to.get(Number(id)), token])) };
+}
+
+function toBytes(json: unknown): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(json, null, 2)}\n`);
+}
