@@ -14,14 +14,17 @@ import { sendable } from './sources/sendable.js';
 import { resolveSource, type Source, type SourceOptions, type SourceSpec } from './sources/source.js';
 import { engineTask, kTasks, type Task } from './tasks/tasks.js';
 
+/** Where to find the model, and which of its files to describe. */
 export interface DescribeOptions extends SourceOptions {
   /** Cancels. */
   signal?: AbortSignal;
-  /** The folder and the name of ONNX files, as in pipeline(). */
+  /** The folder of ONNX files, as in pipeline(). */
   subfolder?: string;
+  /** The name of ONNX files, as in pipeline(). */
   model_file_name?: string;
   /** Where an encoder's configuration is that the model only names, as in pipeline(). */
   encoder?: Source;
+  /** The same for a label encoder. */
   labels_encoder?: Source;
 }
 

@@ -100,7 +100,7 @@ interface Checkpoint {
   copy?: Files | undefined;
   /** The index, of shards. */
   index?: Uint8Array;
-  /** The first bytes of the file, as far as they were needed. */
+  /** First bytes of the file. Grows until they contain the header. */
   start: Uint8Array;
 }
 
@@ -295,7 +295,7 @@ class Description {
 
   private tokenizer_: Promise<NamedFile[]> | undefined;
 
-  /** Feeds as much of the file as names all tensors; throws if they do not fit. */
+  /** Feeds the header of the weights. Throws if the tensors do not fit. */
   private async feedHeader(session: Engine, checkpoint: Checkpoint): Promise<void> {
     const { found, index } = checkpoint;
     if (index) return void session.setShardIndex(index);
