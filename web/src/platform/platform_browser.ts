@@ -55,7 +55,9 @@ async function search(): Promise<SearchKit> {
 
 function notLoaded(what: string, file: string): (error: unknown) => never {
   return (error) => {
-    throw new PeruseError('network', `The ${what} could not be loaded (${file}): ${describeError(error)} ${kFilesRemedy}`, { cause: error });
+    throw new PeruseError('network', `The ${what} could not be loaded (${file}): ${describeError(error)} ${kFilesRemedy}`, {
+      cause: error,
+    });
   };
 }
 
