@@ -39,6 +39,9 @@ test.each<[string, string[]]>([
   ['fe80::1%eth0, 2001:0db8:0000:0000:0000:ff00:0042:8329', ['IP fe80::1%eth0', 'IP 2001:0db8:0000:0000:0000:ff00:0042:8329']],
   ['Version 1.2.3.4, 256.1.1.1, 1.2.3, 12:30:45, std::vector, a::b', []],
   ['00:1A:2b:3c:4D:5e or 00-1A-2B-3C-4D-5E, 001a.2b3c.4d5e', ['MAC 00:1A:2b:3c:4D:5e', 'MAC 00-1A-2B-3C-4D-5E', 'MAC 001a.2b3c.4d5e']],
+  ['pay 4111.1111.1111.1111 now', ['CARD 4111.1111.1111.1111']],
+  ['write +1  617  555  0142 down', ['PHONE +1  617  555  0142']],
+  ['at +44\n20\n7946\n0958, or +1 617 555 0142\n2024', ['PHONE +44\n20\n7946\n0958', 'PHONE +1 617 555 0142']],
   // Keys, split so that scanners of repositories do not report them.
   [`key ${'sk-'}proj-${'a1B2'.repeat(8)}.`, [`KEY ${'sk-'}proj-${'a1B2'.repeat(8)}`]],
   [`${'AKIA'}IOSFODNN7EXAMPLE`, [`KEY ${'AKIA'}IOSFODNN7EXAMPLE`]],

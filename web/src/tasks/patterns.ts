@@ -8,6 +8,7 @@ import { findNationalIds } from './patterns/national_ids.js';
 import { findIpAddresses, findMacAddresses } from './patterns/network.js';
 import { findPhones } from './patterns/phones.js';
 import { findSpokenNumbers } from './patterns/spoken_numbers.js';
+import { merged } from './private_details.js';
 import { foldText, type TextRange } from './text_folding.js';
 
 const kPatterns: Record<PatternName, (text: string) => readonly TextRange[]> = {
@@ -23,22 +24,14 @@ const kPatterns: Record<PatternName, (text: string) => readonly TextRange[]> = {
   PHONE: (text: string) => [...findPhones(text), ...findSpokenNumbers(text)],
 };
 
-/** Finds details in a folded text, in text order, without overlaps. The caller's own patterns have priority. */
+/** Finds details in a folded text, in text order. Overlapping ones are one detail (`merged`); the caller's own patterns decide its type. */
 export const findDetails: FindDetails = (text, patterns) => {
-  const finders = [
-    ...patterns.filter((one) => typeof one !== 'string'),
-    ...kPatternNames.filter((name) => patterns.includes(name)).map((type) => ({ type, find: kPatterns[type] })),
-  ];
-  const taken = new Uint8Array(text.length);
-  const found: PatternMatch[] = [];
-  for (const { type, find } of finders) {
-    for (const { start, end } of find(text)) {
-      if (taken.subarray(start, end).includes(1)) continue;
-      taken.fill(1, start, end);
-      found.push({ type, start, end });
-    }
-  }
-  return found.sort((a, b) => a.start - b.start);
+  const own = patterns.filter((one) => typeof one !== 'string');
+  const known = kPatternNames.filter((name) => patterns.includes(name)).map((type) => ({ type, find: kPatterns[type] }));
+  const found = [own, known].flatMap((finders, which) =>
+    finders.flatMap(({ type, find }) => [...find(text)].map(({ start, end }) => ({ type, start, end, score: which === 0 ? 2 : 1 }))),
+  );
+  return merged(found).map(({ type, start, end }) => ({ type, start, end }));
 };
 
 /**

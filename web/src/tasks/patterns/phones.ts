@@ -44,20 +44,28 @@ const kWordlessCue = /電話|电话|手机|手機|携帯|전화/;
 const kCueReach = 32;
 
 export function findPhones(text: string): TextRange[] {
-  const runs = text.matchAll(/[+(]{0,2}\d[\d ()./-]*/g);
+  const runs = text.matchAll(/[+(]{0,2}\d(?:[\d ()./-]|\n(?=\d))*/g);
   return [...runs].flatMap(({ 0: run, index }) => {
     if (/[\p{L}\p{N}_#]/u.test(text[index - 1] ?? ' ')) return [];
-    const parts = digitsOf(run) > kMostDigits || / [/-] | {2}/.test(run) ? [...run.matchAll(kPart)] : [{ 0: run, index: 0 }];
-    return parts.flatMap((part) => {
-      const number = part[0].replace(/\D+$/, '');
+    return numbersOf(run).flatMap((part) => {
+      const number = part.text.replace(/\D+$/, '');
       const range = { start: index + part.index, end: index + part.index + number.length };
       return isPhone(text, range) ? [range] : [];
     });
   });
 }
 
-/** One of several numbers in a row: '030 123456 / 040 765432'. */
-const kPart = /[^ /](?:(?! [/-] | {2}).)*/g;
+/** The numbers of a run of digits and separators: '030 123456 / 040 765432' holds two. */
+function numbersOf(run: string): { text: string; index: number }[] {
+  if (digitsOf(run) <= kMostDigits && !/ [/-] | {2}|\n/.test(run)) return [{ text: run, index: 0 }];
+  const parts = [...run.matchAll(kPart)].map(({ 0: text, index }) => ({ text, index }));
+  // '+1  617  555' is one number: its first part is too short for a whole one.
+  const isPrefix = run.startsWith('+') && digitsOf(parts[0]?.text ?? '') < kFewestDigits;
+  if (isPrefix && digitsOf(run) <= kMostDigits) return [{ text: run, index: 0 }];
+  return parts;
+}
+
+const kPart = /[^ /\n](?:(?! [/-] | {2}|\n).)*/g;
 
 function isPhone(text: string, range: TextRange): boolean {
   const number = text.slice(range.start, range.end);
