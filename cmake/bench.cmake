@@ -1,4 +1,4 @@
-# One program for each tests/bench/<name>_bench.cc; built by name only: `ninja kernels_bench`.
+# A program for each tests/bench/<name>_bench.cc, built by name: `ninja kernels_bench`.
 file(GLOB peruse_bench_files CONFIGURE_DEPENDS tests/bench/*_bench.cc)
 peruse_vector_code(${peruse_bench_files} tests/bench/engine/bench_engine.cc)
 foreach(file IN LISTS peruse_bench_files)
@@ -16,7 +16,7 @@ foreach(file IN LISTS peruse_bench_files)
   endif()
 endforeach()
 
-# The engine that `npm run bench` runs: a WebAssembly module with the flags of the published one, or a native program.
+# The engine of `npm run bench`: a WebAssembly module with the flags of the published one, or a native program.
 add_library(peruse_bench_engine STATIC EXCLUDE_FROM_ALL tests/bench/engine/bench_engine.cc)
 target_link_libraries(peruse_bench_engine PUBLIC peruse_core)
 target_compile_options(peruse_bench_engine PRIVATE ${PERUSE_WARNINGS})

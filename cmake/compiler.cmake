@@ -1,4 +1,4 @@
-# Picks clang for native builds (one compiler for wasm, native and fuzzing) unless the caller names another; and ccache.
+# Uses clang for native builds, like for wasm and fuzzing, unless the caller chooses a compiler; and ccache.
 if(NOT CMAKE_TOOLCHAIN_FILE AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
   find_program(peruse_clang NAMES clang-19 clang)
   find_program(peruse_clangxx NAMES clang++-19 clang++)
@@ -8,8 +8,8 @@ if(NOT CMAKE_TOOLCHAIN_FILE AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
   endif()
 endif()
 
-# ccache hashes file names relative to the root of the clone, so clones share compiled objects. The compiler reports which files are included
-# (depend mode), so no preprocessor runs first. A precompiled header is identified by its .sum file (precompiled.cmake).
+# ccache hashes paths relative to the clone, so clones share compiled objects. The compiler reports included files (depend mode), so no
+# preprocessor runs first. A .sum file identifies a precompiled header (precompiled.cmake).
 find_program(peruse_ccache ccache)
 if(peruse_ccache)
   set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1

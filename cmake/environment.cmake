@@ -1,4 +1,4 @@
-# Reads what tools/setup.mjs found: PERUSE_SOURCE_<NAME> for each third-party source folder, PERUSE_EMSCRIPTEN.
+# Reads what tools/setup.mjs found: PERUSE_SOURCE_<NAME> for each third-party source folder, and PERUSE_EMSCRIPTEN.
 if(DEFINED ENV{PERUSE_CACHE})
   set(peruse_cache "$ENV{PERUSE_CACHE}")
 elseif(DEFINED ENV{XDG_CACHE_HOME})

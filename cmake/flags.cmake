@@ -1,5 +1,4 @@
-# Chooses the instruction set of each build. Only the vector code is compiled with relaxed SIMD (peruse_vector_code), so all other
-# files compile to the same objects with and without it, and ccache compiles them once.
+# Instruction sets of builds. Only vector code is compiled with relaxed SIMD (peruse_vector_code); ccache shares all other objects.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -15,7 +14,7 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions> $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 
 if(EMSCRIPTEN)
-  add_link_options(-fno-exceptions -fno-rtti)  # Emscripten picks the builds of its system libraries by these.
+  add_link_options(-fno-exceptions -fno-rtti)  # Emscripten chooses builds of its system libraries by these
   add_compile_options(-msimd128)
   if(PERUSE_THREADS)
     add_compile_options(-pthread)
@@ -23,13 +22,12 @@ if(EMSCRIPTEN)
   endif()
 else()
   find_package(Threads REQUIRED)
-  # Links a test program in a second instead of several.
   find_program(peruse_lld NAMES ld.lld-19 ld.lld)
   if(peruse_lld AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
     add_link_options(-fuse-ld=lld)
   endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    add_compile_options(-march=x86-64-v3 -maes -mpclmul)  # AES because Highway counts it into its AVX2 target.
+    add_compile_options(-march=x86-64-v3 -maes -mpclmul)  # Highway requires AES for its AVX2 target
   endif()
 endif()
 
@@ -46,16 +44,15 @@ if(PERUSE_COVERAGE)
   add_link_options(-fprofile-instr-generate)
 endif()
 if(PERUSE_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link -O2)  # -O2 inlines the standard library, whose parts are all instrumented.
-  add_compile_definitions(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)  # libFuzzer's name for code that only fuzzers use
+  add_compile_options(-fsanitize=fuzzer-no-link -O2)  # -O2 inlines the standard library, which is instrumented, too
+  add_compile_definitions(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)  # libFuzzer's name
 endif()
 
-# The warnings for our own targets.
 set(PERUSE_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
-    -Wno-deprecated-declarations)  # libstdc++ 12 uses its own deprecated parts inside <algorithm>.
+    -Wno-deprecated-declarations)  # libstdc++ 12 uses its own deprecated functions
 
-# Marks files that include simd.h or XNNPACK's kernels. Other files must not include a header with inline vector code: compiling it both
-# with and without relaxed SIMD would break the one-definition rule.
+# Marks files that include simd.h or XNNPACK's kernels. Other files must not include headers with inline vector code: compiling it with and
+# without relaxed SIMD would break the one-definition rule.
 function(peruse_vector_code)
   if(EMSCRIPTEN AND PERUSE_RELAXED)
     set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -mrelaxed-simd)

@@ -1,6 +1,5 @@
-# peruse_gpu_tests: the backend and model tests of tests/native over the WebGPU backend, as a wasm module that waits for
-# the GPU with Asyncify (tests/node/gpu/run_gpu_tests.mjs runs it in Node,
-# tests/browser/gpu/operations.test.ts in Chromium). Only the tests use Asyncify; the library does not.
+# peruse_gpu_tests: backend and model tests on the WebGPU backend, as a wasm module that waits for the GPU with Asyncify, which only these
+# tests use. tests/node/gpu/run_gpu_tests.mjs runs it in Node, tests/browser/gpu/operations.test.ts in Chromium.
 file(GLOB peruse_gpu_test_files CONFIGURE_DEPENDS tests/node/gpu/*.cc tests/native/backend/*.cc
   tests/native/ops/*.cc tests/native/models/*.cc)
 add_executable(peruse_gpu_tests EXCLUDE_FROM_ALL ${peruse_gpu_test_files})

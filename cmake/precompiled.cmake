@@ -1,5 +1,5 @@
-# peruse_precompiled(target headers...): precompiles the headers that most files of the target include; parsing them is half of the compile time.
-# Files with other flags, such as vector code, set SKIP_PRECOMPILE_HEADERS. Every file still includes the headers that it uses.
+# peruse_precompiled(target headers...): precompiles headers that most files of the target include, which halves compile time. Files with
+# other flags set SKIP_PRECOMPILE_HEADERS. Files still include the headers that they use.
 set(peruse_standard_headers
   <algorithm> <array> <cmath> <cstdint> <cstring> <functional> <limits> <map> <memory> <numeric> <optional> <set> <span> <string>
   <string_view> <unordered_map> <utility> <variant> <vector>)
@@ -11,12 +11,12 @@ endif()
 
 function(peruse_precompiled target)
   target_precompile_headers(${target} PRIVATE ${ARGN})
-  set_target_properties(${target} PROPERTIES PCH_INSTANTIATE_TEMPLATES OFF)  # It would make the WebAssembly larger.
+  set_target_properties(${target} PROPERTIES PCH_INSTANTIATE_TEMPLATES OFF)  # it would enlarge the WebAssembly
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
-  # The precompiled header contains its folder's name, so its bytes differ between clones. ccache identifies it by its sources instead: these
-  # headers and third-party versions.
+  # The precompiled header contains the path of its folder, so ccache identifies it by its sources: these headers, and third-party
+  # versions.
   file(SHA256 "${PROJECT_SOURCE_DIR}/tools/setup/third_party.mjs" sources)
   string(SHA256 sum "${ARGN};${sources}")
   file(WRITE "${CMAKE_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.pch.sum" "${sum}")

@@ -1,4 +1,4 @@
-# peruse_pthreadpool: the headers only, because XNNPACK's headers use its types. core/backend/xnnpack/thread_pool.h has the threads.
+# XNNPACK's headers use pthreadpool's types. core/backend/xnnpack/thread_pool.h has the threads.
 add_library(peruse_pthreadpool INTERFACE)
 target_include_directories(peruse_pthreadpool SYSTEM INTERFACE "${PERUSE_SOURCE_PTHREADPOOL}/include")
 if(NOT EMSCRIPTEN)

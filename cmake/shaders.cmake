@@ -1,5 +1,5 @@
-# Embeds core/backend/webgpu/*.wgsl: writes a .cc that defines webgpu::ShaderText. Lines `#include "x.wgsl"` are replaced
-# by that file; comments and indentation are removed. CMakeLists.txt includes this file, and the build runs it as a script.
+# Embeds core/backend/webgpu/*.wgsl as a .cc that defines webgpu::ShaderText. Replaces lines `#include "x.wgsl"` by the file; removes
+# comments and indentation. CMakeLists.txt includes this file, and the build runs it as a script.
 if(CMAKE_SCRIPT_MODE_FILE)
   function(read_shader path result)
     file(READ "${path}" text)
@@ -20,7 +20,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     get_filename_component(name "${shader}" NAME_WE)
     read_shader("${shader}" text)
     if(NOT text MATCHES "@compute")
-      continue()  # Included by other shaders.
+      continue()  # only included by other shaders
     endif()
     string(APPEND code "  if (name == \"${name}\") {\n    return R\"wgsl(${text})wgsl\";\n  }\n")
   endforeach()

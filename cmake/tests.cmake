@@ -1,4 +1,4 @@
-# The GoogleTest files of tests/native: natively in peruse_tests, in WebAssembly under Node in peruse_wasm_tests and peruse_wasm_other_tests.
+# The GoogleTest files of tests/native: natively in peruse_tests, in WebAssembly in peruse_wasm_tests and peruse_wasm_other_tests.
 file(GLOB_RECURSE peruse_test_files CONFIGURE_DEPENDS tests/native/*.cc)
 if(NOT peruse_test_files)
   message(STATUS "tests/native is empty: no native tests")
@@ -12,7 +12,7 @@ set_source_files_properties(${peruse_vector_tests} PROPERTIES SKIP_PRECOMPILE_HE
 set_source_files_properties(tests/native/fixtures_dir.cc PROPERTIES
   COMPILE_DEFINITIONS PERUSE_FIXTURES_DIR="${PROJECT_SOURCE_DIR}/tests/fixtures")
 
-# The speed of test code does not matter, so it is compiled quickly.
+# The speed of test code does not matter, so compile it quickly.
 set(peruse_test_options ${PERUSE_WARNINGS})
 if(EMSCRIPTEN)
   list(APPEND peruse_test_options -O1)
@@ -20,16 +20,16 @@ elseif(PERUSE_SANITIZE)
   list(APPEND peruse_test_options -fno-sanitize=undefined)
 endif()
 
-# Code that tests of several folders share. A program links the parts that it uses.
+# Code that tests of several folders share.
 set(peruse_test_support ${peruse_test_files})
 list(FILTER peruse_test_support EXCLUDE REGEX "_test\\.cc$")
-set(peruse_test_starts tests/native/sanitizer_options.cc tests/native/shard_environment.cc)  # Linked explicitly: no other file refers to them.
+set(peruse_test_starts tests/native/sanitizer_options.cc tests/native/shard_environment.cc)  # linked explicitly, because no file refers to them
 add_library(peruse_test_support STATIC EXCLUDE_FROM_ALL ${peruse_test_support})
 target_link_libraries(peruse_test_support PUBLIC peruse_core peruse_gtest peruse_utf8proc)
 target_compile_options(peruse_test_support PRIVATE ${peruse_test_options})
 peruse_precompiled(peruse_test_support <gtest/gtest.h> ${peruse_standard_headers})
 
-# peruse_test_program(name folders... [LIBRARIES libraries...]): the tests of folders of tests/native.
+# peruse_test_program(name folders... [LIBRARIES libraries...]): tests of these folders of tests/native.
 function(peruse_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 program "" "" "LIBRARIES")
   set(files ${peruse_test_starts})
@@ -55,14 +55,14 @@ file(GLOB peruse_test_folders LIST_DIRECTORIES true RELATIVE "${PROJECT_SOURCE_D
 list(FILTER peruse_test_folders EXCLUDE REGEX "\\.")
 set(peruse_test_libraries peruse_train peruse_webgpu_backend)
 if(EMSCRIPTEN)
-  # Floating point, memory and threads can differ in WebAssembly (the suite "wasm"); the rest is "wasm-other".
+  # Floating point, memory and threads may differ in WebAssembly (suite "wasm"); the other folders are "wasm-other".
   set(peruse_machine_folders backend memory models ops train)
   peruse_test_program(peruse_wasm_tests ${peruse_machine_folders} LIBRARIES ${peruse_test_libraries})
   list(REMOVE_ITEM peruse_test_folders ${peruse_machine_folders})
   peruse_test_program(peruse_wasm_other_tests ${peruse_test_folders} LIBRARIES ${peruse_test_libraries})
 else()
   peruse_test_program(peruse_tests ${peruse_test_folders} LIBRARIES ${peruse_test_libraries})
-  # For the development loop (tools/dev/native.mjs). Each program links only what its tests need, so an edit recompiles little.
+  # For the development loop (tools/dev/native.mjs): each program links only what its tests need, so edits recompile little.
   foreach(folder IN LISTS peruse_test_folders)
     peruse_test_program(peruse_${folder}_tests ${folder})
   endforeach()
@@ -70,22 +70,20 @@ else()
   target_link_libraries(peruse_backend_tests PRIVATE peruse_webgpu_backend)
   target_link_libraries(peruse_tasks_tests PRIVATE peruse_webgpu_backend)
 
-  # The program that tests/reference/make_tokenizer_fixtures.py runs.
+  # Used by tests/reference/make_tokenizer_fixtures.py.
   add_executable(encode_lines EXCLUDE_FROM_ALL tests/tools/encode_lines.cc tests/native/text/case_json.cc)
   target_link_libraries(encode_lines PRIVATE peruse_core)
   target_compile_options(encode_lines PRIVATE ${PERUSE_WARNINGS})
 
-  # Teaches a model from JSON files (tests/tools/teach.cc).
   add_executable(teach EXCLUDE_FROM_ALL tests/tools/teach.cc)
   target_link_libraries(teach PRIVATE peruse_train peruse_core)
   target_compile_options(teach PRIVATE ${PERUSE_WARNINGS})
 
-  # Writes core/text/unicode_mappings.inc.
   add_executable(make_unicode_mappings EXCLUDE_FROM_ALL tests/tools/make_unicode_mappings.cc)
   target_link_libraries(make_unicode_mappings PRIVATE peruse_utf8proc)
 endif()
 
-# Prints which int8 path a build takes, and its results; tests/node/int8_bits.test.ts compares them between builds.
+# Prints the int8 path of a build, and its results; tests/node/int8_bits.test.ts compares builds.
 add_executable(int8_bits EXCLUDE_FROM_ALL tests/tools/int8_bits.cc tests/native/ops/run_program.cc)
 target_link_libraries(int8_bits PRIVATE peruse_core)
 target_compile_options(int8_bits PRIVATE ${PERUSE_WARNINGS})

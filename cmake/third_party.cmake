@@ -1,4 +1,4 @@
-# The small third-party libraries: Unicode tables (for tests and for make_unicode_mappings), portable SIMD headers, JSON headers, and the test framework.
+# Small third-party libraries: Unicode tables (for tests and make_unicode_mappings), SIMD headers, JSON headers, GoogleTest.
 include(cmake/pthreadpool.cmake)
 include(cmake/xnnpack.cmake)
 

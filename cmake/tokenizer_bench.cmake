@@ -1,4 +1,4 @@
-# The programs of `npm run bench:tokenizer` (tests/bench/tokenizer): the tokenizer as a WebAssembly module, and natively.
+# Programs of `npm run bench:tokenizer`: the tokenizer as a WebAssembly module, and natively.
 if(EMSCRIPTEN)
   set(tokenizer_bench_target tokenizer_module)
   add_executable(tokenizer_module EXCLUDE_FROM_ALL tests/bench/tokenizer/module.cc)

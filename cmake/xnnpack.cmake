@@ -1,8 +1,8 @@
-# peruse_xnnpack: the XNNPACK microkernels that core/backend/xnnpack calls, and nothing else of XNNPACK. The loops
-# around them, the packing and the threads are our own. To use another kernel, add its file to the list of its tier.
+# The XNNPACK microkernels that core/backend/xnnpack calls. Loops, packing and threads are our own. To use another kernel, add its file to
+# the list of its instruction set.
 
-# wasm SIMD128, without multiply-add. Kernels that clamp (minmax) are left out, because they turn NaN into infinity here.
-# loadsplat suits x86, splat suits ARM.
+# wasm SIMD128, without multiply-add. Excludes kernels that clamp (minmax), because they turn NaN into infinity. loadsplat suits x86, splat
+# suits ARM.
 set(peruse_kernels_simd
   f32-gemm/gen/f32-gemm-1x8-wasmsimd-loadsplat.c
   f32-gemm/gen/f32-gemm-4x8-wasmsimd-loadsplat.c
@@ -10,7 +10,6 @@ set(peruse_kernels_simd
   f32-gemm/gen/f32-gemm-6x8-wasmsimd-splat.c
 )
 
-# wasm relaxed SIMD.
 set(peruse_kernels_relaxed
   f32-gemm/gen/f32-gemm-1x8-wasmrelaxedsimd-fma-loadsplat.c
   f32-gemm/gen/f32-gemm-4x8-wasmrelaxedsimd-fma-loadsplat.c
@@ -18,13 +17,11 @@ set(peruse_kernels_relaxed
   f32-gemm/gen/f32-gemm-6x8-wasmrelaxedsimd-fma-splat.c
 )
 
-# Native x86-64-v3.
 set(peruse_kernels_x86
   f32-gemm/gen/f32-gemm-1x16-minmax-fma3-broadcast.c
   f32-gemm/gen/f32-gemm-5x16-minmax-fma3-broadcast.c
 )
 
-# Native arm64.
 set(peruse_kernels_arm64
   f32-gemm/gen/f32-gemm-1x16-minmax-aarch64-neonfma-lane-ld128.c
   f32-gemm/gen/f32-gemm-5x16-minmax-aarch64-neonfma-lane-ld128.c
@@ -50,5 +47,5 @@ target_include_directories(peruse_xnnpack SYSTEM PUBLIC
 target_compile_options(peruse_xnnpack PRIVATE -w)
 target_link_libraries(peruse_xnnpack PUBLIC peruse_pthreadpool)
 if(PERUSE_SANITIZE)
-  target_compile_options(peruse_xnnpack PRIVATE -fno-sanitize=undefined)  # Its pointers step past the last row by design.
+  target_compile_options(peruse_xnnpack PRIVATE -fno-sanitize=undefined)  # its pointers step past the last row by design
 endif()

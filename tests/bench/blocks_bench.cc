@@ -1,6 +1,6 @@
-// What one block of each kind costs, by length: the comparison of the ConvBERT paper (section 4), on the CPU backend with
-// one thread. A block maps [length, hidden] to [length, hidden], output projection, residual and layer norm included, feed-
-// forward not. Weights are random; time is the median of repeated runs, in processor time.
+// Processor time of one block of each kind, by text length (section 4 of the ConvBERT paper), on the CPU backend with one thread. A block
+// maps [length, hidden] to [length, hidden], including output projection, residual and layer norm, but not feed-forward. Weights are
+// random; times are medians.
 //
 //   blocks_bench [hidden 768] [heads 12] [kernel 9] [seconds per cell 0.2]
 #include <algorithm>
@@ -52,14 +52,13 @@ ops::Attention Attention(FilledProgram& p, Value x, const Shape& s) {
           .out = p.New(s.hidden)};
 }
 
-// BERT's: query, key, value at full width.
 void SelfAttention(FilledProgram& p, Value x, const Shape& s) {
   const ops::Attention op = Attention(p, x, s);
   p.Add(op);
   Output(p, op.out, x, s);
 }
 
-// DeBERTa's: both position terms, from a folded table of 2 * 512 rows.
+// DeBERTa's attention: both position terms, from a folded table of 2 * 512 rows.
 void Disentangled(FilledProgram& p, Value x, const Shape& s) {
   constexpr int32_t kReach = 512;
   ops::Attention op = Attention(p, x, s);
@@ -70,7 +69,7 @@ void Disentangled(FilledProgram& p, Value x, const Shape& s) {
   Output(p, op.out, x, s);
 }
 
-// Wu et al.: gated linear unit, then a convolution with fixed or predicted kernels.
+// Wu et al.: a gated linear unit, then a convolution with fixed or predicted kernels.
 void GatedConvolution(FilledProgram& p, Value x, const Shape& s, bool dynamic) {
   const Value projected = Linear(p, x, s.hidden, 2 * s.hidden);
   const Value gates = p.New(s.hidden);
@@ -89,7 +88,7 @@ void GatedConvolution(FilledProgram& p, Value x, const Shape& s, bool dynamic) {
 void LightConvolution(FilledProgram& p, Value x, const Shape& s) { GatedConvolution(p, x, s, false); }
 void DynamicConvolution(FilledProgram& p, Value x, const Shape& s) { GatedConvolution(p, x, s, true); }
 
-// ConvBERT's convolution branch with `width` of the hidden size, in parallel with attention for the rest.
+// ConvBERT's convolution branch with `width` of the hidden size; attention has the remaining width.
 void SpanConvolution(FilledProgram& p, Value x, const Shape& s, int32_t width) {
   const int32_t rest = s.hidden - width;
   const int32_t heads = s.heads * width / s.hidden;
@@ -133,7 +132,7 @@ Cell Measure(Backend& backend, Block block, int32_t length, const Shape& shape, 
     const std::clock_t start = std::clock();
     program.Run();
     const double time = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    if (run == 0) continue;  // first touch of the memory
+    if (run == 0) continue;  // the first run touches the memory
     times.push_back(time);
     total += time;
   }

@@ -15,7 +15,7 @@ inline double WallTime() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Seconds of processor time of this process: what others on the machine take does not count. In wasm this needs Node.
+// Processor time of this process in seconds. In wasm this needs Node.
 #if defined(__EMSCRIPTEN__)
 EM_JS(double, PeruseCpuTime, (), {
   const usage = process.cpuUsage();

@@ -1,6 +1,5 @@
-// Whether the kernels that Peruse chooses on this machine are the fastest of those that it has: float32 tiles, and exact products of int8.
-// Each choice is measured in turns with its alternatives, so that a busy machine slows all. Ends with 1 where an alternative is more
-// than a twentieth faster.
+// Checks that the kernels that Peruse chooses on this machine are its fastest: float32 tiles, and exact int8 products. Measures each choice
+// in turns with its alternatives, so that a busy machine slows all. Exit code 1 if an alternative is more than 5 % faster.
 //
 //   dispatch_bench [seconds for each shape]
 #include <algorithm>
@@ -34,10 +33,10 @@ struct Way {
   std::vector<double> times = {};
 };
 
-// Prints each way's time over the chosen one's; false where one is faster by more than the tolerance.
+// Prints each alternative's time relative to the choice. Returns false if one is faster by more than the tolerance.
 bool Compare(const std::string& what, std::vector<Way> ways, double seconds) {
   for (Way& way : ways) {
-    for (int i = 0; i < 50; ++i) way.call();  // until the optimising compiler has replaced it
+    for (int i = 0; i < 50; ++i) way.call();  // until the optimising compiler has replaced the code
   }
   for (const double end = bench::WallTime() + seconds; bench::WallTime() < end;) {
     for (Way& way : ways) {
@@ -91,7 +90,6 @@ bool CompareFloat(const Shape& shape, double seconds) {
   return Compare(Named("f32", shape), std::move(ways), seconds);
 }
 
-// Memory of a path for a shape: packed weights, tiles of activations and a panel.
 struct Int8Way {
   Int8Path path;
   bool wide;
@@ -118,7 +116,7 @@ struct Int8Way {
     out.resize(static_cast<size_t>(shape.rows * shape.width));
   }
 
-  // As a linear layer does it: rows become integers, then panel by panel.
+  // Like a linear layer: quantises rows, then multiplies panel by panel.
   void Run() {
     const int64_t tile_bytes = QuantizedTileBytes(path, shape.depth, wide);
     for (int64_t r = 0; r < shape.rows; r += kInt8TileRows) {

@@ -1,4 +1,4 @@
-// A program over one text, written down operation by operation, with weights and inputs of noise.
+// A program over one text, written operation by operation, with random weights and inputs.
 #pragma once
 
 #include <cstdlib>

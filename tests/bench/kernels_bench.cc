@@ -1,6 +1,5 @@
-// How near the CPU backend's operations come to the machine: each against a loop of multiply-adds that stays in
-// registers, measured in turns with it, so that a busy machine slows both. One thread is measured in processor time,
-// several in elapsed time.
+// Compares operations of the CPU backend with a loop of multiply-adds in registers, in turns, so that a busy machine slows both. One thread
+// is measured in processor time, several threads in elapsed time.
 //
 //   kernels_bench [threads] [seconds] [filter]
 #include <algorithm>
@@ -53,7 +52,7 @@ class Bench {
     Add("add norm " + Shape({rows, cols}));
   }
 
-  // With DeBERTa v3's slots (256 buckets over 512) or without position terms.
+  // With DeBERTa v3's slots (256 buckets over 512), or without position terms.
   void AddAttention(int32_t length, int32_t heads, int32_t head_dim, bool positions) {
     const int32_t width = heads * head_dim;
     FilledProgram& p = New(length);
@@ -92,12 +91,12 @@ class Bench {
     for (Measure& m : measures_) {
       for (int i = 0; i < 3; ++i) m.call();
     }
-    for (int i = 0; i < 2000; ++i) bench::FloatPeakLoop(sink.data());  // until the optimising compiler has replaced it
+    for (int i = 0; i < 2000; ++i) bench::FloatPeakLoop(sink.data());  // until the optimising compiler has replaced the code
     std::vector<double> peaks;
     for (const double end = WallTime() + seconds; WallTime() < end;) {
       for (Measure& m : measures_) {
         const double peak = Peak(sink.data(), clock) * threads;
-        // Short calls are repeated, to be long against the clock's step.
+        // Repeats short calls, to exceed the resolution of the clock.
         const int calls = m.times.empty() ? 1 : std::clamp(static_cast<int>(2e-3 / m.times[0]), 1, 100);
         const double start = clock();
         for (int i = 0; i < calls; ++i) m.call();
@@ -145,7 +144,7 @@ class Bench {
     return *programs_.back();
   }
 
-  // The program that was begun last; copying its inputs takes a part of its time.
+  // Adds the program that was begun last. Copying its inputs takes a part of the time.
   void Add(std::string name) {
     FilledProgram& program = *programs_.back();
     measures_.push_back({std::move(name), program.flops(), [&program] { program.Run(); }, {}, {}});

@@ -1,6 +1,5 @@
-// Compares a training step with a forward pass of the inference engine: train_bench [TOKENS [TEXTS [THREADS]]]. ConvBERT-small's shape with
-// random weights, in turns, the minimum of each, because machines are shared; with one thread in processor time. Prints JSON with times in
-// milliseconds, which `npm run bench -- --teach` reads.
+// Compares a training step with a forward pass of inference: train_bench [TOKENS [TEXTS [THREADS]]]. ConvBERT-small's shape with random
+// weights; minimum times in milliseconds, processor time for one thread. Prints JSON for `npm run bench -- --teach`.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +23,6 @@ constexpr const char* kConfig = R"({"model_type": "convbert", "architectures": [
   "vocab_size": 30522, "hidden_size": 256, "embedding_size": 128, "num_hidden_layers": 12, "num_attention_heads": 4,
   "intermediate_size": 1024, "head_ratio": 2, "conv_kernel_size": 9, "num_groups": 1, "num_labels": 2})";
 
-// A checkpoint of random weights with all tensors of the parameters.
 std::string Checkpoint(const Parameters& parameters) {
   std::string header = "{", body;
   std::set<std::string> known;

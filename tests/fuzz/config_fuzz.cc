@@ -1,4 +1,4 @@
-// Any text as config.json: a configuration and a program that make sense, or a typed error.
+// Any text as config.json gives a valid configuration and program, or a typed error.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   peruse::ModelConfig config = read->config;
   PERUSE_CHECK(config.hidden_size > 0 && config.vocab_size > 0 && config.max_tokens > 0);
   PERUSE_CHECK(config.num_hidden_layers > 0 && config.num_attention_heads > 0 && config.intermediate_size > 0);
-  // The layers are one loop over the same code: one text in 32 is built with all that it asks for, the others with three at most.
+  // All layers take the same code, so only one text in 32 is built with all of its layers, and the others with three.
   if (std::hash<std::string_view>()(text) % 32 != 0) config.num_hidden_layers = std::min(config.num_hidden_layers, 3);
   peruse::Program program;
   peruse::Parameters parameters;

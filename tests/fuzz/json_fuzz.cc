@@ -1,4 +1,4 @@
-// Any bytes as JSON: an error, or a tree whose text is JSON again and says the same.
+// Any bytes as JSON give an error, or a tree that is equal after writing and parsing it again.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,8 +1,6 @@
-// Any bytes, in chunks of any size: what reads PyTorch files must neither crash nor read or allocate out of bounds, and
-// deliver each tensor exactly.
-//
-// The first byte chooses what the rest is: 0 a file as it is; else a pickle, followed by the storages' bytes, for which a sound
-// archive is put together, so that inputs get past its checksums.
+// Any bytes, in chunks of any size: the parsers of PyTorch files must not crash, and must deliver each tensor exactly. The first byte
+// selects the kind of input: 0 a file; otherwise a pickle and the bytes of storages, from which a valid archive is made, so that inputs
+// pass its checksums.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,7 +12,7 @@
 
 namespace {
 
-// The pickle ends where the parser says; what follows is the storage "0".
+// The pickle ends where the parser says so; the following bytes are the storage "0".
 std::string Archive(std::span<const uint8_t> content) {
   peruse::Pickle pickle;
   std::span<const uint8_t> rest = content;

@@ -1,4 +1,4 @@
-// Any bytes as spm.model: a tokenizer that works, or a typed error.
+// Any bytes as spm.model give a working tokenizer, or a typed error.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// What must hold for every encoding, whatever the tokenizer and the text.
+// Checks that hold for every encoding, whatever the tokenizer and the text.
 #pragma once
 
 #include <set>
@@ -10,7 +10,6 @@
 
 namespace peruse {
 
-// Adds the tokens to `ids`.
 inline void CheckEncoding(std::string_view text, const text::Encoding& encoding, std::set<int32_t>* ids) {
   const size_t size = encoding.ids.size();
   PERUSE_CHECK(encoding.type_ids.size() == size && encoding.word_ids.size() == size && encoding.offsets.size() == size);
@@ -26,7 +25,6 @@ inline void CheckEncoding(std::string_view text, const text::Encoding& encoding,
   ids->insert(encoding.ids.begin(), encoding.ids.end());
 }
 
-// Encodes `text` whole and in windows, and decodes it.
 inline void EncodeAndCheck(const text::Tokenizer& tokenizer, std::string_view text) {
   const auto whole = tokenizer.Encode(text);
   if (!whole.ok()) {

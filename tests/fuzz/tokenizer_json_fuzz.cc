@@ -1,4 +1,4 @@
-// Any bytes as tokenizer.json: a tokenizer that works, or a typed error.
+// Any bytes as tokenizer.json give a working tokenizer, or a typed error.
 #include <cstddef>
 #include <cstdint>
 

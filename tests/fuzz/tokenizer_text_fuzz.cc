@@ -1,6 +1,5 @@
-// Any bytes as text, for a tokenizer of each kind: sound encodings, or a typed error for what is not UTF-8.
-//
-// The first byte chooses the tokenizer.
+// Any bytes as text, for one tokenizer of each kind, give valid encodings, or a typed error if they are not UTF-8. The first byte selects
+// the tokenizer.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
-// Any bytes as the files of a tokenizer that has no tokenizer.json: a tokenizer that works, or a typed error. The input's parts, with a NUL
-// between them, are vocab.txt or (where the first line starts with a brace) vocab.json, then tokenizer_config.json, merges.txt,
-// special_tokens_map.json and added_tokens.json; an empty part is a file that is not there.
+// Any bytes as the files of a tokenizer without tokenizer.json give a working tokenizer, or a typed error. The parts of the input,
+// separated by NUL, are vocab.txt or (if the first line starts with a brace) vocab.json, tokenizer_config.json, merges.txt,
+// special_tokens_map.json and added_tokens.json; empty parts are absent files.
 #include <cstddef>
 #include <cstdint>
 

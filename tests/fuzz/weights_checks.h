@@ -1,4 +1,3 @@
-// What must hold for every file of weights, whatever its format: a file that is read to its end has given every tensor whole.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 
 namespace peruse {
 
-// Each tensor gets its bytes, none more.
+// Checks that a file that is read to its end has delivered every byte of every tensor once.
 class ByteCounter : public TensorVisitor {
  public:
   Status OnHeader(std::span<const TensorInfo> tensors) override {

@@ -55,7 +55,6 @@ def takes_types(config):
 
 
 def write_tokenizer(folder):
-    """Words t5, t6, ...; what the tokenizer puts around them has the names of the family's own."""
     config = json.loads((folder / "config.json").read_text())
     first, last, unknown, special = "[CLS]", "[SEP]", "[UNK]", ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     if "roberta" in config["model_type"] or config["model_type"] == "mpnet":
@@ -82,7 +81,7 @@ class Texts:
         return " ".join(f"t{i}" for i in words)
 
     def of(self, task, number):
-        """An example: its label, entity or answer is a formula of its number."""
+        """The label, entity or answer of an example is a formula of its number."""
         if task == "question-answering":
             context = self.text(7)
             starts = [i for i, c in enumerate(context) if i == 0 or context[i - 1] == " "]
@@ -118,7 +117,7 @@ def make_jobs(folder, only):
 
 
 def load(job):
-    """The model as transformers and peft read it, and what they found wrong with its tensors."""
+    """The model as transformers and peft load it, and missing or unexpected tensors."""
     kind = CLASSES[job["task"]]
     if job["options"]["method"] != "lora":
         model, about = kind.from_pretrained(job["out"], output_loading_info=True)
@@ -147,7 +146,7 @@ def difference(ours, theirs):
 
 
 def spans(out, encoding, context):
-    """The five best spans of at most four tokens, as (start, end) in the context and the product of their probabilities."""
+    """The five best spans of at most four tokens: (start, end) in the context, and the product of their probabilities."""
     inside = [i for i, part in enumerate(encoding.sequence_ids) if part == 1]
     read = [0] + inside  # [CLS] takes its share, as in transformers' pipeline.
     first, last = (torch.softmax(logits[0, read], dim=0)[1:] for logits in (out.start_logits, out.end_logits))
@@ -156,7 +155,7 @@ def spans(out, encoding, context):
 
 
 def compare(job, result):
-    """The worst difference, and what else is wrong."""
+    """The largest difference, and other errors."""
     model, wrong = load(job)
     tokenizer = tokenizers.Tokenizer.from_file(job["out"] + "/tokenizer.json")
     worst, wrong = 0.0, ([f"loading: {wrong}"] if wrong else [])

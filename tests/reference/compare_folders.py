@@ -33,8 +33,6 @@ transformers.logging.set_verbosity_error()
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
 
 
-# ------------------------------------------------------------------------------------------------------------- folders
-
 def write_folder(path, files):
     os.makedirs(path)
     for name, content in files.items():
@@ -42,8 +40,6 @@ def write_folder(path, files):
         with open(os.path.join(path, name), "wb") as file:
             file.write(data)
 
-
-# ----------------------------------------------------------------------------------------------------------- reference
 
 def has_types(tokenizer):
     """Whether anything is of type 1. Where a template gives the pair type 0, the reference still gives it type 1 in the windows that
@@ -69,7 +65,6 @@ def reference_windows(tokenizer, case):
 
 
 def reference_about(tokenizer):
-    """What encode_lines answers to {"about": true}."""
     limit = tokenizer.model_max_length
     ids = {name: getattr(tokenizer, name + "_token_id") for name in ("cls", "sep", "mask", "pad", "unk")}
     return {**{name: -1 if value is None else value for name, value in ids.items()},
@@ -78,7 +73,7 @@ def reference_about(tokenizer):
 
 
 def catch(action):
-    """The result, or None where the reference refuses. A Rust panic is no Exception."""
+    """The result, or None if transformers rejects the folder. A Rust panic is not an Exception."""
     try:
         return action()
     except BaseException as error:
@@ -88,7 +83,7 @@ def catch(action):
 
 
 class Silence:
-    """Rust panics print to the second file descriptor."""
+    """Rust panics print to file descriptor 2."""
 
     def __enter__(self):
         self.saved = os.dup(2)
@@ -99,7 +94,7 @@ class Silence:
 
 
 def expect(path, cases):
-    """[about, answer of each case ...], or None where the folder is refused."""
+    """[about, answer of each case ...], or None if the folder is rejected."""
     with Silence():
         tokenizer = catch(lambda: AutoTokenizer.from_pretrained(path))
         if tokenizer is None or not tokenizer.is_fast:
@@ -114,10 +109,7 @@ def expect(path, cases):
     return answers
 
 
-# -------------------------------------------------------------------------------------------------------------- engine
-
 def engine(tool, path, files, requests):
-    """The answers of encode_lines, or its message where the folder is refused."""
     command = [tool] + ["%s=%s" % (name, os.path.join(path, name)) for name in files]
     done = subprocess.run(command, input="".join(json.dumps(request) + "\n" for request in requests).encode(),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -163,13 +155,11 @@ def check_folder(tool, folder, path, cases, only):
 
 
 def difference(value, other):
-    """A value, but of two lists of windows only what differs."""
+    """A value; for two lists of windows only the differences."""
     if isinstance(value, list) and isinstance(other, list) and value and other:
         return json.dumps({key: value[0][key] for key in value[0] if value[0][key] != other[0].get(key)} or value, ensure_ascii=False)
     return json.dumps(value, ensure_ascii=False)
 
-
-# ------------------------------------------------------------------------------------------------------------- goldens
 
 def fnv(text):
     value = 0xCBF29CE484222325
@@ -179,7 +169,7 @@ def fnv(text):
 
 
 def compact_json(answer):
-    """As core/base/json_writer.h writes it: a control character is always \\u and four digits."""
+    """JSON as core/base/json_writer.h writes it: control characters are \\u and four digits."""
     if isinstance(answer, dict):
         text = answer["decoded"].replace("\\", "\\\\").replace('"', '\\"')
         return '{"decoded":"%s"}' % "".join("\\u%04x" % ord(c) if c < " " else c for c in text)
@@ -187,7 +177,7 @@ def compact_json(answer):
 
 
 def golden(folder, path, cases):
-    """The files as the test puts them together (see folders_test.cc), the ids of each line, and a digest of all that was answered."""
+    """The files in the form that folders_test.cc expects, the ids of each line, and a digest of all answers."""
     expected = None if folder.refused is not None else expect(path, cases)
     line = {"name": folder.name, "files": folder.written}
     if expected is None:

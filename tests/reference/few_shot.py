@@ -55,7 +55,7 @@ def batch_of(texts):
 
 @torch.no_grad()
 def by_length(model, texts, compute):
-    """Rows of `compute(batch)` in the order of the texts."""
+    """Rows of `compute(batch)`, in the order of the texts."""
     found = [None] * len(texts)
     groups = {}
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
@@ -95,14 +95,14 @@ def teach_full(model, texts, labels, settings):
 
 
 def mean_states(encoder, batch):
-    """Means of the token states, of length one."""
+    """Means of the token states, scaled to length one."""
     hidden = encoder(**batch).last_hidden_state
     mask = batch["attention_mask"].unsqueeze(2)
     return functional.normalize((hidden * mask).sum(dim=1) / mask.sum(dim=1), dim=1)
 
 
 def draw_pairs(labels, seed):
-    """Numbers of two texts and whether they have one label, in random order."""
+    """Pairs of texts and whether they have the same label, in random order."""
     generator = torch.Generator().manual_seed(seed)
     draw = lambda numbers: numbers[int(torch.randint(len(numbers), (1,), generator=generator))]
     pairs = []
@@ -118,7 +118,6 @@ def draw_pairs(labels, seed):
 
 
 def learn_pairs(encoder, texts, labels, seed):
-    """Contrastive learning of SetFit."""
     pairs = draw_pairs(labels.tolist(), seed)
     optimiser = torch.optim.AdamW(encoder.parameters(), lr=2e-5, weight_decay=0.01, fused=True)
     steps = math.ceil(len(pairs) / BATCH)
@@ -168,7 +167,6 @@ class Runner:
         return head.predict(test_vectors.numpy()).tolist()
 
     def run(self, job):
-        """The number of the label of each test."""
         labels = torch.tensor([job["labels"].index(example["label"]) for example in job["examples"]])
         if job["name"] == "tfidf":
             return by_words(job, labels)
@@ -224,7 +222,6 @@ def main():
 
 
 def given_tests(given, job):
-    """Tests are with the first job of their set."""
     return next(other for other in given if other["set"] == job["set"])["tests"]
 
 

@@ -32,12 +32,12 @@ FLAGS = {
 }
 FLAGS["camembert"] = FLAGS["xlm"]
 
-# The names that the flags of COMMON call a special token by, for each kind of vocabulary.
+# Names of special tokens in the flags of COMMON, for each kind of vocabulary.
 NAMES = {"roberta": ROBERTA_NAMES, "xlm": ROBERTA_NAMES, "camembert": ROBERTA_NAMES}
 
 
 def covering(options, seed):
-    """Rows in which every pair of values of two options occurs: the best of a few random rows each time."""
+    """Rows in which every pair of values of two options occurs: each is the best of a few random rows."""
     rng = random.Random(seed)
     names = list(options)
     left = {(a, i, b, j) for a, b in itertools.combinations(range(len(names)), 2)

@@ -9,7 +9,7 @@ from sentencepiece import sentencepiece_model_pb2
 from transformers import (BertTokenizerFast, CamembertTokenizerFast, DebertaTokenizerFast, DebertaV2TokenizerFast, RobertaTokenizerFast,
                           XLMRobertaTokenizerFast)
 
-# The classes that are tried with every pair of flags.
+# Classes that are tried with every pair of flags.
 TYPES = {"BertTokenizer": "bert", "ElectraTokenizer": "electra", "ConvBertTokenizer": "convbert", "DebertaTokenizer": "deberta",
          "DebertaV2Tokenizer": "deberta-v2", "DistilBertTokenizer": "distilbert", "RobertaTokenizer": "roberta",
          "XLMRobertaTokenizer": "xlm-roberta", "CamembertTokenizer": "camembert"}
@@ -17,7 +17,6 @@ _bases = {}
 
 
 def base(kind, fixtures=None):
-    """tokenizer.json as the class writes it, from a small vocabulary."""
     if kind not in _bases:
         folder = os.path.join(fixtures, "tokenizer")
         if kind == "bert":
@@ -51,13 +50,12 @@ ROBERTA_NAMES = {"[CLS]": "<s>", "[PAD]": "<pad>", "[SEP]": "</s>", "[UNK]": "<u
 
 
 def roberta_vocabulary(fixtures):
-    """DeBERTa's small vocabulary with RoBERTa's names."""
     with open(os.path.join(fixtures, "tokenizer", "bpe.vocab.json"), encoding="utf-8") as file:
         return {ROBERTA_NAMES.get(token, token): index for token, index in json.load(file).items()}
 
 
 def small_xlm(path):
-    """As XLMRobertaConverter puts it together, of fewer pieces and without the character map, which is large."""
+    """Like XLMRobertaConverter's, with fewer pieces and without the large character map."""
     model = sentencepiece_model_pb2.ModelProto()
     with open(path, "rb") as file:
         model.ParseFromString(file.read())
@@ -83,7 +81,7 @@ def varint(value):
 
 
 def sentencepiece_model(model_type, pieces, unk_id=1):
-    """A SentencePiece model of (piece, score, type): the protobuf message by hand."""
+    """A SentencePiece model of (piece, score, type), written as a protobuf message."""
     def field(number, data):
         return varint(number << 3 | 2) + varint(len(data)) + data
     data = b"".join(field(1, field(1, piece.encode()) + b"\x15" + struct.pack("<f", score) + b"\x18" + varint(kind)) for piece, score, kind in pieces)
@@ -93,7 +91,7 @@ def sentencepiece_model(model_type, pieces, unk_id=1):
 
 
 def fairseq_pieces(fixtures):
-    """A sentencepiece.bpe.model as XLM-RoBERTa and CamemBERT have it, of a few of DeBERTa's pieces, without the character map."""
+    """A sentencepiece.bpe.model like those of XLM-RoBERTa and CamemBERT, with a few of DeBERTa's pieces, without the character map."""
     model = sentencepiece_model_pb2.ModelProto()
     with open(os.path.join(fixtures, "tokenizer", "unigram.spm.model"), "rb") as file:
         model.ParseFromString(file.read())
@@ -103,7 +101,7 @@ def fairseq_pieces(fixtures):
 
 
 def parts(fixtures):
-    """The contents that goldens reference as "@name", "part:name" or, for hexadecimal ones, "bytes:name" instead of repeating them."""
+    """Contents that goldens refer to as "@name", "part:name" or, in hexadecimal, "bytes:name"."""
     models = {kind + ".model": base(kind, fixtures)["model"] for kind in ("bert", "bpe", "unigram", "xlm", "camembert")}
     return {**models, "roberta.vocab": roberta_vocabulary(fixtures), "roberta.model": base("roberta", fixtures)["model"],
             "fairseq.pieces": fairseq_pieces(fixtures).hex()}
@@ -118,7 +116,7 @@ VOCABULARY = {"bert": {"vocab.txt": "bert.vocab.txt"}, "bpe": {"vocab.json": "bp
 
 
 class Folder:
-    """files: what is written to disk. written: the same with names for what is large. refused: words of our message."""
+    """files: contents on disk. written: the same, with names for large parts. refused: words of our message."""
 
     def __init__(self, name, fixtures, files, refused=None):
         self.name, self.refused, self.files, self.written = name, refused, {}, {}
@@ -143,7 +141,7 @@ class Table:
         self.fixtures, self.folders = fixtures, []
 
     def add(self, name, kind, *, has_json=True, has_vocabulary=False, config=None, model_type="bert", change=None, refused=None, **files):
-        """`config`: tokenizer_config.json, None for no such file. `change(tokenizer_json)` edits it. `files`: others, "_" for "."."""
+        """`config`: tokenizer_config.json, or None. `change(tokenizer_json)` edits it. `files`: others, with "_" for "."."""
         made = {"config.json": {"model_type": model_type} if model_type else {}}
         if has_vocabulary:
             made.update({file: source if source.startswith(("part:", "bytes:")) else "@" + source for file, source in VOCABULARY[kind].items()})
@@ -160,8 +158,6 @@ class Table:
                      for name, content in files.items()})
         self.folders.append(Folder(name, self.fixtures, made, refused))
 
-
-# -------------------------------------------------------------------------------------------------- changes of a tokenizer.json
 
 def normalizer(value):
     def change(document):

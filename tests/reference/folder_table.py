@@ -8,7 +8,6 @@ from folder_parts import Table, bert_normalizer, both, flags, member, normalizer
 
 
 def class_rows(table):
-    """Row 1: tokenizer_class decides."""
     for name in ("BertJapaneseTokenizer", "HerbertTokenizerFast", "MyOwnTokenizer", "CanineTokenizer"):
         table.add("class-%s-vocabulary" % name, "bert", has_json=False, has_vocabulary=True, config={"tokenizer_class": name},
                   refused="tokenizer_class")
@@ -40,7 +39,6 @@ def class_rows(table):
 
 
 def normalizer_rows(table):
-    """Rows 2 and 3: which classes replace the normaliser of tokenizer.json."""
     table.add("normalizer-cased-json-silent-config", "bert", config={}, change=normalizer(bert_normalizer(lowercase=False)))
     table.add("normalizer-cased-json-no-config", "bert", change=normalizer(bert_normalizer(lowercase=False)))
     table.add("normalizer-strips-silent", "bert", config={"do_lower_case": False}, change=normalizer(bert_normalizer(lowercase=False, strip_accents=True)))
@@ -59,7 +57,6 @@ def normalizer_rows(table):
 
 
 def token_rows(table):
-    """Rows 4 and 6: tokens that are named beside tokenizer.json."""
     table.add("tokens-mask-by-class", "bert", change=without_token("[MASK]"))
     table.add("tokens-none-listed", "bert", change=member("added_tokens", []))
     table.add("tokens-none-listed-plain", "bert", config={"tokenizer_class": "PreTrainedTokenizerFast"}, change=member("added_tokens", []))
@@ -101,7 +98,6 @@ def token_rows(table):
 
 
 def other_rows(table):
-    """Rows 5 and 7 to 10."""
     table.add("names-without-types", "bert", config={"model_input_names": ["input_ids", "attention_mask"]})
     table.add("names-with-types", "bert", config={"model_input_names": ["input_ids", "token_type_ids"]})
     table.add("names-without-types-vocabulary", "bert", has_json=False, has_vocabulary=True, config={"model_input_names": ["input_ids", "attention_mask"]})
@@ -149,7 +145,6 @@ def other_rows(table):
 
 
 def roberta_rows(table):
-    """RoBERTa, XLM-RoBERTa, DistilBERT, MPNet, and byte-level neighbours."""
     def roberta(name, has_json=False, **more):
         table.add("roberta-" + name, "roberta", model_type=more.pop("model_type", "roberta"), has_json=has_json, has_vocabulary=not has_json, **more)
 
@@ -193,7 +188,6 @@ def roberta_rows(table):
 
 
 def fairseq_rows(table, kind, model_type, name):
-    """XLM-RoBERTa and CamemBERT without tokenizer.json: SentencePiece models whose pieces fairseq renumbered."""
     def pieces(label, **more):
         table.add("%s-pieces-%s" % (kind, label), kind, model_type=more.pop("model_type", model_type), has_json=False, has_vocabulary=True, **more)
 
@@ -221,7 +215,6 @@ def fairseq_rows(table, kind, model_type, name):
 
 
 def sentencepiece_rows(table):
-    """SentencePiece models of other kinds than DeBERTa's: BPE, and pieces that are control or user-defined."""
     words = "\u2581the \u2581 \u2581d o g \u2581do \u2581dog l a z y az zy laz lazy \u2581l \u2581la \u2581lazy t h e th he the \u2581t \u2581th q u i c k [SEP]".split(" ")
     special = [("[PAD]", 0, 3), ("<unk>", 0, 2), ("[CLS]", 0, 3), ("[SEP]", 0, 3), ("[UNK]", 0, 3), ("<user>", 0, 4), ("dog ", 0, 4), ("OVER", 0, 4)]
     seen = {piece for piece, _, _ in special}
@@ -248,7 +241,6 @@ REFUSED_PATTERNS = [r"a++", r"(?>a)", r"a**", r"\1(a)", r"[a[bc]]", r"[a&&b]", r
 
 
 def part_rows(table):
-    """Row 13: parts of a tokenizer.json."""
     plain = {"tokenizer_class": "PreTrainedTokenizerFast"}
 
     def split(pattern, behavior="Isolated", invert=False):
@@ -286,8 +278,6 @@ def folders(fixtures):
     return table.folders
 
 
-# ---------------------------------------------------------------------------------------------------------------- lines
-
 def short_cases():
     return [
         {"text": "The QUICK brown foxes of \u00c9t\u00e9, don't \u4e2d\u56fd!"},
@@ -304,7 +294,7 @@ def short_cases():
 
 
 def cases(fixtures):
-    """The lines of a full check: the short ones, and texts of the tokenizers' own goldens."""
+    """Lines of a full check: the short ones, and texts of the tokenizers' goldens."""
     found = short_cases()
     for name in ("bert", "added", "unigram"):
         with open(os.path.join(fixtures, "tokenizer", name + ".cases.jsonl"), encoding="utf-8") as file:

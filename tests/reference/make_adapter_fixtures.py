@@ -20,7 +20,7 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 FOLDER = FIXTURES / "adapters"
 
 CASES = {
-    # As peft does by itself for text classification: the head is trained along and saved whole.
+    # peft does this for text classification: it trains the head, too, and saves it whole.
     "linear": ("deberta-v2-sequence", transformers.AutoModelForSequenceClassification, dict(
         task_type="SEQ_CLS", r=4, lora_alpha=8, target_modules=["query_proj", "value_proj"])),
     "patterns": ("bert-token", transformers.AutoModelForTokenClassification, dict(
@@ -29,7 +29,7 @@ CASES = {
     "embeddings": ("electra-sequence", transformers.AutoModel, dict(
         task_type="FEATURE_EXTRACTION", r=3, lora_alpha=6, bias="all",
         target_modules=["word_embeddings", "query", "embeddings_project"])),
-    # The first key that matches a module counts. Keys are regular expressions: a dot matches any character.
+    # The first matching key counts. Keys are regular expressions: a dot matches any character.
     "keys": ("bert-token", transformers.AutoModelForTokenClassification, dict(
         task_type="TOKEN_CLS", r=2, lora_alpha=3, target_modules=["query", "key", "value", "dense"],
         rank_pattern={r".*\.0\..*\.key": 3, "key": 1},
@@ -38,10 +38,10 @@ CASES = {
         task_type="SEQ_CLS", r=4, lora_alpha=8, use_dora=True, target_modules=["query_proj", "value_proj", "dense"])),
     "lora-bias": ("electra-sequence", transformers.AutoModelForSequenceClassification, dict(
         task_type="SEQ_CLS", r=2, lora_alpha=6, lora_bias=True, use_rslora=True, target_modules=["query", "intermediate.dense"])),
-    # peft's tutorial of token classification: a base without a head, a number of labels, all biases.
+    # peft's tutorial of token classification: a base without head, a number of labels, all biases.
     "labels": ("deberta-v2-bare", transformers.AutoModelForTokenClassification, dict(
         task_type="TOKEN_CLS", r=2, lora_alpha=4, bias="all", target_modules=["query_proj"])),
-    # The same on a base that has a head: the file has its old bias, too.
+    # The same on a base with a head: the file also has its old bias.
     "second": ("bert-token", transformers.AutoModelForTokenClassification, dict(
         task_type="TOKEN_CLS", r=2, lora_alpha=4, bias="all", target_modules=["query", "value"])),
 }
@@ -49,7 +49,7 @@ LABELS = {"labels": 5}
 
 
 def randomise(model):
-    """Trained: both factors, what is saved whole, and biases differ from where they start."""
+    """Changes all trained values: both factors, whole tensors, and biases."""
     generator = torch.Generator().manual_seed(7)
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
@@ -69,7 +69,7 @@ def main():
         model.peft_config["default"].base_model_name_or_path = f"tests/fixtures/tiny/{base}"  # Removes this machine's path.
         model.save_pretrained(folder)
         (folder / "README.md").unlink(missing_ok=True)
-        # What is stored counts: peft sorts the keys of the patterns.
+        # Reloads, because peft sorts the keys of the patterns when it saves.
         again = auto_class.from_pretrained(FIXTURES / "tiny" / base, dtype=torch.float32, **more)
         merged = peft.PeftModel.from_pretrained(again, folder).merge_and_unload().state_dict()
         merged = {name: value.contiguous().clone() for name, value in merged.items() if value.is_floating_point()}

@@ -36,7 +36,7 @@ def load(name):
 
 
 def watch_span_kernels(model, kernels):
-    """Collects softmax(conv_kernel_layer(...)), which ConvBertSelfAttention computes and does not return."""
+    """Collects softmax(conv_kernel_layer(...)), which ConvBertSelfAttention does not return."""
     for layer in model.convbert.encoder.layer:
         attention = layer.attention.self
 
@@ -64,7 +64,6 @@ def make(name):
 
 
 def watch_terms(model, terms):
-    """Collects the terms that DisentangledSelfAttention adds up."""
     v1 = model.config.model_type == "deberta"
     method = "disentangled_att_bias" if v1 else "disentangled_attention_bias"
     for number, layer in enumerate(model.deberta.encoder.layer):
@@ -85,7 +84,7 @@ def watch_terms(model, terms):
 
 
 def mute_columns(model, head_mask):
-    """What head_mask does, for classes that take none."""
+    """Applies a head_mask to classes that do not accept one."""
     for layer, mask in zip(model.deberta.encoder.layer, head_mask):
         def hook(_, __, output, mask=mask):
             context = output[0]
@@ -102,7 +101,7 @@ def make_more(name):
     model = load(name)
     heads = model(**inputs, output_attentions=True).attentions[0].size(1)
     layers = model.config.num_hidden_layers
-    # Muted, halved and left alone, never alike in two layers.
+    # Heads are muted, halved or unchanged, differently in each layer.
     mask = torch.tensor([[(0.0, 1.0, 0.5)[(layer + head) % 3] for head in range(heads)] for layer in range(layers)])
     tensors["head_mask"] = mask
     is_deberta = model.config.model_type.startswith("deberta")

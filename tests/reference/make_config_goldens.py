@@ -24,7 +24,6 @@ BUCKETS = {"model_type": "deberta-v2", "relative_attention": True, "pos_att_type
 
 
 def configs():
-    """about, class, fields"""
     bert = {"model_type": "bert"}
     for about, labels in [
             ("names", {"0": "no", "1": "yes"}), ("in another order", {"1": "yes", "0": "no"}), ("numbers", {"0": 1, "1": 2, "2": -3}),
@@ -83,7 +82,7 @@ def golden(name, fields):
 
 
 def label_of(model, name, best):
-    """The pipeline's name of label `best` when its score is the highest."""
+    """The pipeline's name of label `best`, if its score is the highest."""
     scores = torch.zeros(model.config.num_labels)
     scores[best] = 9
     try:

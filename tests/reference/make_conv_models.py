@@ -35,7 +35,7 @@ CLASSES = {"lightconv": "LightConvForSequenceClassification", "dynamicconv": "Dy
 
 
 def convolve(values, kernels):
-    """values [T, C], kernels [T, H, K] -> [T, C]: each position adds up its neighbours; outside is zero."""
+    """values [T, C], kernels [T, H, K] -> [T, C]: sums over neighbours; zero outside."""
     length, channels = values.shape
     heads, width = kernels.shape[1:]
     result = torch.zeros_like(values)
@@ -69,7 +69,6 @@ class Convolution(nn.Module):
 
 
 class Dense(nn.Module):
-    """A linear layer under the name `dense`, optionally with a layer norm."""
 
     def __init__(self, inputs, outputs, eps=None):
         super().__init__()
@@ -128,7 +127,6 @@ class Encoder(nn.Module):
 
 
 class Classifier(nn.Module):
-    """ConvBERT's classification head."""
 
     def __init__(self, config):
         super().__init__()

@@ -44,7 +44,7 @@ ODD_PAIRS = [
 
 
 def chosen(items, key, count):
-    """`count` of the items in an order that depends on the texts only."""
+    """`count` of the items, in an order that only depends on the texts."""
     return sorted(items, key=lambda item: hashlib.sha256(key(item).encode("utf-8")).hexdigest())[:count]
 
 
@@ -98,7 +98,7 @@ def listed(result):
 
 
 def is_clear(answer, inputs, options, count):
-    """Whether the results are apart enough that rounding cannot change their order."""
+    """Whether rounding cannot change the order of the results."""
     more = listed(answer(**inputs, **(options | {"top_k": count + 1})))
     return all(a["score"] - b["score"] > 1e-4 for a, b in zip(more, more[1:]))
 
@@ -166,7 +166,7 @@ def run_zero_shot(model_dir, data_dir):
     cases = []
     for source, text, labels, options in zero_shot_inputs(data_dir):
         result = classify(text, labels, **options)
-        # In an order that rounding can't change: logits that differ by 2e-4 at least.
+        # Logits differ by at least 2e-4, so that rounding cannot change the order.
         if all(a - b > 2e-4 * a for a, b in zip(result["scores"], result["scores"][1:])):
             cases.append({"source": source, "text": text, "candidates": labels, "options": options,
                           "labels": result["labels"], "scores": result["scores"]})

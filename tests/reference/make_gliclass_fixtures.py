@@ -72,7 +72,7 @@ def scores_of(model, tokenizer, text, kind):
 
 
 def spread(model, tokenizer):
-    """Scales the scores' inputs, so that scores are on either side of one half."""
+    """Scales the inputs of the scores, so that scores are on both sides of one half."""
     inner = model.model
     in_scorer = [module for module in inner.scorer.modules() if isinstance(module, torch.nn.Linear)]
     layer = in_scorer[-1] if in_scorer else inner.classes_projector.linear_2

@@ -61,10 +61,10 @@ CASES = {
     "mean": {"subtoken_pooling": "mean"},
     "max": {"subtoken_pooling": "max", "span_mode": "token_level"},
 }
-# A few requests of each of these are enough.
+# For these, a few requests are enough.
 MODES = ("markerV1", "markerV2", "query", "mlp", "cat", "conv_conv", "conv_max", "conv_mean", "conv_sum", "conv_share")
 CASES |= {mode: {"span_mode": mode} for mode in MODES}
-# Bi-encoders: `labels_encoder` is the folder of the labels' tokenizer; an LSTM is in their files and never runs.
+# Bi-encoders. `labels_encoder` is the folder of the labels' tokenizer; their files contain an LSTM that never runs.
 LABELS_BERT = {"model_type": "bert", "hidden_size": 12, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 16,
                "max_position_embeddings": 24, "type_vocab_size": 2}
 CASES |= {
@@ -73,10 +73,10 @@ CASES |= {
     "bi-fused": {"labels_encoder": "labels", "post_fusion_schema": "l2l-l2t-t2t", "num_post_fusion_layers": 1},
     "bi-fused-mean": {"labels_encoder": "labels", "post_fusion_schema": "t2l-t2t-l2t", "subtoken_pooling": "mean", "span_mode": "marker"},
     "bi-plain": {"labels_encoder": "labels", "hidden_size": 12, "labels_encoder_config": None},
-    # As the package saves one: its tokens are in the tokenizer of the texts, but the embeddings lack rows for them.
+    # gliner adds tokens to the texts' tokenizer when it saves, but not to the embeddings.
     "bi-bert": {"labels_encoder": "labels", "encoder_config": BERT | {"max_position_embeddings": 56, "intermediate_size": 8}},
 }
-# The tokenizer has <<ENT>> alone: the package reads the pieces of <<SEP>>.
+# The tokenizer only has <<ENT>>, so gliner reads the pieces of <<SEP>>.
 CASES["no-separator"] = {}
 
 
@@ -85,7 +85,7 @@ def generator_of(name):
 
 
 def write_tokenizer(folder, markers):
-    """A small SentencePiece-like tokenizer; with `markers`, as newer releases save it."""
+    """A small SentencePiece-like tokenizer. With `markers`, as newer releases save it."""
     tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram())
     tokenizer.normalizer = tokenizers.normalizers.Sequence([tokenizers.normalizers.Replace(tokenizers.Regex(" {2,}"), " ")])
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(prepend_scheme="always")
@@ -117,7 +117,6 @@ def write_tokenizer_without_separator(source, folder):
 
 
 def write_labels_tokenizer(folder):
-    """A small WordPiece tokenizer."""
     tokenizer = tokenizers.BertWordPieceTokenizer()
     tokenizer.train_from_iterator(TRAINING, vocab_size=120, show_progress=False)
     ids = {token: tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]")}
@@ -131,7 +130,6 @@ def write_labels_tokenizer(folder):
 
 
 def randomise(module, generator):
-    """Rounded to float16, in which they are stored."""
     with torch.no_grad():
         for name, parameter in sorted(module.named_parameters()):
             scale = 0.5 if "bert_layer" not in name and "labels_encoder" not in name else SCALE
@@ -148,7 +146,7 @@ def logits_of(model, text):
 
 
 def valid_spans(logits):
-    """The scores of spans that lie within the text; all of a token model's."""
+    """The scores of spans within the text; all scores of a token model."""
     if logits.shape[-1] == 3 and logits.dim() == 3 and logits.shape[1] == len(LABELS):
         return logits
     words, width = logits.shape[:2]
@@ -156,7 +154,7 @@ def valid_spans(logits):
 
 
 def spread(model, token_level):
-    """Changes the last layer of the scores, so that the texts' probabilities are on either side of one half."""
+    """Changes the last layer of the scores, so that probabilities are on both sides of one half."""
     layer = model.model.scorer.out_mlp[3] if token_level else model.model.prompt_rep_layer[3]
 
     def scores():
@@ -169,7 +167,7 @@ def spread(model, token_level):
             layer.bias.copy_((layer.bias * factor).half())
             layer.bias.copy_((layer.bias - scores().mean(0) + torch.tensor([0.0, 0.0, 1.5])).half())
             return
-        # The mean is linear in the bias: moved along its slope to where the deviation is about as large.
+        # The mean is linear in the bias: moves it until mean and deviation are of similar size.
         for _ in range(2):
             mean, slope = scores().mean(), []
             for j in range(len(layer.bias)):
@@ -186,7 +184,7 @@ def spread(model, token_level):
 
 
 def is_clear(probabilities, threshold, most):
-    """Whether rounding can change nothing: no candidate is near the threshold or near another."""
+    """Whether rounding cannot change the result: no candidate is near the threshold or near another."""
     flat = probabilities.double().numpy().ravel()
     candidates = numpy.sort(flat[flat > threshold])
     if len(candidates) > most or numpy.abs(flat - threshold).min() < CLEAR:
@@ -266,7 +264,7 @@ def write_case(name, out_dir, work):
 
 
 def write_words(out_dir):
-    """The package's word splitting of all TEXTS, and of one character of every kind."""
+    """gliner's word splitting of all TEXTS, and of one character of every kind."""
     from gliner.data_processing.tokenizer import WordsSplitter
     splitter = WordsSplitter("whitespace")
     texts = TEXTS + ["", " \n\u3000 ", "a_b-c-_d __ -- é́ a\u200bb\u00a0c\u1680d\x1ce", "".join(
@@ -281,7 +279,7 @@ def main():
     parser.add_argument("--only", nargs="*", default=list(CASES))
     options = parser.parse_args()
     torch.set_num_threads(1)
-    # Training one does not give the same twice, and all cases share it.
+    # Training a tokenizer is not reproducible, and all cases share it.
     for folder, markers in (("tokenizer", True), ("old", False)):
         if not (options.out_dir / folder / "tokenizer.json").exists():
             write_tokenizer(options.out_dir / folder, markers)

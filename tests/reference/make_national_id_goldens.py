@@ -13,7 +13,7 @@ OUT = Path(__file__).resolve().parents[1] / "fixtures" / "national_ids.json"
 COUNT = 12
 DAYS = [f"{month:02}{day:02}" for month in range(1, 13) for day in range(1, 29)]
 
-# The module of python-stdnum; a form in which d is a digit, Y a date (yymmdd), Z a date (ddmmyy) and a last L a letter; a cue.
+# A module of python-stdnum; a form with d for a digit, Y a date (yymmdd), Z a date (ddmmyy), final L a letter; a cue.
 COUNTRIES = {
     "es.dni": ("ddddddddL", ""),
     "es.nie": ("XdddddddL", ""),

@@ -70,7 +70,7 @@ def logits_of(path):
 
 
 def four_bit_weights(path):
-    """The matrix of each node, by its module: the node alone, applied to the unit matrix."""
+    """The matrix of each node, by module: the node applied to the unit matrix."""
     graph = onnx.load(str(path)).graph
     constants = {tensor.name: tensor for tensor in graph.initializer}
     weights = {}
@@ -111,7 +111,7 @@ def main():
             for file in files:
                 for part in folder.glob(f"{file}.onnx*"):
                     shutil.copyfile(part, target / part.name)
-                # onnxruntime refuses some graphs that the converter to float16 writes; the weights are the same.
+                # onnxruntime rejects some graphs that the float16 converter writes; the weights are the same.
                 computed = "model" if file == "model_fp16" else file
                 found = {"logits": logits_of(folder / f"{computed}.onnx")}
                 if "4" in file and "opset" not in file:

@@ -58,8 +58,6 @@ HEADS = {
 FAMILY_HEADS = {"convbert": list(HEADS), "deberta-v2": ["sequence", "token", "question", "masked-lm"], "deberta": ["token", "question", "masked-lm"]}
 
 
-# ---------------------------------------------------------------------------------------------------------- checkpoints
-
 def unigram_tokenizer(path):
     """A small SentencePiece-like tokenizer, trained on the sentences."""
     tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram())
@@ -136,8 +134,6 @@ class Family:
             (self.folder / f"{head}.config.json").write_text(json.dumps(model.config.to_diff_dict(), indent=1, sort_keys=True) + "\n")
             self.models[head] = model
 
-
-# ----------------------------------------------------------------------------------------------------------------- cases
 
 class Cases:
     def __init__(self, family):

@@ -57,8 +57,6 @@ def reference_encoding(tokenizer, case, pair_type=1):
             for window in [encoding] + encoding.overflowing]
 
 
-# --------------------------------------------------------------------------------------------------------------- check
-
 def compare(setup, files, cases, expected, tool, folder, report):
     path = os.path.join(folder, "cases.jsonl")
     with open(path, "w", encoding="utf-8") as file:
@@ -137,8 +135,6 @@ def check(args):
     print("%d encodings compared, %d differences" % (total, differences))
     return 1 if differences else 0
 
-
-# --------------------------------------------------------------------------------------------------------------- write
 
 def cut_wordpiece(vocab, lines, size):
     """The special tokens, single characters, and the most useful of the rest for `lines`."""

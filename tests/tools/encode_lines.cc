@@ -1,8 +1,8 @@
-// encode_lines: reads cases from standard input (see case_json.h), writes each one's encoding as a line of JSON. A failed
-// case gives {"error": ...}. Used by tests/reference/make_tokenizer_fixtures.py to compare with the reference.
+// Reads cases from standard input (see case_json.h) and writes each encoding, or {"error": ...}, as a line of JSON, for
+// tests/reference/make_tokenizer_fixtures.py. {"about": true} returns the special ids and the limit. With "decode": [ids] a case returns
+// the decoded string ("skip": true skips special tokens).
 //
-// Usage: encode_lines tokenizer.json=<path> [tokenizer_config.json=<path> ...] < cases.jsonl
-// {"about": true} asks for the special ids and the limit. With "decode": [ids] instead of a text, a case gives the decoded string ("skip": true skips special tokens).
+//   encode_lines tokenizer.json=<path> [tokenizer_config.json=<path> ...] < cases.jsonl
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -31,7 +31,6 @@ std::string Quote(std::string_view key, std::string_view text) {
   return out;
 }
 
-// The special ids and the limit.
 std::string About(const peruse::text::Tokenizer& tokenizer) {
   std::string out;
   peruse::JsonWriter writer(&out);

@@ -1,4 +1,4 @@
-// Prints which int8 path this machine and build take, and hashes of what comes out, which must not depend on either.
+// Prints the int8 path of this machine and build, and hashes of results, which must not depend on either.
 #include "tests/native/backend/xnnpack/int8_bits.h"
 
 #include <cstdio>

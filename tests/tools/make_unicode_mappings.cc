@@ -1,7 +1,7 @@
-// Writes core/text/unicode_mappings.inc from utf8proc's tables (Unicode 15): what normalisation, lower-casing and grapheme
-// clusters need of them, a sixth of their size.
+// Writes core/text/unicode_mappings.inc: the part of utf8proc's tables (Unicode 15) that normalisation, lower-casing and grapheme clusters
+// need, a sixth of their size.
 //
-// Usage: build/native-debug/make_unicode_mappings > core/text/unicode_mappings.inc
+//   build/native-debug/make_unicode_mappings > core/text/unicode_mappings.inc
 #include <utf8proc.h>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ constexpr int32_t kCodePoints = 0x110000;
 
 const utf8proc_property_t& PropertyOf(int32_t c) { return *utf8proc_get_property(c); }
 
-// A run of characters, or of every second character, that map by one distance: first, last, step, distance.
+// Prints runs of characters, or of every second character, that map by one distance: first, last, step, distance.
 void PrintLowerRuns() {
   std::printf("constexpr LowerRun kLowerRuns[] = {\n");
   for (int32_t c = 0; c < kCodePoints;) {
@@ -47,7 +47,7 @@ void PrintRuns(const char* name, Value value) {
   std::printf("\n};\n");
 }
 
-// Whether utf8proc puts the pair that `c` decomposes into together again.
+// Whether utf8proc composes the two characters to `c`.
 bool IsComposed(int32_t c, const std::vector<int32_t>& parts) {
   if (parts.size() != 2) return false;
   int32_t pair[3] = {parts[0], parts[1], 0};
@@ -55,12 +55,12 @@ bool IsComposed(int32_t c, const std::vector<int32_t>& parts) {
   return utf8proc_normalize_utf32(pair, 2, options) == 1 && pair[0] == c;
 }
 
-// A character's own entry. Its full decomposition follows by decomposing the parts in turn.
+// Returns the character's own entry; decomposing the parts again gives its full decomposition.
 std::vector<int32_t> PartsOf(int32_t c);
 
 }  // namespace
 
-// utf8proc does not export its sequences, so they are read here.
+// utf8proc does not export its sequences.
 #include <utf8proc_data.c>
 
 namespace {

@@ -1,5 +1,5 @@
-// Teaches a model natively: teach FOLDER REQUEST TRAINING [VALIDATION [OUT]]. The last three are files of JSON and a folder (formats:
-// core/train/teach_session.h); prints what Begin, Step (each validation) and Report give, and how long it took.
+// Teaches a model natively: teach FOLDER REQUEST TRAINING [VALIDATION [OUT]], with JSON files and a folder (formats:
+// core/train/teach_session.h). Prints replies of Begin, Step (for each validation) and Report, and the time taken.
 #include <chrono>
 #include <cstdio>
 #include <fstream>

@@ -13,7 +13,7 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 REPORT = 3
-# Orphans that run longer than this after the command, in seconds, are left alone and not counted.
+# In seconds. Orphans that outlive the command for longer are not waited for, and not counted.
 PATIENCE = 5
 
 
@@ -41,7 +41,7 @@ def main():
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     os.set_inheritable(REPORT, False)
     child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ)
-    # Ctrl-C reaches the command by itself; a request to end is passed on. Handlers, unlike SIG_IGN, are not inherited.
+    # Ctrl-C reaches the command without help; SIGTERM must be forwarded. Unlike SIG_IGN, handlers are not inherited.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda number, _: os.kill(child, number))
     status = wait_for(child)

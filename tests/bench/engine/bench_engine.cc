@@ -20,7 +20,7 @@ namespace {
 
 double WallTime() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Seconds of processor time of this thread: what others on the machine take does not count. Zero where nobody tells.
+// Processor time of this thread in seconds; zero if the platform does not report it.
 #if defined(__EMSCRIPTEN__)
 // clang-format off: this is JavaScript
 EM_JS(double, ThreadTime, (), {
@@ -111,7 +111,7 @@ Status BenchEngine::RunModel() {
   return model_->Finish();
 }
 
-// A call that is watched: the calls that are timed are not.
+// A call with an observer; timed calls do not have one.
 Status BenchEngine::Count() {
   if (!model_) return InvalidArgument("no model is open");
   counts_.Clear();

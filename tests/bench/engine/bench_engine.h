@@ -1,5 +1,5 @@
-// A model that is run on token ids and timed: the same core as shipped, without tokenizer and task. Every answer is JSON text,
-// because the engine is driven from JavaScript, through Embind in wasm and through a pipe natively.
+// Runs a model on token ids and measures times, without tokenizer and task. Replies are JSON, because JavaScript drives the engine: through
+// Embind in wasm, through a pipe natively.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,16 @@ class BenchEngine {
   Status FeedWeights(std::span<const uint8_t> chunk);
   Result<std::string> FinishWeights();  // {"weightBytes"}
 
-  // request: {"ids": [[...], ...]}, a batch of texts for the calls below. Runs it once to count its operations, unless it has "count": false.
+  // request: {"ids": [[...], ...]}, a batch of texts for the calls below. Unless it has "count": false, runs it once to count operations.
   Status SetBatch(std::string_view request);
-  // So many calls in a row: {"seconds", "threadSeconds", "flops"}, of one of them on average. threadSeconds is processor time
-  // of the calling thread, zero where the platform does not tell.
+  // Runs `calls` calls and returns averages: {"seconds", "threadSeconds", "flops"}. threadSeconds is processor time of the calling thread,
+  // zero if the platform does not report it.
   Result<std::string> Run(int32_t calls);
   std::string Logits() const;
-  // One call, by operation and shape: [{"operation", "calls", "flops", "seconds"}].
+  // Returns one call by operation and shape: [{"operation", "calls", "flops", "seconds"}].
   Result<std::string> Profile();
-  // What as many threads of this machine reach in registers, measured for `seconds` each:
-  // {"float", "integer"}, each {"operations", "seconds", "threadSeconds"}.
+  // Returns what this number of threads reaches in registers, measured for `seconds` each: {"float", "integer"}, each {"operations",
+  // "seconds", "threadSeconds"}.
   Result<std::string> Peak(double seconds);
 
  private:
@@ -45,8 +45,8 @@ class BenchEngine {
   OpProfile counts_;
   double flops_ = 0;  // of a call
   std::unique_ptr<Backend> backend_;
-  std::unique_ptr<ModelLoader> loader_;  // until FinishWeights
-  std::unique_ptr<Runner> model_;        // from then on
+  std::unique_ptr<ModelLoader> loader_;  // null after FinishWeights
+  std::unique_ptr<Runner> model_;        // null before FinishWeights
   std::vector<std::vector<int32_t>> ids_;
   std::vector<ModelInput> inputs_;
 };

@@ -1,4 +1,3 @@
-// The benchmark's engine as an Emscripten module.
 #include <emscripten/bind.h>
 
 #include <cstdlib>

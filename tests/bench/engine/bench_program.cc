@@ -30,7 +30,7 @@ Result<std::string> Load(BenchEngine& engine, std::string_view line, const std::
   return engine.FinishWeights();
 }
 
-// {"peakBytes"}: the most memory that the program has had.
+// Returns {"peakBytes"}, the program's maximum memory.
 std::string Memory() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);

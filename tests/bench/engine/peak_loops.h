@@ -1,4 +1,4 @@
-// The machine's limit: loops of multiply-adds in registers. Kernels are reported as a share of it.
+// The machine's limit: loops of multiply-adds in registers.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace peruse::bench {
 
-inline constexpr int kPeakChains = 10;  // independent sums: enough to hide the latency, few enough for 16 registers
+inline constexpr int kPeakChains = 10;  // independent sums: enough to hide the latency, and few enough for 16 registers
 inline constexpr int kPeakSteps = 2000;
 
-// Float multiply-adds; returns the number of operations, two for each. sink[0..2] keep the compiler from seeing through.
+// Returns the number of operations, two for each multiply-add. `sink` keeps the compiler from removing the loop.
 __attribute__((noinline)) inline double FloatPeakLoop(float* sink) {
   using namespace simd;  // NOLINT
   Floats sums[kPeakChains];
   for (int c = 0; c < kPeakChains; ++c) sums[c] = Set(static_cast<float>(c) + sink[0]);
   const Floats factor = Set(0.999f + sink[1]);
-  const Floats other = Set(0.001f + sink[1]);  // not a constant, which engines may rematerialise at each use
+  const Floats other = Set(0.001f + sink[1]);  // not a constant, which engines would rebuild at each use
   for (int i = 0; i < kPeakSteps; ++i) {
     for (int c = 0; c < kPeakChains; ++c) sums[c] = Madd(factor, other, sums[c]);
   }
@@ -25,8 +25,8 @@ __attribute__((noinline)) inline double FloatPeakLoop(float* sink) {
   return 2.0 * kPeakChains * kPeakSteps * static_cast<double>(kLanes);
 }
 
-// Products of 16-bit integers, added in pairs into 32 bits (wasm's i32x4.dot_i16x8_s): what int8 weights come down to where
-// there is no 8-bit dot product without saturation.
+// Products of 16-bit integers, added in pairs into 32 bits (wasm's i32x4.dot_i16x8_s), which int8 weights use without an exact 8-bit dot
+// product.
 __attribute__((noinline)) inline double IntegerPeakLoop(float* sink) {
   using namespace simd;  // NOLINT
   constexpr int kValues = 2;
@@ -44,7 +44,7 @@ __attribute__((noinline)) inline double IntegerPeakLoop(float* sink) {
     for (int c = 0; c < kValues * kFactors; ++c) {
       sums[c] = hn::Add(sums[c], hn::WidenMulPairwiseAdd(wide, values[c / kFactors], factors[c % kFactors]));
     }
-    for (auto& value : values) value = hn::Add(value, factors[1]);  // so that no product can be taken out of the loop
+    for (auto& value : values) value = hn::Add(value, factors[1]);  // prevents moving products out of the loop
   }
   for (int c = 1; c < kValues * kFactors; ++c) sums[0] = hn::Add(sums[0], sums[c]);
   sink[2] += static_cast<float>(hn::ReduceSum(wide, sums[0]) & 1);

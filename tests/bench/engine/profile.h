@@ -1,4 +1,3 @@
-// Counts the operations of runs, in floating-point operations and in time.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// encode_bench: how long a tokenizer takes to load and to encode the lines of a text file, once each.
+// Measures how long a tokenizer takes to load, and to encode the lines of a text file. Prints {"load": s, "lines": s, "tokens": n} in
+// processor seconds of one thread.
 //
-// Usage: encode_bench <tokenizer.json> <text file>
-// Prints {"load": s, "lines": s, "tokens": n}: processor seconds, of one thread.
+//   encode_bench <tokenizer.json> <text file>
 #include <cstdio>
 #include <ctime>
 #include <string>
@@ -21,7 +21,6 @@ bool ReadFile(const char* path, std::string* out) {
   return true;
 }
 
-// Processor time: the work is single-threaded, and other programs on the machine should not count.
 double Seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 std::vector<std::string_view> Lines(std::string_view text) {
@@ -47,7 +46,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   const std::vector<std::string_view> lines = Lines(text);
-  for (size_t i = 0; i < lines.size() / 20; ++i) (void)(*tokenizer)->Encode(lines[i]).ok();  // caches warm
+  for (size_t i = 0; i < lines.size() / 20; ++i) (void)(*tokenizer)->Encode(lines[i]).ok();  // warms caches
   size_t tokens = 0;
   start = Seconds();
   for (const std::string_view line : lines) {

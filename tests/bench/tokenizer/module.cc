@@ -1,4 +1,4 @@
-// The tokenizer as a wasm module, which run.mjs compares with the JavaScript library. One tokenizer at a time.
+// The tokenizer as a wasm module, which run.mjs compares with the JavaScript library. It holds one tokenizer.
 #include <malloc.h>
 
 #include <cstddef>
@@ -17,12 +17,11 @@ std::unique_ptr<peruse::text::Tokenizer> tokenizer;
 
 extern "C" {
 
-// Bytes that the module's heap has given out.
 double bench_allocated() { return static_cast<double>(mallinfo().uordblks); }
 
 void bench_unload() { tokenizer.reset(); }
 
-// Reads a tokenizer.json; false if it is refused.
+// Reads a tokenizer.json; returns false if it is rejected.
 bool bench_load(const char* json, size_t json_bytes, const char* config, size_t config_bytes) {
   const peruse::text::TokenizerFiles files = {{"tokenizer.json", std::string_view(json, json_bytes)},
                                               {"tokenizer_config.json", std::string_view(config, config_bytes)}};
