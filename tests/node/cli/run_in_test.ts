@@ -18,9 +18,15 @@ export async function peruse(args: string[], { input, errIsTty = false, environm
       yield* input ?? [];
     },
     all: async () => (input ?? []).join('\n'),
+    bytes: async function* () {
+      yield Buffer.from((input ?? []).map((line) => `${line}\n`).join(''));
+    },
     inputIsTty: input === undefined,
     out: (line) => {
       out += `${line}\n`;
+    },
+    write: async (text) => {
+      out += text;
     },
     err: (text) => {
       err += text;

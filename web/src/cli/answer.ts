@@ -1,4 +1,5 @@
-import { type Command, flag, needed, number, UsageError } from './command.js';
+import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
+import { type Command, flag, needed, number, text, UsageError } from './command.js';
 import { given, kModelOptions, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
 
@@ -9,13 +10,35 @@ export const answer: Command = {
   options: {
     'top-k': { type: 'string', short: 'k', value: 'n', help: 'so many answers a text, best first (1)' },
     impossible: { type: 'boolean', help: 'the answer may be that there is none' },
+    ...kBatchOptions,
     ...kModelOptions,
   },
   async run(positionals, values, io) {
-    const [model, question, ...texts] = needed(positionals, ['model', 'question']);
+    const [model, ...rest] = needed(positionals, ['model']);
+    const options = given({ top_k: number(values, 'top-k'), handle_impossible_answer: flag(values, 'impossible') || undefined });
+    if (readsRows(values, rest.slice(1))) {
+      const column = text(values, 'column') ?? 'context';
+      return runRows(
+        {
+          name: 'answer',
+          task: 'question-answering',
+          model,
+          columns: options.top_k === undefined || options.top_k === 1 ? ['answer', 'score', 'start', 'end'] : ['answers'],
+          inputOf: (row) => ({ question: rest[0] ?? textColumn(row, 'question'), context: textColumn(row, column) }),
+          run: (reader, inputs) =>
+            reader(
+              inputs.map(({ question }) => question),
+              inputs.map(({ context }) => context),
+              options,
+            ),
+        },
+        values,
+        io,
+      );
+    }
+    const [, question, ...texts] = needed(positionals, ['model', 'question']);
     if (texts.length === 0 && io.inputIsTty) throw new UsageError('no text was given, neither as an argument nor on standard input');
     const contexts = texts.length > 0 ? texts : [await io.all()];
-    const options = given({ top_k: number(values, 'top-k'), handle_impossible_answer: flag(values, 'impossible') || undefined });
     await withModel('question-answering', model, values, io, async (reader) => {
       for (const context of contexts) {
         const answers: unknown = await reader(question, context, options);

@@ -1,3 +1,4 @@
+import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
 import { type Command, choice, flag, list, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
@@ -17,16 +18,34 @@ export const classify: Command = {
       value: 'name',
       help: 'with --stride: the window where this label scores highest speaks for the text',
     },
+    'pair-column': { type: 'string', value: 'name', help: 'with --in: the column of the second text, for models that read pairs' },
     truncate: { type: 'boolean', help: 'cut texts that are too long, instead of refusing them' },
+    ...kBatchOptions,
     ...kModelOptions,
   },
   async run(positionals, values, io) {
     const [model, ...texts] = needed(positionals, ['model']);
     const labels = list(values, 'labels');
+    const column = text(values, 'column') ?? 'text';
     if (labels !== undefined) {
+      const settings = given({ multi_label: flag(values, 'multi-label') || undefined });
+      if (readsRows(values, texts)) {
+        return runRows(
+          {
+            name: 'classify',
+            task: 'zero-shot-classification',
+            model,
+            columns: ['labels', 'scores'],
+            inputOf: (row) => textColumn(row, column),
+            run: async (classifier, inputs) => (await classifier(inputs, labels, settings)).map(({ sequence: _, ...result }) => result),
+          },
+          values,
+          io,
+        );
+      }
       return withModel('zero-shot-classification', model, values, io, async (classifier) => {
         for await (const batch of textBatches(texts, io)) {
-          for (const result of await classifier(batch, labels, given({ multi_label: flag(values, 'multi-label') || undefined }))) {
+          for (const result of await classifier(batch, labels, settings)) {
             io.out(jsonLine(result));
           }
         }
@@ -40,6 +59,22 @@ export const classify: Command = {
       stride: number(values, 'stride'),
       window_label: text(values, 'window-label'),
     });
+    const pair = text(values, 'pair-column');
+    if (readsRows(values, texts)) {
+      return runRows(
+        {
+          name: 'classify',
+          task: 'text-classification',
+          model,
+          columns: topK === 1 ? ['label', 'score'] : ['labels'],
+          inputOf: (row) =>
+            pair === undefined ? textColumn(row, column) : { text: textColumn(row, column), text_pair: textColumn(row, pair) },
+          run: (classifier, inputs) => classifier(inputs, options),
+        },
+        values,
+        io,
+      );
+    }
     return withModel('text-classification', model, values, io, async (classifier) => {
       for await (const batch of textBatches(texts, io)) {
         const results: unknown[] = await classifier(batch, options);

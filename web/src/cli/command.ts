@@ -25,6 +25,13 @@ export interface Command {
 /** An invalid command line: exit code 2, with a hint at --help. */
 export class UsageError extends Error {}
 
+/** Rows that failed, although the command worked: exit code 3. */
+export class RowErrors extends Error {
+  constructor(errors: number, rows: number) {
+    super(`${errors} of ${rows} rows have an error instead of a result`);
+  }
+}
+
 export function parseArgsOptions(options: Options): NonNullable<ParseArgsConfig['options']> {
   return Object.fromEntries(Object.entries(options).map(([name, { type, short }]) => [name, short ? { type, short } : { type }]));
 }

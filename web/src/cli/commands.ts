@@ -5,6 +5,7 @@ import type { Command } from './command.js';
 import { convert } from './convert.js';
 import { copyFiles } from './copy_files.js';
 import { embed } from './embed.js';
+import { evaluate } from './evaluate.js';
 import { indexFiles } from './index_files.js';
 import { inspect } from './inspect.js';
 import { pretrain } from './pretrain.js';
@@ -24,6 +25,7 @@ export const kCommands: Record<string, Command> = {
   redact,
   rank,
   embed,
+  evaluate,
   index: indexFiles,
   teach,
   pretrain,

@@ -1,3 +1,4 @@
+import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
 import { type Command, choice, flag, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
@@ -13,6 +14,7 @@ export const embed: Command = {
     dimensions: { type: 'string', value: 'n', help: 'keep the first n numbers of each vector' },
     normalize: { type: 'boolean', help: 'scale each vector to length 1' },
     truncate: { type: 'boolean', help: 'cut texts that are too long, instead of refusing them' },
+    ...kBatchOptions,
     ...kModelOptions,
   },
   async run(positionals, values, io) {
@@ -26,12 +28,26 @@ export const embed: Command = {
       normalize: flag(values, 'normalize') || undefined,
       truncation: flag(values, 'truncate') || undefined,
     });
+    const numbers = (data: Float32Array) => Array.from(data, (value) => Number(value.toPrecision(9))); // 9 digits distinguish all float32 values
+    if (readsRows(values, texts)) {
+      return runRows(
+        {
+          name: 'embed',
+          task: 'feature-extraction',
+          model,
+          columns: ['embedding'],
+          inputOf: (row) => textColumn(row, text(values, 'column') ?? 'text'),
+          run: async (embedder, inputs) => (await embedder(inputs, options)).map(({ data }) => numbers(data)),
+        },
+        values,
+        io,
+      );
+    }
     await withModel('feature-extraction', model, values, io, async (embedder) => {
       for await (const batch of textBatches(texts, io)) {
         const vectors = await embedder(batch, options);
         vectors.forEach(({ data }, index) => {
-          const embedding = Array.from(data, (value) => Number(value.toPrecision(9))); // 9 digits identify any float32
-          io.out(jsonLine({ text: batch[index], embedding }));
+          io.out(jsonLine({ text: batch[index], embedding: numbers(data) }));
         });
       }
     });

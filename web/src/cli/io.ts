@@ -4,7 +4,11 @@ export interface Io {
   lines(): AsyncIterable<string>;
   all(): Promise<string>;
   inputIsTty: boolean;
+  /** Standard input as it arrives. */
+  bytes(): AsyncIterable<Uint8Array>;
   out(line: string): void;
+  /** Writes to standard output, and resolves once more can be written. */
+  write(text: string): Promise<void>;
   err(text: string): void;
   /** Whether standard error is a terminal, so that progress bars are shown. */
   errIsTty: boolean;
@@ -20,10 +24,15 @@ export function processIo(): Io {
       for await (const part of process.stdin) parts.push(part as Buffer);
       return Buffer.concat(parts).toString('utf8');
     },
+    bytes: () => process.stdin as AsyncIterable<Uint8Array>,
     inputIsTty: process.stdin.isTTY === true,
     out: (line) => {
       process.stdout.write(`${line}\n`);
     },
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+      }),
     err: (text) => {
       process.stderr.write(text);
     },

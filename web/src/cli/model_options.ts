@@ -1,6 +1,6 @@
 import { env } from '../env.js';
 import { PeruseError } from '../errors.js';
-import { type Pipeline, type PipelineOptions, pipeline } from '../pipeline.js';
+import { type Pipeline, type PipelineOptions, type PipelineOptionsOf, pipeline } from '../pipeline.js';
 import type { ResolvedTask, TaskOrAlias } from '../tasks/tasks.js';
 import { choice, flag, number, type Options, text, UsageError, type Values } from './command.js';
 import type { Io } from './io.js';
@@ -53,14 +53,14 @@ export const kModelOptions: Options = {
   ...kSourceOptions,
 };
 
-/** Loads the model, shows progress on a terminal, calls `use`, and disposes of the model. */
-export async function withModel<T extends TaskOrAlias>(
+/** Loads the model, with progress on a terminal. `settings` are further options of the pipeline. */
+export async function loadModel<T extends TaskOrAlias>(
   task: T,
   model: string,
   values: Values,
   io: Io,
-  use: (loaded: Pipeline<ResolvedTask<T>>) => Promise<void>,
-): Promise<void> {
+  settings: object = {},
+): Promise<Pipeline<ResolvedTask<T>>> {
   if (flag(values, 'no-cache')) env.cache = false;
   if (flag(values, 'debug'))
     env.debug = (message) => {
@@ -76,14 +76,27 @@ export async function withModel<T extends TaskOrAlias>(
     token: text(values, 'token') ?? io.environment.HF_TOKEN,
     local_files_only: flag(values, 'offline'),
     progress_callback: (progress) => bar?.show(progress),
+    ...settings,
   };
-  let loaded: Pipeline<ResolvedTask<T>>;
   try {
-    loaded = await pipeline(task, model, options);
+    const loaded = (await pipeline(task, model, options as PipelineOptionsOf<T>)) as Pipeline<ResolvedTask<T>>;
+    if (!flag(values, 'debug')) for (const notice of loaded.info.notices) io.err(`${printable(notice)}\n`);
+    return loaded;
   } finally {
     bar?.clear();
   }
-  if (!flag(values, 'debug')) for (const notice of loaded.info.notices) io.err(`${printable(notice)}\n`);
+}
+
+/** Loads the model, calls `use`, and disposes of the model. */
+export async function withModel<T extends TaskOrAlias>(
+  task: T,
+  model: string,
+  values: Values,
+  io: Io,
+  use: (loaded: Pipeline<ResolvedTask<T>>) => Promise<void>,
+  settings: object = {},
+): Promise<void> {
+  const loaded = await loadModel(task, model, values, io, settings);
   try {
     await use(loaded);
   } finally {

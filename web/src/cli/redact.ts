@@ -1,6 +1,9 @@
+import { type Pipeline, pipeline } from '../pipeline.js';
+import { kPatternNames, type PatternName } from '../tasks/pattern_names.js';
 import { Placeholders } from '../tasks/placeholders.js';
-import { kPlaceholders, type Redaction, type RedactOptions } from '../tasks/redact.js';
-import { type Command, choice, flag, needed, number, text, UsageError } from './command.js';
+import { kPlaceholders, type RedactCall, type Redaction, type RedactOptions } from '../tasks/redact.js';
+import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
+import { type Command, choice, flag, list, needed, number, text, UsageError } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
 
@@ -24,41 +27,73 @@ export const redact: Command = {
   summary: 'Replace personal data in texts by placeholders',
   usage: '<model> [text ...]',
   details:
-    'The model is a token classifier, for example of PII or names. Without a text, each line of standard input is one.\n' +
-    'The same words get the same placeholder in all of them. Prints the texts without entities; with --json a line each.',
+    'The model is a token classifier, for example of PII or names; with --labels a GLiNER model; with --without-model none:\n' +
+    'the patterns work alone. Without a text, each line of standard input is one. The same words get the same placeholder\n' +
+    'in all of them; with --in in their row. Prints the texts without entities; with --json a line each.\n' +
+    `Patterns: ${kPatternNames.join(', ')}.`,
   options: {
     types: { type: 'string', value: 'a,b', help: 'replace only these types (all that the model knows)' },
-    threshold: { type: 'string', value: 'x', help: 'leave what the model is less sure of (0)' },
+    threshold: { type: 'string', value: 'x', help: 'leave what the model is less sure of (0; with --labels 0.5)' },
     recall: { type: 'string', value: 'p', help: 'replace what is nothing private with a probability below p: finds more (0)' },
+    labels: { type: 'string', value: 'a,b', help: 'find details of these labels with a GLiNER model' },
     rules: {
       type: 'string',
       value: 'T=rule',
       help: 'leave entities of type T whose check digits (luhn, iban) are wrong; several with commas',
     },
     patterns: { type: 'boolean', help: 'also replace e-mail addresses, links, IBANs, card and telephone numbers by their form' },
+    'pattern-types': { type: 'string', value: 'A,B', help: 'only these patterns' },
+    'without-model': { type: 'boolean', help: 'use the patterns alone' },
+    'fail-closed': { type: 'boolean', help: 'fail if a part of a text cannot be read, instead of leaving it' },
     aggregation: { type: 'string', value: 'name', help: 'simple, first, average or max: how tokens become entities (simple)' },
     json: { type: 'boolean', help: "print { text, entities, mapping }, the mapping of the line's own placeholders" },
+    ...kBatchOptions,
     ...kModelOptions,
   },
   async run(positionals, values, io) {
-    const [model, ...texts] = needed(positionals, ['model']);
+    const withoutModel = flag(values, 'without-model');
+    const [model, ...texts] = withoutModel ? ['', ...positionals] : needed(positionals, ['model']);
+    const names = list(values, 'pattern-types') as PatternName[] | undefined;
+    const patterns = names ?? (flag(values, 'patterns') || withoutModel || undefined);
+    const settings = given({ labels: list(values, 'labels'), patterns, fail_closed: flag(values, 'fail-closed') || undefined });
     const options = given({
-      types: text(values, 'types')
-        ?.split(',')
-        .map((type) => type.trim()),
+      types: list(values, 'types'),
       threshold: number(values, 'threshold'),
       recall: number(values, 'recall'),
       rules: rulesOf(text(values, 'rules')),
-      patterns: flag(values, 'patterns') || undefined,
       aggregation_strategy: choice(values, 'aggregation', ['simple', 'first', 'average', 'max']),
     });
-    await withModel('redact', model, values, io, async (redactor) => {
+    if (readsRows(values, texts)) {
+      return runRows(
+        {
+          name: 'redact',
+          task: 'redact',
+          model,
+          settings,
+          ...(withoutModel ? { load: () => pipeline('redact', null, settings) as Promise<unknown> as Promise<Pipeline<'redact'>> } : {}),
+          columns: ['redacted', 'mapping'],
+          inputOf: (row) => textColumn(row, text(values, 'column') ?? 'text'),
+          run: async (redactor, inputs) => {
+            const one = async (input: string) => {
+              const { text: redacted, mapping } = await redactor(input, options);
+              return { redacted, mapping };
+            };
+            return Promise.all(inputs.map(one));
+          },
+        },
+        values,
+        io,
+      );
+    }
+    const print = async (redactor: RedactCall) => {
       const placeholders = new Placeholders();
       for await (const batch of textBatches(texts, io)) {
         for (const result of await redactor(batch, { ...options, [kPlaceholders]: placeholders } as RedactOptions)) {
           io.out(flag(values, 'json') ? jsonLine({ ...result, mapping: ownMapping(result) }) : result.text);
         }
       }
-    });
+    };
+    if (withoutModel) return print(await pipeline('redact', null, settings));
+    return withModel('redact', model, values, io, print, settings);
   },
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeError, PeruseError } from '../errors.js';
-import { type Command, parseArgsOptions, UsageError, type Values } from './command.js';
+import { type Command, parseArgsOptions, RowErrors, UsageError, type Values } from './command.js';
 import { kCommands } from './commands.js';
 import { commandHelp, generalHelp } from './help.js';
 import type { Io } from './io.js';
@@ -37,6 +37,10 @@ async function runCommand(name: string, command: Command, args: string[], io: Io
     if (error instanceof UsageError) {
       io.err(`peruse ${name}: ${oneLine(error.message)}; see peruse ${name} --help\n`);
       return 2;
+    }
+    if (error instanceof RowErrors) {
+      io.err(`peruse ${name}: ${error.message}\n`);
+      return 3;
     }
     const words = error instanceof PeruseError ? `${error.message} (${error.code})` : describeError(error);
     io.err(`peruse ${name}: ${oneLine(words)}\n`);

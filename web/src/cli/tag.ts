@@ -1,4 +1,6 @@
-import { type Command, choice, flag, list, needed, number } from './command.js';
+import type { Pipeline } from '../pipeline.js';
+import { kBatchOptions, readsRows, runRows, textColumn } from './batch/run_batch.js';
+import { type Command, choice, flag, list, needed, number, text } from './command.js';
 import { given, kModelOptions, textBatches, withModel } from './model_options.js';
 import { jsonLine } from './printable.js';
 
@@ -14,17 +16,24 @@ export const tag: Command = {
     threshold: { type: 'string', value: 'p', help: 'with --labels: leave out what is not likelier than this (0.5)' },
     nested: { type: 'boolean', help: 'with --labels: an entity may lie within another' },
     'multi-label': { type: 'boolean', help: 'with --labels: the same words may have several labels' },
+    ...kBatchOptions,
     ...kModelOptions,
   },
   async run(positionals, values, io) {
     const [model, ...texts] = needed(positionals, ['model']);
     const labels = list(values, 'labels');
+    const inputOf = (row: Record<string, unknown>) => textColumn(row, text(values, 'column') ?? 'text');
+    const rows = { name: 'tag', model, columns: ['entities'], inputOf };
     if (labels !== undefined) {
       const settings = given({
         threshold: number(values, 'threshold'),
         flat_ner: flag(values, 'nested') ? false : undefined,
         multi_label: flag(values, 'multi-label') || undefined,
       });
+      if (readsRows(values, texts)) {
+        const run = (extract: Pipeline<'zero-shot-token-classification'>, inputs: readonly string[]) => extract(inputs, labels, settings);
+        return runRows({ ...rows, task: 'zero-shot-token-classification', run }, values, io);
+      }
       return withModel('zero-shot-token-classification', model, values, io, async (extract) => {
         for await (const batch of textBatches(texts, io)) {
           const results = await extract(batch, labels, settings);
@@ -39,6 +48,10 @@ export const tag: Command = {
       stride: number(values, 'stride'),
       max_length: number(values, 'max-length'),
     });
+    if (readsRows(values, texts)) {
+      const run = (tagger: Pipeline<'token-classification'>, inputs: readonly string[]) => tagger(inputs, options);
+      return runRows({ ...rows, task: 'token-classification', run }, values, io);
+    }
     return withModel('token-classification', model, values, io, async (tagger) => {
       for await (const batch of textBatches(texts, io)) {
         const results: unknown[] = await tagger(batch, options);

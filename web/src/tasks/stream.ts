@@ -84,7 +84,7 @@ async function* batchesOf<I>(inputs: StreamInputs<I>, size: number): AsyncGenera
 }
 
 /** If a batch fails, its inputs are computed one by one, so that each has its own outcome. */
-async function settled<I, R>(
+export async function settled<I, R>(
   { first, batch }: { first: number; batch: readonly I[] },
   run: RunBatch<I, R>,
   signal: AbortSignal,

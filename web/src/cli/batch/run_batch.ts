@@ -1,0 +1,212 @@
+// Runs a command over the rows of a file: batches in parallel, results in order, errors by row.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { PeruseError, toPlainError } from '../../errors.js';
+import type { Pipeline } from '../../pipeline.js';
+import { type RunBatch, settled } from '../../tasks/stream.js';
+import type { ResolvedTask, TaskOrAlias } from '../../tasks/tasks.js';
+import { flag, number, type Options, RowErrors, text, UsageError, type Values } from '../command.js';
+import type { Io } from '../io.js';
+import { loadModel } from '../model_options.js';
+import { jsonLine } from '../printable.js';
+import { BatchProgress } from './batch_progress.js';
+import { formatOf, type Row, RowParser, recordsOf } from './records.js';
+import { fileSink, ResultFormat, type RowResult, streamSink } from './results_file.js';
+
+/** Options of commands that read rows. */
+export const kBatchOptions: Options = {
+  in: { type: 'string', value: 'file', help: "read rows from this file (.jsonl, .csv, .tsv), or from standard input ('-')" },
+  out: {
+    type: 'string',
+    value: 'file',
+    help: "write results to this file, and resume it in a second run; or to standard output ('-')",
+  },
+  column: { type: 'string', value: 'name', help: 'with --in: the column that holds the text (text)' },
+  workers: { type: 'string', value: 'n', help: 'with --in: workers, each with a copy of the model (one for each core)' },
+  'batch-size': { type: 'string', value: 'n', help: 'with --in: rows that a worker computes together (16)' },
+  overwrite: { type: 'boolean', help: 'with --out: replace the file instead of resuming' },
+};
+
+/** What a command does with rows. */
+export interface RowCommand<T extends TaskOrAlias, I> {
+  name: string;
+  task: T;
+  model: string;
+  /** Loads what `run` uses, in place of a pipeline for the task. */
+  load?(): Promise<Pipeline<ResolvedTask<T>>>;
+  /** The input of a row. Throws 'invalid_argument' if it lacks one. */
+  inputOf(row: Record<string, unknown>): I;
+  /** Results of inputs, in order. */
+  run(loaded: Pipeline<ResolvedTask<T>>, inputs: readonly I[]): Promise<readonly unknown[]>;
+  /** Names of the members of a result that become columns of CSV; one name means the whole result. */
+  columns: readonly string[];
+  settings?: object;
+}
+
+const kBatchSize = 16;
+
+/** Whether the options ask for rows. Then no texts may be given as arguments. */
+export function readsRows(values: Values, texts: readonly string[]): boolean {
+  if (text(values, 'in') !== undefined) {
+    if (texts.length > 0) throw new UsageError(`--in reads the texts; '${texts[0]}' is one too many`);
+    return true;
+  }
+  const name = Object.keys(kBatchOptions).find((one) => values[one] !== undefined);
+  if (name !== undefined) throw new UsageError(`--${name} goes with --in`);
+  return false;
+}
+
+/** The text of a row's column. */
+export function textColumn(row: Record<string, unknown>, name: string): string {
+  const value = row[name];
+  if (typeof value === 'string') return value;
+  const names = Object.keys(row).join(', ') || 'none';
+  throw new PeruseError(
+    'invalid_argument',
+    value === undefined ? `The row has no column '${name}'; it has ${names}.` : `Column '${name}' is no text.`,
+  );
+}
+
+/** Throws RowErrors if a row failed. */
+export async function runRows<T extends TaskOrAlias, I>(command: RowCommand<T, I>, values: Values, io: Io): Promise<void> {
+  const input = text(values, 'in')!;
+  const output = text(values, 'out') ?? '-';
+  const size = countOf(values, 'batch-size') ?? kBatchSize;
+  const workers = countOf(values, 'workers') ?? availableParallelism();
+  const format = new ResultFormat(output === '-' ? formatOf(input) : formatOf(output), command.columns);
+  const job = { command: command.name, model: command.model, input, options: jobOptions(values) };
+  const sink =
+    output === '-' ? streamSink((lines) => io.write(lines), format) : await fileSink(output, job, format, flag(values, 'overwrite'));
+  const bytes = input === '-' ? undefined : (await stat(input).catch(notReadable(input))).size;
+  const pool = await loadAll(command, values, io, workers);
+  const progress = new BatchProgress(io, bytes, sink.written);
+  let isComplete = false;
+  let errors = sink.errors;
+  try {
+    const source = rowsOf(input === '-' ? io.bytes() : createReadStream(input), formatOf(input), progress);
+    for await (const results of resultsOf(command, pool, inBatches(source, sink.written, size))) {
+      await sink.write(results);
+      errors += results.filter(({ error }) => error !== undefined).length;
+      progress.add(results.length, errors);
+    }
+    isComplete = true;
+  } finally {
+    progress.clear();
+    await sink.close(isComplete);
+    await Promise.all(pool.map((one) => one.dispose()));
+  }
+  const summary = jsonLine({ rows: progress.rows, errors, resumed: sink.written, seconds: progress.seconds });
+  if (output === '-') io.err(`${summary}\n`);
+  else io.out(summary);
+  if (errors > 0) throw new RowErrors(errors, progress.rows);
+}
+
+function notReadable(path: string): (error: Error) => never {
+  return (error) => {
+    throw new PeruseError('not_found', `${path} can't be read: ${error.message}`, { cause: error });
+  };
+}
+
+/** The options that determine results. */
+function jobOptions(values: Values): Values {
+  const others = ['in', 'out', 'workers', 'batch-size', 'overwrite', 'token', 'debug', 'no-cache', 'threads', 'offline'];
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !others.includes(name)));
+}
+
+function countOf(values: Values, name: string): number | undefined {
+  const count = number(values, name);
+  if (count === undefined || (Number.isSafeInteger(count) && count >= 1)) return count;
+  throw new UsageError(`--${name} takes a whole number from 1 on, not '${count}'`);
+}
+
+/** One pipeline for each worker; the first downloads what the others find in the cache. */
+async function loadAll<T extends TaskOrAlias, I>(
+  { task, model, settings, load }: RowCommand<T, I>,
+  values: Values,
+  io: Io,
+  workers: number,
+) {
+  const alone = workers === 1 ? {} : { worker: true, threads: 1, share: false };
+  const pool: Pipeline<ResolvedTask<T>>[] = [];
+  try {
+    for (let i = 0; i < workers; ++i) pool.push(await (load?.() ?? loadModel(task, model, values, io, { ...settings, ...alone })));
+  } catch (error) {
+    await Promise.all(pool.map((one) => one.dispose()));
+    throw error;
+  }
+  return pool;
+}
+
+async function* rowsOf(bytes: AsyncIterable<Uint8Array>, format: ReturnType<typeof formatOf>, progress: BatchProgress) {
+  const parser = new RowParser(format);
+  for await (const record of recordsOf(bytes, format)) {
+    progress.read = record.end;
+    const row = parser.parse(record);
+    if (row !== undefined) yield row;
+  }
+}
+
+/** Batches of rows with their numbers, without those that were written before. */
+async function* inBatches(rows: AsyncIterable<Row>, skip: number, size: number) {
+  let row = 0;
+  let batch: { row: number; given: Row }[] = [];
+  for await (const given of rows) {
+    if (row++ < skip) continue;
+    batch.push({ row: row - 1, given });
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Results in the order of the rows. Reads as many batches ahead as keep all workers busy. */
+async function* resultsOf<T extends TaskOrAlias, I>(
+  command: RowCommand<T, I>,
+  pool: readonly Pipeline<ResolvedTask<T>>[],
+  batches: AsyncIterable<{ row: number; given: Row }[]>,
+): AsyncGenerator<RowResult[], void, undefined> {
+  const running: Promise<RowResult[]>[] = [];
+  let next = 0;
+  for await (const batch of batches) {
+    const result = resultsOfBatch(command, pool[next++ % pool.length]!, batch);
+    result.catch(() => {}); // It is awaited below.
+    running.push(result);
+    if (running.length >= 2 * pool.length) yield await running.shift()!;
+  }
+  while (running.length > 0) yield await running.shift()!;
+}
+
+async function resultsOfBatch<T extends TaskOrAlias, I>(
+  { inputOf, run }: RowCommand<T, I>,
+  loaded: Pipeline<ResolvedTask<T>>,
+  batch: readonly { row: number; given: Row }[],
+): Promise<RowResult[]> {
+  const results = batch.map(({ row, given }): RowResult => {
+    return 'error' in given ? { row, input: {}, error: toPlainError(given.error) } : { row, input: given.values };
+  });
+  const inputs: { place: number; input: I }[] = [];
+  for (const [place, result] of results.entries()) {
+    if (result.error !== undefined) continue;
+    try {
+      inputs.push({ place, input: inputOf(result.input) });
+    } catch (error) {
+      if (!(error instanceof PeruseError)) throw error;
+      result.error = toPlainError(error);
+    }
+  }
+  if (inputs.length === 0) return results;
+  const runPart: RunBatch<(typeof inputs)[number], unknown> = (part) =>
+    run(
+      loaded,
+      part.map(({ input }) => input),
+    );
+  const outcomes = await settled({ first: 0, batch: inputs }, runPart, new AbortController().signal);
+  for (const outcome of outcomes) {
+    const result = results[outcome.input.place]!;
+    if ('error' in outcome) result.error = toPlainError(outcome.error);
+    else result.result = outcome.result;
+  }
+  return results;
+}
