@@ -118,6 +118,19 @@ PostProcessor RobertaPostProcessor(int32_t cls_id, int32_t sep_id) {
   return processor;
 }
 
+PostProcessor EndsPostProcessor(int32_t bos_id, int32_t eos_id) {
+  PostProcessor processor;
+  processor.single.clear();
+  processor.pair.clear();
+  for (int8_t sequence : {0, 1}) {
+    if (bos_id >= 0) processor.pair.push_back({-1, sequence, {bos_id}});
+    processor.pair.push_back({sequence, sequence, {}});
+    if (eos_id >= 0) processor.pair.push_back({-1, sequence, {eos_id}});
+    if (sequence == 0) processor.single = processor.pair;
+  }
+  return processor;
+}
+
 Result<PostProcessor> ParsePostProcessor(JsonValue json) {
   if (!json.exists() || json.IsNull()) return PostProcessor{};
   const std::string_view type = json.FindMember("type").GetString().value_or("");

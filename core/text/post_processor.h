@@ -40,4 +40,7 @@ PostProcessor RobertaPostProcessor(int32_t cls_id, int32_t sep_id);
 // "[CLS] A [SEP]" and "[CLS] A [SEP] B [SEP]", B and its [SEP] of type 1.
 PostProcessor BertPostProcessor(int32_t cls_id, int32_t sep_id);
 
+// "<s> A </s>" and "<s> A </s> <s> B </s>", B and its tokens of type 1. An id of -1 means that the token is left out.
+PostProcessor EndsPostProcessor(int32_t bos_id, int32_t eos_id);
+
 }  // namespace peruse::text

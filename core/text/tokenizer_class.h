@@ -30,6 +30,8 @@ struct TokenizerClass {
   bool two_separators = false;    // between the texts of a pair, without tokenizer.json
   bool has_type_ids = true;       // token_type_ids are among its model_input_names
   bool mask_takes_space = false;  // a mask token given as a string absorbs the space before it
+  // Puts bos_token before and eos_token after each text, as add_bos_token and add_eos_token say. Ignores post_processor in tokenizer.json.
+  bool adds_ends = false;
   // Special tokens if no file names them; empty if none.
   std::string_view special[kSpecialAttributes] = {};
   std::string_view additional[3] = {};

@@ -182,8 +182,11 @@ Status ReadFlags(JsonValue root, TokenizerConfig* config) {
   PERUSE_RETURN_IF_ERROR(ReadFlag(root, "trim_offsets", &config->trim_offsets));
   PERUSE_RETURN_IF_ERROR(ReadFlag(root, "clean_up_tokenization_spaces", &config->clean_up_spaces));
   PERUSE_RETURN_IF_ERROR(ReadFlag(root, "split_special_tokens", &config->split_special_tokens));
+  PERUSE_RETURN_IF_ERROR(ReadFlag(root, "add_bos_token", &config->add_bos_token));
+  PERUSE_RETURN_IF_ERROR(ReadFlag(root, "add_eos_token", &config->add_eos_token));
   std::optional<bool> prefix;
   PERUSE_RETURN_IF_ERROR(ReadFlag(root, "add_prefix_space", &prefix));
+  config->given_prefix_space = prefix;
   config->add_prefix_space = prefix.value_or(false);
   config->has_add_prefix_space = prefix || !root.FindMember("add_prefix_space").exists();
   return OkStatus();

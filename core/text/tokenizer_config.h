@@ -51,7 +51,10 @@ struct TokenizerConfig {
   bool handle_chinese_chars = true;
   bool split_by_punct = false;
   bool add_prefix_space = false;
-  bool has_add_prefix_space = true;  // false if the value is not a boolean, which disables the override
+  bool has_add_prefix_space = true;        // false if the value is not a boolean, which disables the override
+  std::optional<bool> given_prefix_space;  // add_prefix_space, if a boolean
+  bool add_bos_token = true;
+  bool add_eos_token = false;
   bool trim_offsets = true;
   std::optional<bool> clean_up_spaces;
   bool split_special_tokens = false;

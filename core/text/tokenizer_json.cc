@@ -41,6 +41,27 @@ void SetTrimming(JsonValue json, const TokenizerConfig& config, OffsetTrimming* 
   trimming->add_prefix_space = config.add_prefix_space;
 }
 
+// Whether a normalizer or pre_tokenizer adds a space before a text.
+bool AddsPrefix(JsonValue stage) {
+  const std::string_view type = stage.FindMember("type").GetString().value_or("");
+  if (type == "Prepend") return true;
+  if (type == "Metaspace") return stage.FindMember("prepend_scheme").GetString() != "never";
+  for (const char* steps : {"normalizers", "pretokenizers"}) {
+    for (JsonValue step : stage.FindMember(steps)) {
+      if (step.FindMember("type").GetString() != "Sequence" && AddsPrefix(step)) return true;
+    }
+  }
+  return false;
+}
+
+// With this flag LlamaTokenizerFast ignores tokenizer.json and converts tokenizer.model. Files that agree with the flag mean the same.
+Status CheckPrefix(JsonValue root, const TokenizerConfig& config, const TokenizerClass& type) {
+  if (type.name != "LlamaTokenizer" || !config.given_prefix_space) return OkStatus();
+  const bool adds = AddsPrefix(root.FindMember("normalizer")) || AddsPrefix(root.FindMember("pre_tokenizer"));
+  if (adds == *config.given_prefix_space) return OkStatus();
+  return Unsupported("tokenizer_config.json: add_prefix_space contradicts tokenizer.json");
+}
+
 Status ReadStages(JsonValue root, const TokenizerConfig& config, const TokenizerClass& type, Tokenizer::Parts* parts) {
   PERUSE_ASSIGN_OR_RETURN(parts->model, ParseModel(root.FindMember("model")));
   PERUSE_ASSIGN_OR_RETURN(parts->normalizer, ParseNormalizer(root.FindMember("normalizer")));
@@ -65,6 +86,7 @@ Status ReadTokenizerJson(std::string_view bytes, const TokenizerConfig& config, 
   if (version.exists() && version.GetString() != "1.0") {
     return Unsupported("tokenizer.json: version " + Excerpt(version.ToString()) + " is not supported");
   }
+  PERUSE_RETURN_IF_ERROR(CheckPrefix(root, config, type));
   PERUSE_RETURN_IF_ERROR(ReadStages(root, config, type, parts));
   if (root.FindMember("truncation").FindMember("direction").GetString() == "Left") {
     parts->truncation_side = TruncationSide::kLeft;

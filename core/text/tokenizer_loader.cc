@@ -82,6 +82,23 @@ Status ConvertFiles(const TokenizerFiles& files, const TokenizerConfig& config, 
   return OkStatus();
 }
 
+// GemmaTokenizerFast.update_post_processor, LlamaTokenizerFast.update_post_processor
+Status AddEnds(const TokenizerConfig& config, const SpecialTokens& special, Tokenizer::Parts* parts) {
+  const auto find = [&](bool is_added, SpecialAttribute attribute, int32_t* id) {
+    *id = -1;
+    if (!is_added) return OkStatus();
+    const std::string_view content = special.content(attribute);
+    *id = content.empty() ? -1 : parts->added_tokens.Find(content);
+    if (*id < 0 && !content.empty()) *id = parts->model->vocabulary().Find(content);
+    return *id >= 0 ? OkStatus() : MalformedFile("tokenizer: no token is the " + std::string(kSpecialNames[attribute]));
+  };
+  int32_t bos, eos;
+  PERUSE_RETURN_IF_ERROR(find(config.add_bos_token, kBosToken, &bos));
+  PERUSE_RETURN_IF_ERROR(find(config.add_eos_token, kEosToken, &eos));
+  parts->post_processor = EndsPostProcessor(bos, eos);
+  return OkStatus();
+}
+
 // Checks that all special tokens of the template exist, so that every id is in the vocabulary.
 Status CheckTemplate(const std::vector<TemplatePart>& parts, const Tokenizer& tokenizer) {
   for (const TemplatePart& part : parts) {
@@ -114,6 +131,7 @@ Result<std::unique_ptr<Tokenizer>> TokenizerLoader::Load(const TokenizerFiles& f
     PERUSE_RETURN_IF_ERROR(ConvertFiles(files, config, *type, &special, parts.get()));
   }
   FindSpecialIds(special, !config.has_file && !files.contains("config.json"), parts.get());
+  if (type->adds_ends) PERUSE_RETURN_IF_ERROR(AddEnds(config, special, parts.get()));
   parts->model_max_length = config.model_max_length;
   parts->truncation_side = config.truncation_side.value_or(parts->truncation_side);
   if (config.split_special_tokens) parts->added_tokens.SplitSpecialTokens();

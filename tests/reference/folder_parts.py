@@ -6,8 +6,8 @@ import tempfile
 
 import tokenizers
 from sentencepiece import sentencepiece_model_pb2
-from transformers import (BertTokenizerFast, CamembertTokenizerFast, DebertaTokenizerFast, DebertaV2TokenizerFast, RobertaTokenizerFast,
-                          XLMRobertaTokenizerFast)
+from transformers import (BertTokenizerFast, CamembertTokenizerFast, DebertaTokenizerFast, DebertaV2TokenizerFast,
+                          PreTrainedTokenizerFast, RobertaTokenizerFast, XLMRobertaTokenizerFast)
 
 # Classes that are tried with every pair of flags.
 TYPES = {"BertTokenizer": "bert", "ElectraTokenizer": "electra", "ConvBertTokenizer": "convbert", "DebertaTokenizer": "deberta",
@@ -31,6 +31,8 @@ def base(kind, fixtures=None):
                 tokenizer = RobertaTokenizerFast(vocabulary.name, path)
         elif kind == "xlm":
             tokenizer = XLMRobertaTokenizerFast(tokenizer_object=small_xlm(os.path.join(folder, "unigram.spm.model")))
+        elif kind in ("gemma", "japanese"):
+            tokenizer = PreTrainedTokenizerFast(tokenizer_file=os.path.join(folder, kind + ".tokenizer.json"))
         elif kind == "camembert":
             with tempfile.NamedTemporaryFile(suffix=".model") as model:
                 model.write(fairseq_pieces(fixtures))
@@ -86,6 +88,8 @@ def sentencepiece_model(model_type, pieces, unk_id=1):
         return varint(number << 3 | 2) + varint(len(data)) + data
     data = b"".join(field(1, field(1, piece.encode()) + b"\x15" + struct.pack("<f", score) + b"\x18" + varint(kind)) for piece, score, kind in pieces)
     trainer = varint(3 << 3) + varint(model_type) + varint(40 << 3) + varint(unk_id) + field(45, b"<unk>")
+    if any(kind == 6 for _, _, kind in pieces):
+        trainer += varint(35 << 3) + b"\x01"  # byte_fallback
     normalizer = field(1, b"identity") + varint(3 << 3) + b"\x01"
     return data + field(2, trainer) + field(3, normalizer)
 
@@ -100,11 +104,18 @@ def fairseq_pieces(fixtures):
     return sentencepiece_model(1, [("<unk>", 0, 2), ("<s>", 0, 3), ("</s>", 0, 3)] + normal, 0)
 
 
+def llama_pieces(fixtures):
+    """The tokenizer.model of the tokenizer that is called japanese, of which transformers makes another tokenizer.json."""
+    kinds = {"<unk>": 2, "<s>": 3, "</s>": 3}
+    pieces = base("japanese", fixtures)["model"]["vocab"]
+    return sentencepiece_model(1, [(piece, score, 6 if piece.startswith("<0x") else kinds.get(piece, 1)) for piece, score in pieces], 0)
+
+
 def parts(fixtures):
     """Contents that goldens refer to as "@name", "part:name" or, in hexadecimal, "bytes:name"."""
-    models = {kind + ".model": base(kind, fixtures)["model"] for kind in ("bert", "bpe", "unigram", "xlm", "camembert")}
+    models = {kind + ".model": base(kind, fixtures)["model"] for kind in ("bert", "bpe", "unigram", "xlm", "camembert", "gemma", "japanese")}
     return {**models, "roberta.vocab": roberta_vocabulary(fixtures), "roberta.model": base("roberta", fixtures)["model"],
-            "fairseq.pieces": fairseq_pieces(fixtures).hex()}
+            "fairseq.pieces": fairseq_pieces(fixtures).hex(), "llama.pieces": llama_pieces(fixtures).hex()}
 
 
 KIND = {"BertTokenizer": "bert", "ElectraTokenizer": "bert", "ConvBertTokenizer": "bert", "DebertaTokenizer": "bpe",

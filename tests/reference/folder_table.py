@@ -187,6 +187,21 @@ def roberta_rows(table):
               config={"model_input_names": ["input_ids", "token_type_ids"], "strip_accents": True})
 
 
+def ends_rows(table):
+    """Gemma's and Llama's classes put their own tokens around a text, whatever the post_processor says."""
+    for kind, name in (("gemma", "GemmaTokenizerFast"), ("japanese", "LlamaTokenizerFast")):
+        for flags_of_it in ({}, {"add_eos_token": True}, {"add_bos_token": False, "add_eos_token": True}, {"add_bos_token": False}):
+            label = "-".join("%s-%d" % (flag[4:7], value) for flag, value in flags_of_it.items()) or "silent"
+            table.add("ends-%s-%s" % (kind, label), kind, model_type="modernbert", config={"tokenizer_class": name, **flags_of_it})
+        table.add("ends-%s-named" % kind, kind, model_type="modernbert",
+                  config={"tokenizer_class": name, "bos_token": "<mask>", "eos_token": "<pad>", "add_eos_token": True, "mask_token": "<mask>"})
+        table.add("ends-%s-plain" % kind, kind, model_type="modernbert", config={"tokenizer_class": "PreTrainedTokenizerFast"})
+    llama = {"tokenizer_class": "LlamaTokenizer", "add_eos_token": True, "legacy": False}
+    table.add("ends-llama-converted", "japanese", model_type="modernbert", config={**llama, "add_prefix_space": False}, tokenizer_model="bytes:llama.pieces")
+    table.add("ends-llama-prefix", "japanese", model_type="modernbert", config={**llama, "add_prefix_space": True}, tokenizer_model="bytes:llama.pieces",
+              refused="add_prefix_space")
+
+
 def fairseq_rows(table, kind, model_type, name):
     def pieces(label, **more):
         table.add("%s-pieces-%s" % (kind, label), kind, model_type=more.pop("model_type", model_type), has_json=False, has_vocabulary=True, **more)
@@ -270,6 +285,7 @@ def folders(fixtures):
     token_rows(table)
     other_rows(table)
     roberta_rows(table)
+    ends_rows(table)
     part_rows(table)
     sentencepiece_rows(table)
     pairwise_rows(table)

@@ -25,6 +25,7 @@ import tokenizers
 from tokenizer_lines import SPECIALS, all_lines, botchan_lines, every_code_point_lines, make_cases, random_lines, unicode_lines
 from tokenizer_parts import all_parts
 from tokenizer_setups import Workshop, added_token_rules, bert_from_vocab, deberta_v1, deberta_v2, read_sentencepiece
+from trained_tokenizers import gemma, japanese
 
 VERSION = "0.22.2"
 
@@ -174,14 +175,16 @@ def write(args):
     workshop = Workshop(args.data, args.out)
     os.makedirs(args.out, exist_ok=True)
 
-    def emit(name, tokenizer, chosen, files):
+    def emit(name, tokenizer, chosen, files, pair_type=1):
+        if args.only and name not in args.only.split(","):
+            return
         for file_name, content in files.items():
             mode = "wb" if isinstance(content, bytes) else "w"
             with open(os.path.join(args.out, name + "." + file_name), mode, **({} if mode == "wb" else {"encoding": "utf-8"})) as file:
                 file.write(content)
         with open(os.path.join(args.out, name + ".cases.jsonl"), "w", encoding="utf-8") as file:
             for case in make_cases(chosen, seed=5, varied=0.4):
-                want = reference_encoding(tokenizer, case)
+                want = reference_encoding(tokenizer, case, pair_type)
                 if want is not None:
                     ids = [i for i in want[0]["ids"]]
                     entry = {"case": case, "windows": want, "decoded": tokenizer.decode(ids, skip_special_tokens=True)}
@@ -200,7 +203,15 @@ def write(args):
          {"vocab.json": json.dumps(vocab, ensure_ascii=False), "merges.txt": "#version: 0.2\n" + "".join("%s %s\n" % pair for pair in merges)})
     model = cut_unigram(read_sentencepiece(workshop.path("deberta-v3", "spm.model")), sample, 2500)
     emit("unigram", deberta_v2(model), sample, {"spm.model": model.SerializeToString()})
+    emit_trained(args, sample, emit)
     return 0
+
+
+def emit_trained(args, sample, emit):
+    """Tokenizers that are trained here, on the lines that may be committed."""
+    lines = [line for line in list(unicode_lines(args.data)) + list(botchan_lines(args.data)) if line][::4]
+    for name, tokenizer in (("gemma", gemma(lines, 1500)), ("japanese", japanese(lines, 1500, own_stages=False))):
+        emit(name, tokenizer, sample[::3], {"tokenizer.json": tokenizer.to_str()}, pair_type=0)
 
 
 def parts(args):
@@ -245,7 +256,7 @@ def main():
     parser.add_argument("mode", choices=["check", "write", "parts", "files"])
     parser.add_argument("--data", help="all but parts: the folder DATA")
     parser.add_argument("--tool", help="check: the encode_lines program")
-    parser.add_argument("--only", help="check, files: names of setups, separated by commas")
+    parser.add_argument("--only", help="names of setups, or of what to write, separated by commas")
     parser.add_argument("--every", type=int, default=1, help="check: take every n-th line only")
     parser.add_argument("--skip", type=int, default=0, help="check: start at this line")
     parser.add_argument("--out", help="write, parts, files: the folder")

@@ -6,7 +6,8 @@ import tempfile
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import AutoTokenizer
 
-from tokenizer_lines import SPECIALS
+from tokenizer_lines import SPECIALS, corpus_lines
+from trained_tokenizers import gemma, japanese
 
 
 class Setup:
@@ -84,6 +85,7 @@ class Workshop:
     """Builds the setups and keeps their files in a temporary folder."""
 
     def __init__(self, data, folder):
+        self.texts = data
         self.data = os.path.join(data, "tokenizers")
         self.folder = folder
 
@@ -105,7 +107,7 @@ class Workshop:
     def setups(self):
         makers = [self.bert_uncased, self.deberta_v3, self.deberta_v1, self.bert_cased, self.bert_chinese, self.added_tokens,
                   self.t5, self.roberta, self.gpt2, self.nfkc_model, self.german_model, self.japanese_model, self.v2_options,
-                  self.unicode_forms, self.splitting]
+                  self.unicode_forms, self.splitting, self.gemma_bytes, self.japanese_bytes, self.japanese_stages]
         for maker in makers:
             yield maker
 
@@ -180,6 +182,20 @@ class Workshop:
     def v2_options(self):
         return self.sentencepiece_setup("deberta-v2-options", self.path("sentencepiece-test", "spm_example.model"),
                                         do_lower_case=True, split_by_punct=True)
+
+    def trained(self, name, make, *options):
+        lines = [line for line in corpus_lines(self.texts) if line][::20]
+        tokenizer = make(lines, 8000, *options)
+        return Setup(name, tokenizer, [self.saved(name, tokenizer)], pair_type=0)
+
+    def gemma_bytes(self):
+        return self.trained("gemma-bytes", gemma)
+
+    def japanese_bytes(self):
+        return self.trained("japanese-bytes", japanese, False)
+
+    def japanese_stages(self):
+        return self.trained("japanese-stages", japanese, True)
 
     def unicode_forms(self):
         tokenizer = custom_stages(self.vocab_txt("bert-base-cased", "vocab.txt"),

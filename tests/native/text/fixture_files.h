@@ -19,7 +19,9 @@ struct FixtureName {
 inline constexpr FixtureName kFixtures[] = {{"bert", {"vocab.txt", "tokenizer_config.json"}},
                                             {"added", {"tokenizer.json", nullptr}},
                                             {"bpe", {"vocab.json", "merges.txt"}},
-                                            {"unigram", {"spm.model", nullptr}}};
+                                            {"unigram", {"spm.model", nullptr}},
+                                            {"gemma", {"tokenizer.json", nullptr}},
+                                            {"japanese", {"tokenizer.json", nullptr}}};
 inline constexpr const FixtureName& kBertFixture = kFixtures[0];
 inline constexpr const FixtureName& kBpeFixture = kFixtures[2];
 inline constexpr const FixtureName& kUnigramFixture = kFixtures[3];
